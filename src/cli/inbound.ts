@@ -1,9 +1,9 @@
 /** Received mail: for the server itself, unreadable, or capped. */
 import { formatInstant, formatOptionalInstant } from '../clock.ts'
-import { deleteInbound } from '../features/receiving/delete.ts'
-import { countInbound, listInbound } from '../features/receiving/list.ts'
-import { retryFailedInbound, retryInbound } from '../features/receiving/retry.ts'
-import { getInbound, type InboundMessage } from '../features/receiving/show.ts'
+import { deleteInbound } from '../features/receiving/admin/delete.ts'
+import { getInbound, type InboundMessage } from '../features/receiving/admin/get.ts'
+import { countInbound, listInbound } from '../features/receiving/admin/list.ts'
+import { retryFailedInbound, retryInbound } from '../features/receiving/admin/retry.ts'
 import { type Context, type Input, type Result, UsageError, withCore } from './engine/command.ts'
 import { escapeControls, formatFields, formatTable, formatTime, shorten } from './engine/text.ts'
 

@@ -8,7 +8,7 @@ import type { KnownDomains } from './messages/outcome/known-domains.ts'
 import type { QueueNotifier } from './messages/queue/notifier.ts'
 import type { Throttle } from './messages/queue/throttle.ts'
 import type { IdempotencyClaims } from './requests/idempotency.ts'
-import type { HitLog } from './tracking/hit-log.ts'
+import type { HitLog } from './tracking/hit-writer.ts'
 import type { Verifier } from './verification/verifier.ts'
 
 export type Core = Base & {

@@ -1,14 +1,18 @@
 /**
  * The listener for mail from outside: bounces, complaints, replies. Whom it takes mail for is
- * decided at RCPT (`features/receiving/recipient.ts`), so that nothing is ever relayed or sent back
+ * decided at RCPT (`features/receiving/accept/admit-recipient.ts`), so that nothing is ever relayed or sent back
  * to a forged sender; a message gets its 250 when it is durable, and is read later.
  */
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import type { Core } from '../features/core.ts'
-import { canKeep, type InboundRecipient, keepInbound } from '../features/receiving/keep.ts'
-import { hasRoom, MailboxFull, SERVER_MESSAGE_BYTES } from '../features/receiving/quota.ts'
-import { admitRecipient, type Refusal } from '../features/receiving/recipient.ts'
-import { createVisitors, type Visitors } from '../features/receiving/visitors.ts'
+import {
+  canKeep,
+  type InboundRecipient,
+  keepInbound,
+} from '../features/receiving/accept/accept-message.ts'
+import { admitRecipient, type Refusal } from '../features/receiving/accept/admit-recipient.ts'
+import { hasRoom, MailboxFull, SERVER_MESSAGE_BYTES } from '../features/receiving/accept/quota.ts'
+import { createVisitors, type Visitors } from '../features/receiving/accept/server-mail-limit.ts'
 import { GuardedServer } from './guarded-server.ts'
 import { type Allowance, createAllowance, createIntake } from './intake.ts'
 import { cannotKeep, refusal, type SmtpRefusal, toRefusal } from './refusal.ts'

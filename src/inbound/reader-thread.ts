@@ -1,12 +1,12 @@
 /**
- * A reader thread: octets that strangers sent, understood (`features/receiving/reading.ts`). What
+ * A reader thread: octets that strangers sent, understood (`features/receiving/process/parsed-message.ts`). What
  * only mail to mailboxes needs is loaded with the first of it. Whoever started the thread watches
  * its time and replaces it; it keeps nothing from one message to the next.
  */
 import { Resolver } from 'node:dns/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { describeError } from '../errors.ts'
-import type { Reading, Unread } from '../features/receiving/reading.ts'
+import type { Reading, Unread } from '../features/receiving/process/parsed-message.ts'
 import { readIncomingHeader } from '../mail/incoming/header.ts'
 import { readReport } from '../mail/report/read-report.ts'
 import type { VerdictDeps } from './verdicts.ts'

@@ -15,7 +15,7 @@ import {
   ReaderLost,
   type Reading,
   type Unread,
-} from '../features/receiving/reading.ts'
+} from '../features/receiving/process/parsed-message.ts'
 import type { Log } from '../log.ts'
 import { startThread } from '../threads/start.ts'
 import type { FromReader, ReaderSettings, ToReader } from './reader-thread.ts'

@@ -7,7 +7,11 @@ import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { dmarc } from 'mailauth/lib/dmarc/index.js'
 import { spf } from 'mailauth/lib/spf/index.js'
 import { getDomain } from 'tldts'
-import type { SenderVerdict, SenderVerdicts, Unread } from '../features/receiving/reading.ts'
+import type {
+  SenderVerdict,
+  SenderVerdicts,
+  Unread,
+} from '../features/receiving/process/parsed-message.ts'
 
 /** As `Resolver.resolve` of node:dns: rejects with an error that has a `code`. */
 export type ResolveDns = (name: string, type: string) => Promise<string[] | string[][]>

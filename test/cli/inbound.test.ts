@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { before, describe, it } from 'node:test'
-import { countAll, selectListed } from '../../src/features/receiving/list.ts'
+import { countAll, selectListed } from '../../src/features/receiving/admin/list.ts'
 import { silentLog } from '../../src/log.ts'
 import { eq, sql } from '../../src/store/drizzle.ts'
 import { newId } from '../../src/store/ids.ts'

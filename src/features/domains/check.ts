@@ -2,10 +2,10 @@
 import { eq } from '../../store/drizzle.ts'
 import { type Domain, domains } from '../../store/schema/domains.ts'
 import type { Base } from '../base.ts'
-import { lookAtRecords } from './findings.ts'
-import { type Judgement, judgeDomain } from './judgement.ts'
 import { isOwnedElsewhere } from './ownership.ts'
+import { lookAtRecords } from './query-records.ts'
 import { wantedRecords } from './records.ts'
+import { type Judgement, judgeDomain } from './verification-state.ts'
 
 export type CheckDeps = Pick<Base, 'store' | 'config' | 'directory' | 'resolver' | 'now' | 'log'>
 

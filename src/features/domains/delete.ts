@@ -4,8 +4,8 @@ import { type Domain, domains } from '../../store/schema/domains.ts'
 import { templates } from '../../store/schema/messages.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
+import { noSuchDomain } from './get.ts'
 import { requireEnabledProject } from './ownership.ts'
-import { noSuchDomain } from './target.ts'
 
 const MAX_NAMED = 10
 

@@ -3,8 +3,8 @@ import { eq } from '../../store/drizzle.ts'
 import { type Domain, domains } from '../../store/schema/domains.ts'
 import type { Base } from '../base.ts'
 import { type CheckDeps, checkDomain } from './check.ts'
+import { type DomainTarget, getDomain, noSuchDomain } from './get.ts'
 import { isOwnedElsewhere, ownedElsewhere } from './ownership.ts'
-import { type DomainTarget, getDomain, noSuchDomain } from './target.ts'
 import { type DomainView, toDomainView } from './view.ts'
 
 export type VerifyOptions = {

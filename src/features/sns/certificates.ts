@@ -9,7 +9,7 @@ import { DAY_MS } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
 import type { PublicFetch } from '../../outbound/http/public-fetch.ts'
 import type { Base } from '../base.ts'
-import { disbelieved } from './refusal.ts'
+import { disbelieved } from './untrusted.ts'
 
 export type Certificates = {
   /**

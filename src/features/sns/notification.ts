@@ -2,7 +2,7 @@
  * What SES tells in the `Message` of a notification (its "event publishing" and "receipt rule"
  * formats), as far as it concerns us. Addresses and texts in it are the outside world's.
  */
-import { type Fields, fieldsAt, listAt, textAt } from './fields.ts'
+import { type Fields, fieldsAt, listAt, textAt } from './json-fields.ts'
 
 /** By what its email may be found: ids of the relay, and Message-IDs without angle brackets. */
 export type MessageIds = { providerIds: string[]; messageIds: string[] }

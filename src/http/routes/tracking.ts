@@ -2,8 +2,9 @@
  * The open pixel and the tracked links of emails. Both respond before the hit is written, set no
  * cookie and store no IP address. A token that this server did not sign is 404.
  */
-import { createClickResolver } from '../../features/tracking/link.ts'
-import { isMachineRequest } from '../../features/tracking/machines.ts'
+
+import { isMachineRequest } from '../../features/tracking/machine-detection.ts'
+import { createClickResolver } from '../../features/tracking/resolve-click.ts'
 import { readOpenToken } from '../../mail/signed-tokens.ts'
 import { openOperation } from '../operation.ts'
 import type { HttpResponse } from '../response.ts'

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deleteExpiredChunks } from '../../../src/features/chunks.ts'
-import { deleteInbound } from '../../../src/features/receiving/delete.ts'
-import { keepInbound } from '../../../src/features/receiving/keep.ts'
-import { findRaw } from '../../../src/features/receiving/pending.ts'
-import { MailboxFull } from '../../../src/features/receiving/quota.ts'
+import { keepInbound } from '../../../src/features/receiving/accept/accept-message.ts'
+import { MailboxFull } from '../../../src/features/receiving/accept/quota.ts'
+import { deleteInbound } from '../../../src/features/receiving/admin/delete.ts'
+import { getInbound } from '../../../src/features/receiving/admin/get.ts'
+import { findRaw } from '../../../src/features/receiving/process/pending.ts'
 import { readRaw } from '../../../src/features/receiving/raw.ts'
 import { deleteExpiredInboundMessages } from '../../../src/features/receiving/retention.ts'
-import { getInbound } from '../../../src/features/receiving/show.ts'
 import { asc, eq, sql } from '../../../src/store/drizzle.ts'
 import {
   type InboundRecipient,

@@ -1,8 +1,11 @@
 /** A project with delivered mail, and what comes in for it: kept, read, put into effect. */
 import { after, before, type TestContext } from 'node:test'
-import { keepInbound } from '../../../src/features/receiving/keep.ts'
-import { type Processing, startProcessing } from '../../../src/features/receiving/process.ts'
-import type { Reader } from '../../../src/features/receiving/reading.ts'
+import { keepInbound } from '../../../src/features/receiving/accept/accept-message.ts'
+import type { Reader } from '../../../src/features/receiving/process/parsed-message.ts'
+import {
+  type Processing,
+  startProcessing,
+} from '../../../src/features/receiving/process/process.ts'
 import { type ReaderPool, startReader } from '../../../src/inbound/reader.ts'
 import { silentLog } from '../../../src/log.ts'
 import {

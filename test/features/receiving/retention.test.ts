@@ -10,14 +10,14 @@ import {
   findByCustomId,
   findByOwnId,
   findByProviderId,
-} from '../../../src/features/receiving/answered.ts'
-import { selectPending } from '../../../src/features/receiving/pending.ts'
-import { countRecent, forgetSome } from '../../../src/features/receiving/recently.ts'
+} from '../../../src/features/receiving/process/find-answered-email.ts'
+import { selectPending } from '../../../src/features/receiving/process/pending.ts'
+import { countRecent, forgetSome } from '../../../src/features/receiving/process/sender-limit.ts'
+import { selectSuspect, suspectFirst } from '../../../src/features/receiving/process/suspects.ts'
 import {
   deleteExpiredInboundMessages,
   listAged,
 } from '../../../src/features/receiving/retention.ts'
-import { selectSuspect, suspectFirst } from '../../../src/features/receiving/suspects.ts'
 import { selectSubscribed } from '../../../src/features/suppressions/add.ts'
 import type { Statement } from '../../../src/store/database.ts'
 import { sql } from '../../../src/store/drizzle.ts'

@@ -1,6 +1,6 @@
 /** A sender whose mail is delivered, and hits on it. */
 import type { TestContext } from 'node:test'
-import { type Hit, recordHits } from '../../../src/features/tracking/hits.ts'
+import { type Hit, recordHits } from '../../../src/features/tracking/record-hits.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { type Email, emails } from '../../../src/store/schema/messages.ts'

@@ -1,0 +1,109 @@
+/**
+ * Taking mail in: a row that waits to be read, durable before anybody is told so. What is kept is
+ * the message as it came, behind a Received field of our own.
+ */
+import { formatReceived } from '../../../mail/incoming/received-field.ts'
+import { newId } from '../../../store/ids.ts'
+import { type InboundRecipient, inboundMessages } from '../../../store/schema/inbound.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../base.ts'
+import { discardChunks, requireChunks } from '../../chunks.ts'
+import { type KeptRaw, keepRaw, sizeOf } from '../raw.ts'
+import { requireRoom } from './quota.ts'
+
+export type { InboundRecipient } from '../../../store/schema/inbound.ts'
+
+export type NewInboundMessage = {
+  /** Empty for the null reverse path. */
+  reversePath: string
+  recipients: readonly InboundRecipient[]
+  clientAddress: string
+  /** As the client named itself. */
+  clientName: string
+  /** `SMTP`, `ESMTP`, `ESMTPS` (RFC 3848). */
+  protocol: string
+  /** Version and cipher; null for a session in clear. */
+  tls: string | null
+  /** As sent, dots unstuffed; one part behind the other. */
+  content: readonly Buffer[]
+}
+
+type Deps = Pick<Base, 'store' | 'config' | 'inboundNotifier' | 'now'>
+
+const insertMessage = statement((db) =>
+  db.insert(inboundMessages).values({
+    id: parameter('id'),
+    receivedAt: parameter('receivedAt'),
+    state: 'pending',
+    reversePath: parameter('reversePath'),
+    recipients: parameter('recipients'),
+    clientAddress: parameter('clientAddress'),
+    clientName: parameter('clientName'),
+    tls: parameter('tls'),
+    sizeBytes: parameter('sizeBytes'),
+    raw: parameter('raw'),
+    rawChunks: parameter('rawChunks'),
+  }),
+)
+
+/** Whether there is a point in taking a message: the disk takes writes and has room. */
+export function canKeep({ store, disk }: Pick<Base, 'store' | 'disk'>): boolean {
+  return store.isWritable() && !disk.isLow()
+}
+
+/** Its id, once it is durable. @throws MailboxFull, AppError DATABASE_ERROR: nothing was kept */
+export async function keepInbound(deps: Deps, message: NewInboundMessage): Promise<string> {
+  const { parts, ...row } = toRow(deps, message)
+  await requireRoom(deps, deps.store.read, row)
+  const kept = await keepRaw(deps, { id: row.id, parts })
+  try {
+    await deps.store.write((tx) => insertRow(deps, tx, { ...row, ...kept }))
+  } catch (error) {
+    if (kept.rawChunks > 0) await discardChunks(deps.store, row.id)
+    throw error
+  }
+  return row.id
+}
+
+/**
+ * As `keepInbound`, in a transaction of the caller's; never in chunks, so the message is to be small.
+ * @throws MailboxFull
+ */
+export async function insertInbound(
+  deps: Omit<Deps, 'store'>,
+  tx: Tx,
+  message: NewInboundMessage,
+): Promise<string> {
+  const { parts, ...row } = toRow(deps, message)
+  await insertRow(deps, tx, { ...row, raw: Buffer.concat(parts), rawChunks: 0 })
+  return row.id
+}
+
+function toRow(deps: Pick<Base, 'config' | 'now'>, message: NewInboundMessage) {
+  const { content, protocol, ...row } = message
+  const id = newId()
+  const at = deps.now()
+  const [only, ...others] = message.recipients
+  const received = formatReceived({
+    ...message,
+    id,
+    at,
+    hostname: deps.config.delivery.hostname,
+    recipient: only !== undefined && others.length === 0 ? only.address : null,
+  })
+  const parts = [Buffer.from(received), ...content]
+  const sizeBytes = sizeOf(parts)
+  return { ...row, id, receivedAt: at, sizeBytes, parts }
+}
+
+async function insertRow(
+  { config, inboundNotifier }: Pick<Base, 'config' | 'inboundNotifier'>,
+  tx: Tx,
+  row: Omit<ReturnType<typeof toRow>, 'parts'> & KeptRaw,
+): Promise<void> {
+  await requireRoom({ config }, tx, row)
+  if (row.rawChunks > 0) await requireChunks(tx, { ownerId: row.id, count: row.rawChunks })
+  await tx.execute(insertMessage, row)
+  tx.afterCommit(() => inboundNotifier.notify())
+}

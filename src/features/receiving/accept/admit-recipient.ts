@@ -1,0 +1,76 @@
+/**
+ * Whom we take mail for: the one decision between a mail server and an open relay. In this order:
+ *
+ * | address                                                  | taken as                     |
+ * |----------------------------------------------------------|------------------------------|
+ * | `b.<token>@`, `u.<token>@` one of our return-path hosts  | return path, unsubscription  |
+ * | any at a domain that is verified and has us as its MX    | a mailbox of its project     |
+ * | `postmaster@`, `abuse@` one of our hosts, `postmaster`   | the operator of this server  |
+ *
+ * Our hosts are `delivery.hostname`, `delivery.return_path_domain` and `bounce.D` of every verified
+ * domain; the latter two have return paths, `bounce.D` also once D has lost its verification, for
+ * what was sent before. A token must carry our signature; its age does not matter here: what comes
+ * too late is taken and ignored. A trusted domain needs no MX.
+ */
+import { parseAddress } from '../../../mail/address/address.ts'
+import { readReturnPathLocalPart, readUnsubscribeLocalPart } from '../../../mail/signed-tokens.ts'
+import type { InboundRecipient } from '../../../store/schema/inbound.ts'
+import type { Base } from '../../base.ts'
+
+/**
+ * Why not: another server's domain, or not an address at all; a host of ours without such a
+ * mailbox; a return path that we never made.
+ */
+export type Refusal = { refuse: 'relay' | 'unknown' | 'forged' }
+
+type Deps = Pick<Base, 'config' | 'keyring' | 'directory'>
+type Mailbox = { address: string; localPart: string; domain: string }
+
+const OPERATORS = new Set(['postmaster', 'abuse'])
+const BOUNCE = 'bounce.'
+
+/** `address` as RCPT names it, without its angle brackets. */
+export async function admitRecipient(
+  deps: Deps,
+  { address }: { address: string },
+): Promise<InboundRecipient | Refusal> {
+  if (address.toLowerCase() === 'postmaster') return { for: 'server', address: 'postmaster' }
+  const mailbox = parseAddress(address)
+  if (mailbox === undefined) return { refuse: 'relay' }
+  const signed = readLocalPart(deps, mailbox)
+  if (signed !== undefined && (await hasReturnPaths(deps, mailbox.domain))) return signed
+  const owner = await deps.directory.findMailboxDomain(mailbox.domain)
+  if (owner !== undefined) return admitMailbox(mailbox, owner.projectId)
+  if (!(await isOurHost(deps, mailbox.domain))) return { refuse: 'relay' }
+  if (OPERATORS.has(mailbox.localPart)) return { for: 'server', address: mailbox.address }
+  return { refuse: /^[bu]\./.test(mailbox.localPart) ? 'forged' : 'unknown' }
+}
+
+/** Undefined unless we made it. */
+function readLocalPart(
+  { keyring }: Pick<Deps, 'keyring'>,
+  { address, localPart }: Mailbox,
+): InboundRecipient | undefined {
+  const returned = readReturnPathLocalPart(keyring.keys('return-path'), localPart)
+  if (returned !== undefined) return { for: 'return-path', address, emailId: returned }
+  const left = readUnsubscribeLocalPart(keyring.keys('mail-in-unsubscribe'), localPart)
+  return left === undefined ? undefined : { for: 'unsubscribe', address, emailId: left }
+}
+
+/** `user%elsewhere@ours` and `elsewhere!user@ours` ask for a relay, whoever has the domain. */
+function admitMailbox({ address, localPart }: Mailbox, projectId: string) {
+  if (/[%!]/.test(localPart)) return { refuse: 'relay' } as const
+  return { for: 'mailbox', address, projectId } as const
+}
+
+/** Also of a domain that is no longer verified. */
+async function hasReturnPaths({ config, directory }: Deps, host: string): Promise<boolean> {
+  if (host === config.delivery.returnPathDomain) return true
+  return host.startsWith(BOUNCE) && (await directory.hasDomain(host.slice(BOUNCE.length)))
+}
+
+async function isOurHost({ config, directory }: Deps, host: string): Promise<boolean> {
+  const { hostname, returnPathDomain } = config.delivery
+  if (host === hostname || host === returnPathDomain) return true
+  return host.startsWith(BOUNCE) && (await directory.isVerifiedDomain(host.slice(BOUNCE.length)))
+}

@@ -1,0 +1,33 @@
+import { AppError } from '../../../errors.ts'
+import { eq } from '../../../store/drizzle.ts'
+import { inboundMessages } from '../../../store/schema/inbound.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../base.ts'
+import { discardChunks } from '../../chunks.ts'
+
+/**
+ * Forgets messages, and makes room for others; emails that they have become stay.
+ * @throws AppError RESOURCE_NOT_FOUND, CONFLICT (waits to be read); nothing is done then
+ */
+export async function deleteInbound(
+  { store }: Pick<Base, 'store'>,
+  ids: readonly string[],
+): Promise<void> {
+  await store.write(async (tx) => {
+    for (const id of ids) await deleteOne(tx, id)
+  })
+  for (const id of ids) await discardChunks(store, id)
+}
+
+async function deleteOne(tx: Tx, id: string): Promise<void> {
+  const isIt = eq(inboundMessages.id, id)
+  const { state } = inboundMessages
+  const row = await tx.select({ state }).from(inboundMessages).where(isIt).get()
+  if (row === undefined) {
+    throw new AppError('RESOURCE_NOT_FOUND', `There is no inbound message ${id}.`)
+  }
+  if (row.state === 'pending') {
+    throw new AppError('CONFLICT', `Inbound message ${id} waits to be read.`)
+  }
+  await tx.delete(inboundMessages).where(isIt)
+}

@@ -1,0 +1,24 @@
+/** One inbound message, whosever it is, for operators. */
+import { notFound } from '../../../errors.ts'
+import { eq } from '../../../store/drizzle.ts'
+import { type InboundMessage, inboundMessages } from '../../../store/schema/inbound.ts'
+import type { Base } from '../../base.ts'
+import { readRaw } from '../raw.ts'
+
+export type { InboundMessage } from '../../../store/schema/inbound.ts'
+
+/** @throws AppError RESOURCE_NOT_FOUND */
+export async function getInbound(
+  { store }: Pick<Base, 'store'>,
+  id: string,
+): Promise<InboundMessage> {
+  const row = await store.read
+    .select()
+    .from(inboundMessages)
+    .where(eq(inboundMessages.id, id))
+    .get()
+  if (row === undefined) {
+    throw notFound('inbound message', id, `There is no inbound message ${id}.`)
+  }
+  return { ...row, raw: await readRaw(store, row) }
+}

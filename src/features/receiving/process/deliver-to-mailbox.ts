@@ -1,0 +1,235 @@
+/**
+ * Mail to a project's mailboxes: an email of the project, RECEIVED, from the mailbox that got it,
+ * with its sender as the contact. A sender that nobody knew becomes a contact that is not
+ * subscribed; a known one keeps its state. Nothing is ever sent in answer.
+ *
+ * Loops end here: mail of the project's own that comes back is no news, and of one sender to one
+ * mailbox 30 an hour are (`recently.ts`). What comes beyond is kept, and its event is marked
+ * `isCapped`: people see it, and nothing else may act on it.
+ */
+
+import { formatInstant } from '../../../clock.ts'
+import { type ParsedAddress, parseAddress } from '../../../mail/address/address.ts'
+import { TRANSACTIONAL_CLASS } from '../../../queue-class.ts'
+import { and, eq } from '../../../store/drizzle.ts'
+import { newId } from '../../../store/ids.ts'
+import { projects } from '../../../store/schema/accounts.ts'
+import { type Contact, contacts } from '../../../store/schema/contacts.ts'
+import { contents, emails } from '../../../store/schema/messages.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import { upsertContacts } from '../../contacts/write/upsert.ts'
+import { appendEvent } from '../../events/append.ts'
+import { type Act, type ApplyDeps, type Arrival, ignore } from './effect.ts'
+import { findAnswered } from './find-answered-email.ts'
+import { readMarks } from './own-tokens.ts'
+import type { ReadMail } from './parsed-message.ts'
+import { countSender } from './sender-limit.ts'
+
+type Mailboxes = { projectId: string; addresses: readonly string[] }
+
+const findProject = statement((db) =>
+  db
+    .select({ id: projects.id })
+    .from(projects)
+    .where(eq(projects.id, parameter('id'))),
+)
+
+const findContact = statement((db) =>
+  db
+    .select()
+    .from(contacts)
+    .where(
+      and(
+        eq(contacts.projectId, parameter('projectId')),
+        eq(contacts.address, parameter('address')),
+      ),
+    ),
+)
+
+const findOwner = statement((db) =>
+  db
+    .select({ projectId: emails.projectId })
+    .from(emails)
+    .where(eq(emails.id, parameter('id'))),
+)
+
+const insertContent = statement((db) =>
+  db.insert(contents).values({
+    id: parameter('id'),
+    projectId: parameter('projectId'),
+    subject: parameter('subject'),
+    body: parameter('body'),
+    isText: parameter('isText'),
+    text: parameter('text'),
+    lastUsedAt: parameter('at'),
+    createdAt: parameter('at'),
+  }),
+)
+
+const insertEmail = statement((db) =>
+  db.insert(emails).values({
+    id: parameter('id'),
+    projectId: parameter('projectId'),
+    contactId: parameter('contactId'),
+    contentId: parameter('contentId'),
+    sourceType: 'INBOUND',
+    recipient: parameter('recipient'),
+    recipientDomain: parameter('recipientDomain'),
+    toName: parameter('toName'),
+    fromAddress: parameter('mailbox'),
+    replyTo: parameter('replyTo'),
+    subject: parameter('subject'),
+    contentClass: 'TRANSACTIONAL',
+    isTracked: false,
+    messageId: parameter('messageId'),
+    answeredEmailId: parameter('answeredEmailId'),
+    state: 'received',
+    status: 'RECEIVED',
+    queueClass: TRANSACTIONAL_CLASS,
+    giveUpAt: parameter('at'),
+    deliveredAt: parameter('receivedAt'),
+    createdAt: parameter('at'),
+    updatedAt: parameter('at'),
+  }),
+)
+
+export async function receiveMail(
+  deps: ApplyDeps,
+  tx: Tx,
+  { row, reading, mail, ...to }: Arrival & Mailboxes & { mail: ReadMail },
+): Promise<Act> {
+  const { header } = reading
+  if (await isOwn(deps, tx, { token: header.ownToken, projectId: to.projectId })) {
+    return ignore('our own mail came back')
+  }
+  const sender = chooseSender(mail, row.reversePath)
+  if (sender === undefined) return ignore('it names no sender')
+  if ((await tx.find(findProject, { id: to.projectId })) === undefined) {
+    return ignore('the project is gone')
+  }
+  const at = deps.now()
+  const contact = await upsertSender(tx, { ...to, address: sender.address, at })
+  const cap = await countSender(tx, {
+    projectId: to.projectId,
+    mailbox: to.addresses[0] ?? '',
+    authenticated: mail.isAuthenticated ? sender.address.address : null,
+    clientAddress: row.clientAddress,
+    at,
+  })
+  const received = { ...to, id: newId(), at, contact, sender, mail, reading, row }
+  const answered = { projectId: to.projectId, messageIds: header.answers }
+  const answeredEmailId = await findAnswered(tx, answered)
+  await insertReceived(tx, { ...received, answeredEmailId })
+  await announce(tx, { ...received, answeredEmailId, isCapped: cap !== undefined })
+  const did = { did: 'received', emailId: received.id } as const
+  return cap === undefined ? did : { ...did, why: cap }
+}
+
+/** What another project of this server sent is mail like any other. */
+async function isOwn(
+  deps: ApplyDeps,
+  tx: Tx,
+  { token, projectId }: { token: string | null; projectId: string },
+): Promise<boolean> {
+  const [id] = token === null ? [] : readMarks(deps, [token])
+  if (id === undefined) return false
+  const email = await tx.find(findOwner, { id })
+  return email === undefined || email.projectId === projectId
+}
+
+type Sender = { address: ParsedAddress; name: string | null }
+
+/** Who wrote it; where the header section does not say, who sent it. */
+function chooseSender(mail: ReadMail, reversePath: string): Sender | undefined {
+  if (mail.from !== null) return mail.from
+  const address = parseAddress(reversePath)
+  return address === undefined ? undefined : { address, name: null }
+}
+
+async function upsertSender(
+  tx: Tx,
+  { projectId, address, at }: { projectId: string; address: ParsedAddress; at: number },
+): Promise<Contact> {
+  const known = await tx.find(findContact, { projectId, address: address.address })
+  const byAddress = new Map(known === undefined ? [] : [[known.address, known]])
+  const rule = { subscribed: undefined, subscribedByDefault: false, reason: 'mail' } as const
+  const change = { projectId, ...rule, at, known: { contacts: byAddress } }
+  const [upserted] = await upsertContacts(tx, change, [{ address, changes: {} }])
+  if (upserted === undefined) throw new TypeError('an address gave no contact')
+  return upserted.contact
+}
+
+type Received = Arrival &
+  Mailboxes & {
+    id: string
+    at: number
+    contact: Contact
+    sender: Sender
+    mail: ReadMail
+    answeredEmailId: string | null
+  }
+
+async function insertReceived(tx: Tx, received: Received): Promise<void> {
+  const { id, projectId, contact, sender, mail, reading, row, at } = received
+  const { subject, messageId } = reading.header
+  const contentId = newId()
+  const body = bodyOf(mail)
+  await tx.execute(insertContent, { id: contentId, projectId, subject, ...body, at })
+  await tx.execute(insertEmail, {
+    id,
+    projectId,
+    contactId: contact.id,
+    contentId,
+    recipient: contact.address,
+    recipientDomain: sender.address.domain,
+    toName: sender.name,
+    mailbox: received.addresses[0] ?? '',
+    replyTo: mail.replyTo?.address ?? null,
+    subject,
+    messageId: messageId ?? id,
+    answeredEmailId: received.answeredEmailId,
+    receivedAt: row.receivedAt,
+    at,
+  })
+}
+
+function bodyOf({ html, text }: ReadMail): { body: string; isText: boolean; text: string | null } {
+  if (html === null) return { body: text ?? '', isText: true, text: null }
+  return { body: html, isText: false, text }
+}
+
+/** Of `email.received` (contract 7.1) all but body and text, which are the email's content. */
+async function announce(tx: Tx, received: Received & { isCapped: boolean }): Promise<void> {
+  const { id: emailId, projectId, contact, mail, reading, row, at } = received
+  const { header, report } = reading
+  const { spf, dkim, dmarc } = mail.verdicts
+  await appendEvent(tx, {
+    projectId,
+    name: 'email.received',
+    contactId: contact.id,
+    emailId,
+    data: {
+      messageId: header.messageId,
+      from: contact.address,
+      fromHeader: header.fromField,
+      to: received.addresses[0],
+      subject: header.subject,
+      timestamp: formatInstant(row.receivedAt),
+      recipients: received.addresses,
+      hasContent: bodyOf(mail).body !== '',
+      spamVerdict: 'DISABLED',
+      virusVerdict: 'DISABLED',
+      spfVerdict: spf,
+      dkimVerdict: dkim,
+      dmarcVerdict: dmarc,
+      processingTimeMillis: reading.durationMs,
+      attachments: mail.attachments,
+      autoReply: report.kind !== 'other' || header.isAutoSubmitted,
+      inReplyTo: received.answeredEmailId,
+      ...(mail.isPartial ? { isPartial: true } : {}),
+      ...(received.isCapped ? { isCapped: true } : {}),
+    },
+    at,
+  })
+}

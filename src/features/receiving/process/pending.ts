@@ -1,0 +1,161 @@
+/**
+ * Rows of mail that waits to be read, and how each ends. `keep.ts` writes them; those that are read
+ * alone are in `suspects.ts`.
+ */
+
+import type { RowOf } from '../../../store/database.ts'
+import { contains } from '../../../store/dialect.ts'
+import { eq, sql } from '../../../store/drizzle.ts'
+import {
+  type InboundMessage,
+  type InboundRecipient,
+  inboundMessages,
+} from '../../../store/schema/inbound.ts'
+import type { InboundKind } from '../../../store/schema/words.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../base.ts'
+import { readRaw } from '../raw.ts'
+
+/** Without the message itself. */
+export const columns = {
+  id: inboundMessages.id,
+  receivedAt: inboundMessages.receivedAt,
+  reversePath: inboundMessages.reversePath,
+  recipients: inboundMessages.recipients,
+  clientAddress: inboundMessages.clientAddress,
+  clientName: inboundMessages.clientName,
+  sizeBytes: inboundMessages.sizeBytes,
+  attempts: inboundMessages.attempts,
+  isSuspect: inboundMessages.isSuspect,
+  interruptions: inboundMessages.interruptions,
+  dueAt: inboundMessages.dueAt,
+  rawChunks: inboundMessages.rawChunks,
+}
+
+/** Of one lane: `isMail` is 1 for mail to mailboxes. The expressions are those of its index. */
+export const selectPending = statement((db) =>
+  db
+    .select(columns)
+    .from(inboundMessages)
+    .where(
+      sql`state = 'pending' and is_suspect = 0
+        and (${contains(sql`recipients`, sql`'"for":"mailbox"'`)}) = ${parameter('isMail')}`,
+    )
+    .orderBy(inboundMessages.id)
+    .limit(parameter('limit')),
+)
+
+export type Pending = RowOf<typeof selectPending>
+export type { InboundRecipient } from '../../../store/schema/inbound.ts'
+
+const selectRaw = statement((db) =>
+  db
+    .select({ raw: inboundMessages.raw })
+    .from(inboundMessages)
+    .where(eq(inboundMessages.id, parameter('id'))),
+)
+
+const selectState = statement((db) =>
+  db
+    .select({ state: inboundMessages.state })
+    .from(inboundMessages)
+    .where(eq(inboundMessages.id, parameter('id'))),
+)
+
+const end = {
+  state: 'processed',
+  kind: parameter('kind'),
+  sender: parameter('sender'),
+  subject: parameter('subject'),
+  summary: parameter('summary'),
+  remark: parameter('remark'),
+  error: null,
+  begunAt: null,
+  processedAt: parameter('at'),
+} as const
+
+const endKeeping = statement((db) =>
+  db
+    .update(inboundMessages)
+    .set(end)
+    .where(eq(inboundMessages.id, parameter('id'))),
+)
+
+const endClearing = statement((db) =>
+  db
+    .update(inboundMessages)
+    .set({ ...end, raw: null })
+    .where(eq(inboundMessages.id, parameter('id'))),
+)
+
+const failRow = statement((db) =>
+  db
+    .update(inboundMessages)
+    .set({
+      state: 'failed',
+      error: parameter('error'),
+      begunAt: null,
+      processedAt: parameter('at'),
+    })
+    .where(
+      sql`${inboundMessages.id} = ${parameter('id')} and ${inboundMessages.state} = 'pending'`,
+    ),
+)
+
+/** What is read side by side; mail may have to wait for the DNS of whoever sent it. */
+export type Lane = 'reports' | 'mail'
+
+/** Of what was not tried yet, the oldest first. */
+export function listPending(
+  { store }: Pick<Base, 'store'>,
+  { lane, limit }: { lane: Lane; limit: number },
+): Promise<readonly Pending[]> {
+  return store.read.list(selectPending, { isMail: lane === 'mail' ? 1 : 0, limit })
+}
+
+/** Null when the row, or its message, is gone. */
+export async function findRaw(
+  { store }: Pick<Base, 'store'>,
+  pending: Pick<Pending, 'id' | 'rawChunks' | 'sizeBytes'>,
+): Promise<Buffer | null> {
+  const row = await store.read.find(selectRaw, { id: pending.id })
+  return row === undefined ? null : readRaw(store, { ...pending, raw: row.raw })
+}
+
+/** False for what was done with since it was listed. */
+export async function isPending(tx: Tx, id: string): Promise<boolean> {
+  return (await tx.find(selectState, { id }))?.state === 'pending'
+}
+
+export type Ended = {
+  id: string
+  kind: InboundKind
+  sender: string | null
+  subject: string | null
+  summary: InboundMessage['summary']
+  /** Why mail for people had less effect than other mail has. */
+  remark: string | null
+  keepsRaw: boolean
+  at: number
+}
+
+export async function endPending(tx: Tx, { keepsRaw, ...ended }: Ended): Promise<void> {
+  await tx.execute(keepsRaw ? endKeeping : endClearing, ended)
+}
+
+/** For the operator to look at: it is not read again. */
+export async function failPending(
+  { store, now }: Pick<Base, 'store' | 'now'>,
+  { id, error }: { id: string; error: string },
+): Promise<void> {
+  await store.write((tx) => tx.execute(failRow, { id, error, at: now() }))
+}
+
+export function isMail(recipients: readonly InboundRecipient[]): boolean {
+  return recipients.some((recipient) => recipient.for === 'mailbox')
+}
+
+export function laneOf({ recipients }: Pending): Lane {
+  return isMail(recipients) ? 'mail' : 'reports'
+}

@@ -1,0 +1,65 @@
+/**
+ * Mail that SES took in for a domain of ours and hands on: from here it goes the way of what comes
+ * by SMTP. The domain's MX is SES's then, so that its being verified is all that is asked.
+ */
+import { AppError } from '../../errors.ts'
+import { parseAddress } from '../../mail/address/address.ts'
+import { and, eq } from '../../store/drizzle.ts'
+import { domains } from '../../store/schema/domains.ts'
+import type { InboundRecipient } from '../../store/schema/inbound.ts'
+import { parameter, statement } from '../../store/statement.ts'
+import type { Base } from '../base.ts'
+import { insertInbound } from '../receiving/accept/accept-message.ts'
+import { MailboxFull } from '../receiving/accept/quota.ts'
+import type { ReceivedMail } from './notification.ts'
+import { takeOnce } from './processed-messages.ts'
+
+/** SES takes 50 recipients a message. */
+const MAX_RECIPIENTS = 50
+
+const findOwner = statement((db) =>
+  db
+    .select({ projectId: domains.projectId })
+    .from(domains)
+    .where(and(eq(domains.domain, parameter('domain')), eq(domains.isVerified, true))),
+)
+
+/**
+ * False when none of its recipients is at a domain of ours.
+ * @throws AppError EXTERNAL_SERVICE_ERROR while a mailbox is full: SNS comes again
+ */
+export async function keepReceivedMail(
+  deps: Pick<Base, 'config' | 'store' | 'inboundNotifier' | 'now'>,
+  mail: ReceivedMail,
+  notificationId: string,
+): Promise<boolean> {
+  const recipients = await findMailboxes(deps, mail.recipients.slice(0, MAX_RECIPIENTS))
+  if (recipients.length === 0) return false
+  const { reversePath, clientAddress, clientName, content } = mail
+  const message = { reversePath, recipients, clientAddress, clientName, content: [content] }
+  try {
+    await takeOnce(deps, notificationId, async (tx) => {
+      await insertInbound(deps, tx, { ...message, protocol: 'HTTP', tls: null })
+    })
+  } catch (cause) {
+    if (!(cause instanceof MailboxFull)) throw cause
+    throw new AppError('EXTERNAL_SERVICE_ERROR', 'The mailbox is full.', { cause })
+  }
+  return true
+}
+
+async function findMailboxes(
+  { store }: Pick<Base, 'store'>,
+  given: readonly string[],
+): Promise<InboundRecipient[]> {
+  const found = new Map<string, InboundRecipient>()
+  for (const text of given) {
+    const parsed = parseAddress(text)
+    if (parsed === undefined) continue
+    const owner = await store.read.find(findOwner, { domain: parsed.domain })
+    if (owner === undefined) continue
+    const { address } = parsed
+    found.set(address, { for: 'mailbox', address, projectId: owner.projectId })
+  }
+  return [...found.values()]
+}

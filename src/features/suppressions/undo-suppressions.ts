@@ -1,0 +1,175 @@
+/**
+ * Takes back what verdicts of ours (HARD_BOUNCE, STRIKES) did to addresses since an instant: held
+ * suppressions are dropped, addresses come off the list, their strikes since then are forgotten,
+ * and the contacts that these very suppressions unsubscribed are subscribed again.
+ *
+ * Nobody's own wish is taken back. A contact that unsubscribed otherwise, before or since, stays
+ * unsubscribed; an address that people put on the list too, or that complained, stays on it, for
+ * that reason.
+ */
+import { jsonValue } from '../../store/dialect.ts'
+import { and, asc, eq, gt, gte, inArray, isNotNull, or, sql } from '../../store/drizzle.ts'
+import { projects } from '../../store/schema/accounts.ts'
+import { contacts } from '../../store/schema/contacts.ts'
+import { emails } from '../../store/schema/messages.ts'
+import {
+  heldSuppressions,
+  type Suppression,
+  suppressions,
+} from '../../store/schema/suppressions.ts'
+import { parameter, statement } from '../../store/statement.ts'
+import type { Tx } from '../../store/write/transaction.ts'
+import type { Base } from '../base.ts'
+import { setSubscribed } from '../contacts/write/set-subscribed.ts'
+import { deleteStrikesSince } from '../messages/outcome/strikes.ts'
+import { countHeld, type HeldScope, isHeldIn } from './list-held.ts'
+
+export type Undone = {
+  /** Held suppressions that were dropped. */
+  dropped: number
+  /** Addresses that came off the list. */
+  removed: number
+  /** Contacts that are subscribed again. */
+  resubscribed: number
+  /** Addresses that stay on the list, for a reason that people gave. */
+  kept: number
+  /** Held before that instant, or of other projects: the fuse stays blown for them. */
+  remaining: number
+}
+
+type Deps = Pick<Base, 'store' | 'now'>
+type Scope = HeldScope & { since: number }
+type Position = Pick<Suppression, 'createdAt' | 'id'>
+
+const CHUNK = 100
+
+/** A contact that has another address by now may have spoken its wish at that one. */
+const findContact = statement((db) =>
+  db
+    .select({ contactId: contacts.id })
+    .from(emails)
+    .innerJoin(contacts, eq(contacts.id, emails.contactId))
+    .where(and(eq(emails.id, parameter('emailId')), eq(contacts.address, parameter('address')))),
+)
+
+/** The last that became of a contact's subscription. */
+export const findLastFlip = statement<{ name: string; emailId: string | null; reason: unknown }>(
+  () => sql`select name, email_id as emailId, ${jsonValue(sql`data`, 'reason')} as reason from events
+    where contact_id = ${parameter('contactId')}
+      and name in ('contact.subscribed', 'contact.unsubscribed')
+    order by seq desc limit 1`,
+)
+
+const deleteSuppression = statement((db) =>
+  db.delete(suppressions).where(eq(suppressions.id, parameter('id'))),
+)
+
+/** From now on it is there by the word of people. */
+const giveToPeople = statement((db) =>
+  db
+    .update(suppressions)
+    .set({
+      reason: sql`${suppressions.laterReason}`,
+      source: sql`case ${suppressions.laterReason} when 'COMPLAINT' then 'complaint'
+        else 'API or command line' end`,
+      emailId: sql`null`,
+      laterReason: sql`null`,
+    })
+    .where(eq(suppressions.id, parameter('id'))),
+)
+
+/** `since`: epoch ms. Doing it again changes nothing. */
+export async function undoSuppressions(deps: Deps, scope: Scope): Promise<Undone> {
+  const undone = { dropped: await dropHeld(deps, scope), removed: 0, resubscribed: 0, kept: 0 }
+  for (const projectId of await listProjectIds(deps, scope)) {
+    const { since } = scope
+    for (let page: UndonePage = { last: undefined, isLast: false }; !page.isLast; ) {
+      const after = page.last
+      const some = await deps.store.write((tx) => undoSome(deps, tx, { projectId, since, after }))
+      undone.removed += some.removed
+      undone.resubscribed += some.resubscribed
+      undone.kept += some.kept
+      page = some
+    }
+  }
+  return { ...undone, remaining: await countHeld(deps, { cause: 'fuse' }) }
+}
+
+/** One after the other: the index of the list is a project's. */
+async function listProjectIds({ store }: Deps, { projectId }: Scope): Promise<string[]> {
+  if (projectId !== undefined) return [projectId]
+  return (await store.scan.select({ id: projects.id }).from(projects)).map(({ id }) => id)
+}
+
+async function dropHeld({ store }: Deps, scope: Scope): Promise<number> {
+  for (let dropped = 0; ; ) {
+    const some = await store.write((tx) => dropSome(tx, scope))
+    dropped += some
+    if (some < CHUNK) return dropped
+  }
+}
+
+async function dropSome(tx: Tx, scope: Scope): Promise<number> {
+  const held = { id: heldSuppressions.id, projectId: heldSuppressions.projectId }
+  const rows = await tx
+    .select({ ...held, address: heldSuppressions.address })
+    .from(heldSuppressions)
+    .where(isHeldIn(scope))
+    .limit(CHUNK)
+  for (const row of rows) await deleteStrikesSince(tx, { ...row, since: scope.since })
+  const ids = rows.map(({ id }) => id)
+  await tx.delete(heldSuppressions).where(inArray(heldSuppressions.id, ids))
+  return rows.length
+}
+
+type Page = { projectId: string; since: number; after: Position | undefined }
+type UndonePage = { last: Position | undefined; isLast: boolean }
+
+async function undoSome({ now }: Deps, tx: Tx, page: Page) {
+  const rows = await selectOurs(tx, page)
+  const counts = { removed: 0, resubscribed: 0, kept: 0 }
+  for (const row of rows) {
+    if (row.laterReason !== null) {
+      await tx.execute(giveToPeople, { id: row.id })
+      counts.kept += 1
+      continue
+    }
+    await tx.execute(deleteSuppression, { id: row.id })
+    await deleteStrikesSince(tx, { ...row, since: page.since })
+    counts.removed += 1
+    if (await subscribeAgain(tx, row, now())) counts.resubscribed += 1
+  }
+  return { ...counts, last: rows.at(-1), isLast: rows.length < CHUNK }
+}
+
+/** Verdicts have an email that led to them; what people put on the list has none. */
+function selectOurs(tx: Tx, { projectId, since, after }: Page): Promise<Suppression[]> {
+  const { createdAt, id } = suppressions
+  return tx
+    .select()
+    .from(suppressions)
+    .where(
+      and(
+        eq(suppressions.projectId, projectId),
+        gte(createdAt, after?.createdAt ?? since),
+        inArray(suppressions.reason, ['HARD_BOUNCE', 'STRIKES']),
+        isNotNull(suppressions.emailId),
+        after && or(gt(createdAt, after.createdAt), gt(id, after.id)),
+      ),
+    )
+    .orderBy(asc(createdAt), asc(id))
+    .limit(CHUNK)
+    .all()
+}
+
+/** Only who was unsubscribed by this suppression, and has said nothing since. */
+async function subscribeAgain(tx: Tx, row: Suppression, at: number): Promise<boolean> {
+  const { address, emailId, wishedAt } = row
+  if (emailId === null || wishedAt !== null) return false
+  const contactId = (await tx.find(findContact, { emailId, address }))?.contactId
+  if (contactId === undefined) return false
+  const last = await tx.find(findLastFlip, { contactId })
+  const isOurs = last?.name === 'contact.unsubscribed' && last.reason === 'bounce'
+  if (!isOurs || last.emailId !== emailId) return false
+  return setSubscribed(tx, contactId, { subscribed: true, reason: 'manual', emailId, at })
+}

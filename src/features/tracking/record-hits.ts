@@ -1,0 +1,149 @@
+/**
+ * Opens and clicks on their way into an email's row: counters on each, first times on the first,
+ * and an event for each that a person made (contract 7.1, 13). What machines did is counted apart
+ * (`machines.ts`) and changes nothing else.
+ *
+ * | status            | after an open | after a click |
+ * |-------------------|---------------|---------------|
+ * | SENT, DELIVERED   | OPENED        | CLICKED       |
+ * | OPENED            | OPENED        | CLICKED       |
+ * | any other         | stays         | stays         |
+ *
+ * A click is no open: neither's counters touch the other's.
+ */
+import { formatInstant } from '../../clock.ts'
+import type { RowOf } from '../../store/database.ts'
+import { listOf } from '../../store/dialect.ts'
+import { eq, sql } from '../../store/drizzle.ts'
+import { emails } from '../../store/schema/messages.ts'
+import type { EmailStatus } from '../../store/schema/words.ts'
+import { parameter, statement } from '../../store/statement.ts'
+import type { Tx } from '../../store/write/transaction.ts'
+import type { Base } from '../base.ts'
+import { appendEvents, type NewEvent } from '../events/append.ts'
+import { findBursts, isInstant } from './machine-detection.ts'
+
+export type Hit = {
+  emailId: string
+  /** Epoch milliseconds. */
+  at: number
+  /** The request itself shows it; when it came may show it yet. */
+  isMachine: boolean
+} & ({ type: 'open' } | { type: 'click'; link: string })
+
+const listHitEmails = statement((db) =>
+  db
+    .select({
+      id: emails.id,
+      projectId: emails.projectId,
+      contactId: emails.contactId,
+      state: emails.state,
+      status: emails.status,
+      sentAt: emails.sentAt,
+      deliveredAt: emails.deliveredAt,
+      openedAt: emails.openedAt,
+      clickedAt: emails.clickedAt,
+      opens: emails.opens,
+      clicks: emails.clicks,
+      machineOpens: emails.machineOpens,
+      machineClicks: emails.machineClicks,
+    })
+    .from(emails)
+    .where(sql`id in ${listOf(parameter('ids'))}`),
+)
+
+const updateCounts = statement((db) =>
+  db
+    .update(emails)
+    .set({
+      status: parameter('status'),
+      openedAt: parameter('openedAt'),
+      clickedAt: parameter('clickedAt'),
+      opens: parameter('opens'),
+      clicks: parameter('clicks'),
+      machineOpens: parameter('machineOpens'),
+      machineClicks: parameter('machineClicks'),
+      updatedAt: parameter('at'),
+    })
+    .where(eq(emails.id, parameter('id'))),
+)
+
+type HitEmail = RowOf<typeof listHitEmails>
+
+const nextStatus: Record<Hit['type'], Partial<Record<EmailStatus, EmailStatus>>> = {
+  open: { SENT: 'OPENED', DELIVERED: 'OPENED' },
+  click: { SENT: 'CLICKED', DELIVERED: 'CLICKED', OPENED: 'CLICKED' },
+}
+
+/**
+ * Records hits of any number of emails; those of one email best come together, for what they have
+ * in common may show a machine. Of emails that are gone, nothing.
+ */
+export async function recordHits(
+  deps: Pick<Base, 'config' | 'now'>,
+  tx: Tx,
+  hits: readonly Hit[],
+): Promise<void> {
+  const visits = Map.groupBy(hits, ({ emailId }) => emailId)
+  const rows = await tx.list(listHitEmails, { ids: JSON.stringify([...visits.keys()]) })
+  const at = deps.now()
+  const events: NewEvent[] = []
+  for (const email of rows) {
+    const visit = (visits.get(email.id) ?? []).toSorted((a, b) => a.at - b.at)
+    events.push(...countVisit(deps, email, visit))
+  }
+  await tx.executeEach(
+    updateCounts,
+    rows.map((email) => ({ ...email, at })),
+  )
+  await appendEvents(tx, events)
+}
+
+/** Moves `email` on by the hits; the events that follow. */
+function countVisit(
+  deps: Pick<Base, 'config'>,
+  email: HitEmail,
+  visit: readonly Hit[],
+): NewEvent[] {
+  const bursts = findBursts(visit)
+  return visit.flatMap((hit, index) => {
+    const isMachine = hit.isMachine || bursts[index] === true || isTooSoon(deps, email, hit)
+    if (isMachine) countMachine(email, hit)
+    return isMachine ? [] : countPerson(email, hit)
+  })
+}
+
+/** The sandbox has no scanners; a developer's tests follow links as soon as they see them. */
+function isTooSoon({ config }: Pick<Base, 'config'>, email: HitEmail, { at }: Hit): boolean {
+  if (config.delivery.mode === 'sandbox') return false
+  const arrivedAt = email.deliveredAt ?? email.sentAt
+  return arrivedAt === null ? email.state === 'sending' : isInstant(at, arrivedAt)
+}
+
+function countMachine(email: HitEmail, { type }: Hit): void {
+  if (type === 'open') email.machineOpens += 1
+  else email.machineClicks += 1
+}
+
+function countPerson(email: HitEmail, hit: Hit): NewEvent[] {
+  const { projectId, contactId, id: emailId } = email
+  const event = { projectId, contactId, emailId, at: hit.at }
+  email.status = nextStatus[hit.type][email.status] ?? email.status
+  return hit.type === 'open'
+    ? [{ ...event, name: 'email.open', data: countOpen(email, hit.at) }]
+    : [{ ...event, name: 'email.click', data: { link: hit.link, ...countClick(email, hit.at) } }]
+}
+
+function countOpen(email: HitEmail, at: number) {
+  email.openedAt ??= at
+  email.opens += 1
+  const { openedAt, opens } = email
+  return { openedAt: formatInstant(openedAt), opens, isFirstOpen: opens === 1 }
+}
+
+function countClick(email: HitEmail, at: number) {
+  email.clickedAt ??= at
+  email.clicks += 1
+  const { clickedAt, clicks } = email
+  return { clickedAt: formatInstant(clickedAt), clicks, isFirstClick: clicks === 1 }
+}

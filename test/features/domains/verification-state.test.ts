@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Finding } from '../../../src/features/domains/query-records.ts'
+import type { RecordPurpose } from '../../../src/features/domains/records.ts'
+import { judgeDomain } from '../../../src/features/domains/verification-state.ts'
+import type { Domain, RecordFinding } from '../../../src/store/schema/domains.ts'
+
+const MINUTE = 60_000
+const START = Date.UTC(2026, 10, 21, 12)
+
+type State = RecordFinding['state']
+type Sights = Partial<Record<RecordPurpose, State>>
+
+const pending = {
+  id: 'd',
+  domain: 'shop.test',
+  isVerified: false,
+  isTrusted: false,
+  status: 'Pending',
+  failedChecks: 0,
+  failingSince: null,
+  isEd25519Found: false,
+  isReturnPathFound: false,
+  isMxFound: false,
+  findings: null,
+  checkedAt: null,
+} as unknown as Domain
+const verified: Domain = { ...pending, isVerified: true, status: 'Success' }
+
+const findings = (sights: Sights): Finding[] =>
+  Object.entries(sights).map(([purpose, state]) => ({
+    purpose: purpose as RecordPurpose,
+    state,
+    found: [],
+  }))
+
+/** The domain after checks that found the RSA key so, `[minute, state]` each. */
+function after(domain: Domain, checks: [number, State][]): Domain {
+  let row = domain
+  for (const [minute, dkim] of checks) {
+    row = { ...row, ...judgeDomain(row, findings({ dkim }), START + minute * MINUTE) }
+  }
+  return row
+}
+
+test('a domain that is not verified is Pending, Failed with another key, Success with its own', () => {
+  const standing = (state: State) => {
+    const { isVerified, status } = after(pending, [[0, state]])
+    return [isVerified, status]
+  }
+  assert.deepEqual(standing('missing'), [false, 'Pending'])
+  assert.deepEqual(standing('different'), [false, 'Failed'])
+  assert.deepEqual(standing('unknown'), [false, 'TemporaryFailure'])
+  assert.deepEqual(standing('found'), [true, 'Success'])
+})
+
+test('another key that is gone again makes the domain Pending again', () => {
+  const domain = after(pending, [
+    [0, 'different'],
+    [5, 'missing'],
+  ])
+  assert.equal(domain.status, 'Pending')
+})
+
+const losing: [string, [number, State][], boolean][] = [
+  [
+    'two failures',
+    [
+      [0, 'missing'],
+      [90, 'missing'],
+    ],
+    false,
+  ],
+  [
+    'three within the hour',
+    [
+      [0, 'missing'],
+      [5, 'different'],
+      [59, 'missing'],
+    ],
+    false,
+  ],
+  [
+    'three over an hour',
+    [
+      [0, 'missing'],
+      [5, 'different'],
+      [60, 'missing'],
+    ],
+    true,
+  ],
+  [
+    'many, the last after an hour',
+    [
+      [0, 'missing'],
+      [5, 'missing'],
+      [10, 'missing'],
+      [61, 'missing'],
+    ],
+    true,
+  ],
+  [
+    'a success in between',
+    [
+      [0, 'missing'],
+      [5, 'missing'],
+      [30, 'found'],
+      [61, 'missing'],
+    ],
+    false,
+  ],
+  [
+    'two and a time-out',
+    [
+      [0, 'missing'],
+      [5, 'missing'],
+      [61, 'unknown'],
+    ],
+    false,
+  ],
+  [
+    'three around a time-out',
+    [
+      [0, 'missing'],
+      [5, 'unknown'],
+      [30, 'missing'],
+      [61, 'missing'],
+    ],
+    true,
+  ],
+  [
+    'time-outs for a day',
+    [
+      [0, 'unknown'],
+      [600, 'unknown'],
+      [900, 'unknown'],
+      [1440, 'unknown'],
+    ],
+    false,
+  ],
+]
+
+for (const [name, checks, isLost] of losing) {
+  test(`a verified domain ${isLost ? 'is lost' : 'stays'} after ${name}`, () => {
+    assert.equal(after(verified, checks).isVerified, !isLost)
+  })
+}
+
+test('a lost domain is Failed, stays so while its key is missing, and comes back with it', () => {
+  const lost = after(verified, [
+    [0, 'missing'],
+    [30, 'missing'],
+    [60, 'missing'],
+  ])
+  assert.equal(lost.status, 'Failed')
+  const still = after(lost, [[65, 'missing']])
+  assert.equal(still.status, 'Failed')
+  assert.equal(still.failingSince, START)
+  const back = after(still, [[70, 'found']])
+  assert.deepEqual([back.isVerified, back.status, back.failingSince], [true, 'Success', null])
+  assert.equal(after(back, [[75, 'missing']]).isVerified, true)
+})
+
+test('a verified domain whose server does not answer keeps all it had', () => {
+  const full = {
+    ...verified,
+    isEd25519Found: true,
+    isReturnPathFound: true,
+    isMxFound: true,
+    failedChecks: 1,
+  }
+  const sights = findings({
+    dkim: 'unknown',
+    'dkim-ed25519': 'unknown',
+    'return-path': 'unknown',
+    'return-path-spf': 'unknown',
+    replies: 'unknown',
+  })
+  const judged = judgeDomain({ ...full, failingSince: START }, sights, START + 1)
+  assert.equal(judged.status, 'TemporaryFailure')
+  assert.equal(judged.isVerified, true)
+  assert.equal(judged.isEd25519Found, true)
+  assert.equal(judged.isReturnPathFound, true)
+  assert.equal(judged.isMxFound, true)
+  assert.equal(judged.failedChecks, 1)
+  assert.equal(judged.failingSince, START)
+})
+
+test('a trusted domain is never un-verified', () => {
+  const trusted = { ...verified, isTrusted: true }
+  for (const state of ['missing', 'different', 'unknown', 'found'] as const) {
+    const domain = after(trusted, [
+      [0, state],
+      [60, state],
+      [120, state],
+    ])
+    assert.deepEqual([domain.isVerified, domain.status], [true, 'Success'], state)
+  }
+})
+
+test('the second key counts from when it is found until it is surely gone', () => {
+  const judge = (domain: Domain, state: State) =>
+    judgeDomain(domain, findings({ dkim: 'found', 'dkim-ed25519': state }), START).isEd25519Found
+  assert.equal(judge(verified, 'found'), true)
+  assert.equal(judge({ ...verified, isEd25519Found: true }, 'unknown'), true)
+  assert.equal(judge({ ...verified, isEd25519Found: true }, 'missing'), false)
+  assert.equal(judge({ ...verified, isEd25519Found: true }, 'different'), false)
+})
+
+test('the return path needs both of its records', () => {
+  const judge = (mx: State, spf: State) =>
+    judgeDomain(
+      verified,
+      findings({ dkim: 'found', 'return-path': mx, 'return-path-spf': spf }),
+      START,
+    ).isReturnPathFound
+  assert.equal(judge('found', 'found'), true)
+  assert.equal(judge('found', 'missing'), false)
+  assert.equal(judge('different', 'found'), false)
+  assert.equal(judge('found', 'unknown'), false)
+})
+
+test('mailboxes are taken from when the MX is us until it surely is not', () => {
+  const judge = (domain: Domain, replies: State) =>
+    judgeDomain(domain, findings({ dkim: 'found', replies }), START).isMxFound
+  assert.equal(judge(verified, 'found'), true)
+  assert.equal(judge(verified, 'unknown'), false)
+  const ours = { ...verified, isMxFound: true }
+  assert.equal(judge(ours, 'unknown'), true)
+  assert.equal(judge(ours, 'missing'), false)
+  assert.equal(judge(ours, 'different'), false)
+})

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { keepInbound } from '../../../../src/features/receiving/accept/accept-message.ts'
+import { MailboxFull } from '../../../../src/features/receiving/accept/quota.ts'
+import { createVisitors } from '../../../../src/features/receiving/accept/server-mail-limit.ts'
+import { deleteInbound } from '../../../../src/features/receiving/admin/delete.ts'
+import { networkOf } from '../../../../src/features/receiving/client-network.ts'
+import {
+  type InboundRecipient,
+  inboundMessages,
+  inboundUsage,
+} from '../../../../src/store/schema/inbound.ts'
+import { letter, openReceiver, type Receiver, shareReader } from '../receiver.ts'
+
+const shared = shareReader()
+const server = { for: 'server', address: 'postmaster' } as const
+const MIB = 1024 * 1024
+
+const usage = async ({ core }: Receiver) => {
+  const rows = await core.store.read.select().from(inboundUsage)
+  return Object.fromEntries(rows.map(({ owner, bytes }) => [owner, bytes]))
+}
+
+const keep = ({ core }: Receiver, recipients: InboundRecipient[], bytes = 1_000) =>
+  keepInbound(core, {
+    ...{
+      reversePath: '',
+      clientAddress: '192.0.2.1',
+      clientName: 'x',
+      protocol: 'SMTP',
+      tls: null,
+    },
+    ...{ recipients, content: [Buffer.alloc(bytes, 'x')] },
+  })
+
+test('kept bytes are counted by whose they are, however rows come and go', async (t) => {
+  const box = await openReceiver(t, shared)
+  const id = await box.deliver()
+  const projectId = box.project.id
+  const own = { for: 'mailbox', address: 'help@example.test', projectId } as const
+  const other = { for: 'mailbox', address: 'sales@example.test', projectId } as const
+  const both = await box.arrive({ to: [own, other, server], raw: letter({}) })
+  assert.deepEqual(await usage(box), { [projectId]: both.sizeBytes, server: both.sizeBytes })
+  // A report loses its text when it was read.
+  await box.arrive({ to: [box.leaving(id)], raw: letter({}) })
+  assert.deepEqual(await usage(box), {
+    [projectId]: both.sizeBytes,
+    server: both.sizeBytes,
+    reports: 0,
+  })
+  const second = await box.arrive({ to: [own], raw: letter({}, 'Hello again') })
+  assert.equal((await usage(box))[projectId], both.sizeBytes + second.sizeBytes)
+  await deleteInbound(box.core, [both.id])
+  assert.deepEqual(await usage(box), { [projectId]: second.sizeBytes, server: 0, reports: 0 })
+  await box.core.store.write((tx) => tx.delete(inboundMessages))
+  assert.deepEqual(await usage(box), { [projectId]: 0, server: 0, reports: 0 })
+})
+
+test('a project keeps so many bytes of received mail and no more, others keep theirs', async (t) => {
+  const box = await openReceiver(t, shared)
+  const { core } = box
+  core.config = { ...core.config, inbound: { ...core.config.inbound, maxBytesPerProject: 5_000 } }
+  const own = box.mailbox()
+  await keep(box, [own], 3_000)
+  await assert.rejects(keep(box, [own], 2_000), MailboxFull)
+  const other = box.mailbox('info@other.test', 'another')
+  await assert.rejects(keep(box, [other, own], 2_000), MailboxFull)
+  await keep(box, [other], 2_000)
+  await keep(box, [own], 1_000)
+  assert.equal(await core.store.read.$count(inboundMessages), 3)
+})
+
+test('of mail to the server itself 100 MB are kept in all', async (t) => {
+  const box = await openReceiver(t, shared)
+  await box.processing.stop()
+  const almost = [{ owner: 'server', bytes: 100 * MIB - 1_500 }]
+  await box.core.store.write((tx) => tx.insert(inboundUsage).values(almost))
+  await keep(box, [server])
+  await assert.rejects(keep(box, [server]), MailboxFull)
+  await keep(box, [box.returnPath(await box.deliver())])
+})
+
+test('what comes to a return path and cannot be understood is kept within bounds', async (t) => {
+  const box = await openReceiver(t, shared)
+  const id = await box.deliver()
+  const small = await box.arrive({ to: [box.returnPath(id)], raw: letter({}) })
+  assert.deepEqual([small.kind, small.raw === null], ['other', false])
+  const large = letter({}, 'x'.repeat(2 * MIB))
+  assert.equal((await box.arrive({ to: [box.returnPath(id)], raw: large })).raw, null)
+  const full = { bytes: 100 * MIB }
+  await box.core.store.write((tx) => tx.update(inboundUsage).set(full))
+  assert.equal((await box.arrive({ to: [box.returnPath(id)], raw: letter({}) })).raw, null)
+})
+
+test('a network hands in 20 messages an hour for the server itself', () => {
+  let at = 1_700_000_000_000
+  const visitors = createVisitors(() => at)
+  for (let count = 0; count < 20; count += 1) {
+    assert.ok(visitors.mayCome(`192.0.2.${count}`))
+    assert.ok(visitors.come(`192.0.2.${count}`))
+  }
+  assert.equal(visitors.mayCome('192.0.2.99'), false)
+  assert.equal(visitors.come('192.0.2.99'), undefined)
+  assert.ok(visitors.mayCome('192.0.3.1'))
+  at += 3_599_999
+  assert.equal(visitors.mayCome('192.0.2.1'), false)
+  at += 1
+  const takeBack = visitors.come('192.0.2.1')
+  for (let count = 1; count < 20; count += 1) assert.ok(visitors.come('192.0.2.1'))
+  assert.equal(visitors.come('192.0.2.1'), undefined)
+  takeBack?.()
+  assert.ok(visitors.come('192.0.2.1'))
+  // A clock that was set back keeps nobody out for longer.
+  at -= 86_400_000
+  assert.ok(visitors.mayCome('192.0.2.1'))
+})
+
+test('a network is the /24 of IPv4, the /48 of IPv6', () => {
+  const cases: [string, string][] = [
+    ['192.0.2.77', '192.0.2.0/24'],
+    ['::ffff:192.0.2.77', '192.0.2.0/24'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
+    ['2001:db8:1:ffff::', '2001:db8:1::/48'],
+    ['', ''],
+    ['unknown', 'unknown'],
+  ]
+  for (const [address, network] of cases) assert.equal(networkOf(address), network)
+})

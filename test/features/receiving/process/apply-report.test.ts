@@ -1,0 +1,356 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { removeAddresses } from '../../../../src/features/suppressions/remove.ts'
+import { createReturnPathLocalPart } from '../../../../src/mail/signed-tokens.ts'
+import { inboundMessages } from '../../../../src/store/schema/inbound.ts'
+import { attempts, emails } from '../../../../src/store/schema/messages.ts'
+import { strikes } from '../../../../src/store/schema/suppressions.ts'
+import { address } from '../../../core.ts'
+import { arf, DAY, dsn, letter, openReceiver, type Receiver, shareReader } from '../receiver.ts'
+
+const shared = shareReader()
+
+/** X-Pillarbox-Id of an email. */
+const mark = ({ core }: Receiver, emailId: string, change = (token: string) => token) => {
+  const [key] = core.keyring.keys('return-path')
+  return `X-Pillarbox-Id: ${change(createReturnPathLocalPart(key, emailId).slice(2))}`
+}
+
+test('a DSN at a return path bounces its email and suppresses the address', async (t) => {
+  const box = await openReceiver(t, shared)
+  const id = await box.deliver()
+  await box.subscribe()
+  const row = await box.arrive({ to: [box.returnPath(id)], raw: dsn() })
+  assert.equal(row.state, 'processed')
+  assert.equal(row.kind, 'bounce')
+  assert.equal(row.raw, null)
+  assert.equal(row.attempts, 0)
+  assert.deepEqual(row.summary, { report: 'bounce', acts: [{ did: 'bounced', emailId: id }] })
+  assert.match(row.sender ?? '', /^MAILER-DAEMON@mx\.dest\.test/)
+  const email = await box.email(id)
+  assert.equal(email.status, 'BOUNCED')
+  assert.match(email.error ?? '', /user unknown/)
+  assert.deepEqual(
+    (await box.list()).map(({ address, reason }) => [address, reason]),
+    [['ada@dest.test', 'HARD_BOUNCE']],
+  )
+  assert.equal((await box.contact('ada@dest.test'))?.subscribed, false)
+  assert.deepEqual(
+    (await box.told()).map(({ name }) => name),
+    ['email.bounce', 'contact.unsubscribed'],
+  )
+})
+
+test('the same DSN again changes nothing', async (t) => {
+  const box = await openReceiver(t, shared)
+  const id = await box.deliver()
+  const to = [box.returnPath(id)]
+  await box.arrive({ to, raw: dsn() })
+  const before = await box.told()
+  const again = await box.arrive({ to, raw: dsn() })
+  assert.deepEqual(again.summary?.acts, [{ did: 'ignored', why: 'known already', emailId: id }])
+  assert.deepEqual(await box.told(), before)
+})
+
+test('a suppressed address gets nothing more, and may be sent to again once it is taken off', async (t) => {
+  const box = await openReceiver(t, shared)
+  await box.arrive({ to: [box.returnPath(await box.deliver())], raw: dsn() })
+  const [refused] = (await box.send()).emails
+  assert.equal((await box.email(refused?.email ?? '')).status, 'SUPPRESSED')
+  const list = { projectId: box.project.id, addresses: [address('ada@dest.test')] }
+  assert.equal(await removeAddresses(box.core, list), 1)
+  const [taken] = (await box.send()).emails
+  assert.equal((await box.email(taken?.email ?? '')).status, 'PENDING')
+})
+
+test('delayed, relayed and delivered notices do what they say and no more', async (t) => {
+  const box = await openReceiver(t, shared)
+  const id = await box.deliver({ state: 'relayed', status: 'SENT', deliveredAt: null })
+  const to = [box.returnPath(id)]
+  await box.arrive({ to, raw: dsn({ action: 'delayed', status: '4.4.1' }) })
+  assert.equal((await box.email(id)).status, 'SENT')
+  await box.arrive({ to, raw: dsn({ action: 'relayed', status: '2.0.0', diagnostic: '250 Ok' }) })
+  assert.equal((await box.email(id)).status, 'SENT')
+  await box.arrive({ to, raw: dsn({ action: 'delivered', status: '2.0.0', diagnostic: '250 Ok' }) })
+  assert.equal((await box.email(id)).status, 'DELIVERED')
+  assert.deepEqual(await box.list(), [])
+  const told = await box.told()
+  assert.deepEqual(
+    told.map(({ name }) => name),
+    ['email.bounce', 'email.delivery'],
+  )
+  assert.equal(told[0]?.data?.transientBounce, true)
+})
+
+test('a bounce of somebody the email was not for is a strike, never a suppression', async (t) => {
+  const box = await openReceiver(t, shared)
+  const id = await box.deliver()
+  await box.arrive({ to: [box.returnPath(id)], raw: dsn({ recipient: 'victim@elsewhere.test' }) })
+  assert.equal((await box.email(id)).status, 'BOUNCED')
+  assert.deepEqual(await box.list(), [])
+  assert.equal(await box.core.store.read.$count(strikes), 1)
+  const [event] = await box.told()
+  assert.equal(event?.data?.bounceType, 'Undetermined')
+})
+
+test('a forward that says whom the email was for is believed where the local part is the same', async (t) => {
+  const box = await openReceiver(t, shared)
+  const id = await box.deliver()
+  const raw = dsn({ recipient: 'ada@inner.test', originalRecipient: 'ADA@dest.test' })
+  await box.arrive({ to: [box.returnPath(id)], raw })
+  assert.equal((await box.list()).length, 1)
+})
+
+const behindAliases = {
+  'of Postfix, by its fields': dsn({
+    ...{ recipient: 'eve@dest.test', originalRecipient: 'ada@dest.test' },
+  }),
+  'of Postfix, by its prose': dsn({
+    ...{
+      recipient: 'eve@dest.test',
+      prose: '<eve@dest.test> (expanded from\r\n    <ada@dest.test>): no',
+    },
+  }),
+  'of Exim': dsn({
+    prose: '  eve@else.test\r\n    (generated from ADA@dest.test)\r\n    550 5.1.1 User unknown',
+  }),
+  'of Exim, through several': dsn({
+    prose: '  eve@else.test\r\n    (ultimately generated from ada@dest.test)\r\n    Unknown user',
+  }),
+  'of Sendmail': dsn({
+    prose:
+      'eve@else.test\r\n    (reason: 550 5.1.1 unknown)\r\n    (expanded from: <ada@dest.test>)',
+  }),
+}
+for (const [whose, raw] of Object.entries(behindAliases)) {
+  test(`a bounce of somebody behind an alias ${whose} is a strike of the alias`, async (t) => {
+    const box = await openReceiver(t, shared)
+    const [id, other] = [await box.deliver(), await box.deliver()]
+    await box.arrive({ to: [box.returnPath(id)], raw })
+    // The same to the From field: it is known by the mark of what comes back.
+    const marked = raw.replace('Subject: Hello', `${mark(box, other)}\r\nSubject: Hello`)
+    await box.arrive({ to: [box.mailbox()], raw: marked })
+    for (const bounced of [id, other]) assert.equal((await box.email(bounced)).status, 'BOUNCED')
+    assert.deepEqual(await box.list(), [])
+    assert.equal(await box.core.store.read.$count(strikes), 2)
+    const types = (await box.told()).map(({ data }) => data?.bounceType)
+    assert.deepEqual(types, ['Undetermined', 'Undetermined'])
+  })
+}
+
+test('of several that a report names, the recipient of the email counts', async (t) => {
+  const box = await openReceiver(t, shared)
+  const id = await box.deliver()
+  const group = 'Final-Recipient: rfc822; eve@dest.test\r\nAction: failed\r\nStatus: 5.1.1'
+  const raw = dsn({ action: 'delivered', status: '2.0.0', diagnostic: '250 Ok' })
+  const two = raw.replace('Final-Recipient', `${group}\r\n\r\nFinal-Recipient`)
+  await box.arrive({ to: [box.returnPath(id)], raw: two })
+  assert.equal((await box.email(id)).status, 'DELIVERED')
+})
+
+test('a report at a return path about another email of ours is ignored', async (t) => {
+  const box = await openReceiver(t, shared)
+  const [id, other] = [await box.deliver(), await box.deliver()]
+  const raw = dsn({ returned: [mark(box, other)] })
+  const row = await box.arrive({ to: [box.returnPath(id)], raw })
+  assert.deepEqual(row.summary?.acts, [{ did: 'ignored', why: 'about another email', emailId: id }])
+  assert.equal((await box.email(id)).status, 'DELIVERED')
+  assert.equal((await box.email(other)).status, 'DELIVERED')
+  assert.deepEqual(await box.told(), [])
+  assert.deepEqual(box.logged, ['mail that changes nothing'])
+})
+
+test('a return path older than 30 days is ignored and logged', async (t) => {
+  const box = await openReceiver(t, shared)
+  const id = await box.deliver()
+  box.clock.now = Date.now() + 31 * DAY
+  const row = await box.arrive({ to: [box.returnPath(id)], raw: dsn() })
+  assert.equal(row.kind, 'bounce')
+  assert.equal((await box.email(id)).status, 'DELIVERED')
+  assert.deepEqual(await box.list(), [])
+  assert.deepEqual(box.logged, ['mail that changes nothing'])
+})
+
+test('a complaint counts by a mark of ours inside the returned message only', async (t) => {
+  const box = await openReceiver(t, shared)
+  const id = await box.deliver()
+  await box.subscribe()
+  const forged = [
+    arf(),
+    arf([mark(box, id, (token) => token.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a')))]),
+    // In the header section of the report itself: its writer chose it.
+    `${mark(box, id)}\r\n${arf()}`,
+  ]
+  for (const raw of forged) {
+    const row = await box.arrive({ to: [box.mailbox('fbl@example.test')], raw, from: 'a@b.test' })
+    assert.equal(row.kind, 'complaint')
+  }
+  assert.equal((await box.email(id)).status, 'DELIVERED')
+  assert.deepEqual(await box.list(), [])
+  const server = { for: 'server', address: 'abuse@mx.example.test' } as const
+  const row = await box.arrive({ to: [server], raw: arf([mark(box, id)]) })
+  assert.deepEqual(row.summary?.acts, [{ did: 'complained', emailId: id }])
+  assert.notEqual(row.raw, null)
+  assert.equal((await box.email(id)).status, 'COMPLAINED')
+  assert.equal((await box.list())[0]?.reason, 'COMPLAINT')
+  assert.equal((await box.contact('ada@dest.test'))?.subscribed, false)
+})
+
+test('a complaint with a mark of 31 days ago is ignored', async (t) => {
+  const box = await openReceiver(t, shared)
+  const id = await box.deliver()
+  box.clock.now = Date.now() + 31 * DAY
+  await box.arrive({ to: [box.returnPath(id)], raw: arf([mark(box, id)]) })
+  assert.equal((await box.email(id)).status, 'DELIVERED')
+  assert.deepEqual(await box.list(), [])
+})
+
+test('a DSN that answers the From field acts by the mark of what it returns, on that recipient only', async (t) => {
+  const box = await openReceiver(t, shared)
+  const [id, other] = [await box.deliver(), await box.deliver()]
+  const to = [box.mailbox('shop@example.test')]
+  await box.arrive({ to, raw: dsn({ recipient: 'eve@else.test', returned: [mark(box, other)] }) })
+  assert.equal((await box.email(other)).status, 'DELIVERED')
+  const row = await box.arrive({ to, raw: dsn({ returned: [mark(box, id)] }) })
+  assert.deepEqual(row.summary?.acts, [{ did: 'bounced', emailId: id }])
+  assert.equal((await box.email(id)).status, 'BOUNCED')
+})
+
+test('an automatic reply or ordinary mail at a return path is noted and nothing else', async (t) => {
+  const box = await openReceiver(t, shared)
+  const id = await box.deliver()
+  const to = [box.returnPath(id)]
+  const vacation = letter({ 'Auto-Submitted': 'auto-replied', Subject: 'Out of office' })
+  const reply = await box.arrive({ to, raw: vacation, from: 'ada@dest.test' })
+  assert.equal(reply.kind, 'auto-reply')
+  assert.equal(reply.raw, null)
+  const mail = await box.arrive({ to, raw: letter({}), from: 'ada@dest.test' })
+  assert.equal(mail.kind, 'other')
+  assert.notEqual(mail.raw, null)
+  assert.equal((await box.email(id)).status, 'DELIVERED')
+  assert.deepEqual(await box.told(), [])
+  assert.equal((await box.counts()).emails, 1)
+})
+
+test('mail for the operator is kept whole and becomes no email of a project', async (t) => {
+  const box = await openReceiver(t, shared)
+  const to = [{ for: 'server', address: 'postmaster' } as const]
+  const row = await box.arrive({ to, raw: letter({ Subject: '=?utf-8?q?Gr=C3=BC=C3=9Fe?=' }) })
+  assert.equal(row.kind, 'mail')
+  assert.equal(row.subject, 'Grüße')
+  assert.match(row.raw?.toString() ?? '', /Hello/)
+  assert.equal((await box.counts()).emails, 0)
+})
+
+test('a mail that unsubscribes does so once, however old the email is', async (t) => {
+  const box = await openReceiver(t, shared)
+  const id = await box.deliver({ campaignId: '0193f6a0-0000-7000-8000-00000000000c' })
+  await box.subscribe()
+  box.clock.now = Date.now() + 400 * DAY
+  const to = [box.leaving(id)]
+  const raw = letter({ From: 'ada@dest.test', Subject: 'please no more' }, '')
+  const row = await box.arrive({ to, raw, from: 'ada@dest.test' })
+  assert.equal(row.kind, 'unsubscribe')
+  assert.equal(row.raw, null)
+  assert.equal((await box.contact('ada@dest.test'))?.subscribed, false)
+  const campaignId = '0193f6a0-0000-7000-8000-00000000000c'
+  assert.deepEqual(await box.told(), [
+    { name: 'contact.unsubscribed', emailId: id, data: { reason: 'mail', campaignId } },
+  ])
+  await box.arrive({ to, raw, from: 'ada@dest.test' })
+  assert.equal((await box.told()).length, 1)
+  assert.deepEqual(await box.list(), [])
+})
+
+test('bounces and vacation replies at an unsubscribe address unsubscribe nobody', async (t) => {
+  const box = await openReceiver(t, shared)
+  const id = await box.deliver()
+  await box.subscribe()
+  const to = [box.leaving(id)]
+  const machines = [
+    { raw: dsn(), from: '' },
+    { raw: dsn(), from: 'mailer-daemon@dest.test' },
+    { raw: letter({ Subject: 'unsubscribe' }), from: '' },
+    {
+      raw: letter({ 'Auto-Submitted': 'auto-replied', Subject: 'Out of office' }),
+      from: 'a@b.test',
+    },
+    {
+      raw: letter({
+        ...{ 'Auto-Submitted': 'auto-replied', Subject: 'unsubscribe' },
+        'In-Reply-To': '<x@y.test>',
+      }),
+      from: 'a@b.test',
+    },
+  ]
+  for (const machine of machines) await box.arrive({ to, ...machine })
+  assert.equal((await box.contact('ada@dest.test'))?.subscribed, true)
+  assert.deepEqual(await box.told(), [])
+})
+
+test('the mail that a mail program writes to unsubscribe its reader is obeyed', async (t) => {
+  const box = await openReceiver(t, shared)
+  const fields = {
+    Subject: 'unsubscribe',
+    'Auto-Submitted': 'auto-replied',
+    'Message-ID': '<1@i.test>',
+  }
+  for (const marked of [fields, { ...fields, 'X-Apple-Unsubscribe': 'true' }]) {
+    const id = await box.deliver()
+    await box.subscribe()
+    const raw = letter(marked)
+    const row = await box.arrive({ to: [box.leaving(id)], raw, from: 'ada@dest.test' })
+    assert.equal(row.kind, 'unsubscribe')
+    assert.equal((await box.contact('ada@dest.test'))?.subscribed, false)
+  }
+  assert.deepEqual(await box.list(), [])
+})
+
+test('nothing that comes in is ever answered', async (t) => {
+  const box = await openReceiver(t, shared)
+  const id = await box.deliver()
+  const to = [box.returnPath(id), box.leaving(id), box.mailbox()]
+  const from = 'eve@else.test'
+  for (const raw of [dsn(), arf([mark(box, id)]), letter({}), '', letter({ 'List-Id': 'x' })]) {
+    await box.arrive({ to, raw, from })
+    await box.arrive({ to, raw })
+  }
+  const rows = await box.core.store.read.select().from(emails).all()
+  const waiting = rows.filter(({ state, dueAt }) => dueAt !== null || state === 'queued')
+  assert.deepEqual(waiting, [])
+  assert.equal(await box.core.store.read.$count(inboundMessages), 10)
+})
+
+test('what a DSN says is kept: code, words, final address, and the status of one that quotes no reply', async (t) => {
+  const box = await openReceiver(t, shared)
+  const quoted = await box.deliver()
+  const raw = dsn({
+    recipient: 'ada.l@forward.test',
+    originalRecipient: 'ada@dest.test',
+    diagnostic: '550 5.1.1 <ada.l@forward.test>: user unknown',
+  })
+  await box.arrive({ to: [box.returnPath(quoted)], raw })
+  const bare = await box.deliver()
+  await box.arrive({
+    to: [box.returnPath(bare)],
+    raw: dsn({ status: '5.2.2', diagnostic: 'mailbox is full' }),
+  })
+  const rows = await box.core.store.read.select().from(attempts).all()
+  assert.deepEqual(
+    rows.map(({ replyCode, enhancedCode, replyText, finalRecipient }) => ({
+      ...{ replyCode, enhancedCode, replyText, finalRecipient },
+    })),
+    [
+      {
+        ...{ replyCode: 550, enhancedCode: '5.1.1' },
+        replyText: '<ada.l@forward.test>: user unknown',
+        finalRecipient: 'ada.l@forward.test',
+      },
+      {
+        ...{ replyCode: null, enhancedCode: '5.2.2' },
+        replyText: 'mailbox is full',
+        finalRecipient: 'ada@dest.test',
+      },
+    ],
+  )
+})

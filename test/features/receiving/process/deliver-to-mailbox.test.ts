@@ -1,0 +1,417 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { listActivity } from '../../../../src/features/activity/list.ts'
+import { listEvents } from '../../../../src/features/events/list.ts'
+import { deleteExpiredContent } from '../../../../src/features/messages/retention.ts'
+import { listInbound } from '../../../../src/features/receiving/admin/list.ts'
+import type { Reader } from '../../../../src/features/receiving/process/parsed-message.ts'
+import { createReturnPathLocalPart } from '../../../../src/mail/signed-tokens.ts'
+import { eq, sql } from '../../../../src/store/drizzle.ts'
+import { contents, type Email, emails } from '../../../../src/store/schema/messages.ts'
+import { addProject } from '../../messages/sender.ts'
+import { dsn, letter, openReceiver, type Receiver, shareReader } from '../receiver.ts'
+
+const shared = shareReader()
+const bob = 'bob@people.test'
+
+const contentOf = async ({ core }: Receiver, { contentId }: Email) => {
+  const row = await core.store.read.select().from(contents).where(eq(contents.id, contentId)).get()
+  return row === undefined ? undefined : { body: row.body, isText: row.isText }
+}
+
+test('a reply becomes an email of the project, attributed to its sender and to what it answers', async (t) => {
+  const box = await openReceiver(t, shared)
+  const id = await box.deliver()
+  const { messageId } = await box.email(id)
+  const raw = letter({
+    ...{ 'Message-ID': '<reply-1@people.test>', 'In-Reply-To': `<${messageId}>` },
+    ...{ 'Reply-To': 'Bob <bob+r@people.test>', To: 'help@example.test' },
+  })
+  const row = await box.arrive({ to: [box.mailbox()], raw, from: bob })
+  const email = await box.latest()
+  assert.deepEqual(row.summary?.acts, [{ did: 'received', emailId: email.id }])
+  assert.equal(row.kind, 'mail')
+  assert.equal(row.sender, 'Bob <bob@people.test>')
+  assert.notEqual(row.raw, null)
+  const contact = await box.contact(bob)
+  assert.equal(contact?.subscribed, false)
+  const { sourceType, state, status, fromAddress, recipient, toName, replyTo, dueAt } = email
+  assert.deepEqual(
+    { sourceType, state, status, fromAddress, recipient, toName, replyTo, dueAt },
+    {
+      ...{ sourceType: 'INBOUND', state: 'received', status: 'RECEIVED', dueAt: null },
+      ...{ fromAddress: 'help@example.test', recipient: bob, toName: 'Bob' },
+      replyTo: 'bob+r@people.test',
+    },
+  )
+  assert.equal(email.contactId, contact?.id)
+  assert.equal(email.answeredEmailId, id)
+  assert.equal(email.messageId, 'reply-1@people.test')
+  assert.equal(email.deliveredAt, row.receivedAt)
+  assert.deepEqual(await contentOf(box, email), { body: 'Hello', isText: true })
+  const [event, ...others] = await box.told()
+  assert.equal(others.length, 0)
+  const { processingTimeMillis, ...data } = event?.data ?? {}
+  assert.equal(typeof processingTimeMillis, 'number')
+  assert.deepEqual(data, {
+    messageId: 'reply-1@people.test',
+    from: bob,
+    fromHeader: 'Bob <bob@people.test>',
+    to: 'help@example.test',
+    subject: 'Question',
+    timestamp: new Date(row.receivedAt).toISOString(),
+    recipients: ['help@example.test'],
+    hasContent: true,
+    ...{ spamVerdict: 'DISABLED', virusVerdict: 'DISABLED' },
+    ...{ spfVerdict: 'GRAY', dkimVerdict: 'GRAY', dmarcVerdict: 'GRAY' },
+    attachments: [],
+    autoReply: false,
+    inReplyTo: id,
+  })
+})
+
+test('a known sender keeps its state', async (t) => {
+  const box = await openReceiver(t, shared)
+  await box.deliver()
+  await box.subscribe()
+  const before = await box.contact('ada@dest.test')
+  const raw = letter({ From: 'Ada <ADA@dest.test>' })
+  await box.arrive({ to: [box.mailbox()], raw, from: 'ada@dest.test' })
+  assert.deepEqual(await box.contact('ada@dest.test'), before)
+  assert.equal((await box.latest()).contactId, before?.id)
+  assert.deepEqual(
+    (await box.told()).map(({ name }) => name),
+    ['email.received'],
+  )
+})
+
+test('References and ids that a client chose lead to the email answered, of the same project only', async (t) => {
+  const box = await openReceiver(t, shared)
+  const other = await addProject(box.core, 'Other', 'other.test')
+  const own = await box.deliver()
+  const custom = await box.deliver({ messageId: 'order-7@shop.test' })
+  const relayed = await box.deliver({ providerId: '0100018f-ses' })
+  const { messageId } = await box.email(own)
+  const cases: [Record<string, string>, string | null][] = [
+    [{ References: `<a@b.test> <${messageId}> <c@d.test>` }, own],
+    [{ 'In-Reply-To': '<order-7@shop.test>' }, custom],
+    [{ 'In-Reply-To': '<0100018f-ses@email.amazonses.com>' }, relayed],
+    [{ 'In-Reply-To': `<${own}@elsewhere.test>` }, null],
+    [{ 'In-Reply-To': '<' }, null],
+  ]
+  for (const [fields, expected] of cases) {
+    await box.arrive({ to: [box.mailbox()], raw: letter(fields), from: bob })
+    assert.equal((await box.latest()).answeredEmailId, expected, JSON.stringify(fields))
+  }
+  const to = [box.mailbox('help@other.test', other.id)]
+  await box.arrive({ to, raw: letter({ 'In-Reply-To': `<${messageId}>` }), from: bob })
+  const stranger = await box.latest()
+  assert.equal(stranger.projectId, other.id)
+  assert.equal(stranger.answeredEmailId, null)
+})
+
+test('a message to mailboxes of two projects is an email of each, and neither learns of the other', async (t) => {
+  const box = await openReceiver(t, shared)
+  const other = await addProject(box.core, 'Other', 'other.test')
+  const to = [
+    box.mailbox('help@example.test'),
+    box.mailbox('sales@example.test'),
+    box.mailbox('info@other.test', other.id),
+  ]
+  await box.arrive({ to, raw: letter({}), from: bob })
+  const rows = await box.core.store.read.select().from(emails).all()
+  assert.deepEqual(
+    rows.map(({ projectId, fromAddress }) => [projectId, fromAddress]),
+    [
+      [box.project.id, 'help@example.test'],
+      [other.id, 'info@other.test'],
+    ],
+  )
+  const told = await box.told()
+  assert.deepEqual(
+    told.map(({ data }) => data?.recipients),
+    [['help@example.test', 'sales@example.test'], ['info@other.test']],
+  )
+})
+
+test('HTML is kept without anything that acts, hides or leads into our pages', async (t) => {
+  const box = await openReceiver(t, shared)
+  const html = `<html><head><title>t</title><style>p{display:none}</style></head><body onload=x()>
+    <p style="display:none" class=a id=b onclick="x()">Hello <b>you</b></p><script>alert(1)</script>
+    <a href="https://ok.test/?a=1">ok</a><a href="javascript:alert(1)">js</a><a href="/admin">rel</a>
+    <a href="//evil.test">pr</a><a href="mailto:a@b.test">mail</a><a href="java&#9;script:x">tab</a>
+    <img src="https://ok.test/p.png" onerror="x()"><img src="cid:1"><img src="data:image/svg+xml,x">
+    <form action="https://evil.test"><input name=a><button>go</button></form><iframe src=x></iframe>
+    <svg><script>1</script></svg><object data=x></object><base href="https://evil.test">
+    <meta http-equiv=refresh content="0;url=x"><math><mi xlink:href="data:x">m</mi></math></body>`
+  const raw = letter({ 'Content-Type': 'text/html; charset=utf-8' }, html)
+  await box.arrive({ to: [box.mailbox()], raw, from: bob })
+  const content = await contentOf(box, await box.latest())
+  assert.equal(content?.isText, false)
+  const body = content?.body ?? ''
+  assert.match(body, /<p>Hello <b>you<\/b><\/p>/)
+  assert.match(body, /<a href="https:\/\/ok\.test\/\?a=1">ok<\/a><a>js<\/a><a>rel<\/a>/)
+  assert.match(body, /<a>pr<\/a><a href="mailto:a@b\.test">mail<\/a><a>tab<\/a>/)
+  assert.match(body, /<img src="https:\/\/ok\.test\/p\.png" \/><img \/><img \/>/)
+  const forbidden =
+    /script|style|\son\w+=|form|input|button|iframe|svg|object|base|meta|data:|evil/i
+  assert.doesNotMatch(body, forbidden)
+})
+
+test('what others wrote is shown as it came: nothing in it is a template', async (t) => {
+  const box = await openReceiver(t, shared)
+  const subject = '{{ email }} {% for x in (1..9) %}'
+  const raw = letter({ Subject: subject }, '{{ unsubscribeUrl }} {% raw')
+  await box.arrive({ to: [box.mailbox()], raw, from: bob })
+  const outbound = { preview: async () => [] } as unknown as typeof box.core.outbound
+  const { data } = await listActivity({ ...box.core, outbound }, box.project.id, { limit: 10 })
+  const [shown] = data
+  assert.equal(shown?.type, 'email.received')
+  assert.equal(shown?.metadata.subject, subject)
+  assert.equal(shown?.metadata.body, '{{ unsubscribeUrl }} {% raw')
+})
+
+test('attachments are listed with their names, types and sizes', async (t) => {
+  const box = await openReceiver(t, shared)
+  const raw = letter(
+    { 'Content-Type': 'multipart/mixed; boundary=b' },
+    [
+      ...['--b', 'Content-Type: text/plain', '', 'see there', ''],
+      ...['--b', 'Content-Type: application/PDF; name="a\u0001.pdf"'],
+      ...['Content-Disposition: attachment; filename="in/voice.pdf"'],
+      ...['Content-Transfer-Encoding: base64', '', Buffer.alloc(100).toString('base64')],
+      ...['--b', 'Content-Type: image/png', 'Content-ID: <pic>', 'Content-Disposition: inline'],
+      ...['', 'x', '--b--'],
+    ].join('\r\n'),
+  )
+  await box.arrive({ to: [box.mailbox()], raw, from: bob })
+  const [event] = await box.told()
+  assert.deepEqual(event?.data?.attachments, [
+    {
+      ...{ filename: 'in/voice.pdf', contentType: 'application/pdf', sizeBytes: 100 },
+      ...{ contentId: null, isInline: false },
+    },
+    {
+      ...{ filename: null, contentType: 'image/png', sizeBytes: 1 },
+      ...{ contentId: 'pic', isInline: true },
+    },
+  ])
+  assert.equal((await contentOf(box, await box.latest()))?.body, 'see there')
+})
+
+test('an automatic reply at a mailbox is kept and marked', async (t) => {
+  const box = await openReceiver(t, shared)
+  const raw = letter({ 'Auto-Submitted': 'auto-replied', Subject: 'Out of office' })
+  const row = await box.arrive({ to: [box.mailbox()], raw, from: bob })
+  assert.equal(row.kind, 'auto-reply')
+  const [event] = await box.told()
+  assert.equal(event?.name, 'email.received')
+  assert.equal(event?.data?.autoReply, true)
+})
+
+test('our own mail that comes back to a mailbox is kept, and is no news', async (t) => {
+  const box = await openReceiver(t, shared)
+  const id = await box.deliver()
+  const token = createReturnPathLocalPart(box.core.keyring.keys('return-path')[0], id).slice(2)
+  const raw = letter({ 'X-Pillarbox-Id': token })
+  const row = await box.arrive({ to: [box.mailbox()], raw, from: 'shop@example.test' })
+  assert.deepEqual(row.summary?.acts, [{ did: 'ignored', why: 'our own mail came back' }])
+  assert.notEqual(row.raw, null)
+  assert.deepEqual(await box.told(), [])
+  assert.equal((await box.counts()).emails, 1)
+  const forged = letter({ 'X-Pillarbox-Id': 'a'.repeat(42) })
+  await box.arrive({ to: [box.mailbox()], raw: forged, from: bob })
+  assert.equal((await box.told()).length, 1)
+})
+
+test('what another project of this server sent is mail like any other', async (t) => {
+  const box = await openReceiver(t, shared)
+  const other = await addProject(box.core, 'Other', 'other.test')
+  const id = await box.deliver()
+  const token = createReturnPathLocalPart(box.core.keyring.keys('return-path')[0], id).slice(2)
+  const raw = letter({ 'X-Pillarbox-Id': token })
+  const to = [box.mailbox('help@other.test', other.id), box.mailbox()]
+  const row = await box.arrive({ to, raw, from: 'shop@example.test' })
+  const email = await box.latest()
+  assert.equal(email.projectId, other.id)
+  assert.deepEqual(row.summary?.acts, [
+    { did: 'received', emailId: email.id },
+    { did: 'ignored', why: 'our own mail came back' },
+  ])
+  assert.deepEqual(
+    (await box.told()).map(({ name, emailId }) => [name, emailId]),
+    [['email.received', email.id]],
+  )
+})
+
+const pass = { spf: 'PASS', dkim: 'GRAY', dmarc: 'GRAY' } as const
+
+/** Reads as the shared reader does, but knows who really sent what says so. */
+const knowing: Reader = {
+  read: async (message, options) => {
+    const reading = await shared.reader.read(message, options)
+    const isReal = Buffer.from(message.raw).includes('X-Real: yes')
+    if (reading.mail === null || !isReal) return reading
+    return { ...reading, mail: { ...reading.mail, verdicts: pass, isAuthenticated: true } }
+  },
+}
+
+const cappedOf = async (box: Receiver) => {
+  const told = await box.told()
+  return told.filter(({ data }) => data?.isCapped === true)
+}
+
+test('of one sender to one mailbox 30 an hour are news, the rest is seen and marked', async (t) => {
+  const box = await openReceiver(t, { reader: knowing })
+  const write = (address = 'help@example.test') =>
+    box.arrive({ to: [box.mailbox(address)], raw: letter({ 'X-Real': 'yes' }), from: bob })
+  const rows = await Promise.all(Array.from({ length: 32 }, () => write()))
+  assert.equal((await box.counts()).emails, 32)
+  assert.equal((await box.told()).length, 32)
+  assert.equal((await cappedOf(box)).length, 2)
+  const [first, second] = rows.filter(({ remark }) => remark !== null)
+  assert.equal(first?.remark, 'capped: more than 30 of bob@people.test within an hour')
+  assert.equal(second?.remark, first?.remark)
+  assert.deepEqual(
+    box.logged.filter((text) => text === 'received mail is capped'),
+    ['received mail is capped', 'received mail is capped'],
+  )
+  const { inbound, capped, ...told } = (box.facts as Record<string, unknown>[])[0] ?? {}
+  assert.ok([first?.id, second?.id].includes(inbound as string))
+  assert.equal((capped as unknown[]).length, 1)
+  assert.deepEqual(told, { clientAddress: '192.0.2.7', reason: first?.remark })
+  assert.equal((await write('sales@example.test')).remark, null)
+  box.clock.now += 3_600_001
+  assert.equal((await write()).remark, null)
+  assert.equal((await cappedOf(box)).length, 2)
+  assert.deepEqual(
+    (await listInbound(box.core)).map(({ id }) => id).toSorted(),
+    [first?.id, second?.id].toSorted(),
+  )
+})
+
+test('a sender that writes to a thousand mailboxes in an hour is no news either', async (t) => {
+  const box = await openReceiver(t, { reader: knowing })
+  const raw = letter({ 'X-Real': 'yes' })
+  await box.arrive({ to: [box.mailbox('a@example.test')], raw, from: bob })
+  await box.core.store.write((tx) =>
+    tx.run(sql`with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 999)
+      insert into received_recently (project_id, sender, mailbox, at)
+      select project_id, sender, 'x' || n, at from received_recently, numbers`),
+  )
+  const row = await box.arrive({ to: [box.mailbox('b@example.test')], raw, from: bob })
+  assert.equal(row.remark, 'capped: more than 1000 of bob@people.test within an hour')
+  assert.equal((await cappedOf(box)).length, 1)
+})
+
+test('forged mail of a stranger takes nothing from the customer in whose name it comes', async (t) => {
+  const box = await openReceiver(t, { reader: knowing })
+  const forge = (clientAddress: string) =>
+    box.arrive({ to: [box.mailbox()], raw: letter({}), from: bob, clientAddress })
+  for (let count = 0; count < 40; count += 1) await forge(`203.0.113.${count}`)
+  assert.equal((await cappedOf(box)).length, 10)
+  const real = letter({ 'X-Real': 'yes', Subject: 'The real one' })
+  const row = await box.arrive({ to: [box.mailbox()], raw: real, from: bob })
+  assert.equal(row.remark, null)
+  const [event] = (await box.told()).slice(-1)
+  assert.equal(event?.data?.subject, 'The real one')
+  assert.equal(event?.data?.isCapped, undefined)
+  // Nor does the network of one stranger count for another's.
+  assert.equal((await forge('198.51.100.1')).remark, null)
+  const again = await forge('203.0.113.77')
+  assert.equal(
+    again.remark,
+    'capped: more than 30 of unproven senders of the network 203.0.113.0/24 within an hour',
+  )
+})
+
+test('whatever is taken stands in the feed, in the list of the operator and in the log', async (t) => {
+  const box = await openReceiver(t, { reader: knowing })
+  for (let count = 0; count < 31; count += 1) {
+    const raw = letter({ Subject: `Number ${count}` })
+    await box.arrive({ to: [box.mailbox()], raw, from: bob })
+  }
+  const outbound = { preview: async () => [] } as unknown as typeof box.core.outbound
+  const query = { limit: 50, startAt: 0 }
+  const { data } = await listActivity({ ...box.core, outbound }, box.project.id, query)
+  assert.equal(data.length, 31)
+  assert.equal(data[0]?.metadata.subject, 'Number 30')
+  assert.equal(data[0]?.metadata.isCapped, true)
+  const [listed] = await listInbound(box.core)
+  assert.equal(listed?.subject, 'Number 30')
+  assert.match(listed?.remark ?? '', /^capped: more than 30 of unproven senders/)
+  const nobody = await box.arrive({ to: [box.mailbox()], raw: letter({ From: '' }), from: '' })
+  assert.equal(nobody.remark, 'it names no sender')
+  assert.equal((await listInbound(box.core))[0]?.id, nobody.id)
+  assert.equal(box.logged.at(-1), 'mail that changes nothing')
+})
+
+test('odd senders: the first that is an address, else the envelope’s, else nobody', async (t) => {
+  const box = await openReceiver(t, shared)
+  const cases: [string, string, string | null][] = [
+    ['"ceo@bank.test" <Bob@people.test>, eve@else.test', '', bob],
+    ['nobody, Bob <bob@people.test>', '', bob],
+    ['Team: bob@people.test, eve@else.test;', '', bob],
+    ['not an address', 'env@people.test', 'env@people.test'],
+    [`"x" <${'b'.repeat(65_536)}@people.test>`, 'env@people.test', 'env@people.test'],
+    ['<>', '', null],
+    ['', '', null],
+  ]
+  for (const [field, from, expected] of cases) {
+    const before = (await box.counts()).emails
+    const row = await box.arrive({ to: [box.mailbox()], raw: letter({ From: field }), from })
+    assert.equal(row.state, 'processed')
+    const after = (await box.counts()).emails
+    assert.equal(after - before, expected === null ? 0 : 1, field.slice(0, 80))
+    if (expected !== null) assert.equal((await box.latest()).recipient, expected)
+  }
+})
+
+test('a bounce or complaint at a mailbox that is not about our mail is mail like any other', async (t) => {
+  const box = await openReceiver(t, shared)
+  const row = await box.arrive({ to: [box.mailbox()], raw: dsn() })
+  assert.equal(row.kind, 'bounce')
+  assert.equal((await box.told())[0]?.data?.autoReply, true)
+})
+
+test('mail for a project that is gone by now harms no other', async (t) => {
+  const box = await openReceiver(t, shared)
+  const gone = '0193f6a0-0000-7000-8000-000000000000'
+  const to = [box.mailbox('a@gone.test', gone), box.mailbox()]
+  const row = await box.arrive({ to, raw: letter({}), from: bob })
+  assert.equal(row.state, 'processed')
+  assert.equal((await box.counts()).emails, 1)
+})
+
+test('mail with HTML keeps its plain text beside it, in the event and in the feed', async (t) => {
+  const box = await openReceiver(t, shared)
+  const parts = [
+    ...['--b', 'Content-Type: text/plain; charset=utf-8', '', 'Plain *hello*'],
+    ...['--b', 'Content-Type: text/html; charset=utf-8', '', '<p>Rich <b>hello</b></p>', '--b--'],
+  ].join('\r\n')
+  const raw = letter({ 'Content-Type': 'multipart/alternative; boundary="b"' }, parts)
+  await box.arrive({ to: [box.mailbox()], raw, from: bob })
+  await box.arrive({ to: [box.mailbox()], raw: letter({}, 'Only text'), from: bob })
+  const both = [
+    { body: 'Only text', text: 'Only text' },
+    { body: '<p>Rich <b>hello</b></p>', text: 'Plain *hello*' },
+  ]
+  const { events } = await listEvents(box.core, { projectId: box.project.id, limit: 10 })
+  assert.deepEqual(
+    events.map(({ data }) => ({ body: Object(data).body, text: Object(data).text })),
+    both,
+  )
+  const preview = async () => []
+  const outbound = Object.assign(box.core.outbound, { preview })
+  const feed = await listActivity({ ...box.core, outbound }, box.project.id, { limit: 10 })
+  assert.deepEqual(
+    feed.data.map(({ metadata }) => ({ body: metadata.body, text: metadata.text })),
+    both,
+  )
+  await deleteExpiredContent({ ...box.core, now: () => box.clock.now + 200 * 86_400_000 })
+  const [cleared] = (await listEvents(box.core, { projectId: box.project.id, limit: 10 })).events
+  const shown = Object(cleared?.data)
+  assert.deepEqual([shown.body, shown.text], [null, null])
+  const rows = await box.core.store.read.select().from(contents).all()
+  assert.ok(rows.every(({ text }) => text === null))
+})

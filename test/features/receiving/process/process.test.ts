@@ -1,0 +1,443 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { AppError } from '../../../../src/errors.ts'
+import { keepInbound } from '../../../../src/features/receiving/accept/accept-message.ts'
+import {
+  type Reader,
+  ReaderLost,
+  type Reading,
+} from '../../../../src/features/receiving/process/parsed-message.ts'
+import { startProcessing } from '../../../../src/features/receiving/process/process.ts'
+import { readIncomingHeader } from '../../../../src/mail/incoming/header.ts'
+import { readReport } from '../../../../src/mail/report/read-report.ts'
+import { asc, eq } from '../../../../src/store/drizzle.ts'
+import {
+  type InboundMessage,
+  type InboundRecipient,
+  inboundMessages,
+} from '../../../../src/store/schema/inbound.ts'
+import { dsn, letter, openReceiver, type Receiver } from '../receiver.ts'
+
+function readHere(raw: Uint8Array): Reading {
+  const octets = Buffer.from(raw)
+  const header = readIncomingHeader(octets)
+  return { report: readReport(octets), header, mail: null, durationMs: 1 }
+}
+
+/** Reads in this process; `fate` may throw for a message, and sees whether it is alone. */
+function readerOf(fate: (text: string, isAlone: boolean) => void | Promise<void>): Reader {
+  return {
+    read: async ({ raw }, { isAlone }) => {
+      await fate(Buffer.from(raw).toString(), isAlone)
+      return readHere(raw)
+    },
+  }
+}
+
+const rowsOf = ({ core }: Receiver) =>
+  core.store.read.select().from(inboundMessages).orderBy(asc(inboundMessages.id)).all()
+
+const server = { for: 'server', address: 'postmaster' } as const
+
+const messageTo = (recipient: InboundRecipient, raw = letter({})) => ({
+  ...{ reversePath: '', clientAddress: '192.0.2.1', clientName: 'x', protocol: 'SMTP', tls: null },
+  ...{ recipients: [recipient], content: [Buffer.from(raw)] },
+})
+
+test('a message that ends its reader three times is kept for the operator, others are read', async (t) => {
+  const tries: { bad: number; good: number; alone: boolean[] } = { bad: 0, good: 0, alone: [] }
+  const reader = readerOf((text, isAlone) => {
+    if (!text.includes('bomb')) return void tries.good++
+    tries.bad += 1
+    tries.alone.push(isAlone)
+    throw new ReaderLost('out of memory')
+  })
+  const box = await openReceiver(t, { reader })
+  const [bad, good] = await Promise.all([
+    box.arrive({ to: [server], raw: letter({}, 'bomb') }),
+    box.arrive({ to: [server], raw: letter({}) }),
+  ])
+  assert.equal(bad.state, 'failed')
+  assert.equal(bad.attempts, 3)
+  assert.match(bad.error ?? '', /3 times/)
+  assert.match(bad.raw?.toString() ?? '', /bomb/)
+  assert.equal(good.state, 'processed')
+  // With others in the same thread, none of them is known to be the cause.
+  assert.deepEqual(tries, { bad: 4, good: 1, alone: [false, true, true, true] })
+})
+
+test('a message at which reading fails by itself has failed once, whoever is read beside it', async (t) => {
+  const alone: boolean[] = []
+  const reader = readerOf((text, isAlone) => {
+    if (!text.includes('odd')) return
+    alone.push(isAlone)
+    throw new Error('it cannot be read')
+  })
+  const box = await openReceiver(t, { reader })
+  const [bad] = await Promise.all([
+    box.arrive({ to: [server], raw: letter({}, 'odd') }),
+    box.arrive({ to: [server], raw: letter({}) }),
+  ])
+  assert.deepEqual([bad.state, bad.attempts], ['failed', 3])
+  assert.deepEqual(alone, [false, true, true])
+})
+
+test('what was lost with another message is read alone, no try of its own, and done', async (t) => {
+  let lost = 0
+  const reader = readerOf((_, isAlone) => {
+    if (isAlone) return
+    lost += 1
+    throw new ReaderLost('the thread ended')
+  })
+  const box = await openReceiver(t, { reader })
+  const rows = await Promise.all(
+    Array.from({ length: 5 }, () => box.arrive({ to: [server], raw: letter({}) })),
+  )
+  assert.equal(lost, 5)
+  assert.deepEqual(
+    rows.map(({ state, attempts }) => [state, attempts]),
+    rows.map(() => ['processed', 0]),
+  )
+})
+
+test('however many messages have to be read alone, those behind them are read', async (t) => {
+  const box = await openReceiver(t, { reader: readerOf(() => undefined) })
+  await box.processing.stop()
+  const { core } = box
+  const bombs = Array.from({ length: 130 }, () => keepInbound(core, messageTo(server)))
+  await Promise.all(bombs)
+  const large = { isSuspect: true, sizeBytes: 40 * 1024 * 1024 }
+  await core.store.write((tx) => tx.update(inboundMessages).set(large).run())
+  const done = Promise.withResolvers<void>()
+  const reader: Reader = {
+    read: async ({ raw }, { isAlone }) => {
+      if (isAlone) return new Promise(() => undefined)
+      done.resolve()
+      return readHere(raw)
+    },
+  }
+  const processing = await startProcessing(core, reader)
+  const good = await keepInbound(core, messageTo(server))
+  await done.promise
+  await processing.stop()
+  const row = (await rowsOf(box)).find(({ id }) => id === good)
+  assert.equal(row?.state, 'processed')
+})
+
+test('however much mail waits for a slow DNS, reports behind it are read', async (t) => {
+  const done = Promise.withResolvers<void>()
+  const reader: Reader = {
+    read: async ({ raw, isMail }) => {
+      if (isMail) return new Promise(() => undefined)
+      done.resolve()
+      return readHere(raw)
+    },
+  }
+  const box = await openReceiver(t, { reader })
+  const { core } = box
+  const id = await box.deliver()
+  const mail = Array.from({ length: 300 }, () => keepInbound(core, messageTo(box.mailbox())))
+  await Promise.all(mail)
+  await keepInbound(core, messageTo(box.returnPath(id), dsn()))
+  await done.promise
+  await box.processing.stop()
+  assert.equal((await box.email(id)).status, 'BOUNCED')
+})
+
+test('one suspect is read at a time', async (t) => {
+  let inHand = 0
+  let most = 0
+  const reader = readerOf(async (_, isAlone) => {
+    if (!isAlone) throw new ReaderLost('the thread ended')
+    most = Math.max(most, ++inHand)
+    await new Promise(setImmediate)
+    inHand -= 1
+  })
+  const box = await openReceiver(t, { reader })
+  await Promise.all(Array.from({ length: 8 }, () => box.arrive({ to: [server], raw: letter({}) })))
+  assert.equal(most, 1)
+})
+
+const deaf = { notify: () => undefined, listen: () => () => undefined }
+
+/** A process that dies once the message is in a reader's hands. */
+async function die({ core }: Receiver, keep?: () => Promise<unknown>): Promise<void> {
+  const began = Promise.withResolvers<void>()
+  const never: Reader = {
+    read: () => {
+      began.resolve()
+      return new Promise(() => undefined)
+    },
+  }
+  await keep?.()
+  await startProcessing({ ...core, inboundNotifier: deaf }, never)
+  await began.promise
+}
+
+test('what a process had in hand when it died is found by the next, read alone, and no try', async (t) => {
+  const box = await openReceiver(t)
+  const id = await box.deliver()
+  await box.processing.stop()
+  await die(box, () => keepInbound(box.core, messageTo(box.returnPath(id), dsn())))
+  const alone: boolean[] = []
+  const read: Reader['read'] = (message, options) => {
+    alone.push(options.isAlone)
+    return box.reader.read(message, options)
+  }
+  const next = await startProcessing(box.core, { read })
+  t.after(() => next.stop())
+  await next.idle()
+  const [row] = await rowsOf(box)
+  assert.deepEqual([row?.state, row?.attempts, row?.interruptions], ['processed', 0, 0])
+  assert.deepEqual(alone, [true])
+  assert.equal((await box.email(id)).status, 'BOUNCED')
+  assert.equal((await box.told()).length, 1)
+})
+
+test('a stop gives back what was being read, however often it comes', async (t) => {
+  const box = await openReceiver(t)
+  await box.processing.stop()
+  const { core } = box
+  await keepInbound(core, messageTo(server))
+  for (let stops = 0; stops < 20; stops += 1) {
+    const began = Promise.withResolvers<boolean>()
+    const read: Reader['read'] = (_, { isAlone }) => {
+      began.resolve(isAlone)
+      return new Promise(() => undefined)
+    }
+    const stopped = await startProcessing(core, { read })
+    assert.equal(await began.promise, false)
+    await stopped.stop()
+  }
+  const [row] = await rowsOf(box)
+  assert.equal(row?.state, 'pending')
+  assert.deepEqual([row?.attempts, row?.interruptions, row?.isSuspect], [0, 0, false])
+})
+
+test('what was being read alone is given back by a stop, too', async (t) => {
+  const box = await openReceiver(t)
+  await box.processing.stop()
+  await die(box, () => keepInbound(box.core, messageTo(server)))
+  for (let stops = 0; stops < 5; stops += 1) {
+    const began = Promise.withResolvers<boolean>()
+    const read: Reader['read'] = (_, { isAlone }) => {
+      began.resolve(isAlone)
+      return new Promise(() => undefined)
+    }
+    const stopped = await startProcessing(box.core, { read })
+    assert.equal(await began.promise, true)
+    await stopped.stop()
+  }
+  const [row] = await rowsOf(box)
+  assert.deepEqual([row?.state, row?.attempts, row?.interruptions], ['pending', 0, 0])
+})
+
+/** Dies while it reads the only message alone; the next start finds it, which waits then. */
+async function dieAlone(box: Receiver): Promise<InboundMessage | undefined> {
+  await die(box)
+  const reader = readerOf(() => assert.fail('it was read at once'))
+  const next = await startProcessing({ ...box.core, inboundNotifier: deaf }, reader)
+  await next.stop()
+  const [row] = await rowsOf(box)
+  return row
+}
+
+test('a process that is killed in a loop while it reads a message alone waits longer each time', async (t) => {
+  const box = await openReceiver(t)
+  await box.processing.stop()
+  const { core, clock } = box
+  await die(box, () => keepInbound(core, messageTo(server)))
+  for (let deaths = 0; deaths < 5; deaths += 1) {
+    const row = await dieAlone(box)
+    assert.equal(row?.interruptions, deaths + 1)
+    assert.equal((row?.dueAt ?? 0) - clock.now, 1_000 * 2 ** deaths)
+    clock.now = row?.dueAt ?? 0
+  }
+  const last = await startProcessing(
+    core,
+    readerOf(() => undefined),
+  )
+  t.after(() => last.stop())
+  await last.idle()
+  const [row] = await rowsOf(box)
+  assert.deepEqual([row?.state, row?.attempts, row?.interruptions], ['processed', 0, 5])
+})
+
+test('a message that waits since an interruption holds up nobody, nor does a clock set back', async (t) => {
+  const box = await openReceiver(t)
+  await box.processing.stop()
+  const { core, clock } = box
+  const first = await keepInbound(core, messageTo(server))
+  const second = await keepInbound(core, messageTo(server))
+  const suspects = { isSuspect: true, dueAt: 0 }
+  await core.store.write((tx) => tx.update(inboundMessages).set(suspects).run())
+  const waits = { interruptions: 3, dueAt: clock.now + 60_000 }
+  await core.store.write((tx) =>
+    tx.update(inboundMessages).set(waits).where(eq(inboundMessages.id, first)).run(),
+  )
+  const readings: string[] = []
+  const reader = readerOf(() => void readings.push('read'))
+  const processing = await startProcessing(core, reader)
+  const isDone = async () => (await rowsOf(box)).find(({ id }) => id === second)?.state
+  while ((await isDone()) !== 'processed') await new Promise(setImmediate)
+  assert.equal(readings.length, 1)
+  await processing.stop()
+  clock.now -= 86_400_000
+  const later = await startProcessing(core, reader)
+  t.after(() => later.stop())
+  await later.idle()
+  assert.equal(readings.length, 2)
+})
+
+test('a message at which ten processes in a row died alone is left to the operator', async (t) => {
+  const box = await openReceiver(t)
+  await box.processing.stop()
+  const { core, clock } = box
+  await die(box, () => keepInbound(core, messageTo(server)))
+  for (let deaths = 0; deaths < 10; deaths += 1) {
+    const row = await dieAlone(box)
+    clock.now = row?.dueAt ?? 0
+  }
+  const last = await startProcessing(
+    core,
+    readerOf(() => assert.fail('it was tried again')),
+  )
+  t.after(() => last.stop())
+  await last.idle()
+  const [row] = await rowsOf(box)
+  assert.deepEqual([row?.state, row?.attempts], ['failed', 0])
+  assert.equal(row?.error, 'the server ended 10 times while it was read')
+  assert.notEqual(row?.raw, null)
+})
+
+test('a message that cannot be put into effect takes none of its batch with it', async (t) => {
+  const box = await openReceiver(t, { reader: readerOf(() => undefined) })
+  const id = await box.deliver()
+  // No email id at all: our own mistake, were it ever to happen.
+  const broken = { ...box.returnPath(id), emailId: 'x' }
+  const [bad, good] = await Promise.all([
+    box.arrive({ to: [broken], raw: dsn() }),
+    box.arrive({ to: [box.returnPath(id)], raw: dsn() }),
+  ])
+  assert.equal(good.state, 'processed')
+  assert.equal(bad.state, 'failed')
+  assert.equal((await box.email(id)).status, 'BOUNCED')
+})
+
+test('while the database takes no writes what was read waits, and is then put into effect once', async (t) => {
+  const box = await openReceiver(t, { reader: readerOf(() => undefined) })
+  const id = await box.deliver()
+  const { store } = box.core
+  const { write } = store
+  const refused = Promise.withResolvers<void>()
+  let keeps = 1
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  store.write = (fn) => {
+    if (keeps-- > 0) return write(fn)
+    refused.resolve()
+    return Promise.reject(new AppError('DATABASE_ERROR', 'full'))
+  }
+  const arrived = box.arrive({ to: [box.returnPath(id)], raw: dsn() })
+  await refused.promise
+  assert.equal((await box.email(id)).status, 'DELIVERED')
+  store.write = write
+  await new Promise(setImmediate)
+  t.mock.timers.tick(1_000)
+  assert.equal((await arrived).state, 'processed')
+  assert.equal((await box.told()).length, 1)
+})
+
+test('a suspect is not asked for again and again while the database takes no writes', async (t) => {
+  const box = await openReceiver(t, { reader: readerOf(() => undefined) })
+  await box.processing.stop()
+  const { core } = box
+  await keepInbound(core, messageTo(server))
+  await core.store.write((tx) => tx.update(inboundMessages).set({ isSuspect: true }).run())
+  const { write } = core.store
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  // That it begins to read is on disk; that it reads this one is not.
+  const refusals = t.mock.method(
+    core.store,
+    'write',
+    async (fn: Parameters<typeof write>[0]): Promise<unknown> => {
+      if (refusals.mock.callCount() < 1) return write(fn)
+      await new Promise(setImmediate)
+      throw new AppError('DATABASE_ERROR', 'full')
+    },
+  )
+  const processing = await startProcessing(core, box.reader)
+  t.after(() => processing.stop())
+  for (let turns = 0; turns < 200; turns += 1) await new Promise(setImmediate)
+  assert.ok(refusals.mock.callCount() < 5, `${refusals.mock.callCount()} tries`)
+  refusals.mock.restore()
+  t.mock.timers.tick(1_000)
+  await processing.idle()
+  const [row] = await rowsOf(box)
+  assert.deepEqual([row?.state, row?.attempts], ['processed', 0])
+})
+
+test('mail that is listed while it is put into effect is not put into effect again', async (t) => {
+  const box = await openReceiver(t, { reader: readerOf(() => undefined) })
+  await box.processing.stop()
+  const { core } = box
+  const ids: string[] = []
+  for (let count = 0; count < 2; count += 1) {
+    ids.push(await keepInbound(core, messageTo(server)))
+  }
+  const [first = '', second = ''] = ids
+  const fail = { attempts: 3, isSuspect: true }
+  await core.store.write((tx) =>
+    tx.update(inboundMessages).set(fail).where(eq(inboundMessages.id, first)).run(),
+  )
+  const read = t.mock.fn<Reader['read']>(async ({ raw }) => readHere(raw))
+  // While the first is given up, somebody else is done with the second.
+  const list = core.store.read.list.bind(core.store.read)
+  const listing = t.mock.method(
+    core.store.read,
+    'list',
+    async (...args: Parameters<typeof list>) => {
+      const rows = await list(...args)
+      const done = { state: 'processed', subject: 'done before' } as const
+      await core.store.write((tx) =>
+        tx.update(inboundMessages).set(done).where(eq(inboundMessages.id, second)).run(),
+      )
+      listing.mock.restore()
+      return rows
+    },
+  )
+  const processing = await startProcessing(core, { read })
+  t.after(() => processing.stop())
+  await processing.idle()
+  for (let turns = 0; turns < 20; turns += 1) await new Promise(setImmediate)
+  const rows = await rowsOf(box)
+  assert.deepEqual(
+    rows.map(({ state, subject }) => [state, subject]),
+    [
+      ['failed', null],
+      ['processed', 'done before'],
+    ],
+  )
+})
+
+test('many reports are put into effect in few transactions', async (t) => {
+  const box = await openReceiver(t, { reader: readerOf(() => undefined) })
+  const ids: string[] = []
+  for (let count = 0; count < 60; count += 1) ids.push(await box.deliver())
+  await box.processing.stop()
+  await Promise.all(ids.map((id) => keepInbound(box.core, messageTo(box.returnPath(id), dsn()))))
+  const write = t.mock.method(box.core.store, 'write')
+  const inboundNotifier = { notify: () => undefined, listen: () => () => undefined }
+  const processing = await startProcessing(
+    { ...box.core, inboundNotifier },
+    { read: async ({ raw }) => readHere(raw) },
+  )
+  t.after(() => processing.stop())
+  await processing.idle()
+  const bounced = await box.core.store.read
+    .select()
+    .from(inboundMessages)
+    .where(eq(inboundMessages.kind, 'bounce'))
+    .all()
+  assert.equal(bounced.length, 60)
+  assert.ok(write.mock.callCount() < 130, `${write.mock.callCount()} writes`)
+})

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict'
+import type { IncomingHttpHeaders } from 'node:http'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import {
+  findBursts,
+  isInstant,
+  isMachineAgent,
+  isMachineRequest,
+  type VisitHit,
+} from '../../../src/features/tracking/machine-detection.ts'
+
+const chrome =
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36'
+
+const people = [
+  chrome,
+  'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko)',
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148',
+  'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Thunderbird/128.3.0',
+  'Mozilla/4.0 (compatible; ms-office; MSOffice 16)',
+]
+
+/** They fetch pixels for people; nobody follows a link with them. */
+const readers = [
+  'Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)',
+  'YahooMailProxy; https://help.yahoo.com/kb/yahoo-mail-proxy-SLN28749.html',
+  'Outlook-Android/2.0',
+  'eM Client/9.2',
+  'Evolution/3.52',
+]
+
+const machines = [
+  '',
+  ' ',
+  'Mozilla/5.0',
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/42.0.2311.135 Safari/537.36 Edge/12.246 Mozilla/5.0',
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/42.0.2311.135 Safari/537.36 Edge/12.246 Gmail-content-sampling',
+  'Mozilla/5.0 (compatible; Proofpoint)',
+  'Barracuda Sentinel (EE)',
+  'Mozilla/5.0 (Windows NT 10.0) CiscoSecureEmail',
+  'Microsoft Office Existence Discovery',
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/141.0.0.0 Safari/537.36',
+  'Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)',
+  'curl/8.5.0',
+  'python-requests/2.32.0',
+]
+
+const by = (headers: IncomingHttpHeaders, method = 'GET') =>
+  isMachineRequest('click', { method, headers: { 'user-agent': chrome, ...headers } })
+
+describe('a request', () => {
+  it('of a browser or mail program is a person', () => {
+    for (const agent of people) {
+      assert.equal(isMachineAgent('open', agent), false, agent)
+      assert.equal(isMachineAgent('click', agent), false, agent)
+    }
+    assert.equal(by({}), false)
+  })
+
+  it('through an image proxy opens for a person and clicks for nobody', () => {
+    for (const agent of readers) {
+      assert.equal(isMachineAgent('open', agent), false, agent)
+      assert.equal(isMachineAgent('click', agent), true, agent)
+    }
+  })
+
+  it('of a scanner, a preview, a library or a privacy proxy is a machine', () => {
+    for (const agent of machines) {
+      assert.equal(isMachineAgent('open', agent), true, agent)
+      assert.equal(isMachineAgent('click', agent), true, agent)
+    }
+    assert.equal(isMachineRequest('open', { method: 'GET', headers: {} }), true)
+  })
+
+  it('that only asks, or fetches ahead, is a machine', () => {
+    assert.equal(by({}, 'HEAD'), true)
+    assert.equal(by({ purpose: 'prefetch' }), true)
+    assert.equal(by({ 'sec-purpose': 'prefetch;prerender' }), true)
+    assert.equal(by({ 'x-purpose': 'preview' }), true)
+    assert.equal(by({ 'x-moz': 'prefetch' }), true)
+    assert.equal(by({ purpose: 'none' }), false)
+  })
+
+  it('of 16 KB of User-Agent is judged at once', () => {
+    const startedAt = performance.now()
+    isMachineAgent('click', 'Mozilla/5.0 '.repeat(1_400))
+    assert.ok(performance.now() - startedAt < 2_000)
+  })
+})
+
+describe('a time', () => {
+  it('within two seconds of the arrival is too soon for a person', () => {
+    assert.equal(isInstant(1_999, 0), true)
+    assert.equal(isInstant(2_000, 0), false)
+    assert.equal(isInstant(0, 1_999), true)
+  })
+
+  it('long before the arrival tells of a clock set back, not of a machine', () => {
+    assert.equal(isInstant(0, 3_600_000), false)
+  })
+})
+
+const clicks = (...visit: [at: number, link: string | undefined][]): VisitHit[] =>
+  visit.map(([at, link]) => ({ at, link, isMachine: false }))
+
+describe('a visit', () => {
+  it('of three links in a second is a machine, its pixel too', () => {
+    const visit = clicks([0, 'a'], [10, undefined], [20, 'b'], [30, 'c'], [40, 'a'])
+    assert.deepEqual(findBursts(visit), [true, true, true, true, true])
+  })
+
+  it('of two links, or of one link often, is a person', () => {
+    assert.deepEqual(findBursts(clicks([0, 'a'], [300, 'b'], [600, 'a'])), [false, false, false])
+  })
+
+  it('of three links in more than a second is a person', () => {
+    assert.deepEqual(findBursts(clicks([0, 'a'], [500, 'b'], [1_000, 'c'])), [false, false, false])
+  })
+
+  it('of a machine leaves alone what lies further off', () => {
+    const visit = clicks([0, 'a'], [5_000, 'a'], [5_001, 'b'], [5_002, 'c'], [9_000, 'a'])
+    assert.deepEqual(findBursts(visit), [false, true, true, true, false])
+  })
+
+  it('of twenty hits in a second is a machine', () => {
+    const visit = clicks(
+      ...Array.from({ length: 20 }, (_, at) => [at, undefined] as [number, undefined]),
+    )
+    assert.deepEqual(new Set(findBursts(visit)), new Set([true]))
+    assert.deepEqual(new Set(findBursts(visit.slice(1))), new Set([false]))
+  })
+
+  it('is judged as by looking at every second of it', () => {
+    const hit = fc.record({
+      at: fc.integer({ min: 0, max: 4_000 }),
+      link: fc.constantFrom('a', 'b', 'c', undefined),
+      isMachine: fc.constant(false),
+    })
+    const visits = fc.array(hit, { maxLength: 60 })
+    const slowly = (visit: readonly VisitHit[]) =>
+      visit.map((one, own) =>
+        visit.some((last, index) => {
+          if (index < own || last.at - one.at >= 1_000) return false
+          const second = visit.filter(({ at }, each) => each <= index && at > last.at - 1_000)
+          const links = new Set(second.flatMap(({ link }) => link ?? []))
+          return links.size >= 3 || second.length >= 20
+        }),
+      )
+    fc.assert(
+      fc.property(visits, (given) => {
+        const visit = given.toSorted((a, b) => a.at - b.at)
+        assert.deepEqual(findBursts(visit), slowly(visit))
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it('of a flood is judged in little time', () => {
+    const flood = clicks(
+      ...Array.from({ length: 100_000 }, (_, at) => [at >> 7, 'a'] as [number, string]),
+    )
+    const startedAt = performance.now()
+    findBursts(flood)
+    assert.ok(performance.now() - startedAt < 2_000)
+  })
+})
