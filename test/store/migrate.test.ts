@@ -58,7 +58,7 @@ test('a migration that fails leaves nothing behind, and the next start tries it 
   await store.close()
 })
 
-test('a migration that leaves a reference to nothing is refused', async (t) => {
+test('a migration that leaves a dangling reference is refused', async (t) => {
   const location = await makeDatabaseFolder(t)
   const text = "INSERT INTO labels (note_id, label) VALUES ('none', 'x');"
   await addMigration(location, '0002_broken.sql', text)
@@ -85,7 +85,7 @@ test('a file that is no database is refused and left alone', async (t) => {
   await assert.rejects(openStore({ ...location, log }), /cannot be opened: file is not a database/)
 })
 
-test('a gap in the numbers is a mistake of ours', async (t) => {
+test('a gap in the numbers is a TypeError', async (t) => {
   const location = await makeDatabaseFolder(t)
   await addMigration(location, '0003_late.sql', 'SELECT 1;')
   await assert.rejects(openStore({ ...location, log }), TypeError)

@@ -66,7 +66,7 @@ test('prepared rows go through the column encoders and decoders', async (t) => {
   assert.deepEqual(raw, [1, 0])
 })
 
-test('a prepared select finds nothing where nothing is', async (t) => {
+test('a prepared select without matching rows finds nothing', async (t) => {
   const store = await openTestStore(t)
   assert.equal(await store.read.find(findNote, { id: 'a' }), undefined)
   assert.deepEqual(await store.read.list(findNote, { id: 'a' }), [])
@@ -84,7 +84,7 @@ test('a prepared update counts its rows and returns them', async (t) => {
   })
 })
 
-test('a prepared statement of raw SQL gives objects by column name, on threads too', async (t) => {
+test('a prepared statement of raw SQL returns objects by column name, on threads too', async (t) => {
   const store = await openTestStore(t)
   await store.write((tx) => tx.insert(notes).values({ id: 'a', seq: 5 }))
   assert.deepEqual(await store.read.find(countBySql, { after: 1 }), { total: 1 })
@@ -92,7 +92,7 @@ test('a prepared statement of raw SQL gives objects by column name, on threads t
   assert.deepEqual(await store.scan.list(listAfter, { after: 1 }), [{ id: 'a', isDone: false }])
 })
 
-test('raw queries give objects, and arrays where values are asked for', async (t) => {
+test('raw queries return objects, and arrays from `values`', async (t) => {
   const store = await openTestStore(t)
   for (const db of [store.read, store.scan]) {
     assert.deepEqual(await db.all(sql`select 1 as one, ${true} as yes`), [{ one: 1, yes: 1 }])
@@ -101,7 +101,7 @@ test('raw queries give objects, and arrays where values are asked for', async (t
   }
 })
 
-test('a value that a statement needs and does not get is a TypeError', async (t) => {
+test('a missing value of a statement is a TypeError', async (t) => {
   const store = await openTestStore(t)
   await assert.rejects(store.read.find(findNote, {}), TypeError)
   await assert.rejects(store.read.find(findNote), /needs a value for "id"/)

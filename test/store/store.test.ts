@@ -52,7 +52,7 @@ test('more scans than threads wait for their turn', async (t) => {
   assert.deepEqual(counts, Array(10).fill(5))
 })
 
-test('whoever scans for somebody gets what others get', async (t) => {
+test('a scan for a caller returns the same rows as any other', async (t) => {
   const store = await openTestStore(t, { readerThreads: 1 })
   await fill(store, 5)
   const callers = ['a', 'b', 'a'].map((key, index) => ({ key, isJob: index === 2 }))
@@ -60,7 +60,7 @@ test('whoever scans for somebody gets what others get', async (t) => {
   assert.deepEqual(await Promise.all(counts), [5, 5, 5])
 })
 
-test('a scan with a mistake in it fails as SQLite says, and the thread lives on', async (t) => {
+test('an invalid scan fails with the error of SQLite, and its thread goes on', async (t) => {
   const store = await openTestStore(t, { readerThreads: 1 })
   await assert.rejects(store.scan.all(sql`select x from nowhere`), {
     message: 'no such table: nowhere',
@@ -69,7 +69,7 @@ test('a scan with a mistake in it fails as SQLite says, and the thread lives on'
   assert.equal(await store.scan.$count(notes), 0)
 })
 
-test('neither reader can write', async (t) => {
+test('neither the reader nor the scan threads can write', async (t) => {
   const store = await openTestStore(t)
   for (const reader of [store.read, store.scan]) {
     await assert.rejects(
@@ -80,7 +80,7 @@ test('neither reader can write', async (t) => {
   assert.equal(await store.read.$count(notes), 0)
 })
 
-test('close answers the scans that run and leaves one file', async (t) => {
+test('close finishes running scans and leaves one file', async (t) => {
   const store = await openTestStore(t)
   await fill(store, 10)
   // A builder begins when somebody waits for it.
@@ -94,7 +94,7 @@ test('close answers the scans that run and leaves one file', async (t) => {
   assert.equal(store.walBytes(), 0)
 })
 
-test('what another connection writes is told within 200 ms, our own writes are not', async (t) => {
+test("listeners hear of another connection's write within 200 ms, and not of own writes", async (t) => {
   const store = await openTestStore(t)
   const other = await openStore({ ...store.location, log: silentLog(), watch: false })
   t.after(() => other.close())
@@ -120,7 +120,7 @@ test('what another connection writes is told within 200 ms, our own writes are n
   stop()
 })
 
-test('a listener that throws is logged and the others are told', async (t) => {
+test('a listener that throws is logged, and the others are called', async (t) => {
   const entries: unknown[][] = []
   const store = await openTestStore(t, { log: recordingLog(entries) })
   const other = await openStore({ ...store.location, log: silentLog(), watch: false })
@@ -150,7 +150,7 @@ test('two stores on one file write without losing anything', async (t) => {
   assert.equal(await store.read.$count(notes), 200)
 })
 
-test('whoever listens hears of a commit, and of none once they have stopped', async (t) => {
+test('a listener hears of commits until it is removed', async (t) => {
   const store = await openTestStore(t)
   let heard = 0
   const stop = store.onCommit(() => {

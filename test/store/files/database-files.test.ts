@@ -70,7 +70,7 @@ describe('the files of the database', () => {
     })
   }
 
-  it('what a write is told after they are gone is never that it is durable', async (t) => {
+  it('no write resolves after the files are gone', async (t) => {
     const { store, file } = await openWatched(t)
     const results: Promise<boolean>[] = []
     const note = (work: Promise<unknown>) =>
@@ -94,7 +94,7 @@ describe('the files of the database', () => {
     ])
   })
 
-  it('are well again when a move is undone', async (t) => {
+  it('are valid again when a move is undone', async (t) => {
     const { store, health, file } = await openWatched(t)
     await rename(file, `${file}.moved`)
     await untilLost(store)
@@ -109,7 +109,7 @@ describe('the files of the database', () => {
     assert.equal(await store.read.$count(notes), 2)
   })
 
-  it('change under nobody: commands that come and go, checkpoints, a long rest', async (t) => {
+  it('stay the same while commands open and close them, during checkpoints, and at rest', async (t) => {
     const { store, health, fatal, file } = await openWatched(t)
     const script = path.join(import.meta.dirname, '..', 'opening-child.ts')
     const { migrationsDir } = store.location

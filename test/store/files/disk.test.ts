@@ -33,7 +33,7 @@ async function openDisk(t: TestContext, freeMb: number, minFreeMb = 200) {
   return { disk, health, lines, state, set, reason: () => health.reasons()[0]?.reason }
 }
 
-test('below limits.min_free_bytes the disk is low, known before anything is served', async (t) => {
+test('below limits.min_free_bytes the disk is low from the start', async (t) => {
   const { disk, lines, reason } = await openDisk(t, 199)
   assert.equal(disk.isLow(), true)
   assert.equal(disk.freeBytes(), 199 * MB)
@@ -47,7 +47,7 @@ test('below limits.min_free_bytes the disk is low, known before anything is serv
   )
 })
 
-test('a disk at the limit does not flap: it has room again a fifth above', async (t) => {
+test('a disk at the limit does not flap: it has room again 20% above the limit', async (t) => {
   const { disk, lines, set } = await openDisk(t, 5_000)
   for (const free of [200, 199, 201, 199, 239]) await set(free)
   assert.equal(disk.isLow(), true)
@@ -62,7 +62,7 @@ test('a disk at the limit does not flap: it has room again a fifth above', async
   )
 })
 
-test('less than five in a hundred free is degraded, and nothing is refused', async (t) => {
+test('below 5% of free space health is degraded, and nothing is refused', async (t) => {
   const { disk, set, reason } = await openDisk(t, 500)
   assert.equal(reason(), undefined)
   await set(499)
@@ -74,12 +74,12 @@ test('less than five in a hundred free is degraded, and nothing is refused', asy
   assert.equal(reason(), undefined)
 })
 
-test('a limit of 0 is none', async (t) => {
+test('a limit of 0 means no limit', async (t) => {
   const { disk } = await openDisk(t, 0, 0)
   assert.equal(disk.isLow(), false)
 })
 
-test('what the disk was like holds while the system does not tell', async (t) => {
+test('the last state of the disk holds while its space cannot be read', async (t) => {
   const { disk, state, set, lines } = await openDisk(t, 100)
   state.isBroken = true
   const looks = state.looks
@@ -92,7 +92,7 @@ test('what the disk was like holds while the system does not tell', async (t) =>
   assert.equal(disk.isLow(), false)
 })
 
-test('the disk is looked at four times a second, as large attachments fill it quickly', async (t) => {
+test('the disk is checked four times a second, because large attachments fill it quickly', async (t) => {
   const { state } = await openDisk(t, 5_000)
   for (let look = 2; look <= 5; look += 1) {
     t.mock.timers.tick(250)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { silentLog } from '../../../src/log.ts'
 import { watchExternalChanges } from '../../../src/store/files/external-changes.ts'
 
-test('a change is told at the end of the transaction in which it could not be looked for', (t) => {
+test('a change during a transaction of the writer is noticed at its end', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   let version = 1
   let isInTransaction = true

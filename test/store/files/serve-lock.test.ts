@@ -43,7 +43,7 @@ test('a second server on one database is refused until the first is gone', async
   second.release()
 })
 
-test('a second server is refused by another name of the database, too', async (t) => {
+test('a second server is refused under another name of the database, too', async (t) => {
   const { path: file } = await makeDatabaseFolder(t)
   const first = await takeServeLock(file, options)
   await symlink(`${file}`, `${file}.link`)
@@ -93,7 +93,7 @@ test('a server whose lock was removed creates it again', async (t) => {
   await kill(child)
 })
 
-test('a command that ends soon is waited for where the lock is new', async (t) => {
+test('a new lock waits for a command that ends soon', async (t) => {
   const { path: file, migrationsDir } = await makeDatabaseFolder(t)
   await (await openStore({ path: file, migrationsDir, log: silentLog() })).close()
   const command = await openStore({ path: file, migrationsDir, log: silentLog(), watch: false })
@@ -105,7 +105,7 @@ test('a command that ends soon is waited for where the lock is new', async (t) =
   await rm(`${file}.serving`)
 })
 
-test('whether a server runs is seen without keeping one from starting', async (t) => {
+test('isServed does not keep a server from starting', async (t) => {
   const { path: file } = await makeDatabaseFolder(t)
   assert.equal(isServed(file), false)
   const lock = await takeServeLock(file, options)
@@ -118,7 +118,7 @@ test('whether a server runs is seen without keeping one from starting', async (t
   next.release()
 })
 
-test('whether a server runs is seen by another name of the database, too', async (t) => {
+test('isServed works under another name of the database, too', async (t) => {
   const { path: file } = await makeDatabaseFolder(t)
   await (await openStore({ path: file, log: silentLog() })).close()
   await symlink(file, `${file}.link`)

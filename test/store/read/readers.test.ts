@@ -57,7 +57,7 @@ function hasCode(code: string) {
   return (error: unknown) => error instanceof AppError && error.code === code
 }
 
-test('a thread has one scan at a time, and the rest waits in order', async () => {
+test('a thread runs one scan at a time, and the others wait in order', async () => {
   const { readers, asked, texts, end } = makeReaders(2)
   const results = ['1', '2', '3', '4'].map((text) => scan(readers, text))
   assert.deepEqual(texts(), ['1', '2'])
@@ -79,7 +79,7 @@ test('a second thread is used only while the first is busy', async () => {
   assert.equal(new Set(asked.map(({ thread }) => thread)).size, 1)
 })
 
-test('projects take turns: the flood of one delays mostly itself', async () => {
+test('projects are served in turn: a flood of one delays mostly itself', async () => {
   const { readers, endAll } = makeReaders(1)
   for (let index = 1; index <= 6; index += 1) ask(readers, 'a', `a${index}`)
   ask(readers, 'b', 'b1')
@@ -90,7 +90,7 @@ test('projects take turns: the flood of one delays mostly itself', async () => {
   assert.deepEqual(await endAll(), order)
 })
 
-test('whoever comes back at once stands behind those who wait', async () => {
+test('a project that scans again at once waits behind the others', async () => {
   const { readers, end, texts } = makeReaders(1)
   const walk = readers.scanFor({ key: 'a', isJob: false }, async () => {
     for (const text of ['a1', 'a2']) await scan(readers, text)
@@ -102,7 +102,7 @@ test('whoever comes back at once stands behind those who wait', async () => {
   assert.deepEqual(texts(), ['a1', 'b1', 'c1', 'a2'])
 })
 
-test('jobs never hold the last thread', async () => {
+test('jobs never occupy the last thread', async () => {
   const { readers, texts, end } = makeReaders(2)
   for (const text of ['job1', 'job2']) askAsJob(readers, text, text)
   assert.deepEqual(texts(), ['job1'])
@@ -114,7 +114,7 @@ test('jobs never hold the last thread', async () => {
   assert.deepEqual(texts(), ['job1', 'a1', 'job2'])
 })
 
-test('jobs give way to requests, but not for ever', async () => {
+test('jobs wait behind requests, but not forever', async () => {
   const { readers, endAll } = makeReaders(1)
   ask(readers, 'a', 'a1')
   for (const key of ['x', 'x', 'y']) askAsJob(readers, key, `job of ${key}`)
@@ -125,7 +125,7 @@ test('jobs give way to requests, but not for ever', async () => {
   assert.deepEqual(order.slice(11), ['a10', 'job of x'])
 })
 
-test('a request more than may wait is refused, and no other project, job or command is', async () => {
+test('a request beyond the limit of waiting scans is refused, but no other project, job or command', async () => {
   const { readers, texts, endAll } = makeReaders(1)
   const kept = Array.from({ length: MAX_WAITING + 1 }, (_, index) => ask(readers, 'a', `a${index}`))
   await assert.rejects(ask(readers, 'a', 'refused'), (error) => {
@@ -141,7 +141,7 @@ test('a request more than may wait is refused, and no other project, job or comm
   assert.equal(await later, 'later done')
 })
 
-test('a request whose first scan found room is not refused half-way', async () => {
+test('a request whose first scan was admitted is not refused later', async () => {
   const { readers, endAll, end } = makeReaders(1)
   const begun = readers.scanFor({ key: 'a', isJob: false }, async () => {
     await scan(readers, 'first')
@@ -167,7 +167,7 @@ test('jobs and the system are never refused', async () => {
   await Promise.all(many.flat())
 })
 
-test('a scan that fails fails alone, and its thread goes on', async () => {
+test('a failed scan affects no other, and its thread goes on', async () => {
   const { readers, texts, end } = makeReaders(1)
   const failing = assert.rejects(ask(readers, 'a', 'bad'), { message: 'no such table' })
   const next = ask(readers, 'a', 'good')
@@ -185,7 +185,7 @@ parentPort.on('message', (request) => {
   else parentPort.postMessage({ id: request.id, result: request.text })
 })`
 
-test('a thread that dies refuses the scan it had, and another one goes on with the rest', async (t) => {
+test('when a thread dies, its scan fails and another thread runs the others', async (t) => {
   let started = 0
   const settings = { path: 'a.db', nativeBinding: undefined }
   const thread = createThread(settings, () => {
@@ -201,7 +201,7 @@ test('a thread that dies refuses the scan it had, and another one goes on with t
   assert.equal(started, 2)
 })
 
-test('stop answers what runs and refuses what waits and what comes', async () => {
+test('stop finishes running scans and refuses waiting and later ones', async () => {
   const { readers, stopped, texts, end } = makeReaders(2)
   const running = [ask(readers, 'a', 'a1'), ask(readers, 'a', 'a2')]
   const refused = [ask(readers, 'a', 'a3'), askAsJob(readers, 'b', 'job'), scan(readers, 'system')]

@@ -14,20 +14,20 @@ function takeAll(lines: ReturnType<typeof filled>): string[] {
   return taken
 }
 
-test('lines take turns, and within each the first is the first', () => {
+test('lines are served in turn, each first in, first out', () => {
   const lines = filled(['a1', 'a2', 'a3', 'b1', 'c1', 'c2'])
   assert.deepEqual(takeAll(lines), ['a1', 'b1', 'c1', 'a2', 'c2', 'a3'])
   assert.ok(lines.isEmpty())
 })
 
-test('a line that was empty comes behind those that wait', () => {
+test('a line that was empty comes after the waiting lines', () => {
   const lines = filled(['a1', 'a2', 'b1'])
   assert.equal(lines.take(), 'a1')
   lines.add('c', 'c1')
   assert.deepEqual(takeAll(lines), ['b1', 'a2', 'c1'])
 })
 
-test('who is taken out has left its line, and the others keep their places', () => {
+test('entries that are taken out leave the order of the others unchanged', () => {
   const lines = filled(['a1', 'a2', 'b1', 'b2', 'c1'])
   assert.deepEqual(
     lines.takeOut((each) => ['a1', 'b2', 'c1'].includes(each)),

@@ -22,7 +22,7 @@ test('a thread starts with its first request and ends when it is stopped', async
   assert.equal(thread.isStarted(), false)
 })
 
-test('who waits for a thread that dies gets DATABASE_ERROR, and the next one a new thread', async () => {
+test('a request to a thread that dies gets DATABASE_ERROR, and the next one a new thread', async () => {
   let started = 0
   const thread = createThread({ path: '', nativeBinding: undefined }, () => {
     started += 1

@@ -24,7 +24,7 @@ const step: fc.Arbitrary<StoredStep> = fc.record(
   { requiredKeys: ['step', 'at', 'durationMs'], noNullPrototype: true },
 )
 
-test('steps come back as they were packed, with what each of them has', () => {
+test('unpacked steps equal the packed ones', () => {
   fc.assert(
     fc.property(fc.array(step), (steps) => {
       assert.deepEqual(unpackSteps(packSteps(steps)), steps)
@@ -32,7 +32,7 @@ test('steps come back as they were packed, with what each of them has', () => {
   )
 })
 
-test('a packed step is an array without what it does not have', () => {
+test('a packed step is an array without trailing missing values', () => {
   const sent = { code: 250, enhancedCode: '2.0.0', text: 'Ok' }
   const steps = [
     { step: 'message', at: 3, durationMs: 2, reply: sent },

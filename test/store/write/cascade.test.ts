@@ -31,13 +31,13 @@ async function openStocked(t: TestContext) {
   return { sender, contact, projectId, counts }
 }
 
-test('a deleted contact takes its emails, their attempts and its events along', async (t) => {
+test('deleting a contact deletes its emails, their attempts and its events', async (t) => {
   const { sender, contact, counts } = await openStocked(t)
   await sender.core.store.write((tx) => tx.delete(contacts).where(eq(contacts.id, contact.id)))
   assert.deepEqual(await counts(), [0, 0, 0, 1])
 })
 
-test('a deleted project takes everything along, other projects keep theirs', async (t) => {
+test('deleting a project deletes all that it has, and nothing of other projects', async (t) => {
   const { sender, projectId, counts } = await openStocked(t)
   await sender.core.store.write(async (tx) => {
     const other = { id: newId(), projectId: newId(), name: 'x', contactId: newId(), createdAt: 1 }

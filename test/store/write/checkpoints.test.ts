@@ -39,7 +39,7 @@ async function until(isTrue: () => boolean): Promise<void> {
   }
 }
 
-test('a small log is left alone and no thread is started for it', async (t) => {
+test('a small log needs no checkpoint and no thread', async (t) => {
   const { write, walBytes, thread } = await setUp(t)
   write(10_000)
   await delay(40)
@@ -47,7 +47,7 @@ test('a small log is left alone and no thread is started for it', async (t) => {
   assert.equal(thread.isStarted(), false)
 })
 
-test('a log that has grown is emptied once nobody writes', async (t) => {
+test('a large log is emptied once there are no writes', async (t) => {
   const { write, walBytes } = await setUp(t)
   write(200_000)
   assert.ok(walBytes() > limits.smallBytes)

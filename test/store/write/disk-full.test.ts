@@ -22,7 +22,7 @@ async function limitPages(store: Store, pages: number): Promise<void> {
   })
 }
 
-test('a full disk fails every caller of the group and nothing of it is there', async (t) => {
+test('a full disk fails every caller of the group, and nothing of it is written', async (t) => {
   const store = await openTestStore(t)
   await store.write((tx) => tx.insert(notes).values({ id: 'before', seq: 0 }))
   await limitPages(store, 100)
@@ -56,7 +56,7 @@ test('a closure that hides the full disk cannot write outside of its transaction
   assert.equal(await store.read.$count(notes), 0)
 })
 
-test('when there is room again, writing goes on', async (t) => {
+test('writing goes on when there is room again', async (t) => {
   const store = await openTestStore(t)
   await limitPages(store, 100)
   const insert = (tx: Tx) => tx.insert(notes).values({ id: 'large', seq: 1, body: large })
@@ -66,14 +66,14 @@ test('when there is room again, writing goes on', async (t) => {
   assert.equal(await store.read.$count(notes), 1)
 })
 
-test('the error tells strangers nothing', async (t) => {
+test('the public error has no details', async (t) => {
   const store = await openTestStore(t)
   await limitPages(store, 100)
   const write = store.write((tx) => tx.insert(notes).values({ id: 'l', seq: 1, body: large }))
   await assert.rejects(write, { message: 'The database cannot be used at the moment.' })
 })
 
-test('a store says that its disk takes no writes, until one of its own reaches it', async (t) => {
+test('a store is unwritable until a write of its own reaches the disk', async (t) => {
   const store = await openTestStore(t)
   t.mock.timers.enable({ apis: ['setTimeout'] })
   assert.equal(store.isWritable(), true)
@@ -131,7 +131,7 @@ test('a probe that meets a lock instead of the disk is repeated', async (t) => {
   writability.stop()
 })
 
-test('the operator is told the file and the reason, for queries, commits and openings', async (t) => {
+test('describeDatabaseError names the file and the reason, for queries, commits and opening', async (t) => {
   const store = await openTestStore(t)
   await limitPages(store, 100)
   const write = store.write((tx) => tx.insert(notes).values({ id: 'l', seq: 1, body: large }))

@@ -24,7 +24,7 @@ function recorder(store: Store) {
 const numbered = (name: string, count: number) =>
   Array.from({ length: count }, (_, index) => `${name}${index + 1}`)
 
-test('light writes that come behind a flood of heavy ones wait for one of them', async (t) => {
+test('a light write behind a flood of heavy ones waits for one of them', async (t) => {
   const store = await openTestStore(t)
   stopClock(t)
   const { ran, work, add, done } = recorder(store)
@@ -37,7 +37,7 @@ test('light writes that come behind a flood of heavy ones wait for one of them',
   assert.deepEqual(ran.slice(first, first + 3), numbered('light', 3))
 })
 
-test('a heavy write shares its transaction with nobody', async (t) => {
+test('a heavy write has a transaction of its own', async (t) => {
   const store = await openTestStore(t)
   stopClock(t)
   const seen: number[] = []
@@ -67,7 +67,7 @@ test('a flood of light writes does not stop heavy ones', async (t) => {
   assert.deepEqual([ran.indexOf('heavy1'), ran.indexOf('heavy2')], [256, 513])
 })
 
-test('light writes have as much time as a heavy one took before the next', async (t) => {
+test('before the next heavy write, light writes get as much time as the last one took', async (t) => {
   const store = await openTestStore(t)
   const clock = stopClock(t)
   clock.restore()
@@ -92,7 +92,7 @@ test('light writes have as much time as a heavy one took before the next', async
   assert.deepEqual(order, [one, 'heavy', two, three, four, 'heavy', five, six])
 })
 
-test('heavy writes of several take turns', async (t) => {
+test('heavy writes of several owners are served in turn', async (t) => {
   const store = await openTestStore(t)
   stopClock(t)
   const { ran, add, done } = recorder(store)
@@ -101,7 +101,7 @@ test('heavy writes of several take turns', async (t) => {
   assert.deepEqual(ran, ['a1', 'b1', 'c1', 'a2', 'b2', 'a3'])
 })
 
-test('between two heavy writes the loop turns, for who has yet to connect', async (t) => {
+test('the event loop turns between two heavy writes, so that clients can connect', async (t) => {
   const store = await openTestStore(t)
   stopClock(t)
   const { work, add } = recorder(store)
@@ -117,7 +117,7 @@ test('between two heavy writes the loop turns, for who has yet to connect', asyn
   assert.ok(turns >= 8, `${turns} turns`)
 })
 
-test('a heavy write that fails undoes only itself, and nobody runs again', async (t) => {
+test('a heavy write that fails undoes only itself, and no other write runs again', async (t) => {
   const store = await openTestStore(t)
   stopClock(t)
   const { ran, add, done } = recorder(store)
@@ -136,7 +136,7 @@ test('a heavy write that fails undoes only itself, and nobody runs again', async
   assert.equal(await store.read.$count(notes), 2)
 })
 
-test('heavy writes that wait too long for the lock are told so too', async (t) => {
+test('heavy writes that wait too long for the lock fail, too', async (t) => {
   const store = await openTestStore(t)
   const other = openConnection({ path: store.location.path, busyTimeoutMs: 0 })
   other.script('BEGIN IMMEDIATE')
@@ -153,7 +153,7 @@ test('heavy writes that wait too long for the lock are told so too', async (t) =
   other.close()
 })
 
-test('who waited long for other writes is not refused for a lock that has just been taken', async (t) => {
+test('a write that waited for other writes is not refused for a lock that was just taken', async (t) => {
   const store = await openTestStore(t)
   const other = openConnection({ path: store.location.path, busyTimeoutMs: 0 })
   let at = 0

@@ -37,7 +37,7 @@ const plans = fc.oneof(
   fc.array(seldomFailing, { maxLength: 40 }),
 )
 
-test('whatever closures do, exactly the resolved ones are there, once and in order', async (t) => {
+test('exactly the writes of resolved closures are stored, once and in order', async (t) => {
   const store = await openTestStore(t)
   const property = fc.asyncProperty(plans, async (list) => {
     await store.write(async (tx) => {

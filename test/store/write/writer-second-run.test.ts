@@ -34,7 +34,7 @@ function counted(store: Store, id: string) {
   return { runs, committed, result }
 }
 
-test('those before a closure that wrote and failed run again, and only that counts', async (t) => {
+test('closures before one that wrote and failed run again, and only the second run counts', async (t) => {
   const store = await openTestStore(t)
   stopClock(t)
   const before = counted(store, 'a')
@@ -46,7 +46,7 @@ test('those before a closure that wrote and failed run again, and only that coun
   assert.deepEqual(await ids(store), ['a', 'b'])
 })
 
-test('a closure that fails before it wrote makes nobody run again', async (t) => {
+test('a closure that fails before it writes makes no other run again', async (t) => {
   const store = await openTestStore(t)
   stopClock(t)
   const before = counted(store, 'a')
@@ -57,7 +57,7 @@ test('a closure that fails before it wrote makes nobody run again', async (t) =>
   assert.equal(await before.result, 1)
 })
 
-test('nobody runs a third time, however many fail', async (t) => {
+test('no closure runs a third time, however many fail', async (t) => {
   const store = await openTestStore(t)
   stopClock(t)
   const all: ReturnType<typeof counted>[] = []
@@ -100,7 +100,7 @@ test('the handle of the first run is dead', async (t) => {
   await assert.rejects(async () => first && add(first, 'b'), TypeError)
 })
 
-test('who takes the lock between the two runs is waited for', async (t) => {
+test('the second run waits for another process that took the lock', async (t) => {
   const store = await openTestStore(t)
   stopClock(t)
   const other = openConnection({ path: store.location.path, busyTimeoutMs: 0 })

@@ -28,7 +28,7 @@ function runClock(t: TestContext, stepMs: number): void {
 const addAll = (store: Store, count: number, options?: { heavyFor: string }) =>
   store.write((tx) => tx.executeEach(insertNote, rows(count)), options)
 
-test('a heavy write lets the event loop turn whenever it has held it for long', async (t) => {
+test('a heavy write lets the event loop turn at intervals', async (t) => {
   const store = await openTestStore(t)
   runClock(t, 20)
   const { turns } = await countTurns(addAll(store, 1_000, HEAVY))
@@ -36,7 +36,7 @@ test('a heavy write lets the event loop turn whenever it has held it for long', 
   assert.equal(await store.read.$count(notes), 1_000)
 })
 
-test('a heavy write that is quick, and any light one, goes on without a turn', async (t) => {
+test('a quick heavy write, and any light one, runs without a turn', async (t) => {
   const store = await openTestStore(t)
   const { mock } = t.mock.method(performance, 'now', () => 0)
   const quick = await countTurns(addAll(store, 1_000, HEAVY))
@@ -48,7 +48,7 @@ test('a heavy write that is quick, and any light one, goes on without a turn', a
   assert.ok(light.turns <= 3, `${light.turns} turns`)
 })
 
-test('in the turns of a heavy write nobody sees what it wrote, and no other write runs', async (t) => {
+test("during a heavy write's turns its work is invisible, and no other write runs", async (t) => {
   const store = await openTestStore(t)
   runClock(t, 20)
   const seen: number[] = []
@@ -113,7 +113,7 @@ test('queries that a heavy write starts together share their turns', async (t) =
   assert.equal(await store.read.$count(notes), 400)
 })
 
-test('a turn that nobody waits for holds up no commit, and ends with its write', async (t) => {
+test('a turn that is not awaited holds up no commit', async (t) => {
   const store = await openTestStore(t)
   runClock(t, 20)
   let late: Promise<void> | undefined
@@ -126,7 +126,7 @@ test('a turn that nobody waits for holds up no commit, and ends with its write',
   assert.equal(await store.read.$count(notes), 1)
 })
 
-test('a store that is closed in such a turn finishes the write', async (t) => {
+test('a store that is closed during a turn finishes the write', async (t) => {
   const store = await openTestStore(t)
   runClock(t, 20)
   const heavy = addAll(store, 500, HEAVY)

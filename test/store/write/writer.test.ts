@@ -26,7 +26,7 @@ async function bodies(store: Store): Promise<string[]> {
   return rows.map((row) => row.body)
 }
 
-test('what a closure wrote is there when its write resolves', async (t) => {
+test('the work of a closure is durable when its write resolves', async (t) => {
   const store = await openTestStore(t)
   const result = await store.write(async (tx) => {
     await addNote(tx, 'a')
@@ -36,7 +36,7 @@ test('what a closure wrote is there when its write resolves', async (t) => {
   assert.deepEqual(await bodies(store), ['a'])
 })
 
-test('what a commit sets off is in the name of nobody who wrote', async (t) => {
+test('work that a commit starts runs in the context of no caller', async (t) => {
   const store = await openTestStore(t)
   const names = new AsyncLocalStorage<string>()
   const seen: (string | undefined)[] = []
@@ -51,7 +51,7 @@ test('what a commit sets off is in the name of nobody who wrote', async (t) => {
   assert.deepEqual(seen, [undefined, undefined])
 })
 
-test('a closure sees its own writes, and nobody else does before they are durable', async (t) => {
+test('a closure sees its own writes, and others see them once they are durable', async (t) => {
   const store = await openTestStore(t)
   const seen = await store.write(async (tx) => {
     await addNote(tx)
@@ -75,7 +75,7 @@ test('callers of one turn share one transaction, in the order of their calls', a
   assert.deepEqual(await bodies(store), ['a', 'b', 'c'])
 })
 
-test('a failing closure undoes only itself and its caller gets the very error', async (t) => {
+test('a failing closure undoes only itself, and its caller gets the same error', async (t) => {
   const store = await openTestStore(t)
   const error = new Error('no')
   const [first, second, third] = await Promise.allSettled([
@@ -104,7 +104,7 @@ test('a closure that throws before its first query fails alone', async (t) => {
   assert.equal(kept.status, 'fulfilled')
 })
 
-test('a breach of a constraint can be caught inside and the rest is kept', async (t) => {
+test('a constraint error can be caught in the closure, and the rest is kept', async (t) => {
   const store = await openTestStore(t)
   await store.write(async (tx) => {
     await tx.execute(insertNote, { id: 'x', seq: 1 })
@@ -116,7 +116,7 @@ test('a breach of a constraint can be caught inside and the rest is kept', async
   assert.equal(await store.read.$count(notes), 2)
 })
 
-test('an error says nothing of the values of its query', async (t) => {
+test('an error has no values of its query', async (t) => {
   const store = await openTestStore(t)
   const twice = store.write(async (tx) => {
     await tx.insert(notes).values({ id: 'secret', seq: 1 })
@@ -157,7 +157,7 @@ test('overlapping queries of one closure all run in it', async (t) => {
   assert.deepEqual(await bodies(store), ['a', 'b', 'c', 'd'])
 })
 
-test('what a closure forgot to await cannot run into the next closure', async (t) => {
+test('a query that a closure did not await cannot run in the next closure', async (t) => {
   const store = await openTestStore(t)
   let forgotten: Promise<unknown> = Promise.resolve()
   const wanderer = async (tx: Tx) => {
@@ -208,7 +208,7 @@ test('store.write inside a closure is a TypeError, not a deadlock', async (t) =>
   assert.deepEqual(await bodies(store), ['outer'])
 })
 
-test('somebody else whom a closure happens to wake may write', async (t) => {
+test('other code that a closure wakes may write', async (t) => {
   const store = await openTestStore(t)
   const { promise, resolve } = Promise.withResolvers<void>()
   const other = promise.then(() => store.write((tx) => addNote(tx, 'other')))
@@ -220,7 +220,7 @@ test('somebody else whom a closure happens to wake may write', async (t) => {
   assert.deepEqual(await bodies(store), ['one', 'other'])
 })
 
-test('nobody opens a transaction by hand', async (t) => {
+test('builders cannot open a transaction by hand', async (t) => {
   const store = await openTestStore(t)
   await store.write(async (tx) => {
     const whole = tx as unknown as { transaction(): void }
@@ -256,7 +256,7 @@ test('an afterCommit callback may write', async (t) => {
   assert.deepEqual(await bodies(store), ['first', 'next'])
 })
 
-test('what an afterCommit callback throws is logged and harms nobody', async (t) => {
+test('an error of an afterCommit callback is logged and has no other effect', async (t) => {
   const entries: unknown[][] = []
   const store = await openTestStore(t, { log: recordingLog(entries) })
   const calls: string[] = []
@@ -287,7 +287,7 @@ test('the event loop turns between groups', async (t) => {
   assert.ok(turns >= 3, `${turns} turns`)
 })
 
-test('the lock of another process is waited for without blocking', async (t) => {
+test('a write waits for the lock of another process without blocking', async (t) => {
   const store = await openTestStore(t)
   const other = openConnection({ path: store.location.path, busyTimeoutMs: 0 })
   other.script('BEGIN IMMEDIATE')
@@ -300,7 +300,7 @@ test('the lock of another process is waited for without blocking', async (t) => 
   assert.deepEqual(await bodies(store), ['after'])
 })
 
-test('who waits too long for the lock gets DATABASE_ERROR and nothing was written', async (t) => {
+test('a write that waits too long for the lock gets DATABASE_ERROR, and nothing is written', async (t) => {
   const store = await openTestStore(t)
   const other = openConnection({ path: store.location.path, busyTimeoutMs: 0 })
   other.script('BEGIN IMMEDIATE')
@@ -324,7 +324,7 @@ function slowedClock(): () => number {
   }
 }
 
-test('close finishes what is queued and refuses what comes later', async (t) => {
+test('close finishes queued writes and refuses later ones', async (t) => {
   const store = await openTestStore(t)
   const write = store.write((tx) => addNote(tx, 'queued'))
   const closing = store.close()
@@ -336,7 +336,7 @@ test('close finishes what is queued and refuses what comes later', async (t) => 
   await closing
 })
 
-test('deleted, updated and returned rows come through drizzle as ever', async (t) => {
+test("drizzle's builders delete, update and return rows", async (t) => {
   const store = await openTestStore(t)
   await store.write(async (tx) => {
     await tx.insert(notes).values({ id: 'a', seq: 1, data: { deep: [1] } })
