@@ -1,5 +1,6 @@
 /** A server with a real database and HTTP listener; delivery and DNS are not there. */
 import { tmpdir } from 'node:os'
+import { after, before } from 'node:test'
 import type { Config } from '../../src/config/config.ts'
 import { createProject } from '../../src/features/accounts/projects.ts'
 import { createUser } from '../../src/features/accounts/users.ts'
@@ -33,8 +34,8 @@ export type ServiceOptions = {
 /** The service stops by itself when it does not start. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const stops: (() => unknown)[] = []
-  const after = (stop?: unknown) => void stops.push(stop as () => unknown)
-  const core = await openTestCore({ after }, toCoreOptions(options))
+  const remember = (stop?: unknown) => void stops.push(stop as () => unknown)
+  const core = await openTestCore({ after: remember }, toCoreOptions(options))
   const close = async () => {
     for (const stop of stops) await stop()
   }
@@ -55,6 +56,19 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       await close()
     },
   }
+}
+
+export type StartedService = { service: Service; mine: ServiceProject; other: ServiceProject }
+
+/** A service with two projects for the tests of a file; `started` gets them before the first test. */
+export function useService(started: (all: StartedService) => void): void {
+  let service: Service
+  before(async () => {
+    service = await startService()
+    const mine = await service.makeProject('mine')
+    started({ service, mine, other: await service.makeProject('other') })
+  })
+  after(() => service.stop())
 }
 
 function toCoreOptions(options: ServiceOptions): TestCoreOptions {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, test } from 'node:test'
+import { beforeEach, test } from 'node:test'
 import fc from 'fast-check'
 import supertest from 'supertest'
 import { appendEvent, appendEvents } from '../../../src/features/events/append.ts'
@@ -10,7 +10,7 @@ import { jobs } from '../../../src/store/schema/jobs.ts'
 import { contents, emails } from '../../../src/store/schema/messages.ts'
 import { segments } from '../../../src/store/schema/segments.ts'
 import { addRecipient } from '../../features/contacts/add-recipient.ts'
-import { type Service, type ServiceProject, startService } from '../service.ts'
+import { type Service, type ServiceProject, useService } from '../service.ts'
 
 let service: Service
 let mine: ServiceProject
@@ -19,13 +19,9 @@ let other: ServiceProject
 const DAY = 86_400_000
 const START = Date.parse('2026-03-01T12:00:00.000Z')
 
-before(async () => {
-  service = await startService()
-  mine = await service.makeProject('mine')
-  other = await service.makeProject('other')
+useService((started) => {
+  ;({ service, mine, other } = started)
 })
-
-after(() => service.stop())
 
 beforeEach(() =>
   service.core.store.write(async (tx) => {

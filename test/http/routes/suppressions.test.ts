@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, test } from 'node:test'
+import { beforeEach, test } from 'node:test'
 import supertest from 'supertest'
 import { selectSuppressions } from '../../../src/features/suppressions/list.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
@@ -7,19 +7,15 @@ import { newId } from '../../../src/store/ids.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { strikes, suppressions } from '../../../src/store/schema/suppressions.ts'
-import { type Service, type ServiceProject, startService } from '../service.ts'
+import { type Service, type ServiceProject, useService } from '../service.ts'
 
 let service: Service
 let mine: ServiceProject
 let other: ServiceProject
 
-before(async () => {
-  service = await startService()
-  mine = await service.makeProject('mine')
-  other = await service.makeProject('other')
+useService((started) => {
+  ;({ service, mine, other } = started)
 })
-
-after(() => service.stop())
 
 beforeEach(async () => {
   await service.core.store.write(async (tx) => {

@@ -1,24 +1,20 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, test } from 'node:test'
+import { beforeEach, test } from 'node:test'
 import fc from 'fast-check'
 import supertest from 'supertest'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { idempotencyKeys } from '../../../src/store/schema/service.ts'
 import { suppressions } from '../../../src/store/schema/suppressions.ts'
-import { type Service, type ServiceProject, startService } from '../service.ts'
+import { type Service, type ServiceProject, useService } from '../service.ts'
 
 let service: Service
 let mine: ServiceProject
 let other: ServiceProject
 
-before(async () => {
-  service = await startService()
-  mine = await service.makeProject('mine')
-  other = await service.makeProject('other')
+useService((started) => {
+  ;({ service, mine, other } = started)
 })
-
-after(() => service.stop())
 
 beforeEach(() =>
   service.core.store.write(async (tx) => {

@@ -1,21 +1,17 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import supertest from 'supertest'
 import { newId } from '../../../../src/store/ids.ts'
 import { jobs } from '../../../../src/store/schema/jobs.ts'
-import { type Service, type ServiceProject, startService } from '../../service.ts'
+import { type Service, type ServiceProject, useService } from '../../service.ts'
 
 let service: Service
 let mine: ServiceProject
 let other: ServiceProject
 
-before(async () => {
-  service = await startService()
-  mine = await service.makeProject('mine')
-  other = await service.makeProject('other')
+useService((started) => {
+  ;({ service, mine, other } = started)
 })
-
-after(() => service.stop())
 
 const post = (operation: string, body: object, by: ServiceProject = mine) =>
   supertest(service.url)

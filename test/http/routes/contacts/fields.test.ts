@@ -1,22 +1,18 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import supertest from 'supertest'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
 import { type ContactData, contacts } from '../../../../src/store/schema/contacts.ts'
-import { type Service, type ServiceProject, startService } from '../../service.ts'
+import { type Service, type ServiceProject, useService } from '../../service.ts'
 
 let service: Service
 let mine: ServiceProject
 let other: ServiceProject
 
-before(async () => {
-  service = await startService()
-  mine = await service.makeProject('mine')
-  other = await service.makeProject('other')
+useService((started) => {
+  ;({ service, mine, other } = started)
 })
-
-after(() => service.stop())
 
 const call = (method: 'get' | 'delete', path: string, by: ServiceProject = mine) =>
   supertest(service.url)[method](path).set('Authorization', `Bearer ${by.secret}`)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { after, before, beforeEach, type TestContext, test } from 'node:test'
+import { beforeEach, type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { createSchedule } from '../../../../src/features/schedule.ts'
 import { enqueueForProject } from '../../../../src/jobs/enqueue-for-project.ts'
@@ -9,19 +9,15 @@ import { startJobs } from '../../../../src/jobs/jobs.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { importChunks, jobs } from '../../../../src/store/schema/jobs.ts'
 import { suppressions } from '../../../../src/store/schema/suppressions.ts'
-import { type Service, type ServiceProject, startService } from '../../service.ts'
+import { type Service, type ServiceProject, startService, useService } from '../../service.ts'
 
 let service: Service
 let mine: ServiceProject
 let other: ServiceProject
 
-before(async () => {
-  service = await startService()
-  mine = await service.makeProject('mine')
-  other = await service.makeProject('other')
+useService((started) => {
+  ;({ service, mine, other } = started)
 })
-
-after(() => service.stop())
 
 beforeEach(async () => {
   await service.core.store.write(async (tx) => {
