@@ -1,11 +1,10 @@
 /**
- * The reader threads: started by the first message, ended when there has been none for a while,
- * replaced when one crashes or stays at a message for too long. Whoever handed in what was in such
- * a thread's hands learns that it was lost (`ReaderLost`): which of them was the cause is for the
- * caller to find out, by having each read alone.
+ * The pool of reader threads: started by the first message, ended when there has been none for a
+ * while, replaced when one crashes or takes too long over a message. The callers of all messages in such
+ * a thread get `ReaderLost`; to find the cause, a caller has each message read alone.
  *
- * A thread that ends before it could begin is nobody's fault: what was meant for it waits for the
- * next one, which is started a little later each time.
+ * If a thread ends before it has started, its messages wait for the next one, which starts a little
+ * later each time.
  */
 import { availableParallelism } from 'node:os'
 import type { Worker } from 'node:worker_threads'
@@ -17,6 +16,7 @@ import {
   type Unread,
 } from '../features/receiving/process/parsed-message.ts'
 import type { Log } from '../log.ts'
+import { createThreadPool, type PoolThread } from '../threads/pool.ts'
 import { startThread } from '../threads/start.ts'
 import type { FromReader, ReaderSettings, ToReader } from './reader-thread.ts'
 
@@ -32,7 +32,7 @@ export type ReaderOptions = {
 
 export type ReaderPool = Reader & {
   countThreads(): number
-  /** What is in hand is lost. */
+  /** Messages in hand are lost. */
   stop(): Promise<void>
 }
 
@@ -40,26 +40,26 @@ type Task = {
   id: number
   message: Unread
   isAlone: boolean
-  /** When a thread got it. */
+  /** When a thread got it, by `performance.now()`. */
   startedAt: number
   resolve(reading: Reading): void
   reject(error: Error): void
 }
 
-type Thread = { worker: Worker; tasks: Map<number, Task>; isReady: boolean; idleSince: number }
+type Thread = PoolThread<{ tasks: Map<number, Task>; idleSince: number }>
 
 const TIMEOUT_MS = 5_000
 const IDLE_MS = 30_000
 const START_MS = 30_000
 const WATCH_EVERY_MS = 250
 const MAX_THREADS = 2
-/** In one thread at a time, most of them waiting for the DNS. */
+/** Messages in one thread at a time; most of them wait for DNS. */
 const MAX_TASKS = 16
-/** Of messages in one thread, unless a single one is larger: a fraction of the time allowed. */
+/** Bytes of the messages in one thread, unless a single one is larger. */
 const MAX_BYTES = 2 * 1024 * 1024
-/** Of both for mail, which a DNS may keep waiting: the rest is for reports, which ask for nothing. */
+/** The share of both for mail, which may wait for DNS. Reports, which need no DNS, have the rest. */
 const MAIL_SHARE = 0.75
-/** Waiting for the first thread, before there is a second one. */
+/** A second thread starts when more messages wait. */
 const BACKLOG = 16
 const FIRST_PAUSE_MS = 100
 const MAX_PAUSE_MS = 30_000
@@ -70,27 +70,37 @@ export function startReader(options: ReaderOptions): ReaderPool {
   const { settings, log, timeoutMs = TIMEOUT_MS, idleMs = IDLE_MS } = options
   const launch = options.launch ?? launchThread
   const waiting: Task[] = []
-  const threads: Thread[] = []
   let lastId = 0
-  let failedStarts = 0
-  let pausedUntil = 0
   let isStopped = false
-  let timer: NodeJS.Timeout | undefined
+  const pool = createThreadPool<Thread['state'], FromReader>({
+    maxThreads: Math.min(MAX_THREADS, availableParallelism()),
+    launch: () => ({
+      worker: launch(settings),
+      state: { tasks: new Map(), idleSince: performance.now() },
+    }),
+    received,
+    ended,
+    pauseMs: (failedStarts) => Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failedStarts),
+    watch: {
+      everyMs: () => Math.min(WATCH_EVERY_MS, timeoutMs / 2),
+      shouldEnd,
+      checked: assign,
+    },
+  })
 
   function read(message: Unread, { isAlone }: { isAlone: boolean }): Promise<Reading> {
     if (isStopped) return Promise.reject(new ReaderLost('the reader has been stopped'))
     return new Promise((resolve, reject) => {
       waiting.push({ id: ++lastId, message, isAlone, startedAt: 0, resolve, reject })
-      timer ??= setInterval(watch, Math.min(WATCH_EVERY_MS, timeoutMs / 2)).unref()
       assign()
     })
   }
 
-  /** In their order; what finds no room is passed over, unless it waits for a thread of its own. */
+  /** Assigns waiting messages in order; one without room is skipped, unless it must be read alone. */
   function assign(): void {
     let next = 0
     for (let task = waiting[next]; task !== undefined; task = waiting[next]) {
-      const thread = findRoom(threads, task) ?? startAnother()
+      const thread = findRoom(pool.list(), task) ?? startAnother()
       if (thread !== undefined) {
         waiting.splice(next, 1)
         hand(thread, task)
@@ -101,46 +111,27 @@ export function startReader(options: ReaderOptions): ReaderPool {
 
   function startAnother(): Thread | undefined {
     const limit = waiting.length > BACKLOG || waiting[0]?.isAlone ? MAX_THREADS : 1
-    if (threads.length >= Math.min(limit, availableParallelism())) return undefined
-    if (isStopped || performance.now() < pausedUntil) return undefined
-    const worker = launch(settings)
-    const thread: Thread = {
-      worker,
-      tasks: new Map(),
-      isReady: false,
-      idleSince: performance.now(),
-    }
-    let reason: unknown = `a message took more than ${timeoutMs} ms`
-    worker.on('message', (message: FromReader) => received(thread, message))
-    worker.on('error', (error) => {
-      reason = error
-    })
-    worker.on('exit', () => ended(thread, reason))
-    threads.push(thread)
-    return thread
+    return pool.list().length < limit ? pool.start() : undefined
   }
 
-  function received(thread: Thread, message: FromReader): void {
-    failedStarts = 0
+  function received({ state }: Thread, message: FromReader): void {
+    const { tasks } = state
     if (message.type === 'ready') {
-      for (const task of thread.tasks.values()) task.startedAt = performance.now()
-      thread.isReady = true
+      for (const task of tasks.values()) task.startedAt = performance.now()
       return
     }
-    const task = thread.tasks.get(message.id)
-    thread.tasks.delete(message.id)
-    if (thread.tasks.size === 0) thread.idleSince = performance.now()
+    const task = tasks.get(message.id)
+    tasks.delete(message.id)
+    if (tasks.size === 0) state.idleSince = performance.now()
     if (message.type === 'read') task?.resolve(message.reading)
     else task?.reject(new Error(message.error))
     assign()
   }
 
-  function ended(thread: Thread, reason: unknown): void {
-    threads.splice(threads.indexOf(thread), 1)
-    const tasks = [...thread.tasks.values()]
-    if (!thread.isReady && !isStopped) {
-      failedStarts += 1
-      pausedUntil = performance.now() + Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failedStarts)
+  function ended({ state, hasStarted }: Thread, error: unknown): void {
+    const reason = error ?? `a message took more than ${timeoutMs} ms`
+    const tasks = [...state.tasks.values()]
+    if (!hasStarted && !isStopped) {
       waiting.unshift(...tasks)
       log.error({ error: describeError(reason) }, 'a reader thread does not start')
       return
@@ -153,29 +144,22 @@ export function startReader(options: ReaderOptions): ReaderPool {
     assign()
   }
 
-  function watch(): void {
+  /** Whether the thread hangs over a message, has been idle for long, or does not start. */
+  function shouldEnd({ state, hasStarted }: Thread): boolean {
+    const { tasks, idleSince } = state
     const now = performance.now()
-    for (const thread of threads) {
-      const { tasks, isReady, idleSince } = thread
-      const isHung = [...tasks.values()].some(({ startedAt }) => now - startedAt > timeoutMs)
-      const isIdle = tasks.size === 0 && now - idleSince > idleMs
-      const isStuck = now - idleSince > START_MS
-      if (isReady ? isHung || isIdle : isStuck) void thread.worker.terminate()
-    }
-    assign()
-    if (threads.length > 0 || waiting.length > 0) return
-    clearInterval(timer)
-    timer = undefined
+    if (!hasStarted) return now - idleSince > START_MS
+    const isHung = [...tasks.values()].some(({ startedAt }) => now - startedAt > timeoutMs)
+    return isHung || (tasks.size === 0 && now - idleSince > idleMs)
   }
 
   async function stop(): Promise<void> {
     isStopped = true
-    clearInterval(timer)
     for (const task of waiting.splice(0)) task.reject(new ReaderLost('the reader is being stopped'))
-    await Promise.all(threads.map(({ worker }) => worker.terminate()))
+    await pool.stop()
   }
 
-  return { read, countThreads: () => threads.length, stop }
+  return { read, countThreads: () => pool.list().length, stop }
 }
 
 function launchThread(workerData: ReaderSettings): Worker {
@@ -186,10 +170,10 @@ function launchThread(workerData: ReaderSettings): Worker {
   return startThread('reader', { workerData, resourceLimits })
 }
 
-/** The thread with the least to do that may take this, too. */
+/** Returns the thread with the fewest messages that may take one more. */
 function findRoom(threads: readonly Thread[], task: Task): Thread | undefined {
-  const open = threads.filter(({ tasks }) => mayTake([...tasks.values()], task))
-  return open.sort((one, other) => one.tasks.size - other.tasks.size)[0]
+  const open = threads.filter(({ state }) => mayTake([...state.tasks.values()], task))
+  return open.sort((one, other) => one.state.tasks.size - other.state.tasks.size)[0]
 }
 
 function mayTake(tasks: readonly Task[], { message, isAlone }: Task): boolean {
@@ -203,6 +187,6 @@ function mayTake(tasks: readonly Task[], { message, isAlone }: Task): boolean {
 
 function hand(thread: Thread, task: Task): void {
   task.startedAt = performance.now()
-  thread.tasks.set(task.id, task)
+  thread.state.tasks.set(task.id, task)
   thread.worker.postMessage({ id: task.id, message: task.message } satisfies ToReader)
 }
