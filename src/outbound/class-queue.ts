@@ -1,6 +1,6 @@
 /**
- * A waiting line of three classes: transactional before workflow before campaign. Within a class
- * projects take turns, so that nobody waits for a whole backlog of somebody else.
+ * A queue of three classes: transactional before workflow before campaign. Within a class projects
+ * take turns, so that no project waits for the whole backlog of another.
  */
 import { QUEUE_CLASSES, type QueueClass } from '../queue-class.ts'
 
@@ -8,17 +8,17 @@ type Queued = { queueClass: QueueClass; projectId: string }
 
 export type ClassQueue<T> = {
   push(item: T): void
-  /** Of the most urgent class the oldest of the project whose turn it is. */
+  /** Returns the oldest item of the next project in the most urgent class. */
   peek(): T | undefined
   shift(): T | undefined
-  /** Empties the line. */
+  /** Empties the queue. */
   takeAll(): T[]
   some(test: (item: T) => boolean): boolean
   find(test: (item: T) => boolean): T | undefined
   size(): number
 }
 
-/** The lines of a class by project, the next one first: a Map keeps the order of insertion. */
+/** The items of a class by project, the next project first: a Map keeps insertion order. */
 type Lines<T> = Map<string, T[]>
 
 export function createClassQueue<T>(read: (item: T) => Queued): ClassQueue<T> {
@@ -64,7 +64,7 @@ export function createClassQueue<T>(read: (item: T) => Queued): ClassQueue<T> {
   }
 }
 
-/** Who had a turn goes behind the others. */
+/** Takes one item of the next project, which then goes behind the others. */
 function shiftNext<T>(lines: Lines<T>): T | undefined {
   for (const [projectId, line] of lines) {
     const item = line.shift()

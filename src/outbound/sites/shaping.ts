@@ -1,31 +1,31 @@
 /**
- * How much a destination site may be given now. Memory only: after a restart every site starts
- * from its safe shape again.
+ * How much mail a site may get now. This is kept in memory only: after a restart every site starts with
+ * its safe limits again.
  *
  * - Connections grow by one after a run of accepted messages and are halved when the site is in
  *   trouble (421, unexplained 4yz, lost connections), at most once in a few seconds.
  * - A throttle cuts to one connection and 10 messages a minute (1 when it comes again) for 30-90
  *   minutes; a `suspend` stops for hours.
- * - A refusal to receive from our address may be about one recipient's own rules: one alone halves
- *   the connections, and only the third among the last 20 answers is treated as a throttle.
+ * - A refusal of our address may come from one recipient's own rules. A single one halves the
+ *   connections; only the third among the last 20 answers counts as a throttle.
  * - A site that could not be reached several times in a row is dead: nothing is sent for a pause
  *   that doubles each time, with jitter, then one message probes. Its success opens the site with
  *   few connections, so that the mail that gathered does not fall on it at once.
- * - How many messages may wait for one connection follows from how long a message takes there, so
- *   that a slow site cannot fill the workers.
+ * - The number of messages that may wait for one connection depends on how long a message takes at the
+ *   site, so that a slow site cannot fill the delivery threads.
  */
 import { LRUCache } from 'lru-cache'
 import { MINUTE_MS, type Now } from '../../clock.ts'
 import type { SiteAction } from '../../mail/replies/reply.ts'
 import { findProvider } from '../routing/providers.ts'
 
-/** What an attempt tells of its site. `unreachable`: no connection, or none that greeted us. */
+/** What an attempt says about its site. `unreachable`: no connection, or no greeting. */
 export type SiteObservation =
   | { kind: 'accepted'; durationMs: number }
   | { kind: 'answered'; durationMs: number; action: SiteAction }
   | { kind: 'unreachable' }
 
-/** What the last attempts say: it answered about a message, it was silent, nothing is known. */
+/** By the last attempts: the site answered about a message, was silent, or is not known yet. */
 export type Standing = 'answered' | 'silent' | 'new'
 
 export type Shaping = {
@@ -43,25 +43,25 @@ export type Shaping = {
   /** Epoch ms before which nothing may be sent; 0 when it may. */
   blockedUntil(site: string): number
   /**
-   * Returns true when from now on nothing, or little, may be sent that could be before. `said`: the
-   * reply or the error behind the report, one line.
+   * Returns true if the site has become blocked. `said`: the reply or error that was observed, one
+   * line.
    */
   record(site: string, report: SiteObservation, said?: string): boolean
   standing(site: string): Standing
-  /** Sites that something was recorded of. */
+  /** Sites with recorded observations. */
   sites(): string[]
   restriction(site: string): Restriction
   /** Ends every restriction at once; false when there was none. */
   lift(site: string): boolean
 }
 
-/** What is known of a site that takes less than it might; of others all is null. */
+/** The restrictions of a site; all null if it has none. */
 export type Restriction = {
   messagesPerMinute: number | null
   /** Until when that rate holds. Epoch ms, as all instants here. */
   rateUntil: number | null
   restrictedSince: number | null
-  /** Of a pause: nothing at all is sent before. Never in the past. */
+  /** The end of a pause, in which nothing is sent. Never in the past. */
   pausedUntil: number | null
   cause: { at: number; text: string } | null
 }
@@ -81,9 +81,9 @@ type SiteState = {
   connections: number
   /** Accepted in a row since the last change of `connections`. */
   accepted: number
-  /** Attempts in a row that reached nobody. */
+  /** Attempts in a row that did not reach the site. */
   unreachable: number
-  /** How often the site was found dead without a sign of life since. */
+  /** How often the site was found dead since it last answered. */
   deaths: number
   /** Nothing until then; afterwards one message at a time while `isProbed`. */
   pausedUntil: number
@@ -272,7 +272,7 @@ function blockedUntil(state: SiteState, at: number): number {
 type Chance = { now: number; random: () => number; spread: (ms: number) => number }
 
 function countUnreachable(state: SiteState, { now, spread }: Omit<Chance, 'random'>): void {
-  // Attempts that began before the site was found dead tell nothing new.
+  // Attempts that began before the site was found dead say nothing new.
   if (state.pausedUntil > now) return
   state.unreachable++
   state.accepted = 0
@@ -283,7 +283,7 @@ function countUnreachable(state: SiteState, { now, spread }: Omit<Chance, 'rando
   state.pausedUntil = now + spread(pauseMs)
 }
 
-/** A reply, whatever it says, is a sign of life. */
+/** Any reply shows that the site is alive. */
 function revive(state: SiteState): void {
   state.unreachable = 0
   if (!state.isProbed) return
@@ -344,7 +344,7 @@ function shrink(state: SiteState, at: number): void {
 }
 
 function throttle(state: SiteState, { now, random }: Chance): void {
-  // One trouble comes as several replies, one from each connection.
+  // One problem causes several replies, one on each connection.
   if (now - state.throttledAt < SHRINK_EVERY_MS) return
   const isRepeated = rateOf(state, now) !== null
   state.shrunkAt = now
