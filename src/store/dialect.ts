@@ -18,8 +18,8 @@ export const NAMED_INDEXES = [
   'emails_leased',
   'emails_ready',
   'events_contact',
+  'events_listed',
   'events_named',
-  'events_newest',
   'segment_members_newest',
 ] as const
 export type NamedIndex = (typeof NAMED_INDEXES)[number]

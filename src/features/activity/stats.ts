@@ -7,11 +7,11 @@
 import { LRUCache } from 'lru-cache'
 import { MINUTE_MS } from '../../clock.ts'
 import { jsonValue } from '../../store/dialect.ts'
-import { and, asc, eq, gt, lte, notInArray, sql } from '../../store/drizzle.ts'
+import { and, asc, eq, gt, lte, sql } from '../../store/drizzle.ts'
 import { events } from '../../store/schema/events.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
-import { UNLISTED_EVENTS } from '../events/unlisted.ts'
+import { isListed } from '../events/unlisted.ts'
 import { DEFAULT_SPAN_MS } from './list.ts'
 
 export type ActivityStats = {
@@ -41,6 +41,7 @@ const inSpan = and(
   eq(events.projectId, parameter('projectId')),
   gt(events.createdAt, parameter('after')),
   lte(events.createdAt, parameter('until')),
+  isListed,
 )
 
 /** Where a chunk ends: all events of one instant are in the same. */
@@ -55,13 +56,12 @@ export const findChunkEnd = statement((db) =>
 )
 
 const isNamed = (name: string) => sql`${events.name} = ${name}`
-const isListed = notInArray(events.name, [...UNLISTED_EVENTS])
 const isFirst = (key: string) => sql`${jsonValue(events.data, key)} = 1`
 
 export const countChunk = statement((db) =>
   db
     .select({
-      events: sql<number>`count(*) filter (where ${isListed})`,
+      events: sql<number>`count(*)`,
       sent: sql<number>`count(*) filter (where ${isNamed('email.sent')})`,
       opened: sql<number>`count(*) filter (where ${isNamed('email.open')} and ${isFirst('isFirstOpen')})`,
       clicked: sql<number>`count(*) filter (where ${isNamed('email.click')} and ${isFirst('isFirstClick')})`,

@@ -2,13 +2,13 @@
  * Which events stand on a page, newest first (`createdAt`, then `seq`). Each scope has its way
  * through an index that ends with the page, however many events there are:
  *
- *   a project            events_newest, walked from the newest
+ *   a project            events_listed, walked from the newest; unlisted events come by their names
  *   by some names        events_named, the newest of each name, and of these the newest
  *   of a contact         events_contact, whose entries alone are sorted: a contact has few
  */
 import { eachOf, indexedBy, listOf } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
-import { UNLISTED_EVENTS } from './unlisted.ts'
+import { isListed, UNLISTED_EVENTS } from './unlisted.ts'
 
 /** Where a page ended. */
 export type EventPosition = { at: number; seq: number }
@@ -37,7 +37,7 @@ export function pageOf(wanted: EventScope, limit: number): SQL {
   // A name that came twice would bring its events twice.
   const names = given === undefined ? undefined : [...new Set(given)]
   if (contactId !== undefined) return newest(scope, limit, ofContact(contactId, scope))
-  if (names === undefined) return newest(scope, limit, ofProject(scope))
+  if (names === undefined) return ofWholeProject(scope, limit)
   const ofName = sql`${indexedBy('events_named')} where project_id = ${projectId}
     and name = wanted.value`
   return sql`select each.seq, each.created_at from ${eachOf(names)} as wanted
@@ -57,8 +57,22 @@ function newest(scope: EventScope, limit: number, source: SQL): SQL {
     order by created_at desc, seq desc limit ${limit}`
 }
 
-function ofProject({ projectId, exceptNames }: EventScope): SQL {
-  return sql`${indexedBy('events_newest')} where project_id = ${projectId}${without(exceptNames)}`
+/** Listed events, and the unlisted ones that the scope does not exclude. */
+function ofWholeProject(scope: EventScope, limit: number): SQL {
+  const { projectId, exceptNames = [] } = scope
+  const excluded = exceptNames.filter((name) => !UNLISTED_EVENTS.includes(name))
+  const listed = newest(
+    scope,
+    limit,
+    sql`${indexedBy('events_listed')} where project_id = ${projectId}
+      and ${isListed}${without(excluded)}`,
+  )
+  const names = UNLISTED_EVENTS.filter((name) => !exceptNames.includes(name))
+  if (names.length === 0) return listed
+  const unlisted = pageOf({ ...scope, names, exceptNames: undefined }, limit)
+  return sql`select seq, created_at from
+      (select * from (${listed}) union all select * from (${unlisted}))
+    order by created_at desc, seq desc limit ${limit}`
 }
 
 /** The index has no project: whoever asks has seen that the contact is one of it. */
@@ -68,7 +82,7 @@ function ofContact(contactId: string, { names, exceptNames }: EventScope): SQL {
 }
 
 function without(names: readonly string[] | undefined): SQL {
-  if (names === undefined) return sql``
+  if (names === undefined || names.length === 0) return sql``
   return sql` and name not in ${listOf(names)}`
 }
 

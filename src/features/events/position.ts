@@ -1,12 +1,13 @@
 /** Where a page of events ended, as clients are told: `<createdAt>_<seq>`, or the bare id of an event. */
 import { MINUTE_MS } from '../../clock.ts'
 import { invalidField } from '../../errors.ts'
-import { indexedBy } from '../../store/dialect.ts'
-import { sql } from '../../store/drizzle.ts'
+import { indexedBy, type NamedIndex } from '../../store/dialect.ts'
+import { type SQL, sql } from '../../store/drizzle.ts'
 import { idTime, isUuid } from '../../store/ids.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
 import type { EventPosition } from './page.ts'
+import { isListed, UNLISTED_EVENTS } from './unlisted.ts'
 
 /**
  * Events have no index by id. An id tells when it was made, which is hardly ever before the instant
@@ -16,12 +17,22 @@ const SLACK_MS = MINUTE_MS
 const MAX_LOOKED_AT = 10_000
 
 export const findById = statement<EventPosition>(
-  () => sql`select created_at as at, seq from
-      (select id, created_at, seq from events ${indexedBy('events_newest')}
-        where project_id = ${parameter('projectId')} and created_at <= ${parameter('until')}
-        order by created_at desc limit ${MAX_LOOKED_AT})
-    where id = ${parameter('id')} limit 1`,
+  () =>
+    sql`select created_at as at, seq from (${sql.join(
+      [
+        before('events_listed', isListed),
+        ...UNLISTED_EVENTS.map((name) => before('events_named', sql.raw(`name = '${name}'`))),
+      ],
+      sql` union all `,
+    )}) where id = ${parameter('id')} limit 1`,
 )
+
+function before(index: NamedIndex, isMeant: SQL): SQL {
+  return sql`select * from (select id, created_at, seq from events ${indexedBy(index)}
+    where project_id = ${parameter('projectId')} and ${isMeant}
+      and created_at <= ${parameter('until')}
+    order by created_at desc limit ${MAX_LOOKED_AT})`
+}
 
 export function formatPosition({ at, seq }: EventPosition): string {
   return `${at}_${seq}`

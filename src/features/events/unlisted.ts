@@ -1,5 +1,15 @@
+import { type SQL, sql } from '../../store/drizzle.ts'
+
 /**
  * Events of the service that lists, names and counts show only to a caller that asks for them by
  * name. Followers, conditions and the figures of a name see them like any other event.
  */
 export const UNLISTED_EVENTS: readonly string[] = ['email.failed', 'email.suppressed']
+
+/**
+ * Whether an event is listed, in the words of the index `events_listed`: SQLite reads a partial
+ * index only for a query that repeats its condition.
+ */
+export const isListed: SQL = sql.raw(
+  `name not in (${UNLISTED_EVENTS.map((name) => `'${name}'`).join(', ')})`,
+)

@@ -102,10 +102,10 @@ const compiled = (made: Statement<unknown>) => made.compiled().text
 const after = { at: 7, seq: 7 }
 
 const scopes: [string, Partial<EventScope>, RegExp][] = [
-  ['of a project', {}, /events_newest \(project_id=\?\)/],
-  ['behind a cursor', { after }, /events_newest \(project_id=\? AND created_at<\?\)/],
+  ['of a project', {}, /events_listed \(project_id=\?\)/],
+  ['behind a cursor', { after }, /events_listed \(project_id=\? AND created_at<\?\)/],
   ['of a range', { startAt: 1, endAt: 2 }, /project_id=\? AND created_at>\? AND created_at<\?/],
-  ['but some names', { exceptNames: names }, /events_newest \(project_id=\?\)/],
+  ['but some names', { exceptNames: names }, /events_listed \(project_id=\?\)/],
   ['by name', { names, after }, /events_named \(project_id=\? AND name=\? AND created_at<\?\)/],
   ['of a contact', { contactId: 'x', after }, /COVERING INDEX events_contact \(contact_id=\?\)/],
   [
@@ -159,7 +159,7 @@ test('names, counts, usage and deletion look at ranges of indexes alone', async 
     [compiled(gatherContacts), /INDEX events_named \(project_id=\? AND name=\?\)/],
     [compiled(askContacts), /COVERING INDEX events_contact \(contact_id=\? AND name=\?\)/],
     [compiled(deleteSome), /INDEX events_named \(project_id=\? AND name=\?/],
-    [compiled(findById), /INDEX events_newest \(project_id=\? AND created_at<\?\)/],
+    [compiled(findById), /INDEX events_listed \(project_id=\? AND created_at<\?\)/],
   ]
   for (const [text, expected] of queries) {
     const plan = await planOf(core, text)
