@@ -32,7 +32,7 @@ import { startReceivingDomains } from './features/receiving/receiving-domains.ts
 import { startRequestLog } from './features/requests/log.ts'
 import { createRateLimiter } from './features/requests/rate-limit.ts'
 import { createSchedule } from './features/schedule.ts'
-import { startHitLog } from './features/tracking/hit-writer.ts'
+import { startHitWriter } from './features/tracking/hit-writer.ts'
 import { startHttp } from './http/server/server.ts'
 import { startInbound } from './inbound/listener.ts'
 import { startReader } from './inbound/reader.ts'
@@ -207,7 +207,7 @@ async function prepareDelivery(
     { config, log, now, resolver, sandboxPort, tracker: trackerOf(base), ...inboundHosts },
     { finished: (results) => delivery?.report(results) },
   )
-  const hits = startHitLog(base)
+  const hits = startHitWriter(base)
   stops.parts.push(hits.stop)
   const fuse = await startFuse(base)
   stops.parts.push(async () => fuse.stop())

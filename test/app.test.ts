@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { test } from 'node:test'
-import { keepInbound } from '../src/features/receiving/accept/accept-message.ts'
+import { acceptInboundMessage } from '../src/features/receiving/accept/accept-message.ts'
 import { enqueueJob, findJob } from '../src/jobs/enqueue.ts'
 import { eq } from '../src/store/drizzle.ts'
 import { inboundMessages } from '../src/store/schema/inbound.ts'
@@ -42,7 +42,7 @@ for (const key of ['HTTP__LISTEN', 'INBOUND__LISTEN', 'SUBMISSION__LISTEN']) {
       enqueueJob(tx, { kind: 'sweep-uploads', payload: {}, now }),
     )
     const jobId = job.isNew ? job.id : ''
-    const messageId = await keepInbound(core, {
+    const messageId = await acceptInboundMessage(core, {
       ...{ reversePath: '', clientAddress: '192.0.2.1', clientName: 'x', protocol: 'SMTP' },
       ...{ tls: null, recipients: [{ for: 'server', address: 'postmaster' }] },
       content: [Buffer.from('Subject: Hello\r\n\r\nHello\r\n')],

@@ -20,7 +20,7 @@ import { createFuse } from '../src/features/messages/outcome/fuse.ts'
 import { createKnownDomains } from '../src/features/messages/outcome/known-domains.ts'
 import { createThrottle } from '../src/features/messages/queue/throttle.ts'
 import { openCore } from '../src/features/open-core.ts'
-import { startHitLog } from '../src/features/tracking/hit-writer.ts'
+import { startHitWriter } from '../src/features/tracking/hit-writer.ts'
 import { silentLog } from '../src/log.ts'
 import { type ParsedAddress, parseAddress } from '../src/mail/address/address.ts'
 import { roomyDisk } from '../src/store/files/disk.ts'
@@ -80,7 +80,7 @@ export async function openTestCore(
   const log = silentLog()
   const waits = { dnsTimeoutMs: 500, dnsTries: 1, certificatePollMs }
   const opened = await openCore(config, { log, now, watch, ...waits })
-  const hits = startHitLog(opened, { visitMs: 0 })
+  const hits = startHitWriter(opened, { groupMs: 0 })
   t.after(async () => {
     await hits.stop()
     await opened.close()

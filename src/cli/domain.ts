@@ -1,6 +1,6 @@
 import { addDomain } from '../features/domains/add.ts'
 import { deleteDomain } from '../features/domains/delete.ts'
-import { type DomainTarget, getDomain } from '../features/domains/get.ts'
+import { type DomainLookup, getDomain } from '../features/domains/get.ts'
 import { listDomains } from '../features/domains/list.ts'
 import { describeRisk, formatZoneLine } from '../features/domains/records.ts'
 import { checkServerRecords, type ServerRecord } from '../features/domains/server-records.ts'
@@ -62,7 +62,7 @@ export async function listDomainsCommand(context: Context, input: Input): Promis
   return { json: domains, text: formatTable(head, rows, 'No domains yet.') }
 }
 
-function readTarget({ args: [name = ''] }: Input): DomainTarget {
+function readTarget({ args: [name = ''] }: Input): DomainLookup {
   return isUuid(name) ? { id: name } : { domain: name }
 }
 

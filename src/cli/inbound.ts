@@ -1,9 +1,12 @@
 /** Received mail: for the server itself, unreadable, or capped. */
 import { formatInstant, formatOptionalInstant } from '../clock.ts'
-import { deleteInbound } from '../features/receiving/admin/delete.ts'
-import { getInbound, type InboundMessage } from '../features/receiving/admin/get.ts'
-import { countInbound, listInbound } from '../features/receiving/admin/list.ts'
-import { retryFailedInbound, retryInbound } from '../features/receiving/admin/retry.ts'
+import { deleteInboundMessages } from '../features/receiving/admin/delete.ts'
+import { getInboundMessage, type InboundMessage } from '../features/receiving/admin/get.ts'
+import { countInboundMessages, listInboundMessages } from '../features/receiving/admin/list.ts'
+import {
+  retryFailedInboundMessages,
+  retryInboundMessages,
+} from '../features/receiving/admin/retry.ts'
 import { type Context, type Input, type Result, UsageError, withCore } from './engine/command.ts'
 import { escapeControls, formatFields, formatTable, formatTime, shorten } from './engine/text.ts'
 
@@ -14,8 +17,8 @@ const NONE = 'No mail for the server itself, and every message could be read.'
 export async function listInboundCommand(context: Context, input: Input): Promise<Result> {
   const isAll = input.has('all')
   const { listed, counts } = await withCore(context, async (core) => ({
-    listed: await listInbound(core, { isAll }),
-    counts: await countInbound(core),
+    listed: await listInboundMessages(core, { isAll }),
+    counts: await countInboundMessages(core),
   }))
   const json = listed.map((message) => ({
     id: message.id,
@@ -55,22 +58,22 @@ export async function retryInboundCommand(context: Context, input: Input): Promi
   const isFailed = input.has('failed')
   if (isFailed === ids.length > 0) throw new UsageError('give either ids or --failed')
   if (!isFailed) {
-    await withCore(context, (core) => retryInbound(core, ids))
+    await withCore(context, (core) => retryInboundMessages(core, ids))
     return { json: { ids, messages: ids.length }, text: `To be read again: ${ids.length}.` }
   }
-  const messages = await withCore(context, retryFailedInbound)
+  const messages = await withCore(context, retryFailedInboundMessages)
   return { json: { messages }, text: `To be read again: ${messages}.` }
 }
 
 export async function deleteInboundCommand(context: Context, { args }: Input): Promise<Result> {
-  await withCore(context, (core) => deleteInbound(core, args))
+  await withCore(context, (core) => deleteInboundMessages(core, args))
   return { json: { ids: args }, text: `Deleted: ${args.length}.` }
 }
 
 /** Prints the metadata with `--facts`, and for a message whose text is deleted. */
 export async function showInboundCommand(context: Context, input: Input): Promise<Result> {
   const [id = ''] = input.args
-  const message = await withCore(context, (core) => getInbound(core, id))
+  const message = await withCore(context, (core) => getInboundMessage(core, id))
   if (message.raw === null || input.has('facts')) {
     return { json: toJson(message), text: toText(message) }
   }

@@ -8,7 +8,7 @@ import type { KnownDomains } from './messages/outcome/known-domains.ts'
 import type { QueueNotifier } from './messages/queue/notifier.ts'
 import type { Throttle } from './messages/queue/throttle.ts'
 import type { IdempotencyClaims } from './requests/idempotency.ts'
-import type { HitLog } from './tracking/hit-writer.ts'
+import type { HitWriter } from './tracking/hit-writer.ts'
 import type { Verifier } from './verification/verifier.ts'
 
 export type Core = Base & {
@@ -25,7 +25,7 @@ export type Core = Base & {
   /** Recipient domains that have accepted or deferred mail before. */
   knownDomains: KnownDomains
   /** Records opens and clicks. */
-  hits: HitLog
+  hits: HitWriter
 }
 
 /** The core of a command: without the parts that deliver mail and take requests. */

@@ -6,13 +6,19 @@
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import type { Core } from '../features/core.ts'
 import {
-  canKeep,
+  acceptInboundMessage,
+  canAcceptMail,
   type InboundRecipient,
-  keepInbound,
 } from '../features/receiving/accept/accept-message.ts'
-import { admitRecipient, type Refusal } from '../features/receiving/accept/admit-recipient.ts'
+import {
+  admitRecipient,
+  type RecipientRefusal,
+} from '../features/receiving/accept/admit-recipient.ts'
 import { hasRoom, MailboxFull, SERVER_MESSAGE_BYTES } from '../features/receiving/accept/quota.ts'
-import { createVisitors, type Visitors } from '../features/receiving/accept/server-mail-limit.ts'
+import {
+  createServerMailLimit,
+  type ServerMailLimit,
+} from '../features/receiving/accept/server-mail-limit.ts'
 import { GuardedServer } from './guarded-server.ts'
 import { type Allowance, createAllowance, createIntake } from './intake.ts'
 import { cannotKeep, refusal, type SmtpRefusal, toRefusal } from './refusal.ts'
@@ -42,10 +48,10 @@ export type InboundOptions = {
 type Desk = Deps & {
   allowance: Allowance
   admitted: WeakMap<SMTPServerAddress, InboundRecipient>
-  visitors: Visitors
+  serverMailLimit: ServerMailLimit
 }
 
-type Refused = Refusal['refuse'] | 'full' | 'too-large' | 'too-often'
+type Refused = RecipientRefusal['refuse'] | 'full' | 'too-large' | 'too-often'
 
 const MEMORY_BYTES = 80 * 1024 * 1024
 /** Of it for small messages: more than one address can hold by them. */
@@ -72,8 +78,8 @@ export async function startInbound(
   const { listen, maxMessageBytes } = deps.config.inbound
   const bytes = memoryBytes ?? Math.max(MEMORY_BYTES, 2.5 * maxMessageBytes)
   const allowance = createAllowance(bytes, bytes * SMALL_SHARE)
-  const visitors = createVisitors(deps.now)
-  const desk: Desk = { ...deps, allowance, admitted: new WeakMap(), visitors }
+  const serverMailLimit = createServerMailLimit(deps.now)
+  const desk: Desk = { ...deps, allowance, admitted: new WeakMap(), serverMailLimit }
   return startMailService({ name: 'inbound', log, listen, certificates, limits }, (parts) =>
     createServer(desk, parts),
   )
@@ -89,7 +95,7 @@ function createServer(desk: Desk, { sessions, certificate }: ServerParts): Guard
       size: inbound.maxMessageBytes,
       maxRecipients: MAX_RECIPIENTS,
       maxCommandLength: MAX_COMMAND_BYTES,
-      onMailFrom: (_sender, _session, done) => done(canKeep(desk) ? null : cannotKeep()),
+      onMailFrom: (_sender, _session, done) => done(canAcceptMail(desk) ? null : cannotKeep()),
       onRcptTo: (recipient, session, done) => {
         admit(desk, recipient, session).then(
           () => done(),
@@ -138,7 +144,7 @@ async function findExcess(
   const sizeBytes = declaredSize(session)
   if (recipient.for === 'server') {
     if (sizeBytes > SERVER_MESSAGE_BYTES) return 'too-large'
-    if (!desk.visitors.mayCome(session.remoteAddress)) return 'too-often'
+    if (!desk.serverMailLimit.allows(session.remoteAddress)) return 'too-often'
   }
   const isRoom = await hasRoom(desk, desk.store.read, { recipient, sizeBytes: sizeBytes || 1 })
   return isRoom ? undefined : 'full'
@@ -175,7 +181,7 @@ type Taken = { recipients: InboundRecipient[]; content: readonly Buffer[] }
 
 /** Mail to the server itself: of a network only so many. @throws SmtpRefusal */
 async function keepVisit(desk: Desk, session: SMTPServerSession, taken: Taken): Promise<string> {
-  const takeBack = desk.visitors.come(session.remoteAddress)
+  const takeBack = desk.serverMailLimit.count(session.remoteAddress)
   if (takeBack === undefined) throw refusal(...refusals['too-often'])
   try {
     return await keep(desk, session, taken)
@@ -188,7 +194,7 @@ async function keepVisit(desk: Desk, session: SMTPServerSession, taken: Taken): 
 /** @throws SmtpRefusal, AppError DATABASE_ERROR */
 async function keep(desk: Desk, session: SMTPServerSession, taken: Taken): Promise<string> {
   try {
-    return await keepInbound(desk, {
+    return await acceptInboundMessage(desk, {
       ...taken,
       reversePath: senderOf(session),
       clientAddress: session.remoteAddress,

@@ -6,7 +6,10 @@
 import { Resolver } from 'node:dns/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { describeError } from '../errors.ts'
-import type { Reading, Unread } from '../features/receiving/process/parsed-message.ts'
+import type {
+  ParsedMessage,
+  UnparsedMessage,
+} from '../features/receiving/process/parsed-message.ts'
 import { readIncomingHeader } from '../mail/incoming/header.ts'
 import { readReport } from '../mail/report/read-report.ts'
 import type { VerdictDeps } from './verdicts.ts'
@@ -17,10 +20,10 @@ export type ReaderSettings = {
   hostname: string
 }
 
-export type ToReader = { id: number; message: Unread }
+export type ToReader = { id: number; message: UnparsedMessage }
 export type FromReader =
   | { type: 'ready' }
-  | { type: 'read'; id: number; reading: Reading }
+  | { type: 'read'; id: number; reading: ParsedMessage }
   | { type: 'failed'; id: number; error: string }
 
 const LOOKUP_TIMEOUT_MS = 1_000
@@ -40,7 +43,7 @@ function main(settings: ReaderSettings): void {
   post({ type: 'ready' })
 }
 
-async function read(deps: VerdictDeps, message: Unread): Promise<Reading> {
+async function read(deps: VerdictDeps, message: UnparsedMessage): Promise<ParsedMessage> {
   const startedAt = performance.now()
   // The memory may be shared, which not every parser takes.
   const raw = Buffer.from(message.raw)
@@ -52,8 +55,8 @@ async function read(deps: VerdictDeps, message: Unread): Promise<Reading> {
 
 async function readMail(
   deps: VerdictDeps,
-  message: Unread & { raw: Buffer },
-): Promise<Reading['mail']> {
+  message: UnparsedMessage & { raw: Buffer },
+): Promise<ParsedMessage['mail']> {
   const { readIncoming } = await import('../mail/incoming/read-message.ts')
   const { checkSender, isAligned } = await import('./verdicts.ts')
   const mail = await readIncoming(message.raw)

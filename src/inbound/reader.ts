@@ -10,10 +10,10 @@ import { availableParallelism } from 'node:os'
 import type { Worker } from 'node:worker_threads'
 import { describeError } from '../errors.ts'
 import {
-  type Reader,
+  type MessageReader,
+  type ParsedMessage,
   ReaderLost,
-  type Reading,
-  type Unread,
+  type UnparsedMessage,
 } from '../features/receiving/process/parsed-message.ts'
 import type { Log } from '../log.ts'
 import { createThreadPool, type PoolThread } from '../threads/pool.ts'
@@ -30,7 +30,7 @@ export type ReaderOptions = {
   launch?: (settings: ReaderSettings) => Worker
 }
 
-export type ReaderPool = Reader & {
+export type ReaderPool = MessageReader & {
   countThreads(): number
   /** Messages in hand are lost. */
   stop(): Promise<void>
@@ -38,11 +38,11 @@ export type ReaderPool = Reader & {
 
 type Task = {
   id: number
-  message: Unread
+  message: UnparsedMessage
   isAlone: boolean
   /** When a thread got it, by `performance.now()`. */
   startedAt: number
-  resolve(reading: Reading): void
+  resolve(reading: ParsedMessage): void
   reject(error: Error): void
 }
 
@@ -88,7 +88,10 @@ export function startReader(options: ReaderOptions): ReaderPool {
     },
   })
 
-  function read(message: Unread, { isAlone }: { isAlone: boolean }): Promise<Reading> {
+  function read(
+    message: UnparsedMessage,
+    { isAlone }: { isAlone: boolean },
+  ): Promise<ParsedMessage> {
     if (isStopped) return Promise.reject(new ReaderLost('the reader has been stopped'))
     return new Promise((resolve, reject) => {
       waiting.push({ id: ++lastId, message, isAlone, startedAt: 0, resolve, reject })

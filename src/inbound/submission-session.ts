@@ -14,7 +14,7 @@ import type { Project } from '../features/accounts/project.ts'
 import type { Core } from '../features/core.ts'
 import { acceptMessage } from '../features/messages/accept/accept-message.ts'
 import type { SendRequest } from '../features/messages/accept/plan.ts'
-import { canKeep } from '../features/receiving/accept/accept-message.ts'
+import { canAcceptMail } from '../features/receiving/accept/accept-message.ts'
 import type { RateLimiter } from '../features/requests/rate-limit.ts'
 import { type ParsedAddress, parseAddress } from '../mail/address/address.ts'
 import type { SubmittedMessage } from '../mail/submitted/read-submitted.ts'
@@ -151,7 +151,7 @@ async function checkSender(
   { address }: SMTPServerAddress,
 ): Promise<void> {
   const project = await confirm(desk, session)
-  if (!canKeep(desk)) throw cannotKeep()
+  if (!canAcceptMail(desk)) throw cannotKeep()
   const verdict = desk.limiter.take(callerName({ kind: 'key', key: 'secret', project }))
   if (verdict !== undefined && !verdict.isAllowed) {
     const seconds = Math.max(1, verdict.retryAfterSeconds)

@@ -10,7 +10,7 @@ import { getDomain } from 'tldts'
 import type {
   SenderVerdict,
   SenderVerdicts,
-  Unread,
+  UnparsedMessage,
 } from '../features/receiving/process/parsed-message.ts'
 
 /** As `Resolver.resolve` of node:dns: rejects with an error that has a `code`. */
@@ -38,7 +38,9 @@ export type CheckedSender = {
   domains: string[]
 }
 
-type Message = Pick<Unread, 'reversePath' | 'clientAddress' | 'clientName'> & { raw: Buffer }
+type Message = Pick<UnparsedMessage, 'reversePath' | 'clientAddress' | 'clientName'> & {
+  raw: Buffer
+}
 
 /** Never rejects. */
 export async function checkSender(deps: VerdictDeps, message: Message): Promise<CheckedSender> {

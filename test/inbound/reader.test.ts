@@ -5,14 +5,20 @@ import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
-import { ReaderLost, type Unread } from '../../src/features/receiving/process/parsed-message.ts'
+import {
+  ReaderLost,
+  type UnparsedMessage,
+} from '../../src/features/receiving/process/parsed-message.ts'
 import { type ReaderOptions, startReader } from '../../src/inbound/reader.ts'
 import { silentLog } from '../../src/log.ts'
 import { arf, dsn, letter } from '../features/receiving/receiver.ts'
 
 const together = { isAlone: false }
 
-const unread = (raw: string | Uint8Array, change: Partial<Unread> = {}): Unread => ({
+const unread = (
+  raw: string | Uint8Array,
+  change: Partial<UnparsedMessage> = {},
+): UnparsedMessage => ({
   raw: Buffer.from(raw as string),
   ...{ reversePath: '', clientAddress: '127.0.0.1', clientName: 'x.test', isMail: false },
   ...change,

@@ -3,9 +3,9 @@ import { eq } from '../../store/drizzle.ts'
 import { type Domain, domains } from '../../store/schema/domains.ts'
 import type { Base } from '../base.ts'
 import { isOwnedElsewhere } from './ownership.ts'
-import { lookAtRecords } from './query-records.ts'
+import { queryRecords } from './query-records.ts'
 import { wantedRecords } from './records.ts'
-import { type Judgement, judgeDomain } from './verification-state.ts'
+import { nextVerificationState, type VerificationState } from './verification-state.ts'
 
 export type CheckDeps = Pick<Base, 'store' | 'config' | 'directory' | 'resolver' | 'now' | 'log'>
 
@@ -21,12 +21,12 @@ export async function checkDomain(
   domain: Domain,
 ): Promise<CheckedDomain | undefined> {
   const records = wantedRecords(domain, deps.config.delivery.hostname)
-  const findings = await lookAtRecords(deps.resolver, records)
+  const findings = await queryRecords(deps.resolver, records)
   const at = deps.now()
   return deps.store.write(async (tx) => {
     const current = await tx.select().from(domains).where(eq(domains.id, domain.id)).get()
     if (current === undefined) return undefined
-    const judgement = judgeDomain(current, findings, at)
+    const judgement = nextVerificationState(current, findings, at)
     const isNewlyVerified = judgement.isVerified && !current.isVerified
     const isRefused = isNewlyVerified && (await isOwnedElsewhere(tx, current))
     const change = isRefused ? refused(judgement) : judgement
@@ -42,16 +42,16 @@ export async function checkDomain(
   })
 }
 
-function refused(judgement: Judgement): Judgement {
+function refused(judgement: VerificationState): VerificationState {
   return { ...judgement, isVerified: false, status: 'Failed' }
 }
 
-function isOtherState(before: Domain, after: Judgement): boolean {
+function isOtherState(before: Domain, after: VerificationState): boolean {
   return before.status !== after.status || changesSending(before, after)
 }
 
 /** What the directory remembers of a domain. Most checks change none of it. */
-function changesSending(before: Domain, after: Judgement): boolean {
+function changesSending(before: Domain, after: VerificationState): boolean {
   return (
     before.isVerified !== after.isVerified ||
     before.isEd25519Found !== after.isEd25519Found ||

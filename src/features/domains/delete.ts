@@ -4,7 +4,7 @@ import { type Domain, domains } from '../../store/schema/domains.ts'
 import { templates } from '../../store/schema/messages.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
-import { noSuchDomain } from './get.ts'
+import { domainNotFound } from './get.ts'
 import { requireEnabledProject } from './ownership.ts'
 
 const MAX_NAMED = 10
@@ -22,7 +22,7 @@ export async function deleteDomain(
     await requireEnabledProject(tx, projectId)
     const isIt = and(eq(domains.id, id), eq(domains.projectId, projectId))
     const domain = await tx.select().from(domains).where(isIt).get()
-    if (domain === undefined) throw noSuchDomain(id)
+    if (domain === undefined) throw domainNotFound(id)
     await refuseWhileUsed(tx, domain)
     await tx.delete(domains).where(isIt)
     tx.afterCommit(directory.drop)

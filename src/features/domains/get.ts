@@ -6,7 +6,7 @@ import type { Base } from '../base.ts'
 import { readDomainName } from './add.ts'
 
 /** Without a project, whichever has it (for operators). */
-export type DomainTarget = { projectId?: string | undefined } & (
+export type DomainLookup = { projectId?: string | undefined } & (
   | { id: string }
   | { domain: string }
 )
@@ -18,7 +18,7 @@ export type DomainTarget = { projectId?: string | undefined } & (
  */
 export async function getDomain(
   { store }: Pick<Base, 'store'>,
-  target: DomainTarget,
+  target: DomainLookup,
   { isOnly = false }: { isOnly?: boolean } = {},
 ): Promise<Domain> {
   const conditions: SQL[] = [
@@ -31,7 +31,7 @@ export async function getDomain(
     .where(and(...conditions))
     .limit(100)
   const [only, ...others] = claims
-  if (only === undefined) throw noSuchDomain('id' in target ? target.id : target.domain)
+  if (only === undefined) throw domainNotFound('id' in target ? target.id : target.domain)
   if (others.length === 0) return only
   const owner = claims.find(({ isVerified }) => isVerified)
   if (owner !== undefined && !isOnly) return owner
@@ -40,6 +40,6 @@ export async function getDomain(
   })
 }
 
-export function noSuchDomain(idOrName: string): AppError {
+export function domainNotFound(idOrName: string): AppError {
   return notFound('domain', idOrName, 'There is no such domain.')
 }

@@ -22,7 +22,7 @@ const MAX_SHOWN_RECORDS = 10
 const MAX_SHOWN_LENGTH = 600
 
 /** Asks the servers anew, whatever is remembered of earlier answers. */
-export async function lookAtRecords(
+export async function queryRecords(
   resolver: Pick<Resolver, 'txt' | 'mx'>,
   records: readonly WantedRecord[],
 ): Promise<Finding[]> {

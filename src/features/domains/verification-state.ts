@@ -17,7 +17,7 @@ import type { Domain } from '../../store/schema/domains.ts'
 import type { Finding } from './query-records.ts'
 import type { RecordPurpose } from './records.ts'
 
-export type Judgement = Pick<
+export type VerificationState = Pick<
   Domain,
   | 'isVerified'
   | 'status'
@@ -36,7 +36,11 @@ const MAX_FAILED_CHECKS = 3
 const MIN_FAILING_MS = HOUR_MS
 
 /** `at`: epoch ms of the check. */
-export function judgeDomain(domain: Domain, findings: Finding[], at: number): Judgement {
+export function nextVerificationState(
+  domain: Domain,
+  findings: Finding[],
+  at: number,
+): VerificationState {
   const found = (purpose: RecordPurpose, isFoundNow: boolean) => {
     const state = findings.find((finding) => finding.purpose === purpose)?.state
     return state === 'found' || ((state ?? 'unknown') === 'unknown' && isFoundNow)

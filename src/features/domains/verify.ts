@@ -3,7 +3,7 @@ import { eq } from '../../store/drizzle.ts'
 import { type Domain, domains } from '../../store/schema/domains.ts'
 import type { Base } from '../base.ts'
 import { type CheckDeps, checkDomain } from './check.ts'
-import { type DomainTarget, getDomain, noSuchDomain } from './get.ts'
+import { type DomainLookup, domainNotFound, getDomain } from './get.ts'
 import { isOwnedElsewhere, ownedElsewhere } from './ownership.ts'
 import { type DomainView, toDomainView } from './view.ts'
 
@@ -18,7 +18,7 @@ export type VerifyOptions = {
  */
 export async function verifyDomain(
   deps: CheckDeps,
-  target: DomainTarget,
+  target: DomainLookup,
   { trust = false }: VerifyOptions = {},
 ): Promise<DomainView> {
   const domain = await getDomain(deps, target)
@@ -28,7 +28,7 @@ export async function verifyDomain(
 
 async function checkNow(deps: CheckDeps, domain: Domain): Promise<Domain> {
   const checked = await checkDomain(deps, domain)
-  if (checked === undefined) throw noSuchDomain(domain.id)
+  if (checked === undefined) throw domainNotFound(domain.id)
   if (checked.isRefused) throw ownedElsewhere()
   return checked.domain
 }
@@ -54,6 +54,6 @@ async function trustDomain(
       .returning()
     return row
   })
-  if (trusted === undefined) throw noSuchDomain(domain.id)
+  if (trusted === undefined) throw domainNotFound(domain.id)
   return trusted
 }

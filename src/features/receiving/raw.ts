@@ -8,7 +8,7 @@ import type { Base } from '../base.ts'
 import { discardChunks, readChunks, writeChunks } from '../chunks.ts'
 
 /** As of the row. */
-export type KeptRaw = { raw: Buffer; rawChunks: number }
+export type StoredRaw = { raw: Buffer; rawChunks: number }
 
 type Row = Pick<InboundMessage, 'id' | 'raw' | 'rawChunks' | 'sizeBytes'>
 
@@ -26,10 +26,10 @@ export function sizeOf(parts: readonly Buffer[]): number {
 }
 
 /** `parts`: of the message, one behind the other. Chunks are durable when it resolves. */
-export async function keepRaw(
+export async function writeRaw(
   { store }: Pick<Base, 'store'>,
   { id, parts }: { id: string; parts: readonly Buffer[] },
-): Promise<KeptRaw> {
+): Promise<StoredRaw> {
   if (sizeOf(parts) <= LIGHT_BYTES) return { raw: Buffer.concat(parts), rawChunks: 0 }
   try {
     const place = { ownerId: id, first: 0, heavyFor: HEAVY_FOR }

@@ -9,10 +9,10 @@ import { domains } from '../../store/schema/domains.ts'
 import type { InboundRecipient } from '../../store/schema/inbound.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
-import { insertInbound } from '../receiving/accept/accept-message.ts'
+import { insertInboundMessage } from '../receiving/accept/accept-message.ts'
 import { MailboxFull } from '../receiving/accept/quota.ts'
 import type { ReceivedMail } from './notification.ts'
-import { takeOnce } from './processed-messages.ts'
+import { processOnce } from './processed-messages.ts'
 
 /** SES takes 50 recipients a message. */
 const MAX_RECIPIENTS = 50
@@ -28,7 +28,7 @@ const findOwner = statement((db) =>
  * False when none of its recipients is at a domain of ours.
  * @throws AppError EXTERNAL_SERVICE_ERROR while a mailbox is full: SNS comes again
  */
-export async function keepReceivedMail(
+export async function acceptReceivedMail(
   deps: Pick<Base, 'config' | 'store' | 'inboundNotifier' | 'now'>,
   mail: ReceivedMail,
   notificationId: string,
@@ -38,8 +38,8 @@ export async function keepReceivedMail(
   const { reversePath, clientAddress, clientName, content } = mail
   const message = { reversePath, recipients, clientAddress, clientName, content: [content] }
   try {
-    await takeOnce(deps, notificationId, async (tx) => {
-      await insertInbound(deps, tx, { ...message, protocol: 'HTTP', tls: null })
+    await processOnce(deps, notificationId, async (tx) => {
+      await insertInboundMessage(deps, tx, { ...message, protocol: 'HTTP', tls: null })
     })
   } catch (cause) {
     if (!(cause instanceof MailboxFull)) throw cause

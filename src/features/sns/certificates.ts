@@ -9,7 +9,7 @@ import { DAY_MS } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
 import type { PublicFetch } from '../../outbound/http/public-fetch.ts'
 import type { Base } from '../base.ts'
-import { disbelieved } from './untrusted.ts'
+import { untrusted } from './untrusted.ts'
 
 export type Certificates = {
   /**
@@ -84,13 +84,13 @@ export function createCertificates({
 
 async function fetchCertificate(publicFetch: PublicFetch, url: URL): Promise<X509Certificate> {
   const answer = await publicFetch(url)
-  if (!answer.ok) throw answer.isRefused ? disbelieved(answer.error) : unavailable(answer.error)
+  if (!answer.ok) throw answer.isRefused ? untrusted(answer.error) : unavailable(answer.error)
   if (answer.status >= 500) throw unavailable(`${url.href} answered ${answer.status}`)
-  if (answer.status !== 200) throw disbelieved(`${url.href} answered ${answer.status}`)
+  if (answer.status !== 200) throw untrusted(`${url.href} answered ${answer.status}`)
   const certificate = parse(answer.body)
   const isOfSns = namesOf(url).some((name) => certificate.checkHost(name))
-  if (!isOfSns) throw disbelieved(`the certificate is of ${certificate.subject}`)
-  if (certificate.publicKey.asymmetricKeyType !== 'rsa') throw disbelieved('the key is not RSA')
+  if (!isOfSns) throw untrusted(`the certificate is of ${certificate.subject}`)
+  if (certificate.publicKey.asymmetricKeyType !== 'rsa') throw untrusted('the key is not RSA')
   return certificate
 }
 
@@ -105,13 +105,13 @@ function parse(pem: Buffer): X509Certificate {
   try {
     return new X509Certificate(pem)
   } catch (error) {
-    throw disbelieved('the certificate cannot be read', error)
+    throw untrusted('the certificate cannot be read', error)
   }
 }
 
 function checkValidity({ validFromDate, validToDate }: X509Certificate, at: number): void {
   if (at < validFromDate.getTime() || at > validToDate.getTime()) {
-    throw disbelieved('the certificate is not in force')
+    throw untrusted('the certificate is not in force')
   }
 }
 

@@ -2,8 +2,8 @@
 import { AppError } from '../../errors.ts'
 import type { Base } from '../base.ts'
 import type { SnsMessage } from './message.ts'
-import { isTaken, takeOnce } from './processed-messages.ts'
-import { disbelieved } from './untrusted.ts'
+import { isProcessed, processOnce } from './processed-messages.ts'
+import { untrusted } from './untrusted.ts'
 import { parseSubscribeUrl } from './urls.ts'
 
 /** @throws AppError FORBIDDEN, EXTERNAL_SERVICE_ERROR */
@@ -12,16 +12,16 @@ export async function confirmSubscription(
   { subscribeUrl, topicArn, messageId }: SnsMessage,
 ): Promise<void> {
   const url = parseSubscribeUrl(subscribeUrl ?? '', topicArn)
-  if (url === undefined) throw disbelieved('the address confirms no subscription to this topic')
-  if (await isTaken(deps, messageId)) return
+  if (url === undefined) throw untrusted('the address confirms no subscription to this topic')
+  if (await isProcessed(deps, messageId)) return
   const answer = await deps.publicFetch(url)
-  if (!answer.ok && answer.isRefused) throw disbelieved(answer.error)
+  if (!answer.ok && answer.isRefused) throw untrusted(answer.error)
   if (!answer.ok || answer.status !== 200) {
     const cause = new Error(answer.ok ? `SNS answered ${answer.status}` : answer.error)
     throw new AppError('EXTERNAL_SERVICE_ERROR', 'The subscription could not be confirmed.', {
       cause,
     })
   }
-  await takeOnce(deps, messageId, async () => undefined)
+  await processOnce(deps, messageId, async () => undefined)
   deps.log.info({ topicArn }, 'subscribed to a topic of SNS')
 }

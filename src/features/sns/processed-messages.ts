@@ -24,7 +24,7 @@ const insertKnown = statement((db) =>
 )
 
 /** Runs `work` unless the message was taken before; false then. */
-export function takeOnce(
+export function processOnce(
   { store, now }: Pick<Base, 'store' | 'now'>,
   messageId: string,
   work: (tx: Tx) => Promise<void>,
@@ -36,7 +36,10 @@ export function takeOnce(
   })
 }
 
-export async function isTaken({ store }: Pick<Base, 'store'>, messageId: string): Promise<boolean> {
+export async function isProcessed(
+  { store }: Pick<Base, 'store'>,
+  messageId: string,
+): Promise<boolean> {
   return (await store.read.find(findKnown, { id: messageId })) !== undefined
 }
 

@@ -24,15 +24,15 @@ import { AppError, describeError, notFound } from '../../errors.ts'
 import type { Base } from '../base.ts'
 import { recordReports } from '../messages/outcome/record-reports.ts'
 import { recordHits } from '../tracking/record-hits.ts'
-import { keepReceivedMail } from './accept-mail.ts'
+import { acceptReceivedMail } from './accept-mail.ts'
 import { type Certificates, createCertificates } from './certificates.ts'
 import { confirmSubscription } from './confirm-subscription.ts'
 import { findReportedEmail } from './find-email.ts'
 import { parseSnsMessage, type SnsMessage, signedText } from './message.ts'
 import { readNotification } from './notification.ts'
-import { takeOnce } from './processed-messages.ts'
-import { toConsequence } from './to-reports.ts'
-import { disbelieved } from './untrusted.ts'
+import { processOnce } from './processed-messages.ts'
+import { toReportsAndHits } from './to-reports.ts'
+import { untrusted } from './untrusted.ts'
 import { parseCertificateUrl } from './urls.ts'
 
 export type SnsDeps = Pick<
@@ -57,7 +57,7 @@ export function createSnsReceiver(deps: SnsDeps): SnsReceiver {
     isOpen: deps.config.sns.topicArns.length > 0,
     async receive(body) {
       const message = parseSnsMessage(body)
-      if (message === undefined) throw disbelieved('it is no message of SNS')
+      if (message === undefined) throw untrusted('it is no message of SNS')
       await logRefusal(deps, message, async () => {
         await authenticate(deps, certificates, message)
         await act(deps, message)
@@ -73,16 +73,16 @@ async function authenticate(
   message: SnsMessage,
 ): Promise<void> {
   const { topicArn, at, signatureVersion, signature, signingCertUrl } = message
-  if (!config.sns.topicArns.includes(topicArn)) throw disbelieved('the topic is not listed')
+  if (!config.sns.topicArns.includes(topicArn)) throw untrusted('the topic is not listed')
   const ageMs = now() - at
-  if (ageMs > MAX_AGE_MS || ageMs < -MAX_AHEAD_MS) throw disbelieved('it is not of this time')
+  if (ageMs > MAX_AGE_MS || ageMs < -MAX_AHEAD_MS) throw untrusted('it is not of this time')
   const url = parseCertificateUrl(signingCertUrl)
-  if (url === undefined) throw disbelieved('the certificate is not at a host of SNS')
+  if (url === undefined) throw untrusted('the certificate is not at a host of SNS')
   const { publicKey } = await certificates.get(url)
   const algorithm = signatureVersion === '1' ? 'RSA-SHA1' : 'RSA-SHA256'
   const signed = Buffer.from(signedText(message))
   if (!verify(algorithm, signed, publicKey, Buffer.from(signature, 'base64'))) {
-    throw disbelieved('the signature does not hold')
+    throw untrusted('the signature does not hold')
   }
 }
 
@@ -103,7 +103,7 @@ async function takeNotification(deps: SnsDeps, { message, messageId }: SnsMessag
   const notification = readNotification(message)
   if (notification === undefined) return tellIgnored(deps, messageId, 'it is of no concern')
   if (notification.kind === 'received') {
-    const isOurs = await keepReceivedMail(deps, notification, messageId)
+    const isOurs = await acceptReceivedMail(deps, notification, messageId)
     return isOurs ? undefined : tellIgnored(deps, messageId, 'no recipient is of a domain of ours')
   }
   const { providerIds, messageIds } = notification.ids
@@ -118,8 +118,8 @@ async function takeNotification(deps: SnsDeps, { message, messageId }: SnsMessag
   if (notification.kind === 'delivery' && email.state === 'sending') {
     throw new AppError('EXTERNAL_SERVICE_ERROR', 'The email is still being handed over.')
   }
-  const { reports, hits } = toConsequence(notification, email, deps.now())
-  await takeOnce(deps, messageId, async (tx) => {
+  const { reports, hits } = toReportsAndHits(notification, email, deps.now())
+  await processOnce(deps, messageId, async (tx) => {
     await recordReports(deps, tx, reports)
     await recordHits(deps, tx, hits)
   })

@@ -16,7 +16,7 @@ import type { BouncedRecipient, Notification, ReceivedMail } from './notificatio
 type OfEmail = Exclude<Notification, ReceivedMail>
 type Of<Kind extends OfEmail['kind']> = Extract<OfEmail, { kind: Kind }>
 
-export type Consequence = { reports: EmailReport[]; hits: Hit[] }
+export type ReportsAndHits = { reports: EmailReport[]; hits: Hit[] }
 
 const MAX_DIAGNOSTIC = 1_000
 const MAX_HOST = 240
@@ -24,11 +24,11 @@ const MAX_ADDRESS = 320
 const MAX_FEEDBACK_TYPE = 100
 
 /** `now`: of a hit whose time is not told, or lies in the future. Empty when it means nothing. */
-export function toConsequence(
+export function toReportsAndHits(
   notification: OfEmail,
   { id: emailId, recipient }: ReportedEmail,
   now: number,
-): Consequence {
+): ReportsAndHits {
   switch (notification.kind) {
     case 'delivery':
       return { reports: [{ type: 'delivery', emailId }], hits: [] }

@@ -10,10 +10,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describeError } from '../../errors.ts'
 import { isTransientDatabaseError } from '../../store/database-error.ts'
 import type { Base } from '../base.ts'
-import { VISIT_MS } from './machine-detection.ts'
+import { HIT_GROUP_MS } from './machine-detection.ts'
 import { type Hit, recordHits } from './record-hits.ts'
 
-export type HitLog = {
+export type HitWriter = {
   add(hit: Hit): void
   /** Hits that wait, and hits that were lost since the start. */
   counts(): { waiting: number; lost: number }
@@ -21,8 +21,8 @@ export type HitLog = {
   stop(): Promise<void>
 }
 
-export type HitLogOptions = {
-  visitMs?: number
+export type HitWriterOptions = {
+  groupMs?: number
   retryMs?: number
   maxWaiting?: number
 }
@@ -41,8 +41,8 @@ const SHARE_OF_DUE = 1 / 8
 type Deps = Pick<Base, 'store' | 'config' | 'now' | 'log'>
 
 /** `options` are for tests. */
-export function startHitLog(deps: Deps, options: HitLogOptions = {}): HitLog {
-  const { visitMs = VISIT_MS, retryMs = RETRY_MS, maxWaiting = MAX_WAITING } = options
+export function startHitWriter(deps: Deps, options: HitWriterOptions = {}): HitWriter {
+  const { groupMs = HIT_GROUP_MS, retryMs = RETRY_MS, maxWaiting = MAX_WAITING } = options
   /** By email, in the order of their beginnings, which is also that of their ends. */
   const open = new Map<string, Visit>()
   let due: Visit[] = []
@@ -62,11 +62,11 @@ export function startHitLog(deps: Deps, options: HitLogOptions = {}): HitLog {
     const visit = open.get(hit.emailId) ?? begin(hit.emailId)
     visit.hits.push(hit)
     waiting += 1
-    timer ??= setTimeout(flush, Math.min(FLUSH_MS, visitMs)).unref()
+    timer ??= setTimeout(flush, Math.min(FLUSH_MS, groupMs)).unref()
   }
 
   function begin(emailId: string): Visit {
-    const visit: Visit = { emailId, endsAt: performance.now() + visitMs, hits: [] }
+    const visit: Visit = { emailId, endsAt: performance.now() + groupMs, hits: [] }
     open.set(emailId, visit)
     return visit
   }

@@ -28,11 +28,11 @@ import { isbot } from 'isbot'
 export type HitType = 'open' | 'click'
 
 /** What a visit is judged by: a hit, and the link of a click. */
-export type VisitHit = { at: number; isMachine: boolean; link?: string | undefined }
+export type TimedHit = { at: number; isMachine: boolean; link?: string | undefined }
 
 const INSTANT_MS = 2_000
 /** A visit's hits lie within that of each other. */
-export const VISIT_MS = 1_000
+export const HIT_GROUP_MS = 1_000
 const MACHINE_LINKS = 3
 const MACHINE_HITS = 20
 /** More of a User-Agent tells no more, and strangers make it as long as they like. */
@@ -107,12 +107,12 @@ export function isInstant(at: number, arrivedAt: number): boolean {
  * For hits of one email, in the order of their times: which are part of a machine's visit, by the
  * hits around each. A scanner that rushes through the links fetches the pixel as it passes.
  */
-export function findBursts(hits: readonly VisitHit[]): boolean[] {
+export function findBursts(hits: readonly TimedHit[]): boolean[] {
   const inBurst = hits.map(() => false)
   let first = 0
   let judged = 0
   for (const [last, hit] of hits.entries()) {
-    while ((hits[first]?.at ?? hit.at) <= hit.at - VISIT_MS) first += 1
+    while ((hits[first]?.at ?? hit.at) <= hit.at - HIT_GROUP_MS) first += 1
     if (!isBurst(hits, first, last)) continue
     inBurst.fill(true, Math.max(first, judged), last + 1)
     judged = last + 1
@@ -120,7 +120,7 @@ export function findBursts(hits: readonly VisitHit[]): boolean[] {
   return inBurst
 }
 
-function isBurst(hits: readonly VisitHit[], first: number, last: number): boolean {
+function isBurst(hits: readonly TimedHit[], first: number, last: number): boolean {
   if (last - first + 1 >= MACHINE_HITS) return true
   const links = new Set<string>()
   for (let index = first; index <= last; index += 1) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { lookAtRecords } from '../../../src/features/domains/query-records.ts'
+import { queryRecords } from '../../../src/features/domains/query-records.ts'
 import type { RecordPurpose, WantedRecord } from '../../../src/features/domains/records.ts'
 import type { DnsAnswer } from '../../../src/outbound/dns/answer.ts'
 import type { Resolver } from '../../../src/outbound/dns/resolver.ts'
@@ -53,7 +53,7 @@ function mx(purpose: RecordPurpose, name: string): WantedRecord {
 
 async function look(purpose: RecordPurpose, records: Zone[string]) {
   const record = wanted[purpose]
-  const [finding] = await lookAtRecords(fakeResolver({ [record.name]: records }), [record])
+  const [finding] = await queryRecords(fakeResolver({ [record.name]: records }), [record])
   assert.equal(finding?.purpose, purpose)
   return finding
 }
@@ -118,6 +118,6 @@ test('what was found is shown as it is, in bounds', async () => {
 test('the DMARC policy of the organisation covers its subdomains', async () => {
   const record = { ...wanted.dmarc, name: '_dmarc.news.shop.test' }
   const covered = fakeResolver({ '_dmarc.shop.test': ['v=DMARC1; p=reject'] })
-  assert.equal((await lookAtRecords(covered, [record]))[0]?.state, 'found')
-  assert.equal((await lookAtRecords(fakeResolver({}), [record]))[0]?.state, 'missing')
+  assert.equal((await queryRecords(covered, [record]))[0]?.state, 'found')
+  assert.equal((await queryRecords(fakeResolver({}), [record]))[0]?.state, 'missing')
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Finding } from '../../../src/features/domains/query-records.ts'
 import type { RecordPurpose } from '../../../src/features/domains/records.ts'
-import { judgeDomain } from '../../../src/features/domains/verification-state.ts'
+import { nextVerificationState } from '../../../src/features/domains/verification-state.ts'
 import type { Domain, RecordFinding } from '../../../src/store/schema/domains.ts'
 
 const MINUTE = 60_000
@@ -38,7 +38,7 @@ const findings = (sights: Sights): Finding[] =>
 function after(domain: Domain, checks: [number, State][]): Domain {
   let row = domain
   for (const [minute, dkim] of checks) {
-    row = { ...row, ...judgeDomain(row, findings({ dkim }), START + minute * MINUTE) }
+    row = { ...row, ...nextVerificationState(row, findings({ dkim }), START + minute * MINUTE) }
   }
   return row
 }
@@ -176,7 +176,7 @@ test('a verified domain whose server does not answer keeps all it had', () => {
     'return-path-spf': 'unknown',
     replies: 'unknown',
   })
-  const judged = judgeDomain({ ...full, failingSince: START }, sights, START + 1)
+  const judged = nextVerificationState({ ...full, failingSince: START }, sights, START + 1)
   assert.equal(judged.status, 'TemporaryFailure')
   assert.equal(judged.isVerified, true)
   assert.equal(judged.isEd25519Found, true)
@@ -200,7 +200,8 @@ test('a trusted domain is never un-verified', () => {
 
 test('the second key counts from when it is found until it is surely gone', () => {
   const judge = (domain: Domain, state: State) =>
-    judgeDomain(domain, findings({ dkim: 'found', 'dkim-ed25519': state }), START).isEd25519Found
+    nextVerificationState(domain, findings({ dkim: 'found', 'dkim-ed25519': state }), START)
+      .isEd25519Found
   assert.equal(judge(verified, 'found'), true)
   assert.equal(judge({ ...verified, isEd25519Found: true }, 'unknown'), true)
   assert.equal(judge({ ...verified, isEd25519Found: true }, 'missing'), false)
@@ -209,7 +210,7 @@ test('the second key counts from when it is found until it is surely gone', () =
 
 test('the return path needs both of its records', () => {
   const judge = (mx: State, spf: State) =>
-    judgeDomain(
+    nextVerificationState(
       verified,
       findings({ dkim: 'found', 'return-path': mx, 'return-path-spf': spf }),
       START,
@@ -222,7 +223,7 @@ test('the return path needs both of its records', () => {
 
 test('mailboxes are taken from when the MX is us until it surely is not', () => {
   const judge = (domain: Domain, replies: State) =>
-    judgeDomain(domain, findings({ dkim: 'found', replies }), START).isMxFound
+    nextVerificationState(domain, findings({ dkim: 'found', replies }), START).isMxFound
   assert.equal(judge(verified, 'found'), true)
   assert.equal(judge(verified, 'unknown'), false)
   const ours = { ...verified, isMxFound: true }

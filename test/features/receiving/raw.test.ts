@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deleteExpiredChunks } from '../../../src/features/chunks.ts'
-import { keepInbound } from '../../../src/features/receiving/accept/accept-message.ts'
+import { acceptInboundMessage } from '../../../src/features/receiving/accept/accept-message.ts'
 import { MailboxFull } from '../../../src/features/receiving/accept/quota.ts'
-import { deleteInbound } from '../../../src/features/receiving/admin/delete.ts'
-import { getInbound } from '../../../src/features/receiving/admin/get.ts'
+import { deleteInboundMessages } from '../../../src/features/receiving/admin/delete.ts'
+import { getInboundMessage } from '../../../src/features/receiving/admin/get.ts'
 import { findRaw } from '../../../src/features/receiving/process/pending.ts'
 import { readRaw } from '../../../src/features/receiving/raw.ts'
 import { deleteExpiredInboundMessages } from '../../../src/features/receiving/retention.ts'
@@ -46,7 +46,7 @@ test('large mail is kept in chunks, and read and shown as it came', async (t) =>
   assert.equal(row.raw?.length, 0)
   assert.equal(row.rawChunks, Math.ceil(row.sizeBytes / MIB))
   assert.equal(await countChunks(box), row.rawChunks)
-  const { raw } = await getInbound(box.core, row.id)
+  const { raw } = await getInboundMessage(box.core, row.id)
   assert.match(String(raw?.subarray(0, 10)), /^Received: /)
   assert.equal(raw?.length, row.sizeBytes)
   assert.ok(raw?.subarray(-large.length).equals(Buffer.from(large)))
@@ -66,7 +66,7 @@ test('while large mail is written, and read, others get their turn for each chun
   const { core, mailbox } = await openReceiver(t, shared)
   const seen = new Set<number>()
   const look = async () => seen.add(await core.store.read.$count(chunks))
-  const { result: id } = await countTurns(keepInbound(core, messageTo(mailbox())), look)
+  const { result: id } = await countTurns(acceptInboundMessage(core, messageTo(mailbox())), look)
   assert.ok(seen.has(1) && seen.has(2), 'one chunk at a time')
   const row = await core.store.read
     .select()
@@ -84,13 +84,13 @@ test('the parts that mail comes in are joined to full chunks', async (t) => {
   const content = Array.from({ length: Math.ceil(octets.length / 7_000) }, (_, index) =>
     octets.subarray(index * 7_000, (index + 1) * 7_000),
   )
-  const id = await keepInbound(box.core, { ...messageTo(box.mailbox()), content })
+  const id = await acceptInboundMessage(box.core, { ...messageTo(box.mailbox()), content })
   const kept = await box.core.store.read
     .select({ bytes: chunks.bytes })
     .from(chunks)
     .orderBy(asc(chunks.number))
   assert.deepEqual(kept.map(({ bytes }) => bytes.length).slice(0, -1), [MIB, MIB])
-  const { raw } = await getInbound(box.core, id)
+  const { raw } = await getInboundMessage(box.core, id)
   assert.ok(raw?.subarray(-octets.length).equals(octets))
 })
 
@@ -102,7 +102,7 @@ test('mail whose chunks were swept before its row was written is not acknowledge
     return core.store.write(fn, options)
   }
   const deps = { ...core, store: { ...core.store, write } }
-  await assert.rejects(keepInbound(deps, messageTo(mailbox())), { code: 'DATABASE_ERROR' })
+  await assert.rejects(acceptInboundMessage(deps, messageTo(mailbox())), { code: 'DATABASE_ERROR' })
   assert.equal(await core.store.read.$count(inboundMessages), 0)
 })
 
@@ -163,7 +163,7 @@ test('the sweep keeps the chunks of mail that is kept, and takes what nothing na
 test('chunks go with their message: by an operator at once, by retention with the next sweep', async (t) => {
   const box = await openReceiver(t, shared)
   const first = await box.arrive({ to: [box.mailbox()], raw: large })
-  await deleteInbound(box.core, [first.id])
+  await deleteInboundMessages(box.core, [first.id])
   assert.equal(await countChunks(box), 0)
   await box.arrive({ to: [box.mailbox()], raw: large })
   box.clock.now += 91 * DAY
@@ -177,5 +177,5 @@ test('mail whose chunks are gone counts as no longer kept', async (t) => {
   const row = await box.arrive({ to: [box.mailbox()], raw: large })
   await box.core.store.write((tx) => tx.delete(chunks))
   assert.equal(await findRaw(box.core, row), null)
-  assert.equal((await getInbound(box.core, row.id)).raw, null)
+  assert.equal((await getInboundMessage(box.core, row.id)).raw, null)
 })

@@ -1,7 +1,7 @@
 /** A project with delivered mail, and what comes in for it: kept, read, put into effect. */
 import { after, before, type TestContext } from 'node:test'
-import { keepInbound } from '../../../src/features/receiving/accept/accept-message.ts'
-import type { Reader } from '../../../src/features/receiving/process/parsed-message.ts'
+import { acceptInboundMessage } from '../../../src/features/receiving/accept/accept-message.ts'
+import type { MessageReader } from '../../../src/features/receiving/process/parsed-message.ts'
 import {
   type Processing,
   startProcessing,
@@ -36,7 +36,7 @@ export type Arriving = {
 }
 
 export type Receiver = Sender & {
-  reader: Reader
+  reader: MessageReader
   processing: Processing
   /** What was logged, texts only. */
   logged: string[]
@@ -57,7 +57,7 @@ export type Receiver = Sender & {
   latest(): Promise<Email>
 }
 
-type Options = { reader?: Reader }
+type Options = { reader?: MessageReader }
 
 export async function openReceiver(t: TestContext, options: Options = {}): Promise<Receiver> {
   const sender = await openSender(t)
@@ -75,7 +75,7 @@ export async function openReceiver(t: TestContext, options: Options = {}): Promi
   t.after(() => processing.stop())
 
   const arrive = async ({ to, raw, from = '', clientAddress = '192.0.2.7' }: Arriving) => {
-    const id = await keepInbound(core, {
+    const id = await acceptInboundMessage(core, {
       reversePath: from,
       recipients: to,
       clientAddress,
@@ -138,7 +138,7 @@ export async function openReceiver(t: TestContext, options: Options = {}): Promi
   }
 }
 
-function startOwnReader(t: TestContext): Reader {
+function startOwnReader(t: TestContext): MessageReader {
   const settings = { dnsServers: ['127.0.0.1:9'], hostname: 'mx.example.test' }
   const reader = startReader({ settings, log: silentLog() })
   t.after(() => reader.stop())
@@ -146,7 +146,7 @@ function startOwnReader(t: TestContext): Reader {
 }
 
 /** One reader for a test file, and what the DNS says. */
-export function shareReader(): { reader: Reader; dns(): FakeDns } {
+export function shareReader(): { reader: MessageReader; dns(): FakeDns } {
   let shared: ReaderPool | undefined
   let dns: FakeDns | undefined
   before(async () => {

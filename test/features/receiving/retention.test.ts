@@ -12,8 +12,14 @@ import {
   findByProviderId,
 } from '../../../src/features/receiving/process/find-answered-email.ts'
 import { selectPending } from '../../../src/features/receiving/process/pending.ts'
-import { countRecent, forgetSome } from '../../../src/features/receiving/process/sender-limit.ts'
-import { selectSuspect, suspectFirst } from '../../../src/features/receiving/process/suspects.ts'
+import {
+  countReceived,
+  deleteExpiredReceived,
+} from '../../../src/features/receiving/process/sender-limit.ts'
+import {
+  markFirstSuspects,
+  selectSuspect,
+} from '../../../src/features/receiving/process/suspects.ts'
 import {
   deleteExpiredInboundMessages,
   listAged,
@@ -102,12 +108,12 @@ const statements: [string, Statement<unknown>][] = [
   ['old arrivals', listAged],
   ['what waits to be read', selectPending],
   ['what waits to be read alone', selectSuspect],
-  ['what may have been in hand', suspectFirst],
+  ['what may have been in hand', markFirstSuspects],
   ['an answered email by our Message-ID', findByOwnId],
   ['an answered email by its own Message-ID', findByCustomId],
   ['an answered email by the smarthost’s id', findByProviderId],
-  ['recent mail of a sender', countRecent],
-  ['what of it is an hour old', forgetSome],
+  ['recent mail of a sender', countReceived],
+  ['what of it is an hour old', deleteExpiredReceived],
   ['a sign of life', findProofOfLife],
   ['strikes', summariseStrikes],
   ['a report', findReport],

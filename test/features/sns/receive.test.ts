@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AppError } from '../../../src/errors.ts'
-import { insertInbound } from '../../../src/features/receiving/accept/accept-message.ts'
+import { insertInboundMessage } from '../../../src/features/receiving/accept/accept-message.ts'
 import { findByMessageId, findByProviderId } from '../../../src/features/sns/find-email.ts'
 import { deleteExpiredNotifications } from '../../../src/features/sns/processed-messages.ts'
 import { createSnsReceiver, type SnsReceiver } from '../../../src/features/sns/receive.ts'
@@ -671,7 +671,7 @@ test('mail inserted in a transaction that fails is not kept', async (t) => {
     content: [Buffer.from(raw)],
   }
   const failing = sender.core.store.write(async (tx) => {
-    await insertInbound(sender.core, tx, message)
+    await insertInboundMessage(sender.core, tx, message)
     throw new Error('no')
   })
   await assert.rejects(failing, /no/)

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { AppError } from '../../../src/errors.ts'
-import { startHitLog } from '../../../src/features/tracking/hit-writer.ts'
+import { startHitWriter } from '../../../src/features/tracking/hit-writer.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { click, LATER, link, MINUTE, open, openTrackedSender } from './tracked-sender.ts'
 
 /** Nothing comes to its end before the stop. */
-const long = { visitMs: 3_600_000 }
+const long = { groupMs: 3_600_000 }
 
 /** A store whose writes are refused while `isFull`. */
 function fillable(store: Store) {
@@ -23,7 +23,7 @@ function fillable(store: Store) {
 describe('the hit log', () => {
   it('writes what is waiting at a stop', async (t) => {
     const { core, deliver, email } = await openTrackedSender(t)
-    const hits = startHitLog(core, long)
+    const hits = startHitWriter(core, long)
     const id = await deliver()
     hits.add(open(id))
     hits.add(click(id, link, LATER + MINUTE))
@@ -39,7 +39,7 @@ describe('the hit log', () => {
     const { core, deliver, email } = await openTrackedSender(t)
     const { state, store } = fillable(core.store)
     state.isFull = false
-    const hits = startHitLog({ ...core, store }, { visitMs: 0 })
+    const hits = startHitWriter({ ...core, store }, { groupMs: 0 })
     const ids = await Promise.all(Array.from({ length: 120 }, () => deliver()))
     for (const id of ids) hits.add(open(id))
     while (hits.counts().waiting > 0) await turn()
@@ -50,7 +50,7 @@ describe('the hit log', () => {
 
   it('judges what comes within a second together', async (t) => {
     const { core, deliver, email, told } = await openTrackedSender(t)
-    const hits = startHitLog(core, long)
+    const hits = startHitWriter(core, long)
     const id = await deliver()
     for (const path of ['/1', '/2', '/3', '/4']) hits.add(click(id, link + path))
     await hits.stop()
@@ -62,7 +62,7 @@ describe('the hit log', () => {
   it('keeps hits while the database cannot write, and writes them once', async (t) => {
     const { core, deliver, email, told } = await openTrackedSender(t)
     const { state, store } = fillable(core.store)
-    const hits = startHitLog({ ...core, store }, { visitMs: 0, retryMs: 5 })
+    const hits = startHitWriter({ ...core, store }, { groupMs: 0, retryMs: 5 })
     const id = await deliver()
     hits.add(open(id))
     while (state.writes < 3) await turn()
@@ -81,7 +81,7 @@ describe('the hit log', () => {
     const errors: unknown[] = []
     const log = { ...core.log, error: (facts: unknown) => errors.push(facts) }
     const deps = { ...core, store, log: log as unknown as typeof core.log }
-    const hits = startHitLog(deps, { ...long, maxWaiting: 3 })
+    const hits = startHitWriter(deps, { ...long, maxWaiting: 3 })
     const ids = await Promise.all(Array.from({ length: 5 }, () => deliver()))
     for (const id of ids) hits.add(open(id))
     assert.deepEqual(hits.counts(), { waiting: 3, lost: 2 })
@@ -101,7 +101,7 @@ describe('the hit log', () => {
       return gate.promise
     }
     const store = { ...core.store, write } as Store
-    const hits = startHitLog({ ...core, store }, { visitMs: 0, maxWaiting: 1 })
+    const hits = startHitWriter({ ...core, store }, { groupMs: 0, maxWaiting: 1 })
     const id = await deliver()
     hits.add(open(id))
     await called.promise
@@ -116,7 +116,7 @@ describe('the hit log', () => {
 
   it('ends its stop when the database cannot write, and says what was lost', async (t) => {
     const { core, deliver } = await openTrackedSender(t)
-    const hits = startHitLog({ ...core, store: fillable(core.store).store }, { visitMs: 0 })
+    const hits = startHitWriter({ ...core, store: fillable(core.store).store }, { groupMs: 0 })
     hits.add(open(await deliver()))
     await hits.stop()
     assert.deepEqual(hits.counts(), { waiting: 0, lost: 1 })
@@ -124,7 +124,7 @@ describe('the hit log', () => {
 
   it('loses only the visit that is at fault', async (t) => {
     const { core, deliver, email } = await openTrackedSender(t)
-    const hits = startHitLog(core, long)
+    const hits = startHitWriter(core, long)
     const ids = [await deliver(), await deliver(), await deliver()] as const
     hits.add(open(ids[0]))
     hits.add(click(ids[1], 1n as unknown as string))

@@ -7,7 +7,7 @@ import {
   isInstant,
   isMachineAgent,
   isMachineRequest,
-  type VisitHit,
+  type TimedHit,
 } from '../../../src/features/tracking/machine-detection.ts'
 
 const chrome =
@@ -101,7 +101,7 @@ describe('a time', () => {
   })
 })
 
-const clicks = (...visit: [at: number, link: string | undefined][]): VisitHit[] =>
+const clicks = (...visit: [at: number, link: string | undefined][]): TimedHit[] =>
   visit.map(([at, link]) => ({ at, link, isMachine: false }))
 
 describe('a visit', () => {
@@ -138,7 +138,7 @@ describe('a visit', () => {
       isMachine: fc.constant(false),
     })
     const visits = fc.array(hit, { maxLength: 60 })
-    const slowly = (visit: readonly VisitHit[]) =>
+    const slowly = (visit: readonly TimedHit[]) =>
       visit.map((one, own) =>
         visit.some((last, index) => {
           if (index < own || last.at - one.at >= 1_000) return false

@@ -9,7 +9,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { discardChunks, requireChunks } from '../../chunks.ts'
-import { type KeptRaw, keepRaw, sizeOf } from '../raw.ts'
+import { type StoredRaw, sizeOf, writeRaw } from '../raw.ts'
 import { requireRoom } from './quota.ts'
 
 export type { InboundRecipient } from '../../../store/schema/inbound.ts'
@@ -48,15 +48,18 @@ const insertMessage = statement((db) =>
 )
 
 /** Whether there is a point in taking a message: the disk takes writes and has room. */
-export function canKeep({ store, disk }: Pick<Base, 'store' | 'disk'>): boolean {
+export function canAcceptMail({ store, disk }: Pick<Base, 'store' | 'disk'>): boolean {
   return store.isWritable() && !disk.isLow()
 }
 
 /** Its id, once it is durable. @throws MailboxFull, AppError DATABASE_ERROR: nothing was kept */
-export async function keepInbound(deps: Deps, message: NewInboundMessage): Promise<string> {
+export async function acceptInboundMessage(
+  deps: Deps,
+  message: NewInboundMessage,
+): Promise<string> {
   const { parts, ...row } = toRow(deps, message)
   await requireRoom(deps, deps.store.read, row)
-  const kept = await keepRaw(deps, { id: row.id, parts })
+  const kept = await writeRaw(deps, { id: row.id, parts })
   try {
     await deps.store.write((tx) => insertRow(deps, tx, { ...row, ...kept }))
   } catch (error) {
@@ -67,10 +70,10 @@ export async function keepInbound(deps: Deps, message: NewInboundMessage): Promi
 }
 
 /**
- * As `keepInbound`, in a transaction of the caller's; never in chunks, so the message is to be small.
+ * As `acceptInboundMessage`, in a transaction of the caller's; never in chunks, so the message is to be small.
  * @throws MailboxFull
  */
-export async function insertInbound(
+export async function insertInboundMessage(
   deps: Omit<Deps, 'store'>,
   tx: Tx,
   message: NewInboundMessage,
@@ -100,7 +103,7 @@ function toRow(deps: Pick<Base, 'config' | 'now'>, message: NewInboundMessage) {
 async function insertRow(
   { config, inboundNotifier }: Pick<Base, 'config' | 'inboundNotifier'>,
   tx: Tx,
-  row: Omit<ReturnType<typeof toRow>, 'parts'> & KeptRaw,
+  row: Omit<ReturnType<typeof toRow>, 'parts'> & StoredRaw,
 ): Promise<void> {
   await requireRoom({ config }, tx, row)
   if (row.rawChunks > 0) await requireChunks(tx, { ownerId: row.id, count: row.rawChunks })

@@ -21,7 +21,7 @@ import type { Base } from '../../base.ts'
  * Why not: another server's domain, or not an address at all; a host of ours without such a
  * mailbox; a return path that we never made.
  */
-export type Refusal = { refuse: 'relay' | 'unknown' | 'forged' }
+export type RecipientRefusal = { refuse: 'relay' | 'unknown' | 'forged' }
 
 type Deps = Pick<Base, 'config' | 'keyring' | 'directory'>
 type Mailbox = { address: string; localPart: string; domain: string }
@@ -33,7 +33,7 @@ const BOUNCE = 'bounce.'
 export async function admitRecipient(
   deps: Deps,
   { address }: { address: string },
-): Promise<InboundRecipient | Refusal> {
+): Promise<InboundRecipient | RecipientRefusal> {
   if (address.toLowerCase() === 'postmaster') return { for: 'server', address: 'postmaster' }
   const mailbox = parseAddress(address)
   if (mailbox === undefined) return { refuse: 'relay' }

@@ -63,7 +63,7 @@ export async function requireRoom(
 }
 
 /** Of what could not be understood; its own bytes are among those that are counted. */
-export async function mayKeepReport(
+export async function mayStoreReport(
   tx: Tx,
   { sizeBytes }: { sizeBytes: number },
 ): Promise<boolean> {

@@ -6,17 +6,17 @@ import { LRUCache } from 'lru-cache'
 import { HOUR_MS, type Now } from '../../../clock.ts'
 import { networkOf } from '../client-network.ts'
 
-export type Visitors = {
+export type ServerMailLimit = {
   /** Whether the network of this address may hand in one more. */
-  mayCome(address: string): boolean
+  allows(address: string): boolean
   /** Counts a message; undefined when it is one too many, else what takes the count back. */
-  come(address: string): (() => void) | undefined
+  count(address: string): (() => void) | undefined
 }
 
 const MAX_NETWORKS = 10_000
 const MAX_PER_HOUR = 20
 
-export function createVisitors(now: Now): Visitors {
+export function createServerMailLimit(now: Now): ServerMailLimit {
   const networks = new LRUCache<string, number[]>({ max: MAX_NETWORKS })
 
   function recent(network: string): number[] {
@@ -26,8 +26,8 @@ export function createVisitors(now: Now): Visitors {
   }
 
   return {
-    mayCome: (address) => recent(networkOf(address)).length < MAX_PER_HOUR,
-    come(address) {
+    allows: (address) => recent(networkOf(address)).length < MAX_PER_HOUR,
+    count(address) {
       const network = networkOf(address)
       const visits = recent(network)
       if (visits.length >= MAX_PER_HOUR) return undefined

@@ -9,7 +9,7 @@ import { discardChunks } from '../../chunks.ts'
  * Forgets messages, and makes room for others; emails that they have become stay.
  * @throws AppError RESOURCE_NOT_FOUND, CONFLICT (waits to be read); nothing is done then
  */
-export async function deleteInbound(
+export async function deleteInboundMessages(
   { store }: Pick<Base, 'store'>,
   ids: readonly string[],
 ): Promise<void> {

@@ -8,7 +8,7 @@ import { readRaw } from '../raw.ts'
 export type { InboundMessage } from '../../../store/schema/inbound.ts'
 
 /** @throws AppError RESOURCE_NOT_FOUND */
-export async function getInbound(
+export async function getInboundMessage(
   { store }: Pick<Base, 'store'>,
   id: string,
 ): Promise<InboundMessage> {

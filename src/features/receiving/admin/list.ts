@@ -52,21 +52,21 @@ export const countAll = statement<{ kept: number; waiting: number }>(
     as waiting`,
 )
 
-export type ListedInbound = RowOf<typeof selectListed>
+export type ListedInboundMessage = RowOf<typeof selectListed>
 
 /** `isAll`: reports and mail to mailboxes, too. */
 export type InboundFilter = { isAll?: boolean; limit?: number }
 
 /** Newest first. */
-export function listInbound(
+export function listInboundMessages(
   { store }: Pick<Base, 'store'>,
   { isAll = false, limit = 100 }: InboundFilter = {},
-): Promise<readonly ListedInbound[]> {
+): Promise<readonly ListedInboundMessage[]> {
   return store.scan.list(isAll ? selectAll : selectListed, { limit })
 }
 
 /** How much of what came in waits to be read, and how much has ended and is still known. */
-export async function countInbound({
+export async function countInboundMessages({
   store,
 }: Pick<Base, 'store'>): Promise<{ waiting: number; ended: number }> {
   const { kept, waiting } = (await store.scan.find(countAll, {})) ?? { kept: 0, waiting: 0 }

@@ -29,7 +29,7 @@ const retryAll = statement(
  * @throws AppError RESOURCE_NOT_FOUND, CONFLICT (read already, or its text is gone); nothing is done
  *   then
  */
-export async function retryInbound(
+export async function retryInboundMessages(
   { store, inboundNotifier }: Deps,
   ids: readonly string[],
 ): Promise<void> {
@@ -40,7 +40,10 @@ export async function retryInbound(
 }
 
 /** All that failed and whose text is kept; how many. */
-export async function retryFailedInbound({ store, inboundNotifier }: Deps): Promise<number> {
+export async function retryFailedInboundMessages({
+  store,
+  inboundNotifier,
+}: Deps): Promise<number> {
   return store.write(async (tx) => {
     tx.afterCommit(() => inboundNotifier.notify())
     return tx.execute(retryAll, {})

@@ -5,48 +5,48 @@
 import type { InboundKind } from '../../../store/schema/words.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
-import { mayKeepReport } from '../accept/quota.ts'
-import { applyReturned, applyStray } from './apply-report.ts'
-import { applyWish } from './apply-unsubscribe.ts'
-import { receiveMail } from './deliver-to-mailbox.ts'
-import { type Act, type Arrival, ignore, isDealtWith } from './effect.ts'
+import { mayStoreReport } from '../accept/quota.ts'
+import { applyReturnedReport, applyStrayReport } from './apply-report.ts'
+import { applyUnsubscribe } from './apply-unsubscribe.ts'
+import { deliverToMailboxes } from './deliver-to-mailbox.ts'
+import { type Effect, ignore, isDealtWith, type ReceivedMessage } from './effect.ts'
 import { endPending, isPending } from './pending.ts'
 
 type Deps = Pick<Base, 'counters' | 'now' | 'keyring' | 'log'>
 
 const MAX_SENDER_LENGTH = 320
 
-export async function applyArrival(deps: Deps, tx: Tx, arrival: Arrival): Promise<void> {
-  const { row, reading } = arrival
+export async function applyMessage(deps: Deps, tx: Tx, message: ReceivedMessage): Promise<void> {
+  const { row, parsed } = message
   if (!(await isPending(tx, row.id))) return
-  const acts = [
-    ...(await applyReturns(deps, tx, arrival)),
-    ...(await applyWishes(deps, tx, arrival)),
-    ...(await applyOthers(deps, tx, arrival)),
+  const effects = [
+    ...(await applyReturns(deps, tx, message)),
+    ...(await applyWishes(deps, tx, message)),
+    ...(await applyOthers(deps, tx, message)),
   ]
-  const kind = kindOf(arrival, acts)
+  const kind = kindOf(message, effects)
   await endPending(tx, {
     id: row.id,
     kind,
-    sender: (reading.header.fromField || row.reversePath).slice(0, MAX_SENDER_LENGTH),
-    subject: reading.header.subject,
-    summary: { report: reading.report.kind, acts },
-    remark: isForMailboxes(arrival) ? remarkOf(acts) : null,
-    keepsRaw: isForPeople(arrival) || (kind === 'other' && (await mayKeepReport(tx, row))),
+    sender: (parsed.header.fromField || row.reversePath).slice(0, MAX_SENDER_LENGTH),
+    subject: parsed.header.subject,
+    summary: { report: parsed.report.kind, acts: effects },
+    remark: isForMailboxes(message) ? remarkOf(effects) : null,
+    keepsRaw: isForPeople(message) || (kind === 'other' && (await mayStoreReport(tx, row))),
     at: deps.now(),
   })
   tx.afterCommit(() => {
     deps.counters.add('pillarbox_inbound_messages_total', { kind })
-    tell(deps, row, acts)
+    tell(deps, row, effects)
   })
 }
 
 /** In the log, what did not take effect like other mail. */
-function tell({ log }: Deps, row: Arrival['row'], acts: readonly Act[]): void {
+function tell({ log }: Deps, row: ReceivedMessage['row'], effects: readonly Effect[]): void {
   const facts = { inbound: row.id, clientAddress: row.clientAddress }
-  const ignored = acts.filter(({ did }) => did === 'ignored')
+  const ignored = effects.filter(({ did }) => did === 'ignored')
   if (ignored.length > 0) log.info({ ...facts, ignored }, 'mail that changes nothing')
-  const capped = acts.filter(({ did, why }) => did === 'received' && why !== undefined)
+  const capped = effects.filter(({ did, why }) => did === 'received' && why !== undefined)
   if (capped.length === 0) return
   // Of one sender it is said once a minute, of another one as well.
   const reason = capped.map(({ why }) => why).join('; ')
@@ -54,47 +54,50 @@ function tell({ log }: Deps, row: Arrival['row'], acts: readonly Act[]): void {
 }
 
 /** What an operator is to see at a glance; a report about our own mail took its effect. */
-function remarkOf(acts: readonly Act[]): string | null {
-  const reasons = acts.flatMap((act) => (isDealtWith(act) && act.did !== 'received' ? [] : act.why))
+function remarkOf(effects: readonly Effect[]): string | null {
+  const reasons = effects.flatMap((effect) =>
+    isDealtWith(effect) && effect.did !== 'received' ? [] : effect.why,
+  )
   return [...new Set(reasons.filter((why) => why !== undefined))].join('; ') || null
 }
 
-async function applyReturns(deps: Deps, tx: Tx, arrival: Arrival): Promise<Act[]> {
-  const acts: Act[] = []
-  for (const emailId of idsFor(arrival, 'return-path')) {
-    acts.push(await applyReturned(deps, tx, { ...arrival, emailId }))
+async function applyReturns(deps: Deps, tx: Tx, message: ReceivedMessage): Promise<Effect[]> {
+  const effects: Effect[] = []
+  for (const emailId of idsFor(message, 'return-path')) {
+    effects.push(await applyReturnedReport(deps, tx, { ...message, emailId }))
   }
-  return acts
+  return effects
 }
 
-async function applyWishes(deps: Deps, tx: Tx, arrival: Arrival): Promise<Act[]> {
-  const acts: Act[] = []
-  for (const emailId of idsFor(arrival, 'unsubscribe')) {
-    acts.push(await applyWish(deps, tx, { ...arrival, emailId }))
+async function applyWishes(deps: Deps, tx: Tx, message: ReceivedMessage): Promise<Effect[]> {
+  const effects: Effect[] = []
+  for (const emailId of idsFor(message, 'unsubscribe')) {
+    effects.push(await applyUnsubscribe(deps, tx, { ...message, emailId }))
   }
-  return acts
+  return effects
 }
 
 /** A report about our own mail is dealt with and is no mail to anybody. */
-async function applyOthers(deps: Deps, tx: Tx, arrival: Arrival): Promise<Act[]> {
-  if (!isForPeople(arrival)) return []
-  const stray = await applyStray(deps, tx, arrival)
+async function applyOthers(deps: Deps, tx: Tx, message: ReceivedMessage): Promise<Effect[]> {
+  if (!isForPeople(message)) return []
+  const stray = await applyStrayReport(deps, tx, message)
   if (stray !== undefined && isDealtWith(stray)) return [stray]
-  const acts: Act[] = stray === undefined ? [] : [stray]
-  const { mail } = arrival.reading
-  for (const [projectId, addresses] of mailboxesOf(arrival)) {
-    if (mail === null) acts.push(ignore('it could not be read as mail'))
-    else acts.push(await receiveMail(deps, tx, { ...arrival, mail, projectId, addresses }))
+  const effects: Effect[] = stray === undefined ? [] : [stray]
+  const { mail } = message.parsed
+  for (const [projectId, addresses] of mailboxesOf(message)) {
+    if (mail === null) effects.push(ignore('it could not be read as mail'))
+    else
+      effects.push(await deliverToMailboxes(deps, tx, { ...message, mail, projectId, addresses }))
   }
-  return acts
+  return effects
 }
 
-function idsFor({ row }: Arrival, purpose: 'return-path' | 'unsubscribe'): Set<string> {
+function idsFor({ row }: ReceivedMessage, purpose: 'return-path' | 'unsubscribe'): Set<string> {
   return new Set(row.recipients.flatMap((each) => (each.for === purpose ? [each.emailId] : [])))
 }
 
 /** One project gets one email, whichever of its mailboxes a message was for. */
-function mailboxesOf({ row }: Arrival): Map<string, string[]> {
+function mailboxesOf({ row }: ReceivedMessage): Map<string, string[]> {
   const mailboxes = new Map<string, string[]>()
   for (const recipient of row.recipients) {
     if (recipient.for !== 'mailbox') continue
@@ -104,18 +107,18 @@ function mailboxesOf({ row }: Arrival): Map<string, string[]> {
   return mailboxes
 }
 
-function isForPeople({ row }: Arrival): boolean {
+function isForPeople({ row }: ReceivedMessage): boolean {
   return row.recipients.some(({ for: purpose }) => purpose === 'mailbox' || purpose === 'server')
 }
 
-function isForMailboxes({ row }: Arrival): boolean {
+function isForMailboxes({ row }: ReceivedMessage): boolean {
   return row.recipients.some(({ for: purpose }) => purpose === 'mailbox')
 }
 
-function kindOf(arrival: Arrival, acts: readonly Act[]): InboundKind {
-  if (acts.some(({ did }) => did === 'unsubscribed')) return 'unsubscribe'
-  const { kind } = arrival.reading.report
+function kindOf(message: ReceivedMessage, effects: readonly Effect[]): InboundKind {
+  if (effects.some(({ did }) => did === 'unsubscribed')) return 'unsubscribe'
+  const { kind } = message.parsed.report
   if (kind !== 'other') return kind
-  if (isForPeople(arrival)) return 'mail'
-  return idsFor(arrival, 'unsubscribe').size > 0 ? 'unsubscribe' : 'other'
+  if (isForPeople(message)) return 'mail'
+  return idsFor(message, 'unsubscribe').size > 0 ? 'unsubscribe' : 'other'
 }

@@ -19,8 +19,8 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { type EmailReport, recordReports } from '../../messages/outcome/record-reports.ts'
 import { unsubscribe } from './apply-unsubscribe.ts'
-import { type Act, type ApplyDeps, type Arrival, ignore, ignoreKnown } from './effect.ts'
-import { isExpired, readMarks } from './own-tokens.ts'
+import { type ApplyDeps, type Effect, ignore, ignoreKnown, type ReceivedMessage } from './effect.ts'
+import { isExpired, readOwnTokens } from './own-tokens.ts'
 
 const findRecipient = statement((db) =>
   db
@@ -30,41 +30,45 @@ const findRecipient = statement((db) =>
 )
 
 /** What came to the return path of `emailId`. */
-export async function applyReturned(
+export async function applyReturnedReport(
   deps: ApplyDeps,
   tx: Tx,
-  { row, reading, emailId }: Arrival & { emailId: string },
-): Promise<Act> {
-  const { report } = reading
+  { row, parsed, emailId }: ReceivedMessage & { emailId: string },
+): Promise<Effect> {
+  const { report } = parsed
   if (report.kind === 'auto-reply') return ignore('an automatic reply', emailId)
   if (report.kind === 'other') return ignore('not a report', emailId)
   if (isExpired(emailId, row.receivedAt)) return ignore('the return path has expired', emailId)
-  const marks = readMarks(deps, report.tokens)
+  const marks = readOwnTokens(deps, report.tokens)
   if (marks.length > 0 && !marks.includes(emailId)) return ignore('about another email', emailId)
-  if (report.kind === 'complaint') return applyComplaint(deps, tx, { row, reading })
-  return applyBounce(deps, tx, { reading, emailId, mayBeForwarded: true })
+  if (report.kind === 'complaint') return applyComplaint(deps, tx, { row, parsed })
+  return applyBounce(deps, tx, { parsed, emailId, mayBeForwarded: true })
 }
 
 /** A report that came to a mailbox or to the operator; undefined when it is not about our mail. */
-export async function applyStray(
+export async function applyStrayReport(
   deps: ApplyDeps,
   tx: Tx,
-  { row, reading }: Arrival,
-): Promise<Act | undefined> {
-  const { kind, tokens } = reading.report
-  if (kind === 'complaint') return applyComplaint(deps, tx, { row, reading })
-  const [emailId, ...others] = kind === 'bounce' ? readMarks(deps, tokens) : []
+  { row, parsed }: ReceivedMessage,
+): Promise<Effect | undefined> {
+  const { kind, tokens } = parsed.report
+  if (kind === 'complaint') return applyComplaint(deps, tx, { row, parsed })
+  const [emailId, ...others] = kind === 'bounce' ? readOwnTokens(deps, tokens) : []
   if (emailId === undefined || others.length > 0) return undefined
   if (isExpired(emailId, row.receivedAt)) return ignore('the mark has expired', emailId)
-  return applyBounce(deps, tx, { reading, emailId, mayBeForwarded: false })
+  return applyBounce(deps, tx, { parsed, emailId, mayBeForwarded: false })
 }
 
 /** What early feedback reports called the wish to be taken off a list. */
 const wishes = new Set(['opt-out', 'opt-out-list'])
 
-async function applyComplaint(deps: ApplyDeps, tx: Tx, { row, reading }: Arrival): Promise<Act> {
-  const { tokens, feedbackType } = reading.report
-  const marks = readMarks(deps, tokens)
+async function applyComplaint(
+  deps: ApplyDeps,
+  tx: Tx,
+  { row, parsed }: ReceivedMessage,
+): Promise<Effect> {
+  const { tokens, feedbackType } = parsed.report
+  const marks = readOwnTokens(deps, tokens)
   const emailId = marks.find((id) => !isExpired(id, row.receivedAt))
   if (emailId === undefined) {
     const why = marks.length > 0 ? 'the mark has expired' : 'a complaint without a mark of ours'
@@ -75,17 +79,17 @@ async function applyComplaint(deps: ApplyDeps, tx: Tx, { row, reading }: Arrival
   return record(deps, tx, { type: 'complaint', emailId, feedbackType })
 }
 
-type About = { reading: Arrival['reading']; emailId: string; mayBeForwarded: boolean }
+type About = { parsed: ReceivedMessage['parsed']; emailId: string; mayBeForwarded: boolean }
 
 async function applyBounce(
   deps: ApplyDeps,
   tx: Tx,
-  { reading, emailId, mayBeForwarded }: About,
-): Promise<Act> {
+  { parsed, emailId, mayBeForwarded }: About,
+): Promise<Effect> {
   const email = await tx.find(findRecipient, { id: emailId })
   if (email === undefined) return ignore('the email is gone', emailId)
-  const { reportingMta } = reading.report
-  const chosen = chooseRecipient(reading.report, email.recipient)
+  const { reportingMta } = parsed.report
+  const chosen = chooseRecipient(parsed.report, email.recipient)
   if (chosen === undefined) return ignore('a report about nobody', emailId)
   const { said, whom } = chosen
   if (whom === 'stranger' && !mayBeForwarded) return ignore('about somebody else', emailId)
@@ -173,7 +177,7 @@ const did = {
   complaint: 'complained',
 } as const
 
-async function record(deps: ApplyDeps, tx: Tx, report: EmailReport): Promise<Act> {
+async function record(deps: ApplyDeps, tx: Tx, report: EmailReport): Promise<Effect> {
   const [isNews] = await recordReports(deps, tx, [report])
   const { emailId } = report
   return isNews === true ? { did: did[report.type], emailId } : ignoreKnown(emailId)

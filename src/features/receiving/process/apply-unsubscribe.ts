@@ -12,7 +12,7 @@ import { emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { applySubscriptionRequest } from '../../contacts/write/subscription-request.ts'
-import { type Act, type ApplyDeps, type Arrival, ignore, ignoreKnown } from './effect.ts'
+import { type ApplyDeps, type Effect, ignore, ignoreKnown, type ReceivedMessage } from './effect.ts'
 
 const findContact = statement((db) =>
   db
@@ -21,17 +21,17 @@ const findContact = statement((db) =>
     .where(eq(emails.id, parameter('id'))),
 )
 
-export async function applyWish(
+export async function applyUnsubscribe(
   deps: ApplyDeps,
   tx: Tx,
-  { row, reading, emailId }: Arrival & { emailId: string },
-): Promise<Act> {
-  if (!isWish({ row, reading })) return ignore('not a wish but a machine', emailId)
+  { row, parsed, emailId }: ReceivedMessage & { emailId: string },
+): Promise<Effect> {
+  if (!isWish({ row, parsed })) return ignore('not a wish but a machine', emailId)
   return unsubscribe(deps, tx, emailId)
 }
 
 /** Whoever got this email wishes to get no more. */
-export async function unsubscribe(deps: ApplyDeps, tx: Tx, emailId: string): Promise<Act> {
+export async function unsubscribe(deps: ApplyDeps, tx: Tx, emailId: string): Promise<Effect> {
   const email = await tx.find(findContact, { id: emailId })
   if (email === undefined) return ignore('the email is gone', emailId)
   const page = { contactId: email.contactId, emailId }
@@ -43,8 +43,8 @@ export async function unsubscribe(deps: ApplyDeps, tx: Tx, emailId: string): Pro
   return isFlip ? { did: 'unsubscribed', emailId } : ignoreKnown(emailId)
 }
 
-function isWish({ row, reading }: Arrival): boolean {
-  const { report, header } = reading
+function isWish({ row, parsed }: ReceivedMessage): boolean {
+  const { report, header } = parsed
   if (row.reversePath === '' || report.kind === 'bounce') return false
   if (report.kind === 'complaint') return report.feedbackType === 'opt-out'
   if (report.kind === 'other' && !header.isAutoSubmitted) return true

@@ -20,11 +20,11 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { upsertContacts } from '../../contacts/write/upsert.ts'
 import { appendEvent } from '../../events/append.ts'
-import { type Act, type ApplyDeps, type Arrival, ignore } from './effect.ts'
-import { findAnswered } from './find-answered-email.ts'
-import { readMarks } from './own-tokens.ts'
+import { type ApplyDeps, type Effect, ignore, type ReceivedMessage } from './effect.ts'
+import { findAnsweredEmail } from './find-answered-email.ts'
+import { readOwnTokens } from './own-tokens.ts'
 import type { ReadMail } from './parsed-message.ts'
-import { countSender } from './sender-limit.ts'
+import { countFromSender } from './sender-limit.ts'
 
 type Mailboxes = { projectId: string; addresses: readonly string[] }
 
@@ -94,12 +94,12 @@ const insertEmail = statement((db) =>
   }),
 )
 
-export async function receiveMail(
+export async function deliverToMailboxes(
   deps: ApplyDeps,
   tx: Tx,
-  { row, reading, mail, ...to }: Arrival & Mailboxes & { mail: ReadMail },
-): Promise<Act> {
-  const { header } = reading
+  { row, parsed, mail, ...to }: ReceivedMessage & Mailboxes & { mail: ReadMail },
+): Promise<Effect> {
+  const { header } = parsed
   if (await isOwn(deps, tx, { token: header.ownToken, projectId: to.projectId })) {
     return ignore('our own mail came back')
   }
@@ -110,16 +110,16 @@ export async function receiveMail(
   }
   const at = deps.now()
   const contact = await upsertSender(tx, { ...to, address: sender.address, at })
-  const cap = await countSender(tx, {
+  const cap = await countFromSender(tx, {
     projectId: to.projectId,
     mailbox: to.addresses[0] ?? '',
     authenticated: mail.isAuthenticated ? sender.address.address : null,
     clientAddress: row.clientAddress,
     at,
   })
-  const received = { ...to, id: newId(), at, contact, sender, mail, reading, row }
+  const received = { ...to, id: newId(), at, contact, sender, mail, parsed, row }
   const answered = { projectId: to.projectId, messageIds: header.answers }
-  const answeredEmailId = await findAnswered(tx, answered)
+  const answeredEmailId = await findAnsweredEmail(tx, answered)
   await insertReceived(tx, { ...received, answeredEmailId })
   await announce(tx, { ...received, answeredEmailId, isCapped: cap !== undefined })
   const did = { did: 'received', emailId: received.id } as const
@@ -132,7 +132,7 @@ async function isOwn(
   tx: Tx,
   { token, projectId }: { token: string | null; projectId: string },
 ): Promise<boolean> {
-  const [id] = token === null ? [] : readMarks(deps, [token])
+  const [id] = token === null ? [] : readOwnTokens(deps, [token])
   if (id === undefined) return false
   const email = await tx.find(findOwner, { id })
   return email === undefined || email.projectId === projectId
@@ -160,7 +160,7 @@ async function upsertSender(
   return upserted.contact
 }
 
-type Received = Arrival &
+type Received = ReceivedMessage &
   Mailboxes & {
     id: string
     at: number
@@ -171,8 +171,8 @@ type Received = Arrival &
   }
 
 async function insertReceived(tx: Tx, received: Received): Promise<void> {
-  const { id, projectId, contact, sender, mail, reading, row, at } = received
-  const { subject, messageId } = reading.header
+  const { id, projectId, contact, sender, mail, parsed, row, at } = received
+  const { subject, messageId } = parsed.header
   const contentId = newId()
   const body = bodyOf(mail)
   await tx.execute(insertContent, { id: contentId, projectId, subject, ...body, at })
@@ -201,8 +201,8 @@ function bodyOf({ html, text }: ReadMail): { body: string; isText: boolean; text
 
 /** Of `email.received` (contract 7.1) all but body and text, which are the email's content. */
 async function announce(tx: Tx, received: Received & { isCapped: boolean }): Promise<void> {
-  const { id: emailId, projectId, contact, mail, reading, row, at } = received
-  const { header, report } = reading
+  const { id: emailId, projectId, contact, mail, parsed, row, at } = received
+  const { header, report } = parsed
   const { spf, dkim, dmarc } = mail.verdicts
   await appendEvent(tx, {
     projectId,
@@ -223,7 +223,7 @@ async function announce(tx: Tx, received: Received & { isCapped: boolean }): Pro
       spfVerdict: spf,
       dkimVerdict: dkim,
       dmarcVerdict: dmarc,
-      processingTimeMillis: reading.durationMs,
+      processingTimeMillis: parsed.durationMs,
       attachments: mail.attachments,
       autoReply: report.kind !== 'other' || header.isAutoSubmitted,
       inReplyTo: received.answeredEmailId,

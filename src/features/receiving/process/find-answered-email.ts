@@ -31,7 +31,7 @@ export const findByProviderId = statement<Found>(
 )
 
 /** The first that is known; `messageIds` without their brackets. */
-export async function findAnswered(
+export async function findAnsweredEmail(
   tx: Tx,
   { projectId, messageIds }: { projectId: string; messageIds: readonly string[] },
 ): Promise<string | null> {

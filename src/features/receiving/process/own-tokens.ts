@@ -8,7 +8,10 @@ import type { Base } from '../../base.ts'
 const VALID_MS = 30 * DAY_MS
 
 /** The emails whose marks hold, each once: `b.…`, `u.…`, or a bare X-Pillarbox-Id. */
-export function readMarks({ keyring }: Pick<Base, 'keyring'>, tokens: readonly string[]): string[] {
+export function readOwnTokens(
+  { keyring }: Pick<Base, 'keyring'>,
+  tokens: readonly string[],
+): string[] {
   const returnKeys = keyring.keys('return-path')
   const leaveKeys = keyring.keys('mail-in-unsubscribe')
   const ids = tokens.map((token) =>

@@ -11,7 +11,7 @@ export type SenderVerdict = 'PASS' | 'FAIL' | 'GRAY' | 'PROCESSING_FAILED'
 
 export type SenderVerdicts = { spf: SenderVerdict; dkim: SenderVerdict; dmarc: SenderVerdict }
 
-export type Unread = {
+export type UnparsedMessage = {
   raw: Uint8Array
   /** Empty for the null reverse path. */
   reversePath: string
@@ -27,7 +27,7 @@ export type ReadMail = IncomingMail & {
   isAuthenticated: boolean
 }
 
-export type Reading = {
+export type ParsedMessage = {
   report: Report
   header: IncomingHeader
   /** Null unless it is mail. */
@@ -40,10 +40,10 @@ export class ReaderLost extends Error {
   override name = 'ReaderLost'
 }
 
-export type Reader = {
+export type MessageReader = {
   /**
    * `isAlone`: nothing else is read in the same thread meanwhile.
    * @throws ReaderLost, Error for what the thread could not do
    */
-  read(message: Unread, options: { isAlone: boolean }): Promise<Reading>
+  read(message: UnparsedMessage, options: { isAlone: boolean }): Promise<ParsedMessage>
 }

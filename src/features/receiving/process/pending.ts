@@ -33,7 +33,7 @@ export const columns = {
   rawChunks: inboundMessages.rawChunks,
 }
 
-/** Of one lane: `isMail` is 1 for mail to mailboxes. The expressions are those of its index. */
+/** Of one kind: `isMail` is 1 for mail to mailboxes. The expressions are those of its index. */
 export const selectPending = statement((db) =>
   db
     .select(columns)
@@ -46,7 +46,7 @@ export const selectPending = statement((db) =>
     .limit(parameter('limit')),
 )
 
-export type Pending = RowOf<typeof selectPending>
+export type PendingMessage = RowOf<typeof selectPending>
 export type { InboundRecipient } from '../../../store/schema/inbound.ts'
 
 const selectRaw = statement((db) =>
@@ -104,20 +104,20 @@ const failRow = statement((db) =>
 )
 
 /** What is read side by side; mail may have to wait for the DNS of whoever sent it. */
-export type Lane = 'reports' | 'mail'
+export type PendingKind = 'reports' | 'mail'
 
 /** Of what was not tried yet, the oldest first. */
 export function listPending(
   { store }: Pick<Base, 'store'>,
-  { lane, limit }: { lane: Lane; limit: number },
-): Promise<readonly Pending[]> {
-  return store.read.list(selectPending, { isMail: lane === 'mail' ? 1 : 0, limit })
+  { kind, limit }: { kind: PendingKind; limit: number },
+): Promise<readonly PendingMessage[]> {
+  return store.read.list(selectPending, { isMail: kind === 'mail' ? 1 : 0, limit })
 }
 
 /** Null when the row, or its message, is gone. */
 export async function findRaw(
   { store }: Pick<Base, 'store'>,
-  pending: Pick<Pending, 'id' | 'rawChunks' | 'sizeBytes'>,
+  pending: Pick<PendingMessage, 'id' | 'rawChunks' | 'sizeBytes'>,
 ): Promise<Buffer | null> {
   const row = await store.read.find(selectRaw, { id: pending.id })
   return row === undefined ? null : readRaw(store, { ...pending, raw: row.raw })
@@ -156,6 +156,6 @@ export function isMail(recipients: readonly InboundRecipient[]): boolean {
   return recipients.some((recipient) => recipient.for === 'mailbox')
 }
 
-export function laneOf({ recipients }: Pending): Lane {
+export function pendingKindOf({ recipients }: PendingMessage): PendingKind {
   return isMail(recipients) ? 'mail' : 'reports'
 }

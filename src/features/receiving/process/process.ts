@@ -11,26 +11,26 @@ import { describeError } from '../../../errors.ts'
 import { retryWhileUnwritable } from '../../../store/write/retry.ts'
 import type { Base } from '../../base.ts'
 import { discardChunks } from '../../chunks.ts'
-import { applyArrival } from './apply-message.ts'
-import type { Arrival } from './effect.ts'
-import { type Reader, ReaderLost } from './parsed-message.ts'
+import { applyMessage } from './apply-message.ts'
+import type { ReceivedMessage } from './effect.ts'
+import { type MessageReader, ReaderLost } from './parsed-message.ts'
 import {
   failPending,
   findRaw,
   isMail,
-  type Lane,
-  laneOf,
   listPending,
-  type Pending,
+  type PendingKind,
+  type PendingMessage,
+  pendingKindOf,
 } from './pending.ts'
 import {
-  beginAlone,
-  closeReading,
-  findSuspect,
-  openReading,
-  reasonToFail,
+  endParsing,
+  findNextSuspect,
+  findReasonToFail,
+  remainingWaitMs,
+  startAlone,
+  startParsing,
   suspect,
-  waitOf,
 } from './suspects.ts'
 
 export type Processing = {
@@ -45,20 +45,23 @@ export type ProcessDeps = Pick<
   'store' | 'keyring' | 'inboundNotifier' | 'counters' | 'now' | 'log'
 >
 
-/** In hand at a time, of each lane: read, or waiting to be written. */
+/** In hand at a time, of each kind: read, or waiting to be written. */
 const WINDOW = 128
 const WINDOW_BYTES = 16 * 1024 * 1024
-const LANES: readonly Lane[] = ['reports', 'mail']
+const KINDS: readonly PendingKind[] = ['reports', 'mail']
 /** Of one transaction: others get their turn between two. */
 const BATCH = 32
 const BATCH_BYTES = 2 * 1024 * 1024
 const RETRY_MS = 1_000
 const LOOK_EVERY_MS = 30_000
 
-export async function startProcessing(deps: ProcessDeps, reader: Reader): Promise<Processing> {
-  await note(deps, () => openReading(deps, WINDOW))
-  const inHand = new Map<string, Pending>()
-  const read: Arrival[] = []
+export async function startProcessing(
+  deps: ProcessDeps,
+  reader: MessageReader,
+): Promise<Processing> {
+  await note(deps, () => startParsing(deps, WINDOW))
+  const inHand = new Map<string, PendingMessage>()
+  const read: ReceivedMessage[] = []
   const dropping = new Set<Promise<void>>()
   let idlers: (() => void)[] = []
   let alone: string | undefined
@@ -93,20 +96,20 @@ export async function startProcessing(deps: ProcessDeps, reader: Reader): Promis
     }
   }
 
-  async function listWaiting(): Promise<Pending[]> {
-    const next = await findSuspect(deps)
+  async function listWaiting(): Promise<PendingMessage[]> {
+    const next = await findNextSuspect(deps)
     const waiting = next === undefined ? [] : [next]
-    for (const lane of LANES) {
-      if (isLow(lane)) waiting.push(...(await listPending(deps, { lane, limit: WINDOW })))
+    for (const kind of KINDS) {
+      if (isLow(kind)) waiting.push(...(await listPending(deps, { kind, limit: WINDOW })))
     }
     return waiting
   }
 
-  async function take(row: Pending): Promise<void> {
+  async function take(row: PendingMessage): Promise<void> {
     const { id, isSuspect } = row
-    const mayBegin = isSuspect ? alone === undefined : hasRoom(inLane(laneOf(row)), row)
+    const mayBegin = isSuspect ? alone === undefined : hasRoom(ofKind(pendingKindOf(row)), row)
     if (inHand.has(id) || !mayBegin) return
-    const error = reasonToFail(row)
+    const error = findReasonToFail(row)
     if (error !== undefined) {
       deps.log.error(
         { inbound: id, reason: error },
@@ -116,7 +119,7 @@ export async function startProcessing(deps: ProcessDeps, reader: Reader): Promis
       isRung = true
       return
     }
-    const waitMs = waitOf(row, deps.now())
+    const waitMs = remainingWaitMs(row, deps.now())
     if (waitMs > 0) return lookIn(waitMs)
     inHand.set(id, row)
     if (isSuspect) alone = id
@@ -128,9 +131,9 @@ export async function startProcessing(deps: ProcessDeps, reader: Reader): Promis
     alarm = setTimeout(look, waitMs).unref()
   }
 
-  async function readOne(row: Pending): Promise<void> {
+  async function readOne(row: PendingMessage): Promise<void> {
     const isAlone = row.isSuspect
-    if (isAlone) await keepTrying(() => beginAlone(deps, row.id))
+    if (isAlone) await keepTrying(() => startAlone(deps, row.id))
     const raw = await findRaw(deps, row)
     if (raw === null) {
       await failPending(deps, { id: row.id, error: 'its text is gone' })
@@ -138,15 +141,15 @@ export async function startProcessing(deps: ProcessDeps, reader: Reader): Promis
     }
     const { reversePath, clientAddress, clientName } = row
     const message = { raw, reversePath, clientAddress, clientName, isMail: isMail(row.recipients) }
-    const reading = await reader.read(message, { isAlone })
-    read.push({ row, reading })
+    const parsed = await reader.read(message, { isAlone })
+    read.push({ row, parsed })
     writing ??= writeAll().finally(() => {
       writing = undefined
     })
   }
 
   /** Not to be read again as if nothing had been. */
-  async function fault(row: Pending, error: unknown): Promise<void> {
+  async function fault(row: PendingMessage, error: unknown): Promise<void> {
     if (isStopped) return
     deps.log.error({ inbound: row.id, error: describeError(error) }, 'inbound mail was not read')
     const isTry = row.isSuspect || !(error instanceof ReaderLost)
@@ -163,23 +166,23 @@ export async function startProcessing(deps: ProcessDeps, reader: Reader): Promis
     while (read.length > 0) await write(takeBatch(read))
   }
 
-  async function write(batch: readonly Arrival[]): Promise<void> {
+  async function write(batch: readonly ReceivedMessage[]): Promise<void> {
     try {
       await keepTrying(() =>
         deps.store.write(async (tx) => {
-          for (const arrival of batch) await applyArrival(deps, tx, arrival)
+          for (const message of batch) await applyMessage(deps, tx, message)
         }),
       )
       release(batch.map(({ row }) => row))
       for (const { row } of batch) if (row.rawChunks > 0) drop(row)
     } catch (error) {
-      if (batch.length > 1) for (const arrival of batch) await write([arrival])
+      if (batch.length > 1) for (const message of batch) await write([message])
       else for (const { row } of batch) await fault(row, error)
     }
   }
 
   /** The chunks of a report, whose text went when it was read. */
-  function drop({ id }: Pending): void {
+  function drop({ id }: PendingMessage): void {
     const dropped = discardChunks(deps.store, id)
     dropping.add(dropped)
     void dropped.then(() => dropping.delete(dropped))
@@ -193,7 +196,7 @@ export async function startProcessing(deps: ProcessDeps, reader: Reader): Promis
     })
   }
 
-  function release(rows: readonly Pending[]): void {
+  function release(rows: readonly PendingMessage[]): void {
     for (const { id } of rows) {
       inHand.delete(id)
       if (alone === id) alone = undefined
@@ -203,16 +206,16 @@ export async function startProcessing(deps: ProcessDeps, reader: Reader): Promis
 
   /** There is enough to do otherwise, and what is done of it comes here again. */
   function lookIfLow(): void {
-    if (LANES.some(isLow)) look()
+    if (KINDS.some(isLow)) look()
   }
 
-  function isLow(lane: Lane): boolean {
-    return inLane(lane).length <= WINDOW / 2
+  function isLow(kind: PendingKind): boolean {
+    return ofKind(kind).length <= WINDOW / 2
   }
 
   /** In hand of it, beside what is read alone. */
-  function inLane(lane: Lane): Pending[] {
-    return [...inHand.values()].filter((row) => !row.isSuspect && laneOf(row) === lane)
+  function ofKind(kind: PendingKind): PendingMessage[] {
+    return [...inHand.values()].filter((row) => !row.isSuspect && pendingKindOf(row) === kind)
   }
 
   const unlisten = deps.inboundNotifier.listen(lookIfLow)
@@ -233,7 +236,7 @@ export async function startProcessing(deps: ProcessDeps, reader: Reader): Promis
       await looking
       await writing
       await Promise.all(dropping)
-      await note(deps, () => closeReading(deps))
+      await note(deps, () => endParsing(deps))
     },
   }
 }
@@ -247,14 +250,14 @@ async function note({ log }: ProcessDeps, act: () => Promise<void>): Promise<voi
   }
 }
 
-function hasRoom(others: readonly Pending[], row: Pending): boolean {
+function hasRoom(others: readonly PendingMessage[], row: PendingMessage): boolean {
   if (others.length === 0) return true
   const bytes = others.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
   return others.length < WINDOW && bytes + row.sizeBytes <= WINDOW_BYTES
 }
 
 /** From the front; a large one goes alone. */
-function takeBatch(read: Arrival[]): Arrival[] {
+function takeBatch(read: ReceivedMessage[]): ReceivedMessage[] {
   let bytes = 0
   const end = read.findIndex(({ row }, index) => {
     bytes += row.sizeBytes

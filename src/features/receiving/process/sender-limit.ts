@@ -24,7 +24,7 @@ const MAX_PER_MAILBOX = 30
 const MAX_PER_PROJECT = 1_000
 
 /** A clock that was set back caps nobody: what seems to lie ahead is left out. */
-export const countRecent = statement<{ own: number; all: number }>(
+export const countReceived = statement<{ own: number; all: number }>(
   () => sql`select count(*) filter (where mailbox = ${parameter('mailbox')}) as own,
       count(*) as "all"
     from received_recently
@@ -38,18 +38,18 @@ const insertRecent = statement(
 )
 
 /** A few at a time, with each that comes. */
-export const forgetSome = statement(
+export const deleteExpiredReceived = statement(
   () => sql`delete from received_recently where ${rowNumber()} in (
     select ${rowNumber()} from received_recently where at <= ${parameter('after')} order by at limit 10)`,
 )
 
 /** Counts a message; why it is capped, for people, when its sender has sent enough. */
-export async function countSender(tx: Tx, coming: Coming): Promise<string | undefined> {
+export async function countFromSender(tx: Tx, coming: Coming): Promise<string | undefined> {
   const { authenticated, clientAddress, at, ...to } = coming
   const sender = authenticated ?? networkOf(clientAddress)
   const after = at - HOUR_MS
-  await tx.execute(forgetSome, { after })
-  const found = await tx.find(countRecent, { ...to, sender, after, at })
+  await tx.execute(deleteExpiredReceived, { after })
+  const found = await tx.find(countReceived, { ...to, sender, after, at })
   const { own, all } = found ?? { own: 0, all: 0 }
   if (own < MAX_PER_MAILBOX && all < MAX_PER_PROJECT) {
     await tx.execute(insertRecent, { ...to, sender, at })

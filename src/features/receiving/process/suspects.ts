@@ -20,7 +20,7 @@ import { sql } from '../../../store/drizzle.ts'
 import { inboundMessages, inboundReading } from '../../../store/schema/inbound.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
-import { columns, type Pending } from './pending.ts'
+import { columns, type PendingMessage } from './pending.ts'
 
 type Deps = Pick<Base, 'store' | 'now'>
 
@@ -40,7 +40,7 @@ export const selectSuspect = statement((db) =>
 )
 
 /** What a process that died may have had in hand of each lane. */
-export const suspectFirst = statement(
+export const markFirstSuspects = statement(
   () => sql`update inbound_messages set is_suspect = 1 where id in (
     select id from inbound_messages where state = 'pending' and is_suspect = 0
       and (${contains(sql`recipients`, sql`'"for":"mailbox"'`)}) = ${parameter('isMail')}
@@ -71,42 +71,44 @@ const suspectOne = statement(
 )
 
 /** `window`: how many messages of each lane a process has in hand at most. */
-export async function openReading({ store, now }: Deps, window: number): Promise<void> {
+export async function startParsing({ store, now }: Deps, window: number): Promise<void> {
   await store.write(async (tx) => {
     const [last] = await tx.select().from(inboundReading)
     await tx.execute(countInterruptions, { now: now() })
     if (last?.isUnderWay === false) await tx.update(inboundReading).set({ isUnderWay: true })
-    else for (const isMail of [0, 1]) await tx.execute(suspectFirst, { isMail, limit: window })
+    else for (const isMail of [0, 1]) await tx.execute(markFirstSuspects, { isMail, limit: window })
   })
 }
 
 /** Whatever was in hand is as if it had never been taken. */
-export async function closeReading({ store }: Pick<Base, 'store'>): Promise<void> {
+export async function endParsing({ store }: Pick<Base, 'store'>): Promise<void> {
   await store.write(async (tx) => {
     await tx.execute(giveBack, {})
     await tx.update(inboundReading).set({ isUnderWay: false })
   })
 }
 
-export async function findSuspect({ store }: Pick<Base, 'store'>): Promise<Pending | undefined> {
+export async function findNextSuspect({
+  store,
+}: Pick<Base, 'store'>): Promise<PendingMessage | undefined> {
   return store.read.find(selectSuspect, {})
 }
 
 /** How long it has to wait; none where the clock was set back by more than the longest wait. */
-export function waitOf({ dueAt }: Pending, now: number): number {
+export function remainingWaitMs({ dueAt }: PendingMessage, now: number): number {
   const waitMs = dueAt - now
   return waitMs > LONGEST_WAIT_MS ? 0 : Math.max(0, waitMs)
 }
 
 /** Why it is not read again; undefined when it is. */
-export function reasonToFail({ attempts, interruptions }: Pending): string | undefined {
+export function findReasonToFail({ attempts, interruptions }: PendingMessage): string | undefined {
   if (attempts >= MAX_TRIES) return `reading it failed ${attempts} times`
   if (interruptions < MAX_INTERRUPTIONS) return undefined
   return `the server ended ${interruptions} times while it was read`
 }
 
 /** Durable before it is read alone. */
-export async function beginAlone({ store, now }: Deps, id: string): Promise<void> {
+export async function startAlone({ store, now }: Deps, id: string): Promise<void> {
   await store.write((tx) => tx.execute(begin, { id, at: now() }))
 }
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { keepInbound } from '../../../../src/features/receiving/accept/accept-message.ts'
+import { acceptInboundMessage } from '../../../../src/features/receiving/accept/accept-message.ts'
 import { MailboxFull } from '../../../../src/features/receiving/accept/quota.ts'
-import { createVisitors } from '../../../../src/features/receiving/accept/server-mail-limit.ts'
-import { deleteInbound } from '../../../../src/features/receiving/admin/delete.ts'
+import { createServerMailLimit } from '../../../../src/features/receiving/accept/server-mail-limit.ts'
+import { deleteInboundMessages } from '../../../../src/features/receiving/admin/delete.ts'
 import { networkOf } from '../../../../src/features/receiving/client-network.ts'
 import {
   type InboundRecipient,
@@ -22,7 +22,7 @@ const usage = async ({ core }: Receiver) => {
 }
 
 const keep = ({ core }: Receiver, recipients: InboundRecipient[], bytes = 1_000) =>
-  keepInbound(core, {
+  acceptInboundMessage(core, {
     ...{
       reversePath: '',
       clientAddress: '192.0.2.1',
@@ -50,7 +50,7 @@ test('kept bytes are counted by whose they are, however rows come and go', async
   })
   const second = await box.arrive({ to: [own], raw: letter({}, 'Hello again') })
   assert.equal((await usage(box))[projectId], both.sizeBytes + second.sizeBytes)
-  await deleteInbound(box.core, [both.id])
+  await deleteInboundMessages(box.core, [both.id])
   assert.deepEqual(await usage(box), { [projectId]: second.sizeBytes, server: 0, reports: 0 })
   await box.core.store.write((tx) => tx.delete(inboundMessages))
   assert.deepEqual(await usage(box), { [projectId]: 0, server: 0, reports: 0 })
@@ -94,25 +94,25 @@ test('what comes to a return path and cannot be understood is kept within bounds
 
 test('a network hands in 20 messages an hour for the server itself', () => {
   let at = 1_700_000_000_000
-  const visitors = createVisitors(() => at)
+  const serverMailLimit = createServerMailLimit(() => at)
   for (let count = 0; count < 20; count += 1) {
-    assert.ok(visitors.mayCome(`192.0.2.${count}`))
-    assert.ok(visitors.come(`192.0.2.${count}`))
+    assert.ok(serverMailLimit.allows(`192.0.2.${count}`))
+    assert.ok(serverMailLimit.count(`192.0.2.${count}`))
   }
-  assert.equal(visitors.mayCome('192.0.2.99'), false)
-  assert.equal(visitors.come('192.0.2.99'), undefined)
-  assert.ok(visitors.mayCome('192.0.3.1'))
+  assert.equal(serverMailLimit.allows('192.0.2.99'), false)
+  assert.equal(serverMailLimit.count('192.0.2.99'), undefined)
+  assert.ok(serverMailLimit.allows('192.0.3.1'))
   at += 3_599_999
-  assert.equal(visitors.mayCome('192.0.2.1'), false)
+  assert.equal(serverMailLimit.allows('192.0.2.1'), false)
   at += 1
-  const takeBack = visitors.come('192.0.2.1')
-  for (let count = 1; count < 20; count += 1) assert.ok(visitors.come('192.0.2.1'))
-  assert.equal(visitors.come('192.0.2.1'), undefined)
+  const takeBack = serverMailLimit.count('192.0.2.1')
+  for (let count = 1; count < 20; count += 1) assert.ok(serverMailLimit.count('192.0.2.1'))
+  assert.equal(serverMailLimit.count('192.0.2.1'), undefined)
   takeBack?.()
-  assert.ok(visitors.come('192.0.2.1'))
+  assert.ok(serverMailLimit.count('192.0.2.1'))
   // A clock that was set back keeps nobody out for longer.
   at -= 86_400_000
-  assert.ok(visitors.mayCome('192.0.2.1'))
+  assert.ok(serverMailLimit.allows('192.0.2.1'))
 })
 
 test('a network is the /24 of IPv4, the /48 of IPv6', () => {

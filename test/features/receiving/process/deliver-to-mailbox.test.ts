@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { listActivity } from '../../../../src/features/activity/list.ts'
 import { listEvents } from '../../../../src/features/events/list.ts'
 import { deleteExpiredContent } from '../../../../src/features/messages/retention.ts'
-import { listInbound } from '../../../../src/features/receiving/admin/list.ts'
-import type { Reader } from '../../../../src/features/receiving/process/parsed-message.ts'
+import { listInboundMessages } from '../../../../src/features/receiving/admin/list.ts'
+import type { MessageReader } from '../../../../src/features/receiving/process/parsed-message.ts'
 import { createReturnPathLocalPart } from '../../../../src/mail/signed-tokens.ts'
 import { eq, sql } from '../../../../src/store/drizzle.ts'
 import { contents, type Email, emails } from '../../../../src/store/schema/messages.ts'
@@ -247,7 +247,7 @@ test('what another project of this server sent is mail like any other', async (t
 const pass = { spf: 'PASS', dkim: 'GRAY', dmarc: 'GRAY' } as const
 
 /** Reads as the shared reader does, but knows who really sent what says so. */
-const knowing: Reader = {
+const knowing: MessageReader = {
   read: async (message, options) => {
     const reading = await shared.reader.read(message, options)
     const isReal = Buffer.from(message.raw).includes('X-Real: yes')
@@ -285,7 +285,7 @@ test('of one sender to one mailbox 30 an hour are news, the rest is seen and mar
   assert.equal((await write()).remark, null)
   assert.equal((await cappedOf(box)).length, 2)
   assert.deepEqual(
-    (await listInbound(box.core)).map(({ id }) => id).toSorted(),
+    (await listInboundMessages(box.core)).map(({ id }) => id).toSorted(),
     [first?.id, second?.id].toSorted(),
   )
 })
@@ -337,12 +337,12 @@ test('whatever is taken stands in the feed, in the list of the operator and in t
   assert.equal(data.length, 31)
   assert.equal(data[0]?.metadata.subject, 'Number 30')
   assert.equal(data[0]?.metadata.isCapped, true)
-  const [listed] = await listInbound(box.core)
+  const [listed] = await listInboundMessages(box.core)
   assert.equal(listed?.subject, 'Number 30')
   assert.match(listed?.remark ?? '', /^capped: more than 30 of unproven senders/)
   const nobody = await box.arrive({ to: [box.mailbox()], raw: letter({ From: '' }), from: '' })
   assert.equal(nobody.remark, 'it names no sender')
-  assert.equal((await listInbound(box.core))[0]?.id, nobody.id)
+  assert.equal((await listInboundMessages(box.core))[0]?.id, nobody.id)
   assert.equal(box.logged.at(-1), 'mail that changes nothing')
 })
 

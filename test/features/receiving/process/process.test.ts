@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AppError } from '../../../../src/errors.ts'
-import { keepInbound } from '../../../../src/features/receiving/accept/accept-message.ts'
+import { acceptInboundMessage } from '../../../../src/features/receiving/accept/accept-message.ts'
 import {
-  type Reader,
+  type MessageReader,
+  type ParsedMessage,
   ReaderLost,
-  type Reading,
 } from '../../../../src/features/receiving/process/parsed-message.ts'
 import { startProcessing } from '../../../../src/features/receiving/process/process.ts'
 import { readIncomingHeader } from '../../../../src/mail/incoming/header.ts'
@@ -18,14 +18,14 @@ import {
 } from '../../../../src/store/schema/inbound.ts'
 import { dsn, letter, openReceiver, type Receiver } from '../receiver.ts'
 
-function readHere(raw: Uint8Array): Reading {
+function readHere(raw: Uint8Array): ParsedMessage {
   const octets = Buffer.from(raw)
   const header = readIncomingHeader(octets)
   return { report: readReport(octets), header, mail: null, durationMs: 1 }
 }
 
 /** Reads in this process; `fate` may throw for a message, and sees whether it is alone. */
-function readerOf(fate: (text: string, isAlone: boolean) => void | Promise<void>): Reader {
+function readerOf(fate: (text: string, isAlone: boolean) => void | Promise<void>): MessageReader {
   return {
     read: async ({ raw }, { isAlone }) => {
       await fate(Buffer.from(raw).toString(), isAlone)
@@ -104,12 +104,12 @@ test('however many messages have to be read alone, those behind them are read', 
   const box = await openReceiver(t, { reader: readerOf(() => undefined) })
   await box.processing.stop()
   const { core } = box
-  const bombs = Array.from({ length: 130 }, () => keepInbound(core, messageTo(server)))
+  const bombs = Array.from({ length: 130 }, () => acceptInboundMessage(core, messageTo(server)))
   await Promise.all(bombs)
   const large = { isSuspect: true, sizeBytes: 40 * 1024 * 1024 }
   await core.store.write((tx) => tx.update(inboundMessages).set(large).run())
   const done = Promise.withResolvers<void>()
-  const reader: Reader = {
+  const reader: MessageReader = {
     read: async ({ raw }, { isAlone }) => {
       if (isAlone) return new Promise(() => undefined)
       done.resolve()
@@ -117,7 +117,7 @@ test('however many messages have to be read alone, those behind them are read', 
     },
   }
   const processing = await startProcessing(core, reader)
-  const good = await keepInbound(core, messageTo(server))
+  const good = await acceptInboundMessage(core, messageTo(server))
   await done.promise
   await processing.stop()
   const row = (await rowsOf(box)).find(({ id }) => id === good)
@@ -126,7 +126,7 @@ test('however many messages have to be read alone, those behind them are read', 
 
 test('however much mail waits for a slow DNS, reports behind it are read', async (t) => {
   const done = Promise.withResolvers<void>()
-  const reader: Reader = {
+  const reader: MessageReader = {
     read: async ({ raw, isMail }) => {
       if (isMail) return new Promise(() => undefined)
       done.resolve()
@@ -136,9 +136,11 @@ test('however much mail waits for a slow DNS, reports behind it are read', async
   const box = await openReceiver(t, { reader })
   const { core } = box
   const id = await box.deliver()
-  const mail = Array.from({ length: 300 }, () => keepInbound(core, messageTo(box.mailbox())))
+  const mail = Array.from({ length: 300 }, () =>
+    acceptInboundMessage(core, messageTo(box.mailbox())),
+  )
   await Promise.all(mail)
-  await keepInbound(core, messageTo(box.returnPath(id), dsn()))
+  await acceptInboundMessage(core, messageTo(box.returnPath(id), dsn()))
   await done.promise
   await box.processing.stop()
   assert.equal((await box.email(id)).status, 'BOUNCED')
@@ -163,7 +165,7 @@ const deaf = { notify: () => undefined, listen: () => () => undefined }
 /** A process that dies once the message is in a reader's hands. */
 async function die({ core }: Receiver, keep?: () => Promise<unknown>): Promise<void> {
   const began = Promise.withResolvers<void>()
-  const never: Reader = {
+  const never: MessageReader = {
     read: () => {
       began.resolve()
       return new Promise(() => undefined)
@@ -178,9 +180,9 @@ test('what a process had in hand when it died is found by the next, read alone, 
   const box = await openReceiver(t)
   const id = await box.deliver()
   await box.processing.stop()
-  await die(box, () => keepInbound(box.core, messageTo(box.returnPath(id), dsn())))
+  await die(box, () => acceptInboundMessage(box.core, messageTo(box.returnPath(id), dsn())))
   const alone: boolean[] = []
-  const read: Reader['read'] = (message, options) => {
+  const read: MessageReader['read'] = (message, options) => {
     alone.push(options.isAlone)
     return box.reader.read(message, options)
   }
@@ -198,10 +200,10 @@ test('a stop gives back what was being read, however often it comes', async (t) 
   const box = await openReceiver(t)
   await box.processing.stop()
   const { core } = box
-  await keepInbound(core, messageTo(server))
+  await acceptInboundMessage(core, messageTo(server))
   for (let stops = 0; stops < 20; stops += 1) {
     const began = Promise.withResolvers<boolean>()
-    const read: Reader['read'] = (_, { isAlone }) => {
+    const read: MessageReader['read'] = (_, { isAlone }) => {
       began.resolve(isAlone)
       return new Promise(() => undefined)
     }
@@ -217,10 +219,10 @@ test('a stop gives back what was being read, however often it comes', async (t) 
 test('what was being read alone is given back by a stop, too', async (t) => {
   const box = await openReceiver(t)
   await box.processing.stop()
-  await die(box, () => keepInbound(box.core, messageTo(server)))
+  await die(box, () => acceptInboundMessage(box.core, messageTo(server)))
   for (let stops = 0; stops < 5; stops += 1) {
     const began = Promise.withResolvers<boolean>()
-    const read: Reader['read'] = (_, { isAlone }) => {
+    const read: MessageReader['read'] = (_, { isAlone }) => {
       began.resolve(isAlone)
       return new Promise(() => undefined)
     }
@@ -246,7 +248,7 @@ test('a process that is killed in a loop while it reads a message alone waits lo
   const box = await openReceiver(t)
   await box.processing.stop()
   const { core, clock } = box
-  await die(box, () => keepInbound(core, messageTo(server)))
+  await die(box, () => acceptInboundMessage(core, messageTo(server)))
   for (let deaths = 0; deaths < 5; deaths += 1) {
     const row = await dieAlone(box)
     assert.equal(row?.interruptions, deaths + 1)
@@ -267,8 +269,8 @@ test('a message that waits since an interruption holds up nobody, nor does a clo
   const box = await openReceiver(t)
   await box.processing.stop()
   const { core, clock } = box
-  const first = await keepInbound(core, messageTo(server))
-  const second = await keepInbound(core, messageTo(server))
+  const first = await acceptInboundMessage(core, messageTo(server))
+  const second = await acceptInboundMessage(core, messageTo(server))
   const suspects = { isSuspect: true, dueAt: 0 }
   await core.store.write((tx) => tx.update(inboundMessages).set(suspects).run())
   const waits = { interruptions: 3, dueAt: clock.now + 60_000 }
@@ -293,7 +295,7 @@ test('a message at which ten processes in a row died alone is left to the operat
   const box = await openReceiver(t)
   await box.processing.stop()
   const { core, clock } = box
-  await die(box, () => keepInbound(core, messageTo(server)))
+  await die(box, () => acceptInboundMessage(core, messageTo(server)))
   for (let deaths = 0; deaths < 10; deaths += 1) {
     const row = await dieAlone(box)
     clock.now = row?.dueAt ?? 0
@@ -351,7 +353,7 @@ test('a suspect is not asked for again and again while the database takes no wri
   const box = await openReceiver(t, { reader: readerOf(() => undefined) })
   await box.processing.stop()
   const { core } = box
-  await keepInbound(core, messageTo(server))
+  await acceptInboundMessage(core, messageTo(server))
   await core.store.write((tx) => tx.update(inboundMessages).set({ isSuspect: true }).run())
   const { write } = core.store
   t.mock.timers.enable({ apis: ['setTimeout'] })
@@ -382,14 +384,14 @@ test('mail that is listed while it is put into effect is not put into effect aga
   const { core } = box
   const ids: string[] = []
   for (let count = 0; count < 2; count += 1) {
-    ids.push(await keepInbound(core, messageTo(server)))
+    ids.push(await acceptInboundMessage(core, messageTo(server)))
   }
   const [first = '', second = ''] = ids
   const fail = { attempts: 3, isSuspect: true }
   await core.store.write((tx) =>
     tx.update(inboundMessages).set(fail).where(eq(inboundMessages.id, first)).run(),
   )
-  const read = t.mock.fn<Reader['read']>(async ({ raw }) => readHere(raw))
+  const read = t.mock.fn<MessageReader['read']>(async ({ raw }) => readHere(raw))
   // While the first is given up, somebody else is done with the second.
   const list = core.store.read.list.bind(core.store.read)
   const listing = t.mock.method(
@@ -424,7 +426,9 @@ test('many reports are put into effect in few transactions', async (t) => {
   const ids: string[] = []
   for (let count = 0; count < 60; count += 1) ids.push(await box.deliver())
   await box.processing.stop()
-  await Promise.all(ids.map((id) => keepInbound(box.core, messageTo(box.returnPath(id), dsn()))))
+  await Promise.all(
+    ids.map((id) => acceptInboundMessage(box.core, messageTo(box.returnPath(id), dsn()))),
+  )
   const write = t.mock.method(box.core.store, 'write')
   const inboundNotifier = { notify: () => undefined, listen: () => () => undefined }
   const processing = await startProcessing(
