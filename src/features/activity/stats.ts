@@ -1,9 +1,8 @@
 /**
- * The feed's figures over a range (contract 15.1), remembered for five minutes. They are counted on
- * the reader threads through the index that the feed uses, some 50,000 events a query, so that a
- * project with millions of them keeps neither other readers waiting nor a snapshot open.
+ * Counts the activity of a project in a range of time; the figures are cached for five minutes. Scan
+ * threads count about 50,000 events a query, through the index that the feed uses. Even in a project
+ * with millions of events, a count neither delays other readers nor keeps a snapshot open.
  */
-
 import { LRUCache } from 'lru-cache'
 import { MINUTE_MS } from '../../clock.ts'
 import { jsonValue } from '../../store/dialect.ts'
@@ -13,28 +12,36 @@ import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
 import { isListed } from '../events/unlisted.ts'
 import { DEFAULT_SPAN_MS } from './list.ts'
+import { ACTIVITY_SOURCES } from './sources.ts'
 
 export type ActivityStats = {
   totalEvents: number
   totalEmailsSent: number
-  /** Emails whose first open falls into the range, prefetchers and scanners left out. */
+  /** Emails whose first open is in the range, without opens by prefetchers and scanners. */
   totalEmailsOpened: number
   totalEmailsClicked: number
   totalWorkflowsStarted: number
-  /** Percent of those sent in the range, two decimals; 0 when none was. */
+  /** Percent of the emails sent in the range, with two decimals; 0 when none was sent. */
   openRate: number
   clickRate: number
 }
 
-/** Instants in epoch ms, both included; left out: now, and 30 days before the end. */
+/** Epoch ms, both included. The end defaults to now, the start to 30 days before the end. */
 export type StatsRange = { startAt?: number | undefined; endAt?: number | undefined }
 
 type StatsDeps = Pick<Base, 'store' | 'now'>
-type Counts = { events: number; sent: number; opened: number; clicked: number }
+type Counts = {
+  events: number
+  sent: number
+  opened: number
+  clicked: number
+  workflowsStarted: number
+}
+type EventCounts = Omit<Counts, 'workflowsStarted'>
 type Span = { after: number; until: number }
 
-const REMEMBERED_MS = 5 * MINUTE_MS
-const MAX_REMEMBERED = 1_000
+const CACHE_MS = 5 * MINUTE_MS
+const MAX_CACHED = 1_000
 const CHUNK_EVENTS = 50_000
 
 const inSpan = and(
@@ -44,7 +51,7 @@ const inSpan = and(
   isListed,
 )
 
-/** Where a chunk ends: all events of one instant are in the same. */
+/** Finds the end of a chunk. Events of one instant are in the same chunk. */
 export const findChunkEnd = statement((db) =>
   db
     .select({ at: events.createdAt })
@@ -70,7 +77,7 @@ export const countChunk = statement((db) =>
     .where(inSpan),
 )
 
-/** Counts in a moment, whatever was asked before. */
+/** Counts now, without the cache. */
 export async function countActivity(
   { store, now }: StatsDeps,
   projectId: string,
@@ -78,26 +85,32 @@ export async function countActivity(
 ): Promise<ActivityStats> {
   const until = range.endAt ?? now()
   const span = { after: (range.startAt ?? Math.min(now(), until) - DEFAULT_SPAN_MS) - 1, until }
-  const total: Counts = { events: 0, sent: 0, opened: 0, clicked: 0 }
+  const total: EventCounts = { events: 0, sent: 0, opened: 0, clicked: 0 }
   for await (const chunk of chunksOf(store, { projectId, span, chunkEvents })) add(total, chunk)
-  return toStats(total)
+  const starts = await Promise.all(
+    ACTIVITY_SOURCES.map(({ countWorkflowsStarted }) =>
+      countWorkflowsStarted?.({ store }, { projectId, ...span }),
+    ),
+  )
+  const workflowsStarted = starts.reduce<number>((sum, count = 0) => sum + count, 0)
+  return toStats({ ...total, workflowsStarted })
 }
 
-/** `countActivity` with a memory: the same question within five minutes has the same answer. */
+/** `countActivity` with a cache: figures of one range are reused for five minutes. */
 export function createActivityStats(deps: StatsDeps) {
-  const known = new LRUCache<string, { at: number; stats: Promise<ActivityStats> }>({
-    max: MAX_REMEMBERED,
+  const cache = new LRUCache<string, { at: number; stats: Promise<ActivityStats> }>({
+    max: MAX_CACHED,
   })
   return (projectId: string, range: StatsRange): Promise<ActivityStats> => {
     const key = `${projectId} ${range.startAt ?? ''} ${range.endAt ?? ''}`
     const at = deps.now()
-    const answer = known.get(key)
-    if (answer !== undefined && at >= answer.at && at - answer.at < REMEMBERED_MS) {
-      return answer.stats
+    const cached = cache.get(key)
+    if (cached !== undefined && at >= cached.at && at - cached.at < CACHE_MS) {
+      return cached.stats
     }
     const stats = countActivity(deps, projectId, { range })
-    known.set(key, { at, stats })
-    stats.catch(() => known.delete(key))
+    cache.set(key, { at, stats })
+    stats.catch(() => cache.delete(key))
     return stats
   }
 }
@@ -105,7 +118,7 @@ export function createActivityStats(deps: StatsDeps) {
 async function* chunksOf(
   store: Base['store'],
   { projectId, span, chunkEvents }: { projectId: string; span: Span; chunkEvents: number },
-): AsyncGenerator<Counts> {
+): AsyncGenerator<EventCounts> {
   for (let { after } = span; after < span.until; ) {
     const part = { projectId, after, until: span.until, skipped: chunkEvents - 1 }
     const end = await store.scan.find(findChunkEnd, part)
@@ -116,20 +129,20 @@ async function* chunksOf(
   }
 }
 
-function add(total: Counts, chunk: Counts): void {
+function add(total: EventCounts, chunk: EventCounts): void {
   total.events += chunk.events
   total.sent += chunk.sent
   total.opened += chunk.opened
   total.clicked += chunk.clicked
 }
 
-function toStats({ events, sent, opened, clicked }: Counts): ActivityStats {
+function toStats({ events, sent, opened, clicked, workflowsStarted }: Counts): ActivityStats {
   return {
     totalEvents: events,
     totalEmailsSent: sent,
     totalEmailsOpened: opened,
     totalEmailsClicked: clicked,
-    totalWorkflowsStarted: 0,
+    totalWorkflowsStarted: workflowsStarted,
     openRate: percent(opened, sent),
     clickRate: percent(clicked, sent),
   }

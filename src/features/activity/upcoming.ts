@@ -1,36 +1,27 @@
-/**
- * What is going to happen (contract 15.1), soonest first. Whatever has a time in the future to show
- * is a source; each brings its own query, and sources are merged here.
- */
+/** Lists what is scheduled for the future, soonest first, merged from all sources. */
 import { DAY_MS } from '../../clock.ts'
 import type { Base } from '../base.ts'
 import type { Activity } from './entry.ts'
+import { ACTIVITY_SOURCES, type UpcomingSource } from './sources.ts'
 
-/** Both in epoch ms: after `from`, at the latest at `until`. */
-export type UpcomingQuery = { projectId: string; from: number; until: number; limit: number }
-
-/** At most `limit` lines, soonest first. */
-export type UpcomingSource = (
-  deps: Pick<Base, 'store'>,
-  query: UpcomingQuery,
-) => Promise<Activity[]>
-
-/** Scheduled campaigns and the emails of workflows: none before there are either. */
-const sources: readonly UpcomingSource[] = []
+const UPCOMING_SOURCES = ACTIVITY_SOURCES.flatMap(({ listUpcoming }) => listUpcoming ?? [])
 
 export async function listUpcoming(
   deps: Pick<Base, 'store' | 'now'>,
   projectId: string,
-  asked: { limit: number; daysAhead: number; sources?: readonly UpcomingSource[] },
+  {
+    limit,
+    daysAhead,
+    sources = UPCOMING_SOURCES,
+  }: { limit: number; daysAhead: number; sources?: readonly UpcomingSource[] },
 ): Promise<Activity[]> {
   const from = deps.now()
-  const until = from + asked.daysAhead * DAY_MS
-  const query = { projectId, from, until, limit: asked.limit }
-  const found = await Promise.all((asked.sources ?? sources).map((source) => source(deps, query)))
-  return found.flat().sort(soonestFirst).slice(0, asked.limit)
+  const query = { projectId, from, until: from + daysAhead * DAY_MS, limit }
+  const lists = await Promise.all(sources.map((source) => source(deps, query)))
+  return lists.flat().sort(soonestFirst).slice(0, limit)
 }
 
-/** Instants of one form compare as text. */
+/** Timestamps have one format, so they compare as text. */
 function soonestFirst(one: Activity, other: Activity): number {
   const [left, right] = [`${one.timestamp} ${one.id}`, `${other.timestamp} ${other.id}`]
   if (left === right) return 0

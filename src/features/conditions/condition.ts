@@ -19,9 +19,11 @@ export type Logic = 'AND' | 'OR'
 /** At least one filter or a nested condition. */
 export type Group = { filters: Filter[]; conditions?: Condition }
 
-export type References = {
+export type ConditionReferences = {
   /** Keys of contact data. */
   keys: string[]
+  /** Columns of contacts: `email`, `subscribed`, `createdAt`, `updatedAt`. */
+  columns: string[]
   /** Names of events as stored: `email.open` for the field `email.opened`. */
   events: string[]
   /** Ids of segments. */
@@ -52,16 +54,26 @@ export function parseConditionText(text: string, at: string): Condition {
   return parseCondition(readJson(text, at), at)
 }
 
-/** What a condition refers to, each once. */
-export function listReferences(condition: Condition): References {
-  const found = { data: new Set<string>(), event: new Set<string>(), segment: new Set<string>() }
+/** Lists the fields, events and segments that a condition refers to, each once. */
+export function listReferences(condition: Condition): ConditionReferences {
+  const keys = new Set<string>()
+  const columns = new Set<string>()
+  const events = new Set<string>()
+  const segments = new Set<string>()
   for (const filter of listFilters(condition)) {
     const target = readField(filter)
-    if (target?.kind === 'data') found.data.add(target.key)
-    if (target?.kind === 'event') found.event.add(target.name)
-    if (target?.kind === 'segment') found.segment.add(target.id)
+    if (target === undefined) continue
+    if (target.kind === 'data') keys.add(target.key)
+    else if (target.kind === 'event') events.add(target.name)
+    else if (target.kind === 'segment') segments.add(target.id)
+    else columns.add(filter.field)
   }
-  return { keys: [...found.data], events: [...found.event], segments: [...found.segment] }
+  return {
+    keys: [...keys],
+    columns: [...columns],
+    events: [...events],
+    segments: [...segments],
+  }
 }
 
 function* listFilters({ groups }: Condition): Generator<Filter> {

@@ -1,9 +1,9 @@
 import { AppError } from '../../errors.ts'
 import { and, eq } from '../../store/drizzle.ts'
 import { type Domain, domains } from '../../store/schema/domains.ts'
-import { templates } from '../../store/schema/messages.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
+import { findReferences, isUsed } from '../references/registry.ts'
 import { domainNotFound } from './get.ts'
 import { requireEnabledProject } from './ownership.ts'
 
@@ -30,14 +30,14 @@ export async function deleteDomain(
 }
 
 async function refuseWhileUsed(tx: Tx, { projectId, domain }: Domain): Promise<void> {
-  const users = await tx
-    .select({ id: templates.id, name: templates.name })
-    .from(templates)
-    .where(and(eq(templates.projectId, projectId), eq(templates.fromDomain, domain)))
-    .limit(MAX_NAMED)
-  if (users.length === 0) return
+  const references = await findReferences(tx, {
+    projectId,
+    referent: { kind: 'sending domain', domain },
+    limit: MAX_NAMED,
+  })
+  if (!isUsed(references)) return
   throw new AppError('CONFLICT', 'Templates of this project send from this domain.', {
-    details: { templates: users },
+    details: { templates: references.templates },
     suggestion: 'Give those templates another sender, or delete them, and try again.',
   })
 }

@@ -13,9 +13,9 @@ import { sql } from '../../store/drizzle.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
-import { type EventTarget, findReferences, isReferredTo } from './references.ts'
+import { isUsed } from '../references/registry.ts'
 import { isReservedEvent } from './reserved.ts'
-import { countEvents } from './usage.ts'
+import { countEvents, type EventTarget, findEventReferences } from './usage.ts'
 
 /** With the id of the job that deletes them, when it is not done yet. */
 export type EventDeletion = { deletedCount: number; jobId?: string }
@@ -97,11 +97,11 @@ async function refuseUsed(deps: Pick<Base, 'store'>, target: EventTarget): Promi
   if (isReservedEvent(target.name)) {
     throw new AppError('BAD_REQUEST', 'Events of the service itself cannot be deleted.')
   }
-  const { segments, workflows } = await findReferences(deps, target)
-  if (!isReferredTo({ segments, workflows })) return
+  const references = await findEventReferences(deps, target)
+  if (!isUsed(references)) return
   throw new AppError('BAD_REQUEST', 'The event is used by a segment or a workflow.', {
     suggestion: 'Change or delete what refers to it, then delete its events.',
-    details: { usedInSegments: segments, usedInWorkflows: workflows },
+    details: { usedInSegments: references.segments, usedInWorkflows: references.workflows },
   })
 }
 

@@ -3,7 +3,7 @@ import { indexedBy } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
-import { type EventTarget, findReferences, isReferredTo, type Reference } from './references.ts'
+import { findReferences, isUsed, type Reference, type References } from '../references/registry.ts'
 import { isReservedEvent } from './reserved.ts'
 
 export type EventUsage = {
@@ -15,6 +15,8 @@ export type EventUsage = {
   /** False for reserved names, and while anything refers to it. */
   canDelete: boolean
 }
+
+export type EventTarget = { projectId: string; name: string }
 
 type Deps = Pick<Base, 'store'>
 
@@ -48,7 +50,7 @@ export async function findEventUsage(
   { maxGathered = MAX_GATHERED }: { maxGathered?: number } = {},
 ): Promise<EventUsage> {
   const [references, totalCount] = await Promise.all([
-    findReferences(deps, target),
+    findEventReferences(deps, target),
     countEvents(deps, target),
   ])
   const isSmall = totalCount <= maxGathered
@@ -57,8 +59,16 @@ export async function findEventUsage(
     usedInWorkflows: references.workflows,
     totalCount,
     uniqueContacts: isSmall ? await gather(deps, target) : await askAll(deps, target),
-    canDelete: !isReservedEvent(target.name) && !isReferredTo(references),
+    canDelete: !isReservedEvent(target.name) && !isUsed(references),
   }
+}
+
+/** Finds the definitions that refer to the events of a name. */
+export async function findEventReferences(
+  { store }: Deps,
+  { projectId, name }: EventTarget,
+): Promise<References> {
+  return findReferences(store.scan, { projectId, referent: { kind: 'event', name } })
 }
 
 export async function countEvents({ store }: Deps, target: EventTarget): Promise<number> {

@@ -8,7 +8,7 @@ import type { Base } from '../base.ts'
 import { compileCondition } from '../conditions/compile.ts'
 import type { Condition } from '../conditions/condition.ts'
 import { countContacts } from '../contacts/list/count.ts'
-import { requireReferences } from './references.ts'
+import { requireReferences } from './require-references.ts'
 import { checkTexts, readCondition } from './rules.ts'
 import { type SegmentView, toSegmentView } from './view.ts'
 

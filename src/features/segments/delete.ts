@@ -6,8 +6,8 @@ import { segmentMembers, segments } from '../../store/schema/segments.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
+import { findReferences, isUsed, type Reference } from '../references/registry.ts'
 import { isSegment, loadSegment } from './get.ts'
-import { listReferrers, type SegmentReference } from './references.ts'
 import type { SegmentTarget } from './view.ts'
 
 /** A transaction's worth: some 10 ms. */
@@ -31,8 +31,7 @@ export async function deleteSegment(
 ): Promise<void> {
   await store.write(async (tx) => {
     await loadSegment(tx, target)
-    const referrers = await listReferrers(tx, target)
-    if (referrers.length > 0) throw isInUse(referrers)
+    await refuseUsed(tx, target)
     await tx.delete(segments).where(isSegment(target))
     if (!(await hasMembers(tx, target.id))) return
     const { projectId, id: segmentId } = target
@@ -66,9 +65,17 @@ function readPayload(payload: unknown): string {
   throw new TypeError('The job names no segment.')
 }
 
-function isInUse(referrers: SegmentReference[]): AppError {
-  const names = referrers.map(({ name }) => `"${name}"`).join(', ')
-  return new AppError('CONFLICT', `The segment is in use by the condition of ${names}.`, {
-    details: { segments: referrers },
+async function refuseUsed(tx: Tx, { projectId, id }: SegmentTarget): Promise<void> {
+  const references = await findReferences(tx, { projectId, referent: { kind: 'segment', id } })
+  if (!isUsed(references)) return
+  const segments = references.segments.toSorted(byName)
+  const names = segments.map(({ name }) => `"${name}"`).join(', ')
+  throw new AppError('CONFLICT', `The segment is in use by the condition of ${names}.`, {
+    details: { segments },
   })
+}
+
+function byName(one: Reference, other: Reference): number {
+  if (one.name === other.name) return one.id < other.id ? -1 : 1
+  return one.name < other.name ? -1 : 1
 }

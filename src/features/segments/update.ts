@@ -4,7 +4,7 @@ import type { SegmentType } from '../../store/schema/words.ts'
 import type { Base } from '../base.ts'
 import { countMatching } from './create.ts'
 import { isSegment, loadSegment } from './get.ts'
-import { requireReferences } from './references.ts'
+import { requireReferences } from './require-references.ts'
 import { checkTexts, readCondition, type SegmentTexts } from './rules.ts'
 import { type SegmentTarget, type SegmentView, toSegmentView } from './view.ts'
 

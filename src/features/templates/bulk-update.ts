@@ -3,6 +3,7 @@ import { and, eq, inArray } from '../../store/drizzle.ts'
 import { templates } from '../../store/schema/messages.ts'
 import type { Base } from '../base.ts'
 import { MAX_IDS_PER_REQUEST } from '../limits.ts'
+import { requireUnused } from './usage.ts'
 import { noSuchTemplate } from './view.ts'
 
 export type BulkUpdate = {
@@ -12,8 +13,9 @@ export type BulkUpdate = {
 }
 
 /**
- * Deletes all of them or none; without `delete` there is nothing to change yet.
- * @throws AppError VALIDATION_ERROR, TEMPLATE_NOT_FOUND when the project lacks one of them
+ * Deletes all of the templates or none. Deletion is the only change that exists.
+ * @throws AppError VALIDATION_ERROR; TEMPLATE_NOT_FOUND when the project lacks one of them; CONFLICT
+ *   while a campaign or workflow uses one of them
  */
 export async function bulkUpdateTemplates(
   { store, directory }: Pick<Base, 'store' | 'directory'>,
@@ -30,6 +32,7 @@ export async function bulkUpdateTemplates(
     const missing = wanted.find((id) => !known.has(id))
     if (missing !== undefined) throw noSuchTemplate(missing)
     if (!isDelete) return { updated: 0 }
+    for (const id of wanted) await requireUnused(tx, { projectId, id })
     await tx.delete(templates).where(areThey)
     tx.afterCommit(directory.drop)
     return { deleted: wanted.length }

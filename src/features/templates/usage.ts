@@ -1,29 +1,48 @@
+import { AppError } from '../../errors.ts'
 import { count, eq } from '../../store/drizzle.ts'
 import { emails } from '../../store/schema/messages.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
+import { findReferences, isUsed, type Reference } from '../references/registry.ts'
 import { loadTemplate } from './get.ts'
 import type { TemplateTarget } from './view.ts'
 
-export type TemplateReference = { id: string; name: string }
-
 export type TemplateUsage = {
-  /** How many steps of workflows send it. */
+  /** The number of steps of workflows that send the template. */
   workflowSteps: number
-  /** How many emails were made from it. */
+  /** The number of emails that were made from the template. */
   emailsSent: number
-  campaigns: TemplateReference[]
-  workflows: TemplateReference[]
+  campaigns: Reference[]
+  workflows: Reference[]
 }
 
-/** @throws AppError TEMPLATE_NOT_FOUND */
+/** Finds what uses a template. @throws AppError TEMPLATE_NOT_FOUND */
 export async function templateUsage(
   { store }: Pick<Base, 'store'>,
   target: TemplateTarget,
 ): Promise<TemplateUsage> {
   const { id } = await loadTemplate(store.read, target)
+  const { campaigns, workflows, workflowSteps } = await findReferences(store.scan, {
+    projectId: target.projectId,
+    referent: { kind: 'template', id },
+  })
   const [made] = await store.scan
     .select({ total: count() })
     .from(emails)
     .where(eq(emails.templateId, id))
-  return { workflowSteps: 0, emailsSent: made?.total ?? 0, campaigns: [], workflows: [] }
+  return {
+    workflowSteps: workflowSteps.length,
+    emailsSent: made?.total ?? 0,
+    campaigns,
+    workflows,
+  }
+}
+
+/** @throws AppError CONFLICT while a campaign or workflow uses the template */
+export async function requireUnused(tx: Tx, { projectId, id }: TemplateTarget): Promise<void> {
+  const references = await findReferences(tx, { projectId, referent: { kind: 'template', id } })
+  if (!isUsed(references)) return
+  throw new AppError('CONFLICT', 'A campaign or a workflow uses the template.', {
+    details: { campaigns: references.campaigns, workflows: references.workflows },
+  })
 }

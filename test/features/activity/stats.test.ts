@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { countEmailsSince, countRecent, countSince } from '../../../src/features/activity/recent.ts'
+import type { UpcomingSource } from '../../../src/features/activity/sources.ts'
 import {
   countActivity,
   countChunk,
   createActivityStats,
   findChunkEnd,
 } from '../../../src/features/activity/stats.ts'
-import { listUpcoming, type UpcomingSource } from '../../../src/features/activity/upcoming.ts'
+import { listUpcoming } from '../../../src/features/activity/upcoming.ts'
 import { appendEvents, type NewEvent } from '../../../src/features/events/append.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import { address, START } from '../../core.ts'

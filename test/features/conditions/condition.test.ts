@@ -431,6 +431,7 @@ test('references are data keys, event names as stored, segment ids, each once', 
   )
   assert.deepEqual(listReferences(parsed), {
     keys: ['plan', 'a.b'],
+    columns: ['createdAt'],
     events: ['email.open', 'email.complaint', 'signup'],
     segments: ['01'],
   })

@@ -21,8 +21,9 @@ import { contacts } from '../../../store/schema/contacts.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
+import { isUsed } from '../../references/registry.ts'
 import { countContactsWithKey, dataKeyOf } from './list.ts'
-import { listSegmentsWith } from './usage.ts'
+import { findFieldReferences } from './usage.ts'
 
 /** `jobId`: the job that deletes the key, where the deletion is not done yet. */
 export type FieldDeletion = { deletedFrom: number; jobId?: string }
@@ -94,11 +95,11 @@ export async function runFieldDeletion(deps: Deps, job: RunningJob): Promise<Fie
 }
 
 async function refuseUsed({ store }: Deps, { projectId, key }: Field): Promise<void> {
-  const usedInSegments = await listSegmentsWith(store.scan, { projectId, name: { key } })
-  if (usedInSegments.length === 0) return
+  const references = await findFieldReferences({ store }, { projectId, name: { key } })
+  if (!isUsed(references)) return
   throw new AppError('BAD_REQUEST', 'The field is used by a segment.', {
     suggestion: 'Change or delete the segments that refer to it, then delete the field.',
-    details: { usedInSegments },
+    details: { usedInSegments: references.segments },
   })
 }
 

@@ -1,0 +1,142 @@
+/**
+ * The registry of references: which definitions of a project use a template, a segment, an event, a
+ * field of contacts or a sending domain. The usage routes read it, and so does each deletion that is
+ * refused while something uses its object. A feature with a table that refers to one of these adds
+ * a row to `SOURCES`. `test/features/references/registry.test.ts` fails while the schema has such a
+ * column that is missing here.
+ */
+import { contains } from '../../store/dialect.ts'
+import { and, asc, eq, isNotNull, sql } from '../../store/drizzle.ts'
+import { templates } from '../../store/schema/messages.ts'
+import { segments } from '../../store/schema/segments.ts'
+import type { Tx } from '../../store/write/transaction.ts'
+import { type Condition, listReferences } from '../conditions/condition.ts'
+
+/** The used object. A field is a key of contact data, or a column of contacts. */
+export type Referent =
+  | { kind: 'template'; id: string }
+  | { kind: 'segment'; id: string }
+  | { kind: 'event'; name: string }
+  | { kind: 'data field'; key: string }
+  | { kind: 'standard field'; field: string }
+  | { kind: 'sending domain'; domain: string }
+
+export type Reference = { id: string; name: string }
+
+/** The users of an object by their kind, oldest first. */
+export type References = Record<Label, Reference[]>
+
+/** `limit`: how many users of each kind to find at most; all if absent. */
+export type ReferenceQuery = { projectId: string; referent: Referent; limit?: number | undefined }
+
+export type Source = {
+  /** Table and column, as in the database. */
+  column: string
+  label: Label
+  refersTo: readonly Referent['kind'][]
+  /** Finds the rows of the project that refer to the object, oldest first. */
+  find(queries: Queries, query: ReferenceQuery): Promise<Reference[]>
+}
+
+/** The kinds of users. `workflowSteps` are the steps of the workflows. */
+type Label = (typeof LABELS)[number]
+/** A transaction, or a connection for reading. */
+type Queries = Pick<Tx, 'select'>
+
+const LABELS = ['segments', 'templates', 'campaigns', 'workflows', 'workflowSteps'] as const
+
+export const SOURCES: readonly Source[] = [
+  {
+    column: 'segments.condition',
+    label: 'segments',
+    refersTo: ['segment', 'event', 'data field', 'standard field'],
+    find: findSegments,
+  },
+  {
+    column: 'templates.from_domain',
+    label: 'templates',
+    refersTo: ['sending domain'],
+    find: findTemplates,
+  },
+]
+
+/** Finds what uses an object. */
+export async function findReferences(
+  queries: Queries,
+  query: ReferenceQuery,
+  sources: readonly Source[] = SOURCES,
+): Promise<References> {
+  const found: References = {
+    segments: [],
+    templates: [],
+    campaigns: [],
+    workflows: [],
+    workflowSteps: [],
+  }
+  for (const { label, refersTo, find } of sources) {
+    if (!refersTo.includes(query.referent.kind)) continue
+    found[label] = mergeById([...found[label], ...(await find(queries, query))])
+  }
+  return found
+}
+
+export function isUsed(references: References): boolean {
+  return LABELS.some((label) => references[label].length > 0)
+}
+
+async function findSegments(
+  queries: Queries,
+  { projectId, referent, limit }: ReferenceQuery,
+): Promise<Reference[]> {
+  const rows = await queries
+    .select({ id: segments.id, name: segments.name, condition: segments.condition })
+    .from(segments)
+    .where(
+      and(
+        eq(segments.projectId, projectId),
+        isNotNull(segments.condition),
+        referent.kind === 'segment'
+          ? contains(sql`lower(${segments.condition})`, referent.id)
+          : undefined,
+      ),
+    )
+    .orderBy(asc(segments.createdAt), asc(segments.id))
+  return rows
+    .filter(({ condition }) => doesRefer(condition as Condition, referent))
+    .slice(0, limit)
+    .map(({ id, name }) => ({ id, name }))
+}
+
+function doesRefer(condition: Condition, referent: Referent): boolean {
+  const { keys, columns, events, segments } = listReferences(condition)
+  switch (referent.kind) {
+    case 'segment':
+      return segments.includes(referent.id)
+    case 'event':
+      return events.includes(referent.name)
+    case 'data field':
+      return keys.includes(referent.key)
+    case 'standard field':
+      return columns.includes(referent.field)
+    default:
+      return false
+  }
+}
+
+async function findTemplates(
+  queries: Queries,
+  { projectId, referent, limit }: ReferenceQuery,
+): Promise<Reference[]> {
+  if (referent.kind !== 'sending domain') return []
+  return queries
+    .select({ id: templates.id, name: templates.name })
+    .from(templates)
+    .where(and(eq(templates.projectId, projectId), eq(templates.fromDomain, referent.domain)))
+    .orderBy(asc(templates.createdAt), asc(templates.id))
+    .limit(limit ?? -1)
+}
+
+/** A workflow that uses an object twice is one user. */
+function mergeById(references: readonly Reference[]): Reference[] {
+  return [...new Map(references.map((each) => [each.id, each])).values()]
+}
