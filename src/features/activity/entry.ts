@@ -2,7 +2,7 @@
 import { formatInstant } from '../../clock.ts'
 import type { EventRow } from '../../store/schema/events.ts'
 import { emailEventData } from '../events/email-data.ts'
-import type { ShownEmail } from './emails.ts'
+import type { ShownEmail } from './show-emails.ts'
 import { activityTypeOf } from './types.ts'
 
 export type Activity = {

@@ -14,6 +14,7 @@ import { type SQL, sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema/contacts.ts'
 import { segmentMembers } from '../../store/schema/segments.ts'
 import type { Base } from '../base.ts'
+import { findShortlist } from './candidates.ts'
 import type { Condition, Group } from './condition.ts'
 import {
   compileEmailFilter,
@@ -25,8 +26,12 @@ import { compileEventFilter } from './event-filter.ts'
 import { readField, type Target } from './field.ts'
 import type { Filter } from './filter.ts'
 import { type OperatorOf, startOfSpan } from './operators.ts'
-import { getSegment, type KnownSegment, loadSegments, type Segments } from './segments.ts'
-import { findShortlist } from './shortlist.ts'
+import {
+  getSegment,
+  type KnownSegment,
+  loadSegments,
+  type Segments,
+} from './referenced-segments.ts'
 
 export type ConditionInput = {
   projectId: string

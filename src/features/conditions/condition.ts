@@ -9,8 +9,8 @@
  */
 
 import { type FieldError, invalid, invalidField } from '../../errors.ts'
-import { type Fields, nameType, type Report, readObject, report } from './fault.ts'
 import { readField } from './field.ts'
+import { type Fields, nameType, type Report, readObject, report } from './field-errors.ts'
 import type { Filter } from './filter.ts'
 import { parseFilter } from './filter.ts'
 

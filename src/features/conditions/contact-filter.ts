@@ -4,7 +4,7 @@ import { parseAddress } from '../../mail/address/address.ts'
 import { contains } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema/contacts.ts'
-import { startOfDay } from './instant.ts'
+import { startOfDay } from './dates.ts'
 import type { OperatorOf } from './operators.ts'
 
 export type InstantFilter = {

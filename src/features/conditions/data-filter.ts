@@ -13,7 +13,7 @@ import {
 } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema/contacts.ts'
-import { formatDay, lexicalBound, parseDataDate } from './instant.ts'
+import { formatDay, lexicalBound, parseDataDate } from './dates.ts'
 import type { OperatorOf } from './operators.ts'
 
 export type DataFilter = {

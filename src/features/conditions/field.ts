@@ -8,7 +8,7 @@
  *                       email.sent, .delivery, .open, .click, .bounce, .complaint; these work, too
  *   segment.<id>
  */
-import { suggest } from './fault.ts'
+import { suggest } from './field-errors.ts'
 import { type FieldKind, isEventOperator } from './operators.ts'
 
 export type Target =

@@ -1,7 +1,7 @@
 /** One filter: a field, an operator that it takes, and the value that the operator wants. */
 import { parseInstant } from '../../clock.ts'
-import { type Fields, nameType, type Report, readObject, shorten, suggest } from './fault.ts'
 import { describeField, explainField, readField, type Target } from './field.ts'
+import { type Fields, nameType, type Report, readObject, shorten, suggest } from './field-errors.ts'
 import type { Unit } from './operators.ts'
 import {
   isOperator,

@@ -9,10 +9,10 @@ import { events } from '../../store/schema/events.ts'
 import { contents, emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
+import { findPosition, formatPosition } from './cursor.ts'
 import type { EventEmail } from './email-data.ts'
-import { fitPage } from './fit-page.ts'
-import { type EventPosition, type EventScope, pageOf } from './page.ts'
-import { findPosition, formatPosition } from './position.ts'
+import { fitPage } from './page-bytes.ts'
+import { type EventPosition, type EventScope, pageOf } from './select-page.ts'
 import { type EventView, toEventView } from './view.ts'
 
 export type EventQuery = {

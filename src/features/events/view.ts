@@ -2,7 +2,7 @@
 import { formatInstant } from '../../clock.ts'
 import type { EventRow } from '../../store/schema/events.ts'
 import { type EventEmail, emailEventData } from './email-data.ts'
-import { type ReceivedContent, showReceived } from './received.ts'
+import { type ReceivedContent, showReceived } from './received-content.ts'
 
 export type EventView = {
   id: string

@@ -7,8 +7,8 @@ import { sql } from '../../store/drizzle.ts'
 import { type Segment, segments } from '../../store/schema/segments.ts'
 import type { Base } from '../base.ts'
 import { countContacts } from '../contacts/list/count.ts'
+import { scopeOfSegment } from './contact-scope.ts'
 import { findSegment, hasConditionOf, isSegment, loadSegment } from './get.ts'
-import { scopeOfSegment } from './scope.ts'
 import type { SegmentTarget } from './view.ts'
 
 export type CountDeps = Pick<Base, 'store' | 'sharedRuns' | 'now'>

@@ -9,7 +9,7 @@ import { compileCondition } from '../conditions/compile.ts'
 import type { Condition } from '../conditions/condition.ts'
 import { countContacts } from '../contacts/list/count.ts'
 import { requireReferences } from './require-references.ts'
-import { checkTexts, readCondition } from './rules.ts'
+import { checkTexts, readCondition } from './validate.ts'
 import { type SegmentView, toSegmentView } from './view.ts'
 
 export type NewSegment = {

@@ -5,7 +5,7 @@ import type { Base } from '../base.ts'
 import { countMatching } from './create.ts'
 import { isSegment, loadSegment } from './get.ts'
 import { requireReferences } from './require-references.ts'
-import { checkTexts, readCondition, type SegmentTexts } from './rules.ts'
+import { checkTexts, readCondition, type SegmentTexts } from './validate.ts'
 import { type SegmentTarget, type SegmentView, toSegmentView } from './view.ts'
 
 export type SegmentChanges = SegmentTexts & {

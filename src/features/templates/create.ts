@@ -2,7 +2,7 @@ import { newId } from '../../store/ids.ts'
 import { templates } from '../../store/schema/messages.ts'
 import type { ContentType } from '../../store/schema/words.ts'
 import type { Base } from '../base.ts'
-import { checkFields, requireSender, type SomeFields, type TemplateFields } from './rules.ts'
+import { checkFields, requireSender, type SomeFields, type TemplateFields } from './validate.ts'
 import { type TemplateView, toTemplateView } from './view.ts'
 
 type Mandatory = Pick<TemplateFields, 'name' | 'subject' | 'body' | 'from'>

@@ -1,7 +1,7 @@
 import { type Template, templates } from '../../store/schema/messages.ts'
 import type { Base } from '../base.ts'
 import { isTemplate, loadTemplate } from './get.ts'
-import { checkFields, requireSender, type SomeFields, toColumns } from './rules.ts'
+import { checkFields, requireSender, type SomeFields, toColumns } from './validate.ts'
 import { type TemplateTarget, type TemplateView, toTemplateView } from './view.ts'
 
 /**

@@ -10,7 +10,7 @@
  */
 import { type FieldError, invalid, invalidField } from '../../../errors.ts'
 import type { ContactData } from '../../../store/schema/contacts.ts'
-import { isOneShot } from '../../events/one-shot.ts'
+import { isOneShot } from '../../events/non-persistent.ts'
 
 const RESERVED_KEYS = new Set([
   'id',

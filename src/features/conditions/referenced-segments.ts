@@ -8,7 +8,7 @@ import { and, eq, inArray } from '../../store/drizzle.ts'
 import { segments } from '../../store/schema/segments.ts'
 import type { Base } from '../base.ts'
 import { type Condition, listReferences } from './condition.ts'
-import { shorten } from './fault.ts'
+import { shorten } from './field-errors.ts'
 
 export type KnownSegment = {
   id: string

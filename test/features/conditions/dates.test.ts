@@ -5,7 +5,7 @@ import {
   lexicalBound,
   parseDataDate,
   startOfDay,
-} from '../../../src/features/conditions/instant.ts'
+} from '../../../src/features/conditions/dates.ts'
 
 const zone = process.env.TZ
 

@@ -14,7 +14,7 @@ import { normalizeAddress } from './contact-filter.ts'
 import { readField } from './field.ts'
 import type { Filter } from './filter.ts'
 import { startOfSpan } from './operators.ts'
-import type { Segments } from './segments.ts'
+import type { Segments } from './referenced-segments.ts'
 
 type Deps = Pick<Base, 'store'>
 type Context = { projectId: string; now: number; segments: Segments }

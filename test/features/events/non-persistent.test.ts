@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { unwrapEventData } from '../../../src/features/events/one-shot.ts'
+import { unwrapEventData } from '../../../src/features/events/non-persistent.ts'
 import { isReservedEvent } from '../../../src/features/events/reserved.ts'
 
 test('values for one call are unwrapped, everything else stays as it came', () => {

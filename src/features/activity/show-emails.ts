@@ -7,7 +7,7 @@ import { contents, type Email, emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
 import type { EventEmail } from '../events/email-data.ts'
-import { showReceived } from '../events/received.ts'
+import { showReceived } from '../events/received-content.ts'
 import {
   type LoadedEmail,
   loadEmails,

@@ -13,7 +13,7 @@ import { findKnownAddresses } from '../contacts/read/known-addresses.ts'
 import { upsertContacts } from '../contacts/write/upsert.ts'
 import { MAX_ADDRESSES_PER_REQUEST } from '../limits.ts'
 import { isSegment, loadSegment } from './get.ts'
-import { enterContacts, releaseContacts } from './membership.ts'
+import { enterContacts, releaseContacts } from './member-rows.ts'
 import type { SegmentTarget } from './view.ts'
 
 export type MemberChange = SegmentTarget & { emails: readonly string[] }

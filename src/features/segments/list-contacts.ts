@@ -11,9 +11,9 @@ import { type ContactRow, contactColumns, toContact } from '../contacts/list/row
 import type { ContactScope } from '../contacts/list/scope.ts'
 import { type ContactView, toContactView } from '../contacts/read/view.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../limits.ts'
+import { scopeOfSegment } from './contact-scope.ts'
 import { type CountDeps, totalOf } from './count.ts'
 import { loadSegment } from './get.ts'
-import { scopeOfSegment } from './scope.ts'
 import type { SegmentTarget } from './view.ts'
 
 export type SegmentContactQuery = SegmentTarget & {

@@ -13,7 +13,7 @@ import type { ContentType } from '../../store/schema/words.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import { MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH } from '../limits.ts'
-import { checkTemplateSizes } from './size.ts'
+import { checkTemplateSizes } from './validate-size.ts'
 
 export type TemplateFields = {
   name: string

@@ -6,7 +6,7 @@ import { type SQL, sql } from '../../store/drizzle.ts'
 import { idTime, isUuid } from '../../store/ids.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
-import type { EventPosition } from './page.ts'
+import type { EventPosition } from './select-page.ts'
 import { isListed, UNLISTED_EVENTS } from './unlisted.ts'
 
 /**
