@@ -18,7 +18,7 @@ import {
   type Target,
   targets,
 } from '../build.config.ts'
-import { addonAsset } from '../src/config/addon.ts'
+import { ADDON_ASSET } from '../src/config/addon.ts'
 import { ASSET_SOURCES } from '../src/config/asset-sources.ts'
 import { assetSource, listAssets } from '../src/config/assets.ts'
 import { threadSources } from '../src/threads/start.ts'
@@ -79,7 +79,7 @@ async function placeBaseNode(target: Target): Promise<void> {
 /** The blob: the program's code, its assets and the code of its threads. */
 function blobSettings(target: Target) {
   const files: Record<string, string> = {
-    [addonAsset]: path.resolve('node_modules/better-sqlite3/prebuilds', target.addon),
+    [ADDON_ASSET]: path.resolve('node_modules/better-sqlite3/prebuilds', target.addon),
   }
   const names = Object.keys(ASSET_SOURCES).flatMap((name) =>
     name.endsWith('/') ? listAssets(name.slice(0, -1)) : name,

@@ -205,11 +205,11 @@ function showError(value: unknown): unknown {
  * Errors caused by the system, the disk, a peer or a caller, for which a stack trace says nothing.
  * SQLITE_ERROR, SQLITE_CONSTRAINT and the like are faults of the program.
  */
-const plainCodes =
+const PLAIN_CODES =
   /^(E[A-Z0-9]+|SQLITE_(FULL|IOERR|BUSY|LOCKED|CANTOPEN|READONLY|CORRUPT|NOTADB|NOMEM|PERM)\w*|ERR_(SSL|OSSL|TLS|STREAM_PREMATURE_CLOSE|SOCKET)\w*|HPE_\w+|CERT_\w+|DEPTH_ZERO_\w+)$/
 
 function isPlain(root: Error): boolean {
-  return plainCodes.test(codeOf(root) ?? '') || root.name === 'AppError'
+  return PLAIN_CODES.test(codeOf(root) ?? '') || root.name === 'AppError'
 }
 
 function codeOf(error: Error): string | undefined {

@@ -18,11 +18,11 @@ export const groups: Record<string, string> = {
 }
 
 const ID_ARGUMENT = '<id>'
-const repliesOption: [string, string] = [
+const REPLIES_OPTION: [string, string] = [
   '--replies',
   'also show the MX record that brings replies, and all other mail of the domain, to this server',
 ]
-const domainOption: [string, string] = ['!--domain <domain>', 'recipient domain']
+const DOMAIN_OPTION: [string, string] = ['!--domain <domain>', 'recipient domain']
 
 export const commands: CommandSpec[] = [
   {
@@ -125,7 +125,7 @@ export const commands: CommandSpec[] = [
     options: [
       ['!--project <id>', 'project that sends from the domain'],
       ['--check', "also check the server's own DNS records"],
-      repliesOption,
+      REPLIES_OPTION,
     ],
     load: async () => (await import('./domain.ts')).addDomainCommand,
   },
@@ -141,7 +141,7 @@ export const commands: CommandSpec[] = [
     args: '<domain>',
     options: [
       ['--trust', 'mark it as verified without a check, for sandbox and tests'],
-      repliesOption,
+      REPLIES_OPTION,
     ],
     load: async () => (await import('./domain.ts')).verifyDomainCommand,
   },
@@ -203,13 +203,13 @@ export const commands: CommandSpec[] = [
   {
     name: 'queue hold',
     summary: 'hold all present and future mail to a domain',
-    options: [domainOption],
+    options: [DOMAIN_OPTION],
     load: async () => (await import('./queue/operate.ts')).holdCommand,
   },
   {
     name: 'queue release',
     summary: 'deliver held mail to a domain again',
-    options: [domainOption],
+    options: [DOMAIN_OPTION],
     load: async () => (await import('./queue/operate.ts')).releaseCommand,
   },
   {

@@ -1,7 +1,7 @@
 /** Writes a configuration file to be edited. An existing file is not changed. */
 import { type FileHandle, open } from 'node:fs/promises'
 import path from 'node:path'
-import { fileName } from '../config/layers/file.ts'
+import { FILE_NAME } from '../config/layers/file.ts'
 import { type SettingKey, settingOf } from '../config/settings.ts'
 import type { TomlValue } from '../config/values/kinds.ts'
 import { formatNewFile } from '../config/values/toml-text.ts'
@@ -14,7 +14,7 @@ const MODES = ['sandbox', 'direct', 'relay'] as const
 type Given = Partial<Record<SettingKey, TomlValue>>
 
 export async function init({ terminal, configPath }: Context, input: Input): Promise<Result> {
-  const file = path.resolve(terminal.cwd, configPath ?? fileName)
+  const file = path.resolve(terminal.cwd, configPath ?? FILE_NAME)
   const given: Given = {
     ...readOption(input, '--base-url', 'base_url'),
     ...readOption(input, '--data-dir', 'data_dir'),

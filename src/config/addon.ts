@@ -6,7 +6,7 @@ import sea from 'node:sea'
 import { readAsset } from './assets.ts'
 
 /** The name of the SQLite addon inside the executable. */
-export const addonAsset = 'better_sqlite3.node'
+export const ADDON_ASSET = 'better_sqlite3.node'
 
 /**
  * Returns the path of the SQLite addon, for the `nativeBinding` option of better-sqlite3; undefined
@@ -16,14 +16,14 @@ export const addonAsset = 'better_sqlite3.node'
  */
 export function nativeBindingPath(dataDir: string): string | undefined {
   if (!sea.isSea()) return undefined
-  return unpackAddon(dataDir, readAsset(addonAsset))
+  return unpackAddon(dataDir, readAsset(ADDON_ASSET))
 }
 
 /** Unpacks `addon` as `nativeBindingPath` says. Creates `dataDir` if it does not exist. */
 export function unpackAddon(dataDir: string, addon: Buffer): string {
   const digest = createHash('sha256').update(addon).digest('hex')
   const folder = path.resolve(dataDir, 'runtime', digest)
-  const file = path.join(folder, addonAsset)
+  const file = path.join(folder, ADDON_ASSET)
   if (holds(file, addon)) return file
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const fresh = `${file}.${process.pid}`

@@ -21,7 +21,7 @@ export function findContradictions(
   return usable.flatMap((rule) => rule.check(values)).map((one) => ({ ...one, where: null }))
 }
 
-const tlsPairs: [cert: SettingKey, key: SettingKey][] = [
+const TLS_PAIRS: [cert: SettingKey, key: SettingKey][] = [
   ['http.tls_cert', 'http.tls_key'],
   ['inbound.tls_cert', 'inbound.tls_key'],
   ['submission.tls_cert', 'submission.tls_key'],
@@ -64,12 +64,12 @@ const rules: Rule[] = [
       )
     },
   },
-  ...tlsPairs.map((pair) => ({
+  ...TLS_PAIRS.map((pair) => ({
     keys: pair,
     check: (values: SettingValues) => bothOrNone(values, pair),
   })),
   {
-    keys: ['submission.listen', ...tlsPairs.slice(1).flat()],
+    keys: ['submission.listen', ...TLS_PAIRS.slice(1).flat()],
     check: checkSubmissionTls,
   },
   { keys: ['http.listen', 'inbound.listen', 'submission.listen'], check: checkListeners },

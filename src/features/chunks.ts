@@ -8,7 +8,7 @@
  * were cleared or deleted. The SQL never deletes chunks that a row refers to.
  */
 
-import { setImmediate as othersTurn } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { HOUR_MS } from '../clock.ts'
 import { AppError } from '../errors.ts'
 import { and, eq, sql } from '../store/drizzle.ts'
@@ -102,7 +102,7 @@ export async function* readChunks(
     const chunk = await read.find(findChunk, { ownerId, number })
     if (chunk === undefined) return
     yield chunk.bytes
-    await othersTurn()
+    await setImmediate()
   }
 }
 

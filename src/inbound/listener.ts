@@ -60,7 +60,7 @@ const MAX_RECIPIENTS = 100
 /** RFC 5321 section 4.5.3.1.4, with room for the parameters of extensions. */
 const MAX_COMMAND_BYTES = 2_048
 
-const refusals: Record<Refused, [code: string, text: string]> = {
+const REFUSALS: Record<Refused, [code: string, text: string]> = {
   relay: ['550 5.7.1', 'We do not relay'],
   forged: ['550 5.7.1', 'This return path was not made here'],
   unknown: ['550 5.1.1', 'There is no such mailbox here'],
@@ -91,7 +91,7 @@ function createServer(desk: Desk, { sessions, certificate }: ServerParts): Guard
     {
       ...certificate,
       name: delivery.hostname,
-      disabledCommands: certificate === null ? [...foreign, 'STARTTLS'] : foreign,
+      disabledCommands: certificate === null ? [...FOREIGN_COMMANDS, 'STARTTLS'] : FOREIGN_COMMANDS,
       size: inbound.maxMessageBytes,
       maxRecipients: MAX_RECIPIENTS,
       maxCommandLength: MAX_COMMAND_BYTES,
@@ -114,7 +114,7 @@ function createServer(desk: Desk, { sessions, certificate }: ServerParts): Guard
 }
 
 /** Nobody logs in here, and nobody plays. */
-const foreign = ['AUTH', 'XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL', 'HELP']
+const FOREIGN_COMMANDS = ['AUTH', 'XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL', 'HELP']
 
 /** @throws SmtpRefusal */
 async function admit(
@@ -132,7 +132,7 @@ async function admit(
   // A full mailbox is something to do about.
   const level = reason === 'full' ? 'warn' : 'info'
   desk.log[level]({ ...describe(session), to: recipient.address }, `refused a recipient: ${reason}`)
-  throw refusal(...refusals[reason])
+  throw refusal(...REFUSALS[reason])
 }
 
 /** Of a message of the size that MAIL declared, if it did. */
@@ -182,7 +182,7 @@ type Taken = { recipients: InboundRecipient[]; content: readonly Buffer[] }
 /** Mail to the server itself: of a network only so many. @throws SmtpRefusal */
 async function keepVisit(desk: Desk, session: SMTPServerSession, taken: Taken): Promise<string> {
   const takeBack = desk.serverMailLimit.count(session.remoteAddress)
-  if (takeBack === undefined) throw refusal(...refusals['too-often'])
+  if (takeBack === undefined) throw refusal(...REFUSALS['too-often'])
   try {
     return await keep(desk, session, taken)
   } catch (error) {
@@ -203,7 +203,7 @@ async function keep(desk: Desk, session: SMTPServerSession, taken: Taken): Promi
       tls: session.tlsOptions ? `${session.tlsOptions.version} ${session.tlsOptions.name}` : null,
     })
   } catch (error) {
-    if (error instanceof MailboxFull) throw refusal(...refusals.full)
+    if (error instanceof MailboxFull) throw refusal(...REFUSALS.full)
     throw error
   }
 }

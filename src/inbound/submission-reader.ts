@@ -47,13 +47,13 @@ const TIMEOUT_MS_PER_MIB = 200
 const START_TIMEOUT_MS = 30_000
 const MIB = 1024 * 1024
 /** Beyond it the thread ends, not the process. */
-const resourceLimits = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 32 }
+const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 32 }
 
-const goingDown: Answer = {
+const GOING_DOWN: Answer = {
   refusal: { code: '451 4.3.2', text: 'This server is going down, try again later' },
 }
 
-const notStarted: Answer = { failure: 'no thread starts' }
+const NOT_STARTED: Answer = { failure: 'no thread starts' }
 
 export function createSubmissionReader({
   limits,
@@ -68,7 +68,7 @@ export function createSubmissionReader({
   let isStopping = false
 
   function launch(): Thread {
-    const worker = start({ workerData: limits, resourceLimits })
+    const worker = start({ workerData: limits, resourceLimits: RESOURCE_LIMITS })
     const thread: Thread = { worker, isReady: false, job: undefined, timer: undefined }
     threads.add(thread)
     worker.on('message', (message: FromThread) => {
@@ -85,8 +85,8 @@ export function createSubmissionReader({
   }
 
   function lastWords({ isReady }: Thread): Answer {
-    if (isStopping) return goingDown
-    return isReady ? { lost: 'The message cannot be read' } : notStarted
+    if (isStopping) return GOING_DOWN
+    return isReady ? { lost: 'The message cannot be read' } : NOT_STARTED
   }
 
   function finish(thread: Thread, answer: Answer): void {
@@ -126,13 +126,13 @@ export function createSubmissionReader({
     log.warn({ isReady }, 'a message that was handed in took too long to read')
     threads.delete(thread)
     void thread.worker.terminate()
-    finish(thread, isReady ? { lost: 'The message takes too long to read' } : notStarted)
+    finish(thread, isReady ? { lost: 'The message takes too long to read' } : NOT_STARTED)
   }
 
   async function read(parts: readonly Buffer[]): Promise<SubmittedMessage> {
     const sizeBytes = parts.reduce((sum, { length }) => sum + length, 0)
     const answer = await new Promise<Answer>((settle) => {
-      if (isStopping) return settle(goingDown)
+      if (isStopping) return settle(GOING_DOWN)
       waiting.push({ parts, sizeBytes, settle })
       next()
     })
@@ -144,7 +144,7 @@ export function createSubmissionReader({
 
   async function stop(): Promise<void> {
     isStopping = true
-    for (const { settle } of waiting.splice(0)) settle(goingDown)
+    for (const { settle } of waiting.splice(0)) settle(GOING_DOWN)
     await Promise.all([...threads].map(({ worker }) => worker.terminate()))
   }
 

@@ -52,8 +52,8 @@ type Handlers = Pick<
 /** Failed logins of one session. */
 const MAX_FAILURES = 3
 /** Of MAIL and RCPT. For reports (RFC 3461) one may ask, though nobody here writes them. */
-const mailParameters = /^(?:SIZE|BODY|SMTPUTF8|AUTH|RET|ENVID)$/
-const rcptParameters = /^(?:NOTIFY|ORCPT)$/
+const MAIL_PARAMETERS = /^(?:SIZE|BODY|SMTPUTF8|AUTH|RET|ENVID)$/
+const RCPT_PARAMETERS = /^(?:NOTIFY|ORCPT)$/
 /** Ids named in a reply; a line has 512 octets. */
 const MAX_NAMED = 10
 
@@ -81,14 +81,14 @@ export function submissionHandlers(
       )
     },
     onMailFrom: (sender, session, done) => {
-      if (!areOffered(sender.args, mailParameters)) return done(notOffered())
+      if (!areOffered(sender.args, MAIL_PARAMETERS)) return done(notOffered())
       checkSender(desk, session, sender).then(
         () => done(),
         (error: unknown) => done(fail(error)),
       )
     },
     onRcptTo: ({ address, args }, _session, done) => {
-      if (!areOffered(args, rcptParameters)) return done(notOffered())
+      if (!areOffered(args, RCPT_PARAMETERS)) return done(notOffered())
       if (readAddress(address) !== undefined) return done()
       done(refusal('553 5.1.3', 'Not an email address that can be sent to'))
     },

@@ -78,14 +78,15 @@ export async function startSubmission(
 }
 
 /** Answered by smtp-server for fun, or for proxies. */
-const foreign = ['XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL', 'HELP']
+const FOREIGN_COMMANDS = ['XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL', 'HELP']
 
 function createServer(
   desk: SubmissionDesk,
   { address, sessions, certificate }: ServerParts,
 ): GuardedServer {
   const { delivery, limits } = desk.config
-  const disabledCommands = certificate === null ? [...foreign, 'STARTTLS'] : foreign
+  const disabledCommands =
+    certificate === null ? [...FOREIGN_COMMANDS, 'STARTTLS'] : FOREIGN_COMMANDS
   const server = new GuardedServer(
     {
       ...certificate,

@@ -18,5 +18,11 @@ export const MAX_HEADER_NAME_LENGTH = 255
 /** Characters of the value of such a field. */
 export const MAX_HEADER_VALUE_LENGTH = 998
 
+/** Characters of a message id or content id that Pillarbox writes, without its angle brackets. */
+export const MAX_WRITTEN_ID_LENGTH = 900
+
+/** Characters of an address that is shown or stored as given: 64, `@` and 255 (RFC 3696 section 3). */
+export const MAX_SHOWN_ADDRESS_LENGTH = 320
+
 /** Characters of an attachment's filename, of its content type and of its content id. */
 export const MAX_ATTACHMENT_FIELD_LENGTH = 255

@@ -55,7 +55,7 @@ type Method = 'run' | 'all' | 'get'
 type NoSchema = Record<string, never>
 
 const dialect = new SQLiteAsyncDialect()
-const silent = { logQuery: () => undefined }
+const SILENT = { logQuery: () => undefined }
 
 /** A query of a builder, compiled. */
 export class StoreQuery extends RemotePreparedQuery {
@@ -66,7 +66,7 @@ export class StoreQuery extends RemotePreparedQuery {
   constructor(runSql: Run, query: Query, selection: Selection, method: Method) {
     const { fields, mapper } = selection
     const noCache = undefined as never
-    super(unused, query, silent, noCache, undefined, undefined, fields, method, true, mapper)
+    super(unused, query, SILENT, noCache, undefined, undefined, fields, method, true, mapper)
     this.#runSql = runSql
     this.selection = selection
     this.#isBare = fields === undefined && mapper === undefined
@@ -105,7 +105,7 @@ class StoreSession extends SQLiteRemoteSession<NoSchema, NoSchema> {
   readonly #runSql: Run
 
   constructor(runSql: Run) {
-    super(unused, dialect, undefined, undefined, { logger: silent })
+    super(unused, dialect, undefined, undefined, { logger: SILENT })
     this.#runSql = runSql
   }
 

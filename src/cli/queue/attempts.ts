@@ -1,6 +1,6 @@
 /** Formats an email's attempts and reports, with each step and reply. */
 
-import { isReport, reportPrefix } from '../../features/messages/outcome/report-row.ts'
+import { isReport, REPORT_PREFIX } from '../../features/messages/outcome/report-row.ts'
 import type { Attempt } from '../../store/schema/messages.ts'
 import { escapeControls, formatTime } from '../engine/text.ts'
 
@@ -26,7 +26,7 @@ function formatAttempt(attempt: Attempt, number: number): string {
 /** Formats a report that arrived after the session: a bounce or a complaint. */
 function formatReport(report: Attempt): string {
   const { at, result, class: kind, host, finalRecipient } = report
-  const what = result.slice(reportPrefix.length)
+  const what = result.slice(REPORT_PREFIX.length)
   const head = `Report, ${formatTime(at)}: ${what}${kind === null ? '' : ` (${kind})`}`
   const from = [host && `by ${host}`, finalRecipient && `of ${finalRecipient}`].filter(Boolean)
   const lines = [from.join(', '), ...describeReport(report)].filter((line) => line !== '')

@@ -12,9 +12,9 @@ import { escapeControls, formatTable, formatTime, shorten } from '../engine/text
 type Sites = AnswerOf<'sites'>
 type Site = Sites['sites'][number]
 
-const noServer =
+const NO_SERVER =
   'No server runs on this database: destinations and their back-offs are known to it alone.'
-const noAnswer = 'The server did not answer within 2 s.'
+const NO_ANSWER = 'The server did not answer within 2 s.'
 const MAX_REPLY = 200
 
 export async function sitesCommand(context: Context, input: Input): Promise<Result> {
@@ -25,14 +25,14 @@ export async function sitesCommand(context: Context, input: Input): Promise<Resu
 async function list(core: OpenCore): Promise<Result> {
   const asked = await askServer(core, { kind: 'sites', question: {} })
   if (asked.server === 'silent') throw unanswered()
-  if (asked.server === 'none') return { json: [], text: noServer }
+  if (asked.server === 'none') return { json: [], text: NO_SERVER }
   const { sites, left } = asked.answer
-  const rows = formatTable(head, sites.map(toRow), 'No mail has gone anywhere since the start.')
+  const rows = formatTable(COLUMNS, sites.map(toRow), 'No mail has gone anywhere since the start.')
   const more = left === 0 ? [] : [`And ${left} more.`]
   return { json: sites.map(toJson), text: [rows, ...more].join('\n\n') }
 }
 
-const head = ['SITE', 'CONNECTIONS', 'ON THE WAY', 'RATE', 'STATE', 'SINCE', 'UNTIL', 'REPLY']
+const COLUMNS = ['SITE', 'CONNECTIONS', 'ON THE WAY', 'RATE', 'STATE', 'SINCE', 'UNTIL', 'REPLY']
 
 function toRow(site: Site): string[] {
   const { connections, maxConnections, messagesPerMinute, inFlight, cause } = site
@@ -71,7 +71,7 @@ async function lift(core: OpenCore, given: string): Promise<Result> {
   const asked = await askServer(core, { kind: 'lift', question: { site, domains } })
   if (asked.server === 'silent') throw unanswered()
   if (asked.server === 'none') {
-    return { json: { site, lifted: false, emails: 0 }, text: `Nothing to lift. ${noServer}` }
+    return { json: { site, lifted: false, emails: 0 }, text: `Nothing to lift. ${NO_SERVER}` }
   }
   const { answer } = asked
   if (!answer.isKnown) {
@@ -94,5 +94,5 @@ async function lift(core: OpenCore, given: string): Promise<Result> {
 }
 
 function unanswered(): AppError {
-  return new AppError('EXTERNAL_SERVICE_ERROR', noAnswer)
+  return new AppError('EXTERNAL_SERVICE_ERROR', NO_ANSWER)
 }

@@ -6,10 +6,10 @@ import type { Problem } from '../problems.ts'
 import type { SettingKey, SettingValues } from '../settings.ts'
 import { describePairFault } from './pair-fault.ts'
 
-const sections = ['http', 'inbound', 'submission'] as const
+const SECTIONS = ['http', 'inbound', 'submission'] as const
 
 export function checkCertificates(values: SettingValues): Problem[] {
-  return sections.flatMap((section) => {
+  return SECTIONS.flatMap((section) => {
     const [certKey, keyKey] = [`${section}.tls_cert`, `${section}.tls_key`] as const
     const [certFile, keyFile] = [values[certKey], values[keyKey]]
     if (certFile === null || keyFile === null) return []

@@ -10,13 +10,13 @@ import { type Given, type Layer, unknownKey } from './given.ts'
 const PREFIX = 'PILLARBOX_'
 
 /** Not a setting: the sandbox's welcome text uses this variable for the secret key. */
-export const apiKeyVariable = `${PREFIX}KEY`
+export const API_KEY_VARIABLE = `${PREFIX}KEY`
 
 export function readEnvironment(env: NodeJS.ProcessEnv): Layer {
   const given = new Map<string, Given>()
   const problems: Problem[] = []
   for (const [name, text] of Object.entries(env)) {
-    if (!name.startsWith(PREFIX) || name === apiKeyVariable || text === undefined) continue
+    if (!name.startsWith(PREFIX) || name === API_KEY_VARIABLE || text === undefined) continue
     const key = name.slice(PREFIX.length).toLowerCase().replaceAll('__', '.')
     if (name !== variableOf(key)) problems.push(unknownVariable(key, name))
     else if (isSettingKey(key)) {

@@ -7,8 +7,8 @@ import { ConfigError, describeFound, type Problem } from '../problems.ts'
 import { isSettingKey, secretKeyOfFile, settingKeys } from '../settings.ts'
 import { type Given, type Layer, unknownKey } from './given.ts'
 
-export const fileName = 'pillarbox.toml'
-const systemFile = '/etc/pillarbox/pillarbox.toml'
+export const FILE_NAME = 'pillarbox.toml'
+const SYSTEM_FILE = '/etc/pillarbox/pillarbox.toml'
 
 const REDEFINED = /^trying to redefine .*|^.*redefine an already defined.*/i
 
@@ -29,7 +29,7 @@ export function readConfigFile(search: FileSearch): { file: string; text: string
     if (text === undefined) throw unreadable(file, 'no such file')
     return { file, text }
   }
-  for (const file of [path.join(cwd, fileName), search.systemFile ?? systemFile]) {
+  for (const file of [path.join(cwd, FILE_NAME), search.systemFile ?? SYSTEM_FILE]) {
     const text = readText(file)
     if (text !== undefined) return { file, text }
   }

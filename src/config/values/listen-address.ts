@@ -3,8 +3,8 @@ import { BlockList, isIP } from 'node:net'
 import type { ListenAddress } from '../config.ts'
 
 const MAX_PORT = 65_535
-const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
-const hostName = new RegExp(`^${label}(?:\\.${label})*$`)
+const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
+const HOST_NAME = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`)
 
 /** Port 0 means any free port. Undefined when `text` is not a listen address. */
 export function parseListenAddress(text: string): ListenAddress | undefined {
@@ -32,7 +32,7 @@ function parseHostAndPort(text: string): { host: string; port: number } | undefi
  * label of digits is refused, because other programs read such names as addresses.
  */
 export function isHostName(text: string): boolean {
-  return text.length <= 253 && hostName.test(text) && !/(?:^|\.)\d+$/.test(text)
+  return text.length <= 253 && HOST_NAME.test(text) && !/(?:^|\.)\d+$/.test(text)
 }
 
 /** Whether `host`, an address or a name, is reachable from this machine only. */

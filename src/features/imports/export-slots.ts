@@ -3,7 +3,7 @@
  * and at most one of them writes in each turn of the event loop: their number does not delay other
  * work.
  */
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
 
 export type ExportSlots = {
@@ -38,7 +38,7 @@ export function createExportSlots({ perProject, all }: ExportLimits = LIMITS): E
       })
     },
     nextTurn() {
-      const mine = last.then(() => turn())
+      const mine = last.then(() => setImmediate())
       last = mine
       return mine
     },

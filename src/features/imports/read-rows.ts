@@ -1,5 +1,5 @@
 /** Reads an import file as rows, chunk by chunk; other work runs between two chunks. */
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { FinalFailure } from '../../jobs/run.ts'
 import { and, eq } from '../../store/drizzle.ts'
 import { importChunks } from '../../store/schema/jobs.ts'
@@ -66,7 +66,7 @@ async function* readChunks({ store }: Deps, { uploadId }: Source): AsyncGenerato
     const chunk = await store.read.find(selectChunk, { uploadId, number })
     if (chunk === undefined) return
     yield chunk.bytes
-    await turn()
+    await setImmediate()
   }
 }
 

@@ -9,7 +9,7 @@
  *
  * A segment's computes take turns. When its condition changes during one, that one starts anew.
  */
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
 import { indexedBy } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
@@ -86,7 +86,7 @@ async function pass(
       index += chunk.length
       size = nextSize(chunk.length, applied.tookMs)
       // Requests that came meanwhile go first.
-      await turn()
+      await setImmediate()
     }
     signal?.throwIfAborted()
   }

@@ -6,7 +6,7 @@ import { MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH } from '../limits.ts'
 
 export type SegmentTexts = { name?: string | undefined; description?: string | null | undefined }
 
-const control = /[\x00-\x08\x0a-\x1f\x7f]/
+const CONTROL_CHARACTER = /[\x00-\x08\x0a-\x1f\x7f]/
 
 /** Checks the texts that are given. @throws AppError VALIDATION_ERROR */
 export function checkTexts({ name, description }: SegmentTexts): void {
@@ -15,7 +15,7 @@ export function checkTexts({ name, description }: SegmentTexts): void {
   if (name !== undefined && name.length > MAX_NAME_LENGTH) {
     wrong.push(tooLong('name', MAX_NAME_LENGTH))
   }
-  if (name !== undefined && control.test(name)) {
+  if (name !== undefined && CONTROL_CHARACTER.test(name)) {
     const message = 'Must not contain line breaks or control characters'
     wrong.push({ field: 'name', code: 'invalid_string', message })
   }

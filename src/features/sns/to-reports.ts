@@ -4,6 +4,7 @@
  * (contract 7.4, 17). The diagnostic adds the class and the remote server's own words.
  */
 import { parseAddress } from '../../mail/address/address.ts'
+import { MAX_SHOWN_ADDRESS_LENGTH } from '../../mail/limits.ts'
 import { classifyReply } from '../../mail/replies/classify-reply.ts'
 import type { Reply, Verdict } from '../../mail/replies/reply.ts'
 import { isComplaint } from '../../mail/report/complaint.ts'
@@ -20,7 +21,6 @@ export type ReportsAndHits = { reports: EmailReport[]; hits: Hit[] }
 
 const MAX_DIAGNOSTIC = 1_000
 const MAX_HOST = 240
-const MAX_ADDRESS = 320
 const MAX_FEEDBACK_TYPE = 100
 
 /** `now`: of a hit whose time is not told, or lies in the future. Empty when it means nothing. */
@@ -62,7 +62,8 @@ function toBounces(bounce: Of<'bounce'>, emailId: string, recipient: string): Em
   if (ours === undefined) return []
   const diagnostic = oneLine(ours.diagnostic ?? [bounceType, bounceSubType].join(' '))
   const reply = replyOf(ours)
-  const finalRecipient = ours.address === '' ? null : oneLine(ours.address, MAX_ADDRESS)
+  const finalRecipient =
+    ours.address === '' ? null : oneLine(ours.address, MAX_SHOWN_ADDRESS_LENGTH)
   const told = { emailId, reply: reportedReply(reply), diagnostic, reportingMta, finalRecipient }
   if (bounceType === 'Transient') return [{ type: 'delay', ...told }]
   return [{ type: 'bounce', verdict: verdictOf(reply, bounceType), ...told }]

@@ -3,7 +3,7 @@
  * read as URLs: user names, ports, back slashes, other letters' dots and whatever else a parser
  * forgives are simply not in the pattern.
  */
-const ofSns =
+const SNS_URL =
   /^https:\/\/(sns\.[a-z]{2,4}(?:-[a-z]{2,12}){1,3}-\d{1,2}\.amazonaws\.com(?:\.cn)?)\/([!-~]*)$/
 
 /** One file at the top, nothing behind it. */
@@ -28,7 +28,7 @@ export function parseSubscribeUrl(text: string, topicArn: string): URL | undefin
 
 /** What stands behind the first slash; undefined for any other host. */
 function pathOf(text: string): string | undefined {
-  const [, host, path] = ofSns.exec(text) ?? []
+  const [, host, path] = SNS_URL.exec(text) ?? []
   if (host === undefined || path === undefined) return undefined
   return URL.parse(text)?.hostname === host ? path : undefined
 }

@@ -7,7 +7,7 @@ export type SortKey = string | number
 
 export type Position = { id: string; sortKey: SortKey }
 
-const pattern = /^(name|createdAt|updatedAt)\.(asc|desc)\.([0-9a-f-]{36})\.([\w-]+)$/
+const PATTERN = /^(name|createdAt|updatedAt)\.(asc|desc)\.([0-9a-f-]{36})\.([\w-]+)$/
 
 export function formatCursor({ sort, dir }: TemplateOrder, { id, sortKey }: Position): string {
   const key = Buffer.from(String(sortKey)).toString('base64url')
@@ -16,7 +16,7 @@ export function formatCursor({ sort, dir }: TemplateOrder, { id, sortKey }: Posi
 
 /** Undefined when it is none of ours, or of a list in another order. */
 export function parseCursor(order: TemplateOrder, cursor: string): Position | undefined {
-  const [, sort, dir, id, key] = pattern.exec(cursor) ?? []
+  const [, sort, dir, id, key] = PATTERN.exec(cursor) ?? []
   if (sort !== order.sort || dir !== order.dir) return undefined
   if (id === undefined || key === undefined) return undefined
   const text = Buffer.from(key, 'base64url').toString()

@@ -3,7 +3,7 @@
  * cursor: whoever follows one has seen it. By cursor a page ends early where its bodies are large;
  * pages that have numbers are whole. Bodies are read one by one, so that nobody waits for all.
  */
-import { setImmediate as othersTurn } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { invalidField } from '../../errors.ts'
 import { containsText, octets } from '../../store/dialect.ts'
 import {
@@ -116,7 +116,7 @@ async function readBodies(
     const row = await store.read.find(findBody, { id: template.id })
     if (row === undefined) continue
     views.push(toTemplateView({ ...template, body: row.body }))
-    if (row.body.length > TURN_CHARACTERS) await othersTurn()
+    if (row.body.length > TURN_CHARACTERS) await setImmediate()
   }
   return views
 }

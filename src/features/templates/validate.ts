@@ -46,8 +46,8 @@ const textRules: Record<'name' | 'description' | 'subject' | 'body' | 'fromName'
 }
 
 const types: readonly string[] = ['TRANSACTIONAL', 'MARKETING', 'HEADLESS'] satisfies ContentType[]
-const tooComplex = 'Takes longer to read, or more memory, than a template may'
-const control = /[\x00-\x08\x0a-\x1f\x7f]/
+const TOO_COMPLEX = 'Takes longer to read, or more memory, than a template may'
+const CONTROL_CHARACTER = /[\x00-\x08\x0a-\x1f\x7f]/
 
 /**
  * Checks the fields that are given.
@@ -103,7 +103,7 @@ function checkText(field: string, text: string | null | undefined, rule: TextRul
     const message = `Must be at most ${rule.max} characters long`
     return [{ field, code: 'too_big', message }]
   }
-  if (!rule.isLine || !control.test(text)) return []
+  if (!rule.isLine || !CONTROL_CHARACTER.test(text)) return []
   const message = 'Must not contain line breaks or control characters'
   return [{ field, code: 'invalid_string', message }]
 }
@@ -112,7 +112,7 @@ async function checkSyntax(deps: CheckDeps, { subject, body }: SomeFields): Prom
   const faults: ({ field: string } & TemplateFault)[] = []
   for (const [field, source] of Object.entries({ subject, body })) {
     const fault = source === undefined ? undefined : await findFault(deps, source)
-    if (fault === 'too heavy') throw invalidField(field, 'too_complex', tooComplex)
+    if (fault === 'too heavy') throw invalidField(field, 'too_complex', TOO_COMPLEX)
     if (fault !== undefined) faults.push({ field, ...fault })
   }
   const [first] = faults

@@ -38,16 +38,16 @@ const MACHINE_HITS = 20
 /** More of a User-Agent tells no more, and strangers make it as long as they like. */
 const MAX_AGENT_LENGTH = 500
 
-const prefetchHeaders = ['purpose', 'sec-purpose', 'x-purpose', 'x-moz'] as const
+const PREFETCH_HEADERS = ['purpose', 'sec-purpose', 'x-purpose', 'x-moz'] as const
 const PREFETCH = /prefetch|prerender|preview/i
 
-const machineAgents = new Set([
+const MACHINE_AGENTS = new Set([
   'Mozilla/5.0',
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/42.0.2311.135 Safari/537.36 Edge/12.246 Mozilla/5.0',
 ])
 
 /** As they name themselves inside an agent that otherwise looks like a browser's. */
-const scanners = new RegExp(
+const SCANNERS = new RegExp(
   [
     'avanan',
     'barracuda',
@@ -77,7 +77,7 @@ const scanners = new RegExp(
 )
 
 /** They fetch when a person opens a message, and isbot takes them for bots. */
-const readers =
+const READERS =
   /GoogleImageProxy|YahooMailProxy|Outlook-Android|Outlook-iOS|Thunderbird|Airmail|eM Client|Evolution\/|K-9 Mail|MailMate|Postbox|SamsungEmail/i
 
 /** By the request alone. */
@@ -86,15 +86,15 @@ export function isMachineRequest(
   { method, headers }: Pick<IncomingMessage, 'method' | 'headers'>,
 ): boolean {
   if (method !== 'GET') return true
-  if (prefetchHeaders.some((name) => PREFETCH.test(String(headers[name] ?? '')))) return true
+  if (PREFETCH_HEADERS.some((name) => PREFETCH.test(String(headers[name] ?? '')))) return true
   return isMachineAgent(type, headers['user-agent'] ?? '')
 }
 
 /** By its User-Agent alone, as a relay's open and click notices have it. */
 export function isMachineAgent(type: HitType, userAgent: string): boolean {
   const agent = userAgent.slice(0, MAX_AGENT_LENGTH).trim()
-  if (agent === '' || machineAgents.has(agent) || scanners.test(agent)) return true
-  if (type === 'open' && readers.test(agent)) return false
+  if (agent === '' || MACHINE_AGENTS.has(agent) || SCANNERS.test(agent)) return true
+  if (type === 'open' && READERS.test(agent)) return false
   return isbot(agent)
 }
 

@@ -8,7 +8,7 @@
  */
 import { isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
 import { isEscaped, scanJson } from './json-scan.ts'
 
@@ -45,7 +45,7 @@ async function parseInSteps(bytes: Buffer): Promise<unknown> {
   for (let end = 0; end < bytes.length; ) {
     end = Math.min(end + STEP_BYTES, bytes.length)
     scan.advance(end)
-    await nextTurn()
+    await setImmediate()
   }
   if (scan.isCutOff()) throw malformed('The body is not valid JSON.')
   // The marker is random, so no text of the body can be mistaken for one that was cut out.
@@ -53,9 +53,9 @@ async function parseInSteps(bytes: Buffer): Promise<unknown> {
   const text = await cutTexts(bytes, scan.texts, marker)
   const texts = await decodeTexts(bytes, scan.texts)
   const value = parseText(text)
-  await nextTurn()
+  await setImmediate()
   dropPrototypeKeys(value)
-  await nextTurn()
+  await setImmediate()
   return insertTexts(value, { marker, texts })
 }
 
@@ -66,7 +66,7 @@ async function cutTexts(bytes: Buffer, ranges: readonly number[], marker: string
   for (let index = 0; index < ranges.length; index += 2) {
     parts.push(bytes.toString('utf8', at, ranges[index]), `${marker}${index / 2}`)
     at = ranges[index + 1] as number
-    if (index % STEP_TEXTS === 0) await nextTurn()
+    if (index % STEP_TEXTS === 0) await setImmediate()
   }
   parts.push(bytes.toString('utf8', at))
   return parts.join('')
@@ -82,7 +82,7 @@ async function decodeTexts(bytes: Buffer, ranges: readonly number[]): Promise<st
     inStep += to - from
     if (inStep < STEP_BYTES && texts.length % STEP_TEXTS > 0) continue
     inStep = 0
-    await nextTurn()
+    await setImmediate()
   }
   return texts
 }
@@ -102,7 +102,7 @@ async function decodeLong(bytes: Buffer, from: number, to: number): Promise<stri
     if (isPlain && plainEnd === at) plainEnd = end
     else pieces.push(piece)
     at = end
-    await nextTurn()
+    await setImmediate()
   }
   const plain = bytes.toString('latin1', from, plainEnd)
   return pieces.length === 0 ? plain : plain + pieces.join('')

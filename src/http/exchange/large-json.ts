@@ -2,7 +2,7 @@
  * JSON responses that may be large, such as a page of templates with their bodies. A large response
  * is serialized chunk by chunk while it is sent, so that it does not block the event loop.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { type HttpResponse, json } from '../response.ts'
 
 /** Characters serialized in one step, which takes milliseconds. */
@@ -26,7 +26,7 @@ async function* inSteps(
   for (const chunk of begun) yield Buffer.from(chunk)
   for (const chunk of rest) {
     yield Buffer.from(chunk)
-    await nextTurn()
+    await setImmediate()
   }
 }
 

@@ -1,5 +1,5 @@
 /** The API's own description: `/openapi.json`, and `/docs` to read and try it. No page loads anything from another host. */
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { readAsset } from '../../config/assets.ts'
 import { productVersion } from '../../config/version.ts'
 import { notFound } from '../../errors.ts'
@@ -103,7 +103,7 @@ export const showFile = () => {
   // One file for each turn of the event loop, because the system copies megabytes of each at once.
   let lastTurn: Promise<void> = Promise.resolve()
   const ownTurn = (): Promise<void> => {
-    lastTurn = lastTurn.then(() => nextTurn())
+    lastTurn = lastTurn.then(() => setImmediate())
     return lastTurn
   }
   return openOperation({

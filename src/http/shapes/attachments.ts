@@ -1,5 +1,5 @@
 /** The attachments of a send request. Contents are checked as base64 and not decoded. */
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { z } from 'zod'
 import type { Config } from '../../config/config.ts'
 import { invalidField } from '../../errors.ts'
@@ -70,7 +70,7 @@ export async function checkLongContents(attachments: readonly StoredAttachment[]
     for (let end = 0; end < content.length; ) {
       end += MAX_QUICK_BASE64_LENGTH
       scan.advance(end)
-      await nextTurn()
+      await setImmediate()
     }
     if (scan.isBase64()) continue
     throw invalidField(`attachments.${index}.content`, 'invalid_string', NOT_BASE64)

@@ -1,6 +1,7 @@
 /** Converts mailparser's addresses to mailboxes. */
 import type { AddressObject, EmailAddress } from 'mailparser'
 import { MAX_DISPLAY_NAME_LENGTH } from '../limits.ts'
+import { oneLine } from '../one-line.ts'
 import { parseAddress } from './address.ts'
 import type { NamedMailbox } from './named-mailbox.ts'
 
@@ -17,9 +18,6 @@ function readEntry({ address, name, group }: EmailAddress): NamedMailbox[] {
 }
 
 function cleanName(name: string): string | null {
-  const clean = name
-    .replace(/\p{Cc}+/gu, ' ')
-    .trim()
-    .slice(0, MAX_DISPLAY_NAME_LENGTH)
+  const clean = oneLine(name).slice(0, MAX_DISPLAY_NAME_LENGTH)
   return clean === '' ? null : clean.toWellFormed()
 }

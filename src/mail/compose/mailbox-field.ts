@@ -1,3 +1,4 @@
+import { MAX_SHOWN_ADDRESS_LENGTH } from '../limits.ts'
 import { encodeWords, needsEncodedWords } from './encoded-word.ts'
 import {
   assertOneLine,
@@ -7,12 +8,12 @@ import {
   formatTextField,
   trimBlanks,
 } from './header-field.ts'
+import { unquote } from './quoted-string.ts'
 
 /** `address` in wire form: `local@a-label`; the local part may be UTF-8 (RFC 6532). */
 export type Mailbox = { address: string; name: string | null }
 
 const MAX_QUOTED_NAME_LENGTH = 60
-const MAX_ADDRESS_LENGTH = 320
 const ADDRESS = /^[^\s\p{Cc}<>()[\]\\,;:"@]+@[^\s\p{Cc}<>()\\,;:"@]+$/u
 const ADDRESS_TOKENS = /"(?:[^"\\]|\\.)*"|<[^<>]*>|[^ \t"<,;:]+|[ \t]+|./gsu
 
@@ -21,7 +22,7 @@ const ADDRESS_TOKENS = /"(?:[^"\\]|\\.)*"|<[^<>]*>|[^ \t"<,;:]+|[ \t]+|./gsu
  * @throws TypeError if the address is not exactly one address, or the name contains CR, LF or NUL
  */
 export function formatMailboxField(field: string, { address, name }: Mailbox): string {
-  if (!ADDRESS.test(address) || address.length > MAX_ADDRESS_LENGTH) {
+  if (!ADDRESS.test(address) || address.length > MAX_SHOWN_ADDRESS_LENGTH) {
     throw new TypeError(`${field} address is not in wire form`)
   }
   assertOneLine(`${field} name`, name ?? '')
@@ -78,9 +79,4 @@ function encodeNames(value: string, firstWidth: number): string {
 function isEncodableName(token: string): boolean {
   if (token.startsWith('<') || !/[^\t\x20-\x7e]/.test(token)) return false
   return token.startsWith('"') || !token.includes('@')
-}
-
-function unquote(token: string): string {
-  if (!/^".*"$/su.test(token)) return token
-  return token.slice(1, -1).replace(/\\(.)/gsu, '$1')
 }

@@ -9,6 +9,7 @@
  * header fields, unless an address has a local part outside ASCII (RFC 6532). Every line ends in
  * CRLF, there is no other CR or LF, and no line is longer than 998 octets.
  */
+import { MAX_WRITTEN_ID_LENGTH } from '../limits.ts'
 import { assertFieldName, assertOneLine, formatField, formatTextField } from './header-field.ts'
 import { formatAddressField, formatMailboxField, type Mailbox } from './mailbox-field.ts'
 import {
@@ -108,7 +109,8 @@ function subjectField(subject: string): string {
 }
 
 function messageIdField(messageId: string): string {
-  if (!/^[!-;=?-~]{1,900}$/.test(messageId)) throw new TypeError('message id is malformed')
+  const isTooLong = messageId.length > MAX_WRITTEN_ID_LENGTH
+  if (isTooLong || !/^[!-;=?-~]+$/.test(messageId)) throw new TypeError('message id is malformed')
   return `Message-ID: <${messageId}>\r\n`
 }
 

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { MAX_WRITTEN_ID_LENGTH } from '../limits.ts'
 import { encodeBase64Lines } from './base64-lines.ts'
 import { assertOneLine } from './header-field.ts'
 import {
@@ -23,8 +24,6 @@ export type Attachment = {
 
 /** Returns a new boundary each time; no boundary of a message is a prefix of another. */
 export type NextBoundary = () => string
-
-const MAX_CONTENT_ID_LENGTH = 900
 
 export function boundariesOf(messageId: string): NextBoundary {
   const seed = hash('sha256', messageId, 'hex').slice(0, 32)
@@ -96,6 +95,6 @@ function contentIdField(contentId: string): string {
   assertOneLine('attachment content id', contentId)
   if (/[<>]/.test(contentId)) throw new TypeError('attachment content id must not contain < or >')
   const safe = contentId.toWellFormed().replace(/[^\x20-\x7e]+/g, (run) => encodeURIComponent(run))
-  if (safe.length > MAX_CONTENT_ID_LENGTH) throw new TypeError('attachment content id is too long')
+  if (safe.length > MAX_WRITTEN_ID_LENGTH) throw new TypeError('attachment content id is too long')
   return `Content-ID: <${safe}>\r\n`
 }

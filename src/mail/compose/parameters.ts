@@ -3,6 +3,7 @@
  * 5.1), and percent-encoded UTF-8 in numbered pieces for all other values (RFC 2231).
  */
 import { encodeWords, needsEncodedWords, splitByCost, utf8Length } from './encoded-word.ts'
+import { unquote } from './quoted-string.ts'
 
 export type ContentType = { type: string; parameters: ReadonlyMap<string, string> }
 
@@ -95,8 +96,4 @@ function percentEncode(piece: string): string {
 
 function isAttributeChar(char: string): boolean {
   return /^[\w!#$&+.^`{|}~-]$/.test(char)
-}
-
-function unquote(value: string): string {
-  return value.startsWith('"') ? value.slice(1, -1).replace(/\\(.)/gsu, '$1') : value
 }

@@ -3,6 +3,7 @@
  */
 
 import { MAX_LINE_OCTETS } from '../limits.ts'
+import { oneLine } from '../one-line.ts'
 import { decodeHeader } from '../parse/decode-text.ts'
 import { findField, listFields, readFields } from '../parse/fields.ts'
 
@@ -27,7 +28,7 @@ const MAX_ANSWERED_IDS = 20
 
 export function readIncomingHeader(raw: Buffer): IncomingHeader {
   const fields = readFields(headerSection(raw))
-  const line = (name: string) => oneLine(decodeHeader(findField(fields, name) ?? ''))
+  const line = (name: string) => boundedLine(decodeHeader(findField(fields, name) ?? ''))
   const autoSubmitted = findField(fields, 'auto-submitted') ?? 'no'
   const references = listIds(listFields(fields, 'references').join(' ')).reverse()
   const inReplyTo = listIds(listFields(fields, 'in-reply-to').join(' '))
@@ -54,11 +55,7 @@ function listIds(value: string): string[] {
   return ids.filter((id) => id !== undefined && id !== '' && id.length <= MAX_ID_LENGTH) as string[]
 }
 
-/** Replaces control characters by spaces and bounds the length. */
-export function oneLine(text: string): string {
-  return text
-    .replace(/\p{Cc}+/gu, ' ')
-    .trim()
-    .slice(0, MAX_LINE_OCTETS)
-    .toWellFormed()
+/** At most 998 characters on one line. */
+export function boundedLine(text: string): string {
+  return oneLine(text).slice(0, MAX_LINE_OCTETS).toWellFormed()
 }

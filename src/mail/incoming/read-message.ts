@@ -7,7 +7,7 @@ import { type AttachmentStream, type Headers, MailParser, type MessageText } fro
 import type { ParsedAddress } from '../address/address.ts'
 import { readMailboxes } from '../address/parsed-mailboxes.ts'
 import { readEntities, readText } from '../parse/entity.ts'
-import { oneLine } from './header.ts'
+import { boundedLine } from './header.ts'
 import { makeSafeHtml } from './safe-html.ts'
 
 export type IncomingAttachment = {
@@ -94,10 +94,10 @@ function setText(mail: IncomingMail, { html, text }: MessageText): void {
 
 function addAttachment(mail: IncomingMail, part: AttachmentStream): void {
   const attachment: IncomingAttachment = {
-    filename: part.filename ? oneLine(part.filename).slice(0, MAX_NAME_LENGTH) : null,
-    contentType: oneLine(part.contentType).slice(0, MAX_NAME_LENGTH).toLowerCase(),
+    filename: part.filename ? boundedLine(part.filename).slice(0, MAX_NAME_LENGTH) : null,
+    contentType: boundedLine(part.contentType).slice(0, MAX_NAME_LENGTH).toLowerCase(),
     sizeBytes: 0,
-    contentId: part.cid ? oneLine(part.cid).slice(0, MAX_NAME_LENGTH) : null,
+    contentId: part.cid ? boundedLine(part.cid).slice(0, MAX_NAME_LENGTH) : null,
     isInline: part.contentDisposition === 'inline' || part.related === true,
   }
   if (mail.attachments.length < MAX_ATTACHMENTS) mail.attachments.push(attachment)

@@ -3,6 +3,7 @@
  * each recipient. Tolerates missing blank lines, address types and Final-Recipient fields.
  */
 
+import { MAX_SHOWN_ADDRESS_LENGTH } from '../limits.ts'
 import { type Field, findField, readFields } from '../parse/fields.ts'
 import { findAddress, readTypedAddress } from '../parse/find-address.ts'
 import type { Stage } from '../replies/reply.ts'
@@ -146,7 +147,7 @@ function rawRecipient(value: string): string {
     .replace(/^\s*[\w-]{1,40}\s*;\s*/, '')
     .trim()
     .toLowerCase()
-  return text.startsWith('@') ? '' : (findAddress(text) ?? text.slice(0, 320))
+  return text.startsWith('@') ? '' : (findAddress(text) ?? text.slice(0, MAX_SHOWN_ADDRESS_LENGTH))
 }
 
 function guessAction(status: string | null): ReportedAction | null {

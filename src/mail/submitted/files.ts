@@ -2,6 +2,7 @@
 import type { Attachment, StructuredHeader } from 'mailparser'
 import type { FileAttachment } from '../compose/attachment.ts'
 import { MAX_ATTACHMENT_FIELD_LENGTH } from '../limits.ts'
+import { oneLine } from '../one-line.ts'
 
 const EXTENSIONS: Readonly<Record<string, string>> = {
   'application/pdf': 'pdf',
@@ -55,11 +56,7 @@ function idOf({ cid }: Attachment): string | null {
 }
 
 function cleanName(name: string): string {
-  const clean = name
-    .replace(/\p{Cc}+/gu, ' ')
-    .replaceAll('"', "'")
-    .trim()
-    .toWellFormed()
+  const clean = oneLine(name.replaceAll('"', "'")).toWellFormed()
   return clean.slice(0, MAX_ATTACHMENT_FIELD_LENGTH)
 }
 

@@ -2,7 +2,8 @@
 
 import type { NamedMailbox } from '../address/named-mailbox.ts'
 import { isHeaderName, isRefusedHeader } from '../compose/custom-header.ts'
-import { MAX_HEADER_VALUE_LENGTH, MAX_HEADERS } from '../limits.ts'
+import { MAX_HEADER_VALUE_LENGTH, MAX_HEADERS, MAX_WRITTEN_ID_LENGTH } from '../limits.ts'
+import { oneFieldLine } from '../one-line.ts'
 import { decodeHeader } from '../parse/decode-text.ts'
 
 /** `key`: the name in lower case; `line`: the undecoded field, one character per octet. */
@@ -15,7 +16,7 @@ const READ_ELSEWHERE = new Set(['subject', 'reply-to'])
 const ADDRESS_FIELD =
   /^(?:list-id|errors-to|disposition-notification-to|mail-followup-to|mail-reply-to)$/
 
-const MESSAGE_ID = /^<[!-;=?-~]{1,900}>$/
+const MESSAGE_ID = new RegExp(`^<[!-;=?-~]{1,${MAX_WRITTEN_ID_LENGTH}}>$`)
 
 /**
  * The fields to send, or the reason for which they are refused. The first of a repeated field counts.
@@ -48,10 +49,7 @@ function readValue(key: string, line: string): string {
   const text = ADDRESS_FIELD.test(key)
     ? Buffer.from(unfolded, 'latin1').toString('utf8')
     : decodeHeader(unfolded)
-  const value = text
-    .replace(/[\x00-\x08\x0a-\x1f\x7f]+/g, ' ')
-    .trim()
-    .toWellFormed()
+  const value = oneFieldLine(text).toWellFormed()
   return key === 'references' ? shortenReferences(value) : value
 }
 

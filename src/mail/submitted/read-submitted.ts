@@ -12,6 +12,7 @@ import type { NamedMailbox } from '../address/named-mailbox.ts'
 import { readMailboxes } from '../address/parsed-mailboxes.ts'
 import type { FileAttachment } from '../compose/attachment.ts'
 import { MAX_SUBJECT_LENGTH } from '../limits.ts'
+import { oneFieldLine } from '../one-line.ts'
 import { collectFiles } from './files.ts'
 import { collectHeaders, type HeaderLine } from './headers.ts'
 import { type ParsedMessage, parseMessage } from './parse.ts'
@@ -64,7 +65,7 @@ export async function readSubmitted(
   if (from === undefined) {
     return refuse('550 5.7.1', 'The header field From must name exactly one mailbox')
   }
-  const subject = oneLine(mail.subject)
+  const subject = oneFieldLine(mail.subject)
   if (subject.length > MAX_SUBJECT_LENGTH) {
     return refuse('550 5.6.0', `The subject is longer than ${MAX_SUBJECT_LENGTH} characters`)
   }
@@ -134,8 +135,4 @@ function namesOf({ to, cc }: ParsedMessage): Map<string, string> {
     if (name !== null && !names.has(address.address)) names.set(address.address, name)
   }
   return names
-}
-
-function oneLine(text: string): string {
-  return text.replace(/[\x00-\x08\x0a-\x1f\x7f]+/g, ' ').trim()
 }

@@ -42,7 +42,7 @@ export function parseOutput(content: string): OutputExpression {
   const [first = '', ...rest] = terms
   const [head, headFilters] = splitFilters(first)
   const [lastTerm, filters] = rest.length === 0 ? ['', ''] : splitFilters(rest.pop() ?? '')
-  const literals = [...rest, lastTerm].map(unquote)
+  const literals = [...rest, lastTerm].map(literalText)
   return {
     head,
     path: parsePath(head),
@@ -125,7 +125,7 @@ function skipQuoted(text: string, at: number): number {
   return close === -1 ? at + 1 : close + 1
 }
 
-function unquote(literal: string): string {
+function literalText(literal: string): string {
   const text = literal.trim()
   const quoted = /^"([^"]*)"$|^'([^']*)'$/.exec(text)
   return quoted === null ? text : (quoted[1] ?? quoted[2] ?? '')

@@ -176,7 +176,7 @@ function keyOf({ type, name }: DnsQuestion): string {
 
 function isSilence(answer: DnsAnswer<unknown>): boolean {
   if (answer.kind !== 'failed') return false
-  return answer.error === failureNames.ETIMEOUT || answer.error === failureNames.ECONNREFUSED
+  return answer.error === FAILURE_NAMES.ETIMEOUT || answer.error === FAILURE_NAMES.ECONNREFUSED
 }
 
 function toAnswer(records: unknown[], expiresAt: number, at: number): DnsAnswer<unknown> {
@@ -192,10 +192,10 @@ function toFailure(error: unknown, at: number): DnsAnswer<never> {
   // A name that does not fit a query cannot exist either.
   const isMissing = code === 'ENOTFOUND' || code === 'EBADNAME'
   if (isMissing) return { kind: 'nxdomain', expiresAt: at + NEGATIVE_TTL_MS }
-  return { kind: 'failed', error: failureNames[code] ?? code, expiresAt: at + FAILURE_TTL_MS }
+  return { kind: 'failed', error: FAILURE_NAMES[code] ?? code, expiresAt: at + FAILURE_TTL_MS }
 }
 
-const failureNames: Record<string, string> = {
+const FAILURE_NAMES: Record<string, string> = {
   ESERVFAIL: 'SERVFAIL',
   EREFUSED: 'REFUSED',
   ETIMEOUT: 'time-out',

@@ -49,7 +49,7 @@ export type DestinationDeps = {
   receivesFor: (domain: string) => boolean
 }
 
-const results: Partial<Record<LocalCause, ClosedDestination['result']>> = {
+const RESULTS: Partial<Record<LocalCause, ClosedDestination['result']>> = {
   'unknown-host': 'bounced',
   'null-mx': 'bounced',
   loop: 'failed',
@@ -61,7 +61,7 @@ export function closedDestination(
   error: string,
   expiresAt: number,
 ): ClosedDestination {
-  const result = results[cause] ?? 'deferred'
+  const result = RESULTS[cause] ?? 'deferred'
   const verdict = classifyLocally(cause)
   const nothing = { site: null, reply: null, lookup: null }
   return { kind: 'closed', result, verdict, error, expiresAt, ...nothing }

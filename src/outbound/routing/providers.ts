@@ -43,11 +43,11 @@ export const providers: readonly Provider[] = [
   { site: 'gmx.net', hosts: ['gmx.net', 'gmx.com', 'web.de'], requiresTls: true },
 ]
 
-const bySite = new Map(providers.map((provider) => [provider.site, provider]))
+const BY_SITE = new Map(providers.map((provider) => [provider.site, provider]))
 
 /** Returns the provider of a site as named by `siteOfHosts`; undefined if it is none. */
 export function findProvider(site: string): Provider | undefined {
-  return bySite.get(site)
+  return BY_SITE.get(site)
 }
 
 /** `host`: lower case, A-labels. */

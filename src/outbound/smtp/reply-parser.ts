@@ -26,14 +26,14 @@ export type ReplyParser = {
 /** Replies of one short line by that line: servers say the same to every message. */
 export type KnownReplies = Pick<LRUCache<string, ServerReply>, 'get' | 'set'>
 
-const maxReplyBytes = 64 * 1024
-const maxReplyLines = 100
-const maxTextLength = 2_048
-const maxKnownReplies = 100
-const maxKnownLength = 80
+const MAX_REPLY_OCTETS = 64 * 1024
+const MAX_REPLY_LINES = 100
+const MAX_TEXT_LENGTH = 2_048
+const MAX_KNOWN_REPLIES = 100
+const MAX_KNOWN_LENGTH = 80
 
 export function createKnownReplies(): KnownReplies {
-  return new LRUCache<string, ServerReply>({ max: maxKnownReplies })
+  return new LRUCache<string, ServerReply>({ max: MAX_KNOWN_REPLIES })
 }
 
 /** `onReply` is called once for each complete reply, while `push` runs. */
@@ -60,15 +60,15 @@ export function createReplyParser(
     }
     // Joined without being searched again, so that a byte at a time costs linear time.
     partialLine += octets.slice(start)
-    if (byteCount + partialLine.length > maxReplyBytes) error = 'a reply of more than 64 KB'
+    if (byteCount + partialLine.length > MAX_REPLY_OCTETS) error = 'a reply of more than 64 KB'
     return error
   }
 
   function addLine(line: string): string | null {
     byteCount += line.length + 1
     lineCount += 1
-    if (byteCount > maxReplyBytes) return 'a reply of more than 64 KB'
-    if (lineCount > maxReplyLines) return 'a reply of more than 100 lines'
+    if (byteCount > MAX_REPLY_OCTETS) return 'a reply of more than 64 KB'
+    if (lineCount > MAX_REPLY_LINES) return 'a reply of more than 100 lines'
     const content = line.endsWith('\r') ? line.slice(0, -1) : line
     const same = code === 0 ? known.get(content) : undefined
     if (same !== undefined) return finishReply(same)
@@ -83,7 +83,7 @@ export function createReplyParser(
   }
 
   function toReply(lastLine: string): ServerReply {
-    if (lines.length > 1 || lastLine.length > maxKnownLength) {
+    if (lines.length > 1 || lastLine.length > MAX_KNOWN_LENGTH) {
       return { code, lines, stored: toStored(code, lines) }
     }
     const line = copy(lastLine)
@@ -129,38 +129,38 @@ function copy(octets: string): string {
   return Buffer.from(octets, 'latin1').toString('latin1')
 }
 
-const leadingCode = /^#?([245]\.\d{1,3}\.\d{1,3})(?: |$)/
-const trailingCode = /\(#([245]\.\d{1,3}\.\d{1,3})\)\s*$/
+const LEADING_CODE = /^#?([245]\.\d{1,3}\.\d{1,3})(?: |$)/
+const TRAILING_CODE = /\(#([245]\.\d{1,3}\.\d{1,3})\)\s*$/
 
 /** RFC 2034: believed only where its class digit is the reply's own. Also qmail's "(#5.1.1)". */
 function findEnhancedCode(code: number, lines: readonly string[]): string | null {
   const found =
-    leadingCode.exec(lines[0] ?? '') ?? trailingCode.exec(lines.at(-1)?.slice(-200) ?? '')
+    LEADING_CODE.exec(lines[0] ?? '') ?? TRAILING_CODE.exec(lines.at(-1)?.slice(-200) ?? '')
   const enhancedCode = found?.[1]
   if (enhancedCode === undefined) return null
   return Number(enhancedCode.charAt(0)) === Math.floor(code / 100) ? enhancedCode : null
 }
 
 function withoutEnhancedCode(line: string): string {
-  const found = leadingCode.exec(line)
+  const found = LEADING_CODE.exec(line)
   return found ? line.slice(found[0].length) : line
 }
 
 // C0, C1, and what turns or hides text on a terminal or a page.
-const control =
+const UNPRINTABLE =
   /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g
 
 function escapeLine(line: string): string {
-  if (line.length <= maxTextLength && /^[ -~]*$/.test(line)) return line
-  const bounded = line.slice(0, maxTextLength + 1)
+  if (line.length <= MAX_TEXT_LENGTH && /^[ -~]*$/.test(line)) return line
+  const bounded = line.slice(0, MAX_TEXT_LENGTH + 1)
   const isAscii = !/[\u0080-\u00ff]/.test(bounded)
   const text = isAscii ? bounded : Buffer.from(bounded, 'latin1').toString('utf8')
-  return text.replace(control, escapeCharacter)
+  return text.replace(UNPRINTABLE, escapeCharacter)
 }
 
 /** Text that a peer may have chosen, made safe to store and show: one line of bounded length. */
 export function printable(text: string, maxLength: number): string {
-  return text.trim().slice(0, maxLength).replace(control, escapeCharacter)
+  return text.trim().slice(0, maxLength).replace(UNPRINTABLE, escapeCharacter)
 }
 
 function escapeCharacter(character: string): string {
@@ -171,5 +171,5 @@ function escapeCharacter(character: string): string {
 }
 
 function boundText(text: string): string {
-  return text.length <= maxTextLength ? text : `${text.slice(0, maxTextLength - 1)}…`
+  return text.length <= MAX_TEXT_LENGTH ? text : `${text.slice(0, MAX_TEXT_LENGTH - 1)}…`
 }

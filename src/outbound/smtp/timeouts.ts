@@ -1,3 +1,5 @@
+import { MINUTE_MS, SECOND_MS } from '../../clock.ts'
+
 /** How long each phase may take, in milliseconds: RFC 5321 section 4.5.3.2 where it names one. */
 export type Timeouts = {
   connect: number
@@ -18,19 +20,16 @@ export type Timeouts = {
   whole: number
 }
 
-const second = 1_000
-const minute = 60 * second
-
 export const defaultTimeouts: Timeouts = {
-  connect: 30 * second,
-  greeting: 5 * minute,
-  command: 5 * minute,
-  handshake: minute,
-  mail: 5 * minute,
-  rcpt: 5 * minute,
-  data: 2 * minute,
-  block: 3 * minute,
-  message: 10 * minute,
-  quit: 5 * second,
-  whole: 60 * minute,
+  connect: 30 * SECOND_MS,
+  greeting: 5 * MINUTE_MS,
+  command: 5 * MINUTE_MS,
+  handshake: MINUTE_MS,
+  mail: 5 * MINUTE_MS,
+  rcpt: 5 * MINUTE_MS,
+  data: 2 * MINUTE_MS,
+  block: 3 * MINUTE_MS,
+  message: 10 * MINUTE_MS,
+  quit: 5 * SECOND_MS,
+  whole: 60 * MINUTE_MS,
 }

@@ -125,12 +125,12 @@ function progressOfWaiting({ pools }: Context, task: number): CurrentStep | unde
 function siteOf({ sites }: Context, name: string): SiteState {
   const known = sites.get(name)
   if (known !== undefined) return known
-  const site = { ...newSite, site: name, pools: new Map() }
+  const site = { ...NEW_SITE, site: name, pools: new Map() }
   sites.set(name, site)
   return site
 }
 
-const newSite = { grant: 0, isLowering: false, hasGreeted: false, open: 0, closing: 0 }
+const NEW_SITE = { grant: 0, isLowering: false, hasGreeted: false, open: 0, closing: 0 }
 
 function setPool(context: Context, pool: PoolSettings): void {
   const known = context.pools.get(pool.key)

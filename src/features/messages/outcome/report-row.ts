@@ -8,7 +8,7 @@ import { attempts } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 
-export const reportPrefix = 'reported-'
+export const REPORT_PREFIX = 'reported-'
 
 export type ReportResult = {
   emailId: string
@@ -57,7 +57,7 @@ const insertRow = statement((db) =>
 
 /** Whether a row is a report instead of an attempt. */
 export function isReport({ result }: { result: string }): boolean {
-  return result.startsWith(reportPrefix)
+  return result.startsWith(REPORT_PREFIX)
 }
 
 export async function insertReport(tx: Tx, report: ReportResult): Promise<void> {

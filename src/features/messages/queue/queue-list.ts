@@ -42,7 +42,7 @@ export const queueStates: readonly QueueState[] = [
   'suppressed',
 ]
 
-const endStates = ['delivered', 'relayed', 'bounced', 'failed', 'suppressed'] as const
+const END_STATES = ['delivered', 'relayed', 'bounced', 'failed', 'suppressed'] as const
 
 type Part = { index: NamedIndex; term: string }
 
@@ -52,7 +52,7 @@ const WAITING: Part = {
 }
 const SENDING: Part = { index: 'emails_leased', term: 'lease_until is not null' }
 const HELD: Part = { index: 'emails_held', term: "state = 'held'" }
-const onTheWay: Partial<Record<QueueState, Part>> = {
+const ON_THE_WAY: Partial<Record<QueueState, Part>> = {
   queued: WAITING,
   deferred: WAITING,
   sending: SENDING,
@@ -114,7 +114,7 @@ export function listedCount(filter: QueueFilter): SQL {
 }
 
 function isOfEnded({ state }: QueueFilter): boolean {
-  return state === 'ended' || (state !== undefined && onTheWay[state] === undefined)
+  return state === 'ended' || (state !== undefined && ON_THE_WAY[state] === undefined)
 }
 
 async function listOfRecipient(deps: Deps, filter: QueueFilter): Promise<QueuedEmail[]> {
@@ -190,7 +190,7 @@ function recipientRows(filter: QueueFilter): SQL {
 
 function onTheWayRows(filter: QueueFilter): SQL[] {
   const { state } = filter
-  const known = state === undefined || state === 'ended' ? undefined : onTheWay[state]
+  const known = state === undefined || state === 'ended' ? undefined : ON_THE_WAY[state]
   const parts = known === undefined ? [WAITING, SENDING, HELD] : [known]
   return parts.map(
     ({ index, term }) => sql`select ${rowNumber()} as number from emails ${indexedBy(index)}
@@ -208,7 +208,7 @@ function wanted({ state, domain, senderDomain, recipient, projectId }: QueueFilt
   const sender = `@${senderDomain}`
   const conditions = [
     state === undefined || state === 'ended' ? undefined : eq(emails.state, state),
-    state === 'ended' ? inArray(emails.state, [...endStates]) : undefined,
+    state === 'ended' ? inArray(emails.state, [...END_STATES]) : undefined,
     domain === undefined ? undefined : eq(emails.recipientDomain, domain),
     recipient === undefined ? undefined : eq(emails.recipient, recipient),
     projectId === undefined ? undefined : eq(emails.projectId, projectId),
@@ -237,7 +237,7 @@ export async function countEnded({ store }: Deps, filter: QueueFilter): Promise<
   const end = Math.max(0, last - MAX_LOOKED_THROUGH)
   for (let before = last + 1; before > end; before -= PAGE) {
     const rows = await store.scan.all<EndedCount['counts'][number]>(endedCounts(filter, before))
-    const counts = endStates.flatMap((state) => rows.filter((row) => row.state === state))
+    const counts = END_STATES.flatMap((state) => rows.filter((row) => row.state === state))
     if (counts.length === 0) continue
     return { counts, lookedAt: before > PAGE ? last + 1 - before + PAGE : null }
   }

@@ -8,7 +8,7 @@
  * The leases of emails in flight are renewed.
  */
 
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { MINUTE_MS } from '../../../clock.ts'
 import { describeError } from '../../../errors.ts'
 import { newId } from '../../../store/ids.ts'
@@ -226,7 +226,7 @@ async function continueOrPause(state: QueueState, visited: number): Promise<numb
     state.vainVisits = 0
     return idleMs(state, visited > 0)
   }
-  await turn()
+  await setImmediate()
   return 0
 }
 

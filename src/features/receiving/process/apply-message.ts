@@ -2,6 +2,7 @@
  * What was read, put into effect: for each recipient what its address is for (`recipient.ts`), then
  * the end of the row, in one transaction, so that a message counts once however often it is read.
  */
+import { MAX_SHOWN_ADDRESS_LENGTH } from '../../../mail/limits.ts'
 import type { InboundKind } from '../../../store/schema/words.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
@@ -13,8 +14,6 @@ import { type Effect, ignore, isDealtWith, type ReceivedMessage } from './effect
 import { endPending, isPending } from './pending.ts'
 
 type Deps = Pick<Base, 'counters' | 'now' | 'keyring' | 'log'>
-
-const MAX_SENDER_LENGTH = 320
 
 export async function applyMessage(deps: Deps, tx: Tx, message: ReceivedMessage): Promise<void> {
   const { row, parsed } = message
@@ -28,7 +27,7 @@ export async function applyMessage(deps: Deps, tx: Tx, message: ReceivedMessage)
   await endPending(tx, {
     id: row.id,
     kind,
-    sender: (parsed.header.fromField || row.reversePath).slice(0, MAX_SENDER_LENGTH),
+    sender: (parsed.header.fromField || row.reversePath).slice(0, MAX_SHOWN_ADDRESS_LENGTH),
     subject: parsed.header.subject,
     summary: { report: parsed.report.kind, acts: effects },
     remark: isForMailboxes(message) ? remarkOf(effects) : null,

@@ -60,7 +60,7 @@ export async function applyStrayReport(
 }
 
 /** What early feedback reports called the wish to be taken off a list. */
-const wishes = new Set(['opt-out', 'opt-out-list'])
+const OPT_OUT_TYPES = new Set(['opt-out', 'opt-out-list'])
 
 async function applyComplaint(
   deps: ApplyDeps,
@@ -75,7 +75,8 @@ async function applyComplaint(
     return ignore(why, marks[0])
   }
   if (!isComplaint(feedbackType)) return ignore(`feedback: ${feedbackType}`, emailId)
-  if (feedbackType !== null && wishes.has(feedbackType)) return unsubscribe(deps, tx, emailId)
+  if (feedbackType !== null && OPT_OUT_TYPES.has(feedbackType))
+    return unsubscribe(deps, tx, emailId)
   return record(deps, tx, { type: 'complaint', emailId, feedbackType })
 }
 

@@ -3,7 +3,7 @@
  * and lets other work run in between, however fast the answers come. It saves the result so far with
  * its position every few seconds, so that a resumed run continues there and counts nothing twice.
  */
-import { setImmediate as othersTurn } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { loadProgress, saveProgress } from '../../../jobs/progress.ts'
 import type { RunningJob } from '../../../jobs/run.ts'
@@ -46,7 +46,7 @@ export async function runListVerification(deps: Deps, job: RunningJob): Promise<
   let savedAt = deps.now()
   const assessOnce = createDomainAssessor(deps, job.signal)
   for await (const { addresses, missing, end } of pagesOfList(deps, payload, progress)) {
-    await othersTurn()
+    await setImmediate()
     job.signal.throwIfAborted()
     const listed = await Promise.all(addresses.map((one) => verifyOne(one, assessOnce)))
     const result = addResults(progress.result, listed)
@@ -78,7 +78,7 @@ function createDomainAssessor({ verifier }: Deps, signal: AbortSignal): AssessOn
       signal.throwIfAborted()
       const facts = await findDomainFacts(verifier.listDns, { domain, withWebsite: false })
       const assessment = assessDomain({ domain, facts, known: await verifier.lists.load() })
-      await othersTurn()
+      await setImmediate()
       return assessment
     }
     const assessment = limiter.take(() => verifier.listLimiter.take(ask))

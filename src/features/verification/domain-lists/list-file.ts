@@ -1,6 +1,6 @@
 /** An operator's list of domains: one domain per line, with comments after `#`. */
 import { readFile, stat } from 'node:fs/promises'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { parseDomain } from '../../../mail/address/address.ts'
 
 /** Identifies the state of a file; undefined where there is no file. */
@@ -39,7 +39,7 @@ export async function parseList(text: string): Promise<Set<string>> {
   const domains = new Set<string>()
   const faults: number[] = []
   for (const [index, line] of text.split(/\r?\n/).entries()) {
-    if (index % LINES_AT_ONCE === LINES_AT_ONCE - 1) await turn()
+    if (index % LINES_AT_ONCE === LINES_AT_ONCE - 1) await setImmediate()
     const entry = line.replace(/^\ufeff|#.*$/g, '').trim()
     if (entry === '') continue
     const domain = parseDomain(entry)

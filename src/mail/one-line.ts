@@ -1,0 +1,11 @@
+/** Puts a text on one line. */
+
+/** Replaces each run of control characters, tabs included, by a space; trimmed. */
+export function oneLine(text: string): string {
+  return text.replace(/\p{Cc}+/gu, ' ').trim()
+}
+
+/** Replaces each run of ASCII control characters by a space, but keeps tabs, as header fields do. */
+export function oneFieldLine(text: string): string {
+  return text.replace(/[\x00-\x08\x0a-\x1f\x7f]+/g, ' ').trim()
+}
