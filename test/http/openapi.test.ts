@@ -17,7 +17,7 @@ import { type Service, type ServiceProject, startService } from './service.ts'
 type Operation = {
   operationId: string
   security: object[]
-  parameters?: { name: string; in: string }[]
+  parameters?: { name: string; in: string; description?: string }[]
   requestBody?: object
   responses: Record<string, { description: string; content?: object }>
 }
@@ -115,12 +115,25 @@ test('the description names the errors that any path may return', async () => {
   }
 })
 
-test('the limits of the specification stand in the description of a send', () => {
+test('the description of a send states its limits', () => {
   const send = JSON.stringify(description.paths['/v1/send']?.post)
   for (const part of ['"maxItems":1000', '"maxLength":998', '"maxItems":10', 'Idempotency-Key']) {
     assert.ok(send.includes(part), part)
   }
 })
+
+const filtersOfNames: [path: string, parameter: string][] = [
+  ['/activity', 'types'],
+  ['/events', 'eventName'],
+]
+
+for (const [path, parameter] of filtersOfNames) {
+  test(`GET ${path}: \`${parameter}\` names the events that are shown only on request`, () => {
+    const { parameters = [] } = description.paths[path]?.get ?? {}
+    const text = parameters.find(({ name }) => name === parameter)?.description ?? ''
+    assert.match(text, /email\.failed, email\.suppressed/)
+  })
+}
 
 describe('responses match their descriptions, with no further fields', () => {
   it('templates and sends', async () => {

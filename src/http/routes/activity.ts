@@ -5,6 +5,7 @@ import { countRecent } from '../../features/activity/recent.ts'
 import { createActivityStats } from '../../features/activity/stats.ts'
 import { activityTypes } from '../../features/activity/types.ts'
 import { listUpcoming } from '../../features/activity/upcoming.ts'
+import { UNLISTED_EVENTS } from '../../features/events/unlisted.ts'
 import { largeJson } from '../exchange/large-json.ts'
 import { projectOperation } from '../operation.ts'
 import { json } from '../response.ts'
@@ -18,7 +19,11 @@ const activityQuery = z.object({
   types: z
     .string()
     .optional()
-    .meta({ description: 'Activity types, separated by commas; unknown ones are ignored' }),
+    .meta({
+      description:
+        'Activity types, separated by commas; unknown ones are ignored. Types that the feed shows ' +
+        `only if they are named here: ${UNLISTED_EVENTS.join(', ')}`,
+    }),
   contactId: id.optional(),
   fields: z
     .enum(['summary'])

@@ -6,6 +6,7 @@ import { recordEventByIds } from '../../features/contacts/events/record-by-ids.t
 import { deleteEvents, findDeletionStatus } from '../../features/events/delete.ts'
 import { listEvents } from '../../features/events/list.ts'
 import { countByName } from '../../features/events/names.ts'
+import { UNLISTED_EVENTS } from '../../features/events/unlisted.ts'
 import { findEventUsage } from '../../features/events/usage.ts'
 import { largeJson } from '../exchange/large-json.ts'
 import { projectOperation } from '../operation.ts'
@@ -17,7 +18,13 @@ import { countParameter, cursorParameter, instantParameter } from '../shapes/pag
 import { eventName, tracked, trackFields } from './track.ts'
 
 const listQuery = z.object({
-  eventName: z.string().min(1).optional(),
+  eventName: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({
+      description: `Lists events of this name alone. Events that a list shows only if they are named here: ${UNLISTED_EVENTS.join(', ')}`,
+    }),
   limit: countParameter({ fallback: 100, cap: 1_000 }),
   cursor: cursorParameter,
 })

@@ -10,7 +10,8 @@ import { listContactEvents, listEvents } from '../../../src/features/events/list
 import { countByName, listNames } from '../../../src/features/events/names.ts'
 import { findEventUsage } from '../../../src/features/events/usage.ts'
 import { cancelEmails } from '../../../src/features/messages/queue/operate.ts'
-import { START } from '../../core.ts'
+import { address, START } from '../../core.ts'
+import { choose } from '../conditions/population.ts'
 import { openSender } from '../messages/sender.ts'
 
 /** A contact with one email that was cancelled, one event of its own, and a suppressed email. */
@@ -69,6 +70,17 @@ test('names and counts leave them out, the figures of a name do not', async (t) 
   const usage = await findEventUsage(core, { projectId, name: 'email.failed' })
   assert.deepEqual([usage.totalCount, usage.uniqueContacts, usage.canDelete], [1, 1, false])
 })
+
+for (const name of ['email.failed', 'email.suppressed']) {
+  test(`a condition on event.${name} selects the contacts with such an event`, async (t) => {
+    const { core, send, projectId, contactId } = await openFailed(t)
+    await send({ to: [{ address: address('other@dest.test'), name: null }] })
+    const filters = [{ field: `event.${name}`, operator: 'triggered' as const }]
+    const condition = { logic: 'AND' as const, groups: [{ filters }] }
+    const { ids } = await choose(core, { projectId, condition })
+    assert.deepEqual(ids, [contactId])
+  })
+}
 
 test('the feed shows them only when a request names their types', async (t) => {
   const { deps, projectId, contactId, emailId } = await openFailed(t)

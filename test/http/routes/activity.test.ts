@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import supertest from 'supertest'
 import { appendEvent } from '../../../src/features/events/append.ts'
+import { eq } from '../../../src/store/drizzle.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { type Service, type ServiceProject, startService } from '../service.ts'
 
@@ -82,6 +83,25 @@ for (const [query, names] of filters) {
   })
 }
 
+test('failed and suppressed emails are shown only to a request that names their types', async (t) => {
+  const unlisted = ['email.failed', 'email.suppressed']
+  const at = start - 90 * day
+  const event = { projectId: mine.id, contactId: null, emailId: null, data: null, at }
+  await service.core.store.write(async (tx) => {
+    for (const name of unlisted) await appendEvent(tx, { ...event, name })
+  })
+  t.after(() => service.core.store.write((tx) => tx.delete(events).where(eq(events.createdAt, at))))
+  const typesOf = async (query: string) => {
+    const { status, body } = await list(`startDate=2025-11-01&endDate=2026-01-01${query}`)
+    assert.equal(status, 200)
+    return body.data.map(({ type }: { type: string }) => type)
+  }
+  assert.deepEqual(await typesOf(''), [])
+  assert.deepEqual(await typesOf('&types=email.failed'), ['email.failed'])
+  assert.deepEqual(await typesOf('&types=email.suppressed'), ['email.suppressed'])
+  assert.deepEqual((await typesOf(`&types=${unlisted.join(',')}`)).sort(), unlisted)
+})
+
 const wrong: [string, string][] = [
   ['limit=0', 'limit too_small'],
   ['cursor=garbage', 'cursor custom'],
@@ -149,7 +169,7 @@ test('GET /activity?fields=summary leaves the bodies out; other words are refuse
   assert.deepEqual([refused.status, refused.body.error.errors[0].field], [422, 'fields'])
 })
 
-test('GET /activity/types has every type of the contract', async () => {
+test('GET /activity/types has every listed type', async () => {
   const { status, body } = await get('/activity/types')
   assert.equal(status, 200)
   assert.deepEqual(Object.keys(body), ['types'])

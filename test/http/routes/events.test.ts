@@ -173,6 +173,16 @@ test('pages of one name hold that name alone; a cap, a bad limit and a bad curso
   }
 })
 
+test('failed and suppressed emails are listed only by their names', async () => {
+  await happen({ name: 'signup' }, { name: 'email.failed' }, { name: 'email.suppressed' })
+  const namesOf = async (path: string) =>
+    (await get(path)).events.map(({ name }: { name: string }) => name)
+  assert.deepEqual(await namesOf('/events'), ['signup'])
+  for (const name of ['email.failed', 'email.suppressed']) {
+    assert.deepEqual(await namesOf(`/events?eventName=${name}`), [name])
+  }
+})
+
 test('an event of an email shows what its email knows, received mail its text', async () => {
   const { contactId, emailId } = await addContact()
   const about = { projectId: mine.id, contactId, emailId, at: START }
