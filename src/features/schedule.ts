@@ -18,7 +18,7 @@ import { deleteExpiredSandboxMessages } from './messages/sandbox.ts'
 import { deleteExpiredInboundMessages } from './receiving/retention.ts'
 import { deleteExpiredIdempotencyKeys } from './requests/idempotency.ts'
 import { deleteExpiredRequests } from './requests/retention.ts'
-import { clearMembers } from './segments/delete.ts'
+import { deleteMemberships } from './segments/delete.ts'
 import { refreshSegments } from './segments/refresh-all.ts'
 import { deleteExpiredNotifications } from './sns/processed-messages.ts'
 import { runListVerification } from './verification/bulk/run.ts'
@@ -102,6 +102,6 @@ function longWork(core: Core): Required<Omit<Task, 'schedule'>>[] {
     { name: 'delete-field', atOnce: 2, run: (job) => runFieldDeletion(core, job) },
     { name: 'delete-events', atOnce: 2, run: (job) => runEventDeletion(core, job) },
     { name: LIST_JOB_KIND, atOnce: 3, run: (job) => runListVerification(core, job) },
-    { name: 'clear-segment', atOnce: 2, run: (job) => clearMembers(core, job) },
+    { name: 'clear-segment', atOnce: 2, run: (job) => deleteMemberships(core, job) },
   ]
 }

@@ -20,7 +20,7 @@ const listSizes = statement((db) =>
 )
 
 /** What the texts of these emails are made of, in bytes, by email; those that are gone are left out. */
-export async function findSizes(
+export async function findEmailBytes(
   { store }: Pick<Base, 'store'>,
   ids: readonly string[],
 ): Promise<Map<string, number>> {

@@ -30,7 +30,7 @@ export function toActivity(event: FeedEvent, shown: ReadonlyMap<string, ShownEma
     timestamp: formatInstant(event.createdAt),
     ...(event.contactEmail === null ? {} : { contactEmail: event.contactEmail }),
     ...(event.contactId === null ? {} : { contactId: event.contactId }),
-    metadata: email === undefined ? eventFacts(event) : emailFacts(event, email),
+    metadata: email === undefined ? eventMetadata(event) : emailMetadata(event, email),
   }
 }
 
@@ -48,12 +48,12 @@ function emailActivityId({ id, name, data }: FeedEvent, emailId: string, type: s
   return isAgain ? `${contractId}_${id}` : contractId
 }
 
-function eventFacts({ name, data }: FeedEvent): Record<string, unknown> {
+function eventMetadata({ name, data }: FeedEvent): Record<string, unknown> {
   return { eventName: name, eventData: data }
 }
 
 /** What the contract says of an email stands above what its event has by the same name. */
-function emailFacts(event: FeedEvent, email: ShownEmail): Record<string, unknown> {
+function emailMetadata(event: FeedEvent, email: ShownEmail): Record<string, unknown> {
   const isFailure = ['email.bounce', 'email.complaint'].includes(event.name)
   return {
     ...emailEventData(event, email),

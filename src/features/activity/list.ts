@@ -8,14 +8,14 @@ import { desc, eq, sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema/contacts.ts'
 import { events } from '../../store/schema/events.ts'
 import type { Base } from '../base.ts'
-import { findPosition, formatPosition } from '../events/cursor.ts'
+import { findEventCursor, formatEventCursor } from '../events/cursor.ts'
 import { listNames } from '../events/names.ts'
-import { fitPage } from '../events/page-bytes.ts'
-import { type EventScope, pageOf } from '../events/select-page.ts'
+import { limitPageBytes } from '../events/page-bytes.ts'
+import { type EventScope, selectPage } from '../events/select-page.ts'
 import { UNLISTED_EVENTS } from '../events/unlisted.ts'
-import { findSizes } from './email-bytes.ts'
+import { findEmailBytes } from './email-bytes.ts'
 import { type Activity, type FeedEvent, toActivity } from './entry.ts'
-import { type FeedDeps, showEmails } from './show-emails.ts'
+import { type FeedDeps, loadShownEmails } from './show-emails.ts'
 import { eventNamesOf, serviceEventNames } from './types.ts'
 
 export type ActivityQuery = {
@@ -55,26 +55,26 @@ export async function listActivity(
     ...(await findNames(deps, { projectId, contactId, names })),
     startAt: query.startAt ?? defaultStart(query, deps.now()),
     endAt,
-    after: await findPosition(deps, projectId, query.cursor),
+    after: await findEventCursor(deps, projectId, query.cursor),
   }
   const rows = await selectEvents(deps, scope, limit + 1).all()
   const { data, last } = await showPage(deps, rows.slice(0, limit), query.isSummary === true)
   const hasMore = rows.length > data.length
-  return { data, cursor: hasMore && last !== undefined ? positionOf(last) : null, hasMore }
+  return { data, cursor: hasMore && last !== undefined ? cursorOf(last) : null, hasMore }
 }
 
 /** As many of the events as make a response of bearable size, with the last of them. */
 async function showPage(deps: FeedDeps, rows: readonly FeedRow[], isSummary: boolean) {
   const wanted = isSummary ? [] : rows.flatMap(({ emailId }) => emailId ?? [])
-  const sizes = await findSizes(deps, wanted)
-  const stored = fitPage(rows, ({ emailId }) => sizes.get(emailId ?? '') ?? 0)
-  const shown = await showEmails(
+  const sizes = await findEmailBytes(deps, wanted)
+  const stored = limitPageBytes(rows, ({ emailId }) => sizes.get(emailId ?? '') ?? 0)
+  const shown = await loadShownEmails(
     deps,
     stored.flatMap(({ emailId }) => emailId ?? []),
     { isSummary },
   )
   const lines = stored.map((event) => toActivity(event, shown))
-  const data = fitPage(
+  const data = limitPageBytes(
     lines,
     ({ metadata }) => String(metadata.body ?? '').length + String(metadata.text ?? '').length,
   )
@@ -99,7 +99,7 @@ export function selectEvents({ store }: Pick<Base, 'store'>, scope: EventScope, 
     .from(events)
     .leftJoin(contacts, eq(contacts.id, events.contactId))
     .where(
-      sql`${events.seq} in (select seq from (${pageOf(scope, limit)}))
+      sql`${events.seq} in (select seq from (${selectPage(scope, limit)}))
         and ${unindexed(events.projectId)} = ${scope.projectId}`,
     )
     .orderBy(desc(events.createdAt), desc(events.seq))
@@ -110,12 +110,12 @@ function defaultStart({ cursor, endAt }: ActivityQuery, now: number): number | u
   return cursor === undefined ? Math.min(now, endAt ?? now) - DEFAULT_SPAN_MS : undefined
 }
 
-type Wanted = Pick<EventScope, 'projectId' | 'contactId'> & { names: string[] | undefined }
+type NameQuery = Pick<EventScope, 'projectId' | 'contactId'> & { names: string[] | undefined }
 
 /** `*`, whatever the client named itself, is all names that are not the service's. */
 async function findNames(
   deps: Pick<Base, 'store'>,
-  { projectId, contactId, names }: Wanted,
+  { projectId, contactId, names }: NameQuery,
 ): Promise<Pick<EventScope, 'names' | 'exceptNames'>> {
   if (!names?.includes('*')) return { names }
   const exceptNames = serviceEventNames().filter((name) => !names.includes(name))
@@ -126,6 +126,6 @@ async function findNames(
   return { names: [...known.filter((name) => !exceptNames.includes(name)), ...asked] }
 }
 
-function positionOf({ createdAt, seq }: FeedRow): string {
-  return formatPosition({ at: createdAt, seq })
+function cursorOf({ createdAt, seq }: FeedRow): string {
+  return formatEventCursor({ at: createdAt, seq })
 }

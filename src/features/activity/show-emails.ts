@@ -7,7 +7,7 @@ import { contents, type Email, emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
 import type { EventEmail } from '../events/email-data.ts'
-import { showReceived } from '../events/received-content.ts'
+import { toReceivedData } from '../events/received-content.ts'
 import {
   type LoadedEmail,
   loadEmails,
@@ -37,7 +37,7 @@ export type ShownEmail = EventEmail &
 
 type Text = { subject: string; body: string | null; text: string | null }
 
-const fateColumns = {
+const stateColumns = {
   id: emails.id,
   projectId: emails.projectId,
   recipient: emails.recipient,
@@ -75,7 +75,7 @@ const listPlainTexts = statement((db) =>
  * By id; ids may repeat, and those that are gone are left out. A summary has no bodies: nothing is
  * rendered for it.
  */
-export async function showEmails(
+export async function loadShownEmails(
   deps: FeedDeps,
   repeatedIds: readonly string[],
   { isSummary }: { isSummary: boolean },
@@ -86,7 +86,7 @@ export async function showEmails(
   const gone = isSummary ? undefined : null
   const untold = { body: gone, text: gone }
   const fates = await deps.store.read
-    .select(fateColumns)
+    .select(stateColumns)
     .from(emails)
     .where(inArray(emails.id, ids))
     .all()
@@ -122,7 +122,7 @@ async function findTexts(
   const plain = await findPlainTexts(deps, received)
   return new Map([
     ...(await renderSent(deps, sent)),
-    ...received.map((pair) => asItCame(pair, plain)),
+    ...received.map((pair) => toReceivedText(pair, plain)),
   ])
 }
 
@@ -154,12 +154,12 @@ async function renderSent(deps: FeedDeps, pairs: readonly Pair[]): Promise<[stri
 }
 
 /** Others wrote it: nothing in it is a template of ours. */
-function asItCame(
+function toReceivedText(
   { email, content }: Pair,
   plain: ReadonlyMap<string, string | null>,
 ): [string, Text] {
   const received = { ...content, text: plain.get(email.contentId) ?? null }
-  return [email.id, { subject: email.subject, ...showReceived(received) }]
+  return [email.id, { subject: email.subject, ...toReceivedData(received) }]
 }
 
 function isInbound({ sourceType }: LoadedEmail): boolean {

@@ -1,7 +1,7 @@
 /** The feed's types beside the names of the events they show (contract 7.1: the two differ). */
 import { UNLISTED_EVENTS } from '../events/unlisted.ts'
 
-const namesByType = new Map([
+const EVENT_NAMES_BY_TYPE = new Map([
   ['email.sent', 'email.sent'],
   ['email.delivered', 'email.delivery'],
   ['email.received', 'email.received'],
@@ -14,10 +14,10 @@ const namesByType = new Map([
 ])
 
 /** Shown only when a request names them; their event is named like the type. */
-const unlistedTypes = UNLISTED_EVENTS
+const UNLISTED_TYPES = UNLISTED_EVENTS
 
 /** No events: the feed makes them of campaigns and of workflow executions. */
-const typesOfRecords = [
+const RECORD_TYPES = [
   'campaign.sent',
   'campaign.scheduled',
   'workflow.started',
@@ -25,30 +25,32 @@ const typesOfRecords = [
   'workflow.email.scheduled',
 ]
 
-const typesByName = new Map(namesByType.entries().map(([type, name]) => [name, type]))
+const TYPES_BY_EVENT_NAME = new Map(
+  EVENT_NAMES_BY_TYPE.entries().map(([type, name]) => [name, type]),
+)
 
 /** Every type that the feed shows unasked; the client's own events are `event.triggered`. */
-export const activityTypes: readonly string[] = [
+export const ACTIVITY_TYPES: readonly string[] = [
   'event.triggered',
-  ...namesByType.keys(),
-  ...typesOfRecords,
+  ...EVENT_NAMES_BY_TYPE.keys(),
+  ...RECORD_TYPES,
 ]
 
 export function activityTypeOf(eventName: string): string {
-  if (unlistedTypes.includes(eventName)) return eventName
-  return typesByName.get(eventName) ?? 'event.triggered'
+  if (UNLISTED_TYPES.includes(eventName)) return eventName
+  return TYPES_BY_EVENT_NAME.get(eventName) ?? 'event.triggered'
 }
 
 /** The names of all events that the service itself makes and the feed has a type for. */
 export function serviceEventNames(): string[] {
-  return [...namesByType.values(), ...UNLISTED_EVENTS]
+  return [...EVENT_NAMES_BY_TYPE.values(), ...UNLISTED_EVENTS]
 }
 
 /** The event names behind these types; `*` stands for all that are not the service's own. */
 export function eventNamesOf(types: readonly string[]): string[] {
   return types.flatMap((type) => {
     if (type === 'event.triggered') return ['*']
-    if (unlistedTypes.includes(type)) return [type]
-    return namesByType.get(type) ?? []
+    if (UNLISTED_TYPES.includes(type)) return [type]
+    return EVENT_NAMES_BY_TYPE.get(type) ?? []
   })
 }

@@ -11,23 +11,23 @@ import { segmentMembers } from '../../store/schema/segments.ts'
 import type { Base } from '../base.ts'
 import type { Condition } from './condition.ts'
 import { normalizeAddress } from './contact-filter.ts'
-import { readField } from './field.ts'
+import { parseField } from './field.ts'
 import type { Filter } from './filter.ts'
 import { startOfSpan } from './operators.ts'
-import type { Segments } from './referenced-segments.ts'
+import type { ReferencedSegments } from './referenced-segments.ts'
 
 type Deps = Pick<Base, 'store'>
-type Context = { projectId: string; now: number; segments: Segments }
+type Context = { projectId: string; now: number; segments: ReferencedSegments }
 
 /** The rows that name contacts. */
-type Source = { table: SQL; contactId: SQL; isMeant: SQL }
+type CandidateSource = { table: SQL; contactId: SQL; isMeant: SQL }
 
 /** Finding them again and again, page by page, must cost less than it saves. */
 const MAX_LISTED = 2000
 const MAX_PROBES = 5
 
 /** Selects numbers among which are all contacts that match; undefined when these are too many. */
-export async function findShortlist(
+export async function findCandidates(
   deps: Deps,
   condition: Condition,
   context: Context,
@@ -36,7 +36,7 @@ export async function findShortlist(
   const address = required.find(({ field, operator }) => field === 'email' && operator === 'equals')
   if (address !== undefined) return selectAddress(context.projectId, String(address.value))
   const sources = required.flatMap((filter) => findSource(filter, context) ?? [])
-  let best: { source: Source; size: number } | undefined
+  let best: { source: CandidateSource; size: number } | undefined
   for (const source of sources.slice(0, MAX_PROBES)) {
     const size = await countRows(deps, source)
     if (size < (best?.size ?? MAX_LISTED + 1)) best = { source, size }
@@ -45,7 +45,7 @@ export async function findShortlist(
 }
 
 /** The filters that hold for each contact that matches, those of segments' conditions among them. */
-function* listRequired(condition: Condition, segments: Segments): Generator<Filter> {
+function* listRequired(condition: Condition, segments: ReferencedSegments): Generator<Filter> {
   const { logic, groups } = condition
   if (logic === 'OR' && groups.length > 1) return
   for (const { filters, conditions } of groups) {
@@ -59,15 +59,15 @@ function* listRequired(condition: Condition, segments: Segments): Generator<Filt
 }
 
 /** Of the segment that a contact must be in, if that is all there is to it. */
-function conditionOf(filter: Filter, segments: Segments): Condition | undefined {
-  const target = readField(filter)
+function conditionOf(filter: Filter, segments: ReferencedSegments): Condition | undefined {
+  const target = parseField(filter)
   if (target?.kind !== 'segment' || filter.operator !== 'memberOfSegment') return undefined
   const segment = segments.get(target.id)
   return segment?.hasMembers ? undefined : segment?.condition
 }
 
-function findSource(filter: Filter, context: Context): Source | undefined {
-  const target = readField(filter)
+function findSource(filter: Filter, context: Context): CandidateSource | undefined {
+  const target = parseField(filter)
   if (target?.kind === 'event') return findEvents(filter, { ...context, name: target.name })
   if (target?.kind !== 'segment' || filter.operator !== 'memberOfSegment') return undefined
   if (!context.segments.get(target.id)?.hasMembers) return undefined
@@ -82,7 +82,7 @@ function findSource(filter: Filter, context: Context): Source | undefined {
 function findEvents(
   filter: Filter,
   { projectId, now, name }: Context & { name: string },
-): Source | undefined {
+): CandidateSource | undefined {
   const since = startOfSpan(now, filter)
   const times = {
     triggered: sql``,
@@ -99,14 +99,14 @@ function findEvents(
   }
 }
 
-async function countRows({ store }: Deps, { table, isMeant }: Source): Promise<number> {
+async function countRows({ store }: Deps, { table, isMeant }: CandidateSource): Promise<number> {
   const some = sql`select 1 from ${table} where ${isMeant} limit ${MAX_LISTED + 1}`
   const [[count] = []] = await store.read.values<[number]>(sql`select count(*) from (${some})`)
   return count ?? 0
 }
 
 /** A cross join is taken in this order. */
-function selectNumbers({ table, contactId, isMeant }: Source): SQL {
+function selectNumbers({ table, contactId, isMeant }: CandidateSource): SQL {
   return sql`select listed.number from ${table}
     cross join ${contacts} as listed on listed.id = ${contactId} where ${isMeant}`
 }

@@ -14,7 +14,7 @@ import { type SQL, sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema/contacts.ts'
 import { segmentMembers } from '../../store/schema/segments.ts'
 import type { Base } from '../base.ts'
-import { findShortlist } from './candidates.ts'
+import { findCandidates } from './candidates.ts'
 import type { Condition, Group } from './condition.ts'
 import {
   compileEmailFilter,
@@ -23,14 +23,14 @@ import {
 } from './contact-filter.ts'
 import { compileDataFilter } from './data-filter.ts'
 import { compileEventFilter } from './event-filter.ts'
-import { readField, type Target } from './field.ts'
+import { type ConditionField, parseField } from './field.ts'
 import type { Filter } from './filter.ts'
 import { type OperatorOf, startOfSpan } from './operators.ts'
 import {
-  getSegment,
-  type KnownSegment,
-  loadSegments,
-  type Segments,
+  loadReferencedSegments,
+  type ReferencedSegment,
+  type ReferencedSegments,
+  requireSegment,
 } from './referenced-segments.ts'
 
 export type ConditionInput = {
@@ -44,7 +44,7 @@ const MAX_FILTERS_IN_ALL = 1_000
 const MAX_SEGMENT_DEPTH = 10
 
 /** Of looking at one row, next to each other. */
-const costs = { email: 0.1, subscribed: 0.1, instant: 0.1, data: 1, segment: 2, event: 3 }
+const COSTS = { email: 0.1, subscribed: 0.1, instant: 0.1, data: 1, segment: 2, event: 3 }
 
 /**
  * An expression that is 1 for a row of `contacts` (by this name) that matches and 0 for any other,
@@ -56,20 +56,20 @@ export async function compileCondition(
   deps: Pick<Base, 'store' | 'now'>,
   { condition, ...of }: ConditionInput,
 ): Promise<SQL> {
-  const segments = await loadSegments(deps, { condition, ...of })
+  const segments = await loadReferencedSegments(deps, { condition, ...of })
   const now = deps.now()
   const { expression } = compile({ now, segments, filters: 0, depth: 0 }, condition)
   const isMatch = sql`(${expression}) is true`
   const context = { projectId: of.projectId, now, segments }
-  const shortlist = await findShortlist(deps, condition, context)
+  const shortlist = await findCandidates(deps, condition, context)
   return shortlist === undefined
     ? isMatch
     : sql`(${contacts.number} in (${shortlist}) and ${isMatch})`
 }
 
-type Compiler = { now: number; segments: Segments; filters: number; depth: number }
+type Compiler = { now: number; segments: ReferencedSegments; filters: number; depth: number }
 type Term = { expression: SQL; cost: number }
-type SegmentTarget = Extract<Target, { kind: 'segment' }>
+type SegmentTarget = Extract<ConditionField, { kind: 'segment' }>
 
 function compile(compiler: Compiler, { logic, groups }: Condition): Term {
   const terms = groups.map((group) => compileGroup(compiler, group))
@@ -102,14 +102,18 @@ function balance(operator: SQL, expressions: SQL[]): SQL {
 function compileFilter(compiler: Compiler, filter: Filter): Term {
   compiler.filters += 1
   if (compiler.filters > MAX_FILTERS_IN_ALL) throw tooMuch(`${MAX_FILTERS_IN_ALL} filters`)
-  const target = readField(filter)
+  const target = parseField(filter)
   if (target === undefined) throw new TypeError(`not a field: ${filter.field}`)
   if (target.kind === 'segment') return compileMembership(compiler, filter, target.id)
-  return { expression: compileLeaf(compiler, filter, target), cost: costs[target.kind] }
+  return { expression: compileLeaf(compiler, filter, target), cost: COSTS[target.kind] }
 }
 
 /** The operator is one that the field takes: `parseCondition` has seen to it. */
-function compileLeaf(compiler: Compiler, filter: Filter, target: Exclude<Target, SegmentTarget>) {
+function compileLeaf(
+  compiler: Compiler,
+  filter: Filter,
+  target: Exclude<ConditionField, SegmentTarget>,
+) {
   const { operator, value } = filter
   const since = startOfSpan(compiler.now, filter)
   switch (target.kind) {
@@ -141,14 +145,14 @@ function compileLeaf(compiler: Compiler, filter: Filter, target: Exclude<Target,
 }
 
 function compileMembership(compiler: Compiler, { operator }: Filter, id: string): Term {
-  const { expression, cost } = isMember(compiler, getSegment(compiler.segments, id))
+  const { expression, cost } = isMember(compiler, requireSegment(compiler.segments, id))
   if (operator === 'memberOfSegment') return { expression, cost }
   return { expression: sql`(${expression}) is not true`, cost }
 }
 
 /** Who is in a static or tracked segment is written down; of any other its condition tells. */
-function isMember(compiler: Compiler, { id, condition, hasMembers }: KnownSegment): Term {
-  if (hasMembers) return { expression: isListed(id), cost: costs.segment }
+function isMember(compiler: Compiler, { id, condition, hasMembers }: ReferencedSegment): Term {
+  if (hasMembers) return { expression: isListed(id), cost: COSTS.segment }
   if (condition === undefined) return { expression: sql`false`, cost: 0 }
   if (compiler.depth >= MAX_SEGMENT_DEPTH) throw tooMuch(`segments ${MAX_SEGMENT_DEPTH} deep`)
   compiler.depth += 1

@@ -9,8 +9,8 @@
  */
 
 import { type FieldError, invalid, invalidField } from '../../errors.ts'
-import { readField } from './field.ts'
-import { type Fields, nameType, type Report, readObject, report } from './field-errors.ts'
+import { parseField } from './field.ts'
+import { type AddError, errorsAt, type JsonObject, nameType, readObject } from './field-errors.ts'
 import type { Filter } from './filter.ts'
 import { parseFilter } from './filter.ts'
 
@@ -42,9 +42,9 @@ const MAX_BYTES = 128 * 1024
  *   unit; deeper than 32 conditions, more than 500 filters or groups in all, over 128 KB of JSON
  */
 export function parseCondition(value: unknown, at: string): Condition {
-  const walk: Walk = { faults: [], filters: 0, groups: 0 }
+  const walk: Walk = { errors: [], filters: 0, groups: 0 }
   const condition = readCondition(walk, { value, path: at, depth: 1 })
-  if (condition === undefined || walk.faults.length > 0) throw invalid(walk.faults)
+  if (condition === undefined || walk.errors.length > 0) throw invalid(walk.errors)
   if (Buffer.byteLength(JSON.stringify(condition)) <= MAX_BYTES) return condition
   throw invalidField(at, 'too_big', `Must be at most ${MAX_BYTES} bytes of JSON`)
 }
@@ -61,7 +61,7 @@ export function listReferences(condition: Condition): ConditionReferences {
   const events = new Set<string>()
   const segments = new Set<string>()
   for (const filter of listFilters(condition)) {
-    const target = readField(filter)
+    const target = parseField(filter)
     if (target === undefined) continue
     if (target.kind === 'data') keys.add(target.key)
     else if (target.kind === 'event') events.add(target.name)
@@ -83,74 +83,74 @@ function* listFilters({ groups }: Condition): Generator<Filter> {
   }
 }
 
-type Walk = { faults: FieldError[]; filters: number; groups: number }
-type Place = { value: unknown; path: string; depth: number }
+type Walk = { errors: FieldError[]; filters: number; groups: number }
+type JsonNode = { value: unknown; path: string; depth: number }
 
-function readCondition(walk: Walk, { value, path, depth }: Place): Condition | undefined {
-  const fault = report(walk.faults, path)
+function readCondition(walk: Walk, { value, path, depth }: JsonNode): Condition | undefined {
+  const addError = errorsAt(walk.errors, path)
   if (depth > MAX_DEPTH) {
-    fault('', 'too_big', `Conditions may be nested ${MAX_DEPTH} deep`)
+    addError('', 'too_big', `Conditions may be nested ${MAX_DEPTH} deep`)
     return undefined
   }
-  const fields = readObject(fault, { value, keys: ['logic', 'groups'] })
+  const fields = readObject(addError, { value, keys: ['logic', 'groups'] })
   if (fields === undefined) return undefined
-  const logic = readLogic(fault, fields)
-  const list = readList(fault, { fields, key: 'groups' })
-  if (list?.length === 0) fault('groups', 'too_small', 'Give at least one group')
+  const logic = readLogic(addError, fields)
+  const list = readList(addError, { fields, key: 'groups' })
+  if (list?.length === 0) addError('groups', 'too_small', 'Give at least one group')
   walk.groups += list?.length ?? 0
   if (list === undefined || walk.groups > MAX_GROUPS) {
-    if (list) fault('groups', 'too_big', `A condition has at most ${MAX_GROUPS} groups in all`)
+    if (list) addError('groups', 'too_big', `A condition has at most ${MAX_GROUPS} groups in all`)
     return undefined
   }
   const groups = list.map((group, index) =>
     readGroup(walk, { value: group, path: `${path}.groups.${index}`, depth }),
   )
-  return logic && groups.every(isThere) ? { logic, groups } : undefined
+  return logic && groups.every(isDefined) ? { logic, groups } : undefined
 }
 
-function readGroup(walk: Walk, { value, path, depth }: Place): Group | undefined {
-  const fault = report(walk.faults, path)
-  const fields = readObject(fault, { value, keys: ['filters', 'conditions'] })
-  const list = fields && readList(fault, { fields, key: 'filters' })
+function readGroup(walk: Walk, { value, path, depth }: JsonNode): Group | undefined {
+  const addError = errorsAt(walk.errors, path)
+  const fields = readObject(addError, { value, keys: ['filters', 'conditions'] })
+  const list = fields && readList(addError, { fields, key: 'filters' })
   if (fields === undefined || list === undefined) return undefined
   walk.filters += list.length
   if (walk.filters > MAX_FILTERS) {
-    fault('filters', 'too_big', `A condition has at most ${MAX_FILTERS} filters in all`)
+    addError('filters', 'too_big', `A condition has at most ${MAX_FILTERS} filters in all`)
     return undefined
   }
   const filters = list.map((filter, index) =>
-    parseFilter(report(walk.faults, `${path}.filters.${index}`), filter),
+    parseFilter(errorsAt(walk.errors, `${path}.filters.${index}`), filter),
   )
   const hasNested = fields.conditions !== undefined && fields.conditions !== null
   if (list.length === 0 && !hasNested) {
-    fault('filters', 'too_small', 'Give at least one filter, or a nested condition')
+    addError('filters', 'too_small', 'Give at least one filter, or a nested condition')
   }
   const below = { value: fields.conditions, path: `${path}.conditions`, depth: depth + 1 }
   const conditions = hasNested ? readCondition(walk, below) : undefined
-  if (!filters.every(isThere)) return undefined
+  if (!filters.every(isDefined)) return undefined
   return { filters, ...(conditions === undefined ? {} : { conditions }) }
 }
 
-function readLogic(fault: Report, { logic }: Fields): Logic | undefined {
+function readLogic(addError: AddError, { logic }: JsonObject): Logic | undefined {
   if (logic === 'AND' || logic === 'OR') return logic
-  if (logic === undefined) fault('logic', 'invalid_type', 'Required: AND or OR')
-  else fault('logic', 'invalid_enum_value', 'Expected AND or OR')
+  if (logic === undefined) addError('logic', 'invalid_type', 'Required: AND or OR')
+  else addError('logic', 'invalid_enum_value', 'Expected AND or OR')
   return undefined
 }
 
 function readList(
-  fault: Report,
-  { fields, key }: { fields: Fields; key: string },
+  addError: AddError,
+  { fields, key }: { fields: JsonObject; key: string },
 ): unknown[] | undefined {
   const value = fields[key]
   if (Array.isArray(value)) return value
   const received = nameType(value)
   const text = received === 'undefined' ? 'Required' : `Expected array, received ${received}`
-  fault(key, 'invalid_type', text)
+  addError(key, 'invalid_type', text)
   return undefined
 }
 
-function isThere<Value>(value: Value | undefined): value is Value {
+function isDefined<Value>(value: Value | undefined): value is Value {
   return value !== undefined
 }
 

@@ -13,7 +13,7 @@ import {
 } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema/contacts.ts'
-import { formatDay, lexicalBound, parseDataDate } from './dates.ts'
+import { formatDay, lowestTextOf, parseDataDate } from './dates.ts'
 import type { OperatorOf } from './operators.ts'
 
 export type DataFilter = {
@@ -24,9 +24,9 @@ export type DataFilter = {
   since: number
 }
 
-type Field = { value: SQL; type: SQL }
+type DataField = { value: SQL; type: SQL }
 
-const comparators = {
+const COMPARATORS = {
   greaterThan: sql`>`,
   lessThan: sql`<`,
   greaterThanOrEqual: sql`>=`,
@@ -35,7 +35,10 @@ const comparators = {
 
 /** 1, 0 or null for a row of `contacts`. */
 export function compileDataFilter({ key, operator, value, since }: DataFilter): SQL {
-  const field: Field = { value: jsonValue(contacts.data, key), type: jsonType(contacts.data, key) }
+  const field: DataField = {
+    value: jsonValue(contacts.data, key),
+    type: jsonType(contacts.data, key),
+  }
   switch (operator) {
     case 'exists':
       return sql`${field.type} <> 'null'`
@@ -50,15 +53,15 @@ export function compileDataFilter({ key, operator, value, since }: DataFilter): 
     case 'notContains':
       return sql`(${field.value} is not null and not ${hasPart(field, value)})`
     case 'within':
-      return sql`(${field.value} >= ${lexicalBound(since)} and ${isDate(field)})`
+      return sql`(${field.value} >= ${lowestTextOf(since)} and ${isDate(field)})`
     case 'olderThan':
-      return sql`(${field.value} < ${lexicalBound(since)} and ${isDate(field)})`
+      return sql`(${field.value} < ${lowestTextOf(since)} and ${isDate(field)})`
     default:
-      return compare(field, { comparator: comparators[operator], value })
+      return compare(field, { comparator: COMPARATORS[operator], value })
   }
 }
 
-function equals(field: Field, value: unknown): SQL {
+function equals(field: DataField, value: unknown): SQL {
   if (typeof value === 'boolean') return sql`(${field.type} = ${String(value)})`
   if (typeof value === 'number') return equalsNumber(field, value)
   const text = String(value)
@@ -71,31 +74,34 @@ function equals(field: Field, value: unknown): SQL {
 }
 
 /** True and false come as 1 and 0. */
-function equalsNumber(field: Field, value: number): SQL {
+function equalsNumber(field: DataField, value: number): SQL {
   const isEqual = sql`${field.value} = ${jsonNumber(value)}`
   return value === 0 || value === 1 ? sql`(${isEqual} and ${isNumber(field)})` : sql`(${isEqual})`
 }
 
-function isOnDay({ value }: Field, day: string): SQL {
+function isOnDay({ value }: DataField, day: string): SQL {
   return sql`(${value} = ${day} or ${startsWith(value, `${day}T`)})`
 }
 
-function hasPart({ value, type }: Field, part: unknown): SQL {
+function hasPart({ value, type }: DataField, part: unknown): SQL {
   return sql`(${contains(value, String(part))} and ${type} = 'text')`
 }
 
-function compare(field: Field, { comparator, value }: { comparator: SQL; value: unknown }): SQL {
+function compare(
+  field: DataField,
+  { comparator, value }: { comparator: SQL; value: unknown },
+): SQL {
   if (typeof value === 'number') {
     return sql`(${field.value} ${comparator} ${jsonNumber(value)} and ${isNumber(field)})`
   }
   return sql`(${field.value} ${comparator} ${String(value)} and ${field.type} = 'text')`
 }
 
-function isNumber({ type }: Field): SQL {
+function isNumber({ type }: DataField): SQL {
   return sql`${type} in ('integer', 'real')`
 }
 
 /** Only a text has this shape. */
-function isDate({ value }: Field): SQL {
+function isDate({ value }: DataField): SQL {
   return hasDateShape(value)
 }

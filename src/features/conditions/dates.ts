@@ -24,7 +24,7 @@ export function formatDay(instant: number): string {
  * A text that texts of an instant at or behind this second are not less than, whatever follows the
  * second in them: a fraction, a Z. At midnight it is the date alone, as such texts may be.
  */
-export function lexicalBound(instant: number): string {
+export function lowestTextOf(instant: number): string {
   const text = toText(instant).slice(0, 19)
   return text.endsWith('T00:00:00') ? text.slice(0, 10) : text
 }

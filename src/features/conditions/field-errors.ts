@@ -2,36 +2,36 @@
 import type { FieldError } from '../../errors.ts'
 
 /** Notes a fault at `key` below a place; the empty key is the place itself. */
-export type Report = (key: string, code: string, message: string) => void
-export type Fields = Record<string, unknown>
+export type AddError = (key: string, code: string, message: string) => void
+export type JsonObject = Record<string, unknown>
 
 /** A condition that is wrong everywhere is told so often enough. */
-const MAX_FAULTS = 20
+const MAX_ERRORS = 20
 const MAX_SHOWN = 60
 
-export function report(faults: FieldError[], path: string): Report {
+export function errorsAt(errors: FieldError[], path: string): AddError {
   return (key, code, message) => {
-    if (faults.length >= MAX_FAULTS) return
-    faults.push({ field: key === '' ? path : `${path}.${key}`, message, code })
+    if (errors.length >= MAX_ERRORS) return
+    errors.push({ field: key === '' ? path : `${path}.${key}`, message, code })
   }
 }
 
 /** The value as an object; notes that it is none, and each key that is none of `keys`. */
 export function readObject(
-  fault: Report,
+  addError: AddError,
   { value, keys }: { value: unknown; keys: readonly string[] },
-): Fields | undefined {
+): JsonObject | undefined {
   const received = nameType(value)
   if (received !== 'object') {
     const text = received === 'undefined' ? 'Required' : `Expected object, received ${received}`
-    fault('', 'invalid_type', text)
+    addError('', 'invalid_type', text)
     return undefined
   }
-  for (const key of Object.keys(value as Fields)) {
+  for (const key of Object.keys(value as JsonObject)) {
     if (keys.includes(key)) continue
-    fault(shorten(key), 'unrecognized_keys', `Unknown key; allowed are ${keys.join(', ')}`)
+    addError(shorten(key), 'unrecognized_keys', `Unknown key; allowed are ${keys.join(', ')}`)
   }
-  return value as Fields
+  return value as JsonObject
 }
 
 /** What JSON calls the type of a value. */

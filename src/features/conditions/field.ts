@@ -11,7 +11,7 @@
 import { suggest } from './field-errors.ts'
 import { type FieldKind, isEventOperator } from './operators.ts'
 
-export type Target =
+export type ConditionField =
   | { kind: 'email' }
   | { kind: 'subscribed' }
   | { kind: 'instant'; column: 'createdAt' | 'updatedAt' }
@@ -20,7 +20,7 @@ export type Target =
   | { kind: 'event'; name: string }
   | { kind: 'segment'; id: string }
 
-const activities = new Map([
+const ACTIVITY_EVENTS = new Map([
   ['email.sent', 'email.sent'],
   ['email.delivered', 'email.delivery'],
   ['email.opened', 'email.open'],
@@ -28,27 +28,27 @@ const activities = new Map([
   ['email.bounced', 'email.bounce'],
   ['email.complained', 'email.complaint'],
 ])
-const storedActivities = new Set(activities.values())
+const STORED_ACTIVITIES = new Set(ACTIVITY_EVENTS.values())
 
-const columns: readonly string[] = ['email', 'subscribed', 'createdAt', 'updatedAt']
-const prefixes: readonly string[] = ['data', 'event', 'email', 'segment']
-const forms = [...columns, 'data.<key>', 'event.<name>', 'email.<activity>', 'segment.<id>']
+const COLUMNS: readonly string[] = ['email', 'subscribed', 'createdAt', 'updatedAt']
+const PREFIXES: readonly string[] = ['data', 'event', 'email', 'segment']
+const FORMS = [...COLUMNS, 'data.<key>', 'event.<name>', 'email.<activity>', 'segment.<id>']
 
 /** What the field is about; undefined when it is no field. */
-export function readField({
+export function parseField({
   field,
   operator,
 }: {
   field: string
   operator: unknown
-}): Target | undefined {
+}): ConditionField | undefined {
   if (field === 'email' || field === 'subscribed') return { kind: field }
   if (field === 'createdAt' || field === 'updatedAt') return { kind: 'instant', column: field }
   const isEvent = isEventOperator(operator) && field !== ''
-  const bare: Target | undefined = isEvent ? { kind: 'event', name: field } : undefined
+  const bare: ConditionField | undefined = isEvent ? { kind: 'event', name: field } : undefined
   const [prefix, rest] = split(field)
   if (rest === undefined) return bare
-  if (rest === '') return prefixes.includes(prefix) ? undefined : bare
+  if (rest === '') return PREFIXES.includes(prefix) ? undefined : bare
   if (prefix === 'data') return { kind: 'data', key: rest }
   if (prefix === 'event') return { kind: 'event', name: storedName(rest) ?? rest }
   if (prefix === 'email') return activity(field)
@@ -61,14 +61,14 @@ export function readField({
 /** Why `readField` finds nothing, for people. */
 export function explainField({ field, operator }: { field: string; operator: unknown }): string {
   const [prefix, rest = ''] = split(field)
-  const isPrefixed = prefixes.includes(prefix) && field.includes('.')
+  const isPrefixed = PREFIXES.includes(prefix) && field.includes('.')
   if (prefix === 'email' && isPrefixed) {
-    const names = [...activities.keys()]
+    const names = [...ACTIVITY_EVENTS.keys()]
     return `Unknown email activity; expected one of ${names.join(', ')}; other events are event.<name>.${suggest(field, names)}`
   }
-  if (isPrefixed) return `Expected ${forms.find((form) => form.startsWith(`${prefix}.`))}`
-  const expected = `Unknown field; expected one of ${forms.join(', ')}.`
-  const close = rest === '' ? suggest(field, columns) : suggest(prefix, prefixes)
+  if (isPrefixed) return `Expected ${FORMS.find((form) => form.startsWith(`${prefix}.`))}`
+  const expected = `Unknown field; expected one of ${FORMS.join(', ')}.`
+  const close = rest === '' ? suggest(field, COLUMNS) : suggest(prefix, PREFIXES)
   if (close !== '') return expected + close.replace('"?', rest === '' ? '"?' : `.${rest}"?`)
   return isEventOperator(operator) || field === ''
     ? expected
@@ -79,13 +79,13 @@ export function describeField(kind: FieldKind, field: string): string {
   return kind === 'data' || kind === 'event' || kind === 'segment' ? `${kind} fields` : field
 }
 
-function activity(field: string): Target | undefined {
+function activity(field: string): ConditionField | undefined {
   const name = storedName(field)
   return name === undefined ? undefined : { kind: 'event', name }
 }
 
 function storedName(name: string): string | undefined {
-  return activities.get(name) ?? (storedActivities.has(name) ? name : undefined)
+  return ACTIVITY_EVENTS.get(name) ?? (STORED_ACTIVITIES.has(name) ? name : undefined)
 }
 
 function split(field: string): [prefix: string, rest: string | undefined] {

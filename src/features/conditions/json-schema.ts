@@ -1,8 +1,8 @@
 /** A condition for the API's description; `parseCondition` is who checks. */
 import { MAX_DEPTH, MAX_FILTERS } from './condition.ts'
-import { operators, units } from './operators.ts'
+import { OPERATORS, UNITS } from './operators.ts'
 
-const filter = {
+const FILTER = {
   type: 'object',
   required: ['field', 'operator'],
   additionalProperties: false,
@@ -13,21 +13,21 @@ const filter = {
         'email, subscribed, createdAt, updatedAt, data.<key>, event.<name>, email.<activity> or segment.<id>',
       examples: ['data.plan', 'event.signed-up', 'email.opened'],
     },
-    operator: { type: 'string', enum: [...operators] },
+    operator: { type: 'string', enum: [...OPERATORS] },
     value: {
       type: ['string', 'number', 'boolean'],
       description: 'What the field is compared with, or how many units a window reaches back',
     },
-    unit: { type: 'string', enum: [...units], description: 'Of a window' },
+    unit: { type: 'string', enum: [...UNITS], description: 'Of a window' },
   },
 } as const
 
-const nested = {
+const NESTED = {
   type: 'object',
   description: `Another condition, which must hold as well; at most ${MAX_DEPTH} deep`,
 } as const
 
-export const conditionJsonSchema = {
+export const CONDITION_JSON_SCHEMA = {
   type: 'object',
   description: `Which contacts: groups of filters, at most ${MAX_FILTERS} filters in all`,
   required: ['logic', 'groups'],
@@ -42,7 +42,7 @@ export const conditionJsonSchema = {
         description: 'All of its filters, and its nested condition, must hold',
         required: ['filters'],
         additionalProperties: false,
-        properties: { filters: { type: 'array', items: filter }, conditions: nested },
+        properties: { filters: { type: 'array', items: FILTER }, conditions: NESTED },
       },
     },
   },

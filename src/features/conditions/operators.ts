@@ -1,74 +1,74 @@
 /** The operators of conditions, and which a field takes (contract 4.2). */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../clock.ts'
 
-const equality = ['equals', 'notEquals'] as const
-const comparison = [
-  ...equality,
+const EQUALITY = ['equals', 'notEquals'] as const
+const COMPARISON = [
+  ...EQUALITY,
   'greaterThan',
   'lessThan',
   'greaterThanOrEqual',
   'lessThanOrEqual',
 ] as const
-const substring = ['contains', 'notContains'] as const
-const age = ['within', 'olderThan'] as const
-const occurrence = [
+const SUBSTRING = ['contains', 'notContains'] as const
+const AGE = ['within', 'olderThan'] as const
+const OCCURRENCE = [
   'triggered',
   'triggeredWithin',
   'triggeredOlderThan',
   'notTriggered',
   'notTriggeredWithin',
 ] as const
-const membership = ['memberOfSegment', 'notMemberOfSegment'] as const
+const MEMBERSHIP = ['memberOfSegment', 'notMemberOfSegment'] as const
 
-export const operatorsByKind = {
-  email: [...equality, ...substring],
-  subscribed: equality,
-  instant: [...comparison, ...age],
-  data: [...comparison, ...substring, 'exists', 'notExists', ...age],
-  event: occurrence,
-  segment: membership,
+export const OPERATORS_BY_KIND = {
+  email: [...EQUALITY, ...SUBSTRING],
+  subscribed: EQUALITY,
+  instant: [...COMPARISON, ...AGE],
+  data: [...COMPARISON, ...SUBSTRING, 'exists', 'notExists', ...AGE],
+  event: OCCURRENCE,
+  segment: MEMBERSHIP,
 } as const
 
-export type FieldKind = keyof typeof operatorsByKind
-export type OperatorOf<Kind extends FieldKind> = (typeof operatorsByKind)[Kind][number]
+export type FieldKind = keyof typeof OPERATORS_BY_KIND
+export type OperatorOf<Kind extends FieldKind> = (typeof OPERATORS_BY_KIND)[Kind][number]
 export type Operator = OperatorOf<FieldKind>
 export type EventOperator = OperatorOf<'event'>
 export type Unit = 'days' | 'hours' | 'minutes'
 
-export const operators: readonly Operator[] = [
-  ...new Set(Object.values(operatorsByKind).flat()),
+export const OPERATORS: readonly Operator[] = [
+  ...new Set(Object.values(OPERATORS_BY_KIND).flat()),
 ].sort()
 
-export const unitMs: Record<Unit, number> = {
+export const UNIT_MS: Record<Unit, number> = {
   days: DAY_MS,
   hours: HOUR_MS,
   minutes: MINUTE_MS,
 }
-export const units = Object.keys(unitMs) as Unit[]
+export const UNITS = Object.keys(UNIT_MS) as Unit[]
 
 /** Those whose value is a span: a number of units back from now. */
-const spanning: readonly string[] = [
-  ...age,
+const SPAN_OPERATORS: readonly string[] = [
+  ...AGE,
   'triggeredWithin',
   'triggeredOlderThan',
   'notTriggeredWithin',
 ] satisfies Operator[]
 
 /** Those that say everything by themselves. */
-const plain: readonly string[] = [
+const VALUELESS_OPERATORS: readonly string[] = [
   'exists',
   'notExists',
   'triggered',
   'notTriggered',
-  ...membership,
+  ...MEMBERSHIP,
 ] satisfies Operator[]
 
 export function takesSpan(operator: Operator): boolean {
-  return spanning.includes(operator)
+  return SPAN_OPERATORS.includes(operator)
 }
 
 export function takesNoValue(operator: Operator): boolean {
-  return plain.includes(operator)
+  return VALUELESS_OPERATORS.includes(operator)
 }
 
 /** The instant that a filter's span reaches back to; now, where it has none. */
@@ -76,17 +76,17 @@ export function startOfSpan(
   now: number,
   { value, unit }: { value?: unknown; unit?: Unit },
 ): number {
-  return unit === undefined ? now : Math.round(now - Number(value) * unitMs[unit])
+  return unit === undefined ? now : Math.round(now - Number(value) * UNIT_MS[unit])
 }
 
 export function isEventOperator(operator: unknown): boolean {
-  return (occurrence as readonly unknown[]).includes(operator)
+  return (OCCURRENCE as readonly unknown[]).includes(operator)
 }
 
 export function isOperator(value: unknown): value is Operator {
-  return (operators as readonly unknown[]).includes(value)
+  return (OPERATORS as readonly unknown[]).includes(value)
 }
 
 export function isUnit(value: unknown): value is Unit {
-  return (units as readonly unknown[]).includes(value)
+  return (UNITS as readonly unknown[]).includes(value)
 }

@@ -10,7 +10,7 @@ import type { Base } from '../base.ts'
 import { type Condition, listReferences } from './condition.ts'
 import { shorten } from './field-errors.ts'
 
-export type KnownSegment = {
+export type ReferencedSegment = {
   id: string
   name: string
   /** Its rows of `segment_members` say who is in it. */
@@ -19,9 +19,9 @@ export type KnownSegment = {
   condition: Condition | undefined
 }
 
-export type Segments = ReadonlyMap<string, KnownSegment>
+export type ReferencedSegments = ReadonlyMap<string, ReferencedSegment>
 
-type Wanted = { projectId: string; condition: Condition; ofSegmentId?: string | undefined }
+type SegmentQuery = { projectId: string; condition: Condition; ofSegmentId?: string | undefined }
 
 const MAX_SEGMENTS = 1000
 
@@ -29,12 +29,12 @@ const MAX_SEGMENTS = 1000
  * By id. One that does not exist is missing from the map: whether that matters, its user knows.
  * @throws AppError BAD_REQUEST: a loop; over 1,000 segments
  */
-export async function loadSegments(
+export async function loadReferencedSegments(
   { store }: Pick<Base, 'store'>,
-  { projectId, condition, ofSegmentId }: Wanted,
-): Promise<Segments> {
+  { projectId, condition, ofSegmentId }: SegmentQuery,
+): Promise<ReferencedSegments> {
   const roots = listReferences(condition).segments
-  const known = new Map<string, KnownSegment>()
+  const known = new Map<string, ReferencedSegment>()
   const seen = new Set(roots)
   let wanted = roots
   while (wanted.length > 0) {
@@ -49,7 +49,7 @@ export async function loadSegments(
 }
 
 /** @throws AppError BAD_REQUEST when the project has no such segment */
-export function getSegment(known: Segments, id: string): KnownSegment {
+export function requireSegment(known: ReferencedSegments, id: string): ReferencedSegment {
   const segment = known.get(id)
   if (segment !== undefined) return segment
   throw new AppError('BAD_REQUEST', `There is no segment "${shorten(id)}" in this project.`)
@@ -58,16 +58,16 @@ export function getSegment(known: Segments, id: string): KnownSegment {
 async function findSegments(
   { store }: Pick<Base, 'store'>,
   { projectId, ids }: { projectId: string; ids: string[] },
-): Promise<KnownSegment[]> {
-  const { id, name, type, trackMembership, condition } = segments
+): Promise<ReferencedSegment[]> {
+  const { id, name, type, hasMembershipEvents, condition } = segments
   const rows = await store.read
-    .select({ id, name, type, trackMembership, condition })
+    .select({ id, name, type, hasMembershipEvents, condition })
     .from(segments)
     .where(and(eq(segments.projectId, projectId), inArray(id, ids)))
   return rows.map((row) => ({
     id: row.id,
     name: row.name,
-    hasMembers: row.type === 'STATIC' || row.trackMembership,
+    hasMembers: row.type === 'STATIC' || row.hasMembershipEvents,
     condition: row.type === 'DYNAMIC' ? toCondition(row.condition) : undefined,
   }))
 }
@@ -77,13 +77,13 @@ function toCondition(stored: unknown): Condition | undefined {
   return stored === null ? undefined : (stored as Condition)
 }
 
-function referredBy({ condition }: KnownSegment): string[] {
+function referredBy({ condition }: ReferencedSegment): string[] {
   return condition === undefined ? [] : listReferences(condition).segments
 }
 
 /** Depth first, each segment once: `above` are those on the way to it. */
 function refuseLoops(
-  known: Segments,
+  known: ReferencedSegments,
   { roots, ofSegmentId }: { roots: string[]; ofSegmentId: string | undefined },
 ): void {
   const above = new Set(ofSegmentId === undefined ? [] : [ofSegmentId])

@@ -6,7 +6,7 @@ import { type SQL, sql } from '../../store/drizzle.ts'
 import { idTime, isUuid } from '../../store/ids.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
-import type { EventPosition } from './select-page.ts'
+import type { EventCursor } from './select-page.ts'
 import { isListed, UNLISTED_EVENTS } from './unlisted.ts'
 
 /**
@@ -14,9 +14,9 @@ import { isListed, UNLISTED_EVENTS } from './unlisted.ts'
  * of its event by more than that, and mostly at once: the event is among the first of those older.
  */
 const SLACK_MS = MINUTE_MS
-const MAX_LOOKED_AT = 10_000
+const MAX_SCANNED = 10_000
 
-export const findById = statement<EventPosition>(
+export const findCursorById = statement<EventCursor>(
   () =>
     sql`select created_at as at, seq from (${sql.join(
       [
@@ -31,19 +31,19 @@ function before(index: NamedIndex, isMeant: SQL): SQL {
   return sql`select * from (select id, created_at, seq from events ${indexedBy(index)}
     where project_id = ${parameter('projectId')} and ${isMeant}
       and created_at <= ${parameter('until')}
-    order by created_at desc limit ${MAX_LOOKED_AT})`
+    order by created_at desc limit ${MAX_SCANNED})`
 }
 
-export function formatPosition({ at, seq }: EventPosition): string {
+export function formatEventCursor({ at, seq }: EventCursor): string {
   return `${at}_${seq}`
 }
 
 /** @throws AppError VALIDATION_ERROR for a cursor that is none of ours */
-export async function findPosition(
+export async function findEventCursor(
   { store }: Pick<Base, 'store'>,
   projectId: string,
   cursor: string | undefined,
-): Promise<EventPosition | undefined> {
+): Promise<EventCursor | undefined> {
   if (cursor === undefined) return undefined
   const [, at, seq] = /^(\d{1,15})_(\d{1,15})$/.exec(cursor) ?? []
   if (at !== undefined && seq !== undefined) return { at: Number(at), seq: Number(seq) }
@@ -51,7 +51,7 @@ export async function findPosition(
   const found =
     until === undefined
       ? undefined
-      : await store.scan.find(findById, { projectId, until, id: cursor })
+      : await store.scan.find(findCursorById, { projectId, until, id: cursor })
   if (found !== undefined) return found
   throw invalidField('cursor', 'custom', 'The cursor is not one that this list gave out')
 }

@@ -21,7 +21,7 @@ import { countEvents, type EventTarget, findEventReferences } from './usage.ts'
 export type EventDeletion = { deletedCount: number; jobId?: string }
 
 /** `last`: the newest `seq` when it was asked for. */
-type Work = EventTarget & { last: number; total: number }
+type DeletionPayload = EventTarget & { last: number; total: number }
 type Progress = { deletedCount: number }
 type Deps = Pick<Base, 'store' | 'now'>
 
@@ -31,9 +31,11 @@ const MAX_AT_ONCE = 500
 const FIRST_BATCH = 100
 const MAX_BATCH = 1_000
 
-const findLast = statement<{ last: number | null }>(() => sql`select max(seq) as last from events`)
+const findNewestSeq = statement<{ last: number | null }>(
+  () => sql`select max(seq) as last from events`,
+)
 
-export const deleteSome = statement(
+export const deleteBatch = statement(
   () => sql`delete from events where seq in (
     select seq from events ${indexedBy('events_named')}
     where project_id = ${parameter('projectId')} and name = ${parameter('name')}
@@ -53,7 +55,7 @@ export async function deleteEvents(
   const total = await countEvents(deps, target)
   if (total <= MAX_AT_ONCE) {
     const asked = { ...target, last: Number.MAX_SAFE_INTEGER, limit: MAX_AT_ONCE }
-    const write = (tx: Tx) => tx.execute(deleteSome, asked)
+    const write = (tx: Tx) => tx.execute(deleteBatch, asked)
     return { deletedCount: await deps.store.write(write, { heavyFor: target.projectId }) }
   }
   const jobId = await deps.store.write((tx) => enqueueDeletion(deps, tx, { ...target, total }))
@@ -62,7 +64,7 @@ export async function deleteEvents(
 
 /** The job. */
 export async function runEventDeletion(deps: Deps, job: RunningJob): Promise<Progress> {
-  const work = job.payload as Work
+  const work = job.payload as DeletionPayload
   const pace = createPace({ first: FIRST_BATCH, most: MAX_BATCH })
   let state = (await loadProgress<Progress>(deps.store.read, job.id)) ?? { deletedCount: 0 }
   for (;;) {
@@ -72,7 +74,7 @@ export async function runEventDeletion(deps: Deps, job: RunningJob): Promise<Pro
     const act = () =>
       deps.store.write(async (tx) => {
         const asked = { ...work, limit }
-        const deleted = await pace.measure(limit, () => tx.execute(deleteSome, asked))
+        const deleted = await pace.measure(limit, () => tx.execute(deleteBatch, asked))
         const next = { deletedCount: before.deletedCount + deleted }
         const percent = Math.min(99, (100 * next.deletedCount) / work.total)
         await saveProgress(tx, job, { state: next, percent, at: deps.now() })
@@ -89,7 +91,7 @@ export async function findDeletionStatus(
   { projectId, jobId }: { projectId: string; jobId: string },
 ): Promise<JobStatus> {
   const status = await findJobStatus(deps, { projectId, id: jobId, kinds: [KIND] })
-  const { name, total } = status.data as Work
+  const { name, total } = status.data as DeletionPayload
   return { ...status, data: { name, total } }
 }
 
@@ -108,10 +110,10 @@ async function refuseUsed(deps: Pick<Base, 'store'>, target: EventTarget): Promi
 async function enqueueDeletion(
   { now, jobNotifier }: Pick<Base, 'now' | 'jobNotifier'>,
   tx: Tx,
-  { projectId, name, total }: Omit<Work, 'last'>,
+  { projectId, name, total }: Omit<DeletionPayload, 'last'>,
 ): Promise<string> {
-  const last = (await tx.find(findLast))?.last ?? 0
+  const last = (await tx.find(findNewestSeq))?.last ?? 0
   tx.afterCommit(() => jobNotifier.notify())
-  const work: Work = { projectId, name, total, last }
+  const work: DeletionPayload = { projectId, name, total, last }
   return enqueueForProject(tx, { prefix: KIND, kind: KIND, payload: work, projectId, now: now() })
 }

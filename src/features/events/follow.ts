@@ -56,7 +56,7 @@ const findCursor = statement((db) =>
     .where(eq(eventFollowers.name, parameter('name'))),
 )
 
-const keepCursor = statement((db) =>
+const saveCursor = statement((db) =>
   db
     .insert(eventFollowers)
     .values({ name: parameter('name'), seq: parameter('seq'), updatedAt: parameter('at') })
@@ -70,7 +70,7 @@ const findNewest = statement((db) =>
   db.select({ seq: events.seq }).from(events).orderBy(desc(events.seq)).limit(1),
 )
 
-const listBehind = statement((db) =>
+const listEventsAfter = statement((db) =>
   db
     .select()
     .from(events)
@@ -106,7 +106,7 @@ export function startFollower(deps: Deps, options: FollowerOptions): Follower {
       isWoken = false
       const asking = waiting
       try {
-        seq ??= await begin(deps, options)
+        seq ??= await loadCursor(deps, options)
         while (!isStopping && (await isBehind(deps, seq))) await advance(seq)
         if (isStopping) return
         failures = 0
@@ -120,7 +120,7 @@ export function startFollower(deps: Deps, options: FollowerOptions): Follower {
 
   async function advance(from: number): Promise<void> {
     const limit = suspects > 0 ? 1 : most
-    seq = await store.write((tx) => takeBatch(deps, tx, { ...options, limit }))
+    seq = await store.write((tx) => handleBatch(deps, tx, { ...options, limit }))
     if (seq === from) return
     failures = 0
     suspects = Math.max(0, suspects - 1)
@@ -159,7 +159,7 @@ export function startFollower(deps: Deps, options: FollowerOptions): Follower {
 }
 
 /** The cursor; that of a new follower which is not to see what was before it is kept at once. */
-async function begin(
+async function loadCursor(
   { store, now }: Deps,
   { name, beginsAt = 'oldest' }: FollowerOptions,
 ): Promise<number> {
@@ -167,7 +167,7 @@ async function begin(
   if (known !== undefined || beginsAt === 'oldest') return known?.seq ?? 0
   return store.write(async (tx) => {
     const seq = (await tx.find(findNewest))?.seq ?? 0
-    await tx.execute(keepCursor, { name, seq, at: now() })
+    await tx.execute(saveCursor, { name, seq, at: now() })
     return seq
   })
 }
@@ -178,17 +178,17 @@ async function isBehind({ store }: Deps, seq: number): Promise<boolean> {
 }
 
 /** Where the cursor stands then. */
-async function takeBatch(
+async function handleBatch(
   { now }: Deps,
   tx: Tx,
   { name, limit, handle }: FollowerOptions & { limit: number },
 ): Promise<number> {
   const from = (await tx.find(findCursor, { name }))?.seq ?? 0
-  const batch = await tx.list(listBehind, { seq: from, limit })
+  const batch = await tx.list(listEventsAfter, { seq: from, limit })
   const last = batch.at(-1)
   if (last === undefined) return from
   await handle(tx, batch)
-  await tx.execute(keepCursor, { name, seq: last.seq, at: now() })
+  await tx.execute(saveCursor, { name, seq: last.seq, at: now() })
   return last.seq
 }
 

@@ -9,10 +9,10 @@ import { events } from '../../store/schema/events.ts'
 import { contents, emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
-import { findPosition, formatPosition } from './cursor.ts'
+import { findEventCursor, formatEventCursor } from './cursor.ts'
 import type { EventEmail } from './email-data.ts'
-import { fitPage } from './page-bytes.ts'
-import { type EventPosition, type EventScope, pageOf } from './select-page.ts'
+import { limitPageBytes } from './page-bytes.ts'
+import { type EventCursor, type EventScope, selectPage } from './select-page.ts'
 import { type EventView, toEventView } from './view.ts'
 
 export type EventQuery = {
@@ -28,7 +28,7 @@ export type ListedEvent = EventView & { contact: { email: string } | null }
 export type EventPage = { events: ListedEvent[]; cursor: string | null; hasMore: boolean }
 
 type Deps = Pick<Base, 'store'>
-type Line = EventPosition & { bytes: number }
+type SizedEvent = EventCursor & { bytes: number }
 
 const emailColumns = {
   id: emails.id,
@@ -72,15 +72,15 @@ const selectBySeq = statement((db) =>
 /** @throws AppError VALIDATION_ERROR for a cursor that is none of ours */
 export async function listEvents(deps: Deps, query: EventQuery): Promise<EventPage> {
   const { projectId, limit, name, cursor } = query
-  const after = await findPosition(deps, projectId, cursor)
+  const after = await findEventCursor(deps, projectId, cursor)
   const names = name === undefined ? undefined : [name]
-  const lines = await findLines(deps, { projectId, names, after }, limit + 1)
-  const page = fitPage(lines.slice(0, limit), ({ bytes }) => bytes)
+  const lines = await listSizedEvents(deps, { projectId, names, after }, limit + 1)
+  const page = limitPageBytes(lines.slice(0, limit), ({ bytes }) => bytes)
   const last = page.at(-1)
   const hasMore = lines.length > page.length
   return {
-    events: await showEvents(deps, page),
-    cursor: hasMore && last !== undefined ? formatPosition(last) : null,
+    events: await readEvents(deps, page),
+    cursor: hasMore && last !== undefined ? formatEventCursor(last) : null,
     hasMore,
   }
 }
@@ -90,30 +90,30 @@ export async function listContactEvents(
   deps: Deps,
   { projectId, contactId, limit }: { projectId: string; contactId: string; limit: number },
 ): Promise<EventView[]> {
-  const lines = await findLines(deps, { projectId, contactId }, limit)
-  const listed = await showEvents(
+  const lines = await listSizedEvents(deps, { projectId, contactId }, limit)
+  const listed = await readEvents(
     deps,
-    fitPage(lines, ({ bytes }) => bytes),
+    limitPageBytes(lines, ({ bytes }) => bytes),
   )
   return listed.map(({ contact, ...event }) => event)
 }
 
-function findLines({ store }: Deps, scope: EventScope, limit: number): Promise<Line[]> {
-  return store.scan.all<Line>(selectLines(scope, limit))
+function listSizedEvents({ store }: Deps, scope: EventScope, limit: number): Promise<SizedEvent[]> {
+  return store.scan.all<SizedEvent>(selectSizedEvents(scope, limit))
 }
 
 /** What is read of an event for its size: the heads of its rows, not their texts. */
-export function selectLines(scope: EventScope, limit: number) {
+export function selectSizedEvents(scope: EventScope, limit: number) {
   return sql`select page.seq, page.created_at as at,
       coalesce(${octets(sql`events.data`)}, 0) + iif(events.name = 'email.received', coalesce((
         select ${octets(sql`contents.body`)} + coalesce(${octets(sql`contents.text`)}, 0)
         from emails join contents on contents.id = emails.content_id
         where emails.id = events.email_id), 0), 0) as bytes
-    from (${pageOf(scope, limit)}) as page cross join events on events.seq = page.seq
+    from (${selectPage(scope, limit)}) as page cross join events on events.seq = page.seq
     order by page.created_at desc, page.seq desc`
 }
 
-async function showEvents({ store }: Deps, lines: readonly Line[]): Promise<ListedEvent[]> {
+async function readEvents({ store }: Deps, lines: readonly SizedEvent[]): Promise<ListedEvent[]> {
   const seqs = JSON.stringify(lines.map(({ seq }) => seq))
   const rows = await store.scan.list(selectBySeq, { seqs })
   return rows.map(({ event, contact, email, received }) => ({

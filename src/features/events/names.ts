@@ -14,13 +14,13 @@ export type EventCount = { name: string; count: number }
 /** Epoch ms, both included. */
 export type CountRange = { startAt?: number | undefined; endAt?: number | undefined }
 
-const ofProject = sql`events ${indexedBy('events_named')} where project_id = ${parameter('projectId')}`
+const namesOfProject = sql`events ${indexedBy('events_named')} where project_id = ${parameter('projectId')}`
 
 export const selectNames = statement<{ name: string }>(
   () => sql`with recursive names (name) as (
-      select * from (select name from ${ofProject} order by name limit 1)
+      select * from (select name from ${namesOfProject} order by name limit 1)
       union all
-      select (select name from ${ofProject} and name > names.name order by name limit 1)
+      select (select name from ${namesOfProject} and name > names.name order by name limit 1)
         from names where name is not null
       limit ${parameter('limit')}
     ) select name from names where name is not null`,
@@ -31,7 +31,7 @@ const MAX_COUNTED = 50_000
 /** Up to here each name is a query of its own, so that a frequent one keeps nobody waiting long. */
 const MAX_QUERIES = 200
 /** As many as there are threads for them. */
-const AT_ONCE = 2
+const CONCURRENT_QUERIES = 2
 
 /**
  * In the order of the alphabet, as many as `limit`; all of them without one. Unlisted names are left
@@ -61,10 +61,13 @@ export async function countByName(
   return counts.filter(({ count }) => count > 0).sort(byFrequency)
 }
 
-type Question = { projectId: string; names: string[]; range: CountRange }
+type CountQuery = { projectId: string; names: string[]; range: CountRange }
 
 /** A few names a query, so that others get a turn and both threads do their share. */
-async function countAll({ store }: Pick<Base, 'store'>, question: Question): Promise<EventCount[]> {
+async function countAll(
+  { store }: Pick<Base, 'store'>,
+  question: CountQuery,
+): Promise<EventCount[]> {
   const left = [...question.names]
   const size = Math.ceil(left.length / MAX_QUERIES)
   const counts: EventCount[] = []
@@ -74,11 +77,11 @@ async function countAll({ store }: Pick<Base, 'store'>, question: Question): Pro
       counts.push(...(await store.scan.all<EventCount>(selectCounts({ ...question, names }))))
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  await Promise.all(Array.from({ length: CONCURRENT_QUERIES }, work))
   return counts
 }
 
-export function selectCounts({ projectId, names, range }: Question): SQL {
+export function selectCounts({ projectId, names, range }: CountQuery): SQL {
   return sql`select value as name, (
       select count(*) from events ${indexedBy('events_named')}
       where project_id = ${projectId} and name = value${inRange(range)}

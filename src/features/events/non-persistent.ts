@@ -3,9 +3,9 @@
  * `{ value, persistent: false }`, which are not stored with the contact (contract 1.2, 1.4). So
  * whoever reads an event unwraps them.
  */
-export type OneShot = { value: unknown; persistent: false }
+export type NonPersistentValue = { value: unknown; persistent: false }
 
-export function isOneShot(value: unknown): value is OneShot {
+export function isNonPersistent(value: unknown): value is NonPersistentValue {
   return (
     typeof value === 'object' &&
     value !== null &&
@@ -22,7 +22,7 @@ export function isOneShot(value: unknown): value is OneShot {
 export function unwrapEventData(data: unknown): Record<string, unknown> {
   const entries = Object.entries(objectData(data) ?? {}).map(([key, value]): [string, unknown] => [
     key,
-    isOneShot(value) ? value.value : value,
+    isNonPersistent(value) ? value.value : value,
   ])
   return Object.fromEntries(entries)
 }

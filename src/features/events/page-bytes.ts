@@ -2,7 +2,10 @@
 const MAX_PAGE_BYTES = 32 * 1024 * 1024
 
 /** The first item, and those behind it as long as all together are not larger than a page may be. */
-export function fitPage<Item>(items: readonly Item[], sizeOf: (item: Item) => number): Item[] {
+export function limitPageBytes<Item>(
+  items: readonly Item[],
+  sizeOf: (item: Item) => number,
+): Item[] {
   let total = 0
   const end = items.findIndex((item, index) => {
     total += sizeOf(item)

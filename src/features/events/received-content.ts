@@ -7,7 +7,7 @@ export type ReceivedContent = Pick<Content, 'body' | 'isText' | 'text'>
  * `body`: its HTML, made safe, else its text. `text`: its plain text, null where it brought none. Both
  * are null once retention cleared them.
  */
-export function showReceived(content: ReceivedContent | null): {
+export function toReceivedData(content: ReceivedContent | null): {
   body: string | null
   text: string | null
 } {

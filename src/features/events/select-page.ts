@@ -11,7 +11,7 @@ import { type SQL, sql } from '../../store/drizzle.ts'
 import { isListed, UNLISTED_EVENTS } from './unlisted.ts'
 
 /** Where a page ended. */
-export type EventPosition = { at: number; seq: number }
+export type EventCursor = { at: number; seq: number }
 
 export type EventScope = {
   projectId: string
@@ -26,23 +26,23 @@ export type EventScope = {
   /** Epoch ms, both included. */
   startAt?: number | undefined
   endAt?: number | undefined
-  after?: EventPosition | undefined
+  after?: EventCursor | undefined
 }
 
 /** A select of `seq` and `created_at`, in order; `limit` rows at most. */
-export function pageOf(wanted: EventScope, limit: number): SQL {
+export function selectPage(wanted: EventScope, limit: number): SQL {
   const scope = withoutUnlisted(wanted)
   const { projectId, contactId, exceptNames } = scope
   const given = scope.names?.filter((name) => !exceptNames?.includes(name))
   // A name that came twice would bring its events twice.
   const names = given === undefined ? undefined : [...new Set(given)]
-  if (contactId !== undefined) return newest(scope, limit, ofContact(contactId, scope))
+  if (contactId !== undefined) return selectNewest(scope, limit, ofContact(contactId, scope))
   if (names === undefined) return ofWholeProject(scope, limit)
   const ofName = sql`${indexedBy('events_named')} where project_id = ${projectId}
     and name = wanted.value`
   return sql`select each.seq, each.created_at from ${eachOf(names)} as wanted
     cross join events as each on each.seq in
-      (select seq from (${newest(scope, limit, ofName)}))
+      (select seq from (${selectNewest(scope, limit, ofName)}))
     order by each.created_at desc, each.seq desc limit ${limit}`
 }
 
@@ -52,7 +52,7 @@ function withoutUnlisted(scope: EventScope): EventScope {
   return { ...scope, exceptNames: UNLISTED_EVENTS }
 }
 
-function newest(scope: EventScope, limit: number, source: SQL): SQL {
+function selectNewest(scope: EventScope, limit: number, source: SQL): SQL {
   return sql`select seq, created_at from events ${source}${spanOf(scope)}
     order by created_at desc, seq desc limit ${limit}`
 }
@@ -61,7 +61,7 @@ function newest(scope: EventScope, limit: number, source: SQL): SQL {
 function ofWholeProject(scope: EventScope, limit: number): SQL {
   const { projectId, exceptNames = [] } = scope
   const excluded = exceptNames.filter((name) => !UNLISTED_EVENTS.includes(name))
-  const listed = newest(
+  const listed = selectNewest(
     scope,
     limit,
     sql`${indexedBy('events_listed')} where project_id = ${projectId}
@@ -69,7 +69,7 @@ function ofWholeProject(scope: EventScope, limit: number): SQL {
   )
   const names = UNLISTED_EVENTS.filter((name) => !exceptNames.includes(name))
   if (names.length === 0) return listed
-  const unlisted = pageOf({ ...scope, names, exceptNames: undefined }, limit)
+  const unlisted = selectPage({ ...scope, names, exceptNames: undefined }, limit)
   return sql`select seq, created_at from
       (select * from (${listed}) union all select * from (${unlisted}))
     order by created_at desc, seq desc limit ${limit}`

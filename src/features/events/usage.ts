@@ -21,7 +21,7 @@ export type EventTarget = { projectId: string; name: string }
 type Deps = Pick<Base, 'store'>
 
 /** Events whose contacts are gathered in one query; with more, the project's contacts are asked. */
-const MAX_GATHERED = 250_000
+const MAX_EVENTS_READ = 250_000
 /** Contacts that are asked in one query: a tenth of a second. */
 const CONTACTS_PER_QUERY = 50_000
 
@@ -30,12 +30,12 @@ export const countNamed = statement<{ count: number }>(
     where project_id = ${parameter('projectId')} and name = ${parameter('name')}`,
 )
 
-export const gatherContacts = statement<{ count: number }>(
+export const countDistinctContacts = statement<{ count: number }>(
   () => sql`select count(distinct contact_id) as count from events ${indexedBy('events_named')}
     where project_id = ${parameter('projectId')} and name = ${parameter('name')}`,
 )
 
-export const askContacts = statement<{ count: number; last: number | null }>(
+export const countContactsByProbe = statement<{ count: number; last: number | null }>(
   () => sql`select max(number) as last, count(*) filter (where exists (
       select 1 from events ${indexedBy('events_contact')}
       where contact_id = asked.id and name = ${parameter('name')})) as count
@@ -47,18 +47,18 @@ export const askContacts = statement<{ count: number; last: number | null }>(
 export async function findEventUsage(
   deps: Deps,
   target: EventTarget,
-  { maxGathered = MAX_GATHERED }: { maxGathered?: number } = {},
+  { maxGathered: maxEventsRead = MAX_EVENTS_READ }: { maxGathered?: number } = {},
 ): Promise<EventUsage> {
   const [references, totalCount] = await Promise.all([
     findEventReferences(deps, target),
     countEvents(deps, target),
   ])
-  const isSmall = totalCount <= maxGathered
+  const isSmall = totalCount <= maxEventsRead
   return {
     usedInSegments: references.segments,
     usedInWorkflows: references.workflows,
     totalCount,
-    uniqueContacts: isSmall ? await gather(deps, target) : await askAll(deps, target),
+    uniqueContacts: isSmall ? await countContacts(deps, target) : await probeContacts(deps, target),
     canDelete: !isReservedEvent(target.name) && !isUsed(references),
   }
 }
@@ -75,21 +75,25 @@ export async function countEvents({ store }: Deps, target: EventTarget): Promise
   return (await store.scan.find(countNamed, target))?.count ?? 0
 }
 
-async function gather({ store }: Deps, target: EventTarget): Promise<number> {
-  return (await store.scan.find(gatherContacts, target))?.count ?? 0
+async function countContacts({ store }: Deps, target: EventTarget): Promise<number> {
+  return (await store.scan.find(countDistinctContacts, target))?.count ?? 0
 }
 
 /** One look a contact, instead of one row an event. */
-async function askAll(deps: Deps, target: EventTarget): Promise<number> {
-  const halves = await Promise.all([0, 1].map((subscribed) => askHalf(deps, target, subscribed)))
+async function probeContacts(deps: Deps, target: EventTarget): Promise<number> {
+  const halves = await Promise.all([0, 1].map((subscribed) => probeHalf(deps, target, subscribed)))
   return halves.reduce((sum, count) => sum + count, 0)
 }
 
-async function askHalf({ store }: Deps, target: EventTarget, subscribed: number): Promise<number> {
+async function probeHalf(
+  { store }: Deps,
+  target: EventTarget,
+  subscribed: number,
+): Promise<number> {
   let total = 0
   for (let after = 0; ; ) {
     const asked = { ...target, subscribed, after, limit: CONTACTS_PER_QUERY }
-    const page = await store.scan.find(askContacts, asked)
+    const page = await store.scan.find(countContactsByProbe, asked)
     if (page === undefined || page.last === null) return total
     total += page.count
     after = page.last

@@ -2,7 +2,7 @@
 import { formatInstant } from '../../clock.ts'
 import type { EventRow } from '../../store/schema/events.ts'
 import { type EventEmail, emailEventData } from './email-data.ts'
-import { type ReceivedContent, showReceived } from './received-content.ts'
+import { type ReceivedContent, toReceivedData } from './received-content.ts'
 
 export type EventView = {
   id: string
@@ -32,7 +32,7 @@ export type ShownEmail = EventEmail & { received: ReceivedContent | null }
 
 function dataOf(event: Pick<EventRow, 'name' | 'data'>, { received, ...email }: ShownEmail) {
   const data = emailEventData(event, email)
-  return event.name === 'email.received' ? { ...data, ...showReceived(received) } : data
+  return event.name === 'email.received' ? { ...data, ...toReceivedData(received) } : data
 }
 
 function isOfEmail(name: string): boolean {

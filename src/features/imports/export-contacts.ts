@@ -12,7 +12,7 @@ import type { Condition } from '../conditions/condition.ts'
 import type { NumberedContact } from '../contacts/list/row.ts'
 import type { ContactScope } from '../contacts/list/scope.ts'
 import { walkContacts } from '../contacts/list/walk.ts'
-import { scopeOfSegment } from '../segments/contact-scope.ts'
+import { contactScopeOf } from '../segments/contact-scope.ts'
 import { loadSegment } from '../segments/get.ts'
 import { writeText, writeValue } from './csv/cell.ts'
 import { EXPORT_COLUMNS } from './csv/header.ts'
@@ -95,7 +95,7 @@ async function toScope(
   const segment =
     segmentId === undefined
       ? undefined
-      : await scopeOfSegment(deps, await loadSegment(deps.store.read, { projectId, id: segmentId }))
+      : await contactScopeOf(deps, await loadSegment(deps.store.read, { projectId, id: segmentId }))
   const filter = condition && (await compileCondition(deps, { projectId, condition }))
   return { projectId, subscribed, search, condition: and(segment?.condition, filter) }
 }

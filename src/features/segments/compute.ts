@@ -17,17 +17,17 @@ import type { Segment } from '../../store/schema/segments.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import { appendForContacts } from '../events/append.ts'
-import { compileDefinition } from './contact-scope.ts'
-import { countSegment, keepCount } from './count.ts'
+import { compileSegment } from './contact-scope.ts'
+import { countSegment, saveCount } from './count.ts'
 import { hasConditionOf, loadSegment } from './get.ts'
-import { enterContacts, releaseContacts } from './member-rows.ts'
+import { endMemberships, startMemberships } from './member-rows.ts'
 import { type Change, findChanges } from './membership-changes.ts'
 import { segmentEvent } from './slug.ts'
 import type { SegmentTarget } from './view.ts'
 
 export type ComputeDeps = Pick<Base, 'store' | 'sharedRuns' | 'now'>
-export type Computed = { added: number; removed: number; total: number }
-type Applied = Omit<Computed, 'total'>
+export type ComputeResult = { added: number; removed: number; total: number }
+type Applied = Omit<ComputeResult, 'total'>
 
 /** What a transaction of changes may take, and how many are tried first. */
 const TRANSACTION_MS = 10
@@ -43,12 +43,12 @@ const MAX_CHUNK = 1500
 export async function computeSegment(
   deps: ComputeDeps,
   { signal, ...target }: SegmentTarget & { signal?: AbortSignal },
-): Promise<Computed> {
+): Promise<ComputeResult> {
   const segment = await loadSegment(deps.store.read, target)
   if (segment.type === 'STATIC') {
     return { added: 0, removed: 0, total: await countSegment(deps, segment) }
   }
-  requireTracking(segment)
+  requireMembershipEvents(segment)
   return deps.sharedRuns.take(`compute ${segment.id}`, () => compute(deps, target, signal))
 }
 
@@ -56,24 +56,24 @@ async function compute(
   deps: ComputeDeps,
   target: SegmentTarget,
   signal: AbortSignal | undefined,
-): Promise<Computed> {
+): Promise<ComputeResult> {
   const done: Applied = { added: 0, removed: 0 }
   for (;;) {
     const segment = await loadSegment(deps.store.read, target)
-    const isDone = await pass(deps, segment, { done, signal })
-    const total = isDone ? await keepTotal(deps, segment) : undefined
+    const isDone = await computeOnce(deps, segment, { done, signal })
+    const total = isDone ? await saveTotal(deps, segment) : undefined
     if (total !== undefined) return { ...done, total }
   }
 }
 
 /** Adds to `done`. False when the condition changed, so that there is more to do. */
-async function pass(
+async function computeOnce(
   deps: ComputeDeps,
   segment: Segment,
   { done, signal }: { done: Applied; signal: AbortSignal | undefined },
 ): Promise<boolean> {
   const { projectId, id: segmentId } = segment
-  const condition = await compileDefinition(deps, segment)
+  const condition = await compileSegment(deps, segment)
   let size = FIRST_CHUNK
   for await (const changes of findChanges(deps, { projectId, segmentId, condition })) {
     for (let index = 0; index < changes.length; ) {
@@ -109,21 +109,21 @@ async function applyChanges(
     const begunAt = performance.now()
     const { id: segmentId } = segment
     const current = await loadSegment(tx, segment)
-    requireTracking(current)
+    requireMembershipEvents(current)
     if (!hasConditionOf(current, segment)) return undefined
     const at = now()
     const idsOf = (isEntry: boolean) =>
       changes.filter((change) => change.isEntry === isEntry).map(({ contactId }) => contactId)
-    const entered = await enterContacts(tx, { segmentId, contactIds: idsOf(true), at })
-    const left = await releaseContacts(tx, { segmentId, contactIds: idsOf(false), at })
-    await tell(tx, current, { entered, left, at })
+    const entered = await startMemberships(tx, { segmentId, contactIds: idsOf(true), at })
+    const left = await endMemberships(tx, { segmentId, contactIds: idsOf(false), at })
+    await appendMembershipEvents(tx, current, { entered, left, at })
     const tookMs = performance.now() - begunAt
     return { added: entered.length, removed: left.length, tookMs }
   }
   return store.write(write, { heavyFor: segment.projectId })
 }
 
-async function tell(
+async function appendMembershipEvents(
   tx: Tx,
   segment: Segment,
   { entered, left, at }: { entered: string[]; left: string[]; at: number },
@@ -136,18 +136,18 @@ async function tell(
 }
 
 /** Undefined when the condition has changed, or the segment is gone. */
-async function keepTotal(deps: ComputeDeps, segment: Segment): Promise<number | undefined> {
+async function saveTotal(deps: ComputeDeps, segment: Segment): Promise<number | undefined> {
   const [row] = await deps.store.scan.values<[number]>(
     sql`select count(*) from segment_members ${indexedBy('segment_members_newest')}
       where segment_id = ${segment.id} and exited_at is null`,
   )
   const memberCount = row?.[0] ?? 0
-  const isKept = await keepCount(deps, segment, { memberCount, countedAt: deps.now() })
+  const isKept = await saveCount(deps, segment, { memberCount, countedAt: deps.now() })
   return isKept ? memberCount : undefined
 }
 
-function requireTracking({ trackMembership }: Segment): void {
-  if (trackMembership) return
+function requireMembershipEvents({ hasMembershipEvents }: Segment): void {
+  if (hasMembershipEvents) return
   const text = 'The segment does not track its membership, so there is nothing to compute.'
   throw new AppError('BAD_REQUEST', text, {
     suggestion: 'Set trackMembership, or refresh the count instead.',

@@ -10,17 +10,17 @@ import type { ContactScope } from '../contacts/list/scope.ts'
  * condition matches now, whether or not membership is tracked.
  * @throws AppError BAD_REQUEST when its condition refers to a segment that is gone
  */
-export async function scopeOfSegment(
+export async function contactScopeOf(
   deps: Pick<Base, 'store' | 'now'>,
   segment: Segment,
 ): Promise<ContactScope> {
   const { projectId } = segment
   if (segment.type === 'STATIC') return { projectId, condition: isMember(segment.id) }
-  return { projectId, condition: await compileDefinition(deps, segment) }
+  return { projectId, condition: await compileSegment(deps, segment) }
 }
 
 /** The condition of a dynamic one. @throws AppError BAD_REQUEST as `scopeOfSegment` */
-export async function compileDefinition(
+export async function compileSegment(
   deps: Pick<Base, 'store' | 'now'>,
   { id, projectId, condition }: Segment,
 ): Promise<SQL> {

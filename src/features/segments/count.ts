@@ -7,7 +7,7 @@ import { sql } from '../../store/drizzle.ts'
 import { type Segment, segments } from '../../store/schema/segments.ts'
 import type { Base } from '../base.ts'
 import { countContacts } from '../contacts/list/count.ts'
-import { scopeOfSegment } from './contact-scope.ts'
+import { contactScopeOf } from './contact-scope.ts'
 import { findSegment, hasConditionOf, isSegment, loadSegment } from './get.ts'
 import type { SegmentTarget } from './view.ts'
 
@@ -36,7 +36,7 @@ export async function countSegment(deps: CountDeps, target: Segment): Promise<nu
 }
 
 /** At most five minutes old; whoever waits for a count that others asked for makes none. */
-export async function totalOf(deps: CountDeps, segment: Segment): Promise<number> {
+export async function findRecentCount(deps: CountDeps, segment: Segment): Promise<number> {
   if (isRecent(deps, segment)) return segment.memberCount
   return deps.sharedRuns.take(`total ${segment.id}`, async () => {
     const current = await loadSegment(deps.store.read, segment)
@@ -50,13 +50,13 @@ function isRecent({ now }: CountDeps, { type, countedAt }: Segment): boolean {
 
 async function countMatches(deps: CountDeps, segment: Segment): Promise<number> {
   const countedAt = deps.now()
-  const memberCount = await countContacts(deps, await scopeOfSegment(deps, segment))
-  await keepCount(deps, segment, { memberCount, countedAt })
+  const memberCount = await countContacts(deps, await contactScopeOf(deps, segment))
+  await saveCount(deps, segment, { memberCount, countedAt })
   return memberCount
 }
 
 /** False when the condition is not the one that was counted by, or the segment is gone. */
-export async function keepCount(
+export async function saveCount(
   { store }: Pick<Base, 'store'>,
   counted: Segment,
   count: Pick<Segment, 'memberCount' | 'countedAt'>,

@@ -20,7 +20,7 @@ export type NewSegment = {
   type?: SegmentType | undefined
   /** What a DYNAMIC one needs and a STATIC one does not take. */
   condition?: unknown
-  trackMembership?: boolean | undefined
+  hasMembershipEvents?: boolean | undefined
 }
 
 /** The list shows all of them, and each is counted every five minutes. */
@@ -36,16 +36,22 @@ export async function createSegment(
   deps: Pick<Base, 'store' | 'now'>,
   input: NewSegment,
 ): Promise<SegmentView> {
-  const { projectId, name, description = null, type = 'DYNAMIC', trackMembership = false } = input
+  const {
+    projectId,
+    name,
+    description = null,
+    type = 'DYNAMIC',
+    hasMembershipEvents = false,
+  } = input
   checkTexts({ name, description })
   const condition = readCondition(type, input.condition)
   const at = deps.now()
   const memberCount = condition === null ? 0 : await countMatching(deps, { projectId, condition })
   const row = await deps.store.write(async (tx) => {
-    await requireRoom(tx, projectId)
+    await requireFreeSegment(tx, projectId)
     if (condition !== null) await requireReferences(tx, { projectId, condition })
     const definition = { id: newId(), projectId, name, description, type, condition }
-    const state = { trackMembership, memberCount, countedAt: at, createdAt: at, updatedAt: at }
+    const state = { hasMembershipEvents, memberCount, countedAt: at, createdAt: at, updatedAt: at }
     return tx
       .insert(segments)
       .values({ ...definition, ...state })
@@ -64,7 +70,7 @@ export async function countMatching(
   return countContacts(deps, { projectId: input.projectId, condition })
 }
 
-async function requireRoom(tx: Tx, projectId: string): Promise<void> {
+async function requireFreeSegment(tx: Tx, projectId: string): Promise<void> {
   const count = await tx.$count(segments, eq(segments.projectId, projectId))
   if (count < MAX_SEGMENTS) return
   throw new AppError('BAD_REQUEST', `A project may have ${MAX_SEGMENTS} segments.`)

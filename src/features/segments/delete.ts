@@ -13,7 +13,7 @@ import type { SegmentTarget } from './view.ts'
 /** A transaction's worth: some 10 ms. */
 const CHUNK = 500
 
-const deleteMembers = statement(
+const deleteMemberBatch = statement(
   () => sql`delete from segment_members
     where segment_id = ${parameter('segmentId')} and contact_id in (
       select contact_id from segment_members
@@ -41,7 +41,7 @@ export async function deleteSegment(
 }
 
 /** The job: a second run goes on where the first one ended. */
-export async function clearMembers(
+export async function deleteMemberships(
   { store }: Pick<Base, 'store'>,
   { payload, signal }: Pick<RunningJob, 'payload' | 'signal'>,
 ): Promise<void> {
@@ -49,7 +49,7 @@ export async function clearMembers(
   let deleted = CHUNK
   while (deleted === CHUNK) {
     signal.throwIfAborted()
-    deleted = await store.write((tx) => tx.execute(deleteMembers, { segmentId }))
+    deleted = await store.write((tx) => tx.execute(deleteMemberBatch, { segmentId }))
   }
 }
 

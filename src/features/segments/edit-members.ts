@@ -13,7 +13,7 @@ import { findKnownAddresses } from '../contacts/read/known-addresses.ts'
 import { upsertContacts } from '../contacts/write/upsert.ts'
 import { MAX_ADDRESSES_PER_REQUEST } from '../limits.ts'
 import { isSegment, loadSegment } from './get.ts'
-import { enterContacts, releaseContacts } from './member-rows.ts'
+import { endMemberships, startMemberships } from './member-rows.ts'
 import type { SegmentTarget } from './view.ts'
 
 export type MemberChange = SegmentTarget & { emails: readonly string[] }
@@ -33,7 +33,7 @@ export type AddedMembers = {
 }
 
 /** `text`: as it was written. */
-type Named = { address: ParsedAddress; text: string }
+type MemberAddress = { address: ParsedAddress; text: string }
 type Deps = Pick<Base, 'store' | 'now'>
 
 /** A transaction's worth: creating a contact takes longest. */
@@ -63,7 +63,7 @@ export async function removeMembers(
     const write = async (tx: Tx) => {
       await requireStatic(tx, target)
       const contactIds = (await findContacts(tx, target, chunk)).map(({ id }) => id)
-      const left = await releaseContacts(tx, { segmentId: target.id, contactIds, at: now() })
+      const left = await endMemberships(tx, { segmentId: target.id, contactIds, at: now() })
       await addToCount(tx, target, -left.length)
       return left.length
     }
@@ -75,7 +75,7 @@ export async function removeMembers(
 async function addSome(
   { store, now }: Deps,
   { projectId, id, createMissing = false, subscribed = true }: NewMembers,
-  members: readonly Named[],
+  members: readonly MemberAddress[],
 ): Promise<AddedMembers> {
   const target = { projectId, id }
   const write = async (tx: Tx) => {
@@ -89,7 +89,7 @@ async function addSome(
       ? saved.map(({ contact }) => contact)
       : await findContacts(tx, target, members)
     const contactIds = contacts.map((contact) => contact.id)
-    const entered = await enterContacts(tx, { segmentId: id, contactIds, at })
+    const entered = await startMemberships(tx, { segmentId: id, contactIds, at })
     await addToCount(tx, target, entered.length)
     const known = new Set(contacts.map(({ address }) => address))
     const unknown = members.filter(({ address }) => !known.has(address.address))
@@ -102,7 +102,11 @@ async function addSome(
   return store.write(write, { heavyFor: projectId })
 }
 
-async function findContacts(tx: Tx, { projectId }: SegmentTarget, members: readonly Named[]) {
+async function findContacts(
+  tx: Tx,
+  { projectId }: SegmentTarget,
+  members: readonly MemberAddress[],
+) {
   const addresses = members.map(({ address }) => address.address)
   const { contacts } = await findKnownAddresses(tx, projectId, addresses)
   return [...contacts.values()]
@@ -123,27 +127,27 @@ async function addToCount(tx: Tx, target: SegmentTarget, change: number): Promis
 }
 
 /** Each address once, as it was written first. */
-function readEmails(emails: readonly string[]): Named[] {
+function readEmails(emails: readonly string[]): MemberAddress[] {
   if (emails.length === 0) throw invalidField('emails', 'too_small', 'At least one is needed')
   if (emails.length > MAX_ADDRESSES_PER_REQUEST)
     throw invalidField('emails', 'too_big', `At most ${MAX_ADDRESSES_PER_REQUEST}`)
-  const members = new Map<string, Named>()
+  const members = new Map<string, MemberAddress>()
   const wrong: FieldError[] = []
   for (const [index, text] of emails.entries()) {
     const address = parseAddress(text)
-    if (address === undefined) wrong.push(noAddress(index))
+    if (address === undefined) wrong.push(invalidAddress(index))
     else if (!members.has(address.address)) members.set(address.address, { address, text })
   }
   if (wrong.length > 0) throw invalid(wrong)
   return [...members.values()]
 }
 
-function noAddress(index: number): FieldError {
+function invalidAddress(index: number): FieldError {
   return { field: `emails.${index}`, code: 'invalid_string', message: 'Not an email address' }
 }
 
-function chunksOf(members: readonly Named[]): Named[][] {
-  const chunks: Named[][] = []
+function chunksOf(members: readonly MemberAddress[]): MemberAddress[][] {
+  const chunks: MemberAddress[][] = []
   for (let index = 0; index < members.length; index += CHUNK) {
     chunks.push(members.slice(index, index + CHUNK))
   }

@@ -2,7 +2,7 @@ import { and, eq, type SQL } from '../../store/drizzle.ts'
 import { type Segment, segments } from '../../store/schema/segments.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
-import { noSuchSegment, type SegmentTarget, type SegmentView, toSegmentView } from './view.ts'
+import { type SegmentTarget, type SegmentView, segmentNotFound, toSegmentView } from './view.ts'
 
 /** A transaction, or the read connection. */
 type Queries = Pick<Tx, 'select'>
@@ -18,7 +18,7 @@ export async function getSegment(
 /** The row. @throws AppError RESOURCE_NOT_FOUND */
 export async function loadSegment(queries: Queries, target: SegmentTarget): Promise<Segment> {
   const segment = await findSegment(queries, target)
-  if (segment === undefined) throw noSuchSegment(target.id)
+  if (segment === undefined) throw segmentNotFound(target.id)
   return segment
 }
 

@@ -11,8 +11,8 @@ import { type ContactRow, contactColumns, toContact } from '../contacts/list/row
 import type { ContactScope } from '../contacts/list/scope.ts'
 import { type ContactView, toContactView } from '../contacts/read/view.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../limits.ts'
-import { scopeOfSegment } from './contact-scope.ts'
-import { type CountDeps, totalOf } from './count.ts'
+import { contactScopeOf } from './contact-scope.ts'
+import { type CountDeps, findRecentCount } from './count.ts'
 import { loadSegment } from './get.ts'
 import type { SegmentTarget } from './view.ts'
 
@@ -43,7 +43,7 @@ export async function listSegmentContacts(
   const range = { limit: pageSize, offset: (readCount('page', page) - 1) * pageSize }
   const segment = await loadSegment(deps.store.read, target)
   const rows = await findPage(deps, segment, range)
-  const total = await totalOf(deps, segment)
+  const total = await findRecentCount(deps, segment)
   return {
     data: rows.map((row) => toContactView(toContact(row))),
     total,
@@ -59,7 +59,7 @@ async function findPage(
   range: Range,
 ): Promise<ContactRow[]> {
   if (segment.type === 'STATIC') return deps.store.scan.values(selectMembers(segment.id, range))
-  return findMatching(deps, await scopeOfSegment(deps, segment), range)
+  return findMatching(deps, await contactScopeOf(deps, segment), range)
 }
 
 /** Contacts before the page are counted, one range of numbers at a time. */

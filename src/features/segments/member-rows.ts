@@ -24,7 +24,7 @@ const insertMembers = statement<{ id: string }>(
     returning contact_id as id`,
 )
 
-const endMemberships = statement<{ id: string }>(
+const updateEndedMembers = statement<{ id: string }>(
   () => sql`update segment_members
     set exited_at = ${parameter('at')}, updated_at = ${parameter('at')}
     where segment_id = ${parameter('segmentId')}
@@ -34,13 +34,13 @@ const endMemberships = statement<{ id: string }>(
 )
 
 /** The ids of those who were no members; contacts that are gone are left out. */
-export async function enterContacts(tx: Tx, change: MembershipChange): Promise<string[]> {
+export async function startMemberships(tx: Tx, change: MembershipChange): Promise<string[]> {
   return idsOf(await tx.list(insertMembers, valuesOf(change)))
 }
 
 /** The ids of those who were members. */
-export async function releaseContacts(tx: Tx, change: MembershipChange): Promise<string[]> {
-  return idsOf(await tx.list(endMemberships, valuesOf(change)))
+export async function endMemberships(tx: Tx, change: MembershipChange): Promise<string[]> {
+  return idsOf(await tx.list(updateEndedMembers, valuesOf(change)))
 }
 
 function valuesOf({ contactIds, ...rest }: MembershipChange) {

@@ -9,21 +9,21 @@ import { type NumberRange, walkNumberRanges, within } from '../contacts/list/num
 
 export type Change = { contactId: string; isEntry: boolean }
 
-type Tracked = { projectId: string; segmentId: string; condition: SQL }
+type TrackedSegment = { projectId: string; segmentId: string; condition: SQL }
 type Deps = Pick<Base, 'store'>
 
 /** All of them may have changed: as many are in memory at a time. */
-const MOST = 10_000
+const MAX_NUMBERS = 10_000
 
 /** Range by range, some of them empty. Who comes or changes meanwhile may or may not be seen. */
-export function findChanges(deps: Deps, tracked: Tracked): AsyncGenerator<Change[]> {
+export function findChanges(deps: Deps, tracked: TrackedSegment): AsyncGenerator<Change[]> {
   const look = (numberRange: NumberRange) => findDifferences(deps, tracked, numberRange)
-  return walkNumberRanges(deps, { scope: tracked, range: { most: MOST } }, look)
+  return walkNumberRanges(deps, { scope: tracked, range: { most: MAX_NUMBERS } }, look)
 }
 
 async function findDifferences(
   { store }: Deps,
-  { projectId, segmentId, condition }: Tracked,
+  { projectId, segmentId, condition }: TrackedSegment,
   numberRange: NumberRange,
 ): Promise<Change[]> {
   const rows = await store.scan.values<[string, number]>(

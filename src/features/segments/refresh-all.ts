@@ -34,6 +34,6 @@ export async function refreshSegments(deps: Deps, signal: AbortSignal): Promise<
 async function refreshOne(deps: Deps, target: SegmentTarget, signal: AbortSignal): Promise<void> {
   const segment = await findSegment(deps.store.read, target)
   if (segment === undefined) return
-  if (segment.trackMembership) await computeSegment(deps, { ...target, signal })
+  if (segment.hasMembershipEvents) await computeSegment(deps, { ...target, signal })
   else await countSegment(deps, segment)
 }

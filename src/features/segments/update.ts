@@ -13,7 +13,7 @@ export type SegmentChanges = SegmentTexts & {
   type?: SegmentType | undefined
   /** Ignored for a STATIC one. */
   condition?: unknown
-  trackMembership?: boolean | undefined
+  hasMembershipEvents?: boolean | undefined
 }
 
 /**
@@ -70,18 +70,18 @@ async function readDefinition(
   return { condition, memberCount, countedAt }
 }
 
-function given({ name, description, trackMembership }: SegmentChanges): Partial<Segment> {
-  const columns = Object.entries({ name, description, trackMembership })
+function given({ name, description, hasMembershipEvents }: SegmentChanges): Partial<Segment> {
+  const columns = Object.entries({ name, description, hasMembershipEvents })
   return Object.fromEntries(columns.filter(([, value]) => value !== undefined))
 }
 
 /** Whether what people define differs; counts are no part of that. */
 function isChange(current: Segment, { name, description, ...rest }: Partial<Segment>): boolean {
-  const { condition = current.condition, trackMembership = current.trackMembership } = rest
+  const { condition = current.condition, hasMembershipEvents = current.hasMembershipEvents } = rest
   return (
     (name ?? current.name) !== current.name ||
     (description === undefined ? current.description : description) !== current.description ||
-    trackMembership !== current.trackMembership ||
+    hasMembershipEvents !== current.hasMembershipEvents ||
     JSON.stringify(condition) !== JSON.stringify(current.condition)
   )
 }

@@ -29,7 +29,7 @@ export function toSegmentView(segment: Segment): SegmentView {
     description: segment.description,
     type: segment.type,
     condition: segment.condition,
-    trackMembership: segment.trackMembership,
+    trackMembership: segment.hasMembershipEvents,
     memberCount: segment.memberCount,
     projectId: segment.projectId,
     createdAt: formatInstant(segment.createdAt),
@@ -37,6 +37,6 @@ export function toSegmentView(segment: Segment): SegmentView {
   }
 }
 
-export function noSuchSegment(id: string): AppError {
+export function segmentNotFound(id: string): AppError {
   return notFound('segment', id, 'No segment of this project has that id.')
 }

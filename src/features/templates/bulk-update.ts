@@ -4,7 +4,7 @@ import { templates } from '../../store/schema/messages.ts'
 import type { Base } from '../base.ts'
 import { MAX_IDS_PER_REQUEST } from '../limits.ts'
 import { requireUnused } from './usage.ts'
-import { noSuchTemplate } from './view.ts'
+import { templateNotFound } from './view.ts'
 
 export type BulkUpdate = {
   projectId: string
@@ -30,7 +30,7 @@ export async function bulkUpdateTemplates(
     const rows = await tx.select({ id: templates.id }).from(templates).where(areThey)
     const known = new Set(rows.map(({ id }) => id))
     const missing = wanted.find((id) => !known.has(id))
-    if (missing !== undefined) throw noSuchTemplate(missing)
+    if (missing !== undefined) throw templateNotFound(missing)
     if (!isDelete) return { updated: 0 }
     for (const id of wanted) await requireUnused(tx, { projectId, id })
     await tx.delete(templates).where(areThey)

@@ -2,11 +2,16 @@ import { newId } from '../../store/ids.ts'
 import { templates } from '../../store/schema/messages.ts'
 import type { ContentType } from '../../store/schema/words.ts'
 import type { Base } from '../base.ts'
-import { checkFields, requireSender, type SomeFields, type TemplateFields } from './validate.ts'
+import {
+  checkFields,
+  requireSender,
+  type TemplateChanges,
+  type TemplateFields,
+} from './validate.ts'
 import { type TemplateView, toTemplateView } from './view.ts'
 
 type Mandatory = Pick<TemplateFields, 'name' | 'subject' | 'body' | 'from'>
-export type NewTemplate = { projectId: string } & Omit<SomeFields, keyof Mandatory> & Mandatory
+export type NewTemplate = { projectId: string } & Omit<TemplateChanges, keyof Mandatory> & Mandatory
 
 const DEFAULT_TYPE: ContentType = 'MARKETING'
 

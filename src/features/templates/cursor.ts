@@ -5,18 +5,21 @@ export type TemplateOrder = { sort: 'name' | 'createdAt' | 'updatedAt'; dir: 'as
 /** Epoch ms, or the name in lower case. */
 export type SortKey = string | number
 
-export type Position = { id: string; sortKey: SortKey }
+export type CursorPosition = { id: string; sortKey: SortKey }
 
-const PATTERN = /^(name|createdAt|updatedAt)\.(asc|desc)\.([0-9a-f-]{36})\.([\w-]+)$/
+const CURSOR_PATTERN = /^(name|createdAt|updatedAt)\.(asc|desc)\.([0-9a-f-]{36})\.([\w-]+)$/
 
-export function formatCursor({ sort, dir }: TemplateOrder, { id, sortKey }: Position): string {
+export function formatCursor(
+  { sort, dir }: TemplateOrder,
+  { id, sortKey }: CursorPosition,
+): string {
   const key = Buffer.from(String(sortKey)).toString('base64url')
   return `${sort}.${dir}.${id}.${key}`
 }
 
 /** Undefined when it is none of ours, or of a list in another order. */
-export function parseCursor(order: TemplateOrder, cursor: string): Position | undefined {
-  const [, sort, dir, id, key] = PATTERN.exec(cursor) ?? []
+export function parseCursor(order: TemplateOrder, cursor: string): CursorPosition | undefined {
+  const [, sort, dir, id, key] = CURSOR_PATTERN.exec(cursor) ?? []
   if (sort !== order.sort || dir !== order.dir) return undefined
   if (id === undefined || key === undefined) return undefined
   const text = Buffer.from(key, 'base64url').toString()

@@ -2,7 +2,7 @@ import { and, eq, type SQL } from '../../store/drizzle.ts'
 import { type Template, templates } from '../../store/schema/messages.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
-import { noSuchTemplate, type TemplateTarget, type TemplateView, toTemplateView } from './view.ts'
+import { type TemplateTarget, type TemplateView, templateNotFound, toTemplateView } from './view.ts'
 
 /** @throws AppError TEMPLATE_NOT_FOUND */
 export async function getTemplate(
@@ -18,7 +18,7 @@ export async function loadTemplate(
   target: TemplateTarget,
 ): Promise<Template> {
   const template = await queries.select().from(templates).where(isTemplate(target)).get()
-  if (template === undefined) throw noSuchTemplate(target.id)
+  if (template === undefined) throw templateNotFound(target.id)
   return template
 }
 

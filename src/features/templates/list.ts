@@ -21,7 +21,7 @@ import { type Template, templates } from '../../store/schema/messages.ts'
 import type { ContentType } from '../../store/schema/words.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
-import { fitPage } from '../events/page-bytes.ts'
+import { limitPageBytes } from '../events/page-bytes.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_SEARCH_LENGTH } from '../limits.ts'
 import { formatCursor, parseCursor, type SortKey, type TemplateOrder } from './cursor.ts'
 import { isTemplate } from './get.ts'
@@ -54,7 +54,7 @@ type Deps = Pick<Base, 'store'>
 /** Reading that much takes a millisecond or so. */
 const TURN_CHARACTERS = 128 * 1024
 
-const sortKeys: Record<TemplateOrder['sort'], SQL<SortKey>> = {
+const SORT_KEYS: Record<TemplateOrder['sort'], SQL<SortKey>> = {
   name: sql<SortKey>`lower(${templates.name})`,
   createdAt: sql<SortKey>`${templates.createdAt}`,
   updatedAt: sql<SortKey>`${templates.updatedAt}`,
@@ -75,7 +75,7 @@ export async function listTemplates(deps: Deps, query: TemplateQuery): Promise<T
   const limit = Math.min(readCount('limit', query.limit ?? DEFAULT_PAGE_SIZE), MAX_PAGE_SIZE)
   const rows = await findRows(deps, { query, order, limit })
   const found = rows.slice(0, limit)
-  const page = query.page === undefined ? fitPage(found, ({ bytes }) => bytes) : found
+  const page = query.page === undefined ? limitPageBytes(found, ({ bytes }) => bytes) : found
   const last = page.at(-1)
   const hasMore = rows.length > page.length
   return {
@@ -94,7 +94,7 @@ async function findRows(
   deps: Deps,
   { query, order, limit }: { query: TemplateQuery; order: TemplateOrder; limit: number },
 ) {
-  const sortKey = sortKeys[order.sort]
+  const sortKey = SORT_KEYS[order.sort]
   const by = order.dir === 'asc' ? asc : desc
   const skipped = (readCount('page', query.page ?? 1) - 1) * limit
   return deps.store.scan
@@ -151,7 +151,7 @@ async function behindCursor(
   const { id, sortKey } = parseCursor(order, cursor) ?? { id: cursor, sortKey: undefined }
   const key = sortKey ?? (await findSortKey(deps, { projectId, id }, order))
   const than = order.dir === 'asc' ? sql`>` : sql`<`
-  return sql`(${sortKeys[order.sort]}, ${templates.id}) ${than} (${key}, ${id})`
+  return sql`(${SORT_KEYS[order.sort]}, ${templates.id}) ${than} (${key}, ${id})`
 }
 
 /** A bare id is taken for a cursor, too. */
@@ -161,7 +161,7 @@ async function findSortKey(
   { sort }: TemplateOrder,
 ): Promise<SortKey> {
   const row = await store.read
-    .select({ sortKey: sortKeys[sort] })
+    .select({ sortKey: SORT_KEYS[sort] })
     .from(templates)
     .where(isTemplate(target))
     .get()

@@ -1,7 +1,7 @@
 import { type Template, templates } from '../../store/schema/messages.ts'
 import type { Base } from '../base.ts'
 import { isTemplate, loadTemplate } from './get.ts'
-import { checkFields, requireSender, type SomeFields, toColumns } from './validate.ts'
+import { checkFields, requireSender, type TemplateChanges, toColumns } from './validate.ts'
 import { type TemplateTarget, type TemplateView, toTemplateView } from './view.ts'
 
 /**
@@ -11,7 +11,7 @@ import { type TemplateTarget, type TemplateView, toTemplateView } from './view.t
  */
 export async function updateTemplate(
   { store, directory, outbound, now }: Pick<Base, 'store' | 'directory' | 'outbound' | 'now'>,
-  { changes, ...target }: TemplateTarget & { changes: SomeFields },
+  { changes, ...target }: TemplateTarget & { changes: TemplateChanges },
 ): Promise<TemplateView> {
   await checkFields({ outbound }, changes)
   const columns = toColumns(changes)

@@ -17,7 +17,7 @@ export type TemplateUsage = {
 }
 
 /** Finds what uses a template. @throws AppError TEMPLATE_NOT_FOUND */
-export async function templateUsage(
+export async function findTemplateUsage(
   { store }: Pick<Base, 'store'>,
   target: TemplateTarget,
 ): Promise<TemplateUsage> {

@@ -28,7 +28,7 @@ export type TemplateFields = {
 }
 
 /** Some of the fields; undefined is as absent. */
-export type SomeFields = { [Name in keyof TemplateFields]?: TemplateFields[Name] | undefined }
+export type TemplateChanges = { [Name in keyof TemplateFields]?: TemplateFields[Name] | undefined }
 
 type CheckDeps = Pick<Base, 'outbound'>
 
@@ -37,7 +37,7 @@ type TextRule = { min: number; max: number; isLine: boolean }
 /** Characters of the sender's name in a template. */
 export const MAX_FROM_NAME_LENGTH = 100
 
-const textRules: Record<'name' | 'description' | 'subject' | 'body' | 'fromName', TextRule> = {
+const TEXT_RULES: Record<'name' | 'description' | 'subject' | 'body' | 'fromName', TextRule> = {
   name: { min: 1, max: MAX_NAME_LENGTH, isLine: true },
   description: { min: 0, max: MAX_DESCRIPTION_LENGTH, isLine: false },
   subject: { min: 1, max: MAX_SUBJECT_LENGTH, isLine: true },
@@ -45,7 +45,7 @@ const textRules: Record<'name' | 'description' | 'subject' | 'body' | 'fromName'
   fromName: { min: 0, max: MAX_FROM_NAME_LENGTH, isLine: true },
 }
 
-const types: readonly string[] = ['TRANSACTIONAL', 'MARKETING', 'HEADLESS'] satisfies ContentType[]
+const TYPES: readonly string[] = ['TRANSACTIONAL', 'MARKETING', 'HEADLESS'] satisfies ContentType[]
 const TOO_COMPLEX = 'Takes longer to read, or more memory, than a template may'
 const CONTROL_CHARACTER = /[\x00-\x08\x0a-\x1f\x7f]/
 
@@ -55,12 +55,12 @@ const CONTROL_CHARACTER = /[\x00-\x08\x0a-\x1f\x7f]/
  *   read it); BAD_REQUEST for template syntax, with `details` `{ field, line, column }` of the first
  *   fault
  */
-export async function checkFields(deps: CheckDeps, fields: SomeFields): Promise<void> {
-  const wrong = Object.entries(textRules).flatMap(([field, rule]) =>
-    checkText(field, fields[field as keyof typeof textRules], rule),
+export async function checkFields(deps: CheckDeps, fields: TemplateChanges): Promise<void> {
+  const wrong = Object.entries(TEXT_RULES).flatMap(([field, rule]) =>
+    checkText(field, fields[field as keyof typeof TEXT_RULES], rule),
   )
-  if (fields.type !== undefined && !types.includes(fields.type)) {
-    const message = `Expected one of ${types.join(', ')}`
+  if (fields.type !== undefined && !TYPES.includes(fields.type)) {
+    const message = `Expected one of ${TYPES.join(', ')}`
     wrong.push({ field: 'type', code: 'invalid_enum_value', message })
   }
   if (wrong.length === 0) {
@@ -84,7 +84,7 @@ export async function requireSender(tx: Tx, projectId: string, from: ParsedAddre
 }
 
 /** The columns of the fields that are given. */
-export function toColumns(fields: SomeFields): Partial<Template> {
+export function toColumns(fields: TemplateChanges): Partial<Template> {
   const { from, replyTo, ...rest } = fields
   const columns = {
     ...rest,
@@ -108,7 +108,7 @@ function checkText(field: string, text: string | null | undefined, rule: TextRul
   return [{ field, code: 'invalid_string', message }]
 }
 
-async function checkSyntax(deps: CheckDeps, { subject, body }: SomeFields): Promise<void> {
+async function checkSyntax(deps: CheckDeps, { subject, body }: TemplateChanges): Promise<void> {
   const faults: ({ field: string } & TemplateFault)[] = []
   for (const [field, source] of Object.entries({ subject, body })) {
     const fault = source === undefined ? undefined : await findFault(deps, source)

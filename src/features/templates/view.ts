@@ -39,7 +39,7 @@ export function toTemplateView(template: Template): TemplateView {
   }
 }
 
-export function noSuchTemplate(id: string): AppError {
+export function templateNotFound(id: string): AppError {
   return new AppError('TEMPLATE_NOT_FOUND', 'No template of this project has that id.', {
     details: { resource: 'template', id },
   })

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { listActivity } from '../../features/activity/list.ts'
 import { countRecent } from '../../features/activity/recent.ts'
 import { createActivityStats } from '../../features/activity/stats.ts'
-import { activityTypes } from '../../features/activity/types.ts'
+import { ACTIVITY_TYPES } from '../../features/activity/types.ts'
 import { listUpcoming } from '../../features/activity/upcoming.ts'
 import { UNLISTED_EVENTS } from '../../features/events/unlisted.ts'
 import { largeJson } from '../exchange/large-json.ts'
@@ -133,7 +133,7 @@ export const listTypes = () =>
     responses: {
       200: { description: 'All types', schema: z.object({ types: z.array(z.string()) }) },
     },
-    handle: () => json(200, { types: activityTypes }),
+    handle: () => json(200, { types: ACTIVITY_TYPES }),
   })
 
 export const listUpcomingActivity = ({ core }: RouteDeps) =>

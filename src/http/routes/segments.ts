@@ -116,7 +116,7 @@ export const create = ({ core }: RouteDeps) =>
     body: newSegment,
     responses: { 201: { description: 'Created, with its members counted', schema: segment } },
     handle: async ({ project, body }) =>
-      json(201, await createSegment(core, { projectId: project.id, ...body })),
+      json(201, await createSegment(core, { projectId: project.id, ...toInput(body) })),
   })
 
 export const get = ({ core }: RouteDeps) =>
@@ -140,7 +140,7 @@ export const update = ({ core }: RouteDeps) =>
     responses: { 200: { description: 'The segment after the change', schema: segment } },
     refusals: [404],
     handle: async (call) =>
-      json(200, await updateSegment(core, { ...targetOf(call), changes: call.body })),
+      json(200, await updateSegment(core, { ...targetOf(call), changes: toInput(call.body) })),
   })
 
 export const remove = ({ core }: RouteDeps) =>
@@ -220,3 +220,8 @@ export const refresh = ({ core }: RouteDeps) =>
     refusals: [400, 404],
     handle: async (call) => json(200, await refreshSegment(core, targetOf(call))),
   })
+
+function toInput<Body extends { trackMembership?: boolean | undefined }>(body: Body) {
+  const { trackMembership: hasMembershipEvents, ...rest } = body
+  return { ...rest, hasMembershipEvents }
+}

@@ -16,7 +16,7 @@ import { duplicateTemplate } from '../../features/templates/duplicate.ts'
 import { getTemplate } from '../../features/templates/get.ts'
 import { listTemplates } from '../../features/templates/list.ts'
 import { updateTemplate } from '../../features/templates/update.ts'
-import { templateUsage } from '../../features/templates/usage.ts'
+import { findTemplateUsage } from '../../features/templates/usage.ts'
 import { MAX_FROM_NAME_LENGTH } from '../../features/templates/validate.ts'
 import { MAX_SUBJECT_LENGTH } from '../../mail/limits.ts'
 import { MAX_TEMPLATE_LENGTH } from '../../mail/template/limits.ts'
@@ -200,7 +200,7 @@ export const showUsage = ({ core }: RouteDeps) =>
     summary: 'Show what uses a template',
     responses: { 200: { description: 'The uses and their numbers', schema: usage } },
     refusals: [404],
-    handle: async (call) => json(200, await templateUsage(core, targetOf(call))),
+    handle: async (call) => json(200, await findTemplateUsage(core, targetOf(call))),
   })
 
 /** The page with the fields of both ways of paging. */

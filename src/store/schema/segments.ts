@@ -10,7 +10,7 @@ export const segments = sqliteTable('segments', {
   description: text('description'),
   type: text('type').$type<SegmentType>().notNull().default('DYNAMIC'),
   condition: json('condition'),
-  trackMembership: bool('track_membership').notNull().default(false),
+  hasMembershipEvents: bool('track_membership').notNull().default(false),
   memberCount: integer('member_count').notNull().default(0),
   countedAt: integer('counted_at'),
   createdAt: integer('created_at').notNull(),

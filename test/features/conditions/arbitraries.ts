@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { type Condition, parseCondition } from '../../../src/features/conditions/condition.ts'
 import {
   type FieldKind,
-  operatorsByKind,
+  OPERATORS_BY_KIND,
   takesNoValue,
   takesSpan,
 } from '../../../src/features/conditions/operators.ts'
@@ -179,7 +179,7 @@ function groupings(people: readonly Person[]): fc.Arbitrary<Grouping[]> {
       fc.record<Grouping>({
         id: fc.constant(id),
         type: fc.constant(index === 0 ? 'STATIC' : 'DYNAMIC'),
-        trackMembership: fc.constant(index === 1),
+        hasMembershipEvents: fc.constant(index === 1),
         condition: index === 0 ? fc.constant(null) : condition(ids.slice(0, index)),
         members: index < 2 ? members : fc.constant([]),
       }),
@@ -234,7 +234,7 @@ function filterOf(
   field: fc.Arbitrary<string>,
   value: fc.Arbitrary<unknown>,
 ): fc.Arbitrary<unknown> {
-  const operand = (operator: (typeof operatorsByKind)[FieldKind][number]) => {
+  const operand = (operator: (typeof OPERATORS_BY_KIND)[FieldKind][number]) => {
     if (takesNoValue(operator)) return fc.constant({})
     if (takesSpan(operator)) return fc.constantFrom(...spans)
     if (/ontains/.test(operator)) return value.map((part) => ({ value: String(part) || 'p' }))
@@ -242,7 +242,7 @@ function filterOf(
     return value.map((one) => ({ value: isOrder && typeof one === 'boolean' ? 1 : one }))
   }
   return fc
-    .constantFrom<(typeof operatorsByKind)[FieldKind][number]>(...operatorsByKind[kind])
+    .constantFrom<(typeof OPERATORS_BY_KIND)[FieldKind][number]>(...OPERATORS_BY_KIND[kind])
     .chain((operator) =>
       fc.record({ field, operand: operand(operator) }).map((one) => ({ ...one, operator })),
     )

@@ -31,7 +31,7 @@ async function setUp(t: Parameters<typeof openTestCore>[0]): Promise<Setting> {
   }))
   const rareOne = { contactId: 'ann', name: 'rare', at: START, isTransient: false }
   const often = people.map(({ id }) => ({ ...rareOne, contactId: id, name: 'often' }))
-  const dynamic = { type: 'DYNAMIC' as const, trackMembership: false, members: [] }
+  const dynamic = { type: 'DYNAMIC' as const, hasMembershipEvents: false, members: [] }
   await populate(core, projectId, {
     people,
     happenings: [rareOne, ...often],

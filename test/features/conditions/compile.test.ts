@@ -34,7 +34,7 @@ test('no text that came from outside is part of the SQL', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const evil = `x') or 1 = 1; drop table contacts; --"`
-  const segment = { id: evil, type: 'STATIC', trackMembership: false, condition: null } as const
+  const segment = { id: evil, type: 'STATIC', hasMembershipEvents: false, condition: null } as const
   const facts = { people: [], happenings: [], groupings: [{ ...segment, members: [] }] }
   await populate(core, projectId, facts)
   const filters = [
@@ -76,7 +76,7 @@ test('the largest condition is inside what the database takes, also in both halv
   const segment: Grouping = {
     id: 'full',
     type: 'DYNAMIC',
-    trackMembership: false,
+    hasMembershipEvents: false,
     condition: full,
     members: [],
   }

@@ -8,8 +8,8 @@ import {
   parseCondition,
   parseConditionText,
 } from '../../../src/features/conditions/condition.ts'
-import { conditionJsonSchema } from '../../../src/features/conditions/json-schema.ts'
-import { operatorsByKind } from '../../../src/features/conditions/operators.ts'
+import { CONDITION_JSON_SCHEMA } from '../../../src/features/conditions/json-schema.ts'
+import { OPERATORS_BY_KIND } from '../../../src/features/conditions/operators.ts'
 import { condition } from './arbitraries.ts'
 
 const plan = { field: 'data.plan', operator: 'equals', value: 'pro' }
@@ -379,9 +379,9 @@ test('a field takes the operators of its kind and no others', () => {
     event: ['event.x', 'email.sent', 'email.delivery', 'event.email.opened'],
     segment: ['segment.x'],
   }
-  const all = [...new Set(Object.values(operatorsByKind).flat())]
+  const all = [...new Set(Object.values(OPERATORS_BY_KIND).flat())]
   for (const [kind, fields] of Object.entries(fieldsByKind)) {
-    const allowed: readonly string[] = operatorsByKind[kind as keyof typeof operatorsByKind]
+    const allowed: readonly string[] = OPERATORS_BY_KIND[kind as keyof typeof OPERATORS_BY_KIND]
     for (const field of fields) {
       const refused = all.filter((operator) => {
         // Without its value an operator that the field takes is refused for that alone.
@@ -528,12 +528,12 @@ test('any value is either let in, and then again as it is, or refused by its pat
 })
 
 test("the description's own example is let in, and names every operator", () => {
-  for (const example of conditionJsonSchema.examples) {
+  for (const example of CONDITION_JSON_SCHEMA.examples) {
     assert.deepEqual(parseCondition(example, 'condition'), example)
   }
   const { operator } =
-    conditionJsonSchema.properties.groups.items.properties.filters.items.properties
-  const all = new Set<string>(Object.values(operatorsByKind).flat())
+    CONDITION_JSON_SCHEMA.properties.groups.items.properties.filters.items.properties
+  const all = new Set<string>(Object.values(OPERATORS_BY_KIND).flat())
   assert.deepEqual(new Set<string>(operator.enum), all)
 })
 

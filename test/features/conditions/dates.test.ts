@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import {
   formatDay,
-  lexicalBound,
+  lowestTextOf,
   parseDataDate,
   startOfDay,
 } from '../../../src/features/conditions/dates.ts'
@@ -68,7 +68,7 @@ test('days are those of UTC, before 1970 too', () => {
 
 test('the text of a bound is not behind any text of its instant', () => {
   const noon = Date.parse('2026-01-31T12:00:00.000Z')
-  assert.equal(lexicalBound(noon), '2026-01-31T12:00:00')
-  assert.equal(lexicalBound(noon + 999), '2026-01-31T12:00:00')
-  assert.equal(lexicalBound(Date.parse('2026-01-31')), '2026-01-31')
+  assert.equal(lowestTextOf(noon), '2026-01-31T12:00:00')
+  assert.equal(lowestTextOf(noon + 999), '2026-01-31T12:00:00')
+  assert.equal(lowestTextOf(Date.parse('2026-01-31')), '2026-01-31')
 })

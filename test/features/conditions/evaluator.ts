@@ -19,7 +19,7 @@ export type Happening = { contactId: string; name: string; at: number; isTransie
 export type Grouping = {
   id: string
   type: 'STATIC' | 'DYNAMIC'
-  trackMembership: boolean
+  hasMembershipEvents: boolean
   condition: Condition | null
   /** Of static and tracked ones: who is in it now. */
   members: string[]
@@ -186,7 +186,7 @@ function eventName(field: string): string {
 function belongs(population: Population, id: string, person: Person): boolean {
   const grouping = population.groupings.find((candidate) => candidate.id === id)
   if (grouping === undefined) throw new TypeError(`no segment ${id}`)
-  if (grouping.type === 'STATIC' || grouping.trackMembership) {
+  if (grouping.type === 'STATIC' || grouping.hasMembershipEvents) {
     return grouping.members.includes(person.id)
   }
   return grouping.condition !== null && matches(population, grouping.condition, person)

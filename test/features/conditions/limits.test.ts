@@ -30,7 +30,7 @@ async function openProject(t: Parameters<typeof openTestCore>[0], segments: stri
     ...{ id: value, email: `${value}@a.test`, subscribed: true, data: { plan: value }, ...at },
   }))
   const groupings = segments.map((id, index) => ({
-    ...{ id, type: 'DYNAMIC' as const, trackMembership: false, members: [] },
+    ...{ id, type: 'DYNAMIC' as const, hasMembershipEvents: false, members: [] },
     condition: parseCondition(
       deepest(index === 0 ? plan : inSegment(segments[index - 1] ?? '')),
       'condition',

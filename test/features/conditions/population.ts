@@ -22,8 +22,15 @@ export async function populate(
       await tx.insert(events).values(row)
     }
     for (const grouping of groupings) {
-      const { id, type, trackMembership, condition } = grouping
-      const shared = { projectId, type, trackMembership, condition, createdAt: at, updatedAt: at }
+      const { id, type, hasMembershipEvents, condition } = grouping
+      const shared = {
+        projectId,
+        type,
+        hasMembershipEvents,
+        condition,
+        createdAt: at,
+        updatedAt: at,
+      }
       await tx.insert(segments).values({ id, name: `Segment ${id}`, ...shared })
       const rows = toMembers(grouping, { people, at })
       if (rows.length > 0) await tx.insert(segmentMembers).values(rows)

@@ -27,11 +27,11 @@ const people: Person[] = ['pro', 'free', 'pro', null].map((plan, index) => ({
 }))
 
 function dynamic(id: string, condition: Condition, facts: Partial<Grouping> = {}): Grouping {
-  return { id, type: 'DYNAMIC', trackMembership: false, condition, members: [], ...facts }
+  return { id, type: 'DYNAMIC', hasMembershipEvents: false, condition, members: [], ...facts }
 }
 
 function listed(id: string, members: string[], facts: Partial<Grouping> = {}): Grouping {
-  return { id, type: 'STATIC', trackMembership: false, condition: null, members, ...facts }
+  return { id, type: 'STATIC', hasMembershipEvents: false, condition: null, members, ...facts }
 }
 
 type Setting = { core: TestCore; projectId: string }
@@ -60,7 +60,7 @@ test('members are who is listed, or whom the condition of an untracked segment m
   const setting = await setUp(t, [
     listed('static', ['contact-1', 'contact-3']),
     // What its condition says is not asked: its members are computed now and then.
-    dynamic('tracked', all(isPro), { trackMembership: true, members: ['contact-1'] }),
+    dynamic('tracked', all(isPro), { hasMembershipEvents: true, members: ['contact-1'] }),
     dynamic('untracked', all(isPro)),
     dynamic('nested', all(notInSegment('untracked'), inSegment('static'))),
     dynamic('unset', all(isPro), { condition: null }),
@@ -122,7 +122,10 @@ test("a segment that the project does not have is refused, another project's too
 
 test('a segment that is missing below a tracked one does not matter', async (t) => {
   const setting = await setUp(t, [
-    dynamic('tracked', all(inSegment('gone')), { trackMembership: true, members: ['contact-2'] }),
+    dynamic('tracked', all(inSegment('gone')), {
+      hasMembershipEvents: true,
+      members: ['contact-2'],
+    }),
     dynamic('untracked', all(inSegment('gone'))),
   ])
   assert.deepEqual(await choose(setting, all(inSegment('tracked'))), ['contact-2'])
@@ -135,7 +138,7 @@ test('segments that refer to each other in a loop are refused', async (t) => {
     dynamic('a', all(isPro, inSegment('b'))),
     dynamic('b', all(notInSegment('c'))),
     dynamic('c', all(inSegment('a'))),
-    dynamic('tracked', all(inSegment('new')), { trackMembership: true }),
+    dynamic('tracked', all(inSegment('new')), { hasMembershipEvents: true }),
     dynamic('beside', all(inSegment('leaf'), inSegment('other'))),
     dynamic('other', all(inSegment('leaf'))),
     listed('leaf', []),
@@ -159,7 +162,7 @@ test('segments that refer to each other in a loop are refused', async (t) => {
 
 test('a long chain of tracked segments is followed to its loop', async (t) => {
   const chain = Array.from({ length: 300 }, (_, index) =>
-    dynamic(`s${index}`, all(inSegment(`s${(index + 1) % 300}`)), { trackMembership: true }),
+    dynamic(`s${index}`, all(inSegment(`s${(index + 1) % 300}`)), { hasMembershipEvents: true }),
   )
   const setting = await setUp(t, chain)
   await assert.rejects(choose(setting, all(inSegment('s0'))), { message: /loop/ })
@@ -170,7 +173,7 @@ test('each segment is looked at once, however many ways lead to it', async (t) =
     ['a', 'b'].map((side) => {
       const below = [inSegment(`a${layer + 1}`), inSegment(`b${layer + 1}`)]
       const condition = layer < 39 ? all(...below) : all(isPro)
-      return dynamic(`${side}${layer}`, condition, { trackMembership: true })
+      return dynamic(`${side}${layer}`, condition, { hasMembershipEvents: true })
     }),
   )
   const setting = await setUp(t, layers.flat())

@@ -4,12 +4,16 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { selectEvents } from '../../../src/features/activity/list.ts'
 import { appendEvents } from '../../../src/features/events/append.ts'
-import { findById } from '../../../src/features/events/cursor.ts'
-import { deleteSome } from '../../../src/features/events/delete.ts'
-import { selectLines } from '../../../src/features/events/list.ts'
+import { findCursorById } from '../../../src/features/events/cursor.ts'
+import { deleteBatch } from '../../../src/features/events/delete.ts'
+import { selectSizedEvents } from '../../../src/features/events/list.ts'
 import { selectCounts, selectNames } from '../../../src/features/events/names.ts'
-import { type EventScope, pageOf } from '../../../src/features/events/select-page.ts'
-import { askContacts, countNamed, gatherContacts } from '../../../src/features/events/usage.ts'
+import { type EventScope, selectPage } from '../../../src/features/events/select-page.ts'
+import {
+  countContactsByProbe,
+  countDistinctContacts,
+  countNamed,
+} from '../../../src/features/events/usage.ts'
 import type { Statement } from '../../../src/store/database.ts'
 import { compileSql } from '../../../src/store/database.ts'
 import { type SQL, sql } from '../../../src/store/drizzle.ts'
@@ -76,7 +80,7 @@ test('a page of any scope is what sorting all events gives', async (t) => {
       })
       const contactId = contactOf(rest.projectId, contact) ?? undefined
       const scope: EventScope = { ...rest, contactId }
-      const shown = await store.read.all<{ seq: number }>(pageOf(scope, limit))
+      const shown = await store.read.all<{ seq: number }>(selectPage(scope, limit))
       const all = await store.read.select().from(events)
       const expected = all
         .filter((event) => isOn(scope, event))
@@ -119,7 +123,7 @@ for (const [name, part, expected] of scopes) {
   test(`a page ${name} is walked along its index`, async (t) => {
     const core = await openTestCore(t)
     const scope = { projectId: 'p', ...part }
-    const queries = [selectLines(scope, 50), selectEvents(core, scope, 50).getSQL()]
+    const queries = [selectSizedEvents(scope, 50), selectEvents(core, scope, 50).getSQL()]
     for (const query of queries) {
       const plan = await planOf(core, textOf(query))
       const steps = plan.filter((step) => /\bevents\b|events_/.test(step))
@@ -138,10 +142,10 @@ for (const [name, part, expected] of scopes) {
 test('the walked pages of a project and of each name are not sorted', async (t) => {
   const core = await openTestCore(t)
   for (const part of [{}, { after }]) {
-    const plan = await planOf(core, textOf(pageOf({ projectId: 'p', ...part }, 50)))
+    const plan = await planOf(core, textOf(selectPage({ projectId: 'p', ...part }, 50)))
     assert.ok(!plan.some((step) => step.includes('TEMP B-TREE')), plan.join('\n'))
   }
-  const plan = await planOf(core, textOf(pageOf({ projectId: 'p', names }, 50)))
+  const plan = await planOf(core, textOf(selectPage({ projectId: 'p', names }, 50)))
   assert.equal(plan.filter((step) => step.includes('TEMP B-TREE')).length, 1, plan.join('\n'))
 })
 
@@ -156,10 +160,10 @@ test('names, counts, usage and deletion look at ranges of indexes alone', async 
       /events_named \(project_id=\? AND name=\? AND created_at>\? AND created_at<\?/,
     ],
     [compiled(countNamed), named],
-    [compiled(gatherContacts), /INDEX events_named \(project_id=\? AND name=\?\)/],
-    [compiled(askContacts), /COVERING INDEX events_contact \(contact_id=\? AND name=\?\)/],
-    [compiled(deleteSome), /INDEX events_named \(project_id=\? AND name=\?/],
-    [compiled(findById), /INDEX events_listed \(project_id=\? AND created_at<\?\)/],
+    [compiled(countDistinctContacts), /INDEX events_named \(project_id=\? AND name=\?\)/],
+    [compiled(countContactsByProbe), /COVERING INDEX events_contact \(contact_id=\? AND name=\?\)/],
+    [compiled(deleteBatch), /INDEX events_named \(project_id=\? AND name=\?/],
+    [compiled(findCursorById), /INDEX events_listed \(project_id=\? AND created_at<\?\)/],
   ]
   for (const [text, expected] of queries) {
     const plan = await planOf(core, text)

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { listActivity } from '../../../src/features/activity/list.ts'
 import { countRecent } from '../../../src/features/activity/recent.ts'
 import { countActivity } from '../../../src/features/activity/stats.ts'
-import { activityTypes } from '../../../src/features/activity/types.ts'
+import { ACTIVITY_TYPES } from '../../../src/features/activity/types.ts'
 import { appendEvents } from '../../../src/features/events/append.ts'
 import { listContactEvents, listEvents } from '../../../src/features/events/list.ts'
 import { countByName, listNames } from '../../../src/features/events/names.ts'
@@ -92,8 +92,8 @@ test('the feed shows them only when a request names their types', async (t) => {
     (await feed(types, ofContact)).map(({ type }) => type).sort()
   assert.deepEqual(await typesOf(), ['event.triggered'])
   assert.deepEqual(await typesOf(undefined, contactId), ['event.triggered'])
-  assert.deepEqual(await typesOf([...activityTypes]), ['event.triggered'])
-  assert.deepEqual(await typesOf([...activityTypes], contactId), ['event.triggered'])
+  assert.deepEqual(await typesOf([...ACTIVITY_TYPES]), ['event.triggered'])
+  assert.deepEqual(await typesOf([...ACTIVITY_TYPES], contactId), ['event.triggered'])
   assert.deepEqual(await typesOf(['email.failed']), ['email.failed'])
   assert.deepEqual(await typesOf(['email.suppressed'], contactId), ['email.suppressed'])
   const both = ['event.triggered', 'email.failed']

@@ -34,7 +34,7 @@ async function openTracked(t: Parameters<typeof openTestCore>[0], people = makeC
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const ids = await addContacts(core, projectId, people)
-  const tracked = { projectId, condition: planIs('pro'), trackMembership: true }
+  const tracked = { projectId, condition: planIs('pro'), hasMembershipEvents: true }
   const { id } = await createSegment(core, { ...tracked, name: 'Pro' })
   return { core, projectId, ids, target: { projectId, id } }
 }
@@ -88,8 +88,8 @@ test('what is not tracked is not computed; of a static one only the count is che
   const { core, projectId, target } = await openTracked(t)
   const { id } = await createSegment(core, { projectId, name: 'Un', condition: planIs('pro') })
   await assert.rejects(computeSegment(core, { projectId, id }), isCoded('BAD_REQUEST'))
-  for (const trackMembership of [false, true]) {
-    const list = { projectId, name: 'List', type: 'STATIC' as const, trackMembership }
+  for (const hasMembershipEvents of [false, true]) {
+    const list = { projectId, name: 'List', type: 'STATIC' as const, hasMembershipEvents }
     const made = await createSegment(core, list)
     const emails = ['person0@people.test', 'person1@people.test']
     await addMembers(core, { projectId, id: made.id, emails })
@@ -132,8 +132,8 @@ test('tracking that was off for a while tells of what changed meanwhile, not of 
   const { core, ids, target } = await openTracked(t)
   await computeSegment(core, target)
   const before = await segmentEvents(core, ids)
-  const track = (trackMembership: boolean) =>
-    updateSegment(core, { ...target, changes: { trackMembership } })
+  const track = (hasMembershipEvents: boolean) =>
+    updateSegment(core, { ...target, changes: { hasMembershipEvents } })
   await track(false)
   await assert.rejects(computeSegment(core, target), isCoded('BAD_REQUEST'))
   await setPlan(core, ids[2] ?? '', 'free')
@@ -146,7 +146,7 @@ test('who matched within a window leaves when it has passed', async (t) => {
   const { core, projectId, ids } = await openTracked(t)
   const operator = 'triggeredWithin' as const
   const condition = where({ field: 'event.visited', operator, value: 2, unit: 'days' })
-  const tracked = { projectId, name: 'Recent', condition, trackMembership: true }
+  const tracked = { projectId, name: 'Recent', condition, hasMembershipEvents: true }
   const { id } = await createSegment(core, tracked)
   const visit = { projectId, name: 'visited', emailId: null, data: null, at: core.clock.now }
   await core.store.write((tx) => appendEvent(tx, { ...visit, contactId: ids[1] ?? '' }))
@@ -170,7 +170,7 @@ test('a new name fires nothing, and names the events from then on', async (t) =>
 
 test('a tracked segment is what another one refers to', async (t) => {
   const { core, projectId, ids, target } = await openTracked(t)
-  const tracked = { projectId, name: 'Upper', trackMembership: true }
+  const tracked = { projectId, name: 'Upper', hasMembershipEvents: true }
   const upper = await createSegment(core, { ...tracked, condition: inSegment(target.id) })
   assert.equal(upper.memberCount, 0)
   await computeSegment(core, target)
@@ -248,13 +248,13 @@ test('a condition that changes meanwhile is the one that counts', async (t) => {
 
 test('a segment that is deleted, or not tracked any more, meanwhile changes no more', async (t) => {
   const { core, ids, target } = await openTracked(t)
-  const changes = { trackMembership: false }
+  const changes = { hasMembershipEvents: false }
   const untrack = () => updateSegment(core, { ...target, changes })
   await assert.rejects(
     computeSegment(beforeWrite(core, 1, untrack), target),
     isCoded('BAD_REQUEST'),
   )
-  await updateSegment(core, { ...target, changes: { trackMembership: true } })
+  await updateSegment(core, { ...target, changes: { hasMembershipEvents: true } })
   const remove = () => deleteSegment(core, target)
   await assert.rejects(
     computeSegment(beforeWrite(core, 1, remove), target),
@@ -307,7 +307,7 @@ test('whatever happens, entries and exits of a contact alternate, and the last i
       return updateSegment(core, { ...target, changes: { condition: planIs(taken.condition) } })
     }
     if (taken === 'track' || taken === 'untrack') {
-      const changes = { trackMembership: taken === 'track' }
+      const changes = { hasMembershipEvents: taken === 'track' }
       return updateSegment(core, { ...target, changes })
     }
     const crash = () => Promise.reject(new Error('power'))
@@ -321,7 +321,7 @@ test('whatever happens, entries and exits of a contact alternate, and the last i
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 12 }), async (steps) => {
       for (const taken of steps) await act(taken)
-      await updateSegment(core, { ...target, changes: { trackMembership: true } })
+      await updateSegment(core, { ...target, changes: { hasMembershipEvents: true } })
       await computeSegment(core, target)
       const told = await segmentEvents(core, ids)
       const current = await membersOf(core, target.id, ids)

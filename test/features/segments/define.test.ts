@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AppError } from '../../../src/errors.ts'
 import { createSegment } from '../../../src/features/segments/create.ts'
-import { clearMembers, deleteSegment } from '../../../src/features/segments/delete.ts'
+import { deleteMemberships, deleteSegment } from '../../../src/features/segments/delete.ts'
 import { addMembers } from '../../../src/features/segments/edit-members.ts'
 import { getSegment } from '../../../src/features/segments/get.ts'
 import { listSegments } from '../../../src/features/segments/list.ts'
@@ -56,7 +56,7 @@ test('a change that changes nothing leaves the time of the last change', async (
   const made = await createSegment(core, { projectId, name: 'Pro', condition: planIs('pro') })
   core.clock.now += 1000
   await addContacts(core, projectId, makeContacts(2))
-  const changes = { name: 'Pro', condition: planIs('pro'), trackMembership: false }
+  const changes = { name: 'Pro', condition: planIs('pro'), hasMembershipEvents: false }
   const same = await updateSegment(core, { projectId, id: made.id, changes })
   assert.deepEqual([same.updatedAt, same.memberCount], [made.updatedAt, 2])
 })
@@ -184,8 +184,8 @@ test('a deleted segment is gone at once; a job clears its memberships, others st
   const [job] = await core.store.read.select().from(jobs)
   assert.equal(job?.kind, 'clear-segment')
   const { signal } = new AbortController()
-  await clearMembers(core, { payload: job?.payload, signal })
-  await clearMembers(core, { payload: job?.payload, signal })
+  await deleteMemberships(core, { payload: job?.payload, signal })
+  await deleteMemberships(core, { payload: job?.payload, signal })
   const left = await core.store.read.select().from(segmentMembers)
   assert.equal(left.length, 700)
   assert.ok(left.every(({ segmentId }) => segmentId === other.id))
@@ -197,9 +197,9 @@ test('clearing away stops when the program does', async (t) => {
   const core = await openTestCore(t)
   const payload = { segmentId: newId() }
   const signal = AbortSignal.abort(new Error('stopping'))
-  await assert.rejects(clearMembers(core, { payload, signal }), /stopping/)
+  await assert.rejects(deleteMemberships(core, { payload, signal }), /stopping/)
   const running = new AbortController().signal
-  await assert.rejects(clearMembers(core, { payload: {}, signal: running }), TypeError)
+  await assert.rejects(deleteMemberships(core, { payload: {}, signal: running }), TypeError)
 })
 
 test("another project's segment can be neither seen, changed, named nor deleted", async (t) => {

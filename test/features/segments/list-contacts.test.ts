@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AppError } from '../../../src/errors.ts'
 import { walkContacts } from '../../../src/features/contacts/list/walk.ts'
-import { scopeOfSegment } from '../../../src/features/segments/contact-scope.ts'
+import { contactScopeOf } from '../../../src/features/segments/contact-scope.ts'
 import { countSegment } from '../../../src/features/segments/count.ts'
 import { createSegment } from '../../../src/features/segments/create.ts'
 import { addMembers, removeMembers } from '../../../src/features/segments/edit-members.ts'
@@ -114,12 +114,12 @@ test('a walk over a segment sees its members, or whom its condition matches', as
   await addMembers(core, { projectId, id: list.id, emails })
   await removeMembers(core, { projectId, id: list.id, emails: ['person5@people.test'] })
   const condition = planIs('pro')
-  const tracked = { projectId, name: 'Pro', condition, trackMembership: true }
+  const tracked = { projectId, name: 'Pro', condition, hasMembershipEvents: true }
   const pro = await createSegment(core, tracked)
   const walk = async (id: string) => {
     const segment = await loadSegment(core.store.read, { projectId, id })
     const seen: number[] = []
-    const scope = await scopeOfSegment(core, segment)
+    const scope = await contactScopeOf(core, segment)
     for await (const page of walkContacts(core, scope, { size: 2 })) {
       seen.push(...page.map((contact) => ids.indexOf(contact.id)))
     }

@@ -30,9 +30,14 @@ test('no query over contacts or members looks at rows of other projects or segme
   const { core, queries } = watching(await openTestCore(t))
   const { id: projectId } = await addProject(core)
   const list = await createSegment(core, { projectId, name: 'List', type: 'STATIC' })
-  const tracked = { projectId, name: 'Pro', condition: planIs('pro'), trackMembership: true }
+  const tracked = { projectId, name: 'Pro', condition: planIs('pro'), hasMembershipEvents: true }
   const pro = await createSegment(core, tracked)
-  const upper = { projectId, name: 'Both', condition: inSegment(list.id), trackMembership: true }
+  const upper = {
+    projectId,
+    name: 'Both',
+    condition: inSegment(list.id),
+    hasMembershipEvents: true,
+  }
   const both = await createSegment(core, upper)
   for (const { id } of [list, pro, both]) {
     await listSegmentContacts(core, { projectId, id, page: 3 })

@@ -30,8 +30,8 @@ function listening(core: TestCore): { core: TestCore; warnings: string[] } {
 test('every five minutes all are counted, and tracked ones computed', async (t) => {
   const core = await openTestCore(t)
   const [one, other] = [await addProject(core), await addProject(core, 'Other')]
-  const of = (projectId: string, name: string, trackMembership: boolean) =>
-    createSegment(core, { projectId, name, condition: planIs('pro'), trackMembership })
+  const of = (projectId: string, name: string, hasMembershipEvents: boolean) =>
+    createSegment(core, { projectId, name, condition: planIs('pro'), hasMembershipEvents })
   const counted = await of(one.id, 'Counted', false)
   const tracked = await of(one.id, 'Tracked', true)
   const theirs = await of(other.id, 'Theirs', true)
@@ -57,8 +57,8 @@ test('every five minutes all are counted, and tracked ones computed', async (t) 
 test('a segment that fails is logged, and the others are refreshed', async (t) => {
   const { core, warnings } = listening(await openTestCore(t))
   const { id: projectId } = await addProject(core)
-  const of = (name: string, trackMembership: boolean) =>
-    createSegment(core, { projectId, name, condition: planIs('pro'), trackMembership })
+  const of = (name: string, hasMembershipEvents: boolean) =>
+    createSegment(core, { projectId, name, condition: planIs('pro'), hasMembershipEvents })
   const made = [await of('A', false), await of('B', true), await of('C', false)]
   const broken = await of('D', true)
   const condition = inSegment(newId())

@@ -7,7 +7,7 @@ import { deleteTemplate } from '../../../src/features/templates/delete.ts'
 import { duplicateTemplate } from '../../../src/features/templates/duplicate.ts'
 import { getTemplate } from '../../../src/features/templates/get.ts'
 import { updateTemplate } from '../../../src/features/templates/update.ts'
-import { templateUsage } from '../../../src/features/templates/usage.ts'
+import { findTemplateUsage } from '../../../src/features/templates/usage.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
@@ -256,10 +256,10 @@ test('usage has its full shape and counts the emails made from the template', as
   const { core, projectId } = await openShop(t)
   const { id } = await createTemplate(core, welcome(projectId))
   const unused = { workflowSteps: 0, emailsSent: 0, campaigns: [], workflows: [] }
-  assert.deepEqual(await templateUsage(core, { projectId, id }), unused)
+  assert.deepEqual(await findTemplateUsage(core, { projectId, id }), unused)
   await addEmail(core, projectId, id)
   await addEmail(core, projectId, null)
-  assert.deepEqual(await templateUsage(core, { projectId, id }), { ...unused, emailsSent: 1 })
+  assert.deepEqual(await findTemplateUsage(core, { projectId, id }), { ...unused, emailsSent: 1 })
 })
 
 test('a bulk delete takes all or none', async (t) => {
@@ -294,7 +294,7 @@ test('templates of others are not there, and nothing happens to them', async (t)
   await assert.rejects(updateTemplate(core, { ...foreign, changes: { name: 'Mine' } }), refusal)
   await assert.rejects(deleteTemplate(core, foreign), refusal)
   await assert.rejects(duplicateTemplate(core, foreign), refusal)
-  await assert.rejects(templateUsage(core, foreign), refusal)
+  await assert.rejects(findTemplateUsage(core, foreign), refusal)
   const bulk = bulkUpdateTemplates(core, { projectId: other.id, ids: [id], delete: true })
   await assert.rejects(bulk, refusal)
   assert.deepEqual(await getTemplate(core, { projectId, id }), before)

@@ -10,7 +10,7 @@
  */
 import { type FieldError, invalid, invalidField } from '../../../errors.ts'
 import type { ContactData } from '../../../store/schema/contacts.ts'
-import { isOneShot } from '../../events/non-persistent.ts'
+import { isNonPersistent } from '../../events/non-persistent.ts'
 
 const RESERVED_KEYS = new Set([
   'id',
@@ -51,8 +51,8 @@ export function parseData(data: unknown): ParsedData {
   const variables: [string, unknown][] = []
   for (const [key, value] of entriesOf(data)) {
     if (RESERVED_KEYS.has(key) || value === '') continue
-    if (key === 'locale') checkLocale(isOneShot(value) ? value.value : value)
-    if (isOneShot(value)) {
+    if (key === 'locale') checkLocale(isNonPersistent(value) ? value.value : value)
+    if (isNonPersistent(value)) {
       if (value.value !== null && value.value !== '') variables.push([key, value.value])
       continue
     }

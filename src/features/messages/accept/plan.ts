@@ -14,7 +14,7 @@ import { discardChunks } from '../../chunks.ts'
 import { type ParsedData, parseData } from '../../contacts/write/data.ts'
 import type { SenderDomain } from '../../directory.ts'
 import { checkTemplateSizes } from '../../templates/validate-size.ts'
-import { noSuchTemplate } from '../../templates/view.ts'
+import { templateNotFound } from '../../templates/view.ts'
 import { storeAttachments } from './attachment-chunks.ts'
 import type { ContentDraft } from './content.ts'
 
@@ -174,7 +174,7 @@ async function findTemplate(
   if (request.template === undefined) return undefined
   const template = await deps.directory.findTemplate(project.id, request.template)
   if (template !== undefined) return template
-  throw noSuchTemplate(request.template)
+  throw templateNotFound(request.template)
 }
 
 /** The first name that is not blank. */
