@@ -21,7 +21,7 @@ import {
 import { ADDON_ASSET } from '../src/config/addon.ts'
 import { ASSET_SOURCES } from '../src/config/asset-sources.ts'
 import { assetSource, listAssets } from '../src/config/assets.ts'
-import { threadSources } from '../src/threads/start.ts'
+import { THREAD_SOURCES } from '../src/threads/start.ts'
 import { findBaseNode } from './base-node.ts'
 import { bundle } from './bundle.ts'
 
@@ -85,7 +85,7 @@ function blobSettings(target: Target) {
     name.endsWith('/') ? listAssets(name.slice(0, -1)) : name,
   )
   for (const name of names) files[name] = assetSource(name)
-  for (const name of Object.keys(threadSources)) {
+  for (const name of Object.keys(THREAD_SOURCES)) {
     files[`${name}.cjs`] = path.resolve(stagingFolder, `${name}.cjs`)
   }
   // A code cache is valid only on the platform that made it.

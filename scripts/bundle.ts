@@ -7,7 +7,7 @@ import { isBuiltin } from 'node:module'
 import path from 'node:path'
 import { build, type Metafile, type Plugin } from 'esbuild'
 import { bundling, entry } from '../build.config.ts'
-import { threadSources } from '../src/threads/start.ts'
+import { THREAD_SOURCES } from '../src/threads/start.ts'
 
 /** Inside the executable `require` finds Node's modules only, but the SQLite addon is a file. */
 const BANNER = "require=require('node:module').createRequire(process.execPath);"
@@ -16,7 +16,7 @@ const BANNER = "require=require('node:module').createRequire(process.execPath);"
 export async function bundle(folder: string): Promise<void> {
   const result = await build({
     ...bundling,
-    entryPoints: { main: entry, ...threadSources },
+    entryPoints: { main: entry, ...THREAD_SOURCES },
     outdir: folder,
     outExtension: { '.js': '.cjs' },
     define: { 'import.meta.dirname': '""' },

@@ -17,18 +17,18 @@ export type DataReader = {
 }
 
 /** Within a line, after its CR, before its first octet, after a first dot, after its CR. */
-type Place = 'text' | 'cr' | 'start' | 'dot' | 'dot-cr'
+type State = 'text' | 'cr' | 'start' | 'dot' | 'dot-cr'
 
 const CR = 0x0d
 const LF = 0x0a
 const DOT = 0x2e
 
 export function createDataReader(): DataReader {
-  let place: Place = 'start'
+  let state: State = 'start'
   return {
     read(chunk) {
-      if (isPlain(chunk, place)) {
-        place = placeAfter(chunk, place)
+      if (isPlain(chunk, state)) {
+        state = stateAfter(chunk, state)
         return { content: chunk, rest: undefined }
       }
       // A CR that was held back at the end of the last chunk may come before it.
@@ -36,16 +36,16 @@ export function createDataReader(): DataReader {
       let size = 0
       for (let index = 0; index < chunk.length; index += 1) {
         const octet = chunk[index] ?? 0
-        if (place === 'dot-cr') {
+        if (state === 'dot-cr') {
           if (octet === LF) {
             return { content: content.subarray(0, size), rest: chunk.subarray(index + 1) }
           }
           content[size++] = CR
-          place = 'cr'
+          state = 'cr'
         }
-        const isHeld = (place === 'start' && octet === DOT) || (place === 'dot' && octet === CR)
+        const isHeld = (state === 'start' && octet === DOT) || (state === 'dot' && octet === CR)
         if (!isHeld) content[size++] = octet
-        place = next(place, octet)
+        state = next(state, octet)
       }
       return { content: content.subarray(0, size), rest: undefined }
     },
@@ -53,23 +53,23 @@ export function createDataReader(): DataReader {
 }
 
 /** It has no dot at the beginning of a line: all of it is content. Most chunks are. */
-function isPlain(chunk: Buffer, place: Place): boolean {
-  if (place === 'dot' || place === 'dot-cr' || chunk.includes('\r\n.')) return false
-  if (place === 'start') return chunk[0] !== DOT
-  return place === 'text' || chunk[0] !== LF || chunk[1] !== DOT
+function isPlain(chunk: Buffer, state: State): boolean {
+  if (state === 'dot' || state === 'dot-cr' || chunk.includes('\r\n.')) return false
+  if (state === 'start') return chunk[0] !== DOT
+  return state === 'text' || chunk[0] !== LF || chunk[1] !== DOT
 }
 
 /** After a plain chunk: its last two octets decide. */
-function placeAfter(chunk: Buffer, place: Place): Place {
+function stateAfter(chunk: Buffer, state: State): State {
   const [last, before] = [chunk.at(-1), chunk.at(-2)]
-  if (last === undefined) return place
-  return next(before === undefined ? place : before === CR ? 'cr' : 'text', last)
+  if (last === undefined) return state
+  return next(before === undefined ? state : before === CR ? 'cr' : 'text', last)
 }
 
-function next(place: Place, octet: number): Place {
-  if (octet === CR) return place === 'dot' ? 'dot-cr' : 'cr'
-  if (octet === LF) return place === 'cr' ? 'start' : 'text'
-  return octet === DOT && place === 'start' ? 'dot' : 'text'
+function next(state: State, octet: number): State {
+  if (octet === CR) return state === 'dot' ? 'dot-cr' : 'cr'
+  if (octet === LF) return state === 'cr' ? 'start' : 'text'
+  return octet === DOT && state === 'start' ? 'dot' : 'text'
 }
 
 /** Makes a parser of smtp-server read messages that way. */

@@ -20,8 +20,8 @@ import {
   type ServerMailLimit,
 } from '../features/receiving/accept/server-mail-limit.ts'
 import { GuardedServer } from './guarded-server.ts'
-import { type Allowance, createAllowance, createIntake } from './intake.ts'
-import { cannotKeep, refusal, type SmtpRefusal, toRefusal } from './refusal.ts'
+import { type Allowance, createAllowance, createMessageBuffer } from './message-buffer.ts'
+import { cannotStore, refusal, type SmtpRefusal, toRefusal } from './refusal.ts'
 import { type MailService, type ServerParts, startMailService } from './service.ts'
 import type { SessionLimits } from './sessions.ts'
 
@@ -45,13 +45,13 @@ export type InboundOptions = {
 }
 
 /** `admitted`: what each recipient of a session is, as RCPT found. */
-type Desk = Deps & {
+type ListenerContext = Deps & {
   allowance: Allowance
   admitted: WeakMap<SMTPServerAddress, InboundRecipient>
   serverMailLimit: ServerMailLimit
 }
 
-type Refused = RecipientRefusal['refuse'] | 'full' | 'too-large' | 'too-often'
+type RefusalReason = RecipientRefusal['refuse'] | 'full' | 'too-large' | 'too-often'
 
 const MEMORY_BYTES = 80 * 1024 * 1024
 /** Of it for small messages: more than one address can hold by them. */
@@ -60,7 +60,7 @@ const MAX_RECIPIENTS = 100
 /** RFC 5321 section 4.5.3.1.4, with room for the parameters of extensions. */
 const MAX_COMMAND_BYTES = 2_048
 
-const REFUSALS: Record<Refused, [code: string, text: string]> = {
+const REFUSALS: Record<RefusalReason, [code: string, text: string]> = {
   relay: ['550 5.7.1', 'We do not relay'],
   forged: ['550 5.7.1', 'This return path was not made here'],
   unknown: ['550 5.1.1', 'There is no such mailbox here'],
@@ -79,33 +79,37 @@ export async function startInbound(
   const bytes = memoryBytes ?? Math.max(MEMORY_BYTES, 2.5 * maxMessageBytes)
   const allowance = createAllowance(bytes, bytes * SMALL_SHARE)
   const serverMailLimit = createServerMailLimit(deps.now)
-  const desk: Desk = { ...deps, allowance, admitted: new WeakMap(), serverMailLimit }
+  const context: ListenerContext = { ...deps, allowance, admitted: new WeakMap(), serverMailLimit }
   return startMailService({ name: 'inbound', log, listen, certificates, limits }, (parts) =>
-    createServer(desk, parts),
+    createServer(context, parts),
   )
 }
 
-function createServer(desk: Desk, { sessions, certificate }: ServerParts): GuardedServer {
-  const { delivery, inbound } = desk.config
+function createServer(
+  context: ListenerContext,
+  { sessions, certificate }: ServerParts,
+): GuardedServer {
+  const { delivery, inbound } = context.config
   return new GuardedServer(
     {
       ...certificate,
       name: delivery.hostname,
-      disabledCommands: certificate === null ? [...FOREIGN_COMMANDS, 'STARTTLS'] : FOREIGN_COMMANDS,
+      disabledCommands:
+        certificate === null ? [...UNSUPPORTED_COMMANDS, 'STARTTLS'] : UNSUPPORTED_COMMANDS,
       size: inbound.maxMessageBytes,
       maxRecipients: MAX_RECIPIENTS,
       maxCommandLength: MAX_COMMAND_BYTES,
-      onMailFrom: (_sender, _session, done) => done(canAcceptMail(desk) ? null : cannotKeep()),
+      onMailFrom: (_sender, _session, done) => done(canAcceptMail(context) ? null : cannotStore()),
       onRcptTo: (recipient, session, done) => {
-        admit(desk, recipient, session).then(
+        admit(context, recipient, session).then(
           () => done(),
-          (error: unknown) => done(toRefusal(desk.log, error)),
+          (error: unknown) => done(toRefusal(context.log, error)),
         )
       },
       onData: (stream, session, done) => {
-        take(desk, stream, session).then(
+        receive(context, stream, session).then(
           (id) => done(null, `2.0.0 Kept as ${id}`),
-          (error: unknown) => done(refuseMessage(desk, session, error)),
+          (error: unknown) => done(refuseMessage(context, session, error)),
         )
       },
     },
@@ -114,39 +118,45 @@ function createServer(desk: Desk, { sessions, certificate }: ServerParts): Guard
 }
 
 /** Nobody logs in here, and nobody plays. */
-const FOREIGN_COMMANDS = ['AUTH', 'XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL', 'HELP']
+const UNSUPPORTED_COMMANDS = ['AUTH', 'XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL', 'HELP']
 
 /** @throws SmtpRefusal */
 async function admit(
-  desk: Desk,
+  context: ListenerContext,
   recipient: SMTPServerAddress,
   session: SMTPServerSession,
 ): Promise<void> {
-  const found = await admitRecipient(desk, recipient)
-  const refused = 'for' in found ? await findExcess(desk, found, session) : found.refuse
+  const found = await admitRecipient(context, recipient)
+  const refused = 'for' in found ? await findExcess(context, found, session) : found.refuse
   if ('for' in found && refused === undefined) {
-    desk.admitted.set(recipient, found)
+    context.admitted.set(recipient, found)
     return
   }
   const reason = refused ?? 'unknown'
   // A full mailbox is something to do about.
   const level = reason === 'full' ? 'warn' : 'info'
-  desk.log[level]({ ...describe(session), to: recipient.address }, `refused a recipient: ${reason}`)
+  context.log[level](
+    { ...describe(session), to: recipient.address },
+    `refused a recipient: ${reason}`,
+  )
   throw refusal(...REFUSALS[reason])
 }
 
 /** Of a message of the size that MAIL declared, if it did. */
 async function findExcess(
-  desk: Desk,
+  context: ListenerContext,
   recipient: InboundRecipient,
   session: SMTPServerSession,
-): Promise<Refused | undefined> {
+): Promise<RefusalReason | undefined> {
   const sizeBytes = declaredSize(session)
   if (recipient.for === 'server') {
     if (sizeBytes > SERVER_MESSAGE_BYTES) return 'too-large'
-    if (!desk.serverMailLimit.allows(session.remoteAddress)) return 'too-often'
+    if (!context.serverMailLimit.allows(session.remoteAddress)) return 'too-often'
   }
-  const isRoom = await hasRoom(desk, desk.store.read, { recipient, sizeBytes: sizeBytes || 1 })
+  const isRoom = await hasRoom(context, context.store.read, {
+    recipient,
+    sizeBytes: sizeBytes || 1,
+  })
   return isRoom ? undefined : 'full'
 }
 
@@ -157,45 +167,53 @@ function declaredSize({ envelope }: SMTPServerSession): number {
 }
 
 /** The id of the row. @throws SmtpRefusal, AppError DATABASE_ERROR, Error when the client leaves */
-async function take(
-  desk: Desk,
+async function receive(
+  context: ListenerContext,
   stream: SMTPServerDataStream,
   session: SMTPServerSession,
 ): Promise<string> {
-  const recipients = session.envelope.rcptTo.flatMap((one) => desk.admitted.get(one) ?? [])
+  const recipients = session.envelope.rcptTo.flatMap((one) => context.admitted.get(one) ?? [])
   const isForServer = recipients.some((one) => one.for === 'server')
-  const { maxMessageBytes } = desk.config.inbound
+  const { maxMessageBytes } = context.config.inbound
   const maxBytes = isForServer ? Math.min(SERVER_MESSAGE_BYTES, maxMessageBytes) : maxMessageBytes
-  const intake = createIntake({ maxBytes, allowance: desk.allowance })
+  const buffer = createMessageBuffer({ maxBytes, allowance: context.allowance })
   try {
-    for await (const chunk of stream) intake.write(chunk as Buffer)
-    const content = intake.finish()
-    if (!isForServer) return await keep(desk, session, { recipients, content })
-    return await keepVisit(desk, session, { recipients, content })
+    for await (const chunk of stream) buffer.write(chunk as Buffer)
+    const content = buffer.finish()
+    if (!isForServer) return await store(context, session, { recipients, content })
+    return await storeServerMail(context, session, { recipients, content })
   } finally {
-    intake.release()
+    buffer.release()
   }
 }
 
-type Taken = { recipients: InboundRecipient[]; content: readonly Buffer[] }
+type ReceivedMessage = { recipients: InboundRecipient[]; content: readonly Buffer[] }
 
 /** Mail to the server itself: of a network only so many. @throws SmtpRefusal */
-async function keepVisit(desk: Desk, session: SMTPServerSession, taken: Taken): Promise<string> {
-  const takeBack = desk.serverMailLimit.count(session.remoteAddress)
-  if (takeBack === undefined) throw refusal(...REFUSALS['too-often'])
+async function storeServerMail(
+  context: ListenerContext,
+  session: SMTPServerSession,
+  message: ReceivedMessage,
+): Promise<string> {
+  const undoCount = context.serverMailLimit.count(session.remoteAddress)
+  if (undoCount === undefined) throw refusal(...REFUSALS['too-often'])
   try {
-    return await keep(desk, session, taken)
+    return await store(context, session, message)
   } catch (error) {
-    takeBack()
+    undoCount()
     throw error
   }
 }
 
 /** @throws SmtpRefusal, AppError DATABASE_ERROR */
-async function keep(desk: Desk, session: SMTPServerSession, taken: Taken): Promise<string> {
+async function store(
+  context: ListenerContext,
+  session: SMTPServerSession,
+  message: ReceivedMessage,
+): Promise<string> {
   try {
-    return await acceptInboundMessage(desk, {
-      ...taken,
+    return await acceptInboundMessage(context, {
+      ...message,
       reversePath: senderOf(session),
       clientAddress: session.remoteAddress,
       clientName: session.hostNameAppearsAs,
@@ -208,12 +226,16 @@ async function keep(desk: Desk, session: SMTPServerSession, taken: Taken): Promi
   }
 }
 
-function refuseMessage(desk: Desk, session: SMTPServerSession, error: unknown): SmtpRefusal {
-  const reply = toRefusal(desk.log, error)
+function refuseMessage(
+  context: ListenerContext,
+  session: SMTPServerSession,
+  error: unknown,
+): SmtpRefusal {
+  const reply = toRefusal(context.log, error)
   const to = session.envelope.rcptTo.map(({ address }) => address)
   // Whoever smuggles is worth a warning, who merely sends too much is not.
   const level = reply.responseCode === 554 ? 'warn' : 'info'
-  desk.log[level]({ ...describe(session), to }, `refused a message: ${reply.message}`)
+  context.log[level]({ ...describe(session), to }, `refused a message: ${reply.message}`)
   return reply
 }
 

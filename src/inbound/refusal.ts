@@ -23,7 +23,7 @@ export function refusal(code: string, text: string): SmtpRefusal {
 }
 
 /** While the disk takes no writes or has no room. */
-export function cannotKeep(): SmtpRefusal {
+export function cannotStore(): SmtpRefusal {
   return refusal('452 4.3.1', 'Nothing can be kept at the moment, try again later')
 }
 

@@ -21,7 +21,7 @@ export async function startSandboxSink(deps: SinkDeps): Promise<SandboxSink> {
     banner: 'Pillarbox sandbox',
     size: deps.config.limits.messageMaxBytes * 2,
     onData: (stream, session, done) => {
-      keep(deps, stream, session).then(
+      store(deps, stream, session).then(
         () => done(null, 'kept in the sandbox'),
         (error: unknown) => {
           deps.log.error({ error }, 'the sandbox could not keep a message')
@@ -39,7 +39,7 @@ export async function startSandboxSink(deps: SinkDeps): Promise<SandboxSink> {
   }
 }
 
-async function keep(
+async function store(
   deps: SinkDeps,
   stream: SMTPServerDataStream,
   { envelope }: SMTPServerSession,

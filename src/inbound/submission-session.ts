@@ -19,12 +19,12 @@ import type { RateLimiter } from '../features/requests/rate-limit.ts'
 import { type ParsedAddress, parseAddress } from '../mail/address/address.ts'
 import type { SubmittedMessage } from '../mail/submitted/read-submitted.ts'
 import type { FailedLogins } from './failed-logins.ts'
-import { type Allowance, createIntake } from './intake.ts'
 import { confirmUser, logIn, type SubmissionUser } from './login.ts'
-import { cannotKeep, refusal, type SmtpRefusal, toRefusal } from './refusal.ts'
+import { type Allowance, createMessageBuffer } from './message-buffer.ts'
+import { cannotStore, refusal, type SmtpRefusal, toRefusal } from './refusal.ts'
 import type { SubmissionReader } from './submission-reader.ts'
 
-export type SubmissionDesk = Pick<
+export type SubmissionContext = Pick<
   Core,
   | 'config'
   | 'disk'
@@ -59,14 +59,14 @@ const MAX_NAMED = 10
 
 /** `disabledCommands`: those that no session of the server has. */
 export function submissionHandlers(
-  desk: SubmissionDesk,
+  context: SubmissionContext,
   disabledCommands: readonly string[],
 ): Handlers {
   const failures = new WeakMap<SMTPServerSession, number>()
-  const fail = (error: unknown) => toRefusal(desk.log, error)
+  const fail = (error: unknown) => toRefusal(context.log, error)
   return {
     onConnect: (session, done) => {
-      const mayLogIn = session.secure || desk.isLocal(session.remoteAddress)
+      const mayLogIn = session.secure || context.isLocal(session.remoteAddress)
       session.disabledCommands = [...disabledCommands, ...(mayLogIn ? [] : ['AUTH'])]
       done()
     },
@@ -75,14 +75,14 @@ export function submissionHandlers(
       done()
     },
     onAuth: (auth, session, done) => {
-      checkLogin(desk, failures, { auth, session }).then(
+      checkLogin(context, failures, { auth, session }).then(
         (user) => done(null, { user }),
         (error: unknown) => done(fail(error)),
       )
     },
     onMailFrom: (sender, session, done) => {
       if (!areOffered(sender.args, MAIL_PARAMETERS)) return done(notOffered())
-      checkSender(desk, session, sender).then(
+      checkSender(context, session, sender).then(
         () => done(),
         (error: unknown) => done(fail(error)),
       )
@@ -93,7 +93,7 @@ export function submissionHandlers(
       done(refusal('553 5.1.3', 'Not an email address that can be sent to'))
     },
     onData: (stream, session, done) => {
-      take(desk, stream, session).then(
+      receive(context, stream, session).then(
         (ids) => done(null, `2.0.0 Ok: queued as ${nameIds(ids)}`),
         (error: unknown) => done(fail(error)),
       )
@@ -119,24 +119,24 @@ type Login = { auth: SMTPServerAuthentication; session: SMTPServerSession }
 
 /** @throws SmtpRefusal */
 async function checkLogin(
-  desk: SubmissionDesk,
+  context: SubmissionContext,
   failures: WeakMap<SMTPServerSession, number>,
   { auth, session }: Login,
 ): Promise<SubmissionUser> {
   const { remoteAddress } = session
-  if (!session.secure && !desk.isLocal(remoteAddress)) throw needsTls()
+  if (!session.secure && !context.isLocal(remoteAddress)) throw needsTls()
   const { username, password } = auth
-  const result = await logIn(desk, { username, password: password ?? undefined })
+  const result = await logIn(context, { username, password: password ?? undefined })
   if ('user' in result) {
-    desk.failedLogins.succeeded(remoteAddress)
+    context.failedLogins.succeeded(remoteAddress)
     return result.user
   }
   if (!result.isGuess) throw result.refused
   const count = (failures.get(session) ?? 0) + 1
   failures.set(session, count)
-  desk.log.info({ peer: remoteAddress }, 'a login for submission failed')
-  await desk.wait(desk.failedLogins.failed(remoteAddress))
-  if (count < MAX_FAILURES && !desk.failedLogins.isOverLimit(remoteAddress)) throw result.refused
+  context.log.info({ peer: remoteAddress }, 'a login for submission failed')
+  await context.wait(context.failedLogins.failed(remoteAddress))
+  if (count < MAX_FAILURES && !context.failedLogins.isOverLimit(remoteAddress)) throw result.refused
   throw refusal('421 4.7.0', 'Too many failed logins')
 }
 
@@ -146,13 +146,13 @@ function needsTls(): SmtpRefusal {
 
 /** @throws SmtpRefusal, AppError */
 async function checkSender(
-  desk: SubmissionDesk,
+  context: SubmissionContext,
   session: SMTPServerSession,
   { address }: SMTPServerAddress,
 ): Promise<void> {
-  const project = await confirm(desk, session)
-  if (!canAcceptMail(desk)) throw cannotKeep()
-  const verdict = desk.limiter.take(callerName({ kind: 'key', key: 'secret', project }))
+  const project = await confirm(context, session)
+  if (!canAcceptMail(context)) throw cannotStore()
+  const verdict = context.limiter.take(callerName({ kind: 'key', key: 'secret', project }))
   if (verdict !== undefined && !verdict.isAllowed) {
     const seconds = Math.max(1, verdict.retryAfterSeconds)
     const text = `More than ${verdict.limit} requests in a minute, try again in ${seconds} s`
@@ -161,38 +161,38 @@ async function checkSender(
   if (address === '') throw refusal('550 5.7.1', 'A sender address is required here')
   const sender = readAddress(address)
   if (sender === undefined) throw refusal('553 5.1.7', 'Not an email address')
-  if ((await desk.directory.findSenderDomain(project.id, sender.domain)) !== undefined) return
+  if ((await context.directory.findSenderDomain(project.id, sender.domain)) !== undefined) return
   const text = `The sender domain ${sender.domain} is not verified for this project.`
   throw refusal('550 5.7.1', text)
 }
 
 /** Whose session it is, if it still may send. @throws SmtpRefusal, AppError */
-async function confirm(desk: SubmissionDesk, session: SMTPServerSession): Promise<Project> {
+async function confirm(context: SubmissionContext, session: SMTPServerSession): Promise<Project> {
   const user = session.user as SubmissionUser | undefined
-  if (user) return confirmUser(desk, user)
-  throw session.secure || desk.isLocal(session.remoteAddress)
+  if (user) return confirmUser(context, user)
+  throw session.secure || context.isLocal(session.remoteAddress)
     ? refusal('530 5.7.0', 'Log in first')
     : needsTls()
 }
 
 /** The ids of the emails, durable. @throws SmtpRefusal, AppError, Error when the client leaves */
-async function take(
-  desk: SubmissionDesk,
+async function receive(
+  context: SubmissionContext,
   stream: SMTPServerDataStream,
   session: SMTPServerSession,
 ): Promise<string[]> {
-  const maxBytes = desk.config.limits.messageMaxBytes
-  const intake = createIntake({ maxBytes, allowance: desk.allowance })
+  const maxBytes = context.config.limits.messageMaxBytes
+  const buffer = createMessageBuffer({ maxBytes, allowance: context.allowance })
   const recipients = session.envelope.rcptTo.map(({ address }) => address)
   try {
-    for await (const chunk of stream) intake.write(chunk as Buffer)
-    const submitted = await desk.reader.read(intake.finish())
-    const project = await confirm(desk, session)
+    for await (const chunk of stream) buffer.write(chunk as Buffer)
+    const submitted = await context.reader.read(buffer.finish())
+    const project = await confirm(context, session)
     const request = toRequest(submitted, recipients)
-    const emails = await acceptMessage(desk, { project, request })
+    const emails = await acceptMessage(context, { project, request })
     return emails.map(({ id }) => id)
   } finally {
-    intake.release()
+    buffer.release()
   }
 }
 

@@ -11,11 +11,11 @@ import type { RateLimiter } from '../features/requests/rate-limit.ts'
 import { createFailedLogins } from './failed-logins.ts'
 import { guardHandshakes } from './gate.ts'
 import { GuardedServer } from './guarded-server.ts'
-import { createAllowance } from './intake.ts'
+import { createAllowance } from './message-buffer.ts'
 import { type MailService, type ServerParts, startMailService } from './service.ts'
 import type { SessionLimits } from './sessions.ts'
 import { createSubmissionReader, type ReaderOptions } from './submission-reader.ts'
-import { type SubmissionDesk, submissionHandlers } from './submission-session.ts'
+import { type SubmissionContext, submissionHandlers } from './submission-session.ts'
 
 export type SubmissionDeps = Pick<
   Core,
@@ -39,7 +39,7 @@ export type SubmissionOptions = {
   /** Whether nobody can listen in on what comes from this address. */
   isLocal?: (address: string) => boolean
   /** Waits before a failed login is answered. */
-  wait?: SubmissionDesk['wait']
+  wait?: SubmissionContext['wait']
 }
 
 /** What all messages under way may hold: some of the largest at least. */
@@ -55,7 +55,7 @@ export async function startSubmission(
   const { listen } = config.submission
   const { messageMaxBytes } = config.limits
   const submissionReader = createSubmissionReader({ limits: config.limits, log, ...reader })
-  const desk: SubmissionDesk = {
+  const context: SubmissionContext = {
     ...deps,
     limiter,
     reader: submissionReader,
@@ -66,7 +66,7 @@ export async function startSubmission(
   }
   const { addresses, stop } = await startMailService(
     { name: 'submission', log, listen, certificates, limits },
-    (parts) => createServer(desk, parts),
+    (parts) => createServer(context, parts),
   )
   return {
     addresses,
@@ -78,15 +78,15 @@ export async function startSubmission(
 }
 
 /** Answered by smtp-server for fun, or for proxies. */
-const FOREIGN_COMMANDS = ['XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL', 'HELP']
+const UNSUPPORTED_COMMANDS = ['XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL', 'HELP']
 
 function createServer(
-  desk: SubmissionDesk,
+  context: SubmissionContext,
   { address, sessions, certificate }: ServerParts,
 ): GuardedServer {
-  const { delivery, limits } = desk.config
+  const { delivery, limits } = context.config
   const disabledCommands =
-    certificate === null ? [...FOREIGN_COMMANDS, 'STARTTLS'] : FOREIGN_COMMANDS
+    certificate === null ? [...UNSUPPORTED_COMMANDS, 'STARTTLS'] : UNSUPPORTED_COMMANDS
   const server = new GuardedServer(
     {
       ...certificate,
@@ -100,7 +100,7 @@ function createServer(
       size: limits.messageMaxBytes,
       maxRecipients: Math.min(limits.submissionRecipients, limits.recipientsPerRequest),
       maxClients: sessions.limits.connections,
-      ...submissionHandlers(desk, disabledCommands),
+      ...submissionHandlers(context, disabledCommands),
     },
     sessions,
   )

@@ -26,7 +26,7 @@ const MAX_HEADER_OCTETS = 262_144
 const MAX_HEADER_LINES = 5_000
 const MAX_MS = 3_000
 
-const FAILED: SenderVerdicts = {
+const UNCHECKED: SenderVerdicts = {
   spf: 'PROCESSING_FAILED',
   dkim: 'PROCESSING_FAILED',
   dmarc: 'PROCESSING_FAILED',
@@ -46,9 +46,9 @@ type Message = Pick<UnparsedMessage, 'reversePath' | 'clientAddress' | 'clientNa
 export async function checkSender(deps: VerdictDeps, message: Message): Promise<CheckedSender> {
   const header = headerOf(message.raw)
   if (countSignatures(header) > MAX_SIGNATURES || countLines(header) > MAX_HEADER_LINES) {
-    return { verdicts: FAILED, domains: [] }
+    return { verdicts: UNCHECKED, domains: [] }
   }
-  const found: CheckedSender = { verdicts: { ...FAILED }, domains: [] }
+  const found: CheckedSender = { verdicts: { ...UNCHECKED }, domains: [] }
   const { promise: timeOut, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, MAX_MS)
   await Promise.race([check(deps, message, found), timeOut])

@@ -22,7 +22,7 @@ export type StepLog = {
 }
 
 /** The server of an attempt, and the log of its steps. */
-export type Place = { host: string; address: string; tls: string | null; log: StepLog }
+export type AttemptContext = { host: string; address: string; tls: string | null; log: StepLog }
 
 /** `beganAt`: when the attempt began, epoch ms. `current` is updated in place. */
 export function createStepLog(now: Now, beganAt: number, current?: CurrentStep): StepLog {
@@ -48,14 +48,14 @@ export function createStepLog(now: Now, beganAt: number, current?: CurrentStep):
 
 /** The outcome that a reply decides. `accepted`: what a 250 to the message is called. */
 export function outcomeOfReply(
-  place: Place,
+  context: AttemptContext,
   { stage, reply }: { stage: Stage; reply: Reply },
   accepted: 'delivered' | 'relayed' = 'delivered',
 ): AttemptOutcome {
-  const verdict = classifyReply({ stage, reply, mxHost: place.host })
+  const verdict = classifyReply({ stage, reply, mxHost: context.host })
   const refused = verdict.isFinal ? 'bounced' : 'deferred'
   const result = verdict.class === 'accepted' ? accepted : refused
-  return outcomeAt(place, { result, verdict, reply })
+  return outcomeAt(context, { result, verdict, reply })
 }
 
 type FailureInput = {
@@ -68,25 +68,25 @@ type FailureInput = {
 
 /** The outcome of an attempt that no reply decided: deferred. */
 export function outcomeOfFailure(
-  place: Place,
+  context: AttemptContext,
   { error, reply = null, isTls = false, isMaybeDelivered = false }: FailureInput,
 ): AttemptOutcome {
   const verdict = classifyLocally(isTls ? 'tls' : 'network')
-  return outcomeAt(place, { result: 'deferred', verdict, reply, error, isMaybeDelivered })
+  return outcomeAt(context, { result: 'deferred', verdict, reply, error, isMaybeDelivered })
 }
 
 /** The outcome of our own final decision in a session. */
 export function outcomeOfRefusal(
-  place: Place,
+  context: AttemptContext,
   refusal: Pick<AttemptOutcome, 'result' | 'verdict' | 'error'> & { reply?: Reply },
 ): AttemptOutcome {
-  return outcomeAt(place, refusal)
+  return outcomeAt(context, refusal)
 }
 
 type Decided = Pick<AttemptOutcome, 'result' | 'verdict'> &
   Partial<Pick<AttemptOutcome, 'reply' | 'error' | 'isMaybeDelivered'>>
 
-function outcomeAt({ host, address, tls, log }: Place, decided: Decided): AttemptOutcome {
+function outcomeAt({ host, address, tls, log }: AttemptContext, decided: Decided): AttemptOutcome {
   const { result, verdict, reply = null, error = null, isMaybeDelivered = false } = decided
   const server = { host, address, tls }
   const { steps } = log

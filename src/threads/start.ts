@@ -6,7 +6,7 @@ import { assetSource, readAsset } from '../config/assets.ts'
 export type ThreadName = 'scan' | 'delivery' | 'composing' | 'submission' | 'reader'
 
 /** The entry file of each worker thread in the repository. */
-export const threadSources: Record<ThreadName, string> = {
+export const THREAD_SOURCES: Record<ThreadName, string> = {
   scan: 'src/store/read/scan-thread.ts',
   delivery: 'src/outbound/thread/delivery-thread.ts',
   composing: 'src/outbound/composing/composing-thread.ts',
@@ -16,7 +16,7 @@ export const threadSources: Record<ThreadName, string> = {
 
 /** Starts a worker thread; the caller listens to its messages and terminates it. */
 export function startThread(name: ThreadName, options: WorkerOptions = {}): Worker {
-  if (!sea.isSea()) return new Worker(assetSource(threadSources[name]), { name, ...options })
+  if (!sea.isSea()) return new Worker(assetSource(THREAD_SOURCES[name]), { name, ...options })
   // The last line gives the file its name in stack traces.
   const code = `${readAsset(`${name}.cjs`).toString('utf8')}\n//# sourceURL=${name}.cjs`
   return new Worker(code, { name, ...options, eval: true })

@@ -15,7 +15,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { nativeBindingPath, unpackAddon } from '../../src/config/addon.ts'
 import { assetSource, listAssets, readAsset } from '../../src/config/assets.ts'
 import { productVersion } from '../../src/config/version.ts'
-import { threadSources } from '../../src/threads/start.ts'
+import { THREAD_SOURCES } from '../../src/threads/start.ts'
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'pillarbox-assets-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -53,7 +53,7 @@ describe('assets from source', () => {
 
 describe('worker threads from source', () => {
   it('have an entry file each', () => {
-    for (const file of Object.values(threadSources)) assert.ok(existsSync(assetSource(file)), file)
+    for (const file of Object.values(THREAD_SOURCES)) assert.ok(existsSync(assetSource(file)), file)
   })
 })
 

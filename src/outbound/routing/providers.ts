@@ -14,7 +14,7 @@ export type Provider = {
 }
 
 /** The first match wins, so special entries stand before general ones. */
-export const providers: readonly Provider[] = [
+export const PROVIDERS: readonly Provider[] = [
   {
     site: 'google.com',
     hosts: ['google.com', 'googlemail.com', 'smtp.goog'],
@@ -43,16 +43,16 @@ export const providers: readonly Provider[] = [
   { site: 'gmx.net', hosts: ['gmx.net', 'gmx.com', 'web.de'], requiresTls: true },
 ]
 
-const BY_SITE = new Map(providers.map((provider) => [provider.site, provider]))
+const PROVIDERS_BY_SITE = new Map(PROVIDERS.map((provider) => [provider.site, provider]))
 
 /** Returns the provider of a site as named by `siteOfHosts`; undefined if it is none. */
 export function findProvider(site: string): Provider | undefined {
-  return BY_SITE.get(site)
+  return PROVIDERS_BY_SITE.get(site)
 }
 
 /** `host`: lower case, A-labels. */
 export function findProviderOfHost(host: string): Provider | undefined {
-  return providers.find(({ hosts }) =>
+  return PROVIDERS.find(({ hosts }) =>
     hosts.some((name) => host === name || host.endsWith(`.${name}`)),
   )
 }

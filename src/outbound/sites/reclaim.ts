@@ -9,7 +9,7 @@
  * longest time exceeds that in which a session fails by itself: a cut is no attempt, and mail whose
  * sessions were only ever cut would never be given up.
  */
-import { defaultTimeouts } from '../smtp/timeouts.ts'
+import { DEFAULT_TIMEOUTS } from '../smtp/timeouts.ts'
 
 export type Holder = {
   site: string
@@ -33,7 +33,7 @@ export type Reclaim = { site: string; connections: number; isCut: boolean }
 const URGENT_SILENCE_MS = 1_000
 const SILENCE_MS = 30_000
 const LENIENCY = 8
-const MAX_SILENCE_MS = defaultTimeouts.connect + defaultTimeouts.greeting + 30_000
+const MAX_SILENCE_MS = DEFAULT_TIMEOUTS.connect + DEFAULT_TIMEOUTS.greeting + 30_000
 /** How long a site waits before another one must give up its only connection. */
 const URGENT_PATIENCE_MS = 500
 const PATIENCE_MS = 5_000

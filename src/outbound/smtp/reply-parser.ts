@@ -26,7 +26,7 @@ export type ReplyParser = {
 /** Replies of one short line by that line: servers say the same to every message. */
 export type KnownReplies = Pick<LRUCache<string, ServerReply>, 'get' | 'set'>
 
-const MAX_REPLY_OCTETS = 64 * 1024
+const MAX_REPLY_BYTES = 64 * 1024
 const MAX_REPLY_LINES = 100
 const MAX_TEXT_LENGTH = 2_048
 const MAX_KNOWN_REPLIES = 100
@@ -60,14 +60,14 @@ export function createReplyParser(
     }
     // Joined without being searched again, so that a byte at a time costs linear time.
     partialLine += octets.slice(start)
-    if (byteCount + partialLine.length > MAX_REPLY_OCTETS) error = 'a reply of more than 64 KB'
+    if (byteCount + partialLine.length > MAX_REPLY_BYTES) error = 'a reply of more than 64 KB'
     return error
   }
 
   function addLine(line: string): string | null {
     byteCount += line.length + 1
     lineCount += 1
-    if (byteCount > MAX_REPLY_OCTETS) return 'a reply of more than 64 KB'
+    if (byteCount > MAX_REPLY_BYTES) return 'a reply of more than 64 KB'
     if (lineCount > MAX_REPLY_LINES) return 'a reply of more than 100 lines'
     const content = line.endsWith('\r') ? line.slice(0, -1) : line
     const same = code === 0 ? known.get(content) : undefined
@@ -86,7 +86,7 @@ export function createReplyParser(
     if (lines.length > 1 || lastLine.length > MAX_KNOWN_LENGTH) {
       return { code, lines, stored: toStored(code, lines) }
     }
-    const line = copy(lastLine)
+    const line = copyOf(lastLine)
     const text = [line.slice(4)]
     const reply = { code, lines: text, stored: toStored(code, text) }
     known.set(line, reply)
@@ -125,7 +125,7 @@ function toStored(code: number, lines: readonly string[]): Reply {
 }
 
 /** Else it would hold on to all that it was read with. */
-function copy(octets: string): string {
+function copyOf(octets: string): string {
   return Buffer.from(octets, 'latin1').toString('latin1')
 }
 
@@ -147,7 +147,7 @@ function withoutEnhancedCode(line: string): string {
 }
 
 // C0, C1, and what turns or hides text on a terminal or a page.
-const UNPRINTABLE =
+const CONTROL_CHARACTERS =
   /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g
 
 function escapeLine(line: string): string {
@@ -155,12 +155,12 @@ function escapeLine(line: string): string {
   const bounded = line.slice(0, MAX_TEXT_LENGTH + 1)
   const isAscii = !/[\u0080-\u00ff]/.test(bounded)
   const text = isAscii ? bounded : Buffer.from(bounded, 'latin1').toString('utf8')
-  return text.replace(UNPRINTABLE, escapeCharacter)
+  return text.replace(CONTROL_CHARACTERS, escapeCharacter)
 }
 
 /** Text that a peer may have chosen, made safe to store and show: one line of bounded length. */
 export function printable(text: string, maxLength: number): string {
-  return text.trim().slice(0, maxLength).replace(UNPRINTABLE, escapeCharacter)
+  return text.trim().slice(0, maxLength).replace(CONTROL_CHARACTERS, escapeCharacter)
 }
 
 function escapeCharacter(character: string): string {

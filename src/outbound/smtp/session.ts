@@ -9,11 +9,11 @@ import { classifyLocally } from '../../mail/replies/classify-reply.ts'
 import type { Reply } from '../../mail/replies/reply.ts'
 import type { AttemptOutcome, CurrentStep, StepName } from '../attempt.ts'
 import {
+  type AttemptContext,
   createStepLog,
   outcomeOfFailure,
   outcomeOfRefusal,
   outcomeOfReply,
-  type Place,
   type StepLog,
 } from '../outcomes.ts'
 import {
@@ -24,7 +24,7 @@ import {
   parseCapabilities,
 } from './commands.ts'
 import type { KnownReplies } from './reply-parser.ts'
-import { defaultTimeouts, type Timeouts } from './timeouts.ts'
+import { DEFAULT_TIMEOUTS, type Timeouts } from './timeouts.ts'
 import { createTransactions, type SendInput, type SendResult } from './transaction.ts'
 import { type Answer, connectWire, type Wire } from './wire.ts'
 import { cutFailure } from './wire-failure.ts'
@@ -105,7 +105,7 @@ export async function openSession(options: SessionOptions): Promise<OpenResult> 
   checkEhloName(options.ehloName)
   const now = options.now ?? systemNow
   const log = createStepLog(now, options.beganAt ?? now(), options.current)
-  const timeouts = { ...defaultTimeouts, ...options.timeouts }
+  const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts }
   const { host, address, port, localAddress, knownReplies } = options
   const since = now()
   log.begin('connect', since)
@@ -116,9 +116,9 @@ export async function openSession(options: SessionOptions): Promise<OpenResult> 
   const error = connected.failure === null ? {} : { error: connected.failure.text }
   log.record({ step: 'connect', host, address, ...error }, since)
   if (connected.wire === null) {
-    const place = { host, address, tls: null, log }
+    const context = { host, address, tls: null, log }
     const isCut = connected.failure.kind === 'cut'
-    return openFailure(place, { kind: 'failure', error: connected.failure.text, isCut })
+    return openFailure(context, { kind: 'failure', error: connected.failure.text, isCut })
   }
   const { wire } = connected
   const opening: Opening = { options, timeouts, now, log, wire, capabilities: NO_CAPABILITIES }
@@ -126,7 +126,7 @@ export async function openSession(options: SessionOptions): Promise<OpenResult> 
   const trouble = (await handshake(opening)) ?? failureOf(opening.wire)
   if (trouble === null) return { ok: true, session: createSession(opening) }
   opening.wire.end()
-  return openFailure(placeOf(opening), trouble)
+  return openFailure(contextOf(opening), trouble)
 }
 
 /** A reply too many may have come along with the last one. */
@@ -219,24 +219,24 @@ function loopOf({ reply }: Answer, { ownName }: SessionOptions): Trouble | null 
   return { kind: 'loop', reply: reply.stored }
 }
 
-function placeOf({ options, log, wire }: Opening): Place {
+function contextOf({ options, log, wire }: Opening): AttemptContext {
   return { host: options.host, address: options.address, tls: wire.tls(), log }
 }
 
-function openFailure(place: Place, trouble: Trouble): OpenFailure {
+function openFailure(context: AttemptContext, trouble: Trouble): OpenFailure {
   const isTlsBroken = trouble.kind === 'failure' && trouble.isTls === true
   const isCut = trouble.kind === 'failure' && trouble.isCut === true
-  return { ok: false, outcome: outcomeOfTrouble(place, trouble), isTlsBroken, isCut }
+  return { ok: false, outcome: outcomeOfTrouble(context, trouble), isTlsBroken, isCut }
 }
 
-function outcomeOfTrouble(place: Place, trouble: Trouble): AttemptOutcome {
+function outcomeOfTrouble(context: AttemptContext, trouble: Trouble): AttemptOutcome {
   switch (trouble.kind) {
     case 'reply':
-      return outcomeOfReply(place, { stage: trouble.step, reply: trouble.reply })
+      return outcomeOfReply(context, { stage: trouble.step, reply: trouble.reply })
     case 'failure':
-      return outcomeOfFailure(place, trouble)
+      return outcomeOfFailure(context, trouble)
     case 'loop':
-      return outcomeOfRefusal(place, {
+      return outcomeOfRefusal(context, {
         result: 'failed',
         verdict: classifyLocally('loop'),
         error: '5.4.6 the mail would loop: the server calls itself by our own name',

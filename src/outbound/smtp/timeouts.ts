@@ -1,6 +1,6 @@
+/** Limits for each phase of a session, in ms. RFC 5321 section 4.5.3.2 names some of them. */
 import { MINUTE_MS, SECOND_MS } from '../../clock.ts'
 
-/** How long each phase may take, in milliseconds: RFC 5321 section 4.5.3.2 where it names one. */
 export type Timeouts = {
   connect: number
   greeting: number
@@ -11,16 +11,16 @@ export type Timeouts = {
   mail: number
   rcpt: number
   data: number
-  /** One block of the message leaving us. */
+  /** Writing one block of the message. */
   block: number
   /** The reply to the final dot. */
   message: number
   quit: number
-  /** Opening as a whole, and each message as a whole. */
+  /** Opening the session, and then each message. */
   whole: number
 }
 
-export const defaultTimeouts: Timeouts = {
+export const DEFAULT_TIMEOUTS: Timeouts = {
   connect: 30 * SECOND_MS,
   greeting: 5 * MINUTE_MS,
   command: 5 * MINUTE_MS,

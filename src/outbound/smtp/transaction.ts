@@ -11,11 +11,11 @@ import type { Now } from '../../clock.ts'
 import type { Reply } from '../../mail/replies/reply.ts'
 import type { AttemptOutcome, CurrentStep } from '../attempt.ts'
 import {
+  type AttemptContext,
   createStepLog,
   outcomeOfFailure,
   outcomeOfRefusal,
   outcomeOfReply,
-  type Place,
 } from '../outcomes.ts'
 import {
   type Capabilities,
@@ -71,7 +71,7 @@ type Exchange = {
   timeouts: Timeouts
   capabilities: Capabilities
   now: Now
-  place: Place
+  context: AttemptContext
   envelope: Envelope
   data: PreparedData
   needs: MessageNeeds
@@ -99,16 +99,19 @@ export function createTransactions(deps: TransactionDeps): Transactions {
     if (isBusy) throw new TypeError('A session sends one message at a time.')
     checkEnvelope(input)
     const data = prepareData(input.message)
-    const place = placeOf(deps, input)
+    const context = contextOf(deps, input)
     const { sizeBytes, has8bit } = data
     const needs = { sizeBytes, has8bit, needsSmtputf8: input.needsSmtputf8 }
     const refusal = refuseLocally(deps.capabilities, needs)
     if (refusal !== null) {
-      return { outcome: outcomeOfRefusal(place, { result: 'bounced', ...refusal }), isStale: false }
+      return {
+        outcome: outcomeOfRefusal(context, { result: 'bounced', ...refusal }),
+        isStale: false,
+      }
     }
     isBusy = true
     deps.wire.setDeadline(deps.timeouts.whole)
-    const result = await exchange({ ...deps, place, envelope: input, data, needs, needsReset })
+    const result = await exchange({ ...deps, context, envelope: input, data, needs, needsReset })
     deps.wire.setDeadline(null)
     isBusy = false
     count += 1
@@ -126,41 +129,41 @@ export function createTransactions(deps: TransactionDeps): Transactions {
   return { send, isBusy: () => isBusy, count: () => count }
 }
 
-function placeOf(
+function contextOf(
   { host, address, wire, now }: TransactionDeps,
   { beganAt, current }: SendInput,
-): Place {
+): AttemptContext {
   return { host, address, tls: wire.tls(), log: createStepLog(now, beganAt ?? now(), current) }
 }
 
 /** From the final dot on, a peer that disappears may have the message. */
 async function sendMessage(current: Exchange): Promise<AttemptOutcome> {
-  const { wire, timeouts, place } = current
+  const { wire, timeouts, context } = current
   const since = current.now()
-  place.log.begin('message', since)
+  context.log.begin('message', since)
   const answers = wire.expect([timeouts.message])
   const writing = startWriting(current)
   const [answer] = await answers
   writing.stop()
-  place.log.recordAnswer('message', answer, since)
+  context.log.recordAnswer('message', answer, since)
   const { reply, failure } = answer
   if (failure !== null) {
     const error = `${failure.text} (message)`
     const isMaybeDelivered = writing.isComplete() && wire.isFlushed()
-    return outcomeOfFailure(place, { error, isMaybeDelivered })
+    return outcomeOfFailure(context, { error, isMaybeDelivered })
   }
   // The server would read anything that follows half a message as its other half.
   if (!writing.isComplete()) wire.end()
   if (reply.code >= 400 || (reply.code < 300 && writing.isComplete())) {
-    return outcomeOfReply(place, { stage: 'message', reply: reply.stored })
+    return outcomeOfReply(context, { stage: 'message', reply: reply.stored })
   }
   wire.end()
   const error = `${reply.code} is no answer to the message`
-  return outcomeOfFailure(place, { error, reply: reply.stored })
+  return outcomeOfFailure(context, { error, reply: reply.stored })
 }
 
 /** Writes the message in blocks, each with its own limit; a small message and its final dot are one write. */
-function startWriting({ wire, timeouts, data, place }: Exchange) {
+function startWriting({ wire, timeouts, data, context }: Exchange) {
   const { octets, ending } = data
   let offset = 0
   let isStopped = false
@@ -171,7 +174,7 @@ function startWriting({ wire, timeouts, data, place }: Exchange) {
     offset = Math.min(start + BLOCK_OCTETS, octets.length)
     if (offset === octets.length) {
       wire.restartLimit(timeouts.message)
-      place.log.begin('final-dot')
+      context.log.begin('final-dot')
       wire.write((start === 0 ? octets : octets.slice(start)) + ending)
       return
     }
@@ -198,7 +201,7 @@ async function sendPipelined(current: Exchange): Promise<EnvelopeEnd | null> {
   const limits = [timeouts.mail, timeouts.rcpt, timeouts.data] as const
   const commands = `${mailLine(current)}\r\n${rcptCommand(current.envelope)}\r\nDATA\r\n`
   const since = current.now()
-  const { log } = current.place
+  const { log } = current.context
   log.begin('mail', since)
   const beginNext = (count: number) => {
     const next = ENVELOPE_STEPS[count]
@@ -220,7 +223,7 @@ async function readAnswers(
   [mail, rcpt, data]: readonly [Answer, Answer, Answer],
   since: number,
 ): Promise<EnvelopeEnd | null> {
-  const { log } = current.place
+  const { log } = current.context
   log.recordAnswer('mail', mail, since)
   if (mail.failure !== null) return lost(current, mail.failure, 'mail')
   log.recordAnswer('rcpt', rcpt, mail.at)
@@ -251,13 +254,13 @@ function mailLine({ envelope, needs, capabilities }: Exchange): string {
 }
 
 async function ask(current: Exchange, step: EnvelopeStep, command: string): Promise<Answer> {
-  const { wire, place, timeouts } = current
+  const { wire, context, timeouts } = current
   const since = current.now()
-  place.log.begin(step, since)
+  context.log.begin(step, since)
   const answers = wire.expect([timeouts[step]])
   wire.write(`${command}\r\n`)
   const [answer] = await answers
-  place.log.recordAnswer(step, answer, since)
+  context.log.recordAnswer(step, answer, since)
   return answer
 }
 
@@ -283,7 +286,7 @@ async function endEmptyMessage({ wire, timeouts }: Exchange, { rcpt, data }: Ans
 function refused(current: Exchange, step: EnvelopeStep, { reply, failure }: Answer): EnvelopeEnd {
   if (failure !== null) return lost(current, failure, step)
   if (reply.code < 400) return desynchronised(current, step, reply.stored)
-  const outcome = outcomeOfReply(current.place, { stage: step, reply: reply.stored })
+  const outcome = outcomeOfReply(current.context, { stage: step, reply: reply.stored })
   // For example "421 idle for too long", sent while our MAIL was on its way.
   const isStale = step === 'mail' && reply.code === 421 && outcome.verdict?.site === 'reconnect'
   return { outcome, isStale, needsReset: true }
@@ -292,18 +295,18 @@ function refused(current: Exchange, step: EnvelopeStep, { reply, failure }: Answ
 function desynchronised(current: Exchange, step: EnvelopeStep, reply: Reply): EnvelopeEnd {
   current.wire.end()
   const error = `${reply.code} is no answer to ${step.toUpperCase()}`
-  const outcome = outcomeOfFailure(current.place, { error, reply })
+  const outcome = outcomeOfFailure(current.context, { error, reply })
   return { outcome, isStale: false, needsReset: false }
 }
 
-function lost({ place }: Exchange, failure: WireFailure, step: EnvelopeStep): EnvelopeEnd {
-  const outcome = outcomeOfFailure(place, { error: `${failure.text} (${step})` })
+function lost({ context }: Exchange, failure: WireFailure, step: EnvelopeStep): EnvelopeEnd {
+  const outcome = outcomeOfFailure(context, { error: `${failure.text} (${step})` })
   const isGone = failure.kind === 'closed' || failure.kind === 'network'
   return { outcome, isStale: step === 'mail' && isGone, needsReset: false }
 }
 
-function resetRefused({ wire, place }: Exchange): EnvelopeEnd {
+function resetRefused({ wire, context }: Exchange): EnvelopeEnd {
   wire.end()
-  const outcome = outcomeOfFailure(place, { error: 'the server did not take RSET' })
+  const outcome = outcomeOfFailure(context, { error: 'the server did not take RSET' })
   return { outcome, isStale: true, needsReset: false }
 }

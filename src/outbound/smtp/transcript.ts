@@ -22,7 +22,7 @@ export type Transcript = {
   /** The steps of what follows go here. */
   follow(log: StepLog): void
   /** The connection is being opened. */
-  expectConnection(place: { host: string; address: string }): void
+  expectConnection(peer: { host: string; address: string }): void
   /** The session stands: replies are read here from now on. */
   listen(socket: Socket): void
   lastEhlo(): ServerReply | null
@@ -43,7 +43,7 @@ type Expected = {
   step: StepName | null
   since: number
   limitMs: number
-  place: { host: string; address: string } | null
+  peer: { host: string; address: string } | null
 }
 
 export function createTranscript({ now, timeouts, onTrouble }: TranscriptDeps): Transcript {
@@ -55,10 +55,10 @@ export function createTranscript({ now, timeouts, onTrouble }: TranscriptDeps): 
   let isListening = false
   let isMessageDue = false
   let isMessageSent = false
-  const parser = createReplyParser(hearReply)
+  const parser = createReplyParser(onReply)
 
-  function expect(step: StepName | null, limitMs: number, place: Expected['place'] = null): void {
-    expected.push({ step, since: now(), limitMs, place })
+  function expect(step: StepName | null, limitMs: number, peer: Expected['peer'] = null): void {
+    expected.push({ step, since: now(), limitMs, peer })
     if (expected.length === 1) armTimer()
   }
 
@@ -71,11 +71,14 @@ export function createTranscript({ now, timeouts, onTrouble }: TranscriptDeps): 
     timer = setTimeout(() => onTrouble(`timed out (${next.step ?? 'command'})`), next.limitMs)
   }
 
-  function note({ step, since, place }: Expected, result: { reply?: Reply; error?: string }): void {
-    if (step !== null) log?.record({ step, ...place, ...result }, since)
+  function record(
+    { step, since, peer }: Expected,
+    result: { reply?: Reply; error?: string },
+  ): void {
+    if (step !== null) log?.record({ step, ...peer, ...result }, since)
   }
 
-  function hearClient(line: string): void {
+  function onCommand(line: string): void {
     const verb = line.split(/[ :]/, 1)[0]?.toUpperCase() ?? ''
     if (verb === 'MAIL') isMessageSent = false
     // The lone dot of an empty message: its reply has been expected since the 354.
@@ -84,7 +87,7 @@ export function createTranscript({ now, timeouts, onTrouble }: TranscriptDeps): 
     expect(step, limitOf(step, timeouts))
   }
 
-  function hearServer(octets: string): void {
+  function onOctets(octets: string): void {
     const error = parser.push(octets)
     if (error !== null) onTrouble(`the server sent ${error}`)
     // Not before all that came with the 354 was read: the answer cannot be among it.
@@ -92,7 +95,7 @@ export function createTranscript({ now, timeouts, onTrouble }: TranscriptDeps): 
     isMessageDue = false
   }
 
-  function hearReply(reply: ServerReply): void {
+  function onReply(reply: ServerReply): void {
     const next = expected.shift()
     armTimer()
     if (next === undefined) {
@@ -101,12 +104,12 @@ export function createTranscript({ now, timeouts, onTrouble }: TranscriptDeps): 
     }
     if (next.step === 'ehlo') ehlo = reply
     isMessageDue = next.step === 'data' && reply.code === 354
-    note(next, { reply: reply.stored })
+    record(next, { reply: reply.stored })
   }
 
   const debug: LogMethod = ({ tnx }, message) => {
-    if (tnx === 'client') hearClient(String(message))
-    if (tnx === 'server' && !isListening) hearServer(Buffer.from(`${message}\n`).toString('latin1'))
+    if (tnx === 'client') onCommand(String(message))
+    if (tnx === 'server' && !isListening) onOctets(Buffer.from(`${message}\n`).toString('latin1'))
   }
 
   const info: LogMethod = ({ tnx, remotePort }) => {
@@ -117,19 +120,19 @@ export function createTranscript({ now, timeouts, onTrouble }: TranscriptDeps): 
     if (tnx !== 'network' || remotePort === undefined || isConnected) return
     isConnected = true
     const connecting = expected.shift()
-    if (connecting) note(connecting, {})
+    if (connecting) record(connecting, {})
     expect('greeting', timeouts.greeting)
   }
 
   function stop(error: string): void {
     clearTimeout(timer)
     const [next] = expected.splice(0)
-    if (next) note(next, { error })
+    if (next) record(next, { error })
   }
 
   function listen(socket: Socket): void {
     isListening = true
-    socket.prependListener('data', (bytes: Buffer) => hearServer(bytes.toString('latin1')))
+    socket.prependListener('data', (bytes: Buffer) => onOctets(bytes.toString('latin1')))
   }
 
   const ignore = () => undefined
@@ -138,7 +141,7 @@ export function createTranscript({ now, timeouts, onTrouble }: TranscriptDeps): 
     follow(next) {
       log = next
     },
-    expectConnection: (place) => expect('connect', timeouts.connect, place),
+    expectConnection: (peer) => expect('connect', timeouts.connect, peer),
     listen,
     lastEhlo: () => ehlo,
     isMessageSent: () => isMessageSent,

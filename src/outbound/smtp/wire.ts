@@ -67,7 +67,7 @@ type Waiter = {
 }
 
 /** A socket whose octets are read into one buffer, and told at once. */
-type Line = { socket: Socket; hear: (octets: string) => void }
+type ReadableSocket = { socket: Socket; onOctets: (octets: string) => void }
 
 const READ_BYTES = 4_096
 
@@ -79,8 +79,8 @@ export function connectWire(
     throw new TypeError('A socket is opened to an address, not to a name.')
   }
   return new Promise((resolve) => {
-    const line = openLine(options)
-    const { socket } = line
+    const connection = openSocket(options)
+    const { socket } = connection
     const { cutSignal, now } = options
     const since = now()
     const cut = () => fail(cutFailure(now() - since))
@@ -99,15 +99,15 @@ export function connectWire(
       cutSignal?.removeEventListener('abort', cut)
       socket.removeListener('error', onError)
       socket.setNoDelay(true)
-      resolve({ wire: createWire(line, options), failure: null })
+      resolve({ wire: createWire(connection, options), failure: null })
     })
   })
 }
 
-function openLine({ address, port, localAddress }: WireOptions): Line {
+function openSocket({ address, port, localAddress }: WireOptions): ReadableSocket {
   const buffer = Buffer.allocUnsafeSlow(READ_BYTES)
   const callback = (count: number) => {
-    line.hear(buffer.toString('latin1', 0, count))
+    connection.onOctets(buffer.toString('latin1', 0, count))
     return true
   }
   const socket = connect({
@@ -116,12 +116,12 @@ function openLine({ address, port, localAddress }: WireOptions): Line {
     ...(localAddress ? { localAddress } : {}),
     onread: { buffer, callback },
   })
-  const line: Line = { socket, hear: () => undefined }
-  return line
+  const connection: ReadableSocket = { socket, onOctets: () => undefined }
+  return connection
 }
 
-function createWire(line: Line, { now, knownReplies }: WireOptions): Wire {
-  let socket = line.socket
+function createWire(connection: ReadableSocket, { now, knownReplies }: WireOptions): Wire {
+  let socket = connection.socket
   let parser: ReplyParser = createReplyParser(onReply, knownReplies)
   let failure: WireFailure | null = null
   let wasFlushed = true
@@ -129,7 +129,7 @@ function createWire(line: Line, { now, knownReplies }: WireOptions): Wire {
   let waiter: Waiter | null = null
   const replyLimit = createDeadline(() => end(timedOut('waiting for a reply')))
   const deadline = createDeadline(() => end(timedOut('the session as a whole')))
-  line.hear = onOctets
+  connection.onOctets = onOctets
   attach()
 
   function attach(): void {

@@ -31,7 +31,7 @@ export type ConnectionPools = {
   add(task: ThreadTask): void
   /** Starts what may start; call after a batch of `add`. */
   start(): void
-  grant(site: string, connections: number): void
+  allocate(site: string, connections: number): void
   /** A session has had its greeting. */
   greeted(site: string): void
   /** Hands back what has not begun. */
@@ -45,12 +45,17 @@ export type ConnectionPools = {
   progressOf(task: number): CurrentStep | undefined
 }
 
-type Pool = { pool: PoolSettings; waiting: ClassQueue<ThreadTask>; kept: Kept[]; runners: number }
-type Kept = { session: Session; since: number }
+type Pool = {
+  pool: PoolSettings
+  waiting: ClassQueue<ThreadTask>
+  idle: IdleSession[]
+  runners: number
+}
+type IdleSession = { session: Session; since: number }
 
 type SiteState = {
   site: string
-  grant: number
+  allowed: number
   /** A lower grant was asked for and not yet answered. */
   isLowering: boolean
   hasGreeted: boolean
@@ -86,14 +91,14 @@ export function createConnectionPools(deps: PoolDeps): ConnectionPools {
       touched.add(siteOf(context, state.pool.site))
     },
     start() {
-      for (const site of touched) pump(context, site)
+      for (const site of touched) startRunners(context, site)
       touched.clear()
     },
-    grant(name, connections) {
+    allocate(name, connections) {
       const site = siteOf(context, name)
-      site.isLowering = connections < site.grant
-      site.grant = connections
-      pump(context, site)
+      site.isLowering = connections < site.allowed
+      site.allowed = connections
+      startRunners(context, site)
     },
     greeted(name) {
       const site = context.sites.get(name)
@@ -130,7 +135,7 @@ function siteOf({ sites }: Context, name: string): SiteState {
   return site
 }
 
-const NEW_SITE = { grant: 0, isLowering: false, hasGreeted: false, open: 0, closing: 0 }
+const NEW_SITE = { allowed: 0, isLowering: false, hasGreeted: false, open: 0, closing: 0 }
 
 function setPool(context: Context, pool: PoolSettings): void {
   const known = context.pools.get(pool.key)
@@ -139,16 +144,16 @@ function setPool(context: Context, pool: PoolSettings): void {
     return
   }
   const waiting = createClassQueue<ThreadTask>((task) => task)
-  const state = { pool, waiting, kept: [], runners: 0 }
+  const state = { pool, waiting, idle: [], runners: 0 }
   context.pools.set(pool.key, state)
   siteOf(context, pool.site).pools.set(pool.key, state)
 }
 
-function pump(context: Context, site: SiteState): void {
+function startRunners(context: Context, site: SiteState): void {
   for (const state of byUrgency(site)) {
     while (state.waiting.size() > 0 && takeConnection(context, site, state));
   }
-  shed(context, site)
+  enforceAllocation(context, site)
 }
 
 /** Lanes with something to send, those with the most urgent first, else as they take turns. */
@@ -160,22 +165,22 @@ function byUrgency(site: SiteState): Pool[] {
 
 /** Puts one more runner on a lane; false when there is no connection for it. */
 function takeConnection(context: Context, site: SiteState, state: Pool): boolean {
-  if (site.open > site.grant || isOutranked(site, state)) return false
-  const kept = state.kept.pop()
+  if (site.open > site.allowed || isOutranked(site, state)) return false
+  const kept = state.idle.pop()
   if (kept !== undefined) {
     run(context, { site, state, session: kept.session })
     return true
   }
-  if (site.open < site.grant) {
+  if (site.open < site.allowed) {
     site.open++
     run(context, { site, state, session: null })
     return true
   }
   // Another lane's idle session makes room; the place is free once it is closed.
   if (site.closing > 0) return false
-  const other = [...site.pools.values()].find((pool) => pool.kept.length > 0)
-  const given = other?.kept.shift()
-  if (given !== undefined) leave(context, site, given.session)
+  const other = [...site.pools.values()].find((pool) => pool.idle.length > 0)
+  const given = other?.idle.shift()
+  if (given !== undefined) closeConnection(context, site, given.session)
   return false
 }
 
@@ -192,7 +197,7 @@ function run(context: Context, runner: Runner): void {
 function isOutranked(site: SiteState, state: Pool): boolean {
   const own = state.waiting.peek()
   if (own === undefined || site.pools.size === 1) return false
-  let places = Math.max(0, site.grant - site.open) + site.closing
+  let places = Math.max(0, site.allowed - site.open) + site.closing
   for (const other of site.pools.values()) {
     const first = other === state ? undefined : other.waiting.peek()
     if (first !== undefined && first.queueClass < own.queueClass) places--
@@ -205,7 +210,7 @@ async function runTasks(context: Context, runner: Runner): Promise<void> {
   const { deps } = context
   let session = runner.session
   for (;;) {
-    const task = site.open > site.grant ? undefined : state.waiting.shift()
+    const task = site.open > site.allowed ? undefined : state.waiting.shift()
     if (task === undefined) break
     const current: CurrentStep = { step: 'waiting', since: deps.now(), peer: null }
     context.inHand.set(task.task, current)
@@ -216,20 +221,20 @@ async function runTasks(context: Context, runner: Runner): Promise<void> {
     if (session !== null && session.sendCount >= state.pool.messagesPerConnection) {
       await close(session)
       session = null
-      if (yieldTurn(site, state)) break
+      if (moveToEnd(site, state)) break
     }
     if (isOutranked(site, state)) break
   }
   state.runners--
-  if (session !== null && site.open <= site.grant) {
-    state.kept.push({ session, since: deps.now() })
-    return pump(context, site)
+  if (session !== null && site.open <= site.allowed) {
+    state.idle.push({ session, since: deps.now() })
+    return startRunners(context, site)
   }
-  await leave(context, site, session)
+  await closeConnection(context, site, session)
 }
 
 /** Where others wait, a lane goes behind them after as many messages as a connection carries. */
-function yieldTurn(site: SiteState, state: Pool): boolean {
+function moveToEnd(site: SiteState, state: Pool): boolean {
   const isAlone = [...site.pools.values()].every(
     (other) => other === state || other.waiting.size() === 0,
   )
@@ -246,12 +251,16 @@ function endTask(context: Context, { task }: ThreadTask): void {
 }
 
 /** Gives up one open connection. */
-async function leave(context: Context, site: SiteState, session: Session | null): Promise<void> {
+async function closeConnection(
+  context: Context,
+  site: SiteState,
+  session: Session | null,
+): Promise<void> {
   site.closing++
   if (session !== null) await close(session)
   site.closing--
   site.open--
-  pump(context, site)
+  startRunners(context, site)
 }
 
 async function close(session: Session): Promise<void> {
@@ -260,23 +269,23 @@ async function close(session: Session): Promise<void> {
 }
 
 /** Closes idle sessions beyond the grant, and answers a lower one once it is kept. */
-function shed(context: Context, site: SiteState): void {
-  if (site.open - site.closing > site.grant) closeExcess(context, site)
-  if (site.grant === 0) putBackWaiting(context, site)
-  if (site.open > site.grant) return
+function enforceAllocation(context: Context, site: SiteState): void {
+  if (site.open - site.closing > site.allowed) closeExcess(context, site)
+  if (site.allowed === 0) putBackWaiting(context, site)
+  if (site.open > site.allowed) return
   const { isLowering } = site
   site.isLowering = false
-  if (isLowering) context.deps.allocated(site.site, site.grant)
-  if (site.grant === 0) forgetSite(context, site)
+  if (isLowering) context.deps.allocated(site.site, site.allowed)
+  if (site.allowed === 0) forgetSite(context, site)
 }
 
 function closeExcess(context: Context, site: SiteState): void {
   const idle = [...site.pools.values()].flatMap((state) =>
-    state.kept.map((kept) => ({ state, kept })),
+    state.idle.map((kept) => ({ state, kept })),
   )
-  for (const { state, kept } of idle.slice(0, site.open - site.closing - site.grant)) {
-    state.kept.splice(state.kept.indexOf(kept), 1)
-    void leave(context, site, kept.session)
+  for (const { state, kept } of idle.slice(0, site.open - site.closing - site.allowed)) {
+    state.idle.splice(state.idle.indexOf(kept), 1)
+    void closeConnection(context, site, kept.session)
   }
 }
 
@@ -294,17 +303,17 @@ function closeIdle(context: Context, idleMs: number): void {
   const before = context.deps.now() - idleMs
   for (const site of context.sites.values())
     for (const state of site.pools.values()) {
-      const isOld = ({ session, since }: Kept) => since <= before || !session.isUsable
-      const old = state.kept.filter(isOld)
-      state.kept = state.kept.filter((kept) => !isOld(kept))
-      for (const { session } of old) void leave(context, site, session)
+      const isOld = ({ session, since }: IdleSession) => since <= before || !session.isUsable
+      const old = state.idle.filter(isOld)
+      state.idle = state.idle.filter((kept) => !isOld(kept))
+      for (const { session } of old) void closeConnection(context, site, session)
       if (isUnused(state)) forgetPool(context, site, state)
     }
 }
 
 /** A lane comes along with every task, so one that nobody uses need not be remembered. */
-function isUnused({ waiting, kept, runners }: Pool): boolean {
-  return waiting.size() === 0 && kept.length === 0 && runners === 0
+function isUnused({ waiting, idle, runners }: Pool): boolean {
+  return waiting.size() === 0 && idle.length === 0 && runners === 0
 }
 
 function forgetPool({ pools }: Context, site: SiteState, { pool }: Pool): void {

@@ -5,9 +5,9 @@
 import { createSecureContext } from 'node:tls'
 import { now } from '../../clock.ts'
 import type { PoolSettings, ThreadSettings } from '../protocol.ts'
-import type { RelayOptions } from '../smtp/relay.ts'
 import { createKnownReplies } from '../smtp/reply-parser.ts'
 import { type OpenResult, openSession, type Session, type SessionOptions } from '../smtp/session.ts'
+import type { SmarthostOptions } from '../smtp/smarthost-session.ts'
 import type { OpenInput, TryDeps } from './try-task.ts'
 
 export type Connector = Pick<TryDeps, 'open'> & {
@@ -41,7 +41,7 @@ export function createConnector(
     }
     const opened = await openFor(input, { onGreeted, cutSignal: opening.cut.signal })
     ungreeted.delete(opening)
-    if (opened.ok) keep(opened.session)
+    if (opened.ok) addSession(opened.session)
     return opened
   }
 
@@ -63,7 +63,7 @@ export function createConnector(
       current,
       ...watch,
     }
-    if (pool.mode === 'relay') return openSmarthostSession(settings, shared)
+    if (pool.mode === 'relay') return openRelayed(settings, shared)
     return openSession({
       ...shared,
       ownName: ownNameFor(pool, settings),
@@ -74,7 +74,7 @@ export function createConnector(
   }
 
   /** Remembers a session for `cut`, and forgets those that have ended. */
-  function keep(session: Session): void {
+  function addSession(session: Session): void {
     for (const other of sessions) if (!other.isOpen) sessions.delete(other)
     sessions.add(session)
     if (isCut) session.close()
@@ -95,14 +95,14 @@ export function createConnector(
 }
 
 /** The code for smarthosts is loaded only if there is one. */
-async function openSmarthostSession(
+async function openRelayed(
   { relay }: ThreadSettings,
-  shared: Omit<RelayOptions, 'tls' | 'username' | 'password'>,
+  shared: Omit<SmarthostOptions, 'tls' | 'username' | 'password'>,
 ): Promise<OpenResult> {
   if (relay === null) throw new TypeError('there is no smarthost to relay to')
-  const { openRelaySession } = await import('../smtp/relay.ts')
+  const { openSmarthostSession } = await import('../smtp/smarthost-session.ts')
   const { tls, username, password } = relay
-  return openRelaySession({ ...shared, tls, username, password })
+  return openSmarthostSession({ ...shared, tls, username, password })
 }
 
 /** The sandbox's sink and a smarthost on this machine may bear our own name. */

@@ -82,7 +82,7 @@ function main(settings: ThreadSettings): void {
         for (const task of message.tasks) pools.add(task)
         return pools.start()
       case 'allocate':
-        return pools.grant(message.site, message.connections)
+        return pools.allocate(message.site, message.connections)
       case 'cut':
         return connector.cutSilent(message.site)
       case 'recall':

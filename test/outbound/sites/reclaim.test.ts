@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { chooseReclaim, type Holder, type Starving } from '../../../src/outbound/sites/reclaim.ts'
-import { defaultTimeouts } from '../../../src/outbound/smtp/timeouts.ts'
+import { DEFAULT_TIMEOUTS } from '../../../src/outbound/smtp/timeouts.ts'
 
 const holder = (site: string, change: Partial<Holder> = {}): Holder => ({
   site,
@@ -78,7 +78,7 @@ test('a server that greets late has eight times as long each time it was cut', (
 })
 
 test('a server that was cut often has the time that a session takes to fail by itself', () => {
-  const { connect, greeting } = defaultTimeouts
+  const { connect, greeting } = DEFAULT_TIMEOUTS
   const often = [holder('never', { ...silentFor(connect + greeting + 1_000), cuts: 50 })]
   assert.deepEqual(chooseReclaim(often, urgent, 1), [])
 })

@@ -101,7 +101,7 @@ test('nothing is sent without a grant, and never on more connections than alloca
   add('a', 2)
   assert.equal(trying.length, 0)
   assert.ok(results.splice(0).every(({ kind }) => kind === 'put back'))
-  pools.grant('s', 3)
+  pools.allocate('s', 3)
   add('a', 12)
   assert.equal(trying.length, 3)
   await endAll()
@@ -111,7 +111,7 @@ test('nothing is sent without a grant, and never on more connections than alloca
 
 test('a connection carries as many messages as it may, then another is opened', async () => {
   const { pools, add, endAll, sessions } = setUp()
-  pools.grant('s', 1)
+  pools.allocate('s', 1)
   add('a', 7)
   await endAll()
   assert.deepEqual(
@@ -122,7 +122,7 @@ test('a connection carries as many messages as it may, then another is opened', 
 
 test('an idle session is used again, and closed when nobody does', async () => {
   const { pools, add, endAll, settle, sessions, openSessions, clock } = setUp()
-  pools.grant('s', 2)
+  pools.allocate('s', 2)
   add('a', 1)
   await endAll()
   add('a', 1)
@@ -141,7 +141,7 @@ test('an idle session is used again, and closed when nobody does', async () => {
 
 test('an idle session of another pool gives way when the site is full', async () => {
   const { pools, add, endAll, settle, trying, openSessions, mostOpen } = setUp()
-  pools.grant('s', 2)
+  pools.allocate('s', 2)
   add('a', 2)
   await endAll()
   add('b', 1)
@@ -159,7 +159,7 @@ test('an idle session of another pool gives way when the site is full', async ()
 
 test('a pool with much to send lets another in after a connection is used up', async () => {
   const { pools, add, endOne, trying } = setUp()
-  pools.grant('s', 1)
+  pools.allocate('s', 1)
   add('a', 50)
   add('b', 1)
   for (let at = 0; at < 3; at++) await endOne()
@@ -170,7 +170,7 @@ test('a pool with much to send lets another in after a connection is used up', a
 
 test('transactional mail goes before what waits of a campaign', async () => {
   const { pools, add, endOne, trying } = setUp()
-  pools.grant('s', 1)
+  pools.allocate('s', 1)
   add('a', 3, 10)
   add('a', 1, 1)
   await endOne()
@@ -179,7 +179,7 @@ test('transactional mail goes before what waits of a campaign', async () => {
 
 test('transactional mail to other hosts of the site waits for one message only', async () => {
   const { pools, add, endOne, endAll, trying, results } = setUp()
-  pools.grant('s', 2)
+  pools.allocate('s', 2)
   add('a', 20, 10)
   add('b', 1, 1)
   await endOne()
@@ -193,7 +193,7 @@ test('transactional mail to other hosts of the site waits for one message only',
 
 test('a pool that nobody uses is forgotten, and comes back with its next task', async () => {
   const { pools, add, endAll, settle, results, clock } = setUp()
-  pools.grant('s', 1)
+  pools.allocate('s', 1)
   add('a', 1)
   await endAll()
   clock.at += 30_000
@@ -208,9 +208,9 @@ test('a pool that nobody uses is forgotten, and comes back with its next task', 
 
 test('a lower grant is answered when the connections beyond it are closed', async () => {
   const { pools, add, endOne, settle, trying, allocated, openSessions } = setUp()
-  pools.grant('s', 3)
+  pools.allocate('s', 3)
   add('a', 6)
-  pools.grant('s', 1)
+  pools.allocate('s', 1)
   assert.deepEqual(allocated, [])
   await endOne()
   await endOne()
@@ -222,9 +222,9 @@ test('a lower grant is answered when the connections beyond it are closed', asyn
 
 test('without any grant left what waits is handed back and the site forgotten', async () => {
   const { pools, add, endOne, settle, results, allocated, openSessions } = setUp()
-  pools.grant('s', 1)
+  pools.allocate('s', 1)
   add('a', 4)
-  pools.grant('s', 0)
+  pools.allocate('s', 0)
   assert.deepEqual(
     results.map(({ kind }) => kind),
     ['put back', 'put back', 'put back'],
@@ -238,7 +238,7 @@ test('without any grant left what waits is handed back and the site forgotten', 
 
 test('a withdrawal hands back what waits and lets what is in hand end', async () => {
   const { pools, add, endAll, results } = setUp()
-  pools.grant('s', 1)
+  pools.allocate('s', 1)
   add('a', 4)
   pools.recall('s')
   assert.equal(results.length, 3)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { createAllowance, createIntake } from '../../src/inbound/intake.ts'
+import { createAllowance, createMessageBuffer } from '../../src/inbound/message-buffer.ts'
 
 const KIB = 1024
 
@@ -40,13 +40,13 @@ test('gives a message back as it came, whatever its pieces', () => {
     fc.property(fc.array(line, { maxLength: 40 }), cuts, (lines, at) => {
       const whole = Buffer.from(lines.join(''))
       const allowance = countedAllowance(64 * KIB)
-      const intake = createIntake({ maxBytes: 64 * KIB, allowance })
+      const buffer = createMessageBuffer({ maxBytes: 64 * KIB, allowance })
       const edges = [0, ...at.filter((cut) => cut < whole.length).sort((a, b) => a - b)]
       for (const [index, edge] of edges.entries()) {
-        intake.write(whole.subarray(edge, edges[index + 1] ?? whole.length))
+        buffer.write(whole.subarray(edge, edges[index + 1] ?? whole.length))
       }
-      assert.ok(Buffer.concat(intake.finish()).equals(whole))
-      intake.release()
+      assert.ok(Buffer.concat(buffer.finish()).equals(whole))
+      buffer.release()
       assert.equal(allowance.counted.held, 0)
     }),
   )
@@ -56,56 +56,58 @@ test('a CR or LF that stands alone is seen, also across pieces', () => {
   const broken = ['a\nb', 'a\rb', '\n', '\ra', 'a\r\r\n', 'a\r\n\n', 'a\n\r\n']
   for (const text of broken) {
     for (let cut = 0; cut <= text.length; cut += 1) {
-      const intake = createIntake({ maxBytes: KIB, allowance: createAllowance(64 * KIB) })
-      intake.write(Buffer.from(text.slice(0, cut)))
-      intake.write(Buffer.from(text.slice(cut)))
-      assert.equal(finishCode(intake.finish), 554, JSON.stringify([text, cut]))
+      const buffer = createMessageBuffer({ maxBytes: KIB, allowance: createAllowance(64 * KIB) })
+      buffer.write(Buffer.from(text.slice(0, cut)))
+      buffer.write(Buffer.from(text.slice(cut)))
+      assert.equal(finishCode(buffer.finish), 554, JSON.stringify([text, cut]))
     }
   }
 })
 
 test('octets that come one by one take no more room than together', () => {
   const allowance = countedAllowance(1024 * KIB)
-  const intake = createIntake({ maxBytes: 512 * KIB, allowance })
+  const buffer = createMessageBuffer({ maxBytes: 512 * KIB, allowance })
   const one = Buffer.from('x')
-  for (let index = 0; index < 300 * KIB; index += 1) intake.write(one)
+  for (let index = 0; index < 300 * KIB; index += 1) buffer.write(one)
   assert.ok(allowance.counted.most <= 512 * KIB, String(allowance.counted.most))
-  intake.release()
+  buffer.release()
   assert.equal(allowance.counted.held, 0)
 })
 
 test('what is refused is let go of at once, and its rest not taken up', () => {
   const allowance = countedAllowance(64 * KIB)
-  const tooLarge = createIntake({ maxBytes: 16 * KIB, allowance })
+  const tooLarge = createMessageBuffer({ maxBytes: 16 * KIB, allowance })
   for (let index = 0; index < 100; index += 1) tooLarge.write(Buffer.alloc(KIB, 'x'))
   assert.equal(allowance.counted.held, 0)
   assert.ok(allowance.counted.most <= 16 * KIB)
   assert.equal(finishCode(tooLarge.finish), 552)
 
-  const all = Array.from({ length: 9 }, () => createIntake({ maxBytes: 16 * KIB, allowance }))
-  for (const intake of all) intake.write(Buffer.alloc(5 * KIB, 'x'))
+  const all = Array.from({ length: 9 }, () =>
+    createMessageBuffer({ maxBytes: 16 * KIB, allowance }),
+  )
+  for (const buffer of all) buffer.write(Buffer.alloc(5 * KIB, 'x'))
   assert.deepEqual(
     all.map(({ finish }) => finishCode(finish)),
     [250, 250, 250, 250, 250, 250, 250, 250, 452],
   )
-  for (const intake of all) intake.release()
+  for (const buffer of all) buffer.release()
   assert.equal(allowance.counted.held, 0)
 })
 
 test('who holds all the memory that large messages may have keeps no small one out', () => {
   const allowance = createAllowance(2048 * KIB, 512 * KIB)
-  const open = () => createIntake({ maxBytes: 1024 * KIB, allowance })
+  const open = () => createMessageBuffer({ maxBytes: 1024 * KIB, allowance })
   const fill = (bytes: number) => {
-    const intake = open()
-    intake.write(Buffer.concat([Buffer.from('\r\n\r\n'), Buffer.alloc(bytes - 4, 'x')]))
-    return intake
+    const buffer = open()
+    buffer.write(Buffer.concat([Buffer.from('\r\n\r\n'), Buffer.alloc(bytes - 4, 'x')]))
+    return buffer
   }
   const large = Array.from({ length: 4 }, () => fill(512 * KIB))
   const codes = large.map(({ finish }) => finishCode(finish))
   assert.deepEqual(codes, [250, 250, 250, 452])
   const small = [fill(100 * KIB), fill(200 * KIB)]
   assert.ok(small.every(({ finish }) => finishCode(finish) === 250))
-  for (const intake of [...large, ...small]) intake.release()
+  for (const buffer of [...large, ...small]) buffer.release()
   const [one, other] = [fill(800 * KIB), fill(700 * KIB)]
   assert.deepEqual([finishCode(one.finish), finishCode(other.finish)], [250, 250])
 })

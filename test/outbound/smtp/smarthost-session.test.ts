@@ -6,10 +6,10 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import type { CurrentStep } from '../../../src/outbound/attempt.ts'
 import {
-  openRelaySession,
-  type RelayOptions,
-  relaySecurity,
-} from '../../../src/outbound/smtp/relay.ts'
+  openSmarthostSession,
+  type SmarthostOptions,
+  smarthostSecurity,
+} from '../../../src/outbound/smtp/smarthost-session.ts'
 import type { SendInput } from '../../../src/outbound/smtp/transaction.ts'
 import { makeCertificate } from '../../fakes/certificate.ts'
 import {
@@ -60,8 +60,8 @@ async function startSmarthost(t: TestContext, options: SMTPServerOptions = {}) {
   return { port: (listener.address() as AddressInfo).port, received }
 }
 
-function open(port: number, options: Partial<RelayOptions> = {}) {
-  return openRelaySession({
+function open(port: number, options: Partial<SmarthostOptions> = {}) {
+  return openSmarthostSession({
     host: 'relay.test',
     address: '127.0.0.1',
     port,
@@ -73,7 +73,7 @@ function open(port: number, options: Partial<RelayOptions> = {}) {
   })
 }
 
-async function sessionWith(t: TestContext, port: number, options?: Partial<RelayOptions>) {
+async function sessionWith(t: TestContext, port: number, options?: Partial<SmarthostOptions>) {
   const opened = await open(port, options)
   assert.ok(opened.ok, JSON.stringify(opened))
   t.after(() => opened.session.close())
@@ -88,7 +88,7 @@ async function sessionWith(t: TestContext, port: number, options?: Partial<Relay
 async function sinkSession(
   t: TestContext,
   options: SinkOptions,
-  client: Partial<RelayOptions> = {},
+  client: Partial<SmarthostOptions> = {},
 ) {
   const sink = await startSink(options)
   t.after(() => sink.stop())
@@ -96,7 +96,7 @@ async function sinkSession(
   return { sink, ...(await sessionWith(t, sink.port, { ...plain, ...client })) }
 }
 
-async function refused(port: number, options?: Partial<RelayOptions>) {
+async function refused(port: number, options?: Partial<SmarthostOptions>) {
   const result = await open(port, options)
   assert.ok(!result.ok, 'the session must not open')
   assert.equal(result.outcome.result, 'deferred')
@@ -187,7 +187,8 @@ test('a certificate that was verified is said to be', async (t) => {
 })
 
 test('a password goes in clear to loopback only, and certificates are checked elsewhere', () => {
-  const security = (address: string, tls: RelayOptions['tls']) => relaySecurity({ address, tls })
+  const security = (address: string, tls: SmarthostOptions['tls']) =>
+    smarthostSecurity({ address, tls })
   for (const address of ['127.0.0.1', '127.8.8.8', '::1', '::ffff:127.0.0.1']) {
     assert.deepEqual(security(address, 'none'), { checksCertificate: false, allowsAuth: true })
   }

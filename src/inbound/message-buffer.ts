@@ -15,9 +15,9 @@ export type Allowance = {
   giveBack(bytes: number): void
 }
 
-export type IntakeOptions = { maxBytes: number; allowance: Allowance }
+export type MessageBufferOptions = { maxBytes: number; allowance: Allowance }
 
-export type Intake = {
+export type MessageBuffer = {
   write(chunk: Buffer): void
   /** The whole message, one part behind the other. @throws SmtpRefusal */
   finish(): readonly Buffer[]
@@ -51,7 +51,7 @@ export function createAllowance(bytes: number, reserve = 0): Allowance {
   }
 }
 
-export function createIntake({ maxBytes, allowance }: IntakeOptions): Intake {
+export function createMessageBuffer({ maxBytes, allowance }: MessageBufferOptions): MessageBuffer {
   const isBroken = createLineCheck()
   let blocks: Buffer[] = []
   let capacity = 0

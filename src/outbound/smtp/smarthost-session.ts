@@ -11,11 +11,11 @@ import { type Now, now as systemNow } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
 import type { AttemptOutcome, CurrentStep } from '../attempt.ts'
 import {
+  type AttemptContext,
   createStepLog,
   outcomeOfFailure,
   outcomeOfRefusal,
   outcomeOfReply,
-  type Place,
   type StepLog,
 } from '../outcomes.ts'
 import { isLoopback } from '../routing/addresses.ts'
@@ -30,12 +30,12 @@ import {
 } from './commands.ts'
 import { printable } from './reply-parser.ts'
 import type { OpenFailure, OpenResult, Session } from './session.ts'
-import { defaultTimeouts, type Timeouts } from './timeouts.ts'
+import { DEFAULT_TIMEOUTS, type Timeouts } from './timeouts.ts'
 import { tlsText } from './tls.ts'
 import type { SendInput, SendResult } from './transaction.ts'
 import { createTranscript, type Transcript } from './transcript.ts'
 
-export type RelayOptions = {
+export type SmarthostOptions = {
   /** The smarthost's name, which its certificate must bear. */
   host: string
   /** What is dialled: an IP address. */
@@ -55,8 +55,8 @@ export type RelayOptions = {
   onGreeted?: () => void
 }
 
-type Relay = {
-  options: RelayOptions
+type SmarthostConnection = {
+  options: SmarthostOptions
   timeouts: Timeouts
   now: Now
   connection: SMTPConnection
@@ -69,34 +69,34 @@ type Relay = {
 }
 
 /** How the connection is protected: what is checked, and whether AUTH may be said. */
-export function relaySecurity({ address, tls }: Pick<RelayOptions, 'address' | 'tls'>) {
+export function smarthostSecurity({ address, tls }: Pick<SmarthostOptions, 'address' | 'tls'>) {
   const isLocal = isLoopback(address)
   return { checksCertificate: !isLocal, allowsAuth: tls !== 'none' || isLocal }
 }
 
 /** TypeError for an address or EHLO name that is none; everything remote is a value. */
-export async function openRelaySession(options: RelayOptions): Promise<OpenResult> {
+export async function openSmarthostSession(options: SmarthostOptions): Promise<OpenResult> {
   checkEhloName(options.ehloName)
   if (isIP(options.address) === 0) throw new TypeError('A socket is opened to an address.')
-  const relay = createRelay(options)
-  const log = createStepLog(relay.now, options.beganAt ?? relay.now(), options.current)
-  if (options.username !== null && !relaySecurity(options).allowsAuth) {
-    return openFailure(relay, log, 'AUTH without TLS is for a smarthost on loopback only')
+  const smarthost = createSmarthostConnection(options)
+  const log = createStepLog(smarthost.now, options.beganAt ?? smarthost.now(), options.current)
+  if (options.username !== null && !smarthostSecurity(options).allowsAuth) {
+    return openFailure(smarthost, log, 'AUTH without TLS is for a smarthost on loopback only')
   }
-  const error = (await connect(relay, log)) ?? (await login(relay))
+  const error = (await connect(smarthost, log)) ?? (await login(smarthost))
   if (error === null) {
     options.onGreeted?.()
-    if (relay.connection._socket) relay.transcript.listen(relay.connection._socket)
-    return { ok: true, session: createRelaySession(relay, log) }
+    if (smarthost.connection._socket) smarthost.transcript.listen(smarthost.connection._socket)
+    return { ok: true, session: createSmarthostSession(smarthost, log) }
   }
-  const failure = openFailure(relay, log, error)
-  relay.fail(error)
+  const failure = openFailure(smarthost, log, error)
+  smarthost.fail(error)
   return failure
 }
 
-function createRelay(options: RelayOptions): Relay {
+function createSmarthostConnection(options: SmarthostOptions): SmarthostConnection {
   const now = options.now ?? systemNow
-  const timeouts = { ...defaultTimeouts, ...options.timeouts }
+  const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts }
   let onFailure: ((text: string) => void) | null = null
   let failure: string | null = null
   const transcript = createTranscript({ now, timeouts, onTrouble: fail })
@@ -111,7 +111,7 @@ function createRelay(options: RelayOptions): Relay {
     connection.close()
   }
 
-  async function run(start: Parameters<Relay['run']>[0]): Promise<string | null> {
+  async function run(start: Parameters<SmarthostConnection['run']>[0]): Promise<string | null> {
     const timer = setTimeout(() => fail('timed out: the session as a whole'), timeouts.whole)
     const error = await new Promise<string | null>((resolve) => {
       onFailure = resolve
@@ -132,8 +132,8 @@ function errorText(error: Error): string {
 }
 
 function connectionOptions(
-  options: RelayOptions,
-  { transcript, timeouts }: Pick<Relay, 'transcript' | 'timeouts'>,
+  options: SmarthostOptions,
+  { transcript, timeouts }: Pick<SmarthostConnection, 'transcript' | 'timeouts'>,
 ): SMTPConnectionOptions {
   const { host, address, port, localAddress, ehloName, tls } = options
   return {
@@ -145,7 +145,7 @@ function connectionOptions(
     secure: tls === 'implicit',
     requireTLS: tls === 'starttls',
     ignoreTLS: tls === 'none',
-    tls: { rejectUnauthorized: relaySecurity(options).checksCertificate },
+    tls: { rejectUnauthorized: smarthostSecurity(options).checksCertificate },
     logger: transcript.logger,
     transactionLog: true,
     maxResponseSize: 64 * 1024,
@@ -157,51 +157,54 @@ function connectionOptions(
   }
 }
 
-async function connect({ connection, transcript, options, run }: Relay, log: StepLog) {
+async function connect(
+  { connection, transcript, options, run }: SmarthostConnection,
+  log: StepLog,
+) {
   const { host, address } = options
   transcript.follow(log)
   transcript.expectConnection({ host, address })
   return run((done) => connection.connect(done))
 }
 
-async function login({ connection, options, run }: Relay): Promise<string | null> {
+async function login({ connection, options, run }: SmarthostConnection): Promise<string | null> {
   const { username, password } = options
   if (username === null) return null
   return run((done) => connection.login({ user: username, pass: password ?? '' }, done))
 }
 
-function placeOf(relay: Relay, log: StepLog): Place {
-  const { host, address } = relay.options
-  return { host, address, tls: tlsOf(relay), log }
+function contextOf(smarthost: SmarthostConnection, log: StepLog): AttemptContext {
+  const { host, address } = smarthost.options
+  return { host, address, tls: tlsOf(smarthost), log }
 }
 
-function tlsOf({ connection }: Relay): string | null {
+function tlsOf({ connection }: SmarthostConnection): string | null {
   const { _socket: socket } = connection
   if (!(socket instanceof TLSSocket) || !socket.encrypted) return null
   if (socket.getProtocol() === null) return null
   return tlsText(socket)
 }
 
-function openFailure(relay: Relay, log: StepLog, error: string): OpenFailure {
-  const place = placeOf(relay, log)
+function openFailure(smarthost: SmarthostConnection, log: StepLog, error: string): OpenFailure {
+  const context = contextOf(smarthost, log)
   const refusal = log.steps.find(({ reply }) => reply !== undefined && reply.code >= 400)
   const isLast = refusal !== undefined && log.steps.at(-1) === refusal
   if (isLast && refusal.reply && refusal.step !== 'dns') {
-    const outcome = outcomeOfReply(place, { stage: refusal.step, reply: refusal.reply })
+    const outcome = outcomeOfReply(context, { stage: refusal.step, reply: refusal.reply })
     return { ok: false, outcome, isTlsBroken: false, isCut: false }
   }
   return {
     ok: false,
-    outcome: outcomeOfFailure(place, { error }),
+    outcome: outcomeOfFailure(context, { error }),
     isTlsBroken: false,
     isCut: false,
   }
 }
 
-function createRelaySession(relay: Relay, openLog: StepLog): Session {
-  const { connection, options } = relay
-  const tls = tlsOf(relay)
-  const capabilities = capabilitiesOf(relay)
+function createSmarthostSession(smarthost: SmarthostConnection, openLog: StepLog): Session {
+  const { connection, options } = smarthost
+  const tls = tlsOf(smarthost)
+  const capabilities = capabilitiesOf(smarthost)
   let isBusy = false
   let sendCount = 0
   let needsReset = false
@@ -211,15 +214,18 @@ function createRelaySession(relay: Relay, openLog: StepLog): Session {
     checkEnvelope(input)
     const { sizeBytes, has8bit } = prepareData(input.message)
     const needs = { sizeBytes, has8bit, needsSmtputf8: input.needsSmtputf8 }
-    const log = createStepLog(relay.now, input.beganAt ?? relay.now(), input.current)
-    const place = { ...placeOf(relay, log), tls }
+    const log = createStepLog(smarthost.now, input.beganAt ?? smarthost.now(), input.current)
+    const context = { ...contextOf(smarthost, log), tls }
     const refusal = refuseLocally(capabilities, needs)
     if (refusal !== null) {
-      return { outcome: outcomeOfRefusal(place, { result: 'bounced', ...refusal }), isStale: false }
+      return {
+        outcome: outcomeOfRefusal(context, { result: 'bounced', ...refusal }),
+        isStale: false,
+      }
     }
     isBusy = true
-    const error = await transact(relay, { input, needs, needsReset, log })
-    const outcome = outcomeOfSteps(relay, place, error)
+    const error = await transact(smarthost, { input, needs, needsReset, log })
+    const outcome = outcomeOfSteps(smarthost, context, error)
     needsReset = error !== null
     isBusy = false
     sendCount += 1
@@ -228,16 +234,16 @@ function createRelaySession(relay: Relay, openLog: StepLog): Session {
   }
 
   async function quit(): Promise<void> {
-    if (!relay.hasFailed() && !isBusy) {
-      const timer = setTimeout(() => relay.fail('timed out: QUIT'), relay.timeouts.quit)
-      await relay.run(() => connection.quit())
+    if (!smarthost.hasFailed() && !isBusy) {
+      const timer = setTimeout(() => smarthost.fail('timed out: QUIT'), smarthost.timeouts.quit)
+      await smarthost.run(() => connection.quit())
       clearTimeout(timer)
     }
     close()
   }
 
   function close(): void {
-    relay.fail('the connection was closed')
+    smarthost.fail('the connection was closed')
   }
 
   return {
@@ -246,10 +252,10 @@ function createRelaySession(relay: Relay, openLog: StepLog): Session {
     tls,
     steps: openLog.steps,
     get isOpen() {
-      return !relay.hasFailed()
+      return !smarthost.hasFailed()
     },
     get isUsable() {
-      return !relay.hasFailed() && !isBusy
+      return !smarthost.hasFailed() && !isBusy
     },
     get sendCount() {
       return sendCount
@@ -260,7 +266,7 @@ function createRelaySession(relay: Relay, openLog: StepLog): Session {
   }
 }
 
-function capabilitiesOf({ transcript }: Relay) {
+function capabilitiesOf({ transcript }: SmarthostConnection) {
   const ehlo = transcript.lastEhlo()
   return ehlo === null ? NO_CAPABILITIES : parseCapabilities(ehlo.lines)
 }
@@ -269,7 +275,7 @@ function hasNoReply({ reply }: AttemptOutcome['steps'][number]): boolean {
   return reply === undefined
 }
 
-type RelayTransaction = {
+type Transaction = {
   input: SendInput
   needs: MessageNeeds
   needsReset: boolean
@@ -277,14 +283,17 @@ type RelayTransaction = {
 }
 
 /** nodemailer says SMTPUTF8 where the envelope needs it; headers that do pass as 8-bit data. */
-async function transact(relay: Relay, transaction: RelayTransaction): Promise<string | null> {
+async function transact(
+  smarthost: SmarthostConnection,
+  transaction: Transaction,
+): Promise<string | null> {
   const { input, needs, needsReset, log } = transaction
-  if (relay.hasFailed()) return 'the server closed the connection'
-  relay.transcript.follow(log)
+  if (smarthost.hasFailed()) return 'the server closed the connection'
+  smarthost.transcript.follow(log)
   if (needsReset) {
-    const error = await relay.run((done) => relay.connection.reset(done))
+    const error = await smarthost.run((done) => smarthost.connection.reset(done))
     if (error !== null) {
-      relay.fail(error)
+      smarthost.fail(error)
       return error
     }
   }
@@ -295,20 +304,24 @@ async function transact(relay: Relay, transaction: RelayTransaction): Promise<st
     use8BitMime: needs.has8bit || needs.needsSmtputf8,
   }
   const message = Buffer.from(input.message, 'latin1')
-  return relay.run((done) => relay.connection.send(envelope, message, done))
+  return smarthost.run((done) => smarthost.connection.send(envelope, message, done))
 }
 
-function outcomeOfSteps(relay: Relay, place: Place, error: string | null): AttemptOutcome {
-  const { steps } = place.log
+function outcomeOfSteps(
+  smarthost: SmarthostConnection,
+  context: AttemptContext,
+  error: string | null,
+): AttemptOutcome {
+  const { steps } = context.log
   const refusal = steps.find(({ reply }) => reply !== undefined && reply.code >= 400)
   const decisive = refusal ?? steps.find(({ step }) => step === 'message')
   if (decisive?.reply && decisive.step !== 'dns' && (refusal || isRelayed(decisive, error))) {
     const { step: stage, reply } = decisive
-    return outcomeOfReply(place, { stage, reply }, 'relayed')
+    return outcomeOfReply(context, { stage, reply }, 'relayed')
   }
-  relay.fail(error ?? 'the server gave no answer to the message')
-  const isMaybeDelivered = relay.transcript.isMessageSent() && decisive?.reply === undefined
-  return outcomeOfFailure(place, { error: error ?? 'no answer to the message', isMaybeDelivered })
+  smarthost.fail(error ?? 'the server gave no answer to the message')
+  const isMaybeDelivered = smarthost.transcript.isMessageSent() && decisive?.reply === undefined
+  return outcomeOfFailure(context, { error: error ?? 'no answer to the message', isMaybeDelivered })
 }
 
 function isRelayed({ reply }: AttemptOutcome['steps'][number], error: string | null): boolean {
