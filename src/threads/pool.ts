@@ -96,7 +96,9 @@ export function createThreadPool<State, Message>(
     remove(thread)
     if (!thread.hasStarted && !isStopping) {
       failedStarts += 1
-      pausedUntil = performance.now() + (options.pauseMs?.(failedStarts) ?? 0)
+      // A thread launched before the pause began may end in it, and must not shorten it.
+      const until = performance.now() + (options.pauseMs?.(failedStarts) ?? 0)
+      pausedUntil = Math.max(pausedUntil, until)
     }
     options.ended(thread, error)
   }

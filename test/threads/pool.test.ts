@@ -63,6 +63,14 @@ test('after threads that do not start none starts for a while', async (t) => {
   assert.equal(pool.start(), undefined)
 })
 
+test('a thread that was launched before a pause does not end it', async (t) => {
+  const pauseMs = (failedStarts: number) => (failedStarts % 3 === 0 ? 60_000 : 0)
+  const pool = open(t, 'throw new Error("no")', { maxThreads: 4, pauseMs })
+  const launched = [1, 2, 3, 4].map(() => pool.start())
+  await Promise.all(launched.map((thread) => thread?.state.ended.promise))
+  assert.equal(pool.start(), undefined)
+})
+
 test('a thread that should end is terminated, without an error of its own', async (t) => {
   const watch = { everyMs: () => 5, shouldEnd: () => true }
   const pool = open(t, 'for (;;);', { watch })
