@@ -13,7 +13,7 @@ import { silentLog } from '../../src/log.ts'
 import { openStore } from '../../src/store/store.ts'
 import { makeDatabaseFolder, notes } from '../store/test-store.ts'
 
-const child = path.join(import.meta.dirname, '..', 'store', 'writing-child.ts')
+const child = path.join(import.meta.dirname, '..', 'store', 'write', 'writing-child.ts')
 const idLine = /^[0-9a-f]{8}-[0-9a-f]{4}-7/
 const isStraceMissing = spawnSync('strace', ['-V']).error !== undefined
 const isRoot = process.getuid?.() === 0
