@@ -14,7 +14,11 @@ import {
   admitRecipient,
   type RecipientRefusal,
 } from '../features/receiving/accept/admit-recipient.ts'
-import { hasRoom, MailboxFull, SERVER_MESSAGE_BYTES } from '../features/receiving/accept/quota.ts'
+import {
+  hasRoom,
+  MAX_SERVER_MESSAGE_BYTES,
+  MailboxFull,
+} from '../features/receiving/accept/quota.ts'
 import {
   createServerMailLimit,
   type ServerMailLimit,
@@ -65,7 +69,7 @@ const REFUSALS: Record<RefusalReason, [code: string, text: string]> = {
   forged: ['550 5.7.1', 'This return path was not made here'],
   unknown: ['550 5.1.1', 'There is no such mailbox here'],
   full: ['452 4.2.2', 'The mailbox is full, try again later'],
-  'too-large': ['552 5.3.4', `More than ${SERVER_MESSAGE_BYTES} bytes for this mailbox`],
+  'too-large': ['552 5.3.4', `More than ${MAX_SERVER_MESSAGE_BYTES} bytes for this mailbox`],
   'too-often': ['452 4.7.1', 'Enough mail for this mailbox from your network, try again later'],
 }
 
@@ -150,7 +154,7 @@ async function findExcess(
 ): Promise<RefusalReason | undefined> {
   const sizeBytes = declaredSize(session)
   if (recipient.for === 'server') {
-    if (sizeBytes > SERVER_MESSAGE_BYTES) return 'too-large'
+    if (sizeBytes > MAX_SERVER_MESSAGE_BYTES) return 'too-large'
     if (!context.serverMailLimit.allows(session.remoteAddress)) return 'too-often'
   }
   const isRoom = await hasRoom(context, context.store.read, {
@@ -175,7 +179,7 @@ async function receive(
   const recipients = session.envelope.rcptTo.flatMap((one) => context.admitted.get(one) ?? [])
   const isForServer = recipients.some((one) => one.for === 'server')
   const { maxMessageBytes } = context.config.inbound
-  const maxBytes = isForServer ? Math.min(SERVER_MESSAGE_BYTES, maxMessageBytes) : maxMessageBytes
+  const maxBytes = isForServer ? Math.min(MAX_SERVER_MESSAGE_BYTES, maxMessageBytes) : maxMessageBytes
   const buffer = createMessageBuffer({ maxBytes, allowance: context.allowance })
   try {
     for await (const chunk of stream) buffer.write(chunk as Buffer)

@@ -132,12 +132,12 @@ describe('pillarbox inbound', () => {
   })
 
   it('list and show name capped mail and the reason', async () => {
-    const remark = 'capped: more than 30 of bob@people.test within an hour'
+    const remark = 'capped: more than 30 from bob@people.test within an hour'
     const mailbox = { for: 'mailbox' as const, address: 'info@shop.test', projectId: 'p' }
     const id = await keep({ recipients: [mailbox], remark })
     const [listed] = await json('inbound', 'list')
     assert.deepEqual([listed.id, listed.remark], [id, remark])
-    assert.match((await run('inbound', 'list')).out, /capped: more than 30 of bob@people\.test/)
+    assert.match((await run('inbound', 'list')).out, /capped: more than 30 from bob@people\.test/)
     const shown = await run('inbound', 'show', id)
     assert.ok(shown.raw.equals(raw))
     assert.equal(shown.err, `Note: ${remark}\n`)
@@ -161,7 +161,7 @@ describe('pillarbox inbound', () => {
     )
     const refused = await run('inbound', 'retry', other, gone)
     assert.equal(refused.status, 1)
-    assert.match(refused.err, /text of inbound message \S+ is gone/)
+    assert.match(refused.err, /text of inbound message \S+ has been deleted/)
     assert.equal((await json('inbound', 'show', other, '--facts')).state, 'failed')
     const done = await keep({})
     assert.match((await run('inbound', 'retry', done)).err, /nothing to retry/)

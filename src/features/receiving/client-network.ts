@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js'
 
-/** The /24 of an IPv4 address, the /48 of an IPv6 address; what is no address is itself. */
+/** Returns the /24 of an IPv4 address or the /48 of an IPv6 address; other text unchanged. */
 export function networkOf(address: string): string {
   if (!ipaddr.isValid(address)) return address
   const parsed = ipaddr.process(address)

@@ -1,31 +1,31 @@
 /**
- * The octets of a message that came in. A large message is kept in chunks, so that nobody waits while
- * it is written or read; its row then holds an empty value and the number of chunks.
+ * Stores and reads the octets of a received message. A message of more than 512 KB is stored in
+ * chunks, so that other writes do not wait for it. Its row then has an empty value and the number of
+ * chunks.
  */
 import type { InboundMessage } from '../../store/schema/inbound.ts'
 import type { Store } from '../../store/store.ts'
 import type { Base } from '../base.ts'
 import { discardChunks, readChunks, writeChunks } from '../chunks.ts'
 
-/** As of the row. */
+/** The values for the row. */
 export type StoredRaw = { raw: Buffer; rawChunks: number }
 
 type Row = Pick<InboundMessage, 'id' | 'raw' | 'rawChunks' | 'sizeBytes'>
 
-/** Whose line heavy writes of received mail stand in (store/write/write-queue.ts). */
+/** The queue of heavy writes that received mail waits in (store/write/write-queue.ts). */
 const HEAVY_FOR = 'inbound'
-/** What is written among others (store/write/writer.ts): a megabyte takes some 5 ms. */
+/** Larger messages take a heavy write (store/write/writer.ts): writing 1 MB takes about 5 ms. */
 const LIGHT_BYTES = 512 * 1024
 const CHUNK_BYTES = 1024 * 1024
 
 const EMPTY = Buffer.alloc(0)
 
-/** Of a message in parts. */
 export function sizeOf(parts: readonly Buffer[]): number {
   return parts.reduce((sum, { length }) => sum + length, 0)
 }
 
-/** `parts`: of the message, one behind the other. Chunks are durable when it resolves. */
+/** Stores `parts`, the consecutive parts of a message. Chunks are on disk when it resolves. */
 export async function writeRaw(
   { store }: Pick<Base, 'store'>,
   { id, parts }: { id: string; parts: readonly Buffer[] },
@@ -41,8 +41,8 @@ export async function writeRaw(
 }
 
 /**
- * Null when the message is not kept any more. One that was kept in chunks is put together in shared
- * memory, because copying it to a reader thread would hold up the event loop.
+ * Returns null once the octets are deleted. Chunks are joined in shared memory, because copying a large
+ * message to a reader thread would block the event loop.
  */
 export async function readRaw(
   store: Pick<Store, 'read'>,
@@ -57,7 +57,7 @@ export async function readRaw(
   return at === sizeBytes ? whole : null
 }
 
-/** In chunks that are full but for the last. */
+/** Yields chunks of 1 MB; the last one may be smaller. */
 function* cut(parts: readonly Buffer[]): Generator<Buffer> {
   let pieces: Buffer[] = []
   let left = CHUNK_BYTES

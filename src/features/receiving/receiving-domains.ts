@@ -1,6 +1,7 @@
 /**
- * The domains whose mail ends here, for those who cannot wait for the database: who looks for a
- * route asks whether one to ourselves is right. Read at the start and again after every change.
+ * The domains whose mail this server receives, in memory: routing asks without waiting whether a
+ * destination that leads back to this server is right. The set is read at the start and after every
+ * change of a domain.
  */
 import { describeError } from '../../errors.ts'
 import { and, eq, or } from '../../store/drizzle.ts'
@@ -8,7 +9,7 @@ import { domains } from '../../store/schema/domains.ts'
 import type { Base } from '../base.ts'
 
 export type ReceivingDomains = {
-  /** Whether we take mail for `domain` (A-labels): our own host names, and domains with mailboxes here. */
+  /** Whether `domain` (A-labels) is one of our host names or has mailboxes here. */
   has(domain: string): boolean
   stop(): void
 }
@@ -24,17 +25,20 @@ export async function startReceivingDomains(deps: Deps): Promise<ReceivingDomain
   async function read(): Promise<void> {
     const number = ++reads
     const found = await listMailboxDomains(deps)
-    // A later read has seen more, also when it was answered first.
+    // Reads can finish out of order; only the newest one counts.
     if (number === reads) known = new Set([...own, ...found])
   }
 
   await read()
-  const forget = deps.directory.onDrop(() => {
+  const unlisten = deps.directory.onDrop(() => {
     read().catch((error: unknown) => {
-      deps.log.error({ error: describeError(error) }, 'the domains of mailboxes were not read')
+      deps.log.error(
+        { error: describeError(error) },
+        'the domains with mailboxes could not be read',
+      )
     })
   })
-  return { has: (domain) => known.has(domain), stop: forget }
+  return { has: (domain) => known.has(domain), stop: unlisten }
 }
 
 async function listMailboxDomains({ store }: Pick<Base, 'store'>): Promise<string[]> {

@@ -1,7 +1,7 @@
 /**
- * What came in is not kept for ever: reports and the like, whose text went when they were read, 30
- * days; mail with its text, and what could not be read, `retention.body_days`. What waits to be
- * read stays. The emails that mail has become are records of their own.
+ * Deletes expired received messages. Rows of reports and unsubscriptions are kept for 30 days, rows
+ * with octets (mail, and messages that could not be parsed) for `retention.body_days`. Pending rows
+ * stay. The emails that were made from messages are rows of their own and are not touched.
  */
 import { DAY_MS } from '../../clock.ts'
 import { listOf, rowNumber } from '../../store/dialect.ts'
@@ -17,7 +17,7 @@ type Aged = { number: number; at: number; bytes: number; isShort: number }
 const REPORT_DAYS = 30
 const PAGE = 500
 
-/** `isShort`: it goes after the shorter time; `bytes`: whose pages have to be visited for that. */
+/** `isShort`: the row has the shorter retention. `bytes`: size of the octets that go with it. */
 export const listAged = statement<Aged>(
   () => sql`select ${rowNumber()} as number, received_at as at,
       case when raw is null then 0 else size_bytes end as bytes,
@@ -32,7 +32,7 @@ const deleteRows = statement(
     where ${rowNumber()} in ${listOf(parameter('numbers'))}`,
 )
 
-/** How many. */
+/** Returns the number of deleted rows. */
 export async function deleteExpiredInboundMessages({ store, config, now }: Deps): Promise<number> {
   const mailBefore = now() - config.retention.bodyDays * DAY_MS
   const reportsBefore = Math.max(mailBefore, now() - REPORT_DAYS * DAY_MS)

@@ -1,6 +1,6 @@
 /**
- * Taking mail in: a row that waits to be read, durable before anybody is told so. What is kept is
- * the message as it came, behind a Received field of our own.
+ * Accepts a message from outside: inserts the row that waits to be parsed and resolves once the row
+ * is on disk. The stored octets are the message as it was sent, preceded by our Received field.
  */
 import { formatReceived } from '../../../mail/incoming/received-field.ts'
 import { newId } from '../../../store/ids.ts'
@@ -19,13 +19,13 @@ export type NewInboundMessage = {
   reversePath: string
   recipients: readonly InboundRecipient[]
   clientAddress: string
-  /** As the client named itself. */
+  /** The name that the client gave in EHLO or HELO. */
   clientName: string
   /** `SMTP`, `ESMTP`, `ESMTPS` (RFC 3848). */
   protocol: string
   /** Version and cipher; null for a session in clear. */
   tls: string | null
-  /** As sent, dots unstuffed; one part behind the other. */
+  /** The message as sent, dots unstuffed, in consecutive parts. */
   content: readonly Buffer[]
 }
 
@@ -47,12 +47,15 @@ const insertMessage = statement((db) =>
   }),
 )
 
-/** Whether there is a point in taking a message: the disk takes writes and has room. */
+/** Whether the database accepts writes and the disk has space. */
 export function canAcceptMail({ store, disk }: Pick<Base, 'store' | 'disk'>): boolean {
   return store.isWritable() && !disk.isLow()
 }
 
-/** Its id, once it is durable. @throws MailboxFull, AppError DATABASE_ERROR: nothing was kept */
+/**
+ * Returns the row's id once the row is on disk.
+ * @throws MailboxFull, AppError DATABASE_ERROR; nothing is stored then
+ */
 export async function acceptInboundMessage(
   deps: Deps,
   message: NewInboundMessage,
@@ -70,7 +73,8 @@ export async function acceptInboundMessage(
 }
 
 /**
- * As `acceptInboundMessage`, in a transaction of the caller's; never in chunks, so the message is to be small.
+ * Like `acceptInboundMessage`, in the caller's transaction. The message is not cut into chunks, so it
+ * must be small.
  * @throws MailboxFull
  */
 export async function insertInboundMessage(

@@ -1,16 +1,17 @@
 /**
- * Whom we take mail for: the one decision between a mail server and an open relay. In this order:
+ * Decides which recipients this server accepts. This decision keeps it from being an open relay. The
+ * first row that applies counts:
  *
- * | address                                                  | taken as                     |
+ * | address                                                  | accepted as                  |
  * |----------------------------------------------------------|------------------------------|
  * | `b.<token>@`, `u.<token>@` one of our return-path hosts  | return path, unsubscription  |
  * | any at a domain that is verified and has us as its MX    | a mailbox of its project     |
  * | `postmaster@`, `abuse@` one of our hosts, `postmaster`   | the operator of this server  |
  *
  * Our hosts are `delivery.hostname`, `delivery.return_path_domain` and `bounce.D` of every verified
- * domain; the latter two have return paths, `bounce.D` also once D has lost its verification, for
- * what was sent before. A token must carry our signature; its age does not matter here: what comes
- * too late is taken and ignored. A trusted domain needs no MX.
+ * domain D. The latter two have return paths. `bounce.D` keeps them after D has lost its verification,
+ * for mail that was sent before. A token must carry our signature; its age is not checked here, because
+ * late reports are accepted and ignored. A trusted domain needs no MX.
  */
 import { parseAddress } from '../../../mail/address/address.ts'
 import { readReturnPathLocalPart, readUnsubscribeLocalPart } from '../../../mail/signed-tokens.ts'
@@ -18,8 +19,8 @@ import type { InboundRecipient } from '../../../store/schema/inbound.ts'
 import type { Base } from '../../base.ts'
 
 /**
- * Why not: another server's domain, or not an address at all; a host of ours without such a
- * mailbox; a return path that we never made.
+ * `relay`: a domain of another server, or not an address. `unknown`: one of our hosts, which has no
+ * such mailbox. `forged`: a return path without our signature.
  */
 export type RecipientRefusal = { refuse: 'relay' | 'unknown' | 'forged' }
 
@@ -29,7 +30,7 @@ type Mailbox = { address: string; localPart: string; domain: string }
 const OPERATORS = new Set(['postmaster', 'abuse'])
 const BOUNCE = 'bounce.'
 
-/** `address` as RCPT names it, without its angle brackets. */
+/** `address`: the argument of RCPT, without angle brackets. */
 export async function admitRecipient(
   deps: Deps,
   { address }: { address: string },
@@ -46,7 +47,7 @@ export async function admitRecipient(
   return { refuse: /^[bu]\./.test(mailbox.localPart) ? 'forged' : 'unknown' }
 }
 
-/** Undefined unless we made it. */
+/** Returns undefined unless the local part is a token that we signed. */
 function readLocalPart(
   { keyring }: Pick<Deps, 'keyring'>,
   { address, localPart }: Mailbox,
@@ -57,13 +58,13 @@ function readLocalPart(
   return left === undefined ? undefined : { for: 'unsubscribe', address, emailId: left }
 }
 
-/** `user%elsewhere@ours` and `elsewhere!user@ours` ask for a relay, whoever has the domain. */
+/** `user%elsewhere@ours` and `elsewhere!user@ours` ask us to relay. */
 function admitMailbox({ address, localPart }: Mailbox, projectId: string) {
   if (/[%!]/.test(localPart)) return { refuse: 'relay' } as const
   return { for: 'mailbox', address, projectId } as const
 }
 
-/** Also of a domain that is no longer verified. */
+/** Also true for a domain that has lost its verification. */
 async function hasReturnPaths({ config, directory }: Deps, host: string): Promise<boolean> {
   if (host === config.delivery.returnPathDomain) return true
   return host.startsWith(BOUNCE) && (await directory.hasDomain(host.slice(BOUNCE.length)))

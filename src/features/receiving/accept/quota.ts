@@ -1,13 +1,14 @@
 /**
- * How much of what comes in is kept, so that strangers cannot fill the disk. Triggers count the kept
- * bytes (`inbound_usage`), so asking costs one row.
+ * Limits the stored bytes of received mail, so that strangers cannot fill the disk. Triggers maintain
+ * the sums in `inbound_usage`, so a check reads one row.
  *
- * | mail                     | bound                                                                |
- * |--------------------------|----------------------------------------------------------------------|
- * | to a project's mailboxes | `inbound.max_bytes_per_project`; beyond it the mailbox is full       |
- * | to the server itself     | 1 MB each, 100 MB in all, 20 an hour of one network (`visitors.ts`)  |
- * | returned, unsubscribing  | none: it is read and forgotten; what could not be understood is kept |
- * |                          | up to 1 MB each, 100 MB in all                                       |
+ * | mail                     | limit                                                                  |
+ * |--------------------------|------------------------------------------------------------------------|
+ * | to a project's mailboxes | `inbound.max_bytes_per_project`; beyond it, the mailbox is full        |
+ * | to the server itself     | 1 MB each, 100 MB in all, 20 an hour from a network                    |
+ * |                          | (`server-mail-limit.ts`)                                               |
+ * | reports, unsubscriptions | none while they wait; their octets are deleted once they are parsed,   |
+ * |                          | except unrecognised reports: up to 1 MB each, 100 MB in all            |
  */
 import { eq } from '../../../store/drizzle.ts'
 import { type InboundRecipient, inboundUsage } from '../../../store/schema/inbound.ts'
@@ -16,9 +17,10 @@ import type { Reader } from '../../../store/store.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 
-/** Of one message to the server itself. */
-export const SERVER_MESSAGE_BYTES = 1024 * 1024
-const SHARED_BYTES = 100 * 1024 * 1024
+/** The size of one message to the server itself. */
+export const MAX_SERVER_MESSAGE_BYTES = 1024 * 1024
+/** Of all messages to the server itself, and again of all unrecognised reports. */
+const MAX_SHARED_BYTES = 100 * 1024 * 1024
 
 const selectUsage = statement((db) =>
   db
@@ -27,12 +29,12 @@ const selectUsage = statement((db) =>
     .where(eq(inboundUsage.owner, parameter('owner'))),
 )
 
-/** A message that was not kept: there is no room for it. */
+/** The message was not stored: the mailbox has no space for it. */
 export class MailboxFull extends Error {
   override readonly name = 'MailboxFull'
 }
 
-/** Whether a message of that size may be kept for this recipient. */
+/** Whether a message of `sizeBytes` may be stored for this recipient. */
 export async function hasRoom(
   { config }: Pick<Base, 'config'>,
   reader: Pick<Reader, 'find'>,
@@ -44,7 +46,7 @@ export async function hasRoom(
       if (maxBytesPerProject === 0) return true
       return (await usageOf(reader, recipient.projectId)) + sizeBytes <= maxBytesPerProject
     case 'server':
-      return (await usageOf(reader, 'server')) + sizeBytes <= SHARED_BYTES
+      return (await usageOf(reader, 'server')) + sizeBytes <= MAX_SHARED_BYTES
     default:
       return true
   }
@@ -57,18 +59,18 @@ export async function requireRoom(
   { recipients, sizeBytes }: { recipients: readonly InboundRecipient[]; sizeBytes: number },
 ): Promise<void> {
   for (const recipient of recipients) {
-    const isKept = await hasRoom(deps, reader, { recipient, sizeBytes })
-    if (!isKept) throw new MailboxFull(`the mailbox of ${recipient.address} is full`)
+    const fits = await hasRoom(deps, reader, { recipient, sizeBytes })
+    if (!fits) throw new MailboxFull(`the mailbox of ${recipient.address} is full`)
   }
 }
 
-/** Of what could not be understood; its own bytes are among those that are counted. */
+/** Whether an unrecognised report keeps its octets. The usage already includes them. */
 export async function mayStoreReport(
   tx: Tx,
   { sizeBytes }: { sizeBytes: number },
 ): Promise<boolean> {
-  if (sizeBytes > SERVER_MESSAGE_BYTES) return false
-  return (await usageOf(tx, 'reports')) <= SHARED_BYTES
+  if (sizeBytes > MAX_SERVER_MESSAGE_BYTES) return false
+  return (await usageOf(tx, 'reports')) <= MAX_SHARED_BYTES
 }
 
 async function usageOf(reader: Pick<Reader, 'find'>, owner: string): Promise<number> {

@@ -1,15 +1,15 @@
 /**
- * How many messages for the server itself a network has handed in within an hour: 20 may. What is
- * remembered is bounded: of a flood of networks the oldest are forgotten first.
+ * Limits messages to the server itself (`postmaster`, `abuse`) to 20 an hour from one network. The
+ * counts of 10,000 networks are kept in memory; the network that was seen longest ago gives way.
  */
 import { LRUCache } from 'lru-cache'
 import { HOUR_MS, type Now } from '../../../clock.ts'
 import { networkOf } from '../client-network.ts'
 
 export type ServerMailLimit = {
-  /** Whether the network of this address may hand in one more. */
+  /** Whether the network of this address may send one more. */
   allows(address: string): boolean
-  /** Counts a message; undefined when it is one too many, else what takes the count back. */
+  /** Counts a message and returns a function that undoes it; undefined beyond the limit. */
   count(address: string): (() => void) | undefined
 }
 
@@ -21,7 +21,7 @@ export function createServerMailLimit(now: Now): ServerMailLimit {
 
   function recent(network: string): number[] {
     const at = now()
-    // A clock that was set back keeps nobody out for longer.
+    // The absolute value: a clock that was set back blocks no network for longer.
     return (networks.get(network) ?? []).filter((one) => Math.abs(at - one) < HOUR_MS)
   }
 

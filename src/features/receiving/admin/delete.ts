@@ -6,8 +6,8 @@ import type { Base } from '../../base.ts'
 import { discardChunks } from '../../chunks.ts'
 
 /**
- * Forgets messages, and makes room for others; emails that they have become stay.
- * @throws AppError RESOURCE_NOT_FOUND, CONFLICT (waits to be read); nothing is done then
+ * Deletes received messages, which frees the space that they count for. Emails made from them stay.
+ * @throws AppError RESOURCE_NOT_FOUND, CONFLICT (still pending); nothing is deleted then
  */
 export async function deleteInboundMessages(
   { store }: Pick<Base, 'store'>,
@@ -20,14 +20,14 @@ export async function deleteInboundMessages(
 }
 
 async function deleteOne(tx: Tx, id: string): Promise<void> {
-  const isIt = eq(inboundMessages.id, id)
+  const hasId = eq(inboundMessages.id, id)
   const { state } = inboundMessages
-  const row = await tx.select({ state }).from(inboundMessages).where(isIt).get()
+  const row = await tx.select({ state }).from(inboundMessages).where(hasId).get()
   if (row === undefined) {
     throw new AppError('RESOURCE_NOT_FOUND', `There is no inbound message ${id}.`)
   }
   if (row.state === 'pending') {
     throw new AppError('CONFLICT', `Inbound message ${id} waits to be read.`)
   }
-  await tx.delete(inboundMessages).where(isIt)
+  await tx.delete(inboundMessages).where(hasId)
 }

@@ -1,4 +1,4 @@
-/** One inbound message, whosever it is, for operators. */
+/** Reads one received message of any project, with its octets, for operators. */
 import { notFound } from '../../../errors.ts'
 import { eq } from '../../../store/drizzle.ts'
 import { type InboundMessage, inboundMessages } from '../../../store/schema/inbound.ts'

@@ -1,8 +1,7 @@
 /**
- * Inbound mail that is the operator's to look at: to the server itself, not to be read, or of less
- * effect than other mail.
+ * Lists received messages that an operator should see: mail to the server itself, messages that could
+ * not be parsed, and messages with less effect than usual (those have a remark).
  */
-
 import type { RowOf } from '../../../store/database.ts'
 import { contains } from '../../../store/dialect.ts'
 import { desc, sql } from '../../../store/drizzle.ts'
@@ -24,7 +23,7 @@ const columns = {
   remark: inboundMessages.remark,
 }
 
-/** The condition is that of its index, word for word. */
+/** The condition repeats that of the partial index word for word, so that SQLite uses the index. */
 export const selectListed = statement((db) =>
   db
     .select(columns)
@@ -44,7 +43,7 @@ const selectAll = statement((db) =>
     .limit(parameter('limit')),
 )
 
-/** Whatever it was for; two indexes answer. */
+/** Counts messages of every kind; both counts of pending rows read an index. */
 export const countAll = statement<{ kept: number; waiting: number }>(
   () => sql`select (select count(*) from inbound_messages) as kept,
     (select count(*) from inbound_messages where state = 'pending' and is_suspect = 0)
@@ -54,7 +53,7 @@ export const countAll = statement<{ kept: number; waiting: number }>(
 
 export type ListedInboundMessage = RowOf<typeof selectListed>
 
-/** `isAll`: reports and mail to mailboxes, too. */
+/** `isAll`: includes reports and mail to mailboxes. */
 export type InboundFilter = { isAll?: boolean; limit?: number }
 
 /** Newest first. */
@@ -65,7 +64,7 @@ export function listInboundMessages(
   return store.scan.list(isAll ? selectAll : selectListed, { limit })
 }
 
-/** How much of what came in waits to be read, and how much has ended and is still known. */
+/** Counts pending messages, and ended ones whose rows still exist. */
 export async function countInboundMessages({
   store,
 }: Pick<Base, 'store'>): Promise<{ waiting: number; ended: number }> {

@@ -1,15 +1,15 @@
-/** Reading again what could not be read, alone and as if for the first time. */
+/** Parses failed messages again: each alone, with its counts of attempts and interruptions at 0. */
 import { AppError } from '../../../errors.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 
-type Known = { state: string; hasText: number }
+type Retried = { state: string; hasRaw: number }
 type Deps = Pick<Base, 'store' | 'inboundNotifier'>
 
-const findKnown = statement<Known>(
-  () => sql`select state, raw is not null as "hasText" from inbound_messages
+const findState = statement<Retried>(
+  () => sql`select state, raw is not null as "hasRaw" from inbound_messages
     where id = ${parameter('id')}`,
 )
 
@@ -25,9 +25,9 @@ const retryAll = statement(
 )
 
 /**
- * Of what waits after an interruption, it is read at once.
- * @throws AppError RESOURCE_NOT_FOUND, CONFLICT (read already, or its text is gone); nothing is done
- *   then
+ * A message that waits after an interruption is due at once.
+ * @throws AppError RESOURCE_NOT_FOUND, CONFLICT (already processed, or its octets are deleted); no
+ *   message is retried then
  */
 export async function retryInboundMessages(
   { store, inboundNotifier }: Deps,
@@ -39,7 +39,7 @@ export async function retryInboundMessages(
   })
 }
 
-/** All that failed and whose text is kept; how many. */
+/** Retries every failed message that has its octets. Returns their number. */
 export async function retryFailedInboundMessages({
   store,
   inboundNotifier,
@@ -51,15 +51,15 @@ export async function retryFailedInboundMessages({
 }
 
 async function retry(tx: Tx, id: string): Promise<void> {
-  const known = await tx.find(findKnown, { id })
-  if (known === undefined) {
+  const message = await tx.find(findState, { id })
+  if (message === undefined) {
     throw new AppError('RESOURCE_NOT_FOUND', `There is no inbound message ${id}.`)
   }
-  if (known.state === 'processed') {
-    throw new AppError('CONFLICT', `Inbound message ${id} was read: there is nothing to retry.`)
+  if (message.state === 'processed') {
+    throw new AppError('CONFLICT', `Inbound message ${id} is processed: there is nothing to retry.`)
   }
-  if (known.hasText === 0) {
-    throw new AppError('CONFLICT', `The text of inbound message ${id} is gone.`)
+  if (message.hasRaw === 0) {
+    throw new AppError('CONFLICT', `The text of inbound message ${id} has been deleted.`)
   }
   await tx.execute(retryOne, { id })
 }

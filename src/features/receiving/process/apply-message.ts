@@ -1,6 +1,7 @@
 /**
- * What was read, put into effect: for each recipient what its address is for (`recipient.ts`), then
- * the end of the row, in one transaction, so that a message counts once however often it is read.
+ * Applies a parsed message: the effect for each recipient, by the purpose of its address
+ * (`accept/admit-recipient.ts`), and the end of the row, in one transaction. A message therefore
+ * counts once, however often it is parsed.
  */
 import { MAX_SHOWN_ADDRESS_LENGTH } from '../../../mail/limits.ts'
 import type { InboundKind } from '../../../store/schema/words.ts'
@@ -36,23 +37,23 @@ export async function applyMessage(deps: Deps, tx: Tx, message: ReceivedMessage)
   })
   tx.afterCommit(() => {
     deps.counters.add('pillarbox_inbound_messages_total', { kind })
-    tell(deps, row, effects)
+    logEffects(deps, row, effects)
   })
 }
 
-/** In the log, what did not take effect like other mail. */
-function tell({ log }: Deps, row: ReceivedMessage['row'], effects: readonly Effect[]): void {
+/** Logs ignored and capped mail. */
+function logEffects({ log }: Deps, row: ReceivedMessage['row'], effects: readonly Effect[]): void {
   const facts = { inbound: row.id, clientAddress: row.clientAddress }
   const ignored = effects.filter(({ did }) => did === 'ignored')
-  if (ignored.length > 0) log.info({ ...facts, ignored }, 'mail that changes nothing')
+  if (ignored.length > 0) log.info({ ...facts, ignored }, 'received mail was ignored')
   const capped = effects.filter(({ did, why }) => did === 'received' && why !== undefined)
   if (capped.length === 0) return
-  // Of one sender it is said once a minute, of another one as well.
+  // With the sender in `reason`, the log throttles each sender by itself (once a minute).
   const reason = capped.map(({ why }) => why).join('; ')
-  log.warn({ ...facts, capped, reason }, 'received mail is capped')
+  log.warn({ ...facts, capped, reason }, 'received mail was capped')
 }
 
-/** What an operator is to see at a glance; a report about our own mail took its effect. */
+/** The remark of the operator's list. A report about our own mail had its effect and needs none. */
 function remarkOf(effects: readonly Effect[]): string | null {
   const reasons = effects.flatMap((effect) =>
     isDealtWith(effect) && effect.did !== 'received' ? [] : effect.why,
@@ -76,7 +77,7 @@ async function applyWishes(deps: Deps, tx: Tx, message: ReceivedMessage): Promis
   return effects
 }
 
-/** A report about our own mail is dealt with and is no mail to anybody. */
+/** Mail to mailboxes and to the server. A report about our own mail is applied and not delivered. */
 async function applyOthers(deps: Deps, tx: Tx, message: ReceivedMessage): Promise<Effect[]> {
   if (!isForPeople(message)) return []
   const stray = await applyStrayReport(deps, tx, message)
@@ -84,7 +85,7 @@ async function applyOthers(deps: Deps, tx: Tx, message: ReceivedMessage): Promis
   const effects: Effect[] = stray === undefined ? [] : [stray]
   const { mail } = message.parsed
   for (const [projectId, addresses] of mailboxesOf(message)) {
-    if (mail === null) effects.push(ignore('it could not be read as mail'))
+    if (mail === null) effects.push(ignore('it could not be parsed as mail'))
     else
       effects.push(await deliverToMailboxes(deps, tx, { ...message, mail, projectId, addresses }))
   }
@@ -95,7 +96,7 @@ function idsFor({ row }: ReceivedMessage, purpose: 'return-path' | 'unsubscribe'
   return new Set(row.recipients.flatMap((each) => (each.for === purpose ? [each.emailId] : [])))
 }
 
-/** One project gets one email, whichever of its mailboxes a message was for. */
+/** Addresses by project: a project gets one email, even when several mailboxes are recipients. */
 function mailboxesOf({ row }: ReceivedMessage): Map<string, string[]> {
   const mailboxes = new Map<string, string[]>()
   for (const recipient of row.recipients) {

@@ -1,13 +1,13 @@
 /**
- * Reports that arrived: which of them may act, and on what.
+ * Decides which received reports are applied, and to which email.
  *
- * A bounce acts on the email of the return path it came to; one that came to a mailbox or to the
- * operator instead, as some systems answer the From field, on the email whose mark the message that
- * it brings back carries. A complaint acts by such a mark only. Marks are signed; one that is 30
- * days old, or of another email than the return path's, means nothing is believed.
+ * A bounce applies to the email of its return path. Some systems send bounces to the From address
+ * instead; a bounce to a mailbox or to the operator applies to the email whose signed token is in the
+ * returned message. A complaint needs such a token. A report is ignored when its return path or token
+ * is more than 30 days old, or when the token is of another email than the return path.
  *
- * A bounce of somebody whom the email was not for is a forward's or an alias's: its address may be
- * fine and the one behind it wrong, so class hard is a strike there.
+ * A bounce for an address that is not the email's recipient comes from a forward or an alias. The
+ * recipient may be fine and the address behind it wrong, so a hard bounce counts as a strike there.
  */
 import { parseAddress } from '../../../mail/address/address.ts'
 import { isComplaint } from '../../../mail/report/complaint.ts'
@@ -29,7 +29,7 @@ const findRecipient = statement((db) =>
     .where(eq(emails.id, parameter('id'))),
 )
 
-/** What came to the return path of `emailId`. */
+/** Applies a message to the return path of `emailId`. */
 export async function applyReturnedReport(
   deps: ApplyDeps,
   tx: Tx,
@@ -39,13 +39,15 @@ export async function applyReturnedReport(
   if (report.kind === 'auto-reply') return ignore('an automatic reply', emailId)
   if (report.kind === 'other') return ignore('not a report', emailId)
   if (isExpired(emailId, row.receivedAt)) return ignore('the return path has expired', emailId)
-  const marks = readOwnTokens(deps, report.tokens)
-  if (marks.length > 0 && !marks.includes(emailId)) return ignore('about another email', emailId)
+  const emailIds = readOwnTokens(deps, report.tokens)
+  if (emailIds.length > 0 && !emailIds.includes(emailId)) {
+    return ignore('about another email', emailId)
+  }
   if (report.kind === 'complaint') return applyComplaint(deps, tx, { row, parsed })
   return applyBounce(deps, tx, { parsed, emailId, mayBeForwarded: true })
 }
 
-/** A report that came to a mailbox or to the operator; undefined when it is not about our mail. */
+/** Applies a report to a mailbox or to the operator; undefined when it is not about our mail. */
 export async function applyStrayReport(
   deps: ApplyDeps,
   tx: Tx,
@@ -55,12 +57,12 @@ export async function applyStrayReport(
   if (kind === 'complaint') return applyComplaint(deps, tx, { row, parsed })
   const [emailId, ...others] = kind === 'bounce' ? readOwnTokens(deps, tokens) : []
   if (emailId === undefined || others.length > 0) return undefined
-  if (isExpired(emailId, row.receivedAt)) return ignore('the mark has expired', emailId)
+  if (isExpired(emailId, row.receivedAt)) return ignore('the token has expired', emailId)
   return applyBounce(deps, tx, { parsed, emailId, mayBeForwarded: false })
 }
 
-/** What early feedback reports called the wish to be taken off a list. */
-const OPT_OUT_TYPES = new Set(['opt-out', 'opt-out-list'])
+/** The feedback types by which early feedback reports ask for an unsubscription. */
+const UNSUBSCRIBE_TYPES = new Set(['opt-out', 'opt-out-list'])
 
 async function applyComplaint(
   deps: ApplyDeps,
@@ -68,37 +70,39 @@ async function applyComplaint(
   { row, parsed }: ReceivedMessage,
 ): Promise<Effect> {
   const { tokens, feedbackType } = parsed.report
-  const marks = readOwnTokens(deps, tokens)
-  const emailId = marks.find((id) => !isExpired(id, row.receivedAt))
+  const emailIds = readOwnTokens(deps, tokens)
+  const emailId = emailIds.find((id) => !isExpired(id, row.receivedAt))
   if (emailId === undefined) {
-    const why = marks.length > 0 ? 'the mark has expired' : 'a complaint without a mark of ours'
-    return ignore(why, marks[0])
+    const why = emailIds.length > 0 ? 'the token has expired' : 'a complaint without our token'
+    return ignore(why, emailIds[0])
   }
   if (!isComplaint(feedbackType)) return ignore(`feedback: ${feedbackType}`, emailId)
-  if (feedbackType !== null && OPT_OUT_TYPES.has(feedbackType))
+  if (feedbackType !== null && UNSUBSCRIBE_TYPES.has(feedbackType))
     return unsubscribe(deps, tx, emailId)
   return record(deps, tx, { type: 'complaint', emailId, feedbackType })
 }
 
-type About = { parsed: ReceivedMessage['parsed']; emailId: string; mayBeForwarded: boolean }
+type BouncedEmail = { parsed: ReceivedMessage['parsed']; emailId: string; mayBeForwarded: boolean }
 
 async function applyBounce(
   deps: ApplyDeps,
   tx: Tx,
-  { parsed, emailId, mayBeForwarded }: About,
+  { parsed, emailId, mayBeForwarded }: BouncedEmail,
 ): Promise<Effect> {
   const email = await tx.find(findRecipient, { id: emailId })
-  if (email === undefined) return ignore('the email is gone', emailId)
+  if (email === undefined) return ignore('the email has been deleted', emailId)
   const { reportingMta } = parsed.report
   const chosen = chooseRecipient(parsed.report, email.recipient)
-  if (chosen === undefined) return ignore('a report about nobody', emailId)
-  const { said, whom } = chosen
-  if (whom === 'stranger' && !mayBeForwarded) return ignore('about somebody else', emailId)
-  const report = toLater(said, { emailId, reportingMta, whom })
-  return report === undefined ? ignore(`only ${said.action}`, emailId) : record(deps, tx, report)
+  if (chosen === undefined) return ignore('a report without a recipient', emailId)
+  const { reported, relation } = chosen
+  if (relation === 'other' && !mayBeForwarded) return ignore('about another recipient', emailId)
+  const report = toEmailReport(reported, { emailId, reportingMta, relation })
+  if (report === undefined) return ignore(`only ${reported.action}`, emailId)
+  return record(deps, tx, report)
 }
 
-const order: ReportedRecipient['action'][] = [
+/** Worst first. */
+const ACTIONS: ReportedRecipient['action'][] = [
   'failed',
   'delayed',
   'delivered',
@@ -106,72 +110,75 @@ const order: ReportedRecipient['action'][] = [
   'expanded',
 ]
 
-/** Whom a report speaks of: the email's recipient, whoever is behind that address, or neither. */
-type Whom = 'recipient' | 'behind' | 'stranger'
+/** A reported address: the email's recipient, an address that it forwards to, or another one. */
+type Relation = 'recipient' | 'behind' | 'other'
 
-const nearness: Whom[] = ['recipient', 'behind', 'stranger']
+/** Closest first. */
+const RELATIONS: Relation[] = ['recipient', 'behind', 'other']
 
-/** An email has one recipient: of what is said, that of them, and of that the worst. */
+/** Returns the reported address closest to the email's recipient, with the worst action of those. */
 function chooseRecipient({ recipients, aliases }: Report, address: string) {
-  const all = recipients.map((said) => ({ said, whom: findWhom(said, { aliases, address }) }))
+  const all = recipients.map((reported) => {
+    return { reported, relation: relationOf(reported, { aliases, address }) }
+  })
   const [chosen] = all.sort(
     (one, other) =>
-      nearness.indexOf(one.whom) - nearness.indexOf(other.whom) ||
-      order.indexOf(one.said.action) - order.indexOf(other.said.action),
+      RELATIONS.indexOf(one.relation) - RELATIONS.indexOf(other.relation) ||
+      ACTIONS.indexOf(one.reported.action) - ACTIONS.indexOf(other.reported.action),
   )
   return chosen
 }
 
 /**
- * A report that names nobody is about whom the email was for. Where their address has become
- * another on the way, it is still theirs when only the domain was rewritten.
+ * A report without an address is about the email's recipient. An address that was rewritten on the way
+ * is still the recipient's when only its domain differs.
  */
-function findWhom(
+function relationOf(
   { recipient, originalRecipient }: ReportedRecipient,
   { aliases, address }: { aliases: readonly string[]; address: string },
-): Whom {
-  const theirs = parseAddress(address)
-  if (aliases.some((alias) => alias === address || alias === theirs?.localPart)) return 'behind'
+): Relation {
+  const own = parseAddress(address)
+  if (aliases.some((alias) => alias === address || alias === own?.localPart)) return 'behind'
   if (recipient === '' && originalRecipient === null) return 'recipient'
   const final = parseAddress(recipient)
   if (final?.address === address) return 'recipient'
-  if (parseAddress(originalRecipient ?? '')?.address !== address) return 'stranger'
-  return final === undefined || final.localPart === theirs?.localPart ? 'recipient' : 'behind'
+  if (parseAddress(originalRecipient ?? '')?.address !== address) return 'other'
+  return final === undefined || final.localPart === own?.localPart ? 'recipient' : 'behind'
 }
 
-function toLater(
-  said: ReportedRecipient,
-  about: { emailId: string; reportingMta: string | null; whom: Whom },
+function toEmailReport(
+  reported: ReportedRecipient,
+  email: { emailId: string; reportingMta: string | null; relation: Relation },
 ): EmailReport | undefined {
-  const { emailId, reportingMta, whom } = about
-  const { recipient, diagnostic, status, replyCode, verdict } = said
+  const { emailId, reportingMta, relation } = email
+  const { recipient, diagnostic, status, replyCode, verdict } = reported
   const isCoded = replyCode !== null || status !== null
   const text = withoutCodes(diagnostic)
   const reply = isCoded ? { code: replyCode, enhancedCode: status, text } : null
   const finalRecipient = recipient === '' ? null : recipient
-  const told = { emailId, diagnostic, reportingMta, reply, finalRecipient }
-  switch (said.action) {
+  const details = { emailId, diagnostic, reportingMta, reply, finalRecipient }
+  switch (reported.action) {
     case 'failed': {
       const { isHard, isStrike } = verdict
       const forward = { ...verdict, isHard: false, isStrike: isHard || isStrike }
-      return { type: 'bounce', ...told, verdict: whom === 'recipient' ? verdict : forward }
+      return { type: 'bounce', ...details, verdict: relation === 'recipient' ? verdict : forward }
     }
     case 'delayed':
-      return { type: 'delay', ...told }
+      return { type: 'delay', ...details }
     case 'delivered':
-      return whom === 'stranger' ? undefined : { type: 'delivery', emailId }
+      return relation === 'other' ? undefined : { type: 'delivery', emailId }
     default:
       return undefined
   }
 }
 
-/** The words of `550 5.1.1 no such user`. */
+/** `550 5.1.1 no such user` becomes `no such user`. */
 function withoutCodes(diagnostic: string): string {
   const codes = /^[245]\d\d[ -](?:[245]\.\d{1,3}\.\d{1,3}\s)?|^[245]\.\d{1,3}\.\d{1,3}\s/
   return diagnostic.replace(codes, '').trim()
 }
 
-const did = {
+const EFFECT_OF_REPORT = {
   bounce: 'bounced',
   delay: 'delayed',
   delivery: 'delivered',
@@ -181,5 +188,5 @@ const did = {
 async function record(deps: ApplyDeps, tx: Tx, report: EmailReport): Promise<Effect> {
   const [isNews] = await recordReports(deps, tx, [report])
   const { emailId } = report
-  return isNews === true ? { did: did[report.type], emailId } : ignoreKnown(emailId)
+  return isNews === true ? { did: EFFECT_OF_REPORT[report.type], emailId } : ignoreKnown(emailId)
 }

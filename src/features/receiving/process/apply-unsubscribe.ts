@@ -1,11 +1,12 @@
 /**
- * Mail to an unsubscribe address, which only the List-Unsubscribe field of one email names
- * (RFC 2369): whoever writes to it wishes to get no more, whatever the text says, and however old
+ * Applies mail to an unsubscribe address. Only the List-Unsubscribe field of one email has that address
+ * (RFC 2369), so any message from a person to it unsubscribes, whatever its text and however old
  * the email is.
  *
- * Bounces and replies of machines are no wish. Mail programs that unsubscribe for their reader call
- * theirs automatic, too (Apple Mail does, as `auto-replied`, with a mark that reads as a complaint
- * of type `opt-out`): what answers no message and asks for it in its subject is obeyed.
+ * Bounces and automatic replies do not unsubscribe. Mail programs that unsubscribe for their user mark
+ * their message as automatic, too: Apple Mail sends `auto-replied` and a part that reads as a complaint
+ * of type `opt-out`. An automatic message therefore counts when it answers no message and its subject
+ * says "unsubscribe".
  */
 import { eq } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'
@@ -26,24 +27,24 @@ export async function applyUnsubscribe(
   tx: Tx,
   { row, parsed, emailId }: ReceivedMessage & { emailId: string },
 ): Promise<Effect> {
-  if (!isWish({ row, parsed })) return ignore('not a wish but a machine', emailId)
+  if (!asksToUnsubscribe({ row, parsed })) return ignore('an automatic message', emailId)
   return unsubscribe(deps, tx, emailId)
 }
 
-/** Whoever got this email wishes to get no more. */
+/** Unsubscribes the contact of this email. */
 export async function unsubscribe(deps: ApplyDeps, tx: Tx, emailId: string): Promise<Effect> {
   const email = await tx.find(findContact, { id: emailId })
-  if (email === undefined) return ignore('the email is gone', emailId)
+  if (email === undefined) return ignore('the email has been deleted', emailId)
   const page = { contactId: email.contactId, emailId }
-  const isFlip = await applySubscriptionRequest(deps, tx, {
+  const isChanged = await applySubscriptionRequest(deps, tx, {
     page,
     subscribed: false,
     reason: 'mail',
   })
-  return isFlip ? { did: 'unsubscribed', emailId } : ignoreKnown(emailId)
+  return isChanged ? { did: 'unsubscribed', emailId } : ignoreKnown(emailId)
 }
 
-function isWish({ row, parsed }: ReceivedMessage): boolean {
+function asksToUnsubscribe({ row, parsed }: ReceivedMessage): boolean {
   const { report, header } = parsed
   if (row.reversePath === '' || report.kind === 'bounce') return false
   if (report.kind === 'complaint') return report.feedbackType === 'opt-out'

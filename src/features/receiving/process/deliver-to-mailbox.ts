@@ -1,13 +1,12 @@
 /**
- * Mail to a project's mailboxes: an email of the project, RECEIVED, from the mailbox that got it,
- * with its sender as the contact. A sender that nobody knew becomes a contact that is not
- * subscribed; a known one keeps its state. Nothing is ever sent in answer.
+ * Delivers mail to a project's mailboxes: as an email of the project with the status RECEIVED, whose
+ * contact is the sender. A new sender becomes a contact that is not subscribed; a known one keeps its
+ * state. The server sends no answer.
  *
- * Loops end here: mail of the project's own that comes back is no news, and of one sender to one
- * mailbox 30 an hour are (`recently.ts`). What comes beyond is kept, and its event is marked
- * `isCapped`: people see it, and nothing else may act on it.
+ * Loops end here: the project's own mail that comes back raises no event, and one sender raises at most
+ * 30 an hour per mailbox (`sender-limit.ts`). Mail beyond the limit is stored, and its event is marked
+ * `isCapped`: people see it, and nothing automatic may act on it.
  */
-
 import { formatInstant } from '../../../clock.ts'
 import { type ParsedAddress, parseAddress } from '../../../mail/address/address.ts'
 import { TRANSACTIONAL_CLASS } from '../../../queue-class.ts'
@@ -26,6 +25,7 @@ import { readOwnTokens } from './own-tokens.ts'
 import type { ReadMail } from './parsed-message.ts'
 import { countFromSender } from './sender-limit.ts'
 
+/** The mailboxes of one project that the message is for. */
 type Mailboxes = { projectId: string; addresses: readonly string[] }
 
 const findProject = statement((db) =>
@@ -104,9 +104,9 @@ export async function deliverToMailboxes(
     return ignore('our own mail came back')
   }
   const sender = chooseSender(mail, row.reversePath)
-  if (sender === undefined) return ignore('it names no sender')
+  if (sender === undefined) return ignore('it has no sender')
   if ((await tx.find(findProject, { id: to.projectId })) === undefined) {
-    return ignore('the project is gone')
+    return ignore('the project has been deleted')
   }
   const at = deps.now()
   const contact = await upsertSender(tx, { ...to, address: sender.address, at })
@@ -121,12 +121,12 @@ export async function deliverToMailboxes(
   const answered = { projectId: to.projectId, messageIds: header.answers }
   const answeredEmailId = await findAnsweredEmail(tx, answered)
   await insertReceived(tx, { ...received, answeredEmailId })
-  await announce(tx, { ...received, answeredEmailId, isCapped: cap !== undefined })
+  await appendReceivedEvent(tx, { ...received, answeredEmailId, isCapped: cap !== undefined })
   const did = { did: 'received', emailId: received.id } as const
   return cap === undefined ? did : { ...did, why: cap }
 }
 
-/** What another project of this server sent is mail like any other. */
+/** Mail that another project of this server sent is ordinary mail. */
 async function isOwn(
   deps: ApplyDeps,
   tx: Tx,
@@ -140,7 +140,7 @@ async function isOwn(
 
 type Sender = { address: ParsedAddress; name: string | null }
 
-/** Who wrote it; where the header section does not say, who sent it. */
+/** Returns the author (From); without one, the reverse path. */
 function chooseSender(mail: ReadMail, reversePath: string): Sender | undefined {
   if (mail.from !== null) return mail.from
   const address = parseAddress(reversePath)
@@ -160,7 +160,7 @@ async function upsertSender(
   return upserted.contact
 }
 
-type Received = ReceivedMessage &
+type ReceivedEmail = ReceivedMessage &
   Mailboxes & {
     id: string
     at: number
@@ -170,7 +170,7 @@ type Received = ReceivedMessage &
     answeredEmailId: string | null
   }
 
-async function insertReceived(tx: Tx, received: Received): Promise<void> {
+async function insertReceived(tx: Tx, received: ReceivedEmail): Promise<void> {
   const { id, projectId, contact, sender, mail, parsed, row, at } = received
   const { subject, messageId } = parsed.header
   const contentId = newId()
@@ -199,8 +199,11 @@ function bodyOf({ html, text }: ReadMail): { body: string; isText: boolean; text
   return { body: html, isText: false, text }
 }
 
-/** Of `email.received` (contract 7.1) all but body and text, which are the email's content. */
-async function announce(tx: Tx, received: Received & { isCapped: boolean }): Promise<void> {
+/** The event `email.received` without body and text: the email's content has those. */
+async function appendReceivedEvent(
+  tx: Tx,
+  received: ReceivedEmail & { isCapped: boolean },
+): Promise<void> {
   const { id: emailId, projectId, contact, mail, parsed, row, at } = received
   const { header, report } = parsed
   const { spf, dkim, dmarc } = mail.verdicts

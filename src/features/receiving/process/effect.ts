@@ -1,4 +1,4 @@
-/** What a message that came in leads to: for its row's summary, and for the log where it leads to nothing. */
+/** The effect of a received message on one recipient: for the row's summary and the log. */
 import type { Base } from '../../base.ts'
 import type { ParsedMessage } from './parsed-message.ts'
 import type { PendingMessage } from './pending.ts'
@@ -6,7 +6,7 @@ import type { PendingMessage } from './pending.ts'
 export type Effect = {
   did: 'bounced' | 'delayed' | 'delivered' | 'complained' | 'unsubscribed' | 'received' | 'ignored'
   emailId?: string
-  /** Why nothing came of it, or less than of other mail. */
+  /** Why the message was ignored, or capped. */
   why?: string
 }
 
@@ -14,18 +14,18 @@ export type ReceivedMessage = { row: PendingMessage; parsed: ParsedMessage }
 
 export type ApplyDeps = Pick<Base, 'counters' | 'now' | 'keyring' | 'log'>
 
-const KNOWN = 'known already'
+const KNOWN = 'already known'
 
 export function ignore(why: string, emailId?: string): Effect {
   return emailId === undefined ? { did: 'ignored', why } : { did: 'ignored', why, emailId }
 }
 
-/** What it says was said before. */
+/** For a report or unsubscription that repeats an earlier one. */
 export function ignoreKnown(emailId: string): Effect {
   return ignore(KNOWN, emailId)
 }
 
-/** It was about our own mail, and there is no more to it. */
+/** The message was a report about our own mail, or repeated one. */
 export function isDealtWith({ did, why }: Effect): boolean {
   return did !== 'ignored' || why === KNOWN
 }

@@ -1,7 +1,7 @@
 /**
- * Which of a project's emails a message answers, by In-Reply-To and References. Our own Message-IDs
- * begin with the email's id; those that a client chose have an index; a smarthost may have put its
- * own id in their place.
+ * Finds the email that a message answers, by In-Reply-To and References. Our own Message-IDs begin with
+ * the email's id. Message-IDs that a client chose have an index. A provider may have replaced the
+ * Message-ID with its own id, which is in `provider_id`.
  */
 import { unindexed } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
@@ -9,50 +9,50 @@ import { isUuid } from '../../../store/ids.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 
-type Found = { id: string }
+type AnsweredEmail = { id: string }
 
 const UUID_LENGTH = 36
 
-export const findByOwnId = statement<Found>(
+export const findByOwnId = statement<AnsweredEmail>(
   () => sql`select id from emails where id = ${parameter('id')}
     and message_id = ${parameter('messageId')} and project_id = ${parameter('projectId')}
     and source_type <> 'INBOUND'`,
 )
 
-export const findByCustomId = statement<Found>(
+export const findByCustomId = statement<AnsweredEmail>(
   () => sql`select id from emails where substr(message_id, 1, 36) <> id
     and message_id = ${parameter('messageId')} and ${unindexed(sql`project_id`)} = ${parameter('projectId')}
     and source_type <> 'INBOUND' limit 1`,
 )
 
-export const findByProviderId = statement<Found>(
+export const findByProviderId = statement<AnsweredEmail>(
   () => sql`select id from emails where provider_id = ${parameter('providerId')}
     and ${unindexed(sql`project_id`)} = ${parameter('projectId')} limit 1`,
 )
 
-/** The first that is known; `messageIds` without their brackets. */
+/** Returns the email of the first known Message-ID. `messageIds` are without angle brackets. */
 export async function findAnsweredEmail(
   tx: Tx,
   { projectId, messageIds }: { projectId: string; messageIds: readonly string[] },
 ): Promise<string | null> {
   for (const messageId of messageIds) {
-    const found = await findOne(tx, { projectId, messageId })
-    if (found !== undefined) return found.id
+    const email = await findByMessageId(tx, { projectId, messageId })
+    if (email !== undefined) return email.id
   }
   return null
 }
 
-async function findOne(
+async function findByMessageId(
   tx: Tx,
-  of: { projectId: string; messageId: string },
-): Promise<Found | undefined> {
-  const id = of.messageId.slice(0, UUID_LENGTH)
+  ids: { projectId: string; messageId: string },
+): Promise<AnsweredEmail | undefined> {
+  const id = ids.messageId.slice(0, UUID_LENGTH)
   if (isUuid(id)) {
-    const own = await tx.find(findByOwnId, { ...of, id })
+    const own = await tx.find(findByOwnId, { ...ids, id })
     if (own !== undefined) return own
   }
-  const custom = await tx.find(findByCustomId, of)
+  const custom = await tx.find(findByCustomId, ids)
   if (custom !== undefined) return custom
-  const [providerId = ''] = of.messageId.split('@')
-  return tx.find(findByProviderId, { providerId, projectId: of.projectId })
+  const [providerId = ''] = ids.messageId.split('@')
+  return tx.find(findByProviderId, { providerId, projectId: ids.projectId })
 }

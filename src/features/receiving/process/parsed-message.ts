@@ -1,12 +1,12 @@
 /**
- * What was read of a message that came in: by a thread of `inbound/`, since others wrote every octet
- * of it; applied by this room.
+ * A parsed message, as a reader thread of `inbound/` returns it. Messages are parsed in threads, because
+ * strangers write every octet of them; features apply the result.
  */
 import type { IncomingHeader } from '../../../mail/incoming/header.ts'
 import type { IncomingMail } from '../../../mail/incoming/read-message.ts'
 import type { Report } from '../../../mail/report/read-report.ts'
 
-/** As Amazon SES words them, which clients know. GRAY: nothing was said for or against. */
+/** The verdicts of Amazon SES, which clients know. GRAY: neither pass nor fail. */
 export type SenderVerdict = 'PASS' | 'FAIL' | 'GRAY' | 'PROCESSING_FAILED'
 
 export type SenderVerdicts = { spf: SenderVerdict; dkim: SenderVerdict; dmarc: SenderVerdict }
@@ -17,33 +17,33 @@ export type UnparsedMessage = {
   reversePath: string
   clientAddress: string
   clientName: string
-  /** Somebody will read it: a mailbox is among its recipients. */
+  /** A mailbox is among the recipients, so the body is parsed, too. */
   isMail: boolean
 }
 
 export type ReadMail = IncomingMail & {
   verdicts: SenderVerdicts
-  /** SPF or DKIM speaks for the author's domain: the sender is who the message says. */
+  /** SPF or DKIM passes for the author's domain. */
   isAuthenticated: boolean
 }
 
 export type ParsedMessage = {
   report: Report
   header: IncomingHeader
-  /** Null unless it is mail. */
+  /** Null unless `isMail`. */
   mail: ReadMail | null
   durationMs: number
 }
 
-/** The thread ended with this message in hand, and perhaps because of it. */
+/** The reader thread ended while it had this message, perhaps because of it. */
 export class ReaderLost extends Error {
   override name = 'ReaderLost'
 }
 
 export type MessageReader = {
   /**
-   * `isAlone`: nothing else is read in the same thread meanwhile.
-   * @throws ReaderLost, Error for what the thread could not do
+   * `isAlone`: the thread parses no other message at the same time.
+   * @throws ReaderLost, Error when parsing failed
    */
   read(message: UnparsedMessage, options: { isAlone: boolean }): Promise<ParsedMessage>
 }

@@ -1,8 +1,7 @@
 /**
- * Rows of mail that waits to be read, and how each ends. `keep.ts` writes them; those that are read
- * alone are in `suspects.ts`.
+ * Lists pending rows and ends them. `accept/accept-message.ts` inserts them; `suspects.ts` has those
+ * that are parsed alone.
  */
-
 import type { RowOf } from '../../../store/database.ts'
 import { contains } from '../../../store/dialect.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
@@ -17,7 +16,7 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { readRaw } from '../raw.ts'
 
-/** Without the message itself. */
+/** All but the octets. */
 export const columns = {
   id: inboundMessages.id,
   receivedAt: inboundMessages.receivedAt,
@@ -33,7 +32,7 @@ export const columns = {
   rawChunks: inboundMessages.rawChunks,
 }
 
-/** Of one kind: `isMail` is 1 for mail to mailboxes. The expressions are those of its index. */
+/** Rows of one kind; `isMail` is 1 for mail to mailboxes. The expressions repeat those of the index. */
 export const selectPending = statement((db) =>
   db
     .select(columns)
@@ -103,10 +102,10 @@ const failRow = statement((db) =>
     ),
 )
 
-/** What is read side by side; mail may have to wait for the DNS of whoever sent it. */
+/** Both kinds are parsed side by side: mail may have to wait for DNS, reports never do. */
 export type PendingKind = 'reports' | 'mail'
 
-/** Of what was not tried yet, the oldest first. */
+/** Oldest first, without those that are parsed alone. */
 export function listPending(
   { store }: Pick<Base, 'store'>,
   { kind, limit }: { kind: PendingKind; limit: number },
@@ -114,7 +113,7 @@ export function listPending(
   return store.read.list(selectPending, { isMail: kind === 'mail' ? 1 : 0, limit })
 }
 
-/** Null when the row, or its message, is gone. */
+/** Returns null when the row or its octets are deleted. */
 export async function findRaw(
   { store }: Pick<Base, 'store'>,
   pending: Pick<PendingMessage, 'id' | 'rawChunks' | 'sizeBytes'>,
@@ -123,7 +122,7 @@ export async function findRaw(
   return row === undefined ? null : readRaw(store, { ...pending, raw: row.raw })
 }
 
-/** False for what was done with since it was listed. */
+/** False for a row that has ended since it was listed. */
 export async function isPending(tx: Tx, id: string): Promise<boolean> {
   return (await tx.find(selectState, { id }))?.state === 'pending'
 }
@@ -134,7 +133,7 @@ export type Ended = {
   sender: string | null
   subject: string | null
   summary: InboundMessage['summary']
-  /** Why mail for people had less effect than other mail has. */
+  /** Why mail to a mailbox had less effect than usual. */
   remark: string | null
   keepsRaw: boolean
   at: number
@@ -144,7 +143,7 @@ export async function endPending(tx: Tx, { keepsRaw, ...ended }: Ended): Promise
   await tx.execute(keepsRaw ? endKeeping : endClearing, ended)
 }
 
-/** For the operator to look at: it is not read again. */
+/** Keeps the message for the operator; it is not parsed again. */
 export async function failPending(
   { store, now }: Pick<Base, 'store' | 'now'>,
   { id, error }: { id: string; error: string },

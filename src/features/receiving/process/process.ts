@@ -1,11 +1,11 @@
 /**
- * Reads what came in, a window of the oldest at a time, and puts it into effect in batches. A row
- * waits until what it leads to is on disk; a crash leaves it where it was.
+ * Processes received messages: parses a window of the oldest pending ones and applies them in batches.
+ * A row stays pending until its effects are on disk, so a crash loses none.
  *
- * A message that may have ended the thread that read it, or the whole process, is read alone, so that
- * only its own failures are tries of it (`suspects.ts`).
+ * A message that may have ended its reader thread, or the whole process, is parsed alone, so that only
+ * its own failures count as its attempts (`suspects.ts`).
  *
- * Reports, mail to mailboxes and what is read alone keep none of each other waiting.
+ * Reports, mail to mailboxes and messages that are parsed alone do not wait for each other.
  */
 import { describeError } from '../../../errors.ts'
 import { retryWhileUnwritable } from '../../../store/write/retry.ts'
@@ -27,16 +27,16 @@ import {
   endParsing,
   findNextSuspect,
   findReasonToFail,
+  markAsSuspect,
   remainingWaitMs,
   startAlone,
   startParsing,
-  suspect,
 } from './suspects.ts'
 
 export type Processing = {
-  /** Resolves when nothing that was kept so far waits to be read. */
+  /** Resolves when no message that was accepted so far is pending. */
   idle(): Promise<void>
-  /** Resolves when what was read is on disk; what is being read is given back. */
+  /** Resolves when the effects of parsed messages are on disk. Messages in parsing stay pending. */
   stop(): Promise<void>
 }
 
@@ -45,53 +45,53 @@ export type ProcessDeps = Pick<
   'store' | 'keyring' | 'inboundNotifier' | 'counters' | 'now' | 'log'
 >
 
-/** In hand at a time, of each kind: read, or waiting to be written. */
-const WINDOW = 128
-const WINDOW_BYTES = 16 * 1024 * 1024
+/** Messages of each kind that are in work at a time: in parsing, or waiting to be written. */
+const MAX_IN_WORK = 128
+const MAX_IN_WORK_BYTES = 16 * 1024 * 1024
 const KINDS: readonly PendingKind[] = ['reports', 'mail']
-/** Of one transaction: others get their turn between two. */
-const BATCH = 32
-const BATCH_BYTES = 2 * 1024 * 1024
+/** Messages of one transaction; other writes run between two batches. */
+const MAX_BATCH = 32
+const MAX_BATCH_BYTES = 2 * 1024 * 1024
 const RETRY_MS = 1_000
-const LOOK_EVERY_MS = 30_000
+const POLL_MS = 30_000
 
 export async function startProcessing(
   deps: ProcessDeps,
   reader: MessageReader,
 ): Promise<Processing> {
-  await note(deps, () => startParsing(deps, WINDOW))
-  const inHand = new Map<string, PendingMessage>()
-  const read: ReceivedMessage[] = []
-  const dropping = new Set<Promise<void>>()
-  let idlers: (() => void)[] = []
-  let alone: string | undefined
-  let looking: Promise<void> | undefined
+  await tryToRecord(deps, () => startParsing(deps, MAX_IN_WORK))
+  const inWork = new Map<string, PendingMessage>()
+  const parsedMessages: ReceivedMessage[] = []
+  const discarding = new Set<Promise<void>>()
+  let idleWaiters: (() => void)[] = []
+  let aloneId: string | undefined
+  let polling: Promise<void> | undefined
   let writing: Promise<void> | undefined
-  let alarm: NodeJS.Timeout | undefined
-  let isRung = false
+  let dueTimer: NodeJS.Timeout | undefined
+  let isPollDue = false
   let isStopped = false
 
-  function look(): void {
-    isRung = true
+  function poll(): void {
+    isPollDue = true
     if (isStopped) return
-    looking ??= lookUntilQuiet().finally(() => {
-      looking = undefined
-      if (isRung) look()
+    polling ??= pollWhileDue().finally(() => {
+      polling = undefined
+      if (isPollDue) poll()
     })
   }
 
-  async function lookUntilQuiet(): Promise<void> {
-    while (isRung && !isStopped) {
-      isRung = false
+  async function pollWhileDue(): Promise<void> {
+    while (isPollDue && !isStopped) {
+      isPollDue = false
       try {
         const waiting = await listWaiting()
-        const isIdle = waiting.length === 0 && inHand.size === 0
-        if (isIdle) for (const idler of idlers.splice(0)) idler()
-        for (const row of waiting) if (!isStopped) await take(row)
+        const isIdle = waiting.length === 0 && inWork.size === 0
+        if (isIdle) for (const resolve of idleWaiters.splice(0)) resolve()
+        for (const row of waiting) if (!isStopped) await start(row)
       } catch (error) {
         deps.log.error({ error: describeError(error) }, 'inbound mail could not be listed')
         await pause()
-        isRung = true
+        isPollDue = true
       }
     }
   }
@@ -100,61 +100,64 @@ export async function startProcessing(
     const next = await findNextSuspect(deps)
     const waiting = next === undefined ? [] : [next]
     for (const kind of KINDS) {
-      if (isLow(kind)) waiting.push(...(await listPending(deps, { kind, limit: WINDOW })))
+      if (isLow(kind)) waiting.push(...(await listPending(deps, { kind, limit: MAX_IN_WORK })))
     }
     return waiting
   }
 
-  async function take(row: PendingMessage): Promise<void> {
+  async function start(row: PendingMessage): Promise<void> {
     const { id, isSuspect } = row
-    const mayBegin = isSuspect ? alone === undefined : hasRoom(ofKind(pendingKindOf(row)), row)
-    if (inHand.has(id) || !mayBegin) return
+    const mayStart = isSuspect ? aloneId === undefined : hasRoom(ofKind(pendingKindOf(row)), row)
+    if (inWork.has(id) || !mayStart) return
     const error = findReasonToFail(row)
     if (error !== undefined) {
       deps.log.error(
         { inbound: id, reason: error },
-        'inbound mail that cannot be read is kept for the operator',
+        'inbound mail that cannot be parsed is kept for the operator',
       )
       await failPending(deps, { id, error })
-      isRung = true
+      isPollDue = true
       return
     }
     const waitMs = remainingWaitMs(row, deps.now())
-    if (waitMs > 0) return lookIn(waitMs)
-    inHand.set(id, row)
-    if (isSuspect) alone = id
-    void readOne(row).catch((reason) => fault(row, reason))
+    if (waitMs > 0) return pollIn(waitMs)
+    inWork.set(id, row)
+    if (isSuspect) aloneId = id
+    void parse(row).catch((error) => handleFault(row, error))
   }
 
-  function lookIn(waitMs: number): void {
-    clearTimeout(alarm)
-    alarm = setTimeout(look, waitMs).unref()
+  function pollIn(waitMs: number): void {
+    clearTimeout(dueTimer)
+    dueTimer = setTimeout(poll, waitMs).unref()
   }
 
-  async function readOne(row: PendingMessage): Promise<void> {
+  async function parse(row: PendingMessage): Promise<void> {
     const isAlone = row.isSuspect
     if (isAlone) await keepTrying(() => startAlone(deps, row.id))
     const raw = await findRaw(deps, row)
     if (raw === null) {
-      await failPending(deps, { id: row.id, error: 'its text is gone' })
+      await failPending(deps, { id: row.id, error: 'its text has been deleted' })
       return release([row])
     }
     const { reversePath, clientAddress, clientName } = row
     const message = { raw, reversePath, clientAddress, clientName, isMail: isMail(row.recipients) }
     const parsed = await reader.read(message, { isAlone })
-    read.push({ row, parsed })
+    parsedMessages.push({ row, parsed })
     writing ??= writeAll().finally(() => {
       writing = undefined
     })
   }
 
-  /** Not to be read again as if nothing had been. */
-  async function fault(row: PendingMessage, error: unknown): Promise<void> {
+  /** Marks a message that failed as a suspect, so that it is parsed alone from now on. */
+  async function handleFault(row: PendingMessage, error: unknown): Promise<void> {
     if (isStopped) return
-    deps.log.error({ inbound: row.id, error: describeError(error) }, 'inbound mail was not read')
-    const isTry = row.isSuspect || !(error instanceof ReaderLost)
+    deps.log.error(
+      { inbound: row.id, error: describeError(error) },
+      'inbound mail was not processed',
+    )
+    const isAttempt = row.isSuspect || !(error instanceof ReaderLost)
     try {
-      await keepTrying(() => suspect(deps, { id: row.id, isTry }))
+      await keepTrying(() => markAsSuspect(deps, { id: row.id, isAttempt }))
       release([row])
     } catch (failure) {
       const facts = { inbound: row.id, error: describeError(failure) }
@@ -163,7 +166,7 @@ export async function startProcessing(
   }
 
   async function writeAll(): Promise<void> {
-    while (read.length > 0) await write(takeBatch(read))
+    while (parsedMessages.length > 0) await write(takeBatch(parsedMessages))
   }
 
   async function write(batch: readonly ReceivedMessage[]): Promise<void> {
@@ -174,22 +177,22 @@ export async function startProcessing(
         }),
       )
       release(batch.map(({ row }) => row))
-      for (const { row } of batch) if (row.rawChunks > 0) drop(row)
+      for (const { row } of batch) if (row.rawChunks > 0) discardUnneededChunks(row)
     } catch (error) {
       if (batch.length > 1) for (const message of batch) await write([message])
-      else for (const { row } of batch) await fault(row, error)
+      else for (const { row } of batch) await handleFault(row, error)
     }
   }
 
-  /** The chunks of a report, whose text went when it was read. */
-  function drop({ id }: PendingMessage): void {
-    const dropped = discardChunks(deps.store, id)
-    dropping.add(dropped)
-    void dropped.then(() => dropping.delete(dropped))
+  /** Discards the chunks of a report, whose octets are deleted once it is applied. */
+  function discardUnneededChunks({ id }: PendingMessage): void {
+    const discarded = discardChunks(deps.store, id)
+    discarding.add(discarded)
+    void discarded.then(() => discarding.delete(discarded))
   }
 
-  function keepTrying(act: () => Promise<unknown>): Promise<void> {
-    return retryWhileUnwritable(act, async () => {
+  function keepTrying(action: () => Promise<unknown>): Promise<void> {
+    return retryWhileUnwritable(action, async () => {
       if (isStopped) return false
       await pause()
       return true
@@ -198,72 +201,72 @@ export async function startProcessing(
 
   function release(rows: readonly PendingMessage[]): void {
     for (const { id } of rows) {
-      inHand.delete(id)
-      if (alone === id) alone = undefined
+      inWork.delete(id)
+      if (aloneId === id) aloneId = undefined
     }
-    lookIfLow()
+    pollIfLow()
   }
 
-  /** There is enough to do otherwise, and what is done of it comes here again. */
-  function lookIfLow(): void {
-    if (KINDS.some(isLow)) look()
+  /** Polls only when a kind runs low: finished work calls this again. */
+  function pollIfLow(): void {
+    if (KINDS.some(isLow)) poll()
   }
 
   function isLow(kind: PendingKind): boolean {
-    return ofKind(kind).length <= WINDOW / 2
+    return ofKind(kind).length <= MAX_IN_WORK / 2
   }
 
-  /** In hand of it, beside what is read alone. */
+  /** Messages of a kind in work, without the one that is parsed alone. */
   function ofKind(kind: PendingKind): PendingMessage[] {
-    return [...inHand.values()].filter((row) => !row.isSuspect && pendingKindOf(row) === kind)
+    return [...inWork.values()].filter((row) => !row.isSuspect && pendingKindOf(row) === kind)
   }
 
-  const unlisten = deps.inboundNotifier.listen(lookIfLow)
-  const timer = setInterval(look, LOOK_EVERY_MS).unref()
-  look()
+  const unlisten = deps.inboundNotifier.listen(pollIfLow)
+  const timer = setInterval(poll, POLL_MS).unref()
+  poll()
   return {
     idle: () =>
       new Promise((resolve) => {
-        idlers.push(resolve)
-        look()
+        idleWaiters.push(resolve)
+        poll()
       }),
     async stop() {
       isStopped = true
       unlisten()
       clearInterval(timer)
-      clearTimeout(alarm)
-      idlers = []
-      await looking
+      clearTimeout(dueTimer)
+      idleWaiters = []
+      await polling
       await writing
-      await Promise.all(dropping)
-      await note(deps, () => endParsing(deps))
+      await Promise.all(discarding)
+      await tryToRecord(deps, () => endParsing(deps))
     },
   }
 }
 
-/** Where the database takes no writes, the next start may take what was in hand for suspects. */
-async function note({ log }: ProcessDeps, act: () => Promise<void>): Promise<void> {
+/** When the write fails, the next start may take messages that were in work for suspects. */
+async function tryToRecord({ log }: ProcessDeps, write: () => Promise<void>): Promise<void> {
   try {
-    await act()
+    await write()
   } catch (error) {
-    log.error({ error: describeError(error) }, 'whether inbound mail is read could not be recorded')
+    log.error({ error: describeError(error) }, 'the state of inbound mail could not be recorded')
   }
 }
 
 function hasRoom(others: readonly PendingMessage[], row: PendingMessage): boolean {
   if (others.length === 0) return true
   const bytes = others.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
-  return others.length < WINDOW && bytes + row.sizeBytes <= WINDOW_BYTES
+  return others.length < MAX_IN_WORK && bytes + row.sizeBytes <= MAX_IN_WORK_BYTES
 }
 
-/** From the front; a large one goes alone. */
-function takeBatch(read: ReceivedMessage[]): ReceivedMessage[] {
+/** Removes a batch from the front; a large message is a batch of its own. */
+function takeBatch(messages: ReceivedMessage[]): ReceivedMessage[] {
   let bytes = 0
-  const end = read.findIndex(({ row }, index) => {
+  const end = messages.findIndex(({ row }, index) => {
     bytes += row.sizeBytes
-    return index === BATCH || (index > 0 && bytes > BATCH_BYTES)
+    return index === MAX_BATCH || (index > 0 && bytes > MAX_BATCH_BYTES)
   })
-  return read.splice(0, end === -1 ? read.length : end)
+  return messages.splice(0, end === -1 ? messages.length : end)
 }
 
 function pause(): Promise<void> {

@@ -1,7 +1,7 @@
 /**
- * What came within the last hour, by who sent it. A sender that proved to be who it says counts by
- * its address; all others count by the network of the client, for anybody may write any address
- * into a message: what strangers send in a customer's name takes nothing from the customer.
+ * Limits the mail that one sender may have announced by events within an hour. An authenticated sender
+ * counts by its address. All others count by the client's network, because anyone can write any
+ * address into a message: forged mail in a customer's name must not use up the customer's limit.
  */
 import { HOUR_MS } from '../../../clock.ts'
 import { rowNumber } from '../../../store/dialect.ts'
@@ -10,7 +10,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { networkOf } from '../client-network.ts'
 
-export type Coming = {
+export type SentMessage = {
   projectId: string
   mailbox: string
   /** The sender's address; null unless SPF or DKIM speaks for it. */
@@ -20,10 +20,10 @@ export type Coming = {
 }
 
 const MAX_PER_MAILBOX = 30
-/** To whatever mailboxes of a project. */
+/** To all mailboxes of a project together. */
 const MAX_PER_PROJECT = 1_000
 
-/** A clock that was set back caps nobody: what seems to lie ahead is left out. */
+/** Leaves out rows in the future, so that a clock that was set back caps no sender. */
 export const countReceived = statement<{ own: number; all: number }>(
   () => sql`select count(*) filter (where mailbox = ${parameter('mailbox')}) as own,
       count(*) as "all"
@@ -37,25 +37,25 @@ const insertRecent = statement(
     ${parameter('projectId')}, ${parameter('sender')}, ${parameter('mailbox')}, ${parameter('at')})`,
 )
 
-/** A few at a time, with each that comes. */
+/** Deletes at most 10 expired rows; it runs with every message. */
 export const deleteExpiredReceived = statement(
   () => sql`delete from received_recently where ${rowNumber()} in (
     select ${rowNumber()} from received_recently where at <= ${parameter('after')} order by at limit 10)`,
 )
 
-/** Counts a message; why it is capped, for people, when its sender has sent enough. */
-export async function countFromSender(tx: Tx, coming: Coming): Promise<string | undefined> {
-  const { authenticated, clientAddress, at, ...to } = coming
+/** Counts a message. Returns the reason, as text, when the message is over its sender's limit. */
+export async function countFromSender(tx: Tx, message: SentMessage): Promise<string | undefined> {
+  const { authenticated, clientAddress, at, ...to } = message
   const sender = authenticated ?? networkOf(clientAddress)
   const after = at - HOUR_MS
   await tx.execute(deleteExpiredReceived, { after })
-  const found = await tx.find(countReceived, { ...to, sender, after, at })
-  const { own, all } = found ?? { own: 0, all: 0 }
+  const counts = await tx.find(countReceived, { ...to, sender, after, at })
+  const { own, all } = counts ?? { own: 0, all: 0 }
   if (own < MAX_PER_MAILBOX && all < MAX_PER_PROJECT) {
     await tx.execute(insertRecent, { ...to, sender, at })
     return undefined
   }
-  const who = authenticated === null ? `unproven senders of the network ${sender}` : sender
+  const who = authenticated === null ? `unauthenticated senders of the network ${sender}` : sender
   const most = own < MAX_PER_MAILBOX ? MAX_PER_PROJECT : MAX_PER_MAILBOX
-  return `capped: more than ${most} of ${who} within an hour`
+  return `capped: more than ${most} from ${who} within an hour`
 }

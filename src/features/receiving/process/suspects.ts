@@ -1,19 +1,21 @@
 /**
- * Messages that are read alone, because one of them may be what ended a reader thread or the process:
+ * Suspects: messages that are parsed alone, because one of them may have ended a reader thread or the
+ * process.
  *
- * | what happened                                          | what it means for the message            |
+ * | event                                                  | effect on the message                    |
  * |--------------------------------------------------------|------------------------------------------|
- * | a thread ended with several messages in hand           | each is a suspect; no try of any         |
- * | a thread ended with this message alone                 | one try                                  |
- * | reading it, or putting it into effect, threw           | a suspect; one try                       |
- * | the process died while messages were read together     | the oldest are suspects; no try of any   |
- * | the process died while it was read alone               | an interruption: it waits, longer every  |
- * |                                                        | time, behind all others                  |
- * | the process was stopped                                | nothing                                  |
+ * | a thread ended while it had several messages           | each is a suspect; no attempt counts     |
+ * | a thread ended while it had this message alone         | one attempt                              |
+ * | parsing or applying it threw                           | a suspect; one attempt                   |
+ * | the process died while it parsed messages together     | the oldest are suspects; no attempt      |
+ * |                                                        | counts                                   |
+ * | the process died while it parsed the message alone     | an interruption: the message waits       |
+ * |                                                        | behind all others, longer each time      |
+ * | the process was stopped                                | none                                     |
  *
- * Three tries, or as many interruptions as `MAX_INTERRUPTIONS`, end as `failed`, kept for the
- * operator. Processes are killed for reasons of their own, so an interruption says little: only
- * waits that add up to minutes make many of them a reason.
+ * After `MAX_ATTEMPTS` attempts or `MAX_INTERRUPTIONS` interruptions the message has failed and is kept
+ * for the operator. Processes die for many reasons, so one interruption proves little; the waits between
+ * ten of them add up to minutes.
  */
 import { contains } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
@@ -24,12 +26,12 @@ import { columns, type PendingMessage } from './pending.ts'
 
 type Deps = Pick<Base, 'store' | 'now'>
 
-const MAX_TRIES = 3
+const MAX_ATTEMPTS = 3
 const MAX_INTERRUPTIONS = 10
 const FIRST_WAIT_MS = 1_000
-const LONGEST_WAIT_MS = FIRST_WAIT_MS * 2 ** MAX_INTERRUPTIONS
+const MAX_WAIT_MS = FIRST_WAIT_MS * 2 ** MAX_INTERRUPTIONS
 
-/** The next to be read alone; which one is due first, its index knows. */
+/** The suspect that is due first, by the index of suspects. */
 export const selectSuspect = statement((db) =>
   db
     .select(columns)
@@ -39,7 +41,7 @@ export const selectSuspect = statement((db) =>
     .limit(1),
 )
 
-/** What a process that died may have had in hand of each lane. */
+/** Marks the oldest messages of a kind: those that a process may have had in work when it died. */
 export const markFirstSuspects = statement(
   () => sql`update inbound_messages set is_suspect = 1 where id in (
     select id from inbound_messages where state = 'pending' and is_suspect = 0
@@ -47,14 +49,14 @@ export const markFirstSuspects = statement(
     order by id limit ${parameter('limit')})`,
 )
 
-/** What a process that died read alone: 1, 2, 4 ... times the first wait. */
+/** Counts an interruption of the message that a process parsed alone when it died: the waits double. */
 const countInterruptions = statement(
   () => sql`update inbound_messages set interruptions = interruptions + 1, begun_at = null,
       due_at = ${parameter('now')} + (${FIRST_WAIT_MS} << interruptions)
     where state = 'pending' and is_suspect = 1 and begun_at is not null`,
 )
 
-const giveBack = statement(
+const clearBegun = statement(
   () => sql`update inbound_messages set begun_at = null
     where state = 'pending' and is_suspect = 1 and begun_at is not null`,
 )
@@ -64,13 +66,13 @@ const begin = statement(
     where id = ${parameter('id')} and state = 'pending'`,
 )
 
-const suspectOne = statement(
+const markSuspect = statement(
   () => sql`update inbound_messages set is_suspect = 1, begun_at = null,
       attempts = attempts + ${parameter('tries')}
     where id = ${parameter('id')} and state = 'pending'`,
 )
 
-/** `window`: how many messages of each lane a process has in hand at most. */
+/** Records that this process parses messages. `window`: the most it has in work of each kind. */
 export async function startParsing({ store, now }: Deps, window: number): Promise<void> {
   await store.write(async (tx) => {
     const [last] = await tx.select().from(inboundReading)
@@ -80,10 +82,10 @@ export async function startParsing({ store, now }: Deps, window: number): Promis
   })
 }
 
-/** Whatever was in hand is as if it had never been taken. */
+/** Records an orderly stop: messages in work stay pending, and none becomes a suspect. */
 export async function endParsing({ store }: Pick<Base, 'store'>): Promise<void> {
   await store.write(async (tx) => {
-    await tx.execute(giveBack, {})
+    await tx.execute(clearBegun, {})
     await tx.update(inboundReading).set({ isUnderWay: false })
   })
 }
@@ -94,28 +96,28 @@ export async function findNextSuspect({
   return store.read.find(selectSuspect, {})
 }
 
-/** How long it has to wait; none where the clock was set back by more than the longest wait. */
+/** Returns 0 when the clock was set back by more than the longest wait. */
 export function remainingWaitMs({ dueAt }: PendingMessage, now: number): number {
   const waitMs = dueAt - now
-  return waitMs > LONGEST_WAIT_MS ? 0 : Math.max(0, waitMs)
+  return waitMs > MAX_WAIT_MS ? 0 : Math.max(0, waitMs)
 }
 
-/** Why it is not read again; undefined when it is. */
+/** Returns the reason not to parse the message again; undefined when it may be parsed. */
 export function findReasonToFail({ attempts, interruptions }: PendingMessage): string | undefined {
-  if (attempts >= MAX_TRIES) return `reading it failed ${attempts} times`
+  if (attempts >= MAX_ATTEMPTS) return `parsing it failed ${attempts} times`
   if (interruptions < MAX_INTERRUPTIONS) return undefined
-  return `the server ended ${interruptions} times while it was read`
+  return `the server ended ${interruptions} times while it parsed the message`
 }
 
-/** Durable before it is read alone. */
+/** Records, before the message is parsed alone, that it is. */
 export async function startAlone({ store, now }: Deps, id: string): Promise<void> {
   await store.write((tx) => tx.execute(begin, { id, at: now() }))
 }
 
-/** From now on it is read alone. `isTry`: what happened was its own doing. */
-export async function suspect(
+/** Marks a message as a suspect. `isAttempt`: the message itself caused the failure. */
+export async function markAsSuspect(
   { store }: Pick<Base, 'store'>,
-  { id, isTry }: { id: string; isTry: boolean },
+  { id, isAttempt }: { id: string; isAttempt: boolean },
 ): Promise<void> {
-  await store.write((tx) => tx.execute(suspectOne, { id, tries: isTry ? 1 : 0 }))
+  await store.write((tx) => tx.execute(markSuspect, { id, tries: isAttempt ? 1 : 0 }))
 }

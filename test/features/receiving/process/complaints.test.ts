@@ -51,7 +51,7 @@ test('a complaint that comes again is no news, and no mail either', async (t) =>
   await box.arrive({ to, raw, from: 'fbl@dest.test' })
   const before = await box.told()
   const row = await box.arrive({ to, raw, from: 'fbl@dest.test' })
-  assert.deepEqual(row.summary?.acts, [{ did: 'ignored', why: 'known already', emailId: id }])
+  assert.deepEqual(row.summary?.acts, [{ did: 'ignored', why: 'already known', emailId: id }])
   assert.deepEqual(await box.told(), before)
   assert.equal((await box.counts()).emails, 1)
 })

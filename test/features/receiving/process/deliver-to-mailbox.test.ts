@@ -270,11 +270,11 @@ test('of one sender to one mailbox 30 an hour are news, the rest is seen and mar
   assert.equal((await box.told()).length, 32)
   assert.equal((await cappedOf(box)).length, 2)
   const [first, second] = rows.filter(({ remark }) => remark !== null)
-  assert.equal(first?.remark, 'capped: more than 30 of bob@people.test within an hour')
+  assert.equal(first?.remark, 'capped: more than 30 from bob@people.test within an hour')
   assert.equal(second?.remark, first?.remark)
   assert.deepEqual(
-    box.logged.filter((text) => text === 'received mail is capped'),
-    ['received mail is capped', 'received mail is capped'],
+    box.logged.filter((text) => text === 'received mail was capped'),
+    ['received mail was capped', 'received mail was capped'],
   )
   const { inbound, capped, ...told } = (box.facts as Record<string, unknown>[])[0] ?? {}
   assert.ok([first?.id, second?.id].includes(inbound as string))
@@ -300,7 +300,7 @@ test('a sender that writes to a thousand mailboxes in an hour is no news either'
       select project_id, sender, 'x' || n, at from received_recently, numbers`),
   )
   const row = await box.arrive({ to: [box.mailbox('b@example.test')], raw, from: bob })
-  assert.equal(row.remark, 'capped: more than 1000 of bob@people.test within an hour')
+  assert.equal(row.remark, 'capped: more than 1000 from bob@people.test within an hour')
   assert.equal((await cappedOf(box)).length, 1)
 })
 
@@ -321,7 +321,7 @@ test('forged mail of a stranger takes nothing from the customer in whose name it
   const again = await forge('203.0.113.77')
   assert.equal(
     again.remark,
-    'capped: more than 30 of unproven senders of the network 203.0.113.0/24 within an hour',
+    'capped: more than 30 from unauthenticated senders of the network 203.0.113.0/24 within an hour',
   )
 })
 
@@ -339,11 +339,11 @@ test('whatever is taken stands in the feed, in the list of the operator and in t
   assert.equal(data[0]?.metadata.isCapped, true)
   const [listed] = await listInboundMessages(box.core)
   assert.equal(listed?.subject, 'Number 30')
-  assert.match(listed?.remark ?? '', /^capped: more than 30 of unproven senders/)
+  assert.match(listed?.remark ?? '', /^capped: more than 30 from unauthenticated senders/)
   const nobody = await box.arrive({ to: [box.mailbox()], raw: letter({ From: '' }), from: '' })
-  assert.equal(nobody.remark, 'it names no sender')
+  assert.equal(nobody.remark, 'it has no sender')
   assert.equal((await listInboundMessages(box.core))[0]?.id, nobody.id)
-  assert.equal(box.logged.at(-1), 'mail that changes nothing')
+  assert.equal(box.logged.at(-1), 'received mail was ignored')
 })
 
 test('odd senders: the first that is an address, else the envelope’s, else nobody', async (t) => {

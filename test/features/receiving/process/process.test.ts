@@ -308,7 +308,7 @@ test('a message at which ten processes in a row died alone is left to the operat
   await last.idle()
   const [row] = await rowsOf(box)
   assert.deepEqual([row?.state, row?.attempts], ['failed', 0])
-  assert.equal(row?.error, 'the server ended 10 times while it was read')
+  assert.equal(row?.error, 'the server ended 10 times while it parsed the message')
   assert.notEqual(row?.raw, null)
 })
 
