@@ -87,7 +87,7 @@ describe('pillarbox domain', () => {
     const out = await add('asked.test', '--replies')
     assert.match(out, /replies \(optional\): unknown\n {2}MX {2}asked\.test\n {2}10 mail\.example/)
     assert.match(out, /This record moves all mail of asked\.test to this server/)
-    assert.match(out, /add a domain of their own, such as replies\.asked\.test\./)
+    assert.match(out, /add a separate domain, such as replies\.asked\.test\./)
     assert.match(out, /\nasked\.test\. IN MX 10 mail\.example\.com\.\n/)
     assert.doesNotMatch(await text('domain', 'verify', 'plain.test'), /replies/)
     assert.match(await text('domain', 'verify', 'plain.test', '--replies'), /moves all mail/)

@@ -1,6 +1,6 @@
 /**
- * Claiming a sender domain: the keys are made, and the records that publish them are asked for.
- * Nothing can be sent from it before a check has found the required one.
+ * Adds a sender domain to a project: makes its keys and returns the DNS records to publish. The project
+ * cannot send from the domain before a check has found the required record.
  */
 import { AppError, invalidField } from '../../errors.ts'
 import { parseDomain } from '../../mail/address/address.ts'
@@ -34,12 +34,12 @@ export type AddDomainDeps = Pick<Base, 'store' | 'config' | 'keyring' | 'now'>
 
 /**
  * @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND (project), PROJECT_DISABLED, BAD_REQUEST
- *   (the project has it already), FORBIDDEN (another project has it verified, or a disabled one its
- *   root)
+ *   (the project has the domain already), FORBIDDEN (another project has verified it, or a disabled
+ *   project has verified its root domain)
  */
 export async function addDomain(deps: AddDomainDeps, input: DomainInput): Promise<DomainView> {
   const claim = { projectId: input.projectId, domain: readDomainName(input.domain) }
-  // Once before the keys, which cost much, and once when nothing can come in between.
+  // Before the expensive keys, and again in the transaction.
   await refuseClaim(deps.store.read, claim)
   const keys = await makeDomainKeys(deps)
   const row = await deps.store.write(async (tx) => {
@@ -49,26 +49,26 @@ export async function addDomain(deps: AddDomainDeps, input: DomainInput): Promis
   return toDomainView(row, deps.config)
 }
 
-/** The A-label form. @throws AppError VALIDATION_ERROR */
+/** Returns the A-label form. @throws AppError VALIDATION_ERROR */
 export function readDomainName(text: string): string {
   const domain = parseDomain(text)
   if (domain === undefined) throw invalidField('domain', 'invalid_string', 'Not a domain name')
   return domain
 }
 
-/** The caller has seen that no other project owns it. */
+/** The caller has checked that no other project owns the domain. */
 export async function insertDomain(tx: Tx, domain: NewDomain): Promise<Domain> {
   const { keys, isTrusted, at, ...claim } = domain
-  const standing = { isTrusted, isVerified: isTrusted, status: trustStatus(isTrusted) }
+  const state = { isTrusted, isVerified: isTrusted, status: initialStatus(isTrusted) }
   const times = { createdAt: at, updatedAt: at }
   return tx
     .insert(domains)
-    .values({ id: newId(), ...claim, ...keys, ...standing, ...times })
+    .values({ id: newId(), ...claim, ...keys, ...state, ...times })
     .returning()
     .get()
 }
 
-function trustStatus(isTrusted: boolean): Domain['status'] {
+function initialStatus(isTrusted: boolean): Domain['status'] {
   return isTrusted ? 'Success' : 'Pending'
 }
 

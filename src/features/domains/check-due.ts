@@ -1,6 +1,6 @@
 /**
- * The background check: every 5 minutes each domain that is not trusted is checked again, the one
- * that waits longest first, a few at a time.
+ * The background check: every 5 minutes it checks each domain that is not trusted, the one with the
+ * oldest check first, eight at a time.
  */
 import { MINUTE_MS } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
@@ -9,11 +9,11 @@ import { domains } from '../../store/schema/domains.ts'
 import type { Base } from '../base.ts'
 import { type CheckDeps, checkDomain } from './check.ts'
 
-/** A little under the 5 minutes between two runs: the last one took some time itself. */
+/** Less than the 5 minutes between two runs, because a run takes some time itself. */
 const DUE_AFTER_MS = 4 * MINUTE_MS
 const CONCURRENCY = 8
 
-/** How many were checked. One that cannot be checked is logged and does not stop the others. */
+/** Returns the number of checked domains. A failed check is logged and does not stop the others. */
 export async function checkDueDomains(deps: CheckDeps, signal?: AbortSignal): Promise<number> {
   const ids = await listDue(deps)
   let next = 0

@@ -1,4 +1,4 @@
-/** One domain's records looked up and what comes of it stored. */
+/** Queries the records of one domain and stores its new verification state. */
 import { eq } from '../../store/drizzle.ts'
 import { type Domain, domains } from '../../store/schema/domains.ts'
 import type { Base } from '../base.ts'
@@ -11,11 +11,11 @@ export type CheckDeps = Pick<Base, 'store' | 'config' | 'directory' | 'resolver'
 
 export type CheckedDomain = {
   domain: Domain
-  /** Its key was found, but another project has the domain verified. */
+  /** The key was found, but another project has verified the domain. */
   isRefused: boolean
 }
 
-/** Undefined when the domain was deleted meanwhile. */
+/** Returns undefined when the domain was deleted meanwhile. */
 export async function checkDomain(
   deps: CheckDeps,
   domain: Domain,
@@ -37,7 +37,7 @@ export async function checkDomain(
       .returning()
       .get()
     if (changesSending(current, change)) tx.afterCommit(deps.directory.drop)
-    tx.afterCommit(() => report(deps, current, checked))
+    tx.afterCommit(() => logChange(deps, current, checked))
     return { domain: checked, isRefused }
   })
 }
@@ -50,7 +50,7 @@ function isOtherState(before: Domain, after: VerificationState): boolean {
   return before.status !== after.status || changesSending(before, after)
 }
 
-/** What the directory remembers of a domain. Most checks change none of it. */
+/** Compares the fields that the directory caches. Most checks change none of them. */
 function changesSending(before: Domain, after: VerificationState): boolean {
   return (
     before.isVerified !== after.isVerified ||
@@ -60,7 +60,7 @@ function changesSending(before: Domain, after: VerificationState): boolean {
   )
 }
 
-function report({ log }: Pick<Base, 'log'>, before: Domain, after: Domain): void {
+function logChange({ log }: Pick<Base, 'log'>, before: Domain, after: Domain): void {
   if (before.isVerified === after.isVerified) return
   const { id, domain, projectId } = after
   if (after.isVerified) log.info({ id, domain, projectId }, 'a sender domain is verified')

@@ -10,7 +10,7 @@ import { requireEnabledProject } from './ownership.ts'
 const MAX_NAMED = 10
 
 /**
- * Removes a domain with its keys: nothing more is sent from it, what waits included.
+ * Deletes a domain with its keys. Mail from the domain, including waiting mail, is no longer sent.
  * @throws AppError RESOURCE_NOT_FOUND, PROJECT_DISABLED, CONFLICT while templates send from it
  *   (`details.templates`: the first of them)
  */
@@ -20,11 +20,11 @@ export async function deleteDomain(
 ): Promise<void> {
   await store.write(async (tx) => {
     await requireEnabledProject(tx, projectId)
-    const isIt = and(eq(domains.id, id), eq(domains.projectId, projectId))
-    const domain = await tx.select().from(domains).where(isIt).get()
+    const isGiven = and(eq(domains.id, id), eq(domains.projectId, projectId))
+    const domain = await tx.select().from(domains).where(isGiven).get()
     if (domain === undefined) throw domainNotFound(id)
     await refuseWhileUsed(tx, domain)
-    await tx.delete(domains).where(isIt)
+    await tx.delete(domains).where(isGiven)
     tx.afterCommit(directory.drop)
   })
 }

@@ -1,8 +1,7 @@
 /**
- * Claims do not last for ever: a domain that is not verified within 30 days, or not again within 30
- * days after it lost its verification, is forgotten, unless templates still send from it.
+ * Deletes expired claims: domains that were not verified within 30 days, or not again within 30 days
+ * after their checks began to fail. A domain that a template sends from stays.
  */
-
 import { DAY_MS } from '../../clock.ts'
 import { rowsChanged } from '../../store/database.ts'
 import { and, eq, notInArray, sql } from '../../store/drizzle.ts'
@@ -12,7 +11,7 @@ import type { Base } from '../base.ts'
 
 const CLAIM_MS = 30 * DAY_MS
 
-/** How many lapsed. */
+/** Returns the number of deleted domains. */
 export async function deleteExpiredClaims({
   store,
   now,
@@ -23,11 +22,11 @@ export async function deleteExpiredClaims({
       .select({ domain: templates.fromDomain })
       .from(templates)
       .where(eq(templates.projectId, domains.projectId))
-    const lapsed = and(
+    const isExpired = and(
       eq(domains.isVerified, false),
       sql`coalesce(${domains.failingSince}, ${domains.createdAt}) < ${before}`,
       notInArray(domains.domain, used),
     )
-    return rowsChanged(await tx.delete(domains).where(lapsed))
+    return rowsChanged(await tx.delete(domains).where(isExpired))
   })
 }

@@ -1,7 +1,7 @@
 /**
- * A domain's two signing keys. The private ones are sealed before they reach the database. A
- * selector is made from its key, so that two projects that claim one domain, or one that comes
- * back to it, never ask for different keys under one name.
+ * Makes a domain's two signing keys. The keyring seals the private keys before they are stored. A
+ * selector is derived from its key, so two projects that claim one domain, or one project that adds a
+ * domain again, never need different keys under one name.
  */
 import { createHash, createPublicKey } from 'node:crypto'
 import { type DkimKeyType, dkimRecord, generateDkimKeyPair } from '../../mail/compose/dkim.ts'
@@ -20,7 +20,7 @@ export type DomainKeys = Pick<
 
 const SELECTOR_DIGITS = 10
 
-/** RSA of 2048 bits takes a thread some 200 ms. */
+/** RSA with 2048 bits takes about 200 ms in a thread. */
 export async function makeDomainKeys({ keyring }: Pick<Base, 'keyring'>): Promise<DomainKeys> {
   const [rsa, ed25519] = await Promise.all([
     generateDkimKeyPair('rsa'),
@@ -36,7 +36,7 @@ export async function makeDomainKeys({ keyring }: Pick<Base, 'keyring'>): Promis
   }
 }
 
-/** The text of the TXT record that publishes a stored key. */
+/** Returns the text of the TXT record that publishes a key. */
 export function keyRecord(keyType: DkimKeyType, publicKey: string): string {
   return dkimRecord(keyType, createPublicKey(publicKey))
 }

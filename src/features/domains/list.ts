@@ -3,7 +3,7 @@ import { domains } from '../../store/schema/domains.ts'
 import type { Base } from '../base.ts'
 import { type DomainView, toDomainView } from './view.ts'
 
-/** A project's domains, or everybody's; newest first. */
+/** Lists a project's domains, or those of all projects; newest first. */
 export async function listDomains(
   { store, config }: Pick<Base, 'store' | 'config'>,
   projectId?: string,

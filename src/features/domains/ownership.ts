@@ -1,6 +1,6 @@
 /**
- * Whose a domain is: of the one project that has it verified. Until then any number of projects may
- * claim it. A refusal never says whose it is.
+ * A domain belongs to the one project that has verified it. Until then, any number of projects may claim
+ * it. Errors never name the owner.
  */
 import { getDomain } from 'tldts'
 import { AppError, notFound } from '../../errors.ts'
@@ -27,7 +27,7 @@ export async function requireEnabledProject(queries: Queries, projectId: string)
   if (project.isDisabled) throw new AppError('PROJECT_DISABLED', 'This project is disabled.')
 }
 
-/** Whether another project has the domain verified. */
+/** Whether another project has verified the domain. */
 export async function isOwnedElsewhere(queries: Queries, claim: Claim): Promise<boolean> {
   const owner = await queries
     .select({ id: domains.id })
@@ -43,10 +43,10 @@ export async function isOwnedElsewhere(queries: Queries, claim: Claim): Promise<
   return owner !== undefined
 }
 
-/** Whether a disabled project has verified the domain's root, or anything under the same root. */
+/** Whether a disabled project has verified the domain's root, or any domain under that root. */
 export async function isUnderDisabledRoot(queries: Queries, domain: string): Promise<boolean> {
   const root = getDomain(domain, { allowPrivateDomains: true }) ?? domain
-  const taken = await queries
+  const blocking = await queries
     .select({ id: domains.id })
     .from(projects)
     .innerJoin(domains, eq(domains.projectId, projects.id))
@@ -58,7 +58,7 @@ export async function isUnderDisabledRoot(queries: Queries, domain: string): Pro
       ),
     )
     .get()
-  return taken !== undefined
+  return blocking !== undefined
 }
 
 export function ownedElsewhere(): AppError {

@@ -1,6 +1,6 @@
 /**
- * What DNS has where a record is asked for. `missing` and `different` are definitive (NXDOMAIN, no
- * such record, another one); `unknown` means that no server could say.
+ * Queries DNS for the wanted records of a domain. `missing` (NXDOMAIN or no such record) and
+ * `different` (another record) are definitive; `unknown` means that no server answered.
  */
 import { getDomain } from 'tldts'
 import type { DnsAnswer, MxRecord } from '../../outbound/dns/answer.ts'
@@ -10,10 +10,10 @@ import type { RecordPurpose, WantedRecord } from './records.ts'
 
 export type Finding = RecordFinding & { purpose: RecordPurpose }
 
-type Sight = Pick<RecordFinding, 'state' | 'found'>
+type QueryResult = Pick<RecordFinding, 'state' | 'found'>
 type Texts = readonly string[]
 type TextRule = {
-  /** Whether a record is of the kind asked for at all. */
+  /** Whether a record is of the wanted kind. */
   isOfKind(text: string): boolean
   isRight(texts: Texts, wanted: string): boolean
 }
@@ -21,7 +21,7 @@ type TextRule = {
 const MAX_SHOWN_RECORDS = 10
 const MAX_SHOWN_LENGTH = 600
 
-/** Asks the servers anew, whatever is remembered of earlier answers. */
+/** Queries the servers without the resolver's cache. */
 export async function queryRecords(
   resolver: Pick<Resolver, 'txt' | 'mx'>,
   records: readonly WantedRecord[],
@@ -30,16 +30,16 @@ export async function queryRecords(
     records.map(async (record) => ({
       purpose: record.purpose,
       ...(record.type === 'MX'
-        ? await lookAtMx(resolver, record)
-        : await lookAtText(resolver, record)),
+        ? await queryMx(resolver, record)
+        : await queryText(resolver, record)),
     })),
   )
 }
 
-async function lookAtMx(
+async function queryMx(
   resolver: Pick<Resolver, 'mx'>,
   { name, value }: WantedRecord,
-): Promise<Sight> {
+): Promise<QueryResult> {
   const answer = await resolver.mx(name, { isFresh: true })
   if (answer.kind !== 'found') return absence(answer)
   const [, host] = value.toLowerCase().split(' ')
@@ -47,45 +47,48 @@ async function lookAtMx(
   return { state: isRight ? 'found' : 'different', found: shown(answer.records.map(formatMx)) }
 }
 
-async function lookAtText(resolver: Pick<Resolver, 'txt'>, record: WantedRecord): Promise<Sight> {
-  const sight = await readText(resolver, record)
-  if (record.purpose !== 'dmarc' || sight.state !== 'missing') return sight
+async function queryText(
+  resolver: Pick<Resolver, 'txt'>,
+  record: WantedRecord,
+): Promise<QueryResult> {
+  const result = await queryTextAt(resolver, record)
+  if (record.purpose !== 'dmarc' || result.state !== 'missing') return result
   // The policy of the organisation covers its subdomains (RFC 7489 section 6.6.3).
   const organization = getDomain(record.name.slice('_dmarc.'.length), { allowPrivateDomains: true })
   const name = `_dmarc.${organization}`
-  if (organization === null || name === record.name) return sight
-  return readText(resolver, { ...record, name })
+  if (organization === null || name === record.name) return result
+  return queryTextAt(resolver, { ...record, name })
 }
 
-async function readText(
+async function queryTextAt(
   resolver: Pick<Resolver, 'txt'>,
   { purpose, name, value }: WantedRecord,
-): Promise<Sight> {
+): Promise<QueryResult> {
   const answer = await resolver.txt(name, { isFresh: true })
   if (answer.kind !== 'found') return absence(answer)
-  const { isOfKind, isRight } = textRules[purpose] ?? keyRule
+  const { isOfKind, isRight } = TEXT_RULES[purpose] ?? KEY_RULE
   const texts = answer.records.filter(isOfKind)
   if (texts.length === 0) return { state: 'missing', found: [] }
   return { state: isRight(texts, value) ? 'found' : 'different', found: shown(texts) }
 }
 
-function absence(answer: DnsAnswer<unknown>): Sight {
+function absence(answer: DnsAnswer<unknown>): QueryResult {
   return { state: answer.kind === 'failed' ? 'unknown' : 'missing', found: [] }
 }
 
-/** Whatever stands at the name of a key is taken for one: verifiers do the same. */
-const keyRule: TextRule = {
+/** Any TXT record at the name of a key counts as a key, as it does for verifiers. */
+const KEY_RULE: TextRule = {
   isOfKind: () => true,
   isRight: (texts, wanted) => texts.some((text) => isSameKey(text, wanted)),
 }
 
-const textRules: Partial<Record<RecordPurpose, TextRule>> = {
-  // Two SPF records are an error (RFC 7208 section 4.5), what stands beside `mx` is not.
+const TEXT_RULES: Partial<Record<RecordPurpose, TextRule>> = {
+  // Two SPF records are an error (RFC 7208 section 4.5); mechanisms besides `mx` are not.
   'return-path-spf': {
     isOfKind: (text) => /^v=spf1(?: |$)/i.test(text),
     isRight: (texts) => texts.length === 1 && /(?:^| )\+?mx(?: |$)/i.test(texts[0] ?? ''),
   },
-  // Any policy will do, but two are none (RFC 7489 section 6.6.3).
+  // Any policy is right, but two records count as none (RFC 7489 section 6.6.3).
   dmarc: {
     isOfKind: (text) => /^v\s*=\s*DMARC1\s*(?:;|$)/.test(text),
     isRight: (texts) => texts.length === 1,
@@ -109,7 +112,7 @@ function isSameKey(text: string, wanted: string): boolean {
   )
 }
 
-/** `tag=value` by `;`, without any white space: none of these tags has a meaning for it. */
+/** Reads `tag=value` pairs between `;` and removes white space, which means nothing in these tags. */
 function readTags(text: string): Map<string, string> {
   const tags = text.replace(/\s+/g, '').split(';')
   return new Map(

@@ -1,7 +1,7 @@
 /**
- * The DNS records asked for a sender domain D. Only the RSA key is required: the domain is verified
- * when it is found. The others are worth having (a second signature, SPF alignment and bounces,
- * DMARC), or are for those who want replies here.
+ * The DNS records of a sender domain. Only the RSA key is required: it verifies the domain. The others
+ * are recommended (a second signature, SPF alignment and bounces, DMARC), or are for projects that
+ * receive replies here.
  */
 import type { Domain, RecordFinding } from '../../store/schema/domains.ts'
 import { keyRecord } from './keys.ts'
@@ -19,19 +19,19 @@ export type WantedRecord = {
   /** In A-labels, without a final dot. */
   name: string
   type: 'TXT' | 'MX'
-  /** Of an MX record the preference and the host. */
+  /** For an MX record, the preference and the host. */
   value: string
   required: boolean
 }
 
-/** With what the last check found; `unknown` before the first, and when no server answered. */
+/** A wanted record with the result of the last check; `unknown` before the first check. */
 export type DomainRecord = WantedRecord & Pick<RecordFinding, 'state' | 'found'>
 
 const MX_PREFERENCE = 10
-/** RFC 1035 section 3.3. */
-const MAX_STRING = 255
+/** The octets of one string of a TXT record (RFC 1035 section 3.3). */
+const MAX_STRING_BYTES = 255
 
-/** `hostname`: `delivery.hostname`, whom the domain's mail servers shall be. */
+/** `hostname`: `delivery.hostname`, the mail server that the MX records name. */
 export function wantedRecords(domain: Domain, hostname: string): WantedRecord[] {
   const { domain: name } = domain
   const mailServer = `${MX_PREFERENCE} ${hostname}`
@@ -75,30 +75,30 @@ export function wantedRecords(domain: Domain, hostname: string): WantedRecord[] 
   ]
 }
 
-/** What whoever makes a record ought to know first; null for most. */
+/** Returns a warning for people who publish this record; null for most records. */
 export function describeRisk({
   purpose,
   name,
 }: Pick<WantedRecord, 'purpose' | 'name'>): string | null {
   if (purpose !== 'replies') return null
   return (
-    `This record moves all mail of ${name} to this server, for whatever mailboxes it has now. ` +
-    `For replies only, add a domain of their own, such as replies.${name}.`
+    `This record moves all mail of ${name} to this server, including mail to its present mailboxes. ` +
+    `To receive only replies, add a separate domain, such as replies.${name}.`
   )
 }
 
-/** A record as a line of a zone file (RFC 1035 section 5.1); of a TXT the strings of 255 octets. */
+/** Formats a line of a zone file (RFC 1035 section 5.1). TXT is cut into strings of 255 octets. */
 export function formatZoneLine({ name, type, value }: WantedRecord): string {
   if (type === 'MX') return `${name}. IN MX ${value}.`
   const octets = Buffer.from(value)
-  const strings = Array.from({ length: Math.ceil(octets.length / MAX_STRING) }, (_, index) =>
-    octets.toString('latin1', index * MAX_STRING, (index + 1) * MAX_STRING),
+  const strings = Array.from({ length: Math.ceil(octets.length / MAX_STRING_BYTES) }, (_, index) =>
+    octets.toString('latin1', index * MAX_STRING_BYTES, (index + 1) * MAX_STRING_BYTES),
   )
   const quoted = strings.map((text) => `"${text.replace(/["\\]/g, '\\$&')}"`)
   return `${name}. IN TXT ${quoted.join(' ')}`
 }
 
-/** The same with the states of the last check. */
+/** Returns the wanted records with the states of the last check. */
 export function describeRecords(domain: Domain, hostname: string): DomainRecord[] {
   const findings = new Map(domain.findings?.map((finding) => [finding.purpose, finding]))
   return wantedRecords(domain, hostname).map((record) => {

@@ -1,6 +1,6 @@
 /**
- * After a change of `secret`: the signing keys that the previous one sealed are sealed anew, so
- * that they outlive it when `secret_previous` is taken away.
+ * Seals signing keys again after a change of `secret`: keys that the previous secret sealed could not be
+ * opened once `secret_previous` is removed.
  */
 import { and, asc, eq, gt } from '../../store/drizzle.ts'
 import { type Domain, domains } from '../../store/schema/domains.ts'
@@ -10,7 +10,7 @@ type SealedKeys = Pick<Domain, 'id' | 'rsaPrivateKey' | 'ed25519PrivateKey'>
 
 const PAGE = 500
 
-/** How many domains' keys were sealed anew. @throws TypeError when neither secret sealed one */
+/** Returns the number of changed domains. @throws TypeError when neither secret opens a key */
 export async function resealDomainKeys(deps: Pick<Base, 'store' | 'keyring'>): Promise<number> {
   let resealed = 0
   let page = await listAfter(deps, '')

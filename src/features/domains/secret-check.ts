@@ -1,9 +1,9 @@
-/** Whether the secret is the one that the database was made with. */
+/** Checks that `secret` opens the signing keys in the database. */
 import { ConfigError } from '../../config/problems.ts'
 import { domains } from '../../store/schema/domains.ts'
 import type { Base } from '../base.ts'
 
-/** @throws ConfigError when the signing keys at rest do not open: a lost or another `secret` */
+/** @throws ConfigError when a stored key does not open because `secret` is another one */
 export async function checkSecret({
   store,
   keyring,
@@ -15,8 +15,9 @@ export async function checkSecret({
   } catch (error) {
     const problem = {
       key: 'secret',
-      found: 'one that does not open the keys in the database',
-      expected: 'the secret that the database was made with (restore it, or set secret_previous)',
+      found: 'a secret that does not open the keys in the database',
+      expected:
+        'the secret that the database was created with (restore it, or set secret_previous)',
       where: null,
     }
     throw new ConfigError([problem], { cause: error })

@@ -1,6 +1,7 @@
 /**
- * The DNS records of the server itself: an address for its name, that name for its address, and the
- * MX to which mail of domains without a return-path record comes back.
+ * Checks the DNS records of the server itself: the addresses of its name, the PTR records of its
+ * addresses, and the MX of the server's return path, which receives bounces of domains without a
+ * return-path record of their own.
  */
 import ipaddr from 'ipaddr.js'
 import type { DnsAnswer } from '../../outbound/dns/answer.ts'
@@ -10,15 +11,15 @@ import type { Base } from '../base.ts'
 export type ServerRecord = Pick<RecordFinding, 'state' | 'found'> & {
   name: string
   type: 'A' | 'AAAA' | 'PTR' | 'MX'
-  /** What ought to stand there; null where any will do. */
+  /** The expected value; null when any value is right. */
   value: string | null
-  /** For a sender; an IPv6 address need not be. */
+  /** Needed for sending; an IPv6 address is optional. */
   required: boolean
 }
 
 type Deps = Pick<Base, 'config' | 'resolver'>
 
-/** Asks the servers anew. */
+/** Queries the servers without the resolver's cache. */
 export async function checkServerRecords(deps: Deps): Promise<ServerRecord[]> {
   const { hostname, sourceAddresses } = deps.config.delivery
   const addresses = await Promise.all([
@@ -65,7 +66,7 @@ function absence(answer: DnsAnswer<unknown>): Pick<RecordFinding, 'state' | 'fou
   return { state: answer.kind === 'failed' ? 'unknown' : 'missing', found: [] }
 }
 
-/** RFC 1035 section 3.5, RFC 3596 section 2.5. */
+/** Returns the name of the PTR record (RFC 1035 section 3.5, RFC 3596 section 2.5). */
 function reverseNameOf(address: string): string {
   const parsed = ipaddr.process(address)
   const octets = parsed.toByteArray()

@@ -1,16 +1,16 @@
 /**
- * What a check makes of a domain.
+ * The verification state of a domain after a check.
  *
  * | the RSA key is | not verified yet            | verified                                    |
  * |----------------|-----------------------------|---------------------------------------------|
- * | found          | verified, Success           | Success, earlier failures forgotten         |
- * | missing        | Pending (Failed if it was   | a failure; un-verified and Failed after the |
- * |                | verified before)            | third in a row, over at least an hour       |
- * | different      | Failed                      | as missing                                  |
- * | unknown        | TemporaryFailure, nothing   | TemporaryFailure, nothing else changes:     |
- * |                | else changes                | the failures before it still count          |
+ * | found          | verified, Success           | Success; earlier failures are cleared       |
+ * | missing        | Pending (Failed if it was   | a failure; not verified and Failed after    |
+ * |                | verified before)            | three in a row over at least an hour        |
+ * | different      | Failed                      | like missing                                |
+ * | unknown        | TemporaryFailure; nothing   | TemporaryFailure; nothing else changes:     |
+ * |                | else changes                | earlier failures still count                |
  *
- * A trusted domain is verified whatever its records say.
+ * A trusted domain is verified whatever its records are.
  */
 import { HOUR_MS } from '../../clock.ts'
 import type { Domain } from '../../store/schema/domains.ts'
@@ -30,25 +30,26 @@ export type VerificationState = Pick<
   | 'checkedAt'
 >
 
-type Standing = Pick<Domain, 'isVerified' | 'status' | 'failedChecks' | 'failingSince'>
+type KeyState = Pick<Domain, 'isVerified' | 'status' | 'failedChecks' | 'failingSince'>
 
 const MAX_FAILED_CHECKS = 3
 const MIN_FAILING_MS = HOUR_MS
 
-/** `at`: epoch ms of the check. */
+/** Returns the state after a check at `at` (epoch ms). */
 export function nextVerificationState(
   domain: Domain,
   findings: Finding[],
   at: number,
 ): VerificationState {
-  const found = (purpose: RecordPurpose, isFoundNow: boolean) => {
+  // An unknown record keeps its earlier state.
+  const found = (purpose: RecordPurpose, wasFound: boolean) => {
     const state = findings.find((finding) => finding.purpose === purpose)?.state
-    return state === 'found' || ((state ?? 'unknown') === 'unknown' && isFoundNow)
+    return state === 'found' || ((state ?? 'unknown') === 'unknown' && wasFound)
   }
   return {
-    ...judgeStanding(domain, findings, at),
+    ...nextKeyState(domain, findings, at),
     isEd25519Found: found('dkim-ed25519', domain.isEd25519Found),
-    // Without the SPF record the return path of the server itself serves better.
+    // Without the SPF record, the server's own return path is better.
     isReturnPathFound:
       found('return-path', domain.isReturnPathFound) &&
       found('return-path-spf', domain.isReturnPathFound),
@@ -58,32 +59,34 @@ export function nextVerificationState(
   }
 }
 
-function judgeStanding(domain: Domain, findings: Finding[], at: number): Standing {
+function nextKeyState(domain: Domain, findings: Finding[], at: number): KeyState {
   const { isVerified, failedChecks, failingSince } = domain
-  const as = (status: Standing['status']) => ({ isVerified, failedChecks, failingSince, status })
-  if (domain.isTrusted) return verified
+  const withStatus = (status: KeyState['status']) => {
+    return { isVerified, failedChecks, failingSince, status }
+  }
+  if (domain.isTrusted) return VERIFIED
   switch (findings.find(({ purpose }) => purpose === 'dkim')?.state) {
     case 'found':
-      return verified
+      return VERIFIED
     case 'missing':
       if (isVerified) return countFailure(domain, at)
-      return as(failingSince === null ? 'Pending' : 'Failed')
+      return withStatus(failingSince === null ? 'Pending' : 'Failed')
     case 'different':
-      return isVerified ? countFailure(domain, at) : as('Failed')
+      return isVerified ? countFailure(domain, at) : withStatus('Failed')
     default:
-      return as('TemporaryFailure')
+      return withStatus('TemporaryFailure')
   }
 }
 
-const verified: Standing = {
+const VERIFIED: KeyState = {
   isVerified: true,
   status: 'Success',
   failedChecks: 0,
   failingSince: null,
 }
 
-/** `failingSince` stays when the domain is lost: its claim lapses some time after that. */
-function countFailure(domain: Domain, at: number): Standing {
+/** `failingSince` stays when the domain loses its verification: its claim expires 30 days after it. */
+function countFailure(domain: Domain, at: number): KeyState {
   const failedChecks = domain.failedChecks + 1
   const failingSince = domain.failingSince ?? at
   const isLost = failedChecks >= MAX_FAILED_CHECKS && at - failingSince >= MIN_FAILING_MS

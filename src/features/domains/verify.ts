@@ -1,4 +1,4 @@
-/** Checking a domain now, or trusting it without a check. */
+/** Checks a domain now, or trusts it without a check. */
 import { eq } from '../../store/drizzle.ts'
 import { type Domain, domains } from '../../store/schema/domains.ts'
 import type { Base } from '../base.ts'
@@ -8,20 +8,20 @@ import { isOwnedElsewhere, ownedElsewhere } from './ownership.ts'
 import { type DomainView, toDomainView } from './view.ts'
 
 export type VerifyOptions = {
-  /** Skips DNS, now and for ever: for the sandbox and for tests. */
+  /** Verifies the domain without DNS, for good: for the sandbox and for tests. */
   trust?: boolean | undefined
 }
 
 /**
  * @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND, CONFLICT (a name that several projects
- *   claim), FORBIDDEN (another project has the domain verified)
+ *   claim), FORBIDDEN (another project has verified the domain)
  */
 export async function verifyDomain(
   deps: CheckDeps,
-  target: DomainLookup,
+  lookup: DomainLookup,
   { trust = false }: VerifyOptions = {},
 ): Promise<DomainView> {
-  const domain = await getDomain(deps, target)
+  const domain = await getDomain(deps, lookup)
   const verified = trust ? await trustDomain(deps, domain) : await checkNow(deps, domain)
   return toDomainView(verified, deps.config)
 }

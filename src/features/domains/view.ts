@@ -1,4 +1,4 @@
-/** A domain as the API and the command line show it. */
+/** The form of a domain that the API and the commands show. */
 import { formatInstant } from '../../clock.ts'
 import type { Config } from '../../config/config.ts'
 import { displayDomain } from '../../mail/address/address.ts'

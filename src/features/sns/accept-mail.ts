@@ -1,6 +1,6 @@
 /**
- * Mail that SES took in for a domain of ours and hands on: from here it goes the way of what comes
- * by SMTP. The domain's MX is SES's then, so that its being verified is all that is asked.
+ * Accepts mail that SES received for one of our domains: it is stored and processed like mail by SMTP.
+ * The domain's MX is a host of SES, so the domain only needs to be verified.
  */
 import { AppError } from '../../errors.ts'
 import { parseAddress } from '../../mail/address/address.ts'
@@ -14,7 +14,7 @@ import { MailboxFull } from '../receiving/accept/quota.ts'
 import type { ReceivedMail } from './notification.ts'
 import { processOnce } from './processed-messages.ts'
 
-/** SES takes 50 recipients a message. */
+/** SES accepts 50 recipients for a message. */
 const MAX_RECIPIENTS = 50
 
 const findOwner = statement((db) =>
@@ -25,8 +25,8 @@ const findOwner = statement((db) =>
 )
 
 /**
- * False when none of its recipients is at a domain of ours.
- * @throws AppError EXTERNAL_SERVICE_ERROR while a mailbox is full: SNS comes again
+ * Returns false when no recipient is at one of our domains.
+ * @throws AppError EXTERNAL_SERVICE_ERROR while a mailbox is full: SNS tries again
  */
 export async function acceptReceivedMail(
   deps: Pick<Base, 'config' | 'store' | 'inboundNotifier' | 'now'>,

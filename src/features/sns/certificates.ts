@@ -1,8 +1,7 @@
 /**
- * The certificates that SNS signs with, by address. They come from a host of SNS by HTTPS, whose own
- * certificate says that it is one; what is served there must besides be in force and name SNS.
+ * Fetches and caches the certificates that SNS signs with. They come by HTTPS from a host of SNS. A
+ * certificate must also be within its period of validity and be issued to SNS.
  */
-
 import { X509Certificate } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { DAY_MS } from '../../clock.ts'
@@ -13,33 +12,33 @@ import { untrusted } from './untrusted.ts'
 
 export type Certificates = {
   /**
-   * @throws AppError FORBIDDEN for what is no certificate of SNS, EXTERNAL_SERVICE_ERROR when it
-   * cannot be had at the moment
+   * @throws AppError FORBIDDEN when the URL has no certificate of SNS, EXTERNAL_SERVICE_ERROR when the
+   *   certificate cannot be fetched at the moment
    */
   get(url: URL): Promise<X509Certificate>
 }
 
-type Known = { certificate: Promise<X509Certificate>; expiresAt: number }
+type CachedCertificate = { certificate: Promise<X509Certificate>; expiresAt: number }
 
-/** SNS has one or two a region at a time. */
-const MAX_KNOWN = 100
-const REMEMBERED_MS = DAY_MS
-/** So that a stranger who knows a topic's name cannot make us ask without end. */
-const FAILURE_REMEMBERED_MS = 10_000
+/** SNS has one or two certificates for a region at a time. */
+const MAX_CACHED = 100
+const CACHE_MS = DAY_MS
+/** A stranger who knows a topic's name must not be able to cause requests without end. */
+const FAILURE_CACHE_MS = 10_000
 const MAX_FETCHES = 4
 
-/** Of most regions; the others' have their region in it. */
+/** The names of most regions; other names contain their region. */
 const COMMON_NAMES = ['sns.amazonaws.com', 'sns.amazonaws.com.cn']
-/** Signs in the region beside it too. */
+/** Signs in both regions of GovCloud. */
 const GOVERNMENT_NAME = 'sns-us-gov-west-1.amazonaws.com'
 
 export function createCertificates({
   publicFetch,
   now,
 }: Pick<Base, 'publicFetch' | 'now'>): Certificates {
-  const good = new LRUCache<string, Known>({ max: MAX_KNOWN })
-  // Apart, so that whatever else is named crowds no good one out.
-  const tried = new LRUCache<string, Known>({ max: MAX_KNOWN })
+  const good = new LRUCache<string, CachedCertificate>({ max: MAX_CACHED })
+  // A cache of its own, so that requests for other URLs cannot evict good certificates.
+  const tried = new LRUCache<string, CachedCertificate>({ max: MAX_CACHED })
   let fetches = 0
 
   async function fetchOne(url: URL): Promise<X509Certificate> {
@@ -54,12 +53,12 @@ export function createCertificates({
     }
   }
 
-  function look(url: URL): Promise<X509Certificate> {
-    const known = [good, tried].map((entries) => entries.get(url.href))
-    const entry = known.find((each) => each !== undefined && each.expiresAt > now())
+  function find(url: URL): Promise<X509Certificate> {
+    const cached = [good, tried].map((entries) => entries.get(url.href))
+    const entry = cached.find((each) => each !== undefined && each.expiresAt > now())
     if (entry !== undefined) return entry.certificate
     const certificate = fetchOne(url)
-    const fresh = { certificate, expiresAt: now() + REMEMBERED_MS }
+    const fresh = { certificate, expiresAt: now() + CACHE_MS }
     tried.set(url.href, fresh)
     certificate.then(
       () => {
@@ -67,7 +66,7 @@ export function createCertificates({
         tried.delete(url.href)
       },
       () => {
-        fresh.expiresAt = now() + FAILURE_REMEMBERED_MS
+        fresh.expiresAt = now() + FAILURE_CACHE_MS
       },
     )
     return certificate
@@ -75,7 +74,7 @@ export function createCertificates({
 
   return {
     async get(url) {
-      const certificate = await look(url)
+      const certificate = await find(url)
       checkValidity(certificate, now())
       return certificate
     },
@@ -83,22 +82,23 @@ export function createCertificates({
 }
 
 async function fetchCertificate(publicFetch: PublicFetch, url: URL): Promise<X509Certificate> {
-  const answer = await publicFetch(url)
-  if (!answer.ok) throw answer.isRefused ? untrusted(answer.error) : unavailable(answer.error)
-  if (answer.status >= 500) throw unavailable(`${url.href} answered ${answer.status}`)
-  if (answer.status !== 200) throw untrusted(`${url.href} answered ${answer.status}`)
-  const certificate = parse(answer.body)
+  const response = await publicFetch(url)
+  if (!response.ok)
+    throw response.isRefused ? untrusted(response.error) : unavailable(response.error)
+  if (response.status >= 500) throw unavailable(`${url.href} answered ${response.status}`)
+  if (response.status !== 200) throw untrusted(`${url.href} answered ${response.status}`)
+  const certificate = parse(response.body)
   const isOfSns = namesOf(url).some((name) => certificate.checkHost(name))
-  if (!isOfSns) throw untrusted(`the certificate is of ${certificate.subject}`)
+  if (!isOfSns) throw untrusted(`the certificate is issued to ${certificate.subject}`)
   if (certificate.publicKey.asymmetricKeyType !== 'rsa') throw untrusted('the key is not RSA')
   return certificate
 }
 
-/** What the certificates of its region are issued to, as the AWS SDKs know it. */
+/** The names that a region's certificates are issued to, as the AWS SDKs list them. */
 function namesOf({ hostname }: URL): string[] {
-  const place = hostname.slice('sns.'.length)
-  const names = [...COMMON_NAMES, hostname, `sns-signing.${place}`, `sns-${place}`]
-  return place.startsWith('us-gov-') ? [...names, GOVERNMENT_NAME] : names
+  const region = hostname.slice('sns.'.length)
+  const names = [...COMMON_NAMES, hostname, `sns-signing.${region}`, `sns-${region}`]
+  return region.startsWith('us-gov-') ? [...names, GOVERNMENT_NAME] : names
 }
 
 function parse(pem: Buffer): X509Certificate {

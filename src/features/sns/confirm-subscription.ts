@@ -1,4 +1,4 @@
-/** Confirming the subscription to a listed topic, by asking the address that SNS gave for it. */
+/** Confirms the subscription to a listed topic by fetching the URL that SNS sent for it. */
 import { AppError } from '../../errors.ts'
 import type { Base } from '../base.ts'
 import type { SnsMessage } from './message.ts'
@@ -12,12 +12,12 @@ export async function confirmSubscription(
   { subscribeUrl, topicArn, messageId }: SnsMessage,
 ): Promise<void> {
   const url = parseSubscribeUrl(subscribeUrl ?? '', topicArn)
-  if (url === undefined) throw untrusted('the address confirms no subscription to this topic')
+  if (url === undefined) throw untrusted('the URL does not confirm a subscription to this topic')
   if (await isProcessed(deps, messageId)) return
-  const answer = await deps.publicFetch(url)
-  if (!answer.ok && answer.isRefused) throw untrusted(answer.error)
-  if (!answer.ok || answer.status !== 200) {
-    const cause = new Error(answer.ok ? `SNS answered ${answer.status}` : answer.error)
+  const response = await deps.publicFetch(url)
+  if (!response.ok && response.isRefused) throw untrusted(response.error)
+  if (!response.ok || response.status !== 200) {
+    const cause = new Error(response.ok ? `SNS answered ${response.status}` : response.error)
     throw new AppError('EXTERNAL_SERVICE_ERROR', 'The subscription could not be confirmed.', {
       cause,
     })

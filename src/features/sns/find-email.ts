@@ -1,5 +1,4 @@
-/** Which email a notification is of: by the relay's id for it, else by its Message-ID. */
-
+/** Finds the email that a notification is about: by the id that SES gave it, else by its Message-ID. */
 import type { RowOf } from '../../store/database.ts'
 import { and, desc, eq, ne, sql } from '../../store/drizzle.ts'
 import { isUuid } from '../../store/ids.ts'
@@ -19,7 +18,7 @@ export const findByProviderId = statement((db) =>
     .limit(1),
 )
 
-/** Received mail has other people's Message-IDs. */
+/** Received mail has Message-IDs of other senders. */
 const isSent = ne(emails.sourceType, 'INBOUND')
 
 const findOwn = statement((db) =>
@@ -31,7 +30,7 @@ const findOwn = statement((db) =>
     ),
 )
 
-/** The second term is the index's own. */
+/** The second term is the condition of the partial index. */
 export const findByMessageId = statement((db) =>
   db
     .select(columns)
@@ -49,7 +48,7 @@ export const findByMessageId = statement((db) =>
 
 export type ReportedEmail = RowOf<typeof findByProviderId>
 
-/** Undefined when none of these ids is of an email that we sent. */
+/** Returns undefined when no email that we sent has one of these ids. */
 export async function findReportedEmail(
   { store }: Pick<Base, 'store'>,
   { providerIds, messageIds }: MessageIds,

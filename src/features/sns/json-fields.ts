@@ -1,11 +1,11 @@
-/** Looking into JSON of which nothing is known: what is not there, or not of that kind, is empty. */
+/** Reads fields of unknown JSON: a missing field, or one of another type, reads as empty or null. */
 export type Fields = Readonly<Record<string, unknown>>
 
 export function fieldsAt(fields: Fields, name: string): Fields {
   return toFields(fields[name])
 }
 
-/** Objects of a list; whatever else is in it is left out. */
+/** Returns the objects of a list, without its other values. */
 export function listAt(fields: Fields, name: string): Fields[] {
   const value = fields[name]
   return Array.isArray(value) ? value.filter(isObject) : []

@@ -1,6 +1,6 @@
 /**
- * What SNS posts (its "HTTP/HTTPS message and JSON formats"), and the text that it signs: names and
- * values on lines of their own, in the order of the names.
+ * Parses a message of SNS (AWS: "HTTP/HTTPS message and JSON formats") and makes the text that SNS
+ * signs: names and values on lines of their own, in the order of the names.
  */
 export type SnsType = 'Notification' | 'SubscriptionConfirmation' | 'UnsubscribeConfirmation'
 
@@ -10,10 +10,10 @@ export type SnsMessage = {
   topicArn: string
   message: string
   subject: string | null
-  /** As sent, for it is signed; `at` is the same in epoch ms. */
+  /** As sent, because it is signed; `at` is the same instant in epoch ms. */
   timestamp: string
   at: number
-  /** Of confirmations. */
+  /** `token` and `subscribeUrl` are of confirmations. */
   token: string | null
   subscribeUrl: string | null
   signatureVersion: '1' | '2'
@@ -22,18 +22,18 @@ export type SnsMessage = {
   signingCertUrl: string
 }
 
-const types: readonly string[] = [
+const TYPES: readonly string[] = [
   'Notification',
   'SubscriptionConfirmation',
   'UnsubscribeConfirmation',
 ]
 
-/** Undefined for whatever is no message of SNS. */
+/** Returns undefined for a value that is not a message of SNS. */
 export function parseSnsMessage(value: unknown): SnsMessage | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const fields = value as Record<string, unknown>
   const { Type: type, SignatureVersion: version, Timestamp: timestamp } = fields
-  if (typeof type !== 'string' || !types.includes(type)) return undefined
+  if (typeof type !== 'string' || !TYPES.includes(type)) return undefined
   if (version !== '1' && version !== '2') return undefined
   const required = {
     messageId: fields.MessageId,
@@ -60,7 +60,7 @@ export function parseSnsMessage(value: unknown): SnsMessage | undefined {
   }
 }
 
-/** What the signature is of. */
+/** Returns the text that the signature covers. */
 export function signedText(message: SnsMessage): string {
   const confirmation: [string, string | null][] =
     message.type === 'Notification'

@@ -1,10 +1,10 @@
 /**
- * What SES tells in the `Message` of a notification (its "event publishing" and "receipt rule"
- * formats), as far as it concerns us. Addresses and texts in it are the outside world's.
+ * Parses the `Message` of a notification of SES (AWS: "event publishing" and "receipt rule" formats).
+ * Addresses and texts in the result come from strangers and are not checked.
  */
 import { type Fields, fieldsAt, listAt, textAt } from './json-fields.ts'
 
-/** By what its email may be found: ids of the relay, and Message-IDs without angle brackets. */
+/** Ids that may find the email: ids of SES, and Message-IDs without angle brackets. */
 export type MessageIds = { providerIds: string[]; messageIds: string[] }
 
 export type BouncedRecipient = { address: string; status: string | null; diagnostic: string | null }
@@ -27,17 +27,17 @@ export type Notification =
 
 export type ReceivedMail = {
   kind: 'received'
-  /** Raw; the header section alone where SES kept the rest to itself. */
+  /** The message; only its header section when SES did not send the rest. */
   content: Buffer
   reversePath: string
   recipients: string[]
-  /** Who handed it to SES, where SES says so. */
+  /** The client that sent the message to SES; empty when SES does not say. */
   clientAddress: string
   clientName: string
 }
 
-/** Undefined for what is none of these. */
-export function readNotification(text: string): Notification | undefined {
+/** Returns undefined for a notification of any other kind. */
+export function parseNotification(text: string): Notification | undefined {
   const event = parseObject(text)
   const kind = textAt(event, 'eventType') ?? textAt(event, 'notificationType')
   const mail = fieldsAt(event, 'mail')
@@ -66,7 +66,7 @@ function parseObject(text: string): Fields {
   try {
     return fieldsAt({ value: JSON.parse(text) }, 'value')
   } catch (error) {
-    // SES greets a new topic with a plain sentence.
+    // The first message of SES to a new topic is plain text.
     if (error instanceof SyntaxError) return {}
     throw error
   }
@@ -119,24 +119,24 @@ function readComplaint(complaint: Fields) {
 
 function readReceived(event: Fields, mail: Fields): ReceivedMail {
   const receipt = fieldsAt(event, 'receipt')
-  const toUs = textsAt(receipt, 'recipients')
+  const ruleRecipients = textsAt(receipt, 'recipients')
   const spf = headerOf(mail, 'received-spf') ?? ''
   return {
     kind: 'received',
     content: readContent(event, mail),
     reversePath: bareAddress(textAt(mail, 'source') ?? ''),
-    recipients: toUs.length > 0 ? toUs : textsAt(mail, 'destination'),
+    recipients: ruleRecipients.length > 0 ? ruleRecipients : textsAt(mail, 'destination'),
     clientAddress: /\bclient-ip=([\da-f.:]+)/i.exec(spf)?.[1] ?? '',
     clientName: /\bhelo=([\w.-]+)/i.exec(spf)?.[1] ?? '',
   }
 }
 
-/** SES writes `Name <address>` too, and `<>` is nobody. */
+/** SES also writes `Name <address>`, and `<>` for the null reverse path. */
 function bareAddress(text: string): string {
   return /<([^<>]*)>\s*$/.exec(text)?.[1] ?? text
 }
 
-/** Base64 or the text itself, as the receipt rule says. */
+/** Base64 or plain text, as the receipt rule says. */
 function readContent(event: Fields, mail: Fields): Buffer {
   const content = textAt(event, 'content')
   if (content === null) return headerSection(mail)
@@ -145,7 +145,7 @@ function readContent(event: Fields, mail: Fields): Buffer {
   return Buffer.from(content, isBase64 ? 'base64' : 'utf8')
 }
 
-/** A message has colons, base64 has none. */
+/** A message contains colons; base64 does not. */
 function isOnlyBase64(text: string): boolean {
   return /^[A-Za-z0-9+/=\s]*$/.test(text)
 }

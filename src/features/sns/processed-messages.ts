@@ -1,4 +1,4 @@
-/** Each message of SNS counts once: its id is written in the transaction of what it led to. */
+/** Makes each message of SNS count once: its id is written in the transaction of its effects. */
 import { DAY_MS } from '../../clock.ts'
 import { eq, lt } from '../../store/drizzle.ts'
 import { snsNotifications } from '../../store/schema/inbound.ts'
@@ -6,31 +6,31 @@ import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 
-/** Far longer than a message of that age would be believed. */
-const KEPT_MS = 3 * DAY_MS
+/** Much longer than the age at which a message is refused. */
+const RETENTION_MS = 3 * DAY_MS
 
-const findKnown = statement((db) =>
+const findId = statement((db) =>
   db
     .select({ id: snsNotifications.id })
     .from(snsNotifications)
     .where(eq(snsNotifications.id, parameter('id'))),
 )
 
-const insertKnown = statement((db) =>
+const insertId = statement((db) =>
   db
     .insert(snsNotifications)
     .values({ id: parameter('id'), receivedAt: parameter('at') })
     .onConflictDoNothing(),
 )
 
-/** Runs `work` unless the message was taken before; false then. */
+/** Runs `work` and returns true, or returns false when the message was processed before. */
 export function processOnce(
   { store, now }: Pick<Base, 'store' | 'now'>,
   messageId: string,
   work: (tx: Tx) => Promise<void>,
 ): Promise<boolean> {
   return store.write(async (tx) => {
-    if ((await tx.execute(insertKnown, { id: messageId, at: now() })) === 0) return false
+    if ((await tx.execute(insertId, { id: messageId, at: now() })) === 0) return false
     await work(tx)
     return true
   })
@@ -40,15 +40,15 @@ export async function isProcessed(
   { store }: Pick<Base, 'store'>,
   messageId: string,
 ): Promise<boolean> {
-  return (await store.read.find(findKnown, { id: messageId })) !== undefined
+  return (await store.read.find(findId, { id: messageId })) !== undefined
 }
 
-/** Forgets the ids of messages that would be too old by now. */
+/** Deletes the ids of messages that would be refused for their age. */
 export async function deleteExpiredNotifications({
   store,
   now,
 }: Pick<Base, 'store' | 'now'>): Promise<void> {
-  const before = now() - KEPT_MS
+  const before = now() - RETENTION_MS
   await store.write(async (tx) => {
     await tx.delete(snsNotifications).where(lt(snsNotifications.receivedAt, before))
   })

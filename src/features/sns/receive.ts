@@ -1,23 +1,22 @@
 /**
- * One message of SNS (contract 7.4): nothing in it is believed before its topic is one of
- * `sns.topic_arns`, its age is that of a notification still being delivered, and its signature holds.
+ * Receives one message of SNS (`POST /webhooks/sns`). A message is trusted when its topic is one of
+ * `sns.topic_arns`, it is recent, and its signature is valid.
  *
- * | then                                   | answer                                                |
+ * | message                                | result                                                |
  * |----------------------------------------|-------------------------------------------------------|
- * | not believed                           | FORBIDDEN; SNS does not come again                    |
- * | the certificate cannot be had now      | EXTERNAL_SERVICE_ERROR; SNS comes again               |
- * | confirmation of a subscription         | its address is asked, then done                       |
- * | of an email, which is found            | its outcome and the notification's id are written     |
- * |   the same notification again          | done, nothing is written                              |
- * |   no message id, no such email         | BAD_REQUEST, RESOURCE_NOT_FOUND                       |
- * |   delivered, and we still send it      | EXTERNAL_SERVICE_ERROR; SNS comes again               |
- * | received mail for a domain of ours     | kept as if it had come by SMTP                        |
- * | of no concern, or not to be understood | done; SNS would only bring the same again             |
- * | the database cannot be written         | DATABASE_ERROR; SNS comes again                       |
+ * | not trusted                            | FORBIDDEN; SNS does not try again                     |
+ * | its certificate cannot be fetched      | EXTERNAL_SERVICE_ERROR; SNS tries again               |
+ * | confirmation of a subscription         | success, after its URL was fetched                    |
+ * | about an email that is found           | success; its outcome and the message's id are written |
+ * |   a repeated message                   | success; nothing is written                           |
+ * |   no message id, or no such email      | BAD_REQUEST, RESOURCE_NOT_FOUND                       |
+ * |   delivery, while we still send it     | EXTERNAL_SERVICE_ERROR; SNS tries again               |
+ * | received mail for one of our domains   | success; it is accepted like mail by SMTP             |
+ * | of another kind, or malformed          | success, because a retry would change nothing         |
+ * | any, and the database cannot write     | DATABASE_ERROR; SNS tries again                       |
  *
- * SNS tries for at most an hour (its "message delivery retries").
+ * SNS tries for at most an hour (AWS: "message delivery retries").
  */
-
 import { verify } from 'node:crypto'
 import { HOUR_MS, MINUTE_MS } from '../../clock.ts'
 import { AppError, describeError, notFound } from '../../errors.ts'
@@ -29,7 +28,7 @@ import { type Certificates, createCertificates } from './certificates.ts'
 import { confirmSubscription } from './confirm-subscription.ts'
 import { findReportedEmail } from './find-email.ts'
 import { parseSnsMessage, type SnsMessage, signedText } from './message.ts'
-import { readNotification } from './notification.ts'
+import { parseNotification } from './notification.ts'
 import { processOnce } from './processed-messages.ts'
 import { toReportsAndHits } from './to-reports.ts'
 import { untrusted } from './untrusted.ts'
@@ -41,13 +40,13 @@ export type SnsDeps = Pick<
 >
 
 export type SnsReceiver = {
-  /** Whether any topic is believed. */
+  /** Whether any topic is listed. */
   isOpen: boolean
-  /** `body`: parsed JSON. Resolves when SNS may forget the message. @throws AppError, see above */
+  /** `body`: parsed JSON. Resolves when SNS need not try again. @throws AppError, see above */
   receive(body: unknown): Promise<void>
 }
 
-/** An hour of tries, and as much for what SNS itself held back. */
+/** An hour of retries, and another hour for delays within SNS. */
 const MAX_AGE_MS = 2 * HOUR_MS
 const MAX_AHEAD_MS = 15 * MINUTE_MS
 
@@ -57,10 +56,10 @@ export function createSnsReceiver(deps: SnsDeps): SnsReceiver {
     isOpen: deps.config.sns.topicArns.length > 0,
     async receive(body) {
       const message = parseSnsMessage(body)
-      if (message === undefined) throw untrusted('it is no message of SNS')
+      if (message === undefined) throw untrusted('it is not a message of SNS')
       await logRefusal(deps, message, async () => {
         await authenticate(deps, certificates, message)
-        await act(deps, message)
+        await process(deps, message)
       })
     },
   }
@@ -75,18 +74,19 @@ async function authenticate(
   const { topicArn, at, signatureVersion, signature, signingCertUrl } = message
   if (!config.sns.topicArns.includes(topicArn)) throw untrusted('the topic is not listed')
   const ageMs = now() - at
-  if (ageMs > MAX_AGE_MS || ageMs < -MAX_AHEAD_MS) throw untrusted('it is not of this time')
+  if (ageMs > MAX_AGE_MS || ageMs < -MAX_AHEAD_MS)
+    throw untrusted('its time is too far in the past or future')
   const url = parseCertificateUrl(signingCertUrl)
   if (url === undefined) throw untrusted('the certificate is not at a host of SNS')
   const { publicKey } = await certificates.get(url)
   const algorithm = signatureVersion === '1' ? 'RSA-SHA1' : 'RSA-SHA256'
   const signed = Buffer.from(signedText(message))
   if (!verify(algorithm, signed, publicKey, Buffer.from(signature, 'base64'))) {
-    throw untrusted('the signature does not hold')
+    throw untrusted('the signature is not valid')
   }
 }
 
-async function act(deps: SnsDeps, message: SnsMessage): Promise<void> {
+async function process(deps: SnsDeps, message: SnsMessage): Promise<void> {
   switch (message.type) {
     case 'SubscriptionConfirmation':
       return confirmSubscription(deps, message)
@@ -94,21 +94,25 @@ async function act(deps: SnsDeps, message: SnsMessage): Promise<void> {
       deps.log.warn({ topicArn: message.topicArn }, 'the subscription to a topic of SNS has ended')
       return
     case 'Notification':
-      return acknowledgeFaults(deps, message, () => takeNotification(deps, message))
+      return acknowledgeFaults(deps, message, () => processNotification(deps, message))
   }
 }
 
 /** @throws AppError BAD_REQUEST, RESOURCE_NOT_FOUND, EXTERNAL_SERVICE_ERROR, DATABASE_ERROR */
-async function takeNotification(deps: SnsDeps, { message, messageId }: SnsMessage): Promise<void> {
-  const notification = readNotification(message)
-  if (notification === undefined) return tellIgnored(deps, messageId, 'it is of no concern')
+async function processNotification(
+  deps: SnsDeps,
+  { message, messageId }: SnsMessage,
+): Promise<void> {
+  const notification = parseNotification(message)
+  if (notification === undefined) return logIgnored(deps, messageId, 'its kind is not used')
   if (notification.kind === 'received') {
-    const isOurs = await acceptReceivedMail(deps, notification, messageId)
-    return isOurs ? undefined : tellIgnored(deps, messageId, 'no recipient is of a domain of ours')
+    const isAccepted = await acceptReceivedMail(deps, notification, messageId)
+    if (!isAccepted) logIgnored(deps, messageId, 'no recipient is at one of our domains')
+    return
   }
   const { providerIds, messageIds } = notification.ids
   if (providerIds.length + messageIds.length === 0) {
-    throw new AppError('BAD_REQUEST', 'The notification names no message.')
+    throw new AppError('BAD_REQUEST', 'The notification has no message id.')
   }
   const email = await findReportedEmail(deps, notification.ids)
   if (email === undefined) {
@@ -116,7 +120,7 @@ async function takeNotification(deps: SnsDeps, { message, messageId }: SnsMessag
     throw notFound('email', id, 'There is no such email.')
   }
   if (notification.kind === 'delivery' && email.state === 'sending') {
-    throw new AppError('EXTERNAL_SERVICE_ERROR', 'The email is still being handed over.')
+    throw new AppError('EXTERNAL_SERVICE_ERROR', 'The email is still being sent.')
   }
   const { reports, hits } = toReportsAndHits(notification, email, deps.now())
   await processOnce(deps, messageId, async (tx) => {
@@ -125,7 +129,7 @@ async function takeNotification(deps: SnsDeps, { message, messageId }: SnsMessag
   })
 }
 
-/** What fails again however often it comes is acknowledged; whoever runs the server reads of it. */
+/** Logs a fault that every retry would repeat, and acknowledges the message. */
 async function acknowledgeFaults(
   { log }: SnsDeps,
   { messageId }: SnsMessage,
@@ -139,7 +143,7 @@ async function acknowledgeFaults(
   }
 }
 
-function tellIgnored({ log }: SnsDeps, messageId: string, why: string): void {
+function logIgnored({ log }: SnsDeps, messageId: string, why: string): void {
   log.info({ messageId, why }, 'a notification was ignored')
 }
 

@@ -1,7 +1,7 @@
 /**
- * What a notification says of an email, as the reports that outcomes are made of. SES has judged
- * already: Permanent condemns the address, Undetermined does not, Transient changes nothing
- * (contract 7.4, 17). The diagnostic adds the class and the remote server's own words.
+ * Converts a notification about an email to reports and hits. SES has classified bounces already:
+ * Permanent is a hard bounce, Undetermined a soft one, Transient a delay. The diagnostic gives the
+ * class and the remote server's text.
  */
 import { parseAddress } from '../../mail/address/address.ts'
 import { MAX_SHOWN_ADDRESS_LENGTH } from '../../mail/limits.ts'
@@ -14,18 +14,18 @@ import type { Hit } from '../tracking/record-hits.ts'
 import type { ReportedEmail } from './find-email.ts'
 import type { BouncedRecipient, Notification, ReceivedMail } from './notification.ts'
 
-type OfEmail = Exclude<Notification, ReceivedMail>
-type Of<Kind extends OfEmail['kind']> = Extract<OfEmail, { kind: Kind }>
+type EmailNotification = Exclude<Notification, ReceivedMail>
+type OfKind<Kind extends EmailNotification['kind']> = Extract<EmailNotification, { kind: Kind }>
 
 export type ReportsAndHits = { reports: EmailReport[]; hits: Hit[] }
 
-const MAX_DIAGNOSTIC = 1_000
-const MAX_HOST = 240
-const MAX_FEEDBACK_TYPE = 100
+const MAX_DIAGNOSTIC_LENGTH = 1_000
+const MAX_HOST_LENGTH = 240
+const MAX_FEEDBACK_TYPE_LENGTH = 100
 
-/** `now`: of a hit whose time is not told, or lies in the future. Empty when it means nothing. */
+/** `now`: the time of a hit without a time, or with one in the future. Both lists may be empty. */
 export function toReportsAndHits(
-  notification: OfEmail,
+  notification: EmailNotification,
   { id: emailId, recipient }: ReportedEmail,
   now: number,
 ): ReportsAndHits {
@@ -42,7 +42,7 @@ export function toReportsAndHits(
   }
 }
 
-function toHits(notification: Of<'open' | 'click'>, emailId: string, now: number): Hit[] {
+function toHits(notification: OfKind<'open' | 'click'>, emailId: string, now: number): Hit[] {
   const { kind: type, userAgent } = notification
   const at = Math.min(notification.at ?? now, now)
   const isMachine = isMachineAgent(type, userAgent)
@@ -51,37 +51,37 @@ function toHits(notification: Of<'open' | 'click'>, emailId: string, now: number
   return link === '' ? [] : [{ type: 'click', emailId, at, isMachine, link }]
 }
 
-/** Of another recipient than the email's own, nothing: what SES tells of is not its address. */
-function toBounces(bounce: Of<'bounce'>, emailId: string, recipient: string): EmailReport[] {
+/** A bounce for another address than the email's recipient gives no report. */
+function toBounces(bounce: OfKind<'bounce'>, emailId: string, recipient: string): EmailReport[] {
   const { recipients, bounceType, bounceSubType } = bounce
-  const reportingMta = bounce.reportingMta && oneLine(bounce.reportingMta, MAX_HOST)
+  const reportingMta = bounce.reportingMta && oneLine(bounce.reportingMta, MAX_HOST_LENGTH)
   const unnamed: BouncedRecipient = { address: recipient, status: null, diagnostic: null }
-  const ours = (recipients.length === 0 ? [unnamed] : recipients).find(
+  const bounced = (recipients.length === 0 ? [unnamed] : recipients).find(
     ({ address }) => address === '' || isSameAddress(address, recipient),
   )
-  if (ours === undefined) return []
-  const diagnostic = oneLine(ours.diagnostic ?? [bounceType, bounceSubType].join(' '))
-  const reply = replyOf(ours)
+  if (bounced === undefined) return []
+  const diagnostic = oneLine(bounced.diagnostic ?? [bounceType, bounceSubType].join(' '))
+  const reply = replyOf(bounced)
   const finalRecipient =
-    ours.address === '' ? null : oneLine(ours.address, MAX_SHOWN_ADDRESS_LENGTH)
-  const told = { emailId, reply: reportedReply(reply), diagnostic, reportingMta, finalRecipient }
-  if (bounceType === 'Transient') return [{ type: 'delay', ...told }]
-  return [{ type: 'bounce', verdict: verdictOf(reply, bounceType), ...told }]
+    bounced.address === '' ? null : oneLine(bounced.address, MAX_SHOWN_ADDRESS_LENGTH)
+  const details = { emailId, reply: reportedReply(reply), diagnostic, reportingMta, finalRecipient }
+  if (bounceType === 'Transient') return [{ type: 'delay', ...details }]
+  return [{ type: 'bounce', verdict: verdictOf(reply, bounceType), ...details }]
 }
 
 function toComplaints(
-  { feedbackType, recipients }: Of<'complaint'>,
+  { feedbackType, recipients }: OfKind<'complaint'>,
   emailId: string,
   recipient: string,
 ): EmailReport[] {
-  const kind = feedbackType && oneLine(feedbackType, MAX_FEEDBACK_TYPE)
+  const kind = feedbackType && oneLine(feedbackType, MAX_FEEDBACK_TYPE_LENGTH)
   if (!isComplaint(kind)) return []
   const isOurs =
     recipients.length === 0 || recipients.some((each) => isSameAddress(each, recipient))
   return isOurs ? [{ type: 'complaint', emailId, feedbackType: kind }] : []
 }
 
-/** `smtp; 550 5.1.1 user unknown`; without a reply code the status stands for itself. */
+/** Parses `smtp; 550 5.1.1 user unknown`. The code is 0 when the diagnostic has none. */
 function replyOf({ status, diagnostic }: BouncedRecipient): Reply | null {
   if (status === null && diagnostic === null) return null
   const text = oneLine(diagnostic ?? '').replace(/^[\w-]+\s*;\s*/, '')
@@ -91,21 +91,21 @@ function replyOf({ status, diagnostic }: BouncedRecipient): Reply | null {
   return { code: Number(code ?? 0), enhancedCode: enhanced ?? stated, text: rest ?? '' }
 }
 
-/** A code of 0 stands for none. */
+/** A code of 0 becomes null. */
 function reportedReply(reply: Reply | null) {
   return reply === null ? null : { ...reply, code: reply.code === 0 ? null : reply.code }
 }
 
 function verdictOf(reply: Reply | null, bounceType: string): Verdict {
-  const said = reply ?? { code: 0, enhancedCode: null, text: '' }
-  const verdict: Verdict = { ...classifyReply({ stage: 'late', reply: said }), isFinal: true }
+  const given = reply ?? { code: 0, enhancedCode: null, text: '' }
+  const verdict: Verdict = { ...classifyReply({ stage: 'late', reply: given }), isFinal: true }
   if (bounceType === 'Permanent') {
     return { ...verdict, class: 'hard', isHard: true, isStrike: false }
   }
-  const isOdd = verdict.class === 'accepted'
+  const isContradiction = verdict.class === 'accepted'
   return {
     ...verdict,
-    class: isOdd || verdict.isHard ? 'unknown' : verdict.class,
+    class: isContradiction || verdict.isHard ? 'unknown' : verdict.class,
     isHard: false,
     isStrike: verdict.isHard || verdict.isStrike,
   }
@@ -116,7 +116,7 @@ function isSameAddress(given: string, recipient: string): boolean {
   return (parseAddress(bare)?.address ?? bare) === recipient
 }
 
-function oneLine(text: string, maxLength = MAX_DIAGNOSTIC): string {
+function oneLine(text: string, maxLength = MAX_DIAGNOSTIC_LENGTH): string {
   return text
     .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
     .trim()

@@ -1,21 +1,21 @@
 /**
- * The two addresses in a message of SNS that we may be made to ask. Read as text before they are
- * read as URLs: user names, ports, back slashes, other letters' dots and whatever else a parser
- * forgives are simply not in the pattern.
+ * Checks the two URLs in a message of SNS that this server fetches. A pattern checks the text before it
+ * is parsed as a URL, so user names, ports, backslashes, full-width dots and everything else that URL
+ * parsers tolerate never match.
  */
 const SNS_URL =
   /^https:\/\/(sns\.[a-z]{2,4}(?:-[a-z]{2,12}){1,3}-\d{1,2}\.amazonaws\.com(?:\.cn)?)\/([!-~]*)$/
 
-/** One file at the top, nothing behind it. */
+/** One file in the root, without a query. */
 const CERTIFICATE_FILE = /^[\w-][\w.-]{0,200}\.pem$/
 
-/** Undefined unless it is a certificate file of SNS. */
+/** Returns undefined unless the URL is a certificate file of SNS. */
 export function parseCertificateUrl(text: string): URL | undefined {
   const path = pathOf(text)
   return path !== undefined && CERTIFICATE_FILE.test(path) ? new URL(text) : undefined
 }
 
-/** Undefined unless it does nothing but confirm a subscription to this very topic. */
+/** Returns undefined unless the URL only confirms a subscription to `topicArn`. */
 export function parseSubscribeUrl(text: string, topicArn: string): URL | undefined {
   if (!pathOf(text)?.startsWith('?')) return undefined
   const url = new URL(text)
@@ -26,7 +26,7 @@ export function parseSubscribeUrl(text: string, topicArn: string): URL | undefin
   return isConfirmation ? url : undefined
 }
 
-/** What stands behind the first slash; undefined for any other host. */
+/** Returns the text after the first slash; undefined for any other host. */
 function pathOf(text: string): string | undefined {
   const [, host, path] = SNS_URL.exec(text) ?? []
   if (host === undefined || path === undefined) return undefined

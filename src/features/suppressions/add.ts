@@ -1,6 +1,6 @@
 /**
- * Addresses that a project wants no mail sent to, by its own word. Their contacts are unsubscribed
- * with it; who stands on the list already keeps the first reason.
+ * Adds addresses to a project's suppression list, as the project asks, and unsubscribes their contacts.
+ * An address that is already on the list keeps its first reason.
  */
 import type { ParsedAddress } from '../../mail/address/address.ts'
 import { listOf, unindexed } from '../../store/dialect.ts'
@@ -19,11 +19,11 @@ import { suppress } from '../messages/outcome/suppression.ts'
 
 export type AddedSuppressions = {
   added: number
-  /** On the list before; an address that is given twice counts once. */
+  /** Addresses that were on the list before. An address that is given twice counts once. */
   existing: number
 }
 
-/** Finds each contact by its address, not by the index of the subscription. */
+/** Uses the index of addresses, not that of subscribed contacts. */
 export const selectSubscribed = statement((db) =>
   db
     .select({ id: contacts.id })
@@ -39,11 +39,11 @@ type NewSuppressions = {
   projectId: string
   addresses: readonly ParsedAddress[]
   reason: SuppressionReason
-  /** How they came here, for people; `API` if absent. */
+  /** Their origin, as text for people; `API` if absent. */
   source?: string
 }
 
-/** All of them or, where that fails, none. */
+/** Adds all addresses, or none when that fails. */
 export async function addSuppressions(
   { store, now }: Pick<Base, 'store' | 'now'>,
   { projectId, addresses, reason, source = 'API' }: NewSuppressions,
@@ -56,15 +56,15 @@ export async function addSuppressions(
 
 type SuppressedAddresses = {
   projectId: string
-  /** As `ParsedAddress.address` has them, each once. */
+  /** In the form of `ParsedAddress.address`, each once. */
   addresses: readonly string[]
   reason: SuppressionReason
-  /** What led to it, for people. */
+  /** The cause, as text for people. */
   source: string
   at: number
 }
 
-/** `addSuppressions` within a transaction; how many were not on the list. */
+/** Like `addSuppressions`, in the caller's transaction. Returns how many were not on the list. */
 export async function suppressAddresses(
   tx: Tx,
   { addresses, ...suppression }: SuppressedAddresses,

@@ -1,7 +1,7 @@
 /**
- * An operator's word that the bounces behind held suppressions were right: they take effect. What
- * waits for a second look at its domain goes on waiting. An address that took mail since it was
- * held is no dead one, and is let go.
+ * Applies held suppressions after an operator has confirmed that their bounces were right. Suppressions
+ * that wait for a second check of their domain stay held. An address that accepted mail since it was
+ * held is not suppressed; its held suppression is dropped.
  */
 import { asc, inArray } from '../../store/drizzle.ts'
 import { heldSuppressions } from '../../store/schema/suppressions.ts'
@@ -14,12 +14,12 @@ import {
 import { hasDeliveredSince } from '../messages/outcome/strikes.ts'
 import { countHeld, type HeldScope, isHeldIn } from './list-held.ts'
 
-export type Confirmed = {
-  /** Put on the list, their contacts unsubscribed. */
+export type ConfirmResult = {
+  /** Addresses that are now on the list; their contacts are unsubscribed. */
   suppressed: number
-  /** Let go, for they took mail meanwhile. */
+  /** Held suppressions of addresses that accepted mail meanwhile. */
   dropped: number
-  /** Held before that instant, or of other projects: the fuse stays blown for them. */
+  /** Held before `since`, or of other projects: the fuse stays blown for them. */
   remaining: number
 }
 
@@ -27,11 +27,11 @@ type Deps = Pick<Base, 'store' | 'now'>
 
 const CHUNK = 200
 
-/** `since`: epoch ms. Doing it again changes nothing. */
+/** `since`: epoch ms. A second call changes nothing. */
 export async function confirmHeld(
   deps: Deps,
   scope: HeldScope & { since: number },
-): Promise<Confirmed> {
+): Promise<ConfirmResult> {
   const confirmed = { suppressed: 0, dropped: 0 }
   for (let found = CHUNK; found === CHUNK; ) {
     const some = await deps.store.write((tx) => confirmSome(deps, tx, scope))

@@ -1,4 +1,4 @@
-/** On which projects' suppression lists an address stands. */
+/** Finds the projects that suppress an address. */
 import { sql } from '../../store/drizzle.ts'
 import { type Suppression, suppressions } from '../../store/schema/suppressions.ts'
 import { parameter, statement } from '../../store/statement.ts'
@@ -6,7 +6,7 @@ import type { Base } from '../base.ts'
 
 export type SuppressedAddress = Pick<Suppression, 'projectId' | 'reason' | 'source' | 'createdAt'>
 
-/** Project by project in the index of their lists. */
+/** Searches each project's part of the index on project and address. */
 export const listByAddress = statement((db) =>
   db
     .select({
@@ -22,7 +22,7 @@ export const listByAddress = statement((db) =>
     ),
 )
 
-/** `address` as `ParsedAddress.address` has it. */
+/** `address`: in the form of `ParsedAddress.address`. */
 export function findSuppressed(
   { store }: Pick<Base, 'store'>,
   address: string,

@@ -1,4 +1,4 @@
-/** The suppressions that are held, newest first: the table of their causes is in `messages`. */
+/** Lists held suppressions, newest first (`messages/outcome/` says when a suppression is held). */
 import { formatInstant, formatOptionalInstant } from '../../clock.ts'
 import { and, count, desc, eq, gte } from '../../store/drizzle.ts'
 import { heldSuppressions } from '../../store/schema/suppressions.ts'
@@ -10,16 +10,16 @@ export type HeldView = {
   projectId: string
   email: string
   reason: SuppressionReason
-  /** `fuse`: until an operator's word; `domain`: until its domain has been asked for again. */
+  /** `fuse`: until an operator decides; `domain`: until DNS has been queried for its domain again. */
   cause: HeldCause
   source: string
   emailId: string
   createdAt: string
-  /** When the domain is asked for again. */
+  /** When DNS is queried for the domain again. */
   dueAt: string | null
 }
 
-/** Of all projects, and of all times, where none is given. */
+/** All projects without `projectId`; all times without `since` (epoch ms). */
 export type HeldScope = { projectId?: string | undefined; since?: number | undefined }
 
 export type HeldPage = { data: HeldView[]; hasMore: boolean; total: number }

@@ -1,6 +1,4 @@
-/**
- * A project's suppression list, newest first, by cursor. The count comes with the first page only.
- */
+/** Lists a project's suppressions, newest first, by cursor. Only the first page has a count. */
 import { invalidField } from '../../errors.ts'
 import { containsText } from '../../store/dialect.ts'
 import { and, count, desc, eq, type SQL, sql } from '../../store/drizzle.ts'
@@ -11,31 +9,31 @@ import type { Base } from '../base.ts'
 import { type SuppressionView, toSuppressionView } from './view.ts'
 
 export type SuppressionQuery = {
-  /** Of every project if absent, for operators. */
+  /** Every project if absent, for operators. */
   projectId?: string | undefined
   limit: number
-  /** As a page before gave it, or the id of its last item. */
+  /** The cursor of an earlier page, or the id of its last item. */
   cursor?: string | undefined
-  /** Part of the address, letter case aside. */
+  /** Part of the address, in any letter case. */
   search?: string | undefined
   reason?: SuppressionReason | undefined
 }
 
-/** `projectId`: where the list is of every project. */
+/** `projectId` is present when the list is of every project. */
 export type ListedSuppression = SuppressionView & { projectId?: string }
 
 export type SuppressionPage = {
   data: ListedSuppression[]
   cursor: string | null
   hasMore: boolean
-  /** 0 behind a cursor. */
+  /** 0 on pages after the first. */
   total: number
 }
 
 type Deps = Pick<Base, 'store'>
 type Position = { at: number; id: string }
 
-/** @throws AppError VALIDATION_ERROR for a cursor that is none of ours */
+/** @throws AppError VALIDATION_ERROR for an invalid cursor */
 export async function listSuppressions(
   deps: Deps,
   query: SuppressionQuery,
@@ -58,16 +56,19 @@ function toListed(query: SuppressionQuery, row: Suppression): ListedSuppression 
   return query.projectId === undefined ? { ...view, projectId: row.projectId } : view
 }
 
-/** The query of a page, and one row more. The instant stands by itself for the index's sake. */
+/**
+ * The query of a page, plus one row. The instant is compared by itself, too, so that SQLite can search
+ * the index.
+ */
 export function selectSuppressions({ store }: Deps, query: SuppressionQuery, after?: Position) {
-  const behind =
+  const isAfter =
     after &&
     sql`${suppressions.createdAt} <= ${after.at}
       and (${suppressions.createdAt}, ${suppressions.id}) < (${after.at}, ${after.id})`
   return store.scan
     .select()
     .from(suppressions)
-    .where(and(matches(query), behind))
+    .where(and(matches(query), isAfter))
     .orderBy(desc(suppressions.createdAt), desc(suppressions.id))
     .limit(query.limit + 1)
 }

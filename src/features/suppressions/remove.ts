@@ -1,6 +1,6 @@
 /**
- * Off the list: the address may be sent to again, and starts without strikes. Whether its contact is
- * subscribed is the contact's wish, and stays as it is.
+ * Removes addresses from the suppression list: they can be sent to again and start without strikes.
+ * The subscription of their contacts stays as it is.
  */
 import { AppError } from '../../errors.ts'
 import type { ParsedAddress } from '../../mail/address/address.ts'
@@ -32,7 +32,7 @@ const deleteByAddress = statement((db) =>
     ),
 )
 
-/** @throws AppError RESOURCE_NOT_FOUND, also for another project's */
+/** @throws AppError RESOURCE_NOT_FOUND, also for an entry of another project */
 export async function removeSuppression(
   { store }: Deps,
   { projectId, id }: { projectId: string; id: string },
@@ -44,7 +44,7 @@ export async function removeSuppression(
   })
 }
 
-/** How many there were; those that were not on the list are no error. */
+/** Returns how many were removed; addresses that are not on the list are ignored. */
 export async function removeAddresses(
   { store }: Deps,
   { projectId, addresses }: { projectId: string; addresses: readonly ParsedAddress[] },

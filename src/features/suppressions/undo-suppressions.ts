@@ -1,11 +1,11 @@
 /**
- * Takes back what verdicts of ours (HARD_BOUNCE, STRIKES) did to addresses since an instant: held
- * suppressions are dropped, addresses come off the list, their strikes since then are forgotten,
- * and the contacts that these very suppressions unsubscribed are subscribed again.
+ * Undoes the effects of bounces (HARD_BOUNCE, STRIKES) since an instant: drops held suppressions, removes
+ * addresses from the list, deletes their strikes since then, and subscribes the contacts again that
+ * these suppressions unsubscribed.
  *
- * Nobody's own wish is taken back. A contact that unsubscribed otherwise, before or since, stays
- * unsubscribed; an address that people put on the list too, or that complained, stays on it, for
- * that reason.
+ * Decisions of people are kept. A contact that unsubscribed in another way, before or since, stays
+ * unsubscribed. An address that was also added by hand, or that complained, stays on the list for that
+ * reason.
  */
 import { jsonValue } from '../../store/dialect.ts'
 import { and, asc, eq, gt, gte, inArray, isNotNull, or, sql } from '../../store/drizzle.ts'
@@ -24,16 +24,16 @@ import { setSubscribed } from '../contacts/write/set-subscribed.ts'
 import { deleteStrikesSince } from '../messages/outcome/strikes.ts'
 import { countHeld, type HeldScope, isHeldIn } from './list-held.ts'
 
-export type Undone = {
+export type UndoResult = {
   /** Held suppressions that were dropped. */
   dropped: number
-  /** Addresses that came off the list. */
+  /** Addresses that were removed from the list. */
   removed: number
   /** Contacts that are subscribed again. */
   resubscribed: number
-  /** Addresses that stay on the list, for a reason that people gave. */
+  /** Addresses that stay on the list, because of a complaint or because they were added by hand. */
   kept: number
-  /** Held before that instant, or of other projects: the fuse stays blown for them. */
+  /** Held before `since`, or of other projects: the fuse stays blown for them. */
   remaining: number
 }
 
@@ -43,7 +43,7 @@ type Position = Pick<Suppression, 'createdAt' | 'id'>
 
 const CHUNK = 100
 
-/** A contact that has another address by now may have spoken its wish at that one. */
+/** Leaves out a contact whose address has changed: it may have unsubscribed at the new one. */
 const findContact = statement((db) =>
   db
     .select({ contactId: contacts.id })
@@ -52,8 +52,8 @@ const findContact = statement((db) =>
     .where(and(eq(emails.id, parameter('emailId')), eq(contacts.address, parameter('address')))),
 )
 
-/** The last that became of a contact's subscription. */
-export const findLastFlip = statement<{ name: string; emailId: string | null; reason: unknown }>(
+/** The last change of a contact's subscription. */
+export const findLastChange = statement<{ name: string; emailId: string | null; reason: unknown }>(
   () => sql`select name, email_id as emailId, ${jsonValue(sql`data`, 'reason')} as reason from events
     where contact_id = ${parameter('contactId')}
       and name in ('contact.subscribed', 'contact.unsubscribed')
@@ -64,8 +64,8 @@ const deleteSuppression = statement((db) =>
   db.delete(suppressions).where(eq(suppressions.id, parameter('id'))),
 )
 
-/** From now on it is there by the word of people. */
-const giveToPeople = statement((db) =>
+/** Keeps the entry for its later reason: a complaint, or an addition by hand. */
+const applyLaterReason = statement((db) =>
   db
     .update(suppressions)
     .set({
@@ -78,8 +78,8 @@ const giveToPeople = statement((db) =>
     .where(eq(suppressions.id, parameter('id'))),
 )
 
-/** `since`: epoch ms. Doing it again changes nothing. */
-export async function undoSuppressions(deps: Deps, scope: Scope): Promise<Undone> {
+/** `since`: epoch ms. A second call changes nothing. */
+export async function undoSuppressions(deps: Deps, scope: Scope): Promise<UndoResult> {
   const undone = { dropped: await dropHeld(deps, scope), removed: 0, resubscribed: 0, kept: 0 }
   for (const projectId of await listProjectIds(deps, scope)) {
     const { since } = scope
@@ -95,7 +95,7 @@ export async function undoSuppressions(deps: Deps, scope: Scope): Promise<Undone
   return { ...undone, remaining: await countHeld(deps, { cause: 'fuse' }) }
 }
 
-/** One after the other: the index of the list is a project's. */
+/** The index of the list begins with the project, so projects are handled one after the other. */
 async function listProjectIds({ store }: Deps, { projectId }: Scope): Promise<string[]> {
   if (projectId !== undefined) return [projectId]
   return (await store.scan.select({ id: projects.id }).from(projects)).map(({ id }) => id)
@@ -126,11 +126,11 @@ type Page = { projectId: string; since: number; after: Position | undefined }
 type UndonePage = { last: Position | undefined; isLast: boolean }
 
 async function undoSome({ now }: Deps, tx: Tx, page: Page) {
-  const rows = await selectOurs(tx, page)
+  const rows = await listBounceSuppressions(tx, page)
   const counts = { removed: 0, resubscribed: 0, kept: 0 }
   for (const row of rows) {
     if (row.laterReason !== null) {
-      await tx.execute(giveToPeople, { id: row.id })
+      await tx.execute(applyLaterReason, { id: row.id })
       counts.kept += 1
       continue
     }
@@ -142,8 +142,8 @@ async function undoSome({ now }: Deps, tx: Tx, page: Page) {
   return { ...counts, last: rows.at(-1), isLast: rows.length < CHUNK }
 }
 
-/** Verdicts have an email that led to them; what people put on the list has none. */
-function selectOurs(tx: Tx, { projectId, since, after }: Page): Promise<Suppression[]> {
+/** A suppression by a bounce has the bounced email; one added by hand has none. */
+function listBounceSuppressions(tx: Tx, { projectId, since, after }: Page): Promise<Suppression[]> {
   const { createdAt, id } = suppressions
   return tx
     .select()
@@ -162,14 +162,14 @@ function selectOurs(tx: Tx, { projectId, since, after }: Page): Promise<Suppress
     .all()
 }
 
-/** Only who was unsubscribed by this suppression, and has said nothing since. */
+/** Subscribes the contact only if this suppression unsubscribed it and no change came after. */
 async function subscribeAgain(tx: Tx, row: Suppression, at: number): Promise<boolean> {
   const { address, emailId, wishedAt } = row
   if (emailId === null || wishedAt !== null) return false
   const contactId = (await tx.find(findContact, { emailId, address }))?.contactId
   if (contactId === undefined) return false
-  const last = await tx.find(findLastFlip, { contactId })
-  const isOurs = last?.name === 'contact.unsubscribed' && last.reason === 'bounce'
-  if (!isOurs || last.emailId !== emailId) return false
+  const last = await tx.find(findLastChange, { contactId })
+  const isByBounce = last?.name === 'contact.unsubscribed' && last.reason === 'bounce'
+  if (!isByBounce || last.emailId !== emailId) return false
   return setSubscribed(tx, contactId, { subscribed: true, reason: 'manual', emailId, at })
 }

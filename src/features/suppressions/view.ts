@@ -1,4 +1,4 @@
-/** A suppression as the API shows it. */
+/** The form of a suppression that the API shows. */
 import { formatInstant } from '../../clock.ts'
 import type { Suppression } from '../../store/schema/suppressions.ts'
 import type { SuppressionReason } from '../../store/schema/words.ts'
@@ -16,7 +16,7 @@ export type SuppressionView = {
   id: string
   email: string
   reason: SuppressionReason
-  /** What led to it, for people. */
+  /** The cause, as text for people. */
   source: string
   emailId: string | null
   createdAt: string

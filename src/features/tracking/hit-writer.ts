@@ -1,10 +1,11 @@
 /**
- * Hits on their way to the disk; whoever fetched a pixel or followed a link does not wait for them.
+ * Writes hits (opens and clicks) in the background: the client that fetches a pixel or follows a link
+ * does not wait for the disk.
  *
- * All hits of one email within a second of the first are a *visit* and are written together, for
- * only together do they show a scanner that follows every link. A visit that is over is *due*; what
- * is due is written in closures that share a commit. While the database cannot write, visits wait;
- * what waits is bounded, and the oldest gives way. A crash loses the last second.
+ * All hits of one email within a second of the first form a *group* and are written together, because
+ * only together do they reveal a scanner that follows every link. A group is *due* after that second;
+ * due groups are written in closures that share a commit. While the database cannot write, groups wait.
+ * The number of waiting hits is limited, and the oldest group gives way. A crash loses the last second.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { describeError } from '../../errors.ts'
@@ -15,9 +16,9 @@ import { type Hit, recordHits } from './record-hits.ts'
 
 export type HitWriter = {
   add(hit: Hit): void
-  /** Hits that wait, and hits that were lost since the start. */
+  /** Waiting hits, and hits lost since the start. */
   counts(): { waiting: number; lost: number }
-  /** Writes what is waiting; what cannot be written then is lost. */
+  /** Writes the waiting hits; those that cannot be written are lost. */
   stop(): Promise<void>
 }
 
@@ -27,15 +28,15 @@ export type HitWriterOptions = {
   maxWaiting?: number
 }
 
-type Visit = { emailId: string; endsAt: number; hits: Hit[] }
+type HitGroup = { emailId: string; endsAt: number; hits: Hit[] }
 
 const FLUSH_MS = 50
 const RETRY_MS = 1_000
-/** Some 20 MB of them. */
+/** Hits; they take about 20 MB. */
 const MAX_WAITING = 100_000
-/** A millisecond of work and a commit; then whoever follows a link has a turn. */
-const CLOSURE_VISITS = 50
-/** The share of what is due that one commit takes, when much is due. */
+/** Groups in one closure: about a millisecond of work, so that other requests do not wait. */
+const CLOSURE_GROUPS = 50
+/** The share of due groups that one commit takes when many are due. */
 const SHARE_OF_DUE = 1 / 8
 
 type Deps = Pick<Base, 'store' | 'config' | 'now' | 'log'>
@@ -43,9 +44,9 @@ type Deps = Pick<Base, 'store' | 'config' | 'now' | 'log'>
 /** `options` are for tests. */
 export function startHitWriter(deps: Deps, options: HitWriterOptions = {}): HitWriter {
   const { groupMs = HIT_GROUP_MS, retryMs = RETRY_MS, maxWaiting = MAX_WAITING } = options
-  /** By email, in the order of their beginnings, which is also that of their ends. */
-  const open = new Map<string, Visit>()
-  let due: Visit[] = []
+  /** By email, in the order of their starts, which is also the order of their ends. */
+  const open = new Map<string, HitGroup>()
+  let due: HitGroup[] = []
   let waiting = 0
   let lost = 0
   let timer: NodeJS.Timeout | undefined
@@ -59,25 +60,25 @@ export function startHitWriter(deps: Deps, options: HitWriterOptions = {}): HitW
       if (oldest === undefined) return
       waiting -= oldest.hits.length
     }
-    const visit = open.get(hit.emailId) ?? begin(hit.emailId)
-    visit.hits.push(hit)
+    const group = open.get(hit.emailId) ?? openGroup(hit.emailId)
+    group.hits.push(hit)
     waiting += 1
     timer ??= setTimeout(flush, Math.min(FLUSH_MS, groupMs)).unref()
   }
 
-  function begin(emailId: string): Visit {
-    const visit: Visit = { emailId, endsAt: performance.now() + groupMs, hits: [] }
-    open.set(emailId, visit)
-    return visit
+  function openGroup(emailId: string): HitGroup {
+    const group: HitGroup = { emailId, endsAt: performance.now() + groupMs, hits: [] }
+    open.set(emailId, group)
+    return group
   }
 
-  /** None when all that waits is being written. */
-  function takeOldest(): Visit | undefined {
+  /** Returns undefined when all waiting groups are being written. */
+  function takeOldest(): HitGroup | undefined {
     const overdue = due.shift()
     if (overdue !== undefined) return overdue
-    const [visit] = open.values()
-    if (visit !== undefined) open.delete(visit.emailId)
-    return visit
+    const [group] = open.values()
+    if (group !== undefined) open.delete(group.emailId)
+    return group
   }
 
   function lose(hits: readonly Hit[], reason: string): void {
@@ -87,42 +88,42 @@ export function startHitWriter(deps: Deps, options: HitWriterOptions = {}): HitW
 
   function flush(): void {
     timer = undefined
-    endVisits(performance.now())
+    closeGroups(performance.now())
     round ??= writeAll().finally(() => {
       round = undefined
     })
     if (open.size > 0) timer = setTimeout(flush, FLUSH_MS).unref()
   }
 
-  function endVisits(until: number): void {
-    for (const visit of open.values()) {
-      if (visit.endsAt > until) return
-      open.delete(visit.emailId)
-      due.push(visit)
+  function closeGroups(until: number): void {
+    for (const group of open.values()) {
+      if (group.endsAt > until) return
+      open.delete(group.emailId)
+      due.push(group)
     }
   }
 
   async function writeAll(): Promise<void> {
     while (due.length > 0) {
-      const size = Math.max(CLOSURE_VISITS, Math.ceil(due.length * SHARE_OF_DUE))
-      const visits = due.slice(0, size)
+      const size = Math.max(CLOSURE_GROUPS, Math.ceil(due.length * SHARE_OF_DUE))
+      const groups = due.slice(0, size)
       due = due.slice(size)
-      const chunks = chunk(visits, CLOSURE_VISITS)
+      const chunks = chunk(groups, CLOSURE_GROUPS)
       const failed = (await Promise.all(chunks.map(writeSome))).flat()
       due = [...failed, ...due]
       if (failed.length > 0) await pause(retryMs)
     }
   }
 
-  /** Gives back what is to be tried again. One visit's fault is not another's. */
-  async function writeSome(visits: readonly Visit[]): Promise<readonly Visit[]> {
-    const hits = visits.flatMap((visit) => visit.hits)
+  /** Returns the groups to try again. After another error, each group is tried by itself. */
+  async function writeSome(groups: readonly HitGroup[]): Promise<readonly HitGroup[]> {
+    const hits = groups.flatMap((group) => group.hits)
     try {
       await deps.store.write((tx) => recordHits(deps, tx, hits))
     } catch (error) {
-      if (isTransientDatabaseError(error) && !isStopping) return visits
-      if (!isTransientDatabaseError(error) && visits.length > 1) {
-        return (await Promise.all(visits.map((visit) => writeSome([visit])))).flat()
+      if (isTransientDatabaseError(error) && !isStopping) return groups
+      if (!isTransientDatabaseError(error) && groups.length > 1) {
+        return (await Promise.all(groups.map((group) => writeSome([group])))).flat()
       }
       lose(hits, describeError(error))
     }
@@ -134,7 +135,7 @@ export function startHitWriter(deps: Deps, options: HitWriterOptions = {}): HitW
     isStopping = true
     clearTimeout(timer)
     await round
-    endVisits(Number.POSITIVE_INFINITY)
+    closeGroups(Number.POSITIVE_INFINITY)
     await writeAll()
     if (lost > 0) deps.log.warn({ hits: lost }, 'opens and clicks were lost')
   }

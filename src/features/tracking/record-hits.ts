@@ -1,15 +1,15 @@
 /**
- * Opens and clicks on their way into an email's row: counters on each, first times on the first,
- * and an event for each that a person made (contract 7.1, 13). What machines did is counted apart
- * (`machines.ts`) and changes nothing else.
+ * Records hits (opens and clicks) in an email's row: the counters, the time of the first open and click,
+ * and an event for each hit of a person. Hits of machines (`machine-detection.ts`) are counted
+ * separately and have no other effect.
  *
  * | status            | after an open | after a click |
  * |-------------------|---------------|---------------|
  * | SENT, DELIVERED   | OPENED        | CLICKED       |
  * | OPENED            | OPENED        | CLICKED       |
- * | any other         | stays         | stays         |
+ * | any other         | no change     | no change     |
  *
- * A click is no open: neither's counters touch the other's.
+ * A click does not count as an open.
  */
 import { formatInstant } from '../../clock.ts'
 import type { RowOf } from '../../store/database.ts'
@@ -27,7 +27,7 @@ export type Hit = {
   emailId: string
   /** Epoch milliseconds. */
   at: number
-  /** The request itself shows it; when it came may show it yet. */
+  /** The request itself shows a machine. The times of the hits may still reveal one. */
   isMachine: boolean
 } & ({ type: 'open' } | { type: 'click'; link: string })
 
@@ -70,27 +70,27 @@ const updateCounts = statement((db) =>
 
 type HitEmail = RowOf<typeof listHitEmails>
 
-const nextStatus: Record<Hit['type'], Partial<Record<EmailStatus, EmailStatus>>> = {
+const NEXT_STATUS: Record<Hit['type'], Partial<Record<EmailStatus, EmailStatus>>> = {
   open: { SENT: 'OPENED', DELIVERED: 'OPENED' },
   click: { SENT: 'CLICKED', DELIVERED: 'CLICKED', OPENED: 'CLICKED' },
 }
 
 /**
- * Records hits of any number of emails; those of one email best come together, for what they have
- * in common may show a machine. Of emails that are gone, nothing.
+ * Records hits of any number of emails. The hits of one email should come together, because only
+ * together can they reveal a machine. Hits of deleted emails are ignored.
  */
 export async function recordHits(
   deps: Pick<Base, 'config' | 'now'>,
   tx: Tx,
   hits: readonly Hit[],
 ): Promise<void> {
-  const visits = Map.groupBy(hits, ({ emailId }) => emailId)
-  const rows = await tx.list(listHitEmails, { ids: JSON.stringify([...visits.keys()]) })
+  const groups = Map.groupBy(hits, ({ emailId }) => emailId)
+  const rows = await tx.list(listHitEmails, { ids: JSON.stringify([...groups.keys()]) })
   const at = deps.now()
   const events: NewEvent[] = []
   for (const email of rows) {
-    const visit = (visits.get(email.id) ?? []).toSorted((a, b) => a.at - b.at)
-    events.push(...countVisit(deps, email, visit))
+    const group = (groups.get(email.id) ?? []).toSorted((a, b) => a.at - b.at)
+    events.push(...countHits(deps, email, group))
   }
   await tx.executeEach(
     updateCounts,
@@ -99,21 +99,17 @@ export async function recordHits(
   await appendEvents(tx, events)
 }
 
-/** Moves `email` on by the hits; the events that follow. */
-function countVisit(
-  deps: Pick<Base, 'config'>,
-  email: HitEmail,
-  visit: readonly Hit[],
-): NewEvent[] {
-  const bursts = findBursts(visit)
-  return visit.flatMap((hit, index) => {
+/** Adds the hits to `email` and returns their events. */
+function countHits(deps: Pick<Base, 'config'>, email: HitEmail, hits: readonly Hit[]): NewEvent[] {
+  const bursts = findBursts(hits)
+  return hits.flatMap((hit, index) => {
     const isMachine = hit.isMachine || bursts[index] === true || isTooSoon(deps, email, hit)
     if (isMachine) countMachine(email, hit)
     return isMachine ? [] : countPerson(email, hit)
   })
 }
 
-/** The sandbox has no scanners; a developer's tests follow links as soon as they see them. */
+/** Never in the sandbox: it has no scanners, and developers' tests follow links at once. */
 function isTooSoon({ config }: Pick<Base, 'config'>, email: HitEmail, { at }: Hit): boolean {
   if (config.delivery.mode === 'sandbox') return false
   const arrivedAt = email.deliveredAt ?? email.sentAt
@@ -128,7 +124,7 @@ function countMachine(email: HitEmail, { type }: Hit): void {
 function countPerson(email: HitEmail, hit: Hit): NewEvent[] {
   const { projectId, contactId, id: emailId } = email
   const event = { projectId, contactId, emailId, at: hit.at }
-  email.status = nextStatus[hit.type][email.status] ?? email.status
+  email.status = NEXT_STATUS[hit.type][email.status] ?? email.status
   return hit.type === 'open'
     ? [{ ...event, name: 'email.open', data: countOpen(email, hit.at) }]
     : [{ ...event, name: 'email.click', data: { link: hit.link, ...countClick(email, hit.at) } }]

@@ -1,7 +1,7 @@
 /**
- * Where a click's token leads: to the address in the token itself, or to the link of that number in
- * the email's content, which outlives the body (`contents.links`). A token leads nowhere unless we
- * signed it, and nowhere but to http and https.
+ * Resolves a click's token to its link: the URL in the token itself, or the link of that number in the
+ * email's content, which is kept after the body is deleted (`contents.links`). Only tokens that we
+ * signed, and only http and https URLs, resolve.
  */
 import { LRUCache } from 'lru-cache'
 import { linkNumber, listLinks, MAX_LINK_SCAN_LENGTH } from '../../mail/html/links.ts'
@@ -13,15 +13,15 @@ import type { Base } from '../base.ts'
 
 export type Click = { emailId: string; link: string }
 
-/** Undefined for a token that is not ours, and for a link that is not there. */
+/** Returns undefined for a token without our signature, and for a link that does not exist. */
 export type ResolveClick = (token: string) => Promise<Click | undefined>
 
 type Deps = Pick<Base, 'store' | 'keyring'>
 type Links = ReadonlyMap<number, string>
 
-const MAX_REMEMBERED_BYTES = 16 * 1024 * 1024
-/** What a list counts at most, so that the largest is remembered too. */
-const MAX_COUNTED_BYTES = MAX_REMEMBERED_BYTES / 4
+const MAX_CACHE_BYTES = 16 * 1024 * 1024
+/** The most that one list of links counts, so that the largest list is cached, too. */
+const MAX_COUNTED_BYTES = MAX_CACHE_BYTES / 4
 
 const findContent = statement((db) =>
   db
@@ -42,20 +42,20 @@ const findTexts = statement((db) =>
     .where(eq(contents.id, parameter('id'))),
 )
 
-/** Remembers the links of contents that were asked for lately. */
+/** Caches the links of contents that were used lately. */
 export function createClickResolver({ store, keyring }: Deps): ResolveClick {
-  const remembered = new LRUCache<string, Links>({
-    maxSize: MAX_REMEMBERED_BYTES,
+  const cache = new LRUCache<string, Links>({
+    maxSize: MAX_CACHE_BYTES,
     sizeCalculation: countBytes,
   })
 
   async function findLink(emailId: string, number: number): Promise<string | undefined> {
     const content = await store.read.find(findContent, { emailId })
     if (content === undefined) return undefined
-    const known = remembered.get(content.id)
-    if (known !== undefined) return known.get(number)
+    const cached = cache.get(content.id)
+    if (cached !== undefined) return cached.get(number)
     const links = await readLinks({ store }, content.id)
-    remembered.set(content.id, links)
+    cache.set(content.id, links)
     return links.get(number)
   }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { parseSnsMessage, signedText } from '../../../src/features/sns/message.ts'
-import { readNotification } from '../../../src/features/sns/notification.ts'
+import { parseNotification } from '../../../src/features/sns/notification.ts'
 import { parseCertificateUrl, parseSubscribeUrl } from '../../../src/features/sns/urls.ts'
 import { SUBSCRIBE_URL, TOPIC } from '../../fakes/sns.ts'
 
@@ -184,7 +184,7 @@ test('received mail is read as base64 or as it stands, as the rule or the text i
   const raw = 'From: a@b.test\r\n\r\nHi'
   const read = (content: string, action?: Record<string, string>) => {
     const event = { notificationType: 'Received', content, receipt: { action } }
-    const notification = readNotification(JSON.stringify(event))
+    const notification = parseNotification(JSON.stringify(event))
     return notification?.kind === 'received' ? notification.content.toString() : undefined
   }
   const encoded = Buffer.from(raw).toString('base64')
@@ -196,7 +196,7 @@ test('received mail is read as base64 or as it stands, as the rule or the text i
 
 test('the sender of received mail is its bare address, and nobody where there is none', () => {
   const senderOf = (source?: string) => {
-    const read = readNotification(
+    const read = parseNotification(
       JSON.stringify({ notificationType: 'Received', mail: { source } }),
     )
     return read?.kind === 'received' ? read.reversePath : undefined
@@ -214,7 +214,7 @@ test('received mail without its content is its header section, a field a line', 
     { name: 'Bad name', value: 'x' },
     { name: 'X:Y', value: 'x' },
   ]
-  const notification = readNotification(
+  const notification = parseNotification(
     JSON.stringify({ notificationType: 'Received', mail: { headers, source: 'ada@dest.test' } }),
   )
   assert.ok(notification?.kind === 'received')
@@ -233,14 +233,14 @@ test('any JSON whatever is a notification or none, and never an error', () => {
   })
   fc.assert(
     fc.property(event, (value) => {
-      const read = readNotification(JSON.stringify(value))
+      const read = parseNotification(JSON.stringify(value))
       assert.equal(read === undefined, value.eventType === 'Other')
     }),
     { numRuns: 300 },
   )
   fc.assert(
     fc.property(fc.string(), (text) => {
-      assert.equal(readNotification(text), undefined)
+      assert.equal(parseNotification(text), undefined)
     }),
     { numRuns: 200 },
   )

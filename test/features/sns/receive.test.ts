@@ -386,7 +386,7 @@ for (const [what, change] of forgeries) {
     await assert.rejects(receiver.receive({ ...message, ...change }), isRefused)
     assert.equal((await sender.email(id)).status, 'SENT')
     assert.equal(await sender.core.store.read.$count(snsNotifications), 0)
-    assert.deepEqual(warnings, ['the signature does not hold'])
+    assert.deepEqual(warnings, ['the signature is not valid'])
   })
 }
 
@@ -444,7 +444,11 @@ test('what is not public is refused for good, what does not answer another time'
 const badCertificates: [string, FakeSnsOptions, string][] = [
   ['is over', { validFrom: START - DAY, validTo: START - 1_000 }, 'not in force'],
   ['has not begun', { validFrom: START + 1_000, validTo: START + DAY }, 'not in force'],
-  ['is of somebody else', { names: ['sns.evil.test'] }, 'the certificate is of CN=sns.evil.test'],
+  [
+    'is of somebody else',
+    { names: ['sns.evil.test'] },
+    'the certificate is issued to CN=sns.evil.test',
+  ],
   ['is no certificate', { served: { status: 200, body: 'hello' } }, 'cannot be read'],
   ['is not there', { served: { status: 404, body: '' } }, 'answered 404'],
   ['is a redirect', { served: { status: 302, body: '' } }, 'answered 302'],

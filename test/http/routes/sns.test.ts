@@ -51,8 +51,8 @@ test('a forged message is 403 without further details', async () => {
   assert.equal(status, 403)
   assert.equal(body.success, false)
   assert.equal(body.error.code, 'FORBIDDEN')
-  assert.equal(body.error.message, 'The notification is not believed.')
-  assert.doesNotMatch(JSON.stringify(body), /signature does not hold/)
+  assert.equal(body.error.message, 'The notification is not trusted.')
+  assert.doesNotMatch(JSON.stringify(body), /signature is not valid/)
 })
 
 test('without listed topics every call is 403', async () => {
