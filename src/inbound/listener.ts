@@ -179,7 +179,9 @@ async function receive(
   const recipients = session.envelope.rcptTo.flatMap((one) => context.admitted.get(one) ?? [])
   const isForServer = recipients.some((one) => one.for === 'server')
   const { maxMessageBytes } = context.config.inbound
-  const maxBytes = isForServer ? Math.min(MAX_SERVER_MESSAGE_BYTES, maxMessageBytes) : maxMessageBytes
+  const maxBytes = isForServer
+    ? Math.min(MAX_SERVER_MESSAGE_BYTES, maxMessageBytes)
+    : maxMessageBytes
   const buffer = createMessageBuffer({ maxBytes, allowance: context.allowance })
   try {
     for await (const chunk of stream) buffer.write(chunk as Buffer)
