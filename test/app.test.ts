@@ -51,8 +51,8 @@ for (const key of ['HTTP__LISTEN', 'INBOUND__LISTEN', 'SUBMISSION__LISTEN']) {
     for (let starts = 0; starts < 3; starts += 1) {
       await assert.rejects(program.start(), { code: 'EADDRINUSE' })
     }
-    const story = await program.untilState(id, 'queued')
-    assert.deepEqual([story.email.attemptCount, story.email.retryAt], [0, null])
+    const history = await program.untilState(id, 'queued')
+    assert.deepEqual([history.email.attemptCount, history.email.retryAt], [0, null])
     const waiting = await findJob(core.store.read, jobId)
     assert.deepEqual([waiting?.state, waiting?.attempts, waiting?.losses], ['waiting', 0, 0])
     const message = await findMessage(program, messageId)

@@ -254,9 +254,9 @@ describe('pillarbox send and queue', () => {
       store.write((tx) => tx.update(emails).set({ templateFaults }).where(eq(emails.id, id))),
     )
     assert.deepEqual((await json('queue', 'show', id)).templateFaults, templateFaults)
-    const story = await text('queue', 'show', id)
-    assert.match(story, /^ {2}fault in subject +too much \\x1b\[2J$/m)
-    assert.match(story, /^ {2}fault in body +line 3, column 7: undefined filter: shout$/m)
+    const shown = await text('queue', 'show', id)
+    assert.match(shown, /^ {2}fault in subject +too much \\x1b\[2J$/m)
+    assert.match(shown, /^ {2}fault in body +line 3, column 7: undefined filter: shout$/m)
   })
 
   it('send refuses invalid input', async () => {
@@ -331,32 +331,32 @@ describe('pillarbox send and queue', () => {
   })
 
   it('queue show lists later reports apart from the attempts', async () => {
-    const { id } = await send('later@story.example')
+    const { id } = await send('later@shown.example')
     const at = Date.UTC(2026, 0, 2, 3, 4, 5)
     const row = { emailId: id, at, durationMs: 0, steps: [] }
-    const said = { class: 'hard', host: 'mx.story.example', error: 'no such\u001b[2J user' }
+    const said = { class: 'hard', host: 'mx.shown.example', error: 'no such\u001b[2J user' }
     await withStore((store) =>
       store.write(async (tx) => {
         await tx.insert(attempts).values({ ...row, result: 'delivered' })
         await tx.insert(attempts).values({ ...row, ...said, result: 'reported-bounced' })
       }),
     )
-    const shown = await json('queue', 'show', id)
-    assert.equal(shown.attempts[1].result, 'reported-bounced')
-    const story = await text('queue', 'show', id)
-    assert.match(story, /^Attempt 1, .*: delivered$/m)
-    assert.match(story, /^Report, 2026-01-02 .*: bounced \(hard\)\n {2}by mx\.story\.example\n/m)
-    assert.match(story, /no such\\x1b\[2J user/)
-    assert.doesNotMatch(story, /Attempt 2/)
+    const { attempts: listed } = await json('queue', 'show', id)
+    assert.equal(listed[1].result, 'reported-bounced')
+    const shown = await text('queue', 'show', id)
+    assert.match(shown, /^Attempt 1, .*: delivered$/m)
+    assert.match(shown, /^Report, 2026-01-02 .*: bounced \(hard\)\n {2}by mx\.shown\.example\n/m)
+    assert.match(shown, /no such\\x1b\[2J user/)
+    assert.doesNotMatch(shown, /Attempt 2/)
   })
 
   it('queue show lists every attempt with its steps and replies', async () => {
-    const { id } = await send('story@story.example')
+    const { id } = await send('story@shown.example')
     const at = Date.UTC(2026, 0, 2, 3, 4, 5)
     const reply = { code: 451, enhancedCode: '4.7.1', text: 'Try later\nor \x1b[2Jnever' }
     const steps = [
-      { step: 'dns', at: 0, durationMs: 12, host: 'mx.story.example' },
-      { step: 'connect', at: 12, durationMs: 30, host: 'mx.story.example', address: '192.0.2.1' },
+      { step: 'dns', at: 0, durationMs: 12, host: 'mx.shown.example' },
+      { step: 'connect', at: 12, durationMs: 30, host: 'mx.shown.example', address: '192.0.2.1' },
       { step: 'rcpt', at: 42, durationMs: 5, reply },
     ]
     await withStore((store) =>
@@ -367,7 +367,7 @@ describe('pillarbox send and queue', () => {
           durationMs: 47,
           result: 'deferred',
           class: 'greylisted',
-          host: 'mx.story.example',
+          host: 'mx.shown.example',
           address: '192.0.2.1',
           tls: 'TLSv1.3, certificate not verified (TLS_AES_256_GCM_SHA384)',
           replyCode: reply.code,
@@ -382,13 +382,13 @@ describe('pillarbox send and queue', () => {
     const shown = await json('queue', 'show', id)
     assert.deepEqual(
       [shown.state, shown.to, shown.nextAttemptAt],
-      ['deferred', 'story@story.example', '2026-01-02T03:05:05.000Z'],
+      ['deferred', 'story@shown.example', '2026-01-02T03:05:05.000Z'],
     )
     assert.deepEqual(shown.attempts, [
       {
         at: '2026-01-02T03:04:05.000Z',
         durationMs: 47,
-        host: 'mx.story.example',
+        host: 'mx.shown.example',
         address: '192.0.2.1',
         tls: 'TLSv1.3, certificate not verified (TLS_AES_256_GCM_SHA384)',
         result: 'deferred',
@@ -403,9 +403,9 @@ describe('pillarbox send and queue', () => {
     const said = await text('queue', 'show', id)
     const expected = [
       'Attempt 1, 2026-01-02 03:04:05Z, 47 ms: deferred (greylisted)',
-      '  mx.story.example [192.0.2.1], TLSv1.3, certificate not verified (TLS_AES_256_GCM_SHA384)',
-      '       +0 ms  dns           12 ms  mx.story.example',
-      '      +12 ms  connect       30 ms  mx.story.example [192.0.2.1]',
+      '  mx.shown.example [192.0.2.1], TLSv1.3, certificate not verified (TLS_AES_256_GCM_SHA384)',
+      '       +0 ms  dns           12 ms  mx.shown.example',
+      '      +12 ms  connect       30 ms  mx.shown.example [192.0.2.1]',
       '      +42 ms  rcpt           5 ms  451 4.7.1 Try later',
       '                                             or \\x1b[2Jnever',
     ]

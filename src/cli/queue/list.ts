@@ -93,8 +93,8 @@ function formatQueue(
 
 /** `total`: null if there are more emails and they were not counted. */
 function describeMore(total: number | null, limit: number): string[] {
-  if (total === null) return ['There are more: --limit shows them.']
-  return total > limit ? [`And ${total - limit} more: --limit shows them.`] : []
+  if (total === null) return ['There are more; --limit shows them.']
+  return total > limit ? [`And ${total - limit} more; --limit shows them.`] : []
 }
 
 /** Describes finished mail, below the list of mail on its way. */
@@ -102,9 +102,10 @@ function describeEnded({ counts, lookedAt }: EndedCount, input: Input, shown: nu
   const given = input.text('state')
   if (counts.length === 0 || (given !== undefined && shown > 0)) return []
   const figures = counts.map(({ state, count }) => `${count} ${state}`).join(', ')
-  const among = lookedAt === null ? 'Ended' : `Ended, among the newest ${lookedAt} emails`
+  const among =
+    lookedAt === null ? 'Finished mail' : `Finished mail among the newest ${lookedAt} emails`
   const command = formatCommand(['queue', 'list', ...repeatFilter(input), '--state', 'ended'])
-  return [`${among}: ${figures}. To list them: ${command}`]
+  return [`${among}: ${figures}. To list it: ${command}`]
 }
 
 function repeatFilter(input: Input): string[] {
@@ -129,14 +130,14 @@ function describeRecipient(
     const command = ['suppressions', 'remove', '--project', projectId, recipient]
     const why = escapeControls(shorten(source, MAX_REASON))
     return [
-      `${address} is on the suppression list of project ${projectId} since ${formatTime(createdAt)}`,
-      `(${reason}: ${why}), and is sent nothing by it. To change that: ${formatCommand(command)}`,
+      `${address} has been on the suppression list of project ${projectId} since ${formatTime(createdAt)}`,
+      `(${reason}: ${why}), so the project sends it nothing. To change that: ${formatCommand(command)}`,
     ].join(' ')
   })
   const next =
     newest === undefined
-      ? `No email to ${address} was accepted, or it is gone with its contact.`
-      : `The whole story of one: ${formatCommand(['queue', 'show', newest.id])}`
+      ? `There is no email to ${address}: none was accepted, or its contact was deleted.`
+      : `To see the history of one: ${formatCommand(['queue', 'show', newest.id])}`
   return [...lists, next]
 }
 

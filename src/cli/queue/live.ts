@@ -26,7 +26,7 @@ export function createLiveSource(core: AskDeps): LiveSource {
 /** Describes a server that runs and does not answer. */
 export function describeSilence(live: Live | null): string[] {
   if (live?.server !== 'silent') return []
-  return ['The server did not answer within 2 s: what only it knows is not shown.']
+  return ['The server did not answer within 2 s, so its live state is not shown.']
 }
 
 /** A command line with shell quoting: `pillarbox queue release --domain dest.test`. */

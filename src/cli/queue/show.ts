@@ -17,25 +17,25 @@ import { faultFields } from './template-faults.ts'
 
 type Live = ReturnType<LiveSource['found']>
 
-/** `live`: null if the server was not asked. */
-type Story = EmailHistory & { explanation: Explanation; live: Live; now: number }
+/** An email with all that `queue show` prints. `live`: null if the server was not asked. */
+type ShownEmail = EmailHistory & { explanation: Explanation; live: Live; now: number }
 
 export async function showEmailCommand(context: Context, { args }: Input): Promise<Result> {
   const [id = ''] = args
-  const story = await withCore(context, (core) => findStory(core, id))
-  return { json: storyToJson(story), text: formatStory(story) }
+  const shown = await withCore(context, (core) => findEmail(core, id))
+  return { json: toDetailedJson(shown), text: formatEmail(shown) }
 }
 
-async function findStory(core: OpenCore, id: string): Promise<Story> {
-  const story = await getEmailHistory(core, id)
+async function findEmail(core: OpenCore, id: string): Promise<ShownEmail> {
+  const shown = await getEmailHistory(core, id)
   const source = createLiveSource(core)
-  const explained = await explainEmails(core, [story.email], source.find)
-  const explanation = explained.get(story.email.id)
+  const explained = await explainEmails(core, [shown.email], source.find)
+  const explanation = explained.get(shown.email.id)
   if (explanation === undefined) throw new TypeError('an email was not explained')
-  return { ...story, explanation, live: source.found(), now: core.now() }
+  return { ...shown, explanation, live: source.found(), now: core.now() }
 }
 
-function storyToJson({ email, attempts, explanation, live }: Story) {
+function toDetailedJson({ email, attempts, explanation, live }: ShownEmail) {
   const progress = progressOf(email, live)
   return {
     ...toJson({ ...email, ...explanation }),
@@ -84,13 +84,13 @@ function attemptToJson(attempt: Attempt) {
   }
 }
 
-function formatStory(story: Story): string {
-  const { email, attempts, live } = story
-  const head = [`Email ${email.id}`, formatSummary(story), ...describeSilence(live)]
+function formatEmail(shown: ShownEmail): string {
+  const { email, attempts, live } = shown
+  const head = [`Email ${email.id}`, formatSummary(shown), ...describeSilence(live)]
   return [...head, ...formatAttempts(attempts)].join('\n\n')
 }
 
-function formatSummary({ email, explanation, live, now }: Story): string {
+function formatSummary({ email, explanation, live, now }: ShownEmail): string {
   const from = email.fromName === null ? '' : `${email.fromName} `
   const to = email.toName === null ? '' : `${email.toName} `
   const { reason, command, nextAttemptAt } = explanation

@@ -13,7 +13,7 @@ type Sites = AnswerOf<'sites'>
 type Site = Sites['sites'][number]
 
 const NO_SERVER =
-  'No server runs on this database: destinations and their back-offs are known to it alone.'
+  'No server runs on this database; only a running server knows destinations and their back-offs.'
 const NO_ANSWER = 'The server did not answer within 2 s.'
 const MAX_REPLY = 200
 
@@ -27,7 +27,11 @@ async function list(core: OpenCore): Promise<Result> {
   if (asked.server === 'silent') throw unanswered()
   if (asked.server === 'none') return { json: [], text: NO_SERVER }
   const { sites, left } = asked.answer
-  const rows = formatTable(COLUMNS, sites.map(toRow), 'No mail has gone anywhere since the start.')
+  const rows = formatTable(
+    COLUMNS,
+    sites.map(toRow),
+    'No mail has been sent since the server started.',
+  )
   const more = left === 0 ? [] : [`And ${left} more.`]
   return { json: sites.map(toJson), text: [rows, ...more].join('\n\n') }
 }
@@ -75,7 +79,7 @@ async function lift(core: OpenCore, given: string): Promise<Result> {
   }
   const { answer } = asked
   if (!answer.isKnown) {
-    throw new AppError('RESOURCE_NOT_FOUND', `The server knows of no destination ${site}.`, {
+    throw new AppError('RESOURCE_NOT_FOUND', `The server knows no destination ${site}.`, {
       suggestion: 'See them with: pillarbox queue sites',
       details: { resource: 'site', id: site },
     })
@@ -89,7 +93,7 @@ async function lift(core: OpenCore, given: string): Promise<Result> {
   const emails = answer.waiting
   const waited =
     emails === 1 ? '1 email that waited for it is' : `${emails} emails that waited for it are`
-  const text = `The restriction of ${name} is lifted, ${waited} due now.`
+  const text = `The restriction of ${name} is lifted; ${waited} due now.`
   return { json: { site: answer.site, lifted: true, emails }, text }
 }
 

@@ -79,7 +79,7 @@ describe('pillarbox queue list', () => {
     await change(delivered, { state: 'delivered', status: 'DELIVERED', dueAt: null })
     await change(bounced, { state: 'bounced', status: 'BOUNCED', dueAt: null })
     const ended =
-      'Ended: 1 delivered, 1 bounced. To list them: pillarbox queue list --state ended\n'
+      'Finished mail: 1 delivered, 1 bounced. To list it: pillarbox queue list --state ended\n'
     assert.equal(await text('queue', 'list'), `No matching mail.\n\n${ended}`)
     const waits = await send(first, 'three@waits.test', 'a@first.example')
     assert.ok((await text('queue', 'list')).endsWith(`\n\n${ended}`))
@@ -91,9 +91,9 @@ describe('pillarbox queue list', () => {
     const command = 'pillarbox queue list --domain ended.test --state ended'
     assert.equal(
       there,
-      `No matching mail.\n\nEnded: 1 delivered, 1 bounced. To list them: ${command}\n`,
+      `No matching mail.\n\nFinished mail: 1 delivered, 1 bounced. To list it: ${command}\n`,
     )
-    assert.doesNotMatch(await text('queue', 'list', '--state', 'bounced'), /Ended/)
+    assert.doesNotMatch(await text('queue', 'list', '--state', 'bounced'), /Finished/)
   })
 
   it('--to lists all mail to an address, of every project and in every state', async () => {
@@ -109,7 +109,7 @@ describe('pillarbox queue list', () => {
     assert.deepEqual(ids(await json('queue', 'list', ...to, '--state', 'ended')), [old])
     const said = await text('queue', 'list', ...to)
     assert.match(said, /It was cancelled at \d{4}-/)
-    assert.ok(said.endsWith(`The whole story of one: pillarbox queue show ${newest}\n`), said)
+    assert.ok(said.endsWith(`To see the history of one: pillarbox queue show ${newest}\n`), said)
   })
 
   it('--to finds mail to a contact whose address has changed since', async () => {
@@ -139,7 +139,7 @@ describe('pillarbox queue list', () => {
     assert.match(said, /^No matching mail\.\n\n/)
     assert.ok(
       said.includes(
-        `gone@list.test is on the suppression list of project ${first} since 2026-01-02 03:04:05Z (MANUAL: API\\x1b[2J), and is sent nothing by it. To change that: pillarbox suppressions remove --project ${first} gone@list.test`,
+        `gone@list.test has been on the suppression list of project ${first} since 2026-01-02 03:04:05Z (MANUAL: API\\x1b[2J), so the project sends it nothing. To change that: pillarbox suppressions remove --project ${first} gone@list.test`,
       ),
       said,
     )
@@ -160,16 +160,16 @@ describe('pillarbox queue list', () => {
     }
     const list = ['queue', 'list', '--domain', 'many.test']
     assert.deepEqual(ids(await json(...list, '--limit', '2')), sent.slice(1).reverse())
-    assert.match(await text(...list, '--limit', '2'), /\n\nAnd 1 more: --limit shows them\.\n/)
+    assert.match(await text(...list, '--limit', '2'), /\n\nAnd 1 more; --limit shows them\.\n/)
     assert.doesNotMatch(await text(...list, '--limit', '3'), /more/)
     const again = await send(first, 'a@many.test', 'a@first.example')
     const [newest, ...others] = await json('queue', 'list', '--to', 'a@many.test', '--limit', '1')
     assert.deepEqual([newest.id, others], [again, []])
     const toOne = await text('queue', 'list', '--to', 'a@many.test', '--limit', '1')
-    assert.match(toOne, /And 1 more: --limit shows them/)
+    assert.match(toOne, /And 1 more; --limit shows them/)
     for (const id of [...sent, again]) await change(id, { state: 'failed', dueAt: null })
     const ended = await text(...list, '--state', 'ended', '--limit', '1')
-    assert.match(ended, /There are more: --limit shows them/)
+    assert.match(ended, /There are more; --limit shows them/)
     const wrong = await runAt({ cwd, env }, ...list, '--limit', '0')
     assert.equal(wrong.status, 2)
     assert.match(wrong.err, /--limit: expected a number from 1 to 10000/)
@@ -201,7 +201,7 @@ describe('pillarbox queue show', () => {
     const lease = { leaseId: 'x', leaseUntil: Date.UTC(2100, 0, 1) }
     await change(id, { ...lease, state: 'sending', dueAt: null, retryAt: Date.UTC(2101, 0, 1) })
     const said = await text('queue', 'show', id)
-    assert.match(said, /^ {2}reason +The server ended while it was being sent/m)
+    assert.match(said, /^ {2}reason +The server stopped while it was being sent/m)
     assert.match(said, /^ {2}lease until +2100-01-01 00:00:00Z$/m)
     assert.match(said, /^ {2}next attempt +2101-01-01 00:00:00Z, if this one fails$/m)
     const shown = await json('queue', 'show', id)
@@ -246,7 +246,7 @@ describe('pillarbox queue show', () => {
     assert.ok(said.includes(expected.join('\n')), said)
     assert.match(
       said,
-      /reason +It came back at .*, reported by mx\.now\.test for final@forward\.test: 550 5\.1\.1 no such\\x1b\[2J user\./,
+      /reason +It bounced at .*, as reported by mx\.now\.test for final@forward\.test: 550 5\.1\.1 no such\\x1b\[2J user\./,
     )
     assert.doesNotMatch(said, /\u001b/)
     const [report] = (await json('queue', 'show', id)).attempts
@@ -271,7 +271,7 @@ describe('pillarbox queue holds', () => {
     const [waits] = await json('queue', 'list', '--to', 'a@büro.test')
     assert.match(
       waits.reason,
-      /^It is held since .*: an operator holds back all mail to büro\.test/,
+      /^It has been held since .*: an operator holds all mail to büro\.test/,
     )
     await text('queue', 'release', '--domain', 'büro.test')
   })
@@ -279,7 +279,7 @@ describe('pillarbox queue holds', () => {
 
 describe('pillarbox queue sites', () => {
   it('reports that no server runs and that no back-off can be lifted', async () => {
-    assert.match(await text('queue', 'sites'), /^No server runs on this database: /)
+    assert.match(await text('queue', 'sites'), /^No server runs on this database; /)
     assert.deepEqual(await json('queue', 'sites'), [])
     assert.match(
       await text('queue', 'sites', '--lift', 'dest.test'),
@@ -303,8 +303,8 @@ describe('a server that runs and does not answer', () => {
       ['list', '--to', 'silent@now.test'],
     ]) {
       const said = await text('queue', ...argv)
-      assert.match(said, /The server did not answer within 2 s: what only it knows is not shown\./)
-      assert.match(said, /It is due now; the server did not say more\./)
+      assert.match(said, /The server did not answer within 2 s, so its live state is not shown\./)
+      assert.match(said, /It is due now; the server did not answer, so no more is known\./)
     }
     const { status, err } = await runAt({ cwd, env }, 'queue', 'sites')
     assert.deepEqual(

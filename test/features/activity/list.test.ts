@@ -276,7 +276,7 @@ test('events of emails show the base data of the contract beside their own', asy
     campaignName: null,
     workflowName: null,
     status: 'DELIVERED',
-    reason: 'It was delivered at 2026-11-21 12:00:00Z: mx.dest.test took it with 250 2.0.0 Ok.',
+    reason: 'It was delivered at 2026-11-21 12:00:00Z: mx.dest.test accepted it with 250 2.0.0 Ok.',
     opens: 1,
     isFirstOpen: true,
     ...first,

@@ -18,7 +18,7 @@ export function explainEnd(facts: Facts): Sentence {
     case 'failed':
       return explainFailure(facts)
     default:
-      return { reason: `It came in at ${formatSecond(email.updatedAt)}.`, command: null }
+      return { reason: `It was received at ${formatSecond(email.updatedAt)}.`, command: null }
   }
 }
 
@@ -32,13 +32,13 @@ function describeArrival({ email, last }: Facts): string {
       : ` Its recipient complained about it at ${formatSecond(email.complainedAt)}.`
   const sentAt = formatSecond(email.sentAt ?? email.updatedAt)
   if (email.state === 'relayed') {
-    return `It was handed to ${host} at ${sentAt}${said}; whether it arrived is not known here.${complaint}`
+    return `It was relayed to ${host} at ${sentAt}${said}; whether it was delivered is not known.${complaint}`
   }
   const at = formatSecond(email.deliveredAt ?? email.updatedAt)
   if (last?.result === 'relayed') {
-    return `It was handed to ${host}, by whose word it arrived at ${at}.${complaint}`
+    return `It was relayed to ${host}, which reported its delivery at ${at}.${complaint}`
   }
-  return `It was delivered at ${at}: ${host} took it${said === '' ? '' : ` with ${said.slice(2)}`}.${complaint}`
+  return `It was delivered at ${at}: ${host} accepted it${said === '' ? '' : ` with ${said.slice(2)}`}.${complaint}`
 }
 
 function explainBounce(facts: Facts): Sentence {
@@ -47,7 +47,7 @@ function explainBounce(facts: Facts): Sentence {
   if (suppression === null) return { reason: refusal, command: null }
   const since = formatSecond(suppression.createdAt)
   return {
-    reason: `${refusal} Nothing more is sent to the address since ${since}.`,
+    reason: `${refusal} The address has been on the suppression list since ${since}.`,
     command: removal(facts),
   }
 }
@@ -59,7 +59,7 @@ function describeRefusal({ email, last }: Facts): string {
     const { finalRecipient, host } = last
     const whom = finalRecipient === null ? '' : ` for ${finalRecipient}`
     const who = host === null ? '' : ` by ${host}`
-    return `It came back at ${at}, reported${who}${whom}: ${said}.`
+    return `It bounced at ${at}, as reported${who}${whom}: ${said}.`
   }
   if (last === null || last.host === null) return `It was refused at ${at}: ${said}.`
   return `It was refused by ${last.host} at ${at}: ${said}.`
@@ -70,13 +70,13 @@ function explainSuppressed(facts: Facts): Sentence {
   if (suppression === null) {
     const when = formatSecond(email.updatedAt)
     return {
-      reason: `It was not sent: at ${when} ${email.recipient} was on the suppression list, where it no longer is. To reach it, send it again.`,
+      reason: `It was not sent: ${email.recipient} was on the suppression list at ${when}, but is no longer. To reach the address, send the email again.`,
       command: null,
     }
   }
   const { reason, source, createdAt } = suppression
   return {
-    reason: `It was not sent: ${email.recipient} is on the suppression list since ${formatSecond(createdAt)} (${reason}: ${quote(source)}). To reach it, take it off the list and send it again.`,
+    reason: `It was not sent: ${email.recipient} has been on the suppression list since ${formatSecond(createdAt)} (${reason}: ${quote(source)}). To reach the address, remove it from the list and send the email again.`,
     command: removal(facts),
   }
 }
@@ -89,7 +89,7 @@ const GIVEN_UP = /^given up[;:] (?:the last answer was: )?/
 
 function explainFailure({ email }: Facts): Sentence {
   const at = formatSecond(email.updatedAt)
-  const error = email.error ?? 'an error of our own'
+  const error = email.error ?? 'an internal error'
   const command = ['queue', 'retry', email.id]
   if (error === 'cancelled') return { reason: `It was cancelled at ${at}.`, command }
   if (!GIVEN_UP.test(error)) return { reason: `It was not sent: ${quote(error)}.`, command }

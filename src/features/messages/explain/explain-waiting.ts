@@ -21,9 +21,11 @@ export function explainHeld({ email, hold }: Facts): Sentence {
   const since = at === undefined ? '' : ` since ${formatSecond(at)}`
   const domain = displayDomain(recipientDomain)
   if (hold === null) {
-    return say(`It was held${since}; mail to ${domain} is released, and it goes on in a minute.`)
+    return say(
+      `It was held${since}; mail to ${domain} is released, and this email is due within a minute.`,
+    )
   }
-  const reason = `It is held${since}: an operator holds back all mail to ${domain}.`
+  const reason = `It has been held${since}: an operator holds all mail to ${domain}.`
   return { reason, command: ['queue', 'release', '--domain', domain] }
 }
 
@@ -54,11 +56,11 @@ function explainBackOff(
   { email, last, now }: Facts,
   { status, nextAttemptAt }: { status: SiteStatus; nextAttemptAt: number },
 ): Sentence {
-  const own = isToldBySite({ email, last }, status) ? '' : ` ${describeLast(email, last)}`
+  const own = isReasonOfSite({ email, last }, status) ? '' : ` ${describeLast(email, last)}`
   const next =
     nextAttemptAt > now
       ? `The next attempt is at ${formatSecond(nextAttemptAt)}.`
-      : 'It is due, and waits for its turn.'
+      : 'It is due and waits until the rate allows it.'
   return {
     reason: `${describeBackOff(status, email.recipientDomain)}${own.trimEnd()} ${next}`,
     command: ['queue', 'sites', '--lift', status.site],
@@ -66,13 +68,13 @@ function explainBackOff(
 }
 
 /** An untried email stores the reason of its site, which may be a reply to another email. */
-function isToldBySite({ email, last }: Pick<Facts, 'email' | 'last'>, { cause }: SiteStatus) {
+function isReasonOfSite({ email, last }: Pick<Facts, 'email' | 'last'>, { cause }: SiteStatus) {
   if (cause === null) return false
   if (last !== null) return quote(cause.text) === describeWord(last)
   return email.error?.endsWith(cause.text) === true
 }
 
-/** Why the email is not delivered yet; '' if there is nothing to tell. */
+/** Why the email is not delivered yet; '' if no reason is known. */
 function describeLast(email: Facts['email'], last: Facts['last']): string {
   return last === null ? describeUntried(email) : describeFailure(last, email.recipientDomain)
 }
@@ -92,31 +94,31 @@ function explainSchedule({ email, last, now }: Facts): Sentence {
 function describeUntried({ state, error }: Facts['email']): string {
   if (error !== null) return `${quote(error)}.`
   if (state !== 'deferred') return ''
-  return 'It was being sent when its sender ended, so how that went is not known.'
+  return 'The process that was sending it ended, so the outcome of that attempt is not known.'
 }
 
 /** Explains mail that is due and not claimed yet. */
 function explainDue({ email, ahead, live }: Facts, site: LiveSite | undefined): Sentence {
-  if (live.server !== 'running') return say('It is due now; the server did not say more.')
+  if (live.server !== 'running')
+    return say('It is due now; the server did not answer, so no more is known.')
   const project = live.projects[email.projectId]
   if (project?.isShort === true) {
     const rate = project.emailsPerSecond === 1 ? '1 email' : `${project.emailsPerSecond} emails`
     return say(
-      `It is due, and waits for its project's turn: of a project ${rate} a second may start (limits.emails_per_second), and more are due.`,
+      `It is due and waits for the rate limit of its project: ${rate} a second (limits.emails_per_second).`,
     )
   }
   if (site?.hasRoom[email.queueClass] === false) {
     const first = live.progress[ahead ?? '']
-    const doing =
-      first === undefined ? '' : ` Of the first of these, ${describeStep(first, email)}.`
+    const doing = first === undefined ? '' : ` The first of them: ${describeStep(first, email)}.`
     return say(`${describeFull(site, email)}${doing}`)
   }
   if (project?.hasRoom[email.queueClass] === false) {
     return say(
-      'It is due, and waits for other mail of its project, which has its share of the server.',
+      'It is due and waits for other mail of its project, which uses the whole share that a project has of the server.',
     )
   }
-  return say('It is due now, and goes as soon as the server comes to it.')
+  return say('It is due now and will be sent as soon as the server gets to it.')
 }
 
 function describeFull(
@@ -124,7 +126,7 @@ function describeFull(
   { recipientDomain }: { recipientDomain: string },
 ): string {
   if (status === null || status.inFlight === 0) {
-    return 'It is due, and waits for a free connection: the server is busy with other mail.'
+    return 'It is due and waits for a free connection: the server is busy with other mail.'
   }
   const { connections, inFlight } = status
   const others = inFlight === 1 ? '1 email is' : `${inFlight} emails are`
@@ -135,8 +137,8 @@ function describeFull(
   const trouble =
     restrictedSince === null
       ? ''
-      : ` It takes less than usual since ${formatSecond(restrictedSince)}${why}.`
-  return `It is due, and waits for a free place at ${name}: ${others} on the way there over ${open}.${trouble}`
+      : ` It has been accepting less mail than usual since ${formatSecond(restrictedSince)}${why}.`
+  return `It is due and waits for capacity at ${name}: ${others} in flight over ${open}.${trouble}`
 }
 
 /** The claim has set the time of the next attempt; it is void once this attempt outlasts it. */
@@ -144,7 +146,8 @@ export function explainSending({ email, live, now }: Facts): Explanation {
   const { retryAt } = email
   const nextAttemptAt = retryAt !== null && retryAt > now ? retryAt : null
   if (live.server === 'none') {
-    const reason = 'The server ended while it was being sent; it is tried again once one runs.'
+    const reason =
+      'The server stopped while it was being sent; it will be tried again once a server runs.'
     return { reason, command: ['serve'], nextAttemptAt }
   }
   const progress = live.server === 'running' ? live.progress[email.id] : undefined
@@ -157,25 +160,25 @@ function describeStep(
   { recipientDomain }: { recipientDomain: string },
 ): string {
   const place = peer === null ? nameSite(site, recipientDomain) : `${peer.host} [${peer.address}]`
-  const doing = doings[step]?.(place) ?? `${step} at ${place}`
-  return `since ${formatSecond(since)} ${doing}`
+  const activity = ACTIVITIES[step]?.(place) ?? `${step} at ${place}`
+  return `${activity} since ${formatSecond(since)}`
 }
 
 /** A description for each step of `DeliveryProgress`. */
-const doings: Record<string, (place: string) => string> = {
-  dns: (place) => `the mail servers of ${place} are looked up in the DNS`,
-  waiting: (place) => `a free connection to ${place} is waited for`,
-  compose: () => 'its text is made',
-  connect: (place) => `a connection to ${place} is tried`,
-  greeting: (place) => `${place} is connected and has not greeted yet`,
-  ehlo: (place) => `${place} is greeted and has not answered yet`,
-  starttls: (place) => `encryption with ${place} is being agreed on`,
-  auth: (place) => `we log in at ${place}`,
-  mail: (place) => `${place} has been told the sender and has not answered yet`,
-  rcpt: (place) => `${place} has been told the recipient and has not answered yet`,
-  data: (place) => `${place} has been asked to take the text and has not answered yet`,
-  message: (place) => `its text is on the way to ${place}`,
-  'final-dot': (place) => `${place} has the whole text and has not confirmed it yet`,
+const ACTIVITIES: Record<string, (place: string) => string> = {
+  dns: (place) => `looking up the mail servers of ${place} in the DNS`,
+  waiting: (place) => `waiting for a free connection to ${place}`,
+  compose: () => 'composing the message',
+  connect: (place) => `connecting to ${place}`,
+  greeting: (place) => `connected to ${place}, waiting for its greeting`,
+  ehlo: (place) => `waiting for ${place} to answer EHLO`,
+  starttls: (place) => `negotiating TLS with ${place}`,
+  auth: (place) => `logging in to ${place}`,
+  mail: (place) => `waiting for ${place} to answer MAIL FROM`,
+  rcpt: (place) => `waiting for ${place} to answer RCPT TO`,
+  data: (place) => `waiting for ${place} to answer DATA`,
+  message: (place) => `sending the message to ${place}`,
+  'final-dot': (place) => `waiting for ${place} to confirm the whole message`,
 }
 
 function say(reason: string): Sentence {

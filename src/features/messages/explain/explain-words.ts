@@ -9,12 +9,12 @@ const MAX_QUOTED = 400
 /** Why the last attempt failed, by class of the reply. */
 const FAILURES: Record<string, (host: string) => string> = {
   greylist: (host) => `${host} asks for another attempt later (greylisting)`,
-  throttle: (host) => `${host} takes less mail from here for now`,
-  too_fast: (host) => `${host} finds that the mailbox gets too much at once`,
+  throttle: (host) => `${host} is limiting mail from this server for now`,
+  too_fast: (host) => `${host} says that the mailbox receives too much mail at once`,
   quota: (host) => `${host} says that the mailbox is full`,
   block: (host) => `${host} refuses mail from the address of this server`,
-  network: (host) => `${host} could not be reached, or broke off`,
-  dns: (host) => `The DNS did not tell where mail to ${host} goes`,
+  network: (host) => `${host} could not be reached, or the connection was lost`,
+  dns: (host) => `The mail servers of ${host} could not be looked up in the DNS`,
 }
 
 /** Why the last attempt did not deliver it: `mx.dest.test said: 451 4.3.2 busy.` */
@@ -22,7 +22,7 @@ export function describeFailure(last: LastAttempt, domain: string): string {
   const host = last.host ?? displayDomain(domain)
   const meaning = FAILURES[last.class ?? '']
   const lead =
-    meaning?.(host) ?? `${host} ${last.replyCode === null ? 'could not take it' : 'said'}`
+    meaning?.(host) ?? `${host} ${last.replyCode === null ? 'could not accept it' : 'said'}`
   return `${lead}: ${describeWord(last)}.`
 }
 
@@ -50,19 +50,22 @@ export function isRestricted({ blockedUntil, messagesPerMinute }: SiteStatus): b
   return blockedUntil !== null || messagesPerMinute !== null
 }
 
-/** `Nothing is sent to dest.test until …: it has been in back-off since …, for 421 4.7.0 slow down.` */
+/** `Nothing is sent to dest.test until …; it has been in back-off since …: 421 4.7.0 slow down.` */
 export function describeBackOff(status: SiteStatus, domain: string): string {
   const { blockedUntil, messagesPerMinute, rateUntil, restrictedSince, cause } = status
   const site = nameSite(status.site, domain)
-  const since = restrictedSince === null ? '' : ` since ${formatSecond(restrictedSince)}`
   const why = cause === null ? '' : `: ${quote(cause.text)}`
   if (blockedUntil !== null) {
     const until = formatSecond(blockedUntil)
-    return `Nothing is sent to ${site} until ${until}; it is in back-off${since}${why}.`
+    return `Nothing is sent to ${site} until ${until}; it ${lasting('in back-off', restrictedSince)}${why}.`
   }
   const rate = messagesPerMinute === 1 ? '1 email' : `${messagesPerMinute} emails`
   const until = rateUntil === null ? '' : ` until ${formatSecond(rateUntil)}`
-  return `No more than ${rate} a minute may go to ${site}${until}; it is slowed down${since}${why}.`
+  return `No more than ${rate} a minute may go to ${site}${until}; it ${lasting('slowed down', restrictedSince)}${why}.`
+}
+
+function lasting(state: string, since: number | null): string {
+  return since === null ? `is ${state}` : `has been ${state} since ${formatSecond(since)}`
 }
 
 /** Adds the recipient domain: a site bears the name of its mail servers, which few people know. */

@@ -85,8 +85,8 @@ test('delivered: sentAt = deliveredAt, the rendered subject, sent then delivery'
   assert.equal(email.subject, 'rendered')
   assert.equal(email.leaseUntil, null)
   assert.deepEqual(await line.eventNames(), ['email.sent', 'email.delivery'])
-  const story = await getEmailHistory(line.core, id)
-  assert.equal(story.attempts[0]?.replyCode, 250)
+  const history = await getEmailHistory(line.core, id)
+  assert.equal(history.attempts[0]?.replyCode, 250)
 })
 
 test('relayed: SENT, the smarthost\u2019s id is kept, no delivery event', async (t) => {

@@ -51,11 +51,11 @@ test('what has ended is explained from the database, and nobody is asked', async
   const reasonOf = (email: Email) => (explained.get(email.id) as Explanation).reason
   assert.match(
     reasonOf(bounced),
-    /^It was refused by mx\.dest\.test at .*Z: 550 never\. Nothing more/,
+    /^It was refused by mx\.dest\.test at .*Z: 550 never\. The address has been on/,
   )
   assert.match(
     reasonOf(suppressed),
-    /is on the suppression list since .*Z \(MANUAL: API\)\. To reach it, take it off/,
+    /has been on the suppression list since .*Z \(MANUAL: API\)\. To reach it, take it off/,
   )
 })
 
@@ -73,7 +73,10 @@ test('the running server is asked once for all that waits, and for what is ahead
   assert.deepEqual(asked, [
     { domains: ['dest.test'], projectIds: [sender.project.id], emailIds: [sending.id] },
   ])
-  assert.equal(explained.get(waits.id)?.reason, 'It is due now; the server did not say more.')
+  assert.equal(
+    explained.get(waits.id)?.reason,
+    'It is due now; the server did not answer, so no more is known.',
+  )
   assert.equal(explained.get(later.id)?.nextAttemptAt, START + 60_000)
 })
 

@@ -97,22 +97,22 @@ const slowed = {
 const held = { domain: 'dest.test', heldAt: NOW - MINUTE }
 
 const waiting: Case[] = [
-  ['nothing', {}, 'It is due now, and goes as soon as the server comes to it.'],
+  ['nothing', {}, 'It is due now and will be sent as soon as the server gets to it.'],
   [
     'a hold',
     { email: { state: 'held', heldAt: NOW - MINUTE, dueAt: null }, hold: held },
-    'It is held since 2026-11-21 11:59:00Z: an operator holds back all mail to dest.test.',
+    'It has been held since 2026-11-21 11:59:00Z: an operator holds all mail to dest.test.',
     'queue release --domain dest.test',
   ],
   [
     'a hold that is over',
     { email: { state: 'held', heldAt: NOW - MINUTE, dueAt: null } },
-    'It was held since 2026-11-21 11:59:00Z; mail to dest.test is released, and it goes on in a minute.',
+    'It was held since 2026-11-21 11:59:00Z; mail to dest.test is released, and this email is due within a minute.',
   ],
   [
     'a hold that has not reached it yet',
     { hold: held },
-    'It is held since 2026-11-21 11:59:00Z: an operator holds back all mail to dest.test.',
+    'It has been held since 2026-11-21 11:59:00Z: an operator holds all mail to dest.test.',
     'queue release --domain dest.test',
   ],
   ['a server', { live: { server: 'none' } }, 'It is due now, but no server is running.', 'serve'],
@@ -125,24 +125,24 @@ const waiting: Case[] = [
   [
     'what a silent server did not say',
     { live: { server: 'silent' } },
-    'It is due now; the server did not say more.',
+    'It is due now; the server did not answer, so no more is known.',
   ],
   [
     'the back-off of its site, named as its domain',
     { live: running({ sites: sites(inBackOff) }) },
-    'Nothing is sent to dest.test until 2026-11-21 12:02:00Z; it is in back-off since 2026-11-21 11:55:00Z: 421 4.7.0 too much. The next attempt is at 2026-11-21 12:02:00Z.',
+    'Nothing is sent to dest.test until 2026-11-21 12:02:00Z; it has been in back-off since 2026-11-21 11:55:00Z: 421 4.7.0 too much. The next attempt is at 2026-11-21 12:02:00Z.',
     'queue sites --lift dest.test',
   ],
   [
     'the back-off of a site of another name',
     { live: running({ sites: sites({ ...inBackOff, site: 'mail.test' }) }) },
-    'Nothing is sent to mail.test (the mail servers of dest.test) until 2026-11-21 12:02:00Z; it is in back-off since 2026-11-21 11:55:00Z: 421 4.7.0 too much. The next attempt is at 2026-11-21 12:02:00Z.',
+    'Nothing is sent to mail.test (the mail servers of dest.test) until 2026-11-21 12:02:00Z; it has been in back-off since 2026-11-21 11:55:00Z: 421 4.7.0 too much. The next attempt is at 2026-11-21 12:02:00Z.',
     'queue sites --lift mail.test',
   ],
   [
     'the back-off of its site, and its own failure besides',
     { email: deferred, last: word, live: running({ sites: sites(inBackOff) }) },
-    'Nothing is sent to dest.test until 2026-11-21 12:02:00Z; it is in back-off since 2026-11-21 11:55:00Z: 421 4.7.0 too much. mx.dest.test said: 451 4.3.2 busy, come back. The next attempt is at 2026-11-21 12:02:00Z.',
+    'Nothing is sent to dest.test until 2026-11-21 12:02:00Z; it has been in back-off since 2026-11-21 11:55:00Z: 421 4.7.0 too much. mx.dest.test said: 451 4.3.2 busy, come back. The next attempt is at 2026-11-21 12:02:00Z.',
     'queue sites --lift dest.test',
   ],
   [
@@ -158,7 +158,7 @@ const waiting: Case[] = [
       },
       live: running({ sites: sites(slowed) }),
     },
-    'No more than 1 email a minute may go to dest.test until 2026-11-21 12:30:00Z; it is slowed down since 2026-11-21 11:55:00Z: 421 4.7.0 too much. It is due, and waits for its turn.',
+    'No more than 1 email a minute may go to dest.test until 2026-11-21 12:30:00Z; it has been slowed down since 2026-11-21 11:55:00Z: 421 4.7.0 too much. It is due and waits until the rate allows it.',
     'queue sites --lift dest.test',
   ],
   [
@@ -167,7 +167,7 @@ const waiting: Case[] = [
       email: { ...deferred, attemptCount: 0, error: 'dest.test takes no mail now: no answer' },
       live: running({ sites: sites(inBackOff) }),
     },
-    'Nothing is sent to dest.test until 2026-11-21 12:02:00Z; it is in back-off since 2026-11-21 11:55:00Z: 421 4.7.0 too much. dest.test takes no mail now: no answer. The next attempt is at 2026-11-21 12:02:00Z.',
+    'Nothing is sent to dest.test until 2026-11-21 12:02:00Z; it has been in back-off since 2026-11-21 11:55:00Z: 421 4.7.0 too much. dest.test takes no mail now: no answer. The next attempt is at 2026-11-21 12:02:00Z.',
     'queue sites --lift dest.test',
   ],
   [
@@ -176,7 +176,7 @@ const waiting: Case[] = [
       email: { ...deferred, attemptCount: 0, error: 'dest.test takes no mail now: no answer' },
       live: running({ sites: sites({ ...inBackOff, cause: null }) }),
     },
-    'Nothing is sent to dest.test until 2026-11-21 12:02:00Z; it is in back-off since 2026-11-21 11:55:00Z. dest.test takes no mail now: no answer. The next attempt is at 2026-11-21 12:02:00Z.',
+    'Nothing is sent to dest.test until 2026-11-21 12:02:00Z; it has been in back-off since 2026-11-21 11:55:00Z. dest.test takes no mail now: no answer. The next attempt is at 2026-11-21 12:02:00Z.',
     'queue sites --lift dest.test',
   ],
   [
@@ -189,7 +189,7 @@ const waiting: Case[] = [
       },
       live: running({ sites: sites(inBackOff) }),
     },
-    'Nothing is sent to dest.test until 2026-11-21 12:02:00Z; it is in back-off since 2026-11-21 11:55:00Z: 421 4.7.0 too much. The next attempt is at 2026-11-21 12:02:00Z.',
+    'Nothing is sent to dest.test until 2026-11-21 12:02:00Z; it has been in back-off since 2026-11-21 11:55:00Z: 421 4.7.0 too much. The next attempt is at 2026-11-21 12:02:00Z.',
     'queue sites --lift dest.test',
   ],
   [
@@ -204,7 +204,7 @@ const waiting: Case[] = [
   [
     'its own schedule after the end of its sender',
     { email: deferred },
-    'It was being sent when its sender ended, so how that went is not known. The next attempt is at 2026-11-21 12:01:00Z.',
+    'The process that was sending it ended, so the outcome of that attempt is not known. The next attempt is at 2026-11-21 12:01:00Z.',
     'queue retry e1',
   ],
   [
@@ -233,7 +233,7 @@ const waiting: Case[] = [
         error: 'MX of dest.test: timeout',
       },
     },
-    'The DNS did not tell where mail to dest.test goes: MX of dest.test: timeout. The next attempt is at 2026-11-21 12:01:00Z.',
+    'The mail servers of dest.test could not be looked up in the DNS: MX of dest.test: timeout. The next attempt is at 2026-11-21 12:01:00Z.',
     'queue retry e1',
   ],
   [
@@ -249,18 +249,18 @@ const waiting: Case[] = [
         error: 'no greeting within 5 minutes',
       },
     },
-    'mx.dest.test could not be reached, or broke off: no greeting within 5 minutes. The next attempt is at 2026-11-21 12:01:00Z.',
+    'mx.dest.test could not be reached, or the connection was lost: no greeting within 5 minutes. The next attempt is at 2026-11-21 12:01:00Z.',
     'queue retry e1',
   ],
   [
     "its project's rate",
     { live: running({ projects: { p1: { emailsPerSecond: 2, isShort: true, hasRoom } } }) },
-    "It is due, and waits for its project's turn: of a project 2 emails a second may start (limits.emails_per_second), and more are due.",
+    'It is due and waits for the rate limit of its project: 2 emails a second (limits.emails_per_second).',
   ],
   [
     "its project's share of the server",
     { live: running({ projects: { p1: { ...quiet, hasRoom: { 1: false } } } }) },
-    'It is due, and waits for other mail of its project, which has its share of the server.',
+    'It is due and waits for other mail of its project, which uses the whole share that a project has of the server.',
   ],
   [
     'a place at its site',
@@ -272,7 +272,7 @@ const waiting: Case[] = [
         ),
       }),
     },
-    'It is due, and waits for a free place at dest.test: 25 emails are on the way there over 10 connections.',
+    'It is due and waits for capacity at dest.test: 25 emails are in flight over 10 connections.',
   ],
   [
     'a place at a site that is tried again after its back-off',
@@ -284,7 +284,7 @@ const waiting: Case[] = [
         ),
       }),
     },
-    'It is due, and waits for a free place at dest.test: 1 email is on the way there over 1 connection. It takes less than usual since 2026-11-21 11:55:00Z: 421 4.7.0 too much.',
+    'It is due and waits for capacity at dest.test: 1 email is in flight over 1 connection. It has been accepting less mail than usual since 2026-11-21 11:55:00Z: 421 4.7.0 too much.',
   ],
   [
     'a place at a site where those ahead hang',
@@ -300,12 +300,12 @@ const waiting: Case[] = [
         },
       }),
     },
-    'It is due, and waits for a free place at dest.test: 5 emails are on the way there over 5 connections. Of the first of these, since 2026-11-21 11:59:00Z mx.dest.test [192.0.2.1] is connected and has not greeted yet.',
+    'It is due and waits for capacity at dest.test: 5 emails are in flight over 5 connections. The first of them: connected to mx.dest.test [192.0.2.1], waiting for its greeting since 2026-11-21 11:59:00Z.',
   ],
   [
     'a place at the server',
     { live: running({ sites: sites({}, { hasRoom: { 1: false } }) }) },
-    'It is due, and waits for a free connection: the server is busy with other mail.',
+    'It is due and waits for a free connection: the server is busy with other mail.',
   ],
 ]
 
@@ -320,23 +320,23 @@ const onTheWay: Case[] = [
   [
     'a peer that does not greet',
     { email: sending, live: at('greeting') },
-    'It is being sent: since 2026-11-21 11:59:00Z mx.dest.test [192.0.2.1] is connected and has not greeted yet.',
+    'It is being sent: connected to mx.dest.test [192.0.2.1], waiting for its greeting since 2026-11-21 11:59:00Z.',
   ],
   [
     'no connection yet',
     { email: sending, live: at('waiting', null) },
-    'It is being sent: since 2026-11-21 11:59:00Z a free connection to dest.test is waited for.',
+    'It is being sent: waiting for a free connection to dest.test since 2026-11-21 11:59:00Z.',
   ],
   [
     'a step nobody has words for',
     { email: sending, live: at('dance') },
-    'It is being sent: since 2026-11-21 11:59:00Z dance at mx.dest.test [192.0.2.1].',
+    'It is being sent: dance at mx.dest.test [192.0.2.1] since 2026-11-21 11:59:00Z.',
   ],
   ['no progress', { email: sending }, 'It is being sent.'],
   [
     'a server that is gone',
     { email: sending, live: { server: 'none' } },
-    'The server ended while it was being sent; it is tried again once one runs.',
+    'The server stopped while it was being sent; it will be tried again once a server runs.',
     'serve',
   ],
 ]
@@ -375,12 +375,12 @@ const ended: Case[] = [
   [
     'delivered',
     { email: delivered, last: taken },
-    'It was delivered at 2026-11-21 12:00:00Z: mx.dest.test took it with 250 2.0.0 Ok.',
+    'It was delivered at 2026-11-21 12:00:00Z: mx.dest.test accepted it with 250 2.0.0 Ok.',
   ],
   [
     'delivered, and complained about',
     { email: { ...delivered, complainedAt: NOW }, last: taken },
-    'It was delivered at 2026-11-21 12:00:00Z: mx.dest.test took it with 250 2.0.0 Ok. Its recipient complained about it at 2026-11-21 12:00:00Z.',
+    'It was delivered at 2026-11-21 12:00:00Z: mx.dest.test accepted it with 250 2.0.0 Ok. Its recipient complained about it at 2026-11-21 12:00:00Z.',
   ],
   [
     'relayed',
@@ -388,17 +388,17 @@ const ended: Case[] = [
       email: { state: 'relayed', status: 'SENT', sentAt: NOW },
       last: { ...taken, result: 'relayed' },
     },
-    'It was handed to mx.dest.test at 2026-11-21 12:00:00Z: 250 2.0.0 Ok; whether it arrived is not known here.',
+    'It was relayed to mx.dest.test at 2026-11-21 12:00:00Z: 250 2.0.0 Ok; whether it was delivered is not known.',
   ],
   [
     'relayed, and reported as delivered',
     { email: delivered, last: { ...taken, result: 'relayed' } },
-    'It was handed to mx.dest.test, by whose word it arrived at 2026-11-21 12:00:00Z.',
+    'It was relayed to mx.dest.test, which reported its delivery at 2026-11-21 12:00:00Z.',
   ],
   [
     'refused by a host, and suppressed for it',
     { email: bounced, last: refusal, suppression },
-    'It was refused by mx.dest.test at 2026-11-21 12:00:00Z: 550 5.1.1 no such user. Nothing more is sent to the address since 2026-11-21 11:59:00Z.',
+    'It was refused by mx.dest.test at 2026-11-21 12:00:00Z: 550 5.1.1 no such user. The address has been on the suppression list since 2026-11-21 11:59:00Z.',
     'suppressions remove --project p1 ada@dest.test',
   ],
   [
@@ -422,7 +422,7 @@ const ended: Case[] = [
       email: bounced,
       last: { ...refusal, result: 'reported-bounced', finalRecipient: 'ada.l@forward.test' },
     },
-    'It came back at 2026-11-21 12:00:00Z, reported by mx.dest.test for ada.l@forward.test: 550 5.1.1 no such user.',
+    'It bounced at 2026-11-21 12:00:00Z, as reported by mx.dest.test for ada.l@forward.test: 550 5.1.1 no such user.',
   ],
   [
     'given up',
@@ -445,13 +445,13 @@ const ended: Case[] = [
   [
     'suppressed',
     { email: { state: 'suppressed', status: 'SUPPRESSED', dueAt: null }, suppression },
-    'It was not sent: ada@dest.test is on the suppression list since 2026-11-21 11:59:00Z (HARD_BOUNCE: 550 5.1.1 no such user). To reach it, take it off the list and send it again.',
+    'It was not sent: ada@dest.test has been on the suppression list since 2026-11-21 11:59:00Z (HARD_BOUNCE: 550 5.1.1 no such user). To reach the address, remove it from the list and send the email again.',
     'suppressions remove --project p1 ada@dest.test',
   ],
   [
     'suppressed by an entry that is gone',
     { email: { state: 'suppressed', status: 'SUPPRESSED', dueAt: null } },
-    'It was not sent: at 2026-11-21 11:59:00Z ada@dest.test was on the suppression list, where it no longer is. To reach it, send it again.',
+    'It was not sent: ada@dest.test was on the suppression list at 2026-11-21 11:59:00Z, but is no longer. To reach the address, send the email again.',
   ],
 ]
 
