@@ -36,7 +36,7 @@ export async function startHarness({ zone = {}, delivery = {}, deps = {} }: Harn
   const dns: FakeDns = await startDnsServer(zone)
   const clock = { ahead: 0 }
   const now = () => Date.now() + clock.ahead
-  const resolver = createResolver({ servers: [dns.address], now, timeoutMs: 100, tries: 1 })
+  const resolver = createResolver({ servers: [dns.address], now, timeoutMs: 5_000, tries: 1 })
   const reports: DeliveryResult[] = []
   let listeners: (() => void)[] = []
   const outbound = startOutbound(
