@@ -1,22 +1,21 @@
 /**
- * The DATA phase (RFC 5321 section 4.5.2) octet by octet: where a message ends, and its content
- * without the dots put before others. Only CRLF.CRLF ends it; a CR or LF that stands alone is
- * content like any other, so that no two servers can differ on where the next command begins.
+ * Reads the DATA phase (RFC 5321 section 4.5.2): finds the end of a message and removes stuffed dots.
+ * Only CRLF.CRLF ends a message. A lone CR or LF is content, so that two servers cannot differ on where
+ * the next command begins.
  *
- * It takes the place of smtp-server's own reader, which is right about all that but needs some
- * microseconds and a turn of the event loop for each stuffed dot: a message of nothing else would
- * keep a processor busy for minutes.
+ * This replaces smtp-server's own reader, which is correct but needs some microseconds and a turn of the
+ * event loop for each stuffed dot: a message full of them would keep a processor busy for minutes.
  */
 import type { SMTPConnection } from 'smtp-server/lib/smtp-connection.js'
 
 type Parser = ReturnType<SMTPConnection['_createParser']>
 
 export type DataReader = {
-  /** Of the chunk: its content, and what comes after the end; undefined while there is none. */
+  /** Returns the content of a chunk. `rest`: the octets after the message; undefined before its end. */
   read(chunk: Buffer): { content: Buffer; rest: Buffer | undefined }
 }
 
-/** Within a line, after its CR, before its first octet, after a first dot, after its CR. */
+/** In a line; after a CR; at the start of a line; after a dot there; after the CR of that dot. */
 type State = 'text' | 'cr' | 'start' | 'dot' | 'dot-cr'
 
 const CR = 0x0d
@@ -31,7 +30,7 @@ export function createDataReader(): DataReader {
         state = stateAfter(chunk, state)
         return { content: chunk, rest: undefined }
       }
-      // A CR that was held back at the end of the last chunk may come before it.
+      // One octet more, for a CR that was held back at the end of the previous chunk.
       const content = Buffer.allocUnsafe(chunk.length + 1)
       let size = 0
       for (let index = 0; index < chunk.length; index += 1) {
@@ -52,14 +51,14 @@ export function createDataReader(): DataReader {
   }
 }
 
-/** It has no dot at the beginning of a line: all of it is content. Most chunks are. */
+/** Whether a chunk has no dot at the beginning of a line, so that all of it is content. Most have none. */
 function isPlain(chunk: Buffer, state: State): boolean {
   if (state === 'dot' || state === 'dot-cr' || chunk.includes('\r\n.')) return false
   if (state === 'start') return chunk[0] !== DOT
   return state === 'text' || chunk[0] !== LF || chunk[1] !== DOT
 }
 
-/** After a plain chunk: its last two octets decide. */
+/** Returns the state after a plain chunk, which its last two octets decide. */
 function stateAfter(chunk: Buffer, state: State): State {
   const [last, before] = [chunk.at(-1), chunk.at(-2)]
   if (last === undefined) return state
@@ -72,7 +71,7 @@ function next(state: State, octet: number): State {
   return octet === DOT && state === 'start' ? 'dot' : 'text'
 }
 
-/** Makes a parser of smtp-server read messages that way. */
+/** Makes a parser of smtp-server use this reader. */
 export function readDataWith(parser: Parser): void {
   let current: Parser['_dataStream'] = null
   let reader = createDataReader()

@@ -1,11 +1,11 @@
 /**
- * Before a TLS handshake there is no session yet that `sessions.ts` could count: how many
- * connections one party may have with a listener that begins with one.
+ * Limits the connections to a listener with implicit TLS. During the handshake there is no session yet
+ * that `sessions.ts` could count.
  */
 import type { Server, Socket } from 'node:net'
 import { peerOf } from './sessions.ts'
 
-/** From now on more than that are closed without a word. */
+/** Closes connections beyond the limit of one address or IPv6 network without a reply. */
 export function guardHandshakes(listener: Server, connectionsPerAddress: number): void {
   const counts = new Map<string, number>()
   const [accept] = listener.listeners('connection')

@@ -25,14 +25,14 @@ const IN_BRACKETS = /^rcpt to:\s{0,9}<([^<>]*)>/i
 const LINE_FEED = 0x0a
 /** A client that exceeds the size limit by this factor is disconnected. */
 const EXCESS = 2
-/** Not the client's fault: more recipients than a message may have. */
+/** Too many recipients, which is not counted as an error of the client. */
 const TOO_MANY_RECIPIENTS = 452
 
 export class GuardedConnection extends SMTPConnection implements ServerSession {
   readonly #sessions: Sessions
   readonly #startedAt = performance.now()
-  /** When the client's turn began. */
-  #turnAt = performance.now()
+  /** When the last reply was sent; from then on the client may take its time. */
+  #repliedAt = performance.now()
   #commands = 0
   #errors = 0
   #transaction = 0
@@ -48,7 +48,7 @@ export class GuardedConnection extends SMTPConnection implements ServerSession {
   }
 
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
-    this.#turnAt = performance.now()
+    this.#repliedAt = performance.now()
     const isOwn = typeof data === 'string' && ENHANCED.test(data)
     super.send(code, data, isOwn ? false : context)
     if (code < 400 || code === 421 || code === TOO_MANY_RECIPIENTS) return
@@ -106,7 +106,7 @@ export class GuardedConnection extends SMTPConnection implements ServerSession {
     if (this._closing || this._closed) return
     const { dataMs, sessionMs } = this.#sessions.limits
     const phase = this.#phase()
-    const waited = now - this.#turnAt
+    const waited = now - this.#repliedAt
     if (phase === 'data') {
       if (waited > dataMs) this.send(421, '4.4.2 The message took too long')
       else if (this.#isFarTooLarge()) this.send(421, '4.7.0 The message is far too large')

@@ -23,7 +23,7 @@ export class GuardedServer extends SMTPServer {
     const connection = new GuardedConnection(this, this.sessions, socket, options)
     const refusal = this.sessions.refuse(connection.remoteAddress)
     if (refusal !== undefined) {
-      turnAway(socket, refusal)
+      refuseConnection(socket, refusal)
       return
     }
     this.sessions.add(connection)
@@ -52,13 +52,13 @@ const COMMON_OPTIONS: SMTPServerOptions = {
   heloResponse: '%s',
   disableReverseLookup: true,
   hideENHANCEDSTATUSCODES: false,
-  // Clients may write any local part; our own parser decides whose mail we receive.
+  // Accepts any local part; our own parser decides which addresses we receive mail for.
   lenientAddressParsing: true,
   minVersion: 'TLSv1.2',
 }
 
 /** Sends a refusal and closes the connection without reading from it. */
-function turnAway(socket: Socket | TLSSocket, text: string): void {
+function refuseConnection(socket: Socket | TLSSocket, text: string): void {
   socket.on('error', () => socket.destroy())
   socket.write(`421 ${text}\r\n`)
   socket.destroySoon()

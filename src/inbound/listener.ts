@@ -1,7 +1,7 @@
 /**
- * The listener for mail from outside: bounces, complaints, replies. Whom it takes mail for is
- * decided at RCPT (`features/receiving/accept/admit-recipient.ts`), so that nothing is ever relayed or sent back
- * to a forged sender; a message gets its 250 when it is durable, and is read later.
+ * The listener for mail from outside: bounces, complaints, replies. Recipients are accepted or refused at
+ * RCPT (`features/receiving/accept/admit-recipient.ts`), so the server never relays mail and never
+ * bounces it to a forged sender. A message gets its 250 when it is durable; it is processed later.
  */
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import type { Core } from '../features/core.ts'
@@ -44,11 +44,11 @@ type Deps = Pick<
 
 export type InboundOptions = {
   limits?: Partial<SessionLimits>
-  /** What all messages under way may hold. */
+  /** The memory of all messages being received. */
   memoryBytes?: number
 }
 
-/** `admitted`: what each recipient of a session is, as RCPT found. */
+/** `admitted`: the accepted recipients of all sessions. */
 type ListenerContext = Deps & {
   allowance: Allowance
   admitted: WeakMap<SMTPServerAddress, InboundRecipient>
@@ -58,7 +58,7 @@ type ListenerContext = Deps & {
 type RefusalReason = RecipientRefusal['refuse'] | 'full' | 'too-large' | 'too-often'
 
 const MEMORY_BYTES = 80 * 1024 * 1024
-/** Of it for small messages: more than one address can hold by them. */
+/** The share of MEMORY_BYTES for small messages: more than those of one address can hold. */
 const SMALL_SHARE = 0.2
 const MAX_RECIPIENTS = 100
 /** RFC 5321 section 4.5.3.1.4, with room for the parameters of extensions. */
@@ -73,7 +73,7 @@ const REFUSALS: Record<RefusalReason, [code: string, text: string]> = {
   'too-often': ['452 4.7.1', 'Enough mail for this mailbox from your network, try again later'],
 }
 
-/** On `inbound.listen`. @throws Error when an address or the certificate cannot be used */
+/** Listens on `inbound.listen`. @throws Error if an address or the certificate cannot be used */
 export async function startInbound(
   deps: Deps,
   { limits, memoryBytes }: InboundOptions = {},
@@ -121,7 +121,7 @@ function createServer(
   )
 }
 
-/** Nobody logs in here, and nobody plays. */
+/** Commands of smtp-server that this listener disables: logging in, proxies, jokes. */
 const UNSUPPORTED_COMMANDS = ['AUTH', 'XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL', 'HELP']
 
 /** @throws SmtpRefusal */
@@ -137,7 +137,7 @@ async function admit(
     return
   }
   const reason = refused ?? 'unknown'
-  // A full mailbox is something to do about.
+  // An operator can do something about a full mailbox.
   const level = reason === 'full' ? 'warn' : 'info'
   context.log[level](
     { ...describe(session), to: recipient.address },
@@ -146,7 +146,7 @@ async function admit(
   throw refusal(...REFUSALS[reason])
 }
 
-/** Of a message of the size that MAIL declared, if it did. */
+/** Returns which limit the message exceeds, by the size that MAIL declared; undefined if none. */
 async function findExcess(
   context: ListenerContext,
   recipient: InboundRecipient,
@@ -164,13 +164,13 @@ async function findExcess(
   return isRoom ? undefined : 'full'
 }
 
-/** RFC 1870; 0 without it. */
+/** Returns the SIZE parameter of MAIL (RFC 1870), 0 without it. */
 function declaredSize({ envelope }: SMTPServerSession): number {
   const { args } = envelope.mailFrom || {}
   return (args && Number(Object(args).SIZE)) || 0
 }
 
-/** The id of the row. @throws SmtpRefusal, AppError DATABASE_ERROR, Error when the client leaves */
+/** Returns the id of the row. @throws SmtpRefusal, AppError DATABASE_ERROR, Error if the client leaves */
 async function receive(
   context: ListenerContext,
   stream: SMTPServerDataStream,
@@ -195,7 +195,7 @@ async function receive(
 
 type ReceivedMessage = { recipients: InboundRecipient[]; content: readonly Buffer[] }
 
-/** Mail to the server itself: of a network only so many. @throws SmtpRefusal */
+/** Stores mail to the server itself, a limited number per network. @throws SmtpRefusal */
 async function storeServerMail(
   context: ListenerContext,
   session: SMTPServerSession,
@@ -239,7 +239,7 @@ function refuseMessage(
 ): SmtpRefusal {
   const reply = toRefusal(context.log, error)
   const to = session.envelope.rcptTo.map(({ address }) => address)
-  // Whoever smuggles is worth a warning, who merely sends too much is not.
+  // 554: an attempt to smuggle, or a loop. A message that is merely too large needs no warning.
   const level = reply.responseCode === 554 ? 'warn' : 'info'
   context.log[level]({ ...describe(session), to }, `refused a message: ${reply.message}`)
   return reply

@@ -1,4 +1,4 @@
-/** Whose mail a program hands in: user `pillarbox`, password a project's secret key (contract 15.6). */
+/** Checks the login of a program for submission: user `pillarbox`, a secret key as the password. */
 import { AppError } from '../errors.ts'
 import { authenticateKey } from '../features/accounts/authenticate.ts'
 import type { Project } from '../features/accounts/project.ts'
@@ -7,14 +7,14 @@ import { refusal, type SmtpRefusal } from './refusal.ts'
 
 export type LoginDeps = Pick<Core, 'directory' | 'config' | 'log'>
 
-/** What smtp-server keeps as the user of a session. */
+/** The user of a session, which smtp-server stores. */
 export type SubmissionUser = { key: string; project: Project }
 
 export type LoginResult = { user: SubmissionUser } | { refused: SmtpRefusal; isGuess: boolean }
 
 const USER = 'pillarbox'
 
-/** RFC 4954 section 6 and RFC 5248 for the codes. */
+/** Reply codes: RFC 4954 section 6, RFC 5248. */
 export async function logIn(
   deps: LoginDeps,
   {
@@ -38,7 +38,7 @@ export async function logIn(
 }
 
 /**
- * The project as it is now: a key may be renewed and a project be disabled while a session lasts.
+ * Returns the project as it is now: its key may be renewed, or the project disabled, during a session.
  * @throws AppError INVALID_API_KEY, PROJECT_DISABLED, DATABASE_ERROR
  */
 export async function confirmUser(

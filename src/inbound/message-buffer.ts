@@ -1,15 +1,15 @@
 /**
- * A message on its way in: held in memory as it comes, as long as it may be kept. What turns out to
- * be refused is let go of at once and the rest of it only read past.
+ * Holds a message in memory while it is received. When the message must be refused, its memory is freed
+ * at once and the rest of it is discarded.
  *
- * All messages under way share one allowance, so that no number of clients fills the memory. The
- * memory for a message doubles, and from a megabyte on grows by a megabyte: the cost of a chunk does
- * not depend on its size. It grows by further blocks, so a large message is not copied when it grows.
+ * All messages being received share one allowance, so that many clients cannot fill the memory. The
+ * memory of a message doubles up to a megabyte, then grows by a megabyte at a time. It grows by further
+ * blocks, so a large message is not copied when it grows.
  */
 import { countHops } from '../mail/incoming/received-field.ts'
 import { refusal, type SmtpRefusal } from './refusal.ts'
 
-/** How much all messages under way may hold. `isSmall`: what is set aside for small ones counts. */
+/** The memory of all messages being received. `isSmall`: may use the reserve for small messages. */
 export type Allowance = {
   take(bytes: number, isSmall: boolean): boolean
   giveBack(bytes: number): void
@@ -19,24 +19,24 @@ export type MessageBufferOptions = { maxBytes: number; allowance: Allowance }
 
 export type MessageBuffer = {
   write(chunk: Buffer): void
-  /** The whole message, one part behind the other. @throws SmtpRefusal */
+  /** Returns the parts of the message in order. @throws SmtpRefusal */
   finish(): readonly Buffer[]
-  /** To be called in any case, when the message is needed no more. */
+  /** Frees the memory; must be called for every message, refused or not. */
   release(): void
 }
 
 const FIRST_BYTES = 8 * 1024
 const MAX_BLOCK_BYTES = 1024 * 1024
-/** Reports are: whoever holds on to large messages does not keep them out. */
+/** Reports are smaller than this, so large messages cannot take their memory. */
 const SMALL_BYTES = 256 * 1024
 const MAX_HEADER_BYTES = 256 * 1024
-/** As Postfix's hopcount_limit. */
+/** As hopcount_limit of Postfix. */
 const MAX_HOPS = 50
 const CR = 0x0d
 const LF = 0x0a
 const HEADER_END = '\r\n\r\n'
 
-/** Of `bytes`, `reserve` for small messages only. */
+/** `reserve`: the part of `bytes` that is for small messages only. */
 export function createAllowance(bytes: number, reserve = 0): Allowance {
   let left = bytes
   return {
@@ -58,7 +58,7 @@ export function createMessageBuffer({ maxBytes, allowance }: MessageBufferOption
   let size = 0
   let reason: SmtpRefusal | undefined
 
-  /** False when there is no more room. */
+  /** Returns false if the allowance is used up. */
   function put(chunk: Buffer): boolean {
     let rest = chunk
     while (rest.length > 0) {
@@ -113,8 +113,8 @@ export function createMessageBuffer({ maxBytes, allowance }: MessageBufferOption
 }
 
 /**
- * Whether a CR or LF stands alone, in this chunk or at the end of the last: what one server takes
- * for an end of line and the next does not is how mail is smuggled.
+ * Returns a function that finds a lone CR or LF, also across chunks. Servers differ on whether it ends a
+ * line, which is how mail is smuggled.
  */
 function createLineCheck(): (chunk: Buffer) => boolean {
   let wasCr = false
@@ -128,7 +128,7 @@ function createLineCheck(): (chunk: Buffer) => boolean {
   }
 }
 
-/** @throws SmtpRefusal for a header section that is too large, and for a loop */
+/** @throws SmtpRefusal if the header section is too large or shows a loop */
 function checkHeader(parts: readonly Buffer[], size: number): void {
   const longest = MAX_HEADER_BYTES + HEADER_END.length
   const beginning = Buffer.concat(parts, Math.min(size, longest))

@@ -1,7 +1,7 @@
 /**
- * A reader thread: octets that strangers sent, understood (`features/receiving/process/parsed-message.ts`). What
- * only mail to mailboxes needs is loaded with the first of it. Whoever started the thread watches
- * its time and replaces it; it keeps nothing from one message to the next.
+ * A reader thread: parses received messages (`features/receiving/process/parsed-message.ts`). The code
+ * for mail to mailboxes is loaded with the first such message. The main thread limits the time for each
+ * message and replaces the thread; the thread has no state between messages.
  */
 import { Resolver } from 'node:dns/promises'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -45,7 +45,7 @@ function main(settings: ReaderSettings): void {
 
 async function read(deps: VerdictDeps, message: UnparsedMessage): Promise<ParsedMessage> {
   const startedAt = performance.now()
-  // The memory may be shared, which not every parser takes.
+  // Copied, because some parsers do not accept shared memory.
   const raw = Buffer.from(message.raw)
   const header = readIncomingHeader(raw)
   const report = readReport(raw)

@@ -1,7 +1,7 @@
 /**
  * The pool of reader threads: started by the first message, ended when there has been none for a
- * while, replaced when one crashes or takes too long over a message. The callers of all messages in such
- * a thread get `ReaderLost`; to find the cause, a caller has each message read alone.
+ * while, replaced when one crashes or takes too long over a message. All messages in such a thread are
+ * rejected with `ReaderLost`; to find the cause, the caller has each of them read alone.
  *
  * If a thread ends before it has started, its messages wait for the next one, which starts a little
  * later each time.
@@ -32,7 +32,7 @@ export type ReaderOptions = {
 
 export type ReaderPool = MessageReader & {
   countThreads(): number
-  /** Messages in hand are lost. */
+  /** Rejects all messages that are waiting or being read. */
   stop(): Promise<void>
 }
 
@@ -40,7 +40,7 @@ type Task = {
   id: number
   message: UnparsedMessage
   isAlone: boolean
-  /** When a thread got it, by `performance.now()`. */
+  /** When it was assigned to a thread, as `performance.now()`. */
   startedAt: number
   resolve(reading: ParsedMessage): void
   reject(error: Error): void
@@ -106,7 +106,7 @@ export function startReader(options: ReaderOptions): ReaderPool {
       const thread = findRoom(pool.list(), task) ?? startAnother()
       if (thread !== undefined) {
         waiting.splice(next, 1)
-        hand(thread, task)
+        send(thread, task)
       } else if (task.isAlone) return
       else next += 1
     }
@@ -188,7 +188,7 @@ function mayTake(tasks: readonly Task[], { message, isAlone }: Task): boolean {
   return isWithin && tasks.length < MAX_TASKS * share
 }
 
-function hand(thread: Thread, task: Task): void {
+function send(thread: Thread, task: Task): void {
   task.startedAt = performance.now()
   thread.state.tasks.set(task.id, task)
   thread.worker.postMessage({ id: task.id, message: task.message } satisfies ToReader)

@@ -1,11 +1,11 @@
-/** What a listener says no with: an SMTP reply (RFC 5321 section 4.2) with its enhanced code (RFC 3463). */
+/** The refusals of the listeners: SMTP replies (RFC 5321 section 4.2) with enhanced codes (RFC 3463). */
 import { AppError } from '../errors.ts'
 import type { Log } from '../log.ts'
 
-/** RFC 5321 section 4.5.3.1.5 allows 512 octets, code and line end among them. */
+/** RFC 5321 section 4.5.3.1.5 allows 512 octets, including the code and the line end. */
 const MAX_TEXT_LENGTH = 480
 
-/** smtp-server answers with `responseCode` and the message. */
+/** smtp-server replies with `responseCode` and the message. */
 export class SmtpRefusal extends Error {
   override readonly name = 'SmtpRefusal'
   readonly responseCode: number
@@ -22,23 +22,23 @@ export function refusal(code: string, text: string): SmtpRefusal {
   return new SmtpRefusal(code, text)
 }
 
-/** While the disk takes no writes or has no room. */
+/** The refusal while the disk is full or cannot be written. */
 export function cannotStore(): SmtpRefusal {
   return refusal('452 4.3.1', 'Nothing can be kept at the moment, try again later')
 }
 
-/** What a thrown value is to a client; faults of ours are logged and shown to nobody. */
+/** Turns a thrown value into a refusal. Our own faults are logged and not shown to the client. */
 export function toRefusal(log: Log, error: unknown): SmtpRefusal {
   if (error instanceof SmtpRefusal) return error
   if (isGone(error)) return refusal('421 4.4.2', 'The connection broke')
   if (error instanceof AppError && error.status < 500) return refusal(error.smtp, textOf(error))
   const shown =
     error instanceof AppError ? error : new AppError('INTERNAL_SERVER_ERROR', 'Try again later.')
-  log.error({ error, code: shown.code }, 'a message could not be taken')
+  log.error({ error, code: shown.code }, 'a message could not be accepted')
   return refusal(shown.smtp, shown.message)
 }
 
-/** The client left in the middle of a message: nobody reads the reply. */
+/** Whether the client left in the middle of a message, so that the reply is not read. */
 function isGone(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error)) return false
   return error.code === 'ECONNECTION' || error.code === 'ERR_STREAM_PREMATURE_CLOSE'

@@ -1,6 +1,6 @@
 /**
- * Where the sandbox's mail ends: an SMTP server on a free loopback port that takes everything and
- * keeps it for `pillarbox sandbox list|show`. Its 250 means that the message is durable.
+ * The sandbox's SMTP server, on a free loopback port: accepts all mail and stores it for
+ * `pillarbox sandbox list|show`. Its 250 means that the message is durable.
  */
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -22,15 +22,15 @@ export async function startSandboxSink(deps: SinkDeps): Promise<SandboxSink> {
     size: deps.config.limits.messageMaxBytes * 2,
     onData: (stream, session, done) => {
       store(deps, stream, session).then(
-        () => done(null, 'kept in the sandbox'),
+        () => done(null, 'stored in the sandbox'),
         (error: unknown) => {
-          deps.log.error({ error }, 'the sandbox could not keep a message')
-          done(Object.assign(new Error('Not kept, try again'), { responseCode: 451 }))
+          deps.log.error({ error }, 'the sandbox could not store a message')
+          done(Object.assign(new Error('Not stored, try again'), { responseCode: 451 }))
         },
       )
     },
   })
-  server.on('error', (error) => deps.log.warn({ error }, 'the sandbox sink had a broken session'))
+  server.on('error', (error) => deps.log.warn({ error }, 'a session of the sandbox broke off'))
   const listener = server.listen(0, '127.0.0.1')
   await once(listener, 'listening')
   return {

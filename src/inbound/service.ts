@@ -1,6 +1,6 @@
 /**
- * A service over SMTP on the addresses that the configuration names: one server each, with the
- * sessions, their limits and the certificate in common.
+ * Starts an SMTP service on the configured addresses: one server for each, all with the same sessions,
+ * limits and certificate.
  */
 import type { CertificatePair, Certificates } from '../config/certificates/watch.ts'
 import type { ListenAddress } from '../config/config.ts'
@@ -9,9 +9,9 @@ import type { GuardedServer } from './guarded-server.ts'
 import { createSessions, DEFAULT_LIMITS, type SessionLimits, type Sessions } from './sessions.ts'
 
 export type MailService = {
-  /** Where it listens, with the port that was found for port 0. */
+  /** The addresses with their actual ports, also for port 0. */
   addresses: readonly ListenAddress[]
-  /** Says goodbye to who is idle; messages in hand have `graceMs` to end. */
+  /** Ends idle sessions with a 421; messages being received have `graceMs` to finish. */
   stop(graceMs: number): Promise<void>
 }
 
@@ -32,7 +32,7 @@ export type ServerParts = {
 
 type Parts = { servers: GuardedServer[]; sessions: Sessions }
 
-/** @throws Error when an address cannot be listened on or the certificate not be used */
+/** @throws Error if it cannot listen on an address or use the certificate */
 export async function startMailService(
   options: ServiceOptions,
   createServer: (parts: ServerParts) => GuardedServer,
@@ -56,7 +56,7 @@ export async function startMailService(
   return { addresses, stop }
 }
 
-/** Where nothing listens, nobody meets a certificate. */
+/** Returns the current certificate and uses its successors; null if there are no addresses. */
 function follow(
   { name, listen, certificates }: ServiceOptions,
   servers: readonly GuardedServer[],

@@ -1,8 +1,8 @@
 /**
  * Limits the SMTP sessions of one service, on all addresses it listens on: how many there may be, in
- * total and from one address, and how long each may keep us waiting. A client has a fixed time for each
- * command and each message, which a trickle of octets does not extend. While more than half of all
- * places are taken, the time for a command is short.
+ * total and from one address, and how long each may take. A client has a fixed time for each command
+ * and each message, which a trickle of octets does not extend. While more than half of all sessions are
+ * in use, the time for a command is short.
  */
 import ipaddr from 'ipaddr.js'
 import { HOUR_MS } from '../clock.ts'
@@ -11,16 +11,16 @@ export type SessionLimits = {
   connections: number
   /** From one IPv4 address or one IPv6 network of 64 bits. */
   connectionsPerAddress: number
-  /** Between two messages. */
+  /** Commands between two messages. */
   commands: number
   messages: number
-  /** Refusals that a client may collect. */
+  /** Refusals in one session. */
   errors: number
-  /** For a command (RFC 5321 section 4.5.3.2.7: five minutes). */
+  /** The time for a command (RFC 5321 section 4.5.3.2.7: five minutes). */
   commandMs: number
-  /** The same while more than half of all places are taken. */
+  /** The same while more than half of all sessions are in use. */
   busyCommandMs: number
-  /** For the whole of a message. */
+  /** The time for a whole message. */
   dataMs: number
   sessionMs: number
   /** How often the times are checked. */
@@ -45,7 +45,7 @@ export type ServerSession = {
   remoteAddress: string
   /** Ends the session if it has used up its time. */
   sweep(now: number, commandMs: number): void
-  /** Says goodbye, unless there is work in hand. */
+  /** Ends the session with a 421, unless it is receiving or handling a message. */
   leave(): void
   destroy(): void
 }
@@ -56,7 +56,7 @@ export type Sessions = {
   refuse(remoteAddress: string): string | undefined
   add(session: ServerSession): void
   delete(session: ServerSession): void
-  /** Resolves when all sessions have ended; those with work in hand get `graceMs`. */
+  /** Resolves when all sessions have ended; those with a message have `graceMs` to finish. */
   stop(graceMs: number): Promise<void>
 }
 

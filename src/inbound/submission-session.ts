@@ -1,7 +1,4 @@
-/**
- * The dialogue of submission: what each command of a session is answered with. Whatever is refused
- * leaves nothing behind.
- */
+/** The handlers of the commands of a submission session. A refused message leaves nothing behind. */
 import type {
   SMTPServerAddress,
   SMTPServerAuthentication,
@@ -49,15 +46,15 @@ type Handlers = Pick<
   'onConnect' | 'onSecure' | 'onAuth' | 'onMailFrom' | 'onRcptTo' | 'onData'
 >
 
-/** Failed logins of one session. */
+/** Failed logins that end a session. */
 const MAX_FAILURES = 3
-/** Of MAIL and RCPT. For reports (RFC 3461) one may ask, though nobody here writes them. */
+/** Parameters of MAIL and RCPT. Those of RFC 3461 are accepted, but no such report is ever sent. */
 const MAIL_PARAMETERS = /^(?:SIZE|BODY|SMTPUTF8|AUTH|RET|ENVID)$/
 const RCPT_PARAMETERS = /^(?:NOTIFY|ORCPT)$/
-/** Ids named in a reply; a line has 512 octets. */
+/** Ids shown in a reply, whose line has at most 512 octets. */
 const MAX_NAMED = 10
 
-/** `disabledCommands`: those that no session of the server has. */
+/** `disabledCommands`: disabled in all sessions of the server. */
 export function submissionHandlers(
   context: SubmissionContext,
   disabledCommands: readonly string[],
@@ -101,16 +98,16 @@ export function submissionHandlers(
   }
 }
 
-/** What is not offered must not seem to be promised (RFC 5321 section 4.1.1.11). */
+/** A parameter that the server does not support must be refused (RFC 5321 section 4.1.1.11). */
 function areOffered(args: SMTPServerAddress['args'], offered: RegExp): boolean {
   return Object.keys(args || {}).every((name) => offered.test(name))
 }
 
 function notOffered(): SmtpRefusal {
-  return refusal('555 5.5.4', 'A parameter that is not offered here')
+  return refusal('555 5.5.4', 'A parameter that is not supported here')
 }
 
-/** Octets that are not UTF-8 are lost by now: that would be somebody else's address. */
+/** Refuses addresses with octets that are not UTF-8: these are lost, and the rest is another address. */
 function readAddress(text: string): ParsedAddress | undefined {
   return text.includes('\ufffd') ? undefined : parseAddress(text)
 }
@@ -166,7 +163,7 @@ async function checkSender(
   throw refusal('550 5.7.1', text)
 }
 
-/** Whose session it is, if it still may send. @throws SmtpRefusal, AppError */
+/** Returns the project of the session if it may still send. @throws SmtpRefusal, AppError */
 async function confirm(context: SubmissionContext, session: SMTPServerSession): Promise<Project> {
   const user = session.user as SubmissionUser | undefined
   if (user) return confirmUser(context, user)
@@ -175,7 +172,7 @@ async function confirm(context: SubmissionContext, session: SMTPServerSession): 
     : needsTls()
 }
 
-/** The ids of the emails, durable. @throws SmtpRefusal, AppError, Error when the client leaves */
+/** Returns the ids of the durable emails. @throws SmtpRefusal, AppError, Error if the client leaves */
 async function receive(
   context: SubmissionContext,
   stream: SMTPServerDataStream,

@@ -1,4 +1,4 @@
-/** The entry of the threads that read messages which were handed in. */
+/** The entry of the threads that parse submitted messages. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { describeError } from '../errors.ts'
 import {
@@ -7,7 +7,7 @@ import {
   type SubmissionResult,
 } from '../mail/submitted/read-submitted.ts'
 
-/** `failure`: our own; the thread is sound. */
+/** `failure`: an error of our own; the thread can go on. */
 export type ThreadAnswer = SubmissionResult | { failure: string }
 export type FromThread = ThreadAnswer | 'ready'
 

@@ -1,9 +1,9 @@
 /**
- * Submission (RFC 6409, RFC 8314): programs hand in mail over SMTP, with STARTTLS or TLS from the
- * start, user `pillarbox` and a secret key for password. A message is a send request in another
- * dress: each RCPT is one recipient of it, and its 250 says that every one of them is durable.
+ * Submission (RFC 6409, RFC 8314): programs submit mail over SMTP, with STARTTLS or implicit TLS, the user
+ * `pillarbox` and a secret key as the password. A message is handled as a send request: each RCPT is one
+ * recipient, and the 250 means that the emails to all of them are durable.
  *
- * The password crosses only TLS, or the loopback interface; nothing is taken without it.
+ * A login is accepted only over TLS or on the loopback interface, and mail only after a login.
  */
 import { isLoopbackHost } from '../config/values/listen-address.ts'
 import type { Core } from '../features/core.ts'
@@ -32,21 +32,21 @@ export type SubmissionDeps = Pick<
 >
 
 export type SubmissionOptions = {
-  /** Shared with the HTTP API: a message is a request. */
+  /** Shared with the HTTP API, since a message counts as a request. */
   limiter: RateLimiter
   limits?: Partial<SessionLimits>
   reader?: Partial<ReaderOptions>
-  /** Whether nobody can listen in on what comes from this address. */
+  /** Whether the connection from this address cannot be intercepted. Default: loopback addresses. */
   isLocal?: (address: string) => boolean
-  /** Waits before a failed login is answered. */
+  /** Waits before the reply to a failed login. */
   wait?: SubmissionContext['wait']
 }
 
-/** What all messages under way may hold: some of the largest at least. */
+/** The memory of all messages being received: enough for some of the largest, at least. */
 const MEMORY_BYTES = 128 * 1024 * 1024
 const LARGEST_AT_A_TIME = 4
 
-/** On `submission.listen`. @throws Error when an address or the certificate cannot be used */
+/** Listens on `submission.listen`. @throws Error if an address or the certificate cannot be used */
 export async function startSubmission(
   deps: SubmissionDeps,
   { limiter, limits, reader, isLocal, wait }: SubmissionOptions,
@@ -77,7 +77,7 @@ export async function startSubmission(
   }
 }
 
-/** Answered by smtp-server for fun, or for proxies. */
+/** Commands of smtp-server that are disabled here: for proxies, and jokes. */
 const UNSUPPORTED_COMMANDS = ['XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL', 'HELP']
 
 function createServer(

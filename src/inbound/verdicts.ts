@@ -1,7 +1,7 @@
 /**
- * Whether a message is from whom it says: SPF (RFC 7208), DKIM (RFC 6376), DMARC (RFC 7489). The
- * DNS is asked in bounded time and number; what it does not answer is PROCESSING_FAILED, and never
- * keeps the mail waiting.
+ * Checks the sender of a message: SPF (RFC 7208), DKIM (RFC 6376), DMARC (RFC 7489). The number and the
+ * time of DNS queries are limited. A verdict without the answers it needs is PROCESSING_FAILED, so that
+ * slow DNS does not delay the mail for long.
  */
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { dmarc } from 'mailauth/lib/dmarc/index.js'
@@ -19,10 +19,10 @@ export type ResolveDns = (name: string, type: string) => Promise<string[] | stri
 export type VerdictDeps = { resolve: ResolveDns; hostname: string }
 
 const MAX_LOOKUPS = 50
-/** Every one may cost a hash of the whole body. */
+/** Each may require a hash of the whole body. */
 const MAX_SIGNATURES = 10
 const MAX_HEADER_OCTETS = 262_144
-/** What mailauth takes to read a field grows with the square of its lines. */
+/** The time that mailauth needs to read a field grows with the square of its lines. */
 const MAX_HEADER_LINES = 5_000
 const MAX_MS = 3_000
 
@@ -34,7 +34,7 @@ const UNCHECKED: SenderVerdicts = {
 
 export type CheckedSender = {
   verdicts: SenderVerdicts
-  /** Domains that SPF or a signature that holds speaks for. */
+  /** Domains authenticated by SPF or a valid signature. */
   domains: string[]
 }
 
@@ -56,12 +56,12 @@ export async function checkSender(deps: VerdictDeps, message: Message): Promise<
   return { verdicts: { ...found.verdicts }, domains: [...found.domains] }
 }
 
-/** Whether one of the domains speaks for the author's: relaxed alignment (RFC 7489 section 3.1). */
+/** Whether a domain is aligned with the author's: relaxed alignment (RFC 7489 section 3.1). */
 export function isAligned(author: string, domains: readonly string[]): boolean {
   return domains.some((domain) => organizationOf(domain) === organizationOf(author))
 }
 
-/** Writes into `found` what it finds out, as it does. */
+/** Writes each verdict into its third argument as soon as it is known. */
 async function check(
   { resolve, hostname: mta }: VerdictDeps,
   { raw, reversePath: sender, clientAddress: ip, clientName: helo }: Message,
@@ -89,14 +89,14 @@ async function check(
   if (policy !== undefined) verdicts.dmarc = policy ? wordOf(policy.status.result) : 'FAIL'
 }
 
-/** One signature that holds is enough (RFC 6376 section 6.1). */
+/** One valid signature is enough (RFC 6376 section 6.1). */
 function bestOf(results: readonly string[]): SenderVerdict {
   const words = results.map(wordOf)
   const order: SenderVerdict[] = ['PASS', 'PROCESSING_FAILED', 'FAIL']
   return order.find((word) => words.includes(word)) ?? 'GRAY'
 }
 
-/** Result names of RFC 8601 section 2.7. */
+/** `result`: a result name of RFC 8601 section 2.7. */
 function wordOf(result: string): SenderVerdict {
   switch (result) {
     case 'pass':

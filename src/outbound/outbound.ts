@@ -66,7 +66,7 @@ export type OutboundDeps = {
   random?: () => number
 }
 
-/** Told of results, in a later turn of the event loop than `deliver`. */
+/** Called with results, in a later turn of the event loop than `deliver`. */
 export type OutboundListener = { finished(results: DeliveryResult[]): void }
 
 export type Outbound = {
@@ -218,7 +218,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     destinations.resolve(domain).then(
       (found) => end(() => dispatch(tasks, found, true)),
       (error: unknown) => {
-        log.error({ domain, error: describeError(error) }, 'a route could not be found')
+        log.error({ domain, error: describeError(error) }, 'a destination could not be resolved')
         end(() => putBackUnresolved(tasks, FAULT_PAUSE_MS))
       },
     )
@@ -414,7 +414,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     if (observed.kind === 'unreachable') log.warn(fact, 'a destination cannot be reached')
     else if (observed.kind === 'answered' && observed.action === 'suspend')
       log.error(fact, 'a destination refuses all mail from here')
-    else log.warn(fact, 'a destination wants less mail from here')
+    else log.warn(fact, 'a destination limits our mail')
     recall(site)
   }
 

@@ -5,8 +5,8 @@ import path from 'node:path'
 const LOW_PRIORITY = 10
 
 /**
- * Of the calling thread. Linux knows threads by ids of their own, and gives each a priority; a bare
- * root has no /proc.
+ * Lowers the priority of the calling thread, on Linux only: there each thread has its own id and
+ * priority. Does nothing without /proc.
  */
 export function lowerPriority(): void {
   if (!existsSync('/proc/thread-self')) return

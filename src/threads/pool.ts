@@ -1,20 +1,19 @@
 /**
- * A pool of supervised worker threads. Threads start one by one, as their owner needs them. A thread
- * that crashes, or that `shouldEnd` finds hung or idle, is gone: its owner gets the tasks it had in
- * hand back through `ended` and may start another one.
+ * A pool of supervised worker threads. The owner starts each thread when it needs one. When a thread
+ * crashes, or is terminated because `shouldEnd` finds it hung or idle, the pool calls `ended`; the owner
+ * then takes care of the thread's tasks and may start another thread.
  *
- * A thread has started when it has sent its first message. After threads that end before that, the
- * pool may start none for a while (`pauseMs`), so that a broken program does not start threads in a
- * loop.
+ * A thread has started when it has sent its first message. After a thread that ended before that, the
+ * pool starts none for `pauseMs`, so that a broken program does not start threads in a loop.
  */
 import type { Worker } from 'node:worker_threads'
 
-/** `state` is the owner's: the tasks in hand, for example. */
+/** `state` belongs to the owner: the tasks of the thread, for example. */
 export type PoolThread<State> = {
   readonly number: number
   readonly worker: Worker
   readonly state: State
-  /** When it was launched, by `performance.now()`. */
+  /** When it was launched, as `performance.now()`. */
   readonly launchedAt: number
   hasStarted: boolean
 }
@@ -25,7 +24,7 @@ export type PoolOptions<State, Message> = {
   received(thread: PoolThread<State>, message: Message): void
   /** `error`: what the thread threw; undefined if it was ended. Called by `stop`, too. */
   ended(thread: PoolThread<State>, error: unknown): void
-  /** How long no thread starts after `failedStarts` threads in a row; default: no pause. */
+  /** How long to start no thread after `failedStarts` failures in a row; default: no pause. */
   pauseMs?(failedStarts: number): number
   /** Checks every running thread; one that should end is terminated. */
   watch?: {
@@ -38,11 +37,11 @@ export type PoolOptions<State, Message> = {
 
 export type ThreadPool<State> = {
   list(): readonly PoolThread<State>[]
-  /** Returns undefined if there are enough threads, or none may start now. */
+  /** Returns undefined at `maxThreads`, during a pause and after `stop`. */
   start(): PoolThread<State> | undefined
   /** Terminates one thread. It leaves the pool at once; `ended` follows when it has exited. */
   end(thread: PoolThread<State>): void
-  /** Terminates all threads without `ended`: they have nothing in hand. */
+  /** Terminates all threads without calling `ended`; call it when they have no tasks. */
   rest(): void
   /** Starts no more threads, lets each finish by `finish`, then terminates it. */
   stop(finish?: (thread: PoolThread<State>) => Promise<void>): Promise<void>

@@ -1,8 +1,8 @@
 /**
- * The order in which the addresses of a destination are dialled (RFC 5321 section 5.1): by preference;
- * hosts of equal preference in random order and taking turns, so that neither one host nor one family
- * fills all five places. IPv4 comes first for each host: the IPv6 addresses of many senders lack the PTR
- * record that large receivers require.
+ * Orders the addresses of a destination to connect to (RFC 5321 section 5.1): by preference, then hosts
+ * of equal preference in random order, one address of each in turn. So neither one host nor one family
+ * fills all five places. IPv4 comes first for each host, because the IPv6 addresses of many senders lack
+ * the PTR record that large receivers require.
  */
 import { isLoopback, type LocalFamilies } from './addresses.ts'
 
@@ -11,7 +11,7 @@ export type Target = { host: string; address: string; preference: number }
 export const MAX_ADDRESSES = 5
 export const MAX_SESSIONS = 2
 
-/** Returns the addresses to dial in one attempt, at most five. `random`: as Math.random. */
+/** Returns the addresses to try in one attempt, at most five. `random`: as Math.random. */
 export function orderTargets(
   targets: readonly Target[],
   { families, random }: { families: LocalFamilies; random: () => number },

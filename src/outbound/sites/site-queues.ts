@@ -18,7 +18,7 @@ export type SiteQueue = {
   load: Map<DeliveryThread, number>
   /** Deliveries of each project. */
   projects: Map<string, number>
-  /** The addresses of its servers, as far as they are told apart. */
+  /** The first addresses of its servers; none for a well-known provider. */
   addresses: readonly string[]
   targets: PoolSettings['targets'] | null
   /** The site has greeted us and has not been silent since. */

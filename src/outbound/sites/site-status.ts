@@ -23,7 +23,7 @@ export type SiteStatus = {
 
 export type DeliveryProgress = {
   site: string
-  /** The step at hand: the look-up of the route, then those of its delivery thread. */
+  /** The current step: the DNS look-up of the destination, then the steps in the delivery thread. */
   step: 'dns' | CurrentStep['step']
   /** Who is talked to; null before a connection. */
   peer: { host: string; address: string } | null

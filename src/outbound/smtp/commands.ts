@@ -1,8 +1,8 @@
 /**
- * What an SMTP session may send: the server's capabilities (EHLO, RFC 5321 section 4.1.1.1), the
- * envelope commands, and the message after DATA (section 4.5.2). One character is one octet.
+ * Parses the server's capabilities (EHLO, RFC 5321 section 4.1.1.1), builds the envelope commands and
+ * prepares the message for DATA (section 4.5.2). One character is one octet.
  *
- * A value that could end or extend a command line is a bug of ours: TypeError.
+ * A value that could end or extend a command line is our own bug and throws a TypeError.
  */
 import { classifyLocally } from '../../mail/replies/classify-reply.ts'
 import type { Verdict } from '../../mail/replies/reply.ts'
@@ -55,7 +55,7 @@ export function parseCapabilities(lines: readonly string[]): Capabilities {
   return capabilities
 }
 
-/** The server's own name: the first word of its greeting or of its reply to EHLO. */
+/** Returns the server's own name: the first word of its greeting or of its reply to EHLO. */
 export function namedHost(firstLine: string): string {
   const [word = ''] = firstLine.trim().split(/\s+/, 1)
   return word.toLowerCase().replace(/\.$/, '')
@@ -63,7 +63,7 @@ export function namedHost(firstLine: string): string {
 
 export type MessageNeeds = { sizeBytes: number; has8bit: boolean; needsSmtputf8: boolean }
 
-/** Refuses a message that the server says it cannot accept; null if there is no reason. */
+/** Returns the reason why the server's capabilities rule the message out; null if there is none. */
 export function refuseLocally(
   capabilities: Capabilities,
   needs: MessageNeeds,
@@ -124,7 +124,7 @@ export function checkEhloName(name: string): void {
   if (!/^[!-~]{1,255}$/.test(name)) throw new TypeError('The EHLO name is not a host name.')
 }
 
-/** "MAIL FROM:<…> …", without its line end. */
+/** Returns "MAIL FROM:<…> …" without the line end. */
 export function mailCommand(
   { reversePath }: Envelope,
   { sizeBytes, has8bit, needsSmtputf8 }: MessageNeeds,
@@ -137,7 +137,7 @@ export function mailCommand(
   return command
 }
 
-/** "RCPT TO:<…>", without its line end. */
+/** Returns "RCPT TO:<…>" without the line end. */
 export function rcptCommand({ recipient }: Envelope): string {
   return `RCPT TO:<${octetsOf(recipient)}>`
 }

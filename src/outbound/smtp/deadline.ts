@@ -1,6 +1,6 @@
 /**
- * A time limit that is set anew for every reply. It uses one timer that is not moved each time: when
- * the timer fires too early, it is set again for the rest.
+ * A time limit that is set again for every reply. A later limit does not restart the timer: when the
+ * timer fires too early, it is set again for the remaining time.
  */
 export type Deadline = {
   /** Counts from now; null = no limit. */

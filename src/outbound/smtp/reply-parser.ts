@@ -1,29 +1,29 @@
 /**
- * SMTP replies (RFC 5321 section 4.2) out of bytes, however they are cut. What arrives is hostile:
- * a reply has at most 64 KB and 100 lines, all of one code; anything else ends the session.
+ * Parses SMTP replies (RFC 5321 section 4.2) from octets in any portions. The input may be hostile: a
+ * reply has at most 64 KB and 100 lines with one code. Anything else ends the session.
  */
 import { LRUCache } from 'lru-cache'
 import type { Reply } from '../../mail/replies/reply.ts'
 
 export type ServerReply = {
   readonly code: number
-  /** As they came: one octet a character, without line ends and codes. */
+  /** As received, one octet per character, without line ends and codes. */
   readonly lines: readonly string[]
-  /** For the database: enhanced code apart, UTF-8 decoded, control bytes escaped, bounded. */
+  /** For the database: bounded text in UTF-8, control characters escaped, enhanced code separate. */
   readonly stored: Reply
 }
 
 export type ReplyParser = {
   /**
-   * `octets`: one a character. Null, or why the peer's words are not SMTP; from then on always
-   * that.
+   * `octets`: one per character. Returns null, or why the input is not SMTP; after an error always that
+   * error.
    */
   push(octets: string): string | null
-  /** Part of a reply has arrived. */
+  /** Whether part of a reply has arrived. */
   hasPartial(): boolean
 }
 
-/** Replies of one short line by that line: servers say the same to every message. */
+/** A cache of parsed replies of one short line, since servers reply the same to every message. */
 export type KnownReplies = Pick<LRUCache<string, ServerReply>, 'get' | 'set'>
 
 const MAX_REPLY_BYTES = 64 * 1024
@@ -58,7 +58,7 @@ export function createReplyParser(
       error = addLine(line)
       if (error !== null) return error
     }
-    // Joined without being searched again, so that a byte at a time costs linear time.
+    // Not searched again when more octets come, so that single octets cost linear time.
     partialLine += octets.slice(start)
     if (byteCount + partialLine.length > MAX_REPLY_BYTES) error = 'a reply of more than 64 KB'
     return error
@@ -72,7 +72,7 @@ export function createReplyParser(
     const content = line.endsWith('\r') ? line.slice(0, -1) : line
     const same = code === 0 ? known.get(content) : undefined
     if (same !== undefined) return finishReply(same)
-    // Some servers leave an empty line between replies; it says nothing.
+    // Some servers send an empty line between replies.
     if (content === '' && code === 0) return null
     const lineCode = replyCode(content)
     if (lineCode === 0) return 'a line that is not an SMTP reply'
@@ -105,7 +105,7 @@ export function createReplyParser(
   return { push, hasPartial: () => partialLine !== '' || code !== 0 }
 }
 
-/** 200-599, or 0 where the line does not begin with a reply code. */
+/** Returns 200-599, or 0 if the line does not begin with a reply code. */
 function replyCode(line: string): number {
   const separator = line.charAt(3)
   if (separator !== ' ' && separator !== '-' && line.length !== 3) return 0
@@ -124,7 +124,7 @@ function toStored(code: number, lines: readonly string[]): Reply {
   return { code, enhancedCode, text: boundText(texts.map(escapeLine).join('\n')) }
 }
 
-/** Else it would hold on to all that it was read with. */
+/** Copies a part of a string, so that the cache does not keep the whole string in memory. */
 function copyOf(octets: string): string {
   return Buffer.from(octets, 'latin1').toString('latin1')
 }
@@ -132,7 +132,7 @@ function copyOf(octets: string): string {
 const LEADING_CODE = /^#?([245]\.\d{1,3}\.\d{1,3})(?: |$)/
 const TRAILING_CODE = /\(#([245]\.\d{1,3}\.\d{1,3})\)\s*$/
 
-/** RFC 2034: believed only where its class digit is the reply's own. Also qmail's "(#5.1.1)". */
+/** Finds the enhanced code (RFC 2034) if its class is the reply's own. Also qmail's "(#5.1.1)". */
 function findEnhancedCode(code: number, lines: readonly string[]): string | null {
   const found =
     LEADING_CODE.exec(lines[0] ?? '') ?? TRAILING_CODE.exec(lines.at(-1)?.slice(-200) ?? '')
@@ -146,7 +146,7 @@ function withoutEnhancedCode(line: string): string {
   return found ? line.slice(found[0].length) : line
 }
 
-// C0, C1, and what turns or hides text on a terminal or a page.
+// C0, C1, and characters that reverse or hide text on a terminal or a page.
 const CONTROL_CHARACTERS =
   /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g
 
@@ -158,7 +158,7 @@ function escapeLine(line: string): string {
   return text.replace(CONTROL_CHARACTERS, escapeCharacter)
 }
 
-/** Text that a peer may have chosen, made safe to store and show: one line of bounded length. */
+/** Makes text of a peer safe to store and show: one line of bounded length. */
 export function printable(text: string, maxLength: number): string {
   return text.trim().slice(0, maxLength).replace(CONTROL_CHARACTERS, escapeCharacter)
 }

@@ -1,7 +1,8 @@
 /**
- * One SMTP session with one address of one MX host (RFC 5321): connected, greeted, under TLS where
- * it is offered, then used for one message after another. TLS is opportunistic: no certificate is
- * checked, and a handshake that breaks is told to the caller, who opens again without.
+ * One SMTP session (RFC 5321) with one address of one MX host. It connects, waits for the greeting,
+ * starts TLS if the server offers it, and then carries one message after another. TLS is opportunistic:
+ * no certificate is required to be valid. After a broken handshake the caller may open another session
+ * without TLS.
  */
 import type { SecureContext } from 'node:tls'
 import { type Now, now as systemNow } from '../../clock.ts'
@@ -30,29 +31,29 @@ import { type Answer, connectWire, type Wire } from './wire.ts'
 import { cutFailure } from './wire-failure.ts'
 
 export type SessionOptions = {
-  /** The MX host's name: for SNI, rules by provider, and the record. */
+  /** The name of the MX host, for SNI, for rules of providers and for the stored attempt. */
   host: string
-  /** What is dialled: an IP address, never a name. */
+  /** The IP address to connect to. */
   address: string
   port: number
   localAddress?: string
   ehloName: string
-  /** Our own name: a server that calls itself so is us, and the mail would loop. */
+  /** Our own name. A server with this name is ourselves, so the mail would loop. */
   ownName?: string | null
-  /** `never` after a broken handshake. */
+  /** `never`: after a broken handshake. */
   starttls?: 'opportunistic' | 'never'
   timeouts?: Partial<Timeouts>
-  /** Made once and shared, since making one costs a millisecond. */
+  /** Shared between sessions, since creating one takes a millisecond. */
   secureContext?: SecureContext
-  /** Shared between sessions, since servers of a kind say the same. */
+  /** Shared between sessions, since servers often send the same replies. */
   knownReplies?: KnownReplies
   now?: Now
-  /** When the attempt began, for the steps' times; default now. */
+  /** When the attempt began, epoch ms; default now. The times of the steps count from it. */
   beganAt?: number
-  /** Kept up to date with the step at hand. */
+  /** Updated in place with the current step. */
   current?: CurrentStep
   onGreeted?: () => void
-  /** Ends the opening while there is no greeting yet. */
+  /** Aborts the session while it has no greeting. */
   cutSignal?: AbortSignal
 }
 
@@ -60,16 +61,16 @@ export type Session = {
   readonly host: string
   readonly address: string
   readonly tls: string | null
-  /** The steps that opening took. */
+  /** The steps of opening the session. */
   readonly steps: AttemptOutcome['steps']
   readonly isOpen: boolean
-  /** Open, and no message under way. */
+  /** Open, and sending no message. */
   readonly isUsable: boolean
-  /** Messages that were tried on it. */
+  /** The number of messages that were tried in this session. */
   readonly sendCount: number
-  /** One message at a time. TypeError for an envelope or a message that must not leave us. */
+  /** Sends one message at a time. @throws TypeError for an invalid envelope or message */
   send(input: SendInput): Promise<SendResult>
-  /** Says QUIT and waits a moment. */
+  /** Sends QUIT and waits a moment for the reply. */
   quit(): Promise<void>
   close(): void
 }
@@ -77,9 +78,9 @@ export type Session = {
 export type OpenFailure = {
   ok: false
   outcome: AttemptOutcome
-  /** STARTTLS was accepted, then the handshake broke: try again with `starttls: 'never'`. */
+  /** The handshake broke after STARTTLS was accepted: try again with `starttls: 'never'`. */
   isTlsBroken: boolean
-  /** We ended it ourselves, by `cutSignal`. */
+  /** We aborted the session by `cutSignal`. */
   isCut: boolean
 }
 
@@ -94,13 +95,13 @@ type Opening = {
   capabilities: Capabilities
 }
 
-/** What ended the opening. */
+/** Why a session could not be opened. */
 type Trouble =
   | { kind: 'reply'; step: Exclude<StepName, 'dns'>; reply: Reply }
   | { kind: 'failure'; error: string; isTls?: boolean; isCut?: boolean }
   | { kind: 'loop'; reply: Reply }
 
-/** TypeError for an address or EHLO name that is none; everything remote is a value. */
+/** @throws TypeError for an invalid address or EHLO name. Remote failures are returned as values. */
 export async function openSession(options: SessionOptions): Promise<OpenResult> {
   checkEhloName(options.ehloName)
   const now = options.now ?? systemNow
@@ -129,7 +130,7 @@ export async function openSession(options: SessionOptions): Promise<OpenResult> 
   return openFailure(contextOf(opening), trouble)
 }
 
-/** A reply too many may have come along with the last one. */
+/** An unexpected reply may have come together with the last one. */
 function failureOf(wire: Wire): Trouble | null {
   const failure = wire.failure()
   return failure && { kind: 'failure', error: failure.text }
@@ -154,7 +155,7 @@ async function greet({ wire, log, now, timeouts, options }: Opening): Promise<Tr
   return refusalOf('greeting', greeting) ?? loopOf(greeting, options)
 }
 
-/** EHLO, and HELO for a server that does not know it. */
+/** Sends EHLO, then HELO if the server does not support EHLO. */
 async function sayHello(opening: Opening): Promise<Trouble | null> {
   const answer = await ask(opening, 'ehlo', `EHLO ${opening.options.ehloName}`)
   if (answer.reply !== null && answer.reply.code >= 500) {
@@ -167,7 +168,7 @@ async function sayHello(opening: Opening): Promise<Trouble | null> {
   return trouble
 }
 
-/** A server that takes the offer back is served in clear, as one that never made it. */
+/** If the server refuses STARTTLS after all, the session continues without TLS. */
 async function startTls(opening: Opening): Promise<Trouble | null> {
   const { wire, log, options, timeouts } = opening
   const answer = await ask(opening, 'starttls', 'STARTTLS')
@@ -185,7 +186,7 @@ async function startTls(opening: Opening): Promise<Trouble | null> {
   if (failure !== null) {
     return { kind: 'failure', error: failure.text, isTls: failure.kind !== 'protocol' }
   }
-  // A server that dislikes our handshake may say so only now (TLS 1.3).
+  // With TLS 1.3 a server may reject our handshake only now.
   const trouble = await sayHello(opening)
   return trouble?.kind === 'failure' ? { ...trouble, isTls: true } : trouble
 }

@@ -1,8 +1,9 @@
 /**
- * A session with a smarthost, in the same shape as one with an MX. nodemailer carries the bytes and
- * does TLS and AUTH; the message is ours, whole. TLS is required unless it is switched off, the
- * certificate is checked unless the host is on loopback, and a password goes in clear to loopback
- * only. A refusal of our own credentials is deferred: it says nothing of the message.
+ * A session with the smarthost, with the same interface as a session with an MX. nodemailer speaks
+ * SMTP, TLS and AUTH; it sends our message unchanged. TLS is required unless the configuration turns it
+ * off. The certificate is checked unless the smarthost is on loopback. Without TLS, a password is sent
+ * to loopback only. If the smarthost refuses our credentials, the attempt is deferred, since the
+ * refusal is not about the message.
  */
 import { isIP } from 'node:net'
 import { TLSSocket } from 'node:tls'
@@ -38,7 +39,7 @@ import { createTranscript, type Transcript } from './transcript.ts'
 export type SmarthostOptions = {
   /** The smarthost's name, which its certificate must bear. */
   host: string
-  /** What is dialled: an IP address. */
+  /** The IP address to connect to. */
   address: string
   port: number
   localAddress?: string
@@ -50,7 +51,7 @@ export type SmarthostOptions = {
   timeouts?: Partial<Timeouts>
   now?: Now
   beganAt?: number
-  /** Kept up to date with the step at hand. */
+  /** Updated in place with the current step. */
   current?: CurrentStep
   onGreeted?: () => void
 }
@@ -61,27 +62,31 @@ type SmarthostConnection = {
   now: Now
   connection: SMTPConnection
   transcript: Transcript
-  /** What is under way ends with this error. */
+  /** Ends the connection and the current operation with this error. */
   fail: (text: string) => void
-  /** Runs `start`; the error it ended with, null when it went well. */
+  /** Runs one operation of nodemailer. Returns its error, or null if it succeeded. */
   run: (start: (done: (error?: Error | null) => void) => void) => Promise<string | null>
   hasFailed: () => boolean
 }
 
-/** How the connection is protected: what is checked, and whether AUTH may be said. */
+/** Whether the certificate is checked, and whether AUTH is allowed. */
 export function smarthostSecurity({ address, tls }: Pick<SmarthostOptions, 'address' | 'tls'>) {
   const isLocal = isLoopback(address)
   return { checksCertificate: !isLocal, allowsAuth: tls !== 'none' || isLocal }
 }
 
-/** TypeError for an address or EHLO name that is none; everything remote is a value. */
+/** @throws TypeError for an invalid address or EHLO name. Remote failures are returned as values. */
 export async function openSmarthostSession(options: SmarthostOptions): Promise<OpenResult> {
   checkEhloName(options.ehloName)
-  if (isIP(options.address) === 0) throw new TypeError('A socket is opened to an address.')
+  if (isIP(options.address) === 0) throw new TypeError('A socket needs an IP address, not a name.')
   const smarthost = createSmarthostConnection(options)
   const log = createStepLog(smarthost.now, options.beganAt ?? smarthost.now(), options.current)
   if (options.username !== null && !smarthostSecurity(options).allowsAuth) {
-    return openFailure(smarthost, log, 'AUTH without TLS is for a smarthost on loopback only')
+    return openFailure(
+      smarthost,
+      log,
+      'AUTH without TLS is allowed for a smarthost on loopback only',
+    )
   }
   const error = (await connect(smarthost, log)) ?? (await login(smarthost))
   if (error === null) {
@@ -126,7 +131,7 @@ function createSmarthostConnection(options: SmarthostOptions): SmarthostConnecti
   return { options, timeouts, now, connection, transcript, fail, run, hasFailed }
 }
 
-/** nodemailer quotes the server in its errors. */
+/** nodemailer's errors quote the server, so their text is escaped. */
 function errorText(error: Error): string {
   return printable(describeError(error), 300)
 }
@@ -149,7 +154,7 @@ function connectionOptions(
     logger: transcript.logger,
     transactionLog: true,
     maxResponseSize: 64 * 1024,
-    // The transcript holds the limits of each reply.
+    // The transcript enforces the limit of each reply.
     connectionTimeout: timeouts.whole,
     greetingTimeout: timeouts.whole,
     socketTimeout: timeouts.whole,
@@ -282,7 +287,10 @@ type Transaction = {
   log: StepLog
 }
 
-/** nodemailer says SMTPUTF8 where the envelope needs it; headers that do pass as 8-bit data. */
+/**
+ * nodemailer sends SMTPUTF8 if the envelope needs it. A message whose header alone needs it is sent as
+ * 8-bit data.
+ */
 async function transact(
   smarthost: SmarthostConnection,
   transaction: Transaction,

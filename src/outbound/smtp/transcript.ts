@@ -1,9 +1,9 @@
 /**
- * What nodemailer's connection says and hears: the steps of the attempt, the server's replies, a
- * limit for each, and the rules that hold on our own connections: no endless reply, and none that
- * nothing had asked for. Commands are overheard from nodemailer's transaction log, where secrets
- * are masked, and are not kept. Replies come from there too until the session stands; from then
- * on they are read from the socket, ahead of nodemailer.
+ * Follows the dialogue of nodemailer's connection: records the steps of the attempt with the server's
+ * replies, limits the time for each reply, and applies the rules of our own connections. No reply may
+ * be endless, and none may come without a command. Commands are read from nodemailer's transaction log,
+ * which masks secrets; they are not stored. Replies are read from the log, too, until the session is
+ * open, and then from the socket, before nodemailer reads them.
  */
 import type { Socket } from 'node:net'
 import type { Now } from '../../clock.ts'
@@ -17,25 +17,25 @@ type LogEntry = { tnx?: string; remotePort?: number }
 type LogMethod = (entry: LogEntry, message?: unknown) => void
 
 export type Transcript = {
-  /** In the form that nodemailer logs to. */
+  /** The logger to give to nodemailer. */
   logger: Record<'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal', LogMethod>
-  /** The steps of what follows go here. */
+  /** Records all further steps in `log`. */
   follow(log: StepLog): void
-  /** The connection is being opened. */
+  /** Expects the connection to open within its limit. */
   expectConnection(peer: { host: string; address: string }): void
-  /** The session stands: replies are read here from now on. */
+  /** Reads replies from the socket from now on; call it when the session is open. */
   listen(socket: Socket): void
   lastEhlo(): ServerReply | null
-  /** The whole message and its final dot have been handed to the socket. */
+  /** Whether the whole message and its final dot have been written to the socket. */
   isMessageSent(): boolean
-  /** Nothing more is expected; the step that was waited for ends with the error. */
+  /** Expects nothing more; records the error for the step that was expected next. */
   stop(error: string): void
 }
 
 export type TranscriptDeps = {
   now: Now
   timeouts: Timeouts
-  /** A reply is late, or is none. */
+  /** Called when a reply is late, malformed or unexpected. */
   onTrouble: (text: string) => void
 }
 
@@ -81,7 +81,7 @@ export function createTranscript({ now, timeouts, onTrouble }: TranscriptDeps): 
   function onCommand(line: string): void {
     const verb = line.split(/[ :]/, 1)[0]?.toUpperCase() ?? ''
     if (verb === 'MAIL') isMessageSent = false
-    // The lone dot of an empty message: its reply has been expected since the 354.
+    // The lone dot of an empty message. Its reply has been expected since the 354.
     if (verb === '.') return
     const step = stepOf(verb)
     expect(step, limitOf(step, timeouts))
@@ -90,7 +90,7 @@ export function createTranscript({ now, timeouts, onTrouble }: TranscriptDeps): 
   function onOctets(octets: string): void {
     const error = parser.push(octets)
     if (error !== null) onTrouble(`the server sent ${error}`)
-    // Not before all that came with the 354 was read: the answer cannot be among it.
+    // Only after all octets that came with the 354: the reply to the message cannot be among them.
     if (isMessageDue) expect('message', timeouts.message)
     isMessageDue = false
   }
@@ -99,7 +99,7 @@ export function createTranscript({ now, timeouts, onTrouble }: TranscriptDeps): 
     const next = expected.shift()
     armTimer()
     if (next === undefined) {
-      onTrouble('the server sent a reply that nothing had asked for')
+      onTrouble('the server sent a reply without a command')
       return
     }
     if (next.step === 'ehlo') ehlo = reply
@@ -149,7 +149,7 @@ export function createTranscript({ now, timeouts, onTrouble }: TranscriptDeps): 
   }
 }
 
-/** Null for RSET and QUIT, whose replies are no step. */
+/** Returns null for RSET and QUIT, whose replies are not recorded as steps. */
 function stepOf(verb: string): StepName | null {
   switch (verb) {
     case 'EHLO':

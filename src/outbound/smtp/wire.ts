@@ -1,9 +1,8 @@
 /**
- * One connection to an SMTP server: octets out, replies in, in order. What is asked is written with
- * the replies that are due for it. A reply that nobody waits for means that the two sides no longer
- * agree (or that the peer lies ahead of time): the connection ends, so that no reply is ever taken
- * for the answer to a later command. A 421 ends it too. Nothing that the peer does throws or
- * rejects: a wire that has failed answers everything with its failure.
+ * One connection to an SMTP server: writes octets and reads replies in order. Before a command is
+ * written, its replies are expected. An unexpected reply ends the connection, because the two sides no
+ * longer agree: no reply may be taken for the reply to a later command. A 421 ends the connection, too.
+ * The peer can make no function throw or reject: after a failure each one returns that failure.
  */
 import { connect, isIP, type Socket } from 'node:net'
 import type { Now } from '../../clock.ts'
@@ -18,32 +17,33 @@ import {
 import { startTls, tlsText, type UpgradeOptions } from './tls.ts'
 import { cutFailure, networkFailure, timedOut, type WireFailure } from './wire-failure.ts'
 
-/** `at`: epoch ms when it came. */
+/** A reply or the failure in its place. `at`: when it came, epoch ms. */
 export type Answer =
   | { reply: ServerReply; failure: null; at: number }
   | { reply: null; failure: WireFailure; at: number }
 
 export type Wire = {
   /**
-   * Waits for as many replies as there are limits, each of which runs once the reply before is in.
-   * One caller at a time (TypeError). `onReply` is told how many are in, with each.
+   * Waits for as many replies as there are limits. Each limit starts when the previous reply has
+   * arrived. `onReply` is called for each reply with the number of replies so far.
+   * @throws TypeError if another call is waiting
    */
   expect<const L extends readonly number[]>(
     limitsMs: L,
     onReply?: (count: number) => void,
   ): Promise<{ [K in keyof L]: Answer }>
-  /** The limit of the reply that is waited for now starts again, as this one. */
+  /** Starts the limit of the current reply again, with this value. */
   restartLimit(limitMs: number): void
-  /** One character is one octet. `onFlushed` runs when they have left us, never after a failure. */
+  /** One character is one octet. `onFlushed` is called when they are written, never after a failure. */
   write(octets: string, onFlushed?: () => void): void
-  /** All that was to be written has left this process: before the failure, if there was one. */
+  /** Whether all octets have been written; after a failure: whether they had been by then. */
   isFlushed(): boolean
-  /** Everything until the next call, or `null`, as a whole. */
+  /** Limits the time of everything until the next call; null = no limit. */
   setDeadline(limitMs: number | null): void
   failure(): WireFailure | null
-  /** Starts TLS on the connection; any certificate will do. Null when it is up. */
+  /** Starts TLS on the connection with any certificate. Returns null if it succeeded. */
   upgrade(options: UpgradeOptions): Promise<WireFailure | null>
-  /** Protocol, certificate and cipher; null in clear. */
+  /** Protocol, certificate and cipher; null without TLS. */
   tls(): string | null
   end(reason?: WireFailure): void
 }
@@ -55,7 +55,7 @@ export type WireOptions = {
   limitMs: number
   now: Now
   knownReplies: KnownReplies | undefined
-  /** Gives up the connection while it is being made. */
+  /** Aborts the connection while it is being opened. */
   cutSignal?: AbortSignal | undefined
 }
 
@@ -66,12 +66,12 @@ type Waiter = {
   resolve: (answers: Answer[]) => void
 }
 
-/** A socket whose octets are read into one buffer, and told at once. */
+/** A socket that reads into one buffer and passes the octets on at once. */
 type ReadableSocket = { socket: Socket; onOctets: (octets: string) => void }
 
 const READ_BYTES = 4_096
 
-/** Connects to an address, never to a name (TypeError). */
+/** Connects to an IP address. @throws TypeError for a name */
 export function connectWire(
   options: WireOptions,
 ): Promise<{ wire: Wire; failure: null } | { wire: null; failure: WireFailure }> {
@@ -173,7 +173,7 @@ function createWire(connection: ReadableSocket, { now, knownReplies }: WireOptio
   function onError(error: NodeJS.ErrnoException): void {
     if (failure !== null) return
     end(networkFailure(error))
-    // What could not be written is no longer counted as waiting.
+    // Octets that could not be written no longer count in `writableLength`.
     if (error.syscall === 'write') wasFlushed = false
   }
 
@@ -198,7 +198,7 @@ function createWire(connection: ReadableSocket, { now, knownReplies }: WireOptio
     limitsMs: L,
     onReply?: (count: number) => void,
   ) {
-    if (waiter !== null) throw new TypeError('Somebody waits for the replies already.')
+    if (waiter !== null) throw new TypeError('Another call waits for replies already.')
     // As many answers as there are limits.
     type Answers = { [K in keyof L]: Answer }
     if (failure !== null) return Promise.resolve(failures(failure, limitsMs.length) as Answers)
@@ -261,5 +261,5 @@ function createWire(connection: ReadableSocket, { now, knownReplies }: WireOptio
 function unexpected(reply: ServerReply): WireFailure {
   const text = printable(`${reply.code} ${reply.lines[0] ?? ''}`, 200)
   if (reply.code === 421) return { kind: 'closed', text: `the server closed the channel: ${text}` }
-  return { kind: 'protocol', text: `the server sent a reply that nothing had asked for: ${text}` }
+  return { kind: 'protocol', text: `the server sent a reply without a command: ${text}` }
 }

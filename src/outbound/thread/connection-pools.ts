@@ -1,11 +1,11 @@
 /**
- * In a delivery thread: which task goes out on which connection. A site has a grant of connections;
- * its lanes (routes that may share connections) have tasks waiting and sessions kept open. A
- * runner holds one of the granted connections and takes one task of its lane after another; a
- * session that nobody needs is kept a while and closed, or gives way to another lane's.
+ * In a delivery thread: decides which task uses which connection. The main thread allocates a number
+ * of connections to each site. A site has one or more connection pools, each with waiting tasks and
+ * idle sessions. A runner holds one connection and runs one task of its pool after another. An idle
+ * session is closed after a while, or earlier if another pool of the site needs the connection.
  *
- * `open` counts runners and kept sessions until they are closed, so it never exceeds the grant but
- * for the moment in which a lower grant takes effect, which is reported when it has.
+ * `open` counts runners and idle sessions until they are closed. It exceeds `allowed` only while a lower
+ * allocation takes effect; `allocated` is called when it has.
  */
 import type { Now } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
@@ -18,9 +18,9 @@ import type { Tried, TryInput } from './try-task.ts'
 export type PoolDeps = {
   tryTask(input: TryInput): Promise<Tried>
   report(result: TaskResult): void
-  /** The site has no more than its grant open. */
+  /** Called when a lower allocation has taken effect. */
   allocated(site: string, connections: number): void
-  /** Told once, as long as the site has connections. */
+  /** Called at the first greeting, once as long as the site has connections. */
   greeted(site: string): void
   warn(text: string): void
   now: Now
@@ -29,19 +29,19 @@ export type PoolDeps = {
 export type ConnectionPools = {
   setPool(pool: PoolSettings): void
   add(task: ThreadTask): void
-  /** Starts what may start; call after a batch of `add`. */
+  /** Starts tasks for which there are connections; call it after a batch of `add`. */
   start(): void
   allocate(site: string, connections: number): void
-  /** A session has had its greeting. */
+  /** Call it when a session of the site has its greeting. */
   greeted(site: string): void
-  /** Hands back what has not begun. */
+  /** Puts back the tasks that have not begun, of one site or of all. */
   recall(site?: string): void
-  /** Closes sessions that nobody used for `idleMs`, and forgets lanes that nobody uses. */
+  /** Closes sessions that were idle for `idleMs`, and forgets unused pools. */
   closeIdle(idleMs: number): void
-  /** Resolves when no task is in hand. */
+  /** Resolves when no task is running. */
   settle(): Promise<void>
-  tasksInHand(): number
-  /** Where a task is; undefined when it is not here (any more). */
+  countRunning(): number
+  /** The current step of a task; undefined if the task is not in this thread. */
   progressOf(task: number): CurrentStep | undefined
 }
 
@@ -56,11 +56,11 @@ type IdleSession = { session: Session; since: number }
 type SiteState = {
   site: string
   allowed: number
-  /** A lower grant was asked for and not yet answered. */
+  /** A lower allocation has not yet taken effect. */
   isLowering: boolean
   hasGreeted: boolean
   open: number
-  /** Of the open ones, those on their way out. */
+  /** How many of the open connections are being closed. */
   closing: number
   pools: Map<string, Pool>
 }
@@ -69,7 +69,7 @@ type Context = {
   deps: PoolDeps
   sites: Map<string, SiteState>
   pools: Map<string, Pool>
-  inHand: Map<number, CurrentStep>
+  running: Map<number, CurrentStep>
   settled: (() => void)[]
 }
 
@@ -78,7 +78,7 @@ export function createConnectionPools(deps: PoolDeps): ConnectionPools {
     deps,
     sites: new Map(),
     pools: new Map(),
-    inHand: new Map(),
+    running: new Map(),
     settled: [],
   }
   const touched = new Set<SiteState>()
@@ -112,15 +112,15 @@ export function createConnectionPools(deps: PoolDeps): ConnectionPools {
     },
     closeIdle: (idleMs) => closeIdle(context, idleMs),
     settle() {
-      if (context.inHand.size === 0) return Promise.resolve()
+      if (context.running.size === 0) return Promise.resolve()
       return new Promise((resolve) => context.settled.push(resolve))
     },
-    tasksInHand: () => context.inHand.size,
-    progressOf: (task) => context.inHand.get(task) ?? progressOfWaiting(context, task),
+    countRunning: () => context.running.size,
+    progressOf: (task) => context.running.get(task) ?? progressOfWaiting(context, task),
   }
 }
 
-/** Since when it has waited, only the main thread knows. */
+/** `since` is 0: only the main thread knows how long the task has waited. */
 function progressOfWaiting({ pools }: Context, task: number): CurrentStep | undefined {
   for (const { waiting } of pools.values())
     if (waiting.some((one) => one.task === task)) return { step: 'waiting', since: 0, peer: null }
@@ -156,19 +156,19 @@ function startRunners(context: Context, site: SiteState): void {
   enforceAllocation(context, site)
 }
 
-/** Lanes with something to send, those with the most urgent first, else as they take turns. */
+/** Returns the pools with waiting tasks: the most urgent first, equal ones in their turn. */
 function byUrgency(site: SiteState): Pool[] {
   const busy = [...site.pools.values()].filter(({ waiting }) => waiting.size() > 0)
   const rank = ({ waiting }: Pool) => waiting.peek()?.queueClass ?? 0
   return busy.length < 2 ? busy : busy.sort((left, right) => rank(left) - rank(right))
 }
 
-/** Puts one more runner on a lane; false when there is no connection for it. */
+/** Starts one more runner for a pool. Returns false if there is no connection for it. */
 function takeConnection(context: Context, site: SiteState, state: Pool): boolean {
   if (site.open > site.allowed || isOutranked(site, state)) return false
-  const kept = state.idle.pop()
-  if (kept !== undefined) {
-    run(context, { site, state, session: kept.session })
+  const idleSession = state.idle.pop()
+  if (idleSession !== undefined) {
+    run(context, { site, state, session: idleSession.session })
     return true
   }
   if (site.open < site.allowed) {
@@ -176,11 +176,11 @@ function takeConnection(context: Context, site: SiteState, state: Pool): boolean
     run(context, { site, state, session: null })
     return true
   }
-  // Another lane's idle session makes room; the place is free once it is closed.
+  // Closes an idle session of another pool; its connection is free once it is closed.
   if (site.closing > 0) return false
   const other = [...site.pools.values()].find((pool) => pool.idle.length > 0)
-  const given = other?.idle.shift()
-  if (given !== undefined) closeConnection(context, site, given.session)
+  const closable = other?.idle.shift()
+  if (closable !== undefined) closeConnection(context, site, closable.session)
   return false
 }
 
@@ -193,16 +193,16 @@ function run(context: Context, runner: Runner): void {
   })
 }
 
-/** More urgent mail of other lanes waits than there are connections on their way to it. */
+/** Whether more pools with more urgent mail wait than connections are free or closing. */
 function isOutranked(site: SiteState, state: Pool): boolean {
   const own = state.waiting.peek()
   if (own === undefined || site.pools.size === 1) return false
-  let places = Math.max(0, site.allowed - site.open) + site.closing
+  let connections = Math.max(0, site.allowed - site.open) + site.closing
   for (const other of site.pools.values()) {
     const first = other === state ? undefined : other.waiting.peek()
-    if (first !== undefined && first.queueClass < own.queueClass) places--
+    if (first !== undefined && first.queueClass < own.queueClass) connections--
   }
-  return places < 0
+  return connections < 0
 }
 
 async function runTasks(context: Context, runner: Runner): Promise<void> {
@@ -213,7 +213,7 @@ async function runTasks(context: Context, runner: Runner): Promise<void> {
     const task = site.open > site.allowed ? undefined : state.waiting.shift()
     if (task === undefined) break
     const current: CurrentStep = { step: 'waiting', since: deps.now(), peer: null }
-    context.inHand.set(task.task, current)
+    context.running.set(task.task, current)
     const tried = await deps.tryTask({ pool: state.pool, task, session, current })
     session = tried.session
     deps.report(tried.result)
@@ -233,7 +233,7 @@ async function runTasks(context: Context, runner: Runner): Promise<void> {
   await closeConnection(context, site, session)
 }
 
-/** Where others wait, a lane goes behind them after as many messages as a connection carries. */
+/** Puts a pool behind the others if any of them has waiting tasks. Returns whether it did. */
 function moveToEnd(site: SiteState, state: Pool): boolean {
   const isAlone = [...site.pools.values()].every(
     (other) => other === state || other.waiting.size() === 0,
@@ -245,12 +245,12 @@ function moveToEnd(site: SiteState, state: Pool): boolean {
 }
 
 function endTask(context: Context, { task }: ThreadTask): void {
-  context.inHand.delete(task)
-  if (context.inHand.size > 0) return
+  context.running.delete(task)
+  if (context.running.size > 0) return
   for (const resolve of context.settled.splice(0)) resolve()
 }
 
-/** Gives up one open connection. */
+/** Closes one connection and starts runners that waited for it. */
 async function closeConnection(
   context: Context,
   site: SiteState,
@@ -268,7 +268,7 @@ async function close(session: Session): Promise<void> {
   else session.close()
 }
 
-/** Closes idle sessions beyond the grant, and answers a lower one once it is kept. */
+/** Closes idle sessions beyond the allocation, and confirms a lower one when it has taken effect. */
 function enforceAllocation(context: Context, site: SiteState): void {
   if (site.open - site.closing > site.allowed) closeExcess(context, site)
   if (site.allowed === 0) putBackWaiting(context, site)
@@ -281,11 +281,11 @@ function enforceAllocation(context: Context, site: SiteState): void {
 
 function closeExcess(context: Context, site: SiteState): void {
   const idle = [...site.pools.values()].flatMap((state) =>
-    state.idle.map((kept) => ({ state, kept })),
+    state.idle.map((idleSession) => ({ state, idleSession })),
   )
-  for (const { state, kept } of idle.slice(0, site.open - site.closing - site.allowed)) {
-    state.idle.splice(state.idle.indexOf(kept), 1)
-    void closeConnection(context, site, kept.session)
+  for (const { state, idleSession } of idle.slice(0, site.open - site.closing - site.allowed)) {
+    state.idle.splice(state.idle.indexOf(idleSession), 1)
+    void closeConnection(context, site, idleSession.session)
   }
 }
 
@@ -305,13 +305,13 @@ function closeIdle(context: Context, idleMs: number): void {
     for (const state of site.pools.values()) {
       const isOld = ({ session, since }: IdleSession) => since <= before || !session.isUsable
       const old = state.idle.filter(isOld)
-      state.idle = state.idle.filter((kept) => !isOld(kept))
+      state.idle = state.idle.filter((idleSession) => !isOld(idleSession))
       for (const { session } of old) void closeConnection(context, site, session)
       if (isUnused(state)) forgetPool(context, site, state)
     }
 }
 
-/** A lane comes along with every task, so one that nobody uses need not be remembered. */
+/** The settings of a pool come with every batch of tasks, so an unused pool may be forgotten. */
 function isUnused({ waiting, idle, runners }: Pool): boolean {
   return waiting.size() === 0 && idle.length === 0 && runners === 0
 }

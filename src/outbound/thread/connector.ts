@@ -1,6 +1,6 @@
 /**
- * In a delivery thread: opens sessions with the settings of their pool. It can cut all sessions, or one
- * that has no greeting yet.
+ * In a delivery thread: opens sessions with the settings of their pool. It can close all sessions, or
+ * abort one that has no greeting yet.
  */
 import { createSecureContext } from 'node:tls'
 import { now } from '../../clock.ts'
@@ -73,7 +73,7 @@ export function createConnector(
     })
   }
 
-  /** Remembers a session for `cut`, and forgets those that have ended. */
+  /** Adds a session for `cut`, and removes those that have ended. */
   function addSession(session: Session): void {
     for (const other of sessions) if (!other.isOpen) sessions.delete(other)
     sessions.add(session)
@@ -94,7 +94,7 @@ export function createConnector(
   }
 }
 
-/** The code for smarthosts is loaded only if there is one. */
+/** Loads the code for the smarthost when it is first needed. */
 async function openRelayed(
   { relay }: ThreadSettings,
   shared: Omit<SmarthostOptions, 'tls' | 'username' | 'password'>,
@@ -105,7 +105,7 @@ async function openRelayed(
   return openSmarthostSession({ ...shared, tls, username, password })
 }
 
-/** The sandbox's sink and a smarthost on this machine may bear our own name. */
+/** Returns null in modes in which the server may have our own name: the sandbox's sink, a smarthost. */
 function ownNameFor(
   { mode, isReceivedHere }: PoolSettings,
   { ehloName }: ThreadSettings,

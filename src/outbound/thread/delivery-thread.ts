@@ -1,12 +1,12 @@
 /**
- * A delivery thread: renders, composes, signs and speaks SMTP, as the main thread asks
- * (`protocol.ts`). Messages that take long to compose come to it composed, or go back to be composed
- * elsewhere. The thread has a lower priority if the system supports that for threads, so that a flood
- * of mail does not slow the API. When told to stop, it puts back what has not begun, gives what is in
- * hand its time, then cuts its connections; their outcomes say how far they got.
+ * A delivery thread: renders, composes, signs and sends messages for the main thread (`protocol.ts`).
+ * Messages that take long to compose arrive composed, or go back to be composed in another thread. The
+ * thread has a lower priority on Linux, so that a flood of mail does not slow the API. On `stop` it puts
+ * back tasks that have not begun, lets running ones finish within the grace period, then closes its
+ * connections; the outcomes of those tasks say how far they got.
  *
- * Results go back in batches of 100, or whatever there is after 20 ms. Until then the numbers of
- * accepted messages stand in `accepted`, which the main thread reads if it had to end this thread.
+ * Results are sent in batches of 100, or after 20 ms. Until then the numbers of accepted messages stand
+ * in `accepted`, which the main thread reads if it had to end this thread.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -67,7 +67,7 @@ function main(settings: ThreadSettings): void {
     pools.closeIdle(0)
     await Promise.race([pools.settle(), sleep(graceMs)])
     connector.cut()
-    // Tasks that were cut report in the next turn of the event loop.
+    // The results of closed sessions come in the next turn of the event loop.
     await sleep(0)
     results.flush()
     post({ type: 'stopped' })
@@ -107,7 +107,7 @@ function main(settings: ThreadSettings): void {
   post({ type: 'started' })
 }
 
-/** An attempt that we cut before the receiver decided is put back. */
+/** Puts a task back if we closed its connection before the receiver had decided. */
 function afterCut(result: TaskResult): TaskResult {
   if (result.kind !== 'attempted') return result
   const { outcome, task } = result

@@ -1,7 +1,7 @@
 /**
  * One attempt of one delivery, in a delivery thread: composes the message and sends it on the given
  * session, else on a new one. New sessions are opened address by address in the order of `targets.ts`;
- * at most five addresses are dialled and two sessions opened. After a broken TLS handshake the same
+ * at most five addresses are tried and two sessions opened. After a broken TLS handshake the same
  * address is tried once without TLS. The next address is tried while no server has decided: after a
  * failed connection, a refusing greeting, or a connection lost before the final dot.
  */

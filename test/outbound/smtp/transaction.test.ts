@@ -338,7 +338,7 @@ test('a reply too many ends the connection and is never the answer to the messag
   const result = await send()
   assert.equal(result.result, 'deferred')
   assert.equal(result.isMaybeDelivered, false)
-  assert.match(result.error ?? '', /nothing had asked/)
+  assert.match(result.error ?? '', /without a command/)
   assert.equal(session.isUsable, false)
   assert.equal(sink.messages.length, 0)
 })
