@@ -1,11 +1,11 @@
-/** How large the emails of a page are: they bring their bodies along. */
+/** Finds the sizes of the emails on a page, which include their bodies. */
 import { listOf, octets } from '../../store/dialect.ts'
 import { eq, sql } from '../../store/drizzle.ts'
 import { contents, emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
 
-/** Told from the head of a row: the texts themselves are not read. */
+/** Sizes come from the heads of rows; the texts themselves are not read. */
 const listSizes = statement((db) =>
   db
     .select({
@@ -19,7 +19,7 @@ const listSizes = statement((db) =>
     .where(sql`${emails.id} in ${listOf(parameter('ids'))}`),
 )
 
-/** What the texts of these emails are made of, in bytes, by email; those that are gone are left out. */
+/** Returns the bytes of each email's content and variables by id; deleted emails are omitted. */
 export async function findEmailBytes(
   { store }: Pick<Base, 'store'>,
   ids: readonly string[],

@@ -1,4 +1,4 @@
-/** One line of the feed (contract 15.1). */
+/** An entry of the activity feed. */
 import { formatInstant } from '../../clock.ts'
 import type { EventRow } from '../../store/schema/events.ts'
 import { emailEventData } from '../events/email-data.ts'
@@ -19,7 +19,7 @@ export type FeedEvent = Pick<
   'id' | 'name' | 'contactId' | 'emailId' | 'data' | 'createdAt'
 > & { contactEmail: string | null }
 
-/** `shown`: the emails of the page by id. */
+/** `shown`: the emails of the page, by id. */
 export function toActivity(event: FeedEvent, shown: ReadonlyMap<string, ShownEmail>): Activity {
   const type = activityTypeOf(event.name)
   const isOfEmail = type.startsWith('email.')
@@ -35,8 +35,9 @@ export function toActivity(event: FeedEvent, shown: ReadonlyMap<string, ShownEma
 }
 
 /**
- * `<emailId>_opened` and the like. What may happen to one email again (a second open, a delay before
- * the bounce, a failure after a retry) bears its event's id besides, so that no two lines of a feed have the same.
+ * Returns an id such as `<emailId>_opened`. Activities that can repeat for an email (a second open,
+ * a delay before the bounce, a failure after a retry) add the id of their event, so that ids are
+ * unique.
  */
 function emailActivityId({ id, name, data }: FeedEvent, emailId: string, type: string): string {
   const isAgain =
@@ -44,15 +45,15 @@ function emailActivityId({ id, name, data }: FeedEvent, emailId: string, type: s
     data?.isFirstClick === false ||
     data?.transientBounce === true ||
     name === 'email.failed'
-  const contractId = `${emailId}_${type.slice('email.'.length)}`
-  return isAgain ? `${contractId}_${id}` : contractId
+  const baseId = `${emailId}_${type.slice('email.'.length)}`
+  return isAgain ? `${baseId}_${id}` : baseId
 }
 
 function eventMetadata({ name, data }: FeedEvent): Record<string, unknown> {
   return { eventName: name, eventData: data }
 }
 
-/** What the contract says of an email stands above what its event has by the same name. */
+/** Fields of the email take precedence over fields of the event with the same name. */
 function emailMetadata(event: FeedEvent, email: ShownEmail): Record<string, unknown> {
   const isFailure = ['email.bounce', 'email.complaint'].includes(event.name)
   return {

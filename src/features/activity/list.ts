@@ -1,6 +1,6 @@
 /**
- * The activity feed (contract 15.1): events of a project, newest first. An email's events show the
- * message as its recipient got it, rendered again from its snapshot, and the base data of its events.
+ * The activity feed: events of a project, newest first. Events of an email include the message as
+ * its recipient received it, rendered again from its snapshot, and the email's base data.
  */
 import { DAY_MS } from '../../clock.ts'
 import { unindexed } from '../../store/dialect.ts'
@@ -19,9 +19,9 @@ import { type FeedDeps, loadShownEmails } from './show-emails.ts'
 import { eventNamesOf, serviceEventNames } from './types.ts'
 
 export type ActivityQuery = {
-  /** At most; a page ends early where its emails are large. */
+  /** The maximum number of entries; a page of large emails ends early. */
   limit: number
-  /** As a page before gave it, or the id of an event. */
+  /** The cursor of the previous page, or the id of an event. */
   cursor?: string | undefined
   /** Activity types; unknown ones are ignored. */
   types?: readonly string[] | undefined
@@ -34,13 +34,13 @@ export type ActivityQuery = {
 
 export type ActivityPage = { data: Activity[]; cursor: string | null; hasMore: boolean }
 
-/** What a feed or its figures show when they are not told since when. */
+/** The range of a feed or of figures without a start. */
 export const DEFAULT_SPAN_MS = 30 * DAY_MS
 
-/** With more names of clients' events than that, the newest events are looked at one by one. */
+/** With more event names than this, the newest events are read one by one instead of by name. */
 const MAX_NAMES = 1_000
 
-/** @throws AppError VALIDATION_ERROR for a cursor that is none of ours */
+/** @throws AppError VALIDATION_ERROR for an unknown cursor */
 export async function listActivity(
   deps: FeedDeps & Pick<Base, 'now'>,
   projectId: string,
@@ -63,7 +63,7 @@ export async function listActivity(
   return { data, cursor: hasMore && last !== undefined ? cursorOf(last) : null, hasMore }
 }
 
-/** As many of the events as make a response of bearable size, with the last of them. */
+/** Returns as many entries as fit into a response, and the last event among them. */
 async function showPage(deps: FeedDeps, rows: readonly FeedRow[], isSummary: boolean) {
   const wanted = isSummary ? [] : rows.flatMap(({ emailId }) => emailId ?? [])
   const sizes = await findEmailBytes(deps, wanted)
@@ -83,7 +83,7 @@ async function showPage(deps: FeedDeps, rows: readonly FeedRow[], isSummary: boo
 
 type FeedRow = FeedEvent & { seq: number }
 
-/** The rows of a page, by the index of the contact; another project's contact has none. */
+/** Selects the rows of a page. For a contact of another project there are none. */
 export function selectEvents({ store }: Pick<Base, 'store'>, scope: EventScope, limit: number) {
   return store.scan
     .select({
@@ -105,14 +105,14 @@ export function selectEvents({ store }: Pick<Base, 'store'>, scope: EventScope, 
     .orderBy(desc(events.createdAt), desc(events.seq))
 }
 
-/** A first page without a start shows the last 30 days, of now or of its own end. */
+/** A first page without a start begins 30 days before its end, or before now. */
 function defaultStart({ cursor, endAt }: ActivityQuery, now: number): number | undefined {
   return cursor === undefined ? Math.min(now, endAt ?? now) - DEFAULT_SPAN_MS : undefined
 }
 
 type NameQuery = Pick<EventScope, 'projectId' | 'contactId'> & { names: string[] | undefined }
 
-/** `*`, whatever the client named itself, is all names that are not the service's. */
+/** `*` stands for all names that clients gave, that is, all but the service's. */
 async function findNames(
   deps: Pick<Base, 'store'>,
   { projectId, contactId, names }: NameQuery,

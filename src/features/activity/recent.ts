@@ -1,7 +1,4 @@
-/**
- * How much happened in the last minutes: events, emails accepted or received, executions begun
- * (contract 15.1). A live indicator asks for the number.
- */
+/** Counts the activity of the last minutes, for a live indicator: events, and new emails. */
 import { MINUTE_MS } from '../../clock.ts'
 import { and, eq, gt, sql } from '../../store/drizzle.ts'
 import { firstIdAt } from '../../store/ids.ts'
@@ -13,7 +10,7 @@ import { isListed } from '../events/unlisted.ts'
 
 export type RecentCount = { count: number; minutes: number }
 
-/** Of the server's emails the newest that many are looked at. */
+/** At most this many of the server's newest emails are read. */
 const MAX_EMAILS = 100_000
 
 const isSince = and(
@@ -22,12 +19,12 @@ const isSince = and(
   isListed,
 )
 
-/** The index alone answers. */
+/** The index alone is enough. */
 export const countSince = statement((db) =>
   db.select({ count: sql<number>`count(*)` }).from(events).where(isSince),
 )
 
-/** Ids are in the order of time, so that no other index is needed. */
+/** Ids are in the order of time, so no other index is needed. */
 export const countEmailsSince = statement<{ count: number }>(
   () => sql`select count(*) as count from (
       select ${emails.projectId} as project_id from ${emails}

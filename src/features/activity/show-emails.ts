@@ -1,4 +1,4 @@
-/** The emails of a page of the feed, as people read them. */
+/** Loads the emails of a page of the feed, rendered for reading. */
 import type { RenderSource } from '../../mail/compose/build-message.ts'
 import type { MessageContent } from '../../mail/compose/message-content.ts'
 import { listOf } from '../../store/dialect.ts'
@@ -23,10 +23,9 @@ export type FeedDeps = Pick<Base, 'store' | 'config' | 'keyring' | 'outbound' | 
 }
 
 /**
-/**
- * `subject` as the recipient read it; `body` is HTML, or a text, and `text` the plain text of received
- * mail; both are null once retention cleared them, undefined where nobody asked for them. `reason`:
- * why it is where it is.
+ * `subject`: as the recipient received it. `body`: HTML or text. `text`: the plain text of received
+ * mail. `body` and `text` are null once retention has cleared them, and undefined in a summary.
+ * `reason` explains the state of the email.
  */
 export type ShownEmail = EventEmail &
   Pick<Email, 'replyTo' | 'toName' | 'error' | 'state' | 'status' | 'templateFaults'> & {
@@ -72,8 +71,8 @@ const listPlainTexts = statement((db) =>
 )
 
 /**
- * By id; ids may repeat, and those that are gone are left out. A summary has no bodies: nothing is
- * rendered for it.
+ * Returns the emails by id; deleted emails are omitted. `repeatedIds` may contain an id twice. A
+ * summary has no bodies, so nothing is rendered for it.
  */
 export async function loadShownEmails(
   deps: FeedDeps,
@@ -107,7 +106,7 @@ async function findTexts(
   deps: FeedDeps,
   loaded: readonly LoadedEmail[],
 ): Promise<Map<string, Text>> {
-  // Without the snapshot, which retention clears, it would be shown as nobody got it.
+  // Without its snapshot, which retention clears, an email would be rendered with wrong values.
   const whole = loaded.filter((email) => isInbound(email) || email.variables !== null)
   const contents = await loadTexts(
     deps,
@@ -126,7 +125,7 @@ async function findTexts(
   ])
 }
 
-/** Of received mail with HTML, by content. */
+/** Returns the plain texts of received mail with HTML, by the id of the content. */
 async function findPlainTexts(
   { store }: FeedDeps,
   received: readonly Pair[],
@@ -153,7 +152,7 @@ async function renderSent(deps: FeedDeps, pairs: readonly Pair[]): Promise<[stri
   })
 }
 
-/** Others wrote it: nothing in it is a template of ours. */
+/** Received mail is not rendered: its text is not a template. */
 function toReceivedText(
   { email, content }: Pair,
   plain: ReadonlyMap<string, string | null>,

@@ -1,7 +1,7 @@
 /**
- * Counts the activity of a project in a range of time; the figures are cached for five minutes. Scan
- * threads count about 50,000 events a query, through the index that the feed uses. Even in a project
- * with millions of events, a count neither delays other readers nor keeps a snapshot open.
+ * Counts the activity of a project in a range of time; the figures are cached for five minutes.
+ * Scan threads count about 50,000 events a query, through the index that the feed uses. Even in a
+ * project with millions of events, a count neither delays other readers nor keeps a snapshot open.
  */
 import { LRUCache } from 'lru-cache'
 import { MINUTE_MS } from '../../clock.ts'

@@ -1,4 +1,4 @@
-/** The feed's types beside the names of the events they show (contract 7.1: the two differ). */
+/** Maps the types of the activity feed to the names of events, which differ. */
 import { UNLISTED_EVENTS } from '../events/unlisted.ts'
 
 const EVENT_NAMES_BY_TYPE = new Map([
@@ -13,10 +13,10 @@ const EVENT_NAMES_BY_TYPE = new Map([
   ['contact.unsubscribed', 'contact.unsubscribed'],
 ])
 
-/** Shown only when a request names them; their event is named like the type. */
+/** Included only when a request names them. The event has the same name as the type. */
 const UNLISTED_TYPES = UNLISTED_EVENTS
 
-/** No events: the feed makes them of campaigns and of workflow executions. */
+/** Types that are not stored as events: they come from campaigns and workflow executions. */
 const RECORD_TYPES = [
   'campaign.sent',
   'campaign.scheduled',
@@ -29,7 +29,7 @@ const TYPES_BY_EVENT_NAME = new Map(
   EVENT_NAMES_BY_TYPE.entries().map(([type, name]) => [name, type]),
 )
 
-/** Every type that the feed shows unasked; the client's own events are `event.triggered`. */
+/** The types that the feed includes by default; clients' events are `event.triggered`. */
 export const ACTIVITY_TYPES: readonly string[] = [
   'event.triggered',
   ...EVENT_NAMES_BY_TYPE.keys(),
@@ -41,12 +41,12 @@ export function activityTypeOf(eventName: string): string {
   return TYPES_BY_EVENT_NAME.get(eventName) ?? 'event.triggered'
 }
 
-/** The names of all events that the service itself makes and the feed has a type for. */
+/** Returns the names of the service's events that have a type in the feed. */
 export function serviceEventNames(): string[] {
   return [...EVENT_NAMES_BY_TYPE.values(), ...UNLISTED_EVENTS]
 }
 
-/** The event names behind these types; `*` stands for all that are not the service's own. */
+/** Returns the event names of these types; `*` stands for all names that clients gave. */
 export function eventNamesOf(types: readonly string[]): string[] {
   return types.flatMap((type) => {
     if (type === 'event.triggered') return ['*']

@@ -1,7 +1,7 @@
 /**
- * Some filters let only few contacts through: an event that hardly anybody had, a small segment, an
- * address. Where one of them must hold, the contacts that it names are all that is looked at, and
- * not the whole project. The rows are named by their numbers, which every index ends with.
+ * Finds the candidates of a condition where a required filter matches few contacts: a rare event, a
+ * small segment, or an address. The query then reads only these contacts instead of the whole
+ * project. Candidates are selected by their numbers, which every index of contacts ends with.
  */
 import { indexedBy } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
@@ -19,14 +19,16 @@ import type { ReferencedSegments } from './referenced-segments.ts'
 type Deps = Pick<Base, 'store'>
 type Context = { projectId: string; now: number; segments: ReferencedSegments }
 
-/** The rows that name contacts. */
+/** The rows that lead to contacts. */
 type CandidateSource = { table: SQL; contactId: SQL; isMeant: SQL }
 
-/** Finding them again and again, page by page, must cost less than it saves. */
+/** Each page of a list selects the candidates again, which must cost less than it saves. */
 const MAX_LISTED = 2000
 const MAX_PROBES = 5
 
-/** Selects numbers among which are all contacts that match; undefined when these are too many. */
+/**
+ * Returns a select of the numbers of all contacts that may match; undefined when they are too many.
+ */
 export async function findCandidates(
   deps: Deps,
   condition: Condition,
@@ -44,7 +46,9 @@ export async function findCandidates(
   return best && selectNumbers(best.source)
 }
 
-/** The filters that hold for each contact that matches, those of segments' conditions among them. */
+/**
+ * Lists the filters that every matching contact satisfies, including those of segments' conditions.
+ */
 function* listRequired(condition: Condition, segments: ReferencedSegments): Generator<Filter> {
   const { logic, groups } = condition
   if (logic === 'OR' && groups.length > 1) return
@@ -58,7 +62,10 @@ function* listRequired(condition: Condition, segments: ReferencedSegments): Gene
   }
 }
 
-/** Of the segment that a contact must be in, if that is all there is to it. */
+/**
+ * Returns the condition of a segment that a matching contact must be in and that has no member
+ * rows.
+ */
 function conditionOf(filter: Filter, segments: ReferencedSegments): Condition | undefined {
   const target = parseField(filter)
   if (target?.kind !== 'segment' || filter.operator !== 'memberOfSegment') return undefined
@@ -72,7 +79,7 @@ function findSource(filter: Filter, context: Context): CandidateSource | undefin
   if (target?.kind !== 'segment' || filter.operator !== 'memberOfSegment') return undefined
   if (!context.segments.get(target.id)?.hasMembers) return undefined
   return {
-    // The primary key has those who left, too, who may be many more.
+    // The primary key also contains former members, which may be many more.
     table: sql`${segmentMembers} ${indexedBy('segment_members_newest')}`,
     contactId: sql`${segmentMembers.contactId}`,
     isMeant: sql`${segmentMembers.segmentId} = ${target.id} and ${segmentMembers.exitedAt} is null`,
@@ -105,7 +112,7 @@ async function countRows({ store }: Deps, { table, isMeant }: CandidateSource): 
   return count ?? 0
 }
 
-/** A cross join is taken in this order. */
+/** SQLite keeps the order of a cross join. */
 function selectNumbers({ table, contactId, isMeant }: CandidateSource): SQL {
   return sql`select listed.number from ${table}
     cross join ${contacts} as listed on listed.id = ${contactId} where ${isMeant}`

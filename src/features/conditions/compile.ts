@@ -1,13 +1,13 @@
 /**
- * From a condition to SQL over the rows of `contacts`. All that came from outside is a bound
- * parameter: values, keys of data, names of events, ids.
+ * Compiles a condition to an SQL expression over the rows of `contacts`. Everything from outside is
+ * a bound parameter: values, keys of data, names of events, ids.
  *
- * What is cheap to look at stands first, where AND and OR may stop at it: columns, then data, then
- * memberships, then events. Whole conditions of segments come in where they are referred to, so
- * their filters count, too: the statement stays well inside what SQLite takes.
+ * Cheap filters come first, because AND and OR stop early: columns, then data, then memberships,
+ * then events. A referenced segment without member rows is replaced by its condition, whose filters
+ * count towards the limit, so that the statement stays within the limits of SQLite.
  *
- * Nothing in `is true` is the planner's to rearrange, so every query stays on the index of its own
- * choice; a shortlist (`shortlist.ts`) stands beside it and narrows that index down.
+ * `is true` keeps the planner from rearranging the expression, so each query stays on its own
+ * index. The candidates (`candidates.ts`) stand beside the expression and narrow the index down.
  */
 import { AppError } from '../../errors.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
@@ -36,21 +36,21 @@ import {
 export type ConditionInput = {
   projectId: string
   condition: Condition
-  /** The segment that is being defined: a way back to it is a loop. */
+  /** The segment that the condition belongs to. A reference that leads back to it is a loop. */
   ofSegmentId?: string | undefined
 }
 
 const MAX_FILTERS_IN_ALL = 1_000
 const MAX_SEGMENT_DEPTH = 10
 
-/** Of looking at one row, next to each other. */
+/** The relative cost of a filter for one row. */
 const COSTS = { email: 0.1, subscribed: 0.1, instant: 0.1, data: 1, segment: 2, event: 3 }
 
 /**
- * An expression that is 1 for a row of `contacts` (by this name) that matches and 0 for any other,
- * never null. Windows reach back from now.
- * @throws AppError BAD_REQUEST: a segment that this project does not have, a loop of segments, more
- *   than 1,000 filters or segments 10 deep when those of segments are counted
+ * Returns an expression that is 1 for a matching row of `contacts` (the table's name in the query),
+ * and 0 for any other row, never null. Spans of time end now.
+ * @throws AppError BAD_REQUEST for an unknown segment, a loop of segments, more than 1,000 filters
+ *   including those of segments, or segments nested more than 10 deep
  */
 export async function compileCondition(
   deps: Pick<Base, 'store' | 'now'>,
@@ -61,10 +61,10 @@ export async function compileCondition(
   const { expression } = compile({ now, segments, filters: 0, depth: 0 }, condition)
   const isMatch = sql`(${expression}) is true`
   const context = { projectId: of.projectId, now, segments }
-  const shortlist = await findCandidates(deps, condition, context)
-  return shortlist === undefined
+  const candidates = await findCandidates(deps, condition, context)
+  return candidates === undefined
     ? isMatch
-    : sql`(${contacts.number} in (${shortlist}) and ${isMatch})`
+    : sql`(${contacts.number} in (${candidates}) and ${isMatch})`
 }
 
 type Compiler = { now: number; segments: ReferencedSegments; filters: number; depth: number }
@@ -89,7 +89,7 @@ function join(operator: SQL, terms: Term[]): Term {
   return { expression: balance(operator, expressions), cost }
 }
 
-/** In halves of halves: a chain of hundreds would be too deep an expression. */
+/** Joins as a balanced tree, because a chain of hundreds would be too deep for SQLite. */
 function balance(operator: SQL, expressions: SQL[]): SQL {
   const [only = sql`false`] = expressions
   if (expressions.length < 2) return only
@@ -103,12 +103,12 @@ function compileFilter(compiler: Compiler, filter: Filter): Term {
   compiler.filters += 1
   if (compiler.filters > MAX_FILTERS_IN_ALL) throw tooMuch(`${MAX_FILTERS_IN_ALL} filters`)
   const target = parseField(filter)
-  if (target === undefined) throw new TypeError(`not a field: ${filter.field}`)
+  if (target === undefined) throw new TypeError(`Unknown field: ${filter.field}`)
   if (target.kind === 'segment') return compileMembership(compiler, filter, target.id)
   return { expression: compileLeaf(compiler, filter, target), cost: COSTS[target.kind] }
 }
 
-/** The operator is one that the field takes: `parseCondition` has seen to it. */
+/** `parseCondition` has checked that the field allows the operator. */
 function compileLeaf(
   compiler: Compiler,
   filter: Filter,
@@ -150,7 +150,7 @@ function compileMembership(compiler: Compiler, { operator }: Filter, id: string)
   return { expression: sql`(${expression}) is not true`, cost }
 }
 
-/** Who is in a static or tracked segment is written down; of any other its condition tells. */
+/** Static segments and segments with membership events have member rows; others, a condition. */
 function isMember(compiler: Compiler, { id, condition, hasMembers }: ReferencedSegment): Term {
   if (hasMembers) return { expression: isListed(id), cost: COSTS.segment }
   if (condition === undefined) return { expression: sql`false`, cost: 0 }
@@ -167,7 +167,7 @@ function isListed(segmentId: string): SQL {
     and ${segmentMembers.contactId} = ${contacts.id} and ${segmentMembers.exitedAt} is null)`
 }
 
-function tooMuch(what: string): AppError {
-  const text = 'The condition and the segments that it refers to are too much together'
-  return new AppError('BAD_REQUEST', `${text}: at most ${what} are possible.`)
+function tooMuch(limit: string): AppError {
+  const text = 'The condition and the segments that it refers to are too large together'
+  return new AppError('BAD_REQUEST', `${text}: at most ${limit} are possible.`)
 }

@@ -1,11 +1,11 @@
 /**
- * A condition chooses contacts (contract section 4): of a segment, a list, an export, a bulk job.
+ * A condition selects contacts for a segment, a list, an export or a bulk job:
  *
  *   { logic: 'AND' | 'OR', groups: [{ filters: [...], conditions?: condition }, ...] }
  *
- * `logic` joins the groups; the filters of a group and the condition nested in it must all hold.
- * What is no condition is refused with every fault at its path. A condition that was let in keeps
- * the spelling of its fields and nothing that has no meaning.
+ * `logic` joins the groups. In a group, all filters and the nested condition must hold. An invalid
+ * condition is refused with the path of every error. A parsed condition keeps the spelling of its
+ * fields and drops everything without a meaning.
  */
 
 import { type FieldError, invalid, invalidField } from '../../errors.ts'
@@ -36,10 +36,11 @@ const MAX_GROUPS = 500
 const MAX_BYTES = 128 * 1024
 
 /**
- * @param at where the value stands in the request; `condition.groups.0.filters.1.operator` is a
- *   path below `condition`
- * @throws AppError VALIDATION_ERROR with all that is wrong: the shape, a field, operator, value or
- *   unit; deeper than 32 conditions, more than 500 filters or groups in all, over 128 KB of JSON
+ * Parses a condition.
+ * @param at the path of the value in the request; `condition.groups.0.filters.1.operator` is a path
+ *   below `condition`
+ * @throws AppError VALIDATION_ERROR with all errors in the shape, fields, operators, values and
+ *   units; also for more than 32 levels, 500 filters, 500 groups or 128 KB of JSON
  */
 export function parseCondition(value: unknown, at: string): Condition {
   const walk: Walk = { errors: [], filters: 0, groups: 0 }
@@ -49,7 +50,7 @@ export function parseCondition(value: unknown, at: string): Condition {
   throw invalidField(at, 'too_big', `Must be at most ${MAX_BYTES} bytes of JSON`)
 }
 
-/** `parseCondition` of JSON text, as a query has it. @throws AppError VALIDATION_ERROR, too, for no JSON */
+/** Parses JSON text, as in a query, like `parseCondition`. @throws AppError VALIDATION_ERROR */
 export function parseConditionText(text: string, at: string): Condition {
   return parseCondition(readJson(text, at), at)
 }

@@ -1,4 +1,4 @@
-/** Filters on a contact's own columns. None of them is ever null. */
+/** Filters on columns of contacts. The columns are never null. */
 import { DAY_MS, parseInstant } from '../../clock.ts'
 import { parseAddress } from '../../mail/address/address.ts'
 import { contains } from '../../store/dialect.ts'
@@ -11,11 +11,11 @@ export type InstantFilter = {
   column: 'createdAt' | 'updatedAt'
   operator: OperatorOf<'instant'>
   value: unknown
-  /** Of `within` and `olderThan`: the instant that the span reaches back to. */
+  /** The start of the span of `within` and `olderThan`. */
   since: number
 }
 
-/** Letter case aside. */
+/** Ignores letter case. */
 export function compileEmailFilter(operator: OperatorOf<'email'>, value: string): SQL {
   const text = normalizeAddressPart(value)
   switch (operator) {
@@ -61,12 +61,12 @@ function isOnDay(at: (typeof contacts)['createdAt' | 'updatedAt'], instant: numb
   return sql`(${at} >= ${from} and ${at} < ${from + DAY_MS})`
 }
 
-/** As it is stored, its domain in U-labels; of what is no address, just the text. */
+/** Normalizes an address like stored addresses (domain in U-labels), and other text by case. */
 export function normalizeAddress(text: string): string {
   return parseAddress(text)?.address ?? normalizeAddressPart(text).trim()
 }
 
-/** As addresses are stored: lower case, NFC. */
+/** Lower case and NFC, like stored addresses. */
 function normalizeAddressPart(text: string): string {
   return text.normalize('NFC').toLowerCase().normalize('NFC')
 }

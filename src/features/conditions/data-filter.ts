@@ -1,7 +1,7 @@
 /**
- * Filters on contact data: typed, as JSON has its types. Nothing matches a key that is absent or
- * null, but notExists. What a negation says of a present value is the contrary of the positive, so
- * that the number 1 is notEquals "1" and contains nothing.
+ * Filters on contact data, with the types of JSON. Only `notExists` matches a key that is absent or
+ * null. For a present value, a negated operator is the opposite of the positive one: the number 1
+ * is `notEquals` to "1" and contains nothing.
  */
 import {
   contains,
@@ -20,7 +20,7 @@ export type DataFilter = {
   key: string
   operator: OperatorOf<'data'>
   value: unknown
-  /** Of `within` and `olderThan`: the instant that the span reaches back to. */
+  /** The start of the span of `within` and `olderThan`. */
   since: number
 }
 
@@ -33,7 +33,7 @@ const COMPARATORS = {
   lessThanOrEqual: sql`<=`,
 }
 
-/** 1, 0 or null for a row of `contacts`. */
+/** Returns an expression that is 1, 0 or null for a row of `contacts`. */
 export function compileDataFilter({ key, operator, value, since }: DataFilter): SQL {
   const field: DataField = {
     value: jsonValue(contacts.data, key),
@@ -67,13 +67,13 @@ function equals(field: DataField, value: unknown): SQL {
   const text = String(value)
   const instant = parseDataDate(text)
   if (instant !== undefined) return isOnDay(field, formatDay(instant))
-  // Lists and objects come as their JSON text.
+  // SQLite returns lists and objects as JSON text.
   const isLikeJson = text.startsWith('[') || text.startsWith('{')
   const isEqual = sql`${field.value} = ${text}`
   return isLikeJson ? sql`(${isEqual} and ${field.type} = 'text')` : sql`(${isEqual})`
 }
 
-/** True and false come as 1 and 0. */
+/** SQLite returns true and false as 1 and 0. */
 function equalsNumber(field: DataField, value: number): SQL {
   const isEqual = sql`${field.value} = ${jsonNumber(value)}`
   return value === 0 || value === 1 ? sql`(${isEqual} and ${isNumber(field)})` : sql`(${isEqual})`
@@ -101,7 +101,7 @@ function isNumber({ type }: DataField): SQL {
   return sql`${type} in ('integer', 'real')`
 }
 
-/** Only a text has this shape. */
+/** Only texts have the shape of a date. */
 function isDate({ value }: DataField): SQL {
   return hasDateShape(value)
 }

@@ -1,16 +1,15 @@
-/** Dates in conditions (contract 4.3). */
+/** Dates in conditions. */
 import { DAY_MS, parseInstant } from '../../clock.ts'
 
 /**
- * The instant of a text in contact data, where texts are compared as they stand: it is a date when
- * it starts YYYY-MM-DD and then ends or goes on with T. Epoch milliseconds; undefined when the text
- * is no date.
+ * Parses a date in contact data: YYYY-MM-DD, alone or followed by T and a time. Returns epoch
+ * milliseconds; undefined for other texts.
  */
 export function parseDataDate(text: string): number | undefined {
   return /^[\d-]{10}(?:T|$)/.test(text) ? parseInstant(text)?.at : undefined
 }
 
-/** The beginning of the UTC day. */
+/** Returns the start of the UTC day. */
 export function startOfDay(instant: number): number {
   return Math.floor(instant / DAY_MS) * DAY_MS
 }
@@ -21,8 +20,8 @@ export function formatDay(instant: number): string {
 }
 
 /**
- * A text that texts of an instant at or behind this second are not less than, whatever follows the
- * second in them: a fraction, a Z. At midnight it is the date alone, as such texts may be.
+ * Returns the lower bound, in text order, of every ISO spelling of this second (with or without a
+ * fraction or `Z`). At midnight the bound is the date alone, which is one of the spellings.
  */
 export function lowestTextOf(instant: number): string {
   const text = toText(instant).slice(0, 19)

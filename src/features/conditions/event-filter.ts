@@ -1,4 +1,4 @@
-/** Filters on what happened to a contact, each a seek into its events of that name. */
+/** Filters on the events of a contact. Each is a seek in the index of its events by name. */
 import { jsonValue } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema/contacts.ts'
@@ -6,14 +6,16 @@ import { events } from '../../store/schema/events.ts'
 import type { OperatorOf } from './operators.ts'
 
 export type EventFilter = {
-  /** As stored. A bounce that was not the end, `transientBounce` in its data, is no `email.bounce`. */
+  /** The stored name. `email.bounce` excludes events with `transientBounce` in their data. */
   name: string
   operator: OperatorOf<'event'>
-  /** Of those with a span: the instant that it reaches back to. */
+  /** The start of the span, for operators with one. */
   since: number
 }
 
-/** 1 or 0, of `triggeredOlderThan` also null, for a row of `contacts`. */
+/**
+ * Returns an expression that is 1 or 0 (or null for `triggeredOlderThan`) for a row of `contacts`.
+ */
 export function compileEventFilter({ name, operator, since }: EventFilter): SQL {
   const happened = sql`from ${events} where ${events.contactId} = ${contacts.id}
     and ${events.name} = ${name}${name === 'email.bounce' ? sql` and ${isFinal()}` : sql``}`

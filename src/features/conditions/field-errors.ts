@@ -1,11 +1,11 @@
-/** Noting what is wrong with a condition, and where. */
+/** Collects the errors of a condition with their paths. */
 import type { FieldError } from '../../errors.ts'
 
-/** Notes a fault at `key` below a place; the empty key is the place itself. */
+/** Adds an error at `key` below a path; the empty key is the path itself. */
 export type AddError = (key: string, code: string, message: string) => void
 export type JsonObject = Record<string, unknown>
 
-/** A condition that is wrong everywhere is told so often enough. */
+/** More errors than this help no caller. */
 const MAX_ERRORS = 20
 const MAX_SHOWN = 60
 
@@ -16,7 +16,7 @@ export function errorsAt(errors: FieldError[], path: string): AddError {
   }
 }
 
-/** The value as an object; notes that it is none, and each key that is none of `keys`. */
+/** Returns the value as an object. Adds an error for another type and for each unknown key. */
 export function readObject(
   addError: AddError,
   { value, keys }: { value: unknown; keys: readonly string[] },
@@ -34,18 +34,18 @@ export function readObject(
   return value as JsonObject
 }
 
-/** What JSON calls the type of a value. */
+/** Returns the JSON name of a value's type. */
 export function nameType(value: unknown): string {
   if (value === null) return 'null'
   return Array.isArray(value) ? 'array' : typeof value
 }
 
-/** A stranger's text as part of a message. */
+/** Shortens text of the request for an error message. */
 export function shorten(text: string): string {
   return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`
 }
 
-/** ` Did you mean "equals"?` where one of the names is close, else nothing. */
+/** Returns ` Did you mean "equals"?` when a name is similar, or an empty text. */
 export function suggest(text: string, names: readonly string[]): string {
   const [best] = names
     .map((name) => ({ name, distance: countEdits(text.slice(0, MAX_SHOWN), name) }))
@@ -54,7 +54,7 @@ export function suggest(text: string, names: readonly string[]): string {
   return ` Did you mean "${best.name}"?`
 }
 
-/** Letters to add, drop or replace, letter case aside. */
+/** The edit distance, ignoring letter case. */
 function countEdits(one: string, other: string): number {
   const target = [...other.toLowerCase()]
   let row = [0, ...target.map((_, index) => index + 1)]

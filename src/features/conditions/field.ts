@@ -1,11 +1,12 @@
 /**
- * The fields of conditions (contract 4.2):
+ * The fields of conditions:
  *
  *   email, subscribed, createdAt, updatedAt
- *   data.<key>          everything behind the first dot is one key
- *   event.<name>        or the name alone, where an event operator says that it is one
- *   email.<activity>    sent, delivered, opened, clicked, bounced, complained: names for the events
- *                       email.sent, .delivery, .open, .click, .bounce, .complaint; these work, too
+ *   data.<key>          everything after the first dot is one key
+ *   event.<name>        or the name alone with an event operator
+ *   email.<activity>    sent, delivered, opened, clicked, bounced, complained: the events
+ *                       email.sent, .delivery, .open, .click, .bounce, .complaint, whose names work
+ *                       as well
  *   segment.<id>
  */
 import { suggest } from './field-errors.ts'
@@ -16,7 +17,7 @@ export type ConditionField =
   | { kind: 'subscribed' }
   | { kind: 'instant'; column: 'createdAt' | 'updatedAt' }
   | { kind: 'data'; key: string }
-  /** The name as stored. */
+  /** `name`: as stored. */
   | { kind: 'event'; name: string }
   | { kind: 'segment'; id: string }
 
@@ -34,7 +35,7 @@ const COLUMNS: readonly string[] = ['email', 'subscribed', 'createdAt', 'updated
 const PREFIXES: readonly string[] = ['data', 'event', 'email', 'segment']
 const FORMS = [...COLUMNS, 'data.<key>', 'event.<name>', 'email.<activity>', 'segment.<id>']
 
-/** What the field is about; undefined when it is no field. */
+/** Parses a field; undefined for an unknown field. */
 export function parseField({
   field,
   operator,
@@ -58,7 +59,7 @@ export function parseField({
   return bare
 }
 
-/** Why `readField` finds nothing, for people. */
+/** Explains in an error message why `parseField` returns undefined. */
 export function explainField({ field, operator }: { field: string; operator: unknown }): string {
   const [prefix, rest = ''] = split(field)
   const isPrefixed = PREFIXES.includes(prefix) && field.includes('.')

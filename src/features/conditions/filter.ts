@@ -1,4 +1,4 @@
-/** One filter: a field, an operator that it takes, and the value that the operator wants. */
+/** A filter: a field, an operator that the field allows, and the value that the operator needs. */
 import { parseInstant } from '../../clock.ts'
 import { type ConditionField, describeField, explainField, parseField } from './field.ts'
 import {
@@ -24,13 +24,13 @@ import {
 
 export type Filter = { field: string; operator: Operator; value?: unknown; unit?: Unit }
 
-/** Of a field, and of a text that it is compared with. */
+/** Characters of a field's name, and of a text to compare with. */
 const MAX_TEXT_LENGTH = 1000
 const MAX_SPAN_DAYS = 36_500
 
 /**
- * The filter as it is kept: a field, an operator, and a value and a unit only where they have a
- * meaning. Undefined when something is wrong, which is noted.
+ * Parses a filter; value and unit are kept only where they have a meaning. Reports errors to
+ * `addError` and then returns undefined.
  */
 export function parseFilter(addError: AddError, value: unknown): Filter | undefined {
   const fields = readObject(addError, { value, keys: ['field', 'operator', 'value', 'unit'] })
@@ -75,7 +75,7 @@ function readTarget(
   { field, operator }: { field: string; operator?: unknown },
 ): ConditionField | undefined {
   const target = parseField({ field, operator })
-  // Without an operator nobody knows whether a bare name is an event's.
+  // Without an operator, a bare name may be the name of an event.
   if (target === undefined && isOperator(operator)) {
     addError('field', 'custom', explainField({ field: shorten(field), operator }))
   }
@@ -180,8 +180,8 @@ function isText(addError: AddError, key: string, text: string): boolean {
     addError(key, 'too_big', `Must be at most ${MAX_TEXT_LENGTH} characters long`)
     return false
   }
-  // Half of a surrogate pair is no character, and SQLite reads a key only up to its first NUL.
+  // A lone surrogate is not a character, and SQLite reads a key only up to its first NUL.
   if (text.isWellFormed() && !(key === 'field' && text.includes('\0'))) return true
-  addError(key, 'invalid_string', 'Has a character that is none')
+  addError(key, 'invalid_string', 'Contains an invalid character')
   return false
 }

@@ -1,4 +1,4 @@
-/** A condition for the API's description; `parseCondition` is who checks. */
+/** The JSON schema of conditions for the API's description; `parseCondition` validates. */
 import { MAX_DEPTH, MAX_FILTERS } from './condition.ts'
 import { OPERATORS, UNITS } from './operators.ts'
 
@@ -16,20 +16,20 @@ const FILTER = {
     operator: { type: 'string', enum: [...OPERATORS] },
     value: {
       type: ['string', 'number', 'boolean'],
-      description: 'What the field is compared with, or how many units a window reaches back',
+      description: 'The value to compare the field with, or the number of units in a span of time',
     },
-    unit: { type: 'string', enum: [...UNITS], description: 'Of a window' },
+    unit: { type: 'string', enum: [...UNITS], description: 'The unit of a span of time' },
   },
 } as const
 
 const NESTED = {
   type: 'object',
-  description: `Another condition, which must hold as well; at most ${MAX_DEPTH} deep`,
+  description: `Another condition that must hold as well; at most ${MAX_DEPTH} levels deep`,
 } as const
 
 export const CONDITION_JSON_SCHEMA = {
   type: 'object',
-  description: `Which contacts: groups of filters, at most ${MAX_FILTERS} filters in all`,
+  description: `Selects contacts: groups of filters, with at most ${MAX_FILTERS} filters in all`,
   required: ['logic', 'groups'],
   additionalProperties: false,
   properties: {

@@ -1,4 +1,4 @@
-/** The operators of conditions, and which a field takes (contract 4.2). */
+/** The operators of conditions, and the operators that each kind of field allows. */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../clock.ts'
 
 const EQUALITY = ['equals', 'notEquals'] as const
@@ -46,7 +46,7 @@ export const UNIT_MS: Record<Unit, number> = {
 }
 export const UNITS = Object.keys(UNIT_MS) as Unit[]
 
-/** Those whose value is a span: a number of units back from now. */
+/** Operators whose value is a span of time that ends now: a number of units. */
 const SPAN_OPERATORS: readonly string[] = [
   ...AGE,
   'triggeredWithin',
@@ -54,7 +54,7 @@ const SPAN_OPERATORS: readonly string[] = [
   'notTriggeredWithin',
 ] satisfies Operator[]
 
-/** Those that say everything by themselves. */
+/** Operators without a value. */
 const VALUELESS_OPERATORS: readonly string[] = [
   'exists',
   'notExists',
@@ -71,7 +71,7 @@ export function takesNoValue(operator: Operator): boolean {
   return VALUELESS_OPERATORS.includes(operator)
 }
 
-/** The instant that a filter's span reaches back to; now, where it has none. */
+/** Returns the start of a filter's span of time, or now without a span. */
 export function startOfSpan(
   now: number,
   { value, unit }: { value?: unknown; unit?: Unit },

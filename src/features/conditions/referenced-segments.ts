@@ -1,7 +1,7 @@
 /**
- * The segments that a condition refers to, and those that their conditions refer to in turn. A way
- * back to a segment is a loop, also through one whose members are written down: each change of the
- * one would be a reason to change the other.
+ * Loads the segments that a condition refers to, directly and through other segments. A reference
+ * that leads back to a segment is a loop, even through a segment with member rows: each change of
+ * one segment would require a change of the other.
  */
 import { AppError } from '../../errors.ts'
 import { and, eq, inArray } from '../../store/drizzle.ts'
@@ -13,9 +13,9 @@ import { shorten } from './field-errors.ts'
 export type ReferencedSegment = {
   id: string
   name: string
-  /** Its rows of `segment_members` say who is in it. */
+  /** Whether rows of `segment_members` define who is in the segment. */
   hasMembers: boolean
-  /** Of a dynamic one. */
+  /** Undefined for a STATIC segment. */
   condition: Condition | undefined
 }
 
@@ -26,8 +26,9 @@ type SegmentQuery = { projectId: string; condition: Condition; ofSegmentId?: str
 const MAX_SEGMENTS = 1000
 
 /**
- * By id. One that does not exist is missing from the map: whether that matters, its user knows.
- * @throws AppError BAD_REQUEST: a loop; over 1,000 segments
+ * Returns the segments by id. A segment that does not exist is missing from the map; the caller
+ * decides whether that is an error.
+ * @throws AppError BAD_REQUEST for a loop, or for more than 1,000 segments
  */
 export async function loadReferencedSegments(
   { store }: Pick<Base, 'store'>,
@@ -72,7 +73,7 @@ async function findSegments(
   }))
 }
 
-/** As `parseCondition` made it before it was stored. */
+/** A stored condition is a result of `parseCondition`. */
 function toCondition(stored: unknown): Condition | undefined {
   return stored === null ? undefined : (stored as Condition)
 }
@@ -81,7 +82,7 @@ function referredBy({ condition }: ReferencedSegment): string[] {
   return condition === undefined ? [] : listReferences(condition).segments
 }
 
-/** Depth first, each segment once: `above` are those on the way to it. */
+/** Searches depth first and visits each segment once. `above`: the segments on the current path. */
 function refuseLoops(
   known: ReferencedSegments,
   { roots, ofSegmentId }: { roots: string[]; ofSegmentId: string | undefined },

@@ -1,7 +1,7 @@
 /**
- * Every event, ours and the client's, is a row; `seq` is given by the writer at commit, so that a
- * follower with a stored cursor sees each once and in order. Service events keep only what their
- * email row does not have.
+ * Appends events of the service and of clients. `seq` follows the order of commits, so that a
+ * follower with a stored cursor reads each event once and in order. Events of an email store only
+ * the data that the email's row does not have.
  */
 import { eachOf, jsonItem } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
@@ -15,7 +15,7 @@ export type NewEvent = {
   name: string
   contactId: string | null
   emailId: string | null
-  /** Of a client's event any JSON. */
+  /** Any JSON for a client's event. */
   data: unknown
   at: number
 }
@@ -32,7 +32,7 @@ const insertEvent = statement((db) =>
   }),
 )
 
-/** `rows`: pairs of the event's id and its contact's. */
+/** `rows`: pairs of an event's id and a contact's id. */
 const insertForContacts = statement(
   () => sql`insert into events (id, project_id, name, contact_id, data, created_at)
     select ${jsonItem(sql`row.value`, 0)}, ${parameter('projectId')}, ${parameter('name')},
@@ -40,21 +40,19 @@ const insertForContacts = statement(
     from ${eachOf(parameter('rows'))} as row`,
 )
 
-/** The new event's id. */
+/** Returns the id of the new event. */
 export async function appendEvent(tx: Tx, event: NewEvent): Promise<string> {
   const row = toRow(event)
   await tx.execute(insertEvent, row)
   return row.id
 }
 
-/** Many at once; their `seq` follows the order given. */
+/** Appends many events; `seq` follows their order. */
 export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise<void> {
   await tx.executeEach(insertEvent, events.map(toRow))
 }
 
-/**
- * The same event of many contacts, in a third of the time; their `seq` follows the order given.
- */
+/** Appends one event for many contacts, in a third of the time; `seq` follows their order. */
 export async function appendForContacts(
   tx: Tx,
   { projectId, name, data, at }: Omit<NewEvent, 'contactId' | 'emailId'>,

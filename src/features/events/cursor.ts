@@ -1,4 +1,4 @@
-/** Where a page of events ended, as clients are told: `<createdAt>_<seq>`, or the bare id of an event. */
+/** The cursor after a page of events, in the API: `<createdAt>_<seq>`, or the id of an event. */
 import { MINUTE_MS } from '../../clock.ts'
 import { invalidField } from '../../errors.ts'
 import { indexedBy, type NamedIndex } from '../../store/dialect.ts'
@@ -10,8 +10,8 @@ import type { EventCursor } from './select-page.ts'
 import { isListed, UNLISTED_EVENTS } from './unlisted.ts'
 
 /**
- * Events have no index by id. An id tells when it was made, which is hardly ever before the instant
- * of its event by more than that, and mostly at once: the event is among the first of those older.
+ * Events have no index by id. An id contains the time at which it was made, usually the time of its
+ * event and rarely earlier by more than this. The event is among the newest up to that time.
  */
 const SLACK_MS = MINUTE_MS
 const MAX_SCANNED = 10_000
@@ -38,7 +38,7 @@ export function formatEventCursor({ at, seq }: EventCursor): string {
   return `${at}_${seq}`
 }
 
-/** @throws AppError VALIDATION_ERROR for a cursor that is none of ours */
+/** @throws AppError VALIDATION_ERROR for an unknown cursor */
 export async function findEventCursor(
   { store }: Pick<Base, 'store'>,
   projectId: string,

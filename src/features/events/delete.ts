@@ -1,6 +1,6 @@
 /**
- * Deletes all events of a name. A few go while the caller waits; many are a job, batch by batch,
- * which goes on after a crash where it was. What is tracked after the call stays.
+ * Deletes all events of a name: a few while the caller waits, many in a job that resumes after a
+ * crash. Events that are recorded after the call stay.
  */
 import { AppError } from '../../errors.ts'
 import { enqueueForProject } from '../../jobs/enqueue-for-project.ts'
@@ -17,16 +17,16 @@ import { isUsed } from '../references/registry.ts'
 import { isReservedEvent } from './reserved.ts'
 import { countEvents, type EventTarget, findEventReferences } from './usage.ts'
 
-/** With the id of the job that deletes them, when it is not done yet. */
+/** `jobId`: the job that deletes the events, where the deletion is not done yet. */
 export type EventDeletion = { deletedCount: number; jobId?: string }
 
-/** `last`: the newest `seq` when it was asked for. */
+/** `last`: the newest `seq` at the time of the request. */
 type DeletionPayload = EventTarget & { last: number; total: number }
 type Progress = { deletedCount: number }
 type Deps = Pick<Base, 'store' | 'now'>
 
 const KIND = 'delete-events'
-/** What is done while the caller waits: some 10 ms. */
+/** Events that are deleted while the caller waits: about 10 ms. */
 const MAX_AT_ONCE = 500
 const FIRST_BATCH = 100
 const MAX_BATCH = 1_000
@@ -44,8 +44,9 @@ export const deleteBatch = statement(
 )
 
 /**
- * @throws AppError BAD_REQUEST for a reserved name, and while anything refers to it; CONFLICT when
- * the project has too many such jobs unfinished
+ * Deletes the events, or enqueues the job that does.
+ * @throws AppError BAD_REQUEST for a reserved name, and while something refers to the name;
+ *   CONFLICT when the project has too many unfinished jobs of this kind
  */
 export async function deleteEvents(
   deps: Deps & Pick<Base, 'jobNotifier'>,
@@ -62,7 +63,7 @@ export async function deleteEvents(
   return { deletedCount: total, jobId }
 }
 
-/** The job. */
+/** Runs the job. */
 export async function runEventDeletion(deps: Deps, job: RunningJob): Promise<Progress> {
   const work = job.payload as DeletionPayload
   const pace = createPace({ first: FIRST_BATCH, most: MAX_BATCH })
@@ -85,7 +86,7 @@ export async function runEventDeletion(deps: Deps, job: RunningJob): Promise<Pro
   }
 }
 
-/** How far the job is. @throws AppError RESOURCE_NOT_FOUND */
+/** Returns the progress of the job. @throws AppError RESOURCE_NOT_FOUND */
 export async function findDeletionStatus(
   deps: Deps,
   { projectId, jobId }: { projectId: string; jobId: string },
@@ -97,7 +98,7 @@ export async function findDeletionStatus(
 
 async function refuseUsed(deps: Pick<Base, 'store'>, target: EventTarget): Promise<void> {
   if (isReservedEvent(target.name)) {
-    throw new AppError('BAD_REQUEST', 'Events of the service itself cannot be deleted.')
+    throw new AppError('BAD_REQUEST', 'Events that the service emits cannot be deleted.')
   }
   const references = await findEventReferences(deps, target)
   if (!isUsed(references)) return

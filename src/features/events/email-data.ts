@@ -1,7 +1,6 @@
 /**
- * The data of an email's events as clients see them (contract 7.1): what the event row kept, the
- * base data of the email, and the instants that stand on its row. A name that both have is the
- * event's.
+ * The data of an email's events in the API: the base data of the email, the time that belongs to
+ * the event's name, and the data of the event's row, which takes precedence.
  */
 import { formatOptionalInstant } from '../../clock.ts'
 import type { EventRow } from '../../store/schema/events.ts'
@@ -25,7 +24,7 @@ export type EventEmail = Pick<
   | 'complainedAt'
 >
 
-/** `subject`: as rendered, where the caller has it. */
+/** `email.subject`: as rendered, where the caller has it. */
 export function emailEventData(
   { name, data }: Pick<EventRow, 'name' | 'data'>,
   email: EventEmail,
@@ -60,7 +59,7 @@ function instants(
     case 'email.click':
       return { clickedAt: formatOptionalInstant(email.clickedAt) }
     case 'email.bounce':
-      // A delay is reported as a bounce, and is none.
+      // A delay is an `email.bounce` event, too, but the email has not bounced.
       if (data?.transientBounce === true) return {}
       return { bouncedAt: formatOptionalInstant(email.bouncedAt) }
     case 'email.complaint':

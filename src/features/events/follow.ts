@@ -1,18 +1,18 @@
 /**
- * Followers of the events of all projects. Nothing uses them yet: they are for campaigns and
- * workflows, which start and continue on events. A follower's handler gets each event once, in the
- * order of commits (`seq`). The follower's cursor in the database moves in the transaction of the
- * handler's writes, so that after a crash or an error both or neither are there.
+ * Followers of the events of all projects. Only tests start one today: followers are for campaigns
+ * and workflows, which will start and continue on events. A follower's handler gets each event
+ * once, in the order of commits (`seq`). The cursor is saved in the transaction of the handler's
+ * writes, so a crash or an error keeps both or neither.
  *
- *   idle       nothing is asked of the database until some transaction commits
- *   behind     a transaction a batch: cursor, events, the handler's writes, the new cursor
- *   failed     nothing of the batch stays. The same events come again one by one, so that those in
- *              front of a bad one get through and the log names it; the bad one is tried again
- *              after a second, then after twice as long each time, a minute at most
+ *   idle       the follower reads nothing until a transaction commits
+ *   behind     one transaction for each batch: cursor, events, the handler's writes, the new cursor
+ *   failed     the batch is rolled back, and its events are handled one by one. Events before the
+ *              failing one succeed, and the log names the failing one. It is tried again after one
+ *              second, then after twice as long each time, at most a minute
  *
- * No event is ever skipped: one that cannot be handled keeps those behind it waiting, loudly. A
- * handler that can fail for a single event, or has to reach beyond the database, makes jobs of its
- * events (`jobs/enqueue.ts`): they have attempts of their own and a dead letter.
+ * No event is skipped: a failing event blocks the later ones, and each failure is logged. A handler
+ * that can fail for a single event, or that does more than write to the database, enqueues a job
+ * for each event (`jobs/enqueue.ts`); jobs have attempts of their own.
  */
 import { MINUTE_MS } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
@@ -23,23 +23,26 @@ import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 
 export type FollowerOptions = {
-  /** Of its cursor: under another name it begins anew. One follower a name at a time. */
+  /**
+   * The name of its cursor. A new name starts from the beginning. One follower of a name runs at a
+   * time.
+   */
   name: string
-  /** Events in a transaction, at most; 100 if absent. */
+  /** The maximum number of events in a transaction; 100 if absent. */
   batch?: number
   /**
-   * Where one begins that never ran: with the oldest event, the default, or behind the newest as of
-   * its first `caughtUp`, which is then to be awaited before anything else happens.
+   * Where a new follower starts: with the oldest event (the default), or after the event that is
+   * the newest at its first `caughtUp`, which the caller then awaits first.
    */
   beginsAt?: 'oldest' | 'newest'
-  /** Writes what follows from the events, as a closure of `store.write` does. */
+  /** Handles the events; the rules of closures for `store.write` apply. */
   handle(tx: Tx, events: EventRow[]): Promise<void>
 }
 
 export type Follower = {
-  /** Resolves when everything committed before the call was handled; rejects when it is stopped. */
+  /** Resolves when all events committed before the call are handled; rejects after `stop`. */
   caughtUp(): Promise<void>
-  /** Finishes the batch in hand. */
+  /** Finishes the current batch. */
   stop(): Promise<void>
 }
 
@@ -88,7 +91,7 @@ export function startFollower(deps: Deps, options: FollowerOptions): Follower {
   let isWoken = false
   let running: Promise<void> | undefined
   let seq: number | undefined
-  /** So many are taken one by one, for a batch with them has failed. */
+  /** Events that are still handled one by one, because their batch failed. */
   let suspects = 0
   let failures = 0
 
@@ -129,7 +132,7 @@ export function startFollower(deps: Deps, options: FollowerOptions): Follower {
   async function recover(error: unknown): Promise<void> {
     const isAlone = suspects > 0 || most === 1
     const facts = { error: describeError(error), follower: options.name, afterSeq: seq, isAlone }
-    log.error(facts, 'events could not be handled; they are tried again')
+    log.error(facts, 'a follower failed to handle events and will try again')
     isWoken = true
     suspects = Math.max(suspects, most)
     if (!isAlone) return
@@ -158,7 +161,9 @@ export function startFollower(deps: Deps, options: FollowerOptions): Follower {
   }
 }
 
-/** The cursor; that of a new follower which is not to see what was before it is kept at once. */
+/**
+ * Returns the cursor. A new follower that starts with the newest event saves its cursor at once.
+ */
 async function loadCursor(
   { store, now }: Deps,
   { name, beginsAt = 'oldest' }: FollowerOptions,
@@ -177,7 +182,7 @@ async function isBehind({ store }: Deps, seq: number): Promise<boolean> {
   return newest !== undefined && newest.seq > seq
 }
 
-/** Where the cursor stands then. */
+/** Handles the next events and returns the new cursor. */
 async function handleBatch(
   { now }: Deps,
   tx: Tx,

@@ -1,6 +1,6 @@
 /**
- * Lists of events, newest first. A page is found by index first (`pageOf`) with the sizes of what
- * it would show, and only what a response can hold is read.
+ * Lists events, newest first. An index gives the page (`selectPage`) with the size of each event;
+ * only the events that fit into the response are read.
  */
 import { listOf, octets, startsWith } from '../../store/dialect.ts'
 import { desc, eq, sql } from '../../store/drizzle.ts'
@@ -17,10 +17,10 @@ import { type EventView, toEventView } from './view.ts'
 
 export type EventQuery = {
   projectId: string
-  /** At most; a page ends early where its events are large. */
+  /** The maximum number of events; a page of large events ends early. */
   limit: number
   name?: string | undefined
-  /** As a page before gave it, or the id of an event. */
+  /** The cursor of the previous page, or the id of an event. */
   cursor?: string | undefined
 }
 
@@ -69,7 +69,7 @@ const selectBySeq = statement((db) =>
     .orderBy(desc(events.createdAt), desc(events.seq)),
 )
 
-/** @throws AppError VALIDATION_ERROR for a cursor that is none of ours */
+/** @throws AppError VALIDATION_ERROR for an unknown cursor */
 export async function listEvents(deps: Deps, query: EventQuery): Promise<EventPage> {
   const { projectId, limit, name, cursor } = query
   const after = await findEventCursor(deps, projectId, cursor)
@@ -85,7 +85,9 @@ export async function listEvents(deps: Deps, query: EventQuery): Promise<EventPa
   }
 }
 
-/** The newest events of a contact that is known to be the project's. */
+/**
+ * Lists the newest events of a contact. The caller has checked that the project has the contact.
+ */
 export async function listContactEvents(
   deps: Deps,
   { projectId, contactId, limit }: { projectId: string; contactId: string; limit: number },
@@ -102,7 +104,7 @@ function listSizedEvents({ store }: Deps, scope: EventScope, limit: number): Pro
   return store.scan.all<SizedEvent>(selectSizedEvents(scope, limit))
 }
 
-/** What is read of an event for its size: the heads of its rows, not their texts. */
+/** Sizes come from the heads of rows; the texts themselves are not read. */
 export function selectSizedEvents(scope: EventScope, limit: number) {
   return sql`select page.seq, page.created_at as at,
       coalesce(${octets(sql`events.data`)}, 0) + iif(events.name = 'email.received', coalesce((

@@ -1,7 +1,7 @@
 /**
- * The names of a project's events. They are found by leaps through events_named, from each name to
- * the next, so that their number counts and not that of the events; how many events bear a name is
- * a range of the same index.
+ * Lists and counts the names of a project's events. The query jumps through the index events_named
+ * from each name to the next, so its cost depends on the number of names, not of events. The events
+ * of a name are a range of the same index.
  */
 import { eachOf, indexedBy } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
@@ -26,16 +26,16 @@ export const selectNames = statement<{ name: string }>(
     ) select name from names where name is not null`,
 )
 
-/** Anybody with a public key may make up names: of more than these, the first are counted. */
+/** A public key can create any number of names; only the first ones are counted. */
 const MAX_COUNTED = 50_000
-/** Up to here each name is a query of its own, so that a frequent one keeps nobody waiting long. */
+/** Up to this number of names, each has its own query, so that no query is long. */
 const MAX_QUERIES = 200
-/** As many as there are threads for them. */
+/** The number of scan threads. */
 const CONCURRENT_QUERIES = 2
 
 /**
- * In the order of the alphabet, as many as `limit`; all of them without one. Unlisted names are left
- * out.
+ * Lists at most `limit` names in alphabetical order, all without a limit; unlisted names are
+ * omitted.
  */
 export async function listNames(
   { store }: Pick<Base, 'store'>,
@@ -48,8 +48,8 @@ export async function listNames(
 }
 
 /**
- * The names that have events in the range, the most frequent first; of a project with more than
- * 50,000 names, those of the first 50,000 in the order of the alphabet.
+ * Counts the names that have events in the range, the most frequent first. In a project with more
+ * than 50,000 names, only the first 50,000 in alphabetical order are counted.
  */
 export async function countByName(
   deps: Pick<Base, 'store'>,
@@ -63,7 +63,7 @@ export async function countByName(
 
 type CountQuery = { projectId: string; names: string[]; range: CountRange }
 
-/** A few names a query, so that others get a turn and both threads do their share. */
+/** Counts a few names in each query, so that other queries run in between and both threads work. */
 async function countAll(
   { store }: Pick<Base, 'store'>,
   question: CountQuery,

@@ -1,7 +1,7 @@
 /**
- * The data of clients' events. It is kept as it came, values for one call among it: objects
- * `{ value, persistent: false }`, which are not stored with the contact (contract 1.2, 1.4). So
- * whoever reads an event unwraps them.
+ * Non-persistent values in the data of clients' events: objects `{ value, persistent: false }`,
+ * which are not stored with the contact. The event stores its data unchanged, so readers unwrap the
+ * values.
  */
 export type NonPersistentValue = { value: unknown; persistent: false }
 
@@ -15,10 +15,7 @@ export function isNonPersistent(value: unknown): value is NonPersistentValue {
   )
 }
 
-/**
- * An event's data as workflows see it: by key, one-shot values unwrapped, everything else as it
- * came. Own keys only, whatever they are called.
- */
+/** Returns an event's data for workflows: by own key, with non-persistent values unwrapped. */
 export function unwrapEventData(data: unknown): Record<string, unknown> {
   const entries = Object.entries(objectData(data) ?? {}).map(([key, value]): [string, unknown] => [
     key,
@@ -27,7 +24,7 @@ export function unwrapEventData(data: unknown): Record<string, unknown> {
   return Object.fromEntries(entries)
 }
 
-/** An event's data by its keys; data that is no object (clients may give any JSON) has none. */
+/** Returns null for data that is not an object; clients may send any JSON. */
 function objectData(data: unknown): Record<string, unknown> | null {
   const isObject = typeof data === 'object' && data !== null && !Array.isArray(data)
   return isObject ? (data as Record<string, unknown>) : null

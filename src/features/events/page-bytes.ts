@@ -1,7 +1,9 @@
-/** A hundred large items are more than a response can hold: a page ends before, and the next begins there. */
+/**
+ * A page of large items ends early, so that the response fits into memory; the next page continues.
+ */
 const MAX_PAGE_BYTES = 32 * 1024 * 1024
 
-/** The first item, and those behind it as long as all together are not larger than a page may be. */
+/** Returns the first item, and the following ones up to MAX_PAGE_BYTES in total. */
 export function limitPageBytes<Item>(
   items: readonly Item[],
   sizeOf: (item: Item) => number,

@@ -1,11 +1,11 @@
-/** What received mail says, as the data of its event and the feed show it. */
+/** The content of received mail, for the data of its event and for the activity feed. */
 import type { Content } from '../../store/schema/messages.ts'
 
 export type ReceivedContent = Pick<Content, 'body' | 'isText' | 'text'>
 
 /**
- * `body`: its HTML, made safe, else its text. `text`: its plain text, null where it brought none. Both
- * are null once retention cleared them.
+ * `body`: the sanitized HTML, or else the text. `text`: the plain text, or null without one. Both
+ * are null once retention has cleared them.
  */
 export function toReceivedData(content: ReceivedContent | null): {
   body: string | null

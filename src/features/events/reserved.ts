@@ -1,4 +1,4 @@
-/** Names that only the service itself gives to events (contract 1.2). */
+/** Whether only the service may record events of this name. */
 export function isReservedEvent(name: string): boolean {
   if (name.startsWith('email.')) return true
   if (name === 'contact.subscribed' || name === 'contact.unsubscribed') return true

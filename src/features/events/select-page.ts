@@ -1,26 +1,26 @@
 /**
- * Which events stand on a page, newest first (`createdAt`, then `seq`). Each scope has its way
- * through an index that ends with the page, however many events there are:
+ * Selects the events of a page, newest first (`createdAt`, then `seq`). Each scope uses an index
+ * such that the cost depends on the page, not on the number of events:
  *
- *   a project            events_listed, walked from the newest; unlisted events come by their names
- *   by some names        events_named, the newest of each name, and of these the newest
- *   of a contact         events_contact, whose entries alone are sorted: a contact has few
+ *   a project        events_listed, from the newest; unlisted events are selected by their names
+ *   some names       events_named: the newest events of each name, merged
+ *   a contact        events_contact; only the entries of the contact are sorted, and these are few
  */
 import { eachOf, indexedBy, listOf } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { isListed, UNLISTED_EVENTS } from './unlisted.ts'
 
-/** Where a page ended. */
+/** The last event of a page. */
 export type EventCursor = { at: number; seq: number }
 
 export type EventScope = {
   projectId: string
   contactId?: string | undefined
-  /** No others than these. */
+  /** Only events of these names. */
   names?: readonly string[] | undefined
   /**
-   * All but these; looked at one by one, so they should be few among the others. Without `names`
-   * and `exceptNames`: all but the unlisted ones.
+   * No events of these names. They are skipped one by one, so they should be rare. Without `names`
+   * and `exceptNames`, unlisted events are excluded.
    */
   exceptNames?: readonly string[] | undefined
   /** Epoch ms, both included. */
@@ -29,12 +29,12 @@ export type EventScope = {
   after?: EventCursor | undefined
 }
 
-/** A select of `seq` and `created_at`, in order; `limit` rows at most. */
+/** Returns a select of `seq` and `created_at`, in order, with at most `limit` rows. */
 export function selectPage(wanted: EventScope, limit: number): SQL {
   const scope = withoutUnlisted(wanted)
   const { projectId, contactId, exceptNames } = scope
   const given = scope.names?.filter((name) => !exceptNames?.includes(name))
-  // A name that came twice would bring its events twice.
+  // A repeated name would repeat its events.
   const names = given === undefined ? undefined : [...new Set(given)]
   if (contactId !== undefined) return selectNewest(scope, limit, ofContact(contactId, scope))
   if (names === undefined) return ofWholeProject(scope, limit)
@@ -46,7 +46,7 @@ export function selectPage(wanted: EventScope, limit: number): SQL {
     order by each.created_at desc, each.seq desc limit ${limit}`
 }
 
-/** A scope that names no events, neither wanted nor unwanted ones, does not ask for unlisted ones. */
+/** Excludes unlisted events from a scope without `names` and `exceptNames`. */
 function withoutUnlisted(scope: EventScope): EventScope {
   if (scope.names !== undefined || scope.exceptNames !== undefined) return scope
   return { ...scope, exceptNames: UNLISTED_EVENTS }
@@ -57,7 +57,7 @@ function selectNewest(scope: EventScope, limit: number, source: SQL): SQL {
     order by created_at desc, seq desc limit ${limit}`
 }
 
-/** Listed events, and the unlisted ones that the scope does not exclude. */
+/** Selects listed events, and the unlisted events that the scope does not exclude. */
 function ofWholeProject(scope: EventScope, limit: number): SQL {
   const { projectId, exceptNames = [] } = scope
   const excluded = exceptNames.filter((name) => !UNLISTED_EVENTS.includes(name))
@@ -75,7 +75,7 @@ function ofWholeProject(scope: EventScope, limit: number): SQL {
     order by created_at desc, seq desc limit ${limit}`
 }
 
-/** The index has no project: whoever asks has seen that the contact is one of it. */
+/** The index has no project. The caller has checked that the project has the contact. */
 function ofContact(contactId: string, { names, exceptNames }: EventScope): SQL {
   const named = names === undefined ? sql`` : sql` and name in ${listOf(names)}`
   return sql`${indexedBy('events_contact')} where contact_id = ${contactId}${named}${without(exceptNames)}`
@@ -86,7 +86,7 @@ function without(names: readonly string[] | undefined): SQL {
   return sql` and name not in ${listOf(names)}`
 }
 
-/** The instant stands by itself too: SQLite begins an index with it, not with a pair. */
+/** The condition on the time alone lets SQLite use the index, which it does not do for a pair. */
 function spanOf({ startAt, endAt, after }: EventScope): SQL {
   const until = Math.min(endAt ?? Number.POSITIVE_INFINITY, after?.at ?? Number.POSITIVE_INFINITY)
   const parts = [

@@ -1,8 +1,8 @@
 import { type SQL, sql } from '../../store/drizzle.ts'
 
 /**
- * Events of the service that lists, names and counts show only to a caller that asks for them by
- * name. Followers, conditions and the figures of a name see them like any other event.
+ * Events of the service that lists, names and counts include only when a request names them.
+ * Followers, conditions and the usage of a name include them like any other event.
  */
 export const UNLISTED_EVENTS: readonly string[] = ['email.failed', 'email.suppressed']
 

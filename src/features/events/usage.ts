@@ -1,4 +1,4 @@
-/** Where a name of events is used, and how much: what may be deleted and what would be lost. */
+/** Finds what uses the events of a name, how many there are, and whether they may be deleted. */
 import { indexedBy } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
 import { parameter, statement } from '../../store/statement.ts'
@@ -10,9 +10,9 @@ export type EventUsage = {
   usedInSegments: Reference[]
   usedInWorkflows: Reference[]
   totalCount: number
-  /** How many contacts have one. */
+  /** The number of contacts with such an event. */
   uniqueContacts: number
-  /** False for reserved names, and while anything refers to it. */
+  /** False for reserved names, and while something refers to the name. */
   canDelete: boolean
 }
 
@@ -20,9 +20,9 @@ export type EventTarget = { projectId: string; name: string }
 
 type Deps = Pick<Base, 'store'>
 
-/** Events whose contacts are gathered in one query; with more, the project's contacts are asked. */
+/** Up to this number, one query reads all events; beyond it, each contact is probed for one. */
 const MAX_EVENTS_READ = 250_000
-/** Contacts that are asked in one query: a tenth of a second. */
+/** Contacts in a query, which takes a tenth of a second. */
 const CONTACTS_PER_QUERY = 50_000
 
 export const countNamed = statement<{ count: number }>(
@@ -79,7 +79,7 @@ async function countContacts({ store }: Deps, target: EventTarget): Promise<numb
   return (await store.scan.find(countDistinctContacts, target))?.count ?? 0
 }
 
-/** One look a contact, instead of one row an event. */
+/** Reads one index entry for each contact instead of one for each event. */
 async function probeContacts(deps: Deps, target: EventTarget): Promise<number> {
   const halves = await Promise.all([0, 1].map((subscribed) => probeHalf(deps, target, subscribed)))
   return halves.reduce((sum, count) => sum + count, 0)

@@ -1,4 +1,4 @@
-/** An event as the API shows it; what its email knows of it is added. */
+/** An event as the API returns it; events of emails include data of the email. */
 import { formatInstant } from '../../clock.ts'
 import type { EventRow } from '../../store/schema/events.ts'
 import { type EventEmail, emailEventData } from './email-data.ts'
@@ -27,7 +27,7 @@ export function toEventView(event: Omit<EventRow, 'seq'>, email?: ShownEmail | n
   }
 }
 
-/** `received`: of received mail. */
+/** `received`: the content of received mail. */
 export type ShownEmail = EventEmail & { received: ReceivedContent | null }
 
 function dataOf(event: Pick<EventRow, 'name' | 'data'>, { received, ...email }: ShownEmail) {

@@ -1,13 +1,15 @@
 /**
- * Computing a tracked segment: contacts enter and leave so that its members are whom its condition
- * matches, and each change has its event, `segment.<slug>.entry` or `.exit`.
+ * Computes a segment that has membership events: contacts enter and leave until the members are the
+ * contacts that match the condition. Each change appends an event, `segment.<slug>.entry` or
+ * `.exit`.
  *
- * The differences are found by the scan threads and applied in small transactions. Each changes
- * memberships and appends their events together, and changes only rows that are still as they were
- * found to differ: after a crash, or beside another compute, what was done is not done again, and
- * what is left is left for the next one. A contact that was deleted meanwhile is passed over.
+ * Scan threads find the differences; small transactions apply them. A transaction writes member
+ * rows and their events together, and skips rows that no longer differ. After a crash, or beside
+ * another computation, no change is therefore applied twice, and the next computation applies the
+ * rest. Contacts that were deleted meanwhile are skipped.
  *
- * A segment's computes take turns. When its condition changes during one, that one starts anew.
+ * One computation of a segment runs at a time. It starts again when the condition changes
+ * meanwhile.
  */
 import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
@@ -29,16 +31,16 @@ export type ComputeDeps = Pick<Base, 'store' | 'sharedRuns' | 'now'>
 export type ComputeResult = { added: number; removed: number; total: number }
 type Applied = Omit<ComputeResult, 'total'>
 
-/** What a transaction of changes may take, and how many are tried first. */
+/** The time that one transaction of changes may take, and the number of changes in it. */
 const TRANSACTION_MS = 10
 const FIRST_CHUNK = 500
 const MIN_CHUNK = 100
 const MAX_CHUNK = 1500
 
 /**
- * Of a STATIC one only the count is checked.
- * @throws AppError RESOURCE_NOT_FOUND; BAD_REQUEST when its membership is not tracked, or its
- *   condition refers to a segment that is gone; the signal's reason when it aborts
+ * Computes a segment; for a STATIC segment, only corrects its count.
+ * @throws AppError RESOURCE_NOT_FOUND; BAD_REQUEST for a segment without membership events, or a
+ *   condition that refers to a deleted segment; the signal's reason when it aborts
  */
 export async function computeSegment(
   deps: ComputeDeps,
@@ -66,7 +68,7 @@ async function compute(
   }
 }
 
-/** Adds to `done`. False when the condition changed, so that there is more to do. */
+/** Adds to `done`. Returns false when the condition has changed, so that the work starts again. */
 async function computeOnce(
   deps: ComputeDeps,
   segment: Segment,
@@ -85,7 +87,7 @@ async function computeOnce(
       done.removed += applied.removed
       index += chunk.length
       size = nextSize(chunk.length, applied.tookMs)
-      // Requests that came meanwhile go first.
+      // Lets waiting requests run before the next chunk.
       await setImmediate()
     }
     signal?.throwIfAborted()
@@ -93,13 +95,13 @@ async function computeOnce(
   return true
 }
 
-/** So that the next transaction keeps others waiting for about as long as it may. */
+/** Returns the number of changes that fit into TRANSACTION_MS, judged by the last transaction. */
 function nextSize(size: number, tookMs: number): number {
   const fitting = Math.round((size * TRANSACTION_MS) / Math.max(tookMs, 1))
   return Math.min(Math.max(fitting, MIN_CHUNK), MAX_CHUNK)
 }
 
-/** Undefined when the condition is not the one that they were found by. */
+/** Returns undefined when the condition has changed since the changes were found. */
 async function applyChanges(
   { store, now }: ComputeDeps,
   segment: Segment,
@@ -135,7 +137,7 @@ async function appendMembershipEvents(
   await appendForContacts(tx, { ...named('exit'), data, at }, left)
 }
 
-/** Undefined when the condition has changed, or the segment is gone. */
+/** Returns undefined when the condition has changed or the segment was deleted. */
 async function saveTotal(deps: ComputeDeps, segment: Segment): Promise<number | undefined> {
   const [row] = await deps.store.scan.values<[number]>(
     sql`select count(*) from segment_members ${indexedBy('segment_members_newest')}

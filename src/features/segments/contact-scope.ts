@@ -6,9 +6,10 @@ import type { Condition } from '../conditions/condition.ts'
 import type { ContactScope } from '../contacts/list/scope.ts'
 
 /**
- * Who is in it, for walks and counts: of a static one its members, of a dynamic one whom its
- * condition matches now, whether or not membership is tracked.
- * @throws AppError BAD_REQUEST when its condition refers to a segment that is gone
+ * Returns the contacts of a segment as a scope for walks and counts: the members of a static
+ * segment; for a dynamic segment, with or without membership events, the contacts that match its
+ * condition now.
+ * @throws AppError BAD_REQUEST when the condition refers to a deleted segment
  */
 export async function contactScopeOf(
   deps: Pick<Base, 'store' | 'now'>,
@@ -19,7 +20,7 @@ export async function contactScopeOf(
   return { projectId, condition: await compileSegment(deps, segment) }
 }
 
-/** The condition of a dynamic one. @throws AppError BAD_REQUEST as `scopeOfSegment` */
+/** Compiles the condition of a dynamic segment. @throws AppError BAD_REQUEST as `contactScopeOf` */
 export async function compileSegment(
   deps: Pick<Base, 'store' | 'now'>,
   { id, projectId, condition }: Segment,
@@ -31,7 +32,7 @@ export async function compileSegment(
   })
 }
 
-/** True of the rows of `contacts` that are members by their own row. */
+/** An expression that is true for rows of `contacts` with a current member row. */
 function isMember(segmentId: string): SQL {
   return sql`exists (select 1 from segment_members as member
     where member.segment_id = ${segmentId} and member.contact_id = contacts.id

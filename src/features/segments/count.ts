@@ -1,6 +1,7 @@
 /**
- * How many contacts a segment has: of a dynamic one counted now and then, off the main thread; of a
- * static one kept with every change of its members, and only checked here.
+ * Counts the contacts of a segment. The count of a dynamic segment is refreshed from time to time,
+ * on a scan thread. The count of a static segment changes with its members; here it is only
+ * corrected.
  */
 import { indexedBy } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
@@ -13,10 +14,10 @@ import type { SegmentTarget } from './view.ts'
 
 export type CountDeps = Pick<Base, 'store' | 'sharedRuns' | 'now'>
 
-/** How old the count of a dynamic segment may be where it is shown as a total. */
+/** The maximum age of a dynamic segment's count that is used as the total of a list. */
 const MAX_AGE_MS = 300_000
 
-/** Counts again. @throws AppError RESOURCE_NOT_FOUND, BAD_REQUEST for a broken condition */
+/** Counts again. @throws AppError RESOURCE_NOT_FOUND; BAD_REQUEST for an invalid condition */
 export async function refreshSegment(
   deps: CountDeps,
   target: SegmentTarget,
@@ -25,8 +26,9 @@ export async function refreshSegment(
 }
 
 /**
- * Counts, and keeps the result unless the condition has changed meanwhile. What is counted is the
- * segment as it is when its turn comes: who shares the turn may have asked after a change.
+ * Counts, and saves the count unless the condition has changed meanwhile. Concurrent calls share
+ * one run, which reads the segment when it starts, because the last caller may have just changed
+ * it.
  */
 export async function countSegment(deps: CountDeps, target: Segment): Promise<number> {
   return deps.sharedRuns.take(`count ${target.id}`, async () => {
@@ -35,7 +37,7 @@ export async function countSegment(deps: CountDeps, target: Segment): Promise<nu
   })
 }
 
-/** At most five minutes old; whoever waits for a count that others asked for makes none. */
+/** Returns a count that is at most five minutes old. Concurrent calls share one count. */
 export async function findRecentCount(deps: CountDeps, segment: Segment): Promise<number> {
   if (isRecent(deps, segment)) return segment.memberCount
   return deps.sharedRuns.take(`total ${segment.id}`, async () => {
@@ -55,7 +57,7 @@ async function countMatches(deps: CountDeps, segment: Segment): Promise<number> 
   return memberCount
 }
 
-/** False when the condition is not the one that was counted by, or the segment is gone. */
+/** Returns false when the condition has changed since the count, or the segment was deleted. */
 export async function saveCount(
   { store }: Pick<Base, 'store'>,
   counted: Segment,
@@ -69,7 +71,7 @@ export async function saveCount(
   })
 }
 
-/** Both numbers are of one snapshot, so what others write meanwhile is not undone. */
+/** Both numbers come from one snapshot, so concurrent changes of the count stay. */
 async function correctCount({ store, now }: CountDeps, { id }: Segment): Promise<number> {
   const [row] = await store.scan.all<{ counted: number; surplus: number }>(
     sql`select counted, counted - member_count as surplus

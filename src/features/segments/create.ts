@@ -18,19 +18,20 @@ export type NewSegment = {
   description?: string | null | undefined
   /** DYNAMIC if absent. */
   type?: SegmentType | undefined
-  /** What a DYNAMIC one needs and a STATIC one does not take. */
+  /** Required for a DYNAMIC segment, refused for a STATIC one. */
   condition?: unknown
+  /** The API's `trackMembership`. */
   hasMembershipEvents?: boolean | undefined
 }
 
-/** The list shows all of them, and each is counted every five minutes. */
+/** The list has no pages, and every segment is counted every five minutes. */
 const MAX_SEGMENTS = 1_000
 
 /**
- * Its members are counted at once. Nobody enters yet: the events of a tracked one come with its
- * first compute, some minutes later unless it is asked for.
- * @throws AppError VALIDATION_ERROR; BAD_REQUEST: a condition that refers to no segment,
- *   or the project has as many segments as it may
+ * Creates a segment and counts its contacts. Membership events begin with the first computation,
+ * which runs some minutes later or on request.
+ * @throws AppError VALIDATION_ERROR; BAD_REQUEST for a condition that refers to an unknown segment,
+ *   or when the project has the maximum number of segments
  */
 export async function createSegment(
   deps: Pick<Base, 'store' | 'now'>,
@@ -61,7 +62,7 @@ export async function createSegment(
   return toSegmentView(row)
 }
 
-/** How many contacts match; `ofSegmentId`: the segment that the condition is for. */
+/** Counts the contacts that match. `ofSegmentId`: the segment that the condition belongs to. */
 export async function countMatching(
   deps: Pick<Base, 'store' | 'now'>,
   input: { projectId: string; condition: Condition; ofSegmentId?: string },

@@ -10,7 +10,7 @@ import { findReferences, isUsed, type Reference } from '../references/registry.t
 import { isSegment, loadSegment } from './get.ts'
 import type { SegmentTarget } from './view.ts'
 
-/** A transaction's worth: some 10 ms. */
+/** Rows in a transaction, which takes about 10 ms. */
 const CHUNK = 500
 
 const deleteMemberBatch = statement(
@@ -21,9 +21,9 @@ const deleteMemberBatch = statement(
 )
 
 /**
- * It is gone at once and fires nothing; a job clears its memberships away.
- * @throws AppError RESOURCE_NOT_FOUND; CONFLICT while another segment's condition refers to it, with
- *   those in `details.segments`
+ * Deletes a segment without events. A job deletes its member rows later.
+ * @throws AppError RESOURCE_NOT_FOUND; CONFLICT while another segment's condition refers to the
+ *   segment (`details.segments`)
  */
 export async function deleteSegment(
   { store, jobNotifier, now }: Pick<Base, 'store' | 'jobNotifier' | 'now'>,
@@ -40,7 +40,7 @@ export async function deleteSegment(
   })
 }
 
-/** The job: a second run goes on where the first one ended. */
+/** Runs the job. A second run continues where the first ended. */
 export async function deleteMemberships(
   { store }: Pick<Base, 'store'>,
   { payload, signal }: Pick<RunningJob, 'payload' | 'signal'>,

@@ -1,7 +1,7 @@
 /**
- * Who is in a static segment is said here, by address, and nowhere else. It fires no events. A few
- * addresses make a transaction, and each keeps the segment's count with what it changes: a call that
- * was cut short did some of them, and may be repeated.
+ * Adds contacts to a static segment and removes them, by address. No events are recorded. Each
+ * transaction takes some addresses and updates the segment's count. An interrupted call has changed
+ * only some of the members and may be repeated.
  */
 import { AppError, type FieldError, invalid, invalidField } from '../../errors.ts'
 import { type ParsedAddress, parseAddress } from '../../mail/address/address.ts'
@@ -18,28 +18,30 @@ import type { SegmentTarget } from './view.ts'
 
 export type MemberChange = SegmentTarget & { emails: readonly string[] }
 export type NewMembers = MemberChange & {
-  /** Whether unknown addresses become contacts. */
+  /** Whether to create contacts for unknown addresses. */
   createMissing?: boolean | undefined
-  /** The state of those that do; true if absent. */
+  /** The state of created contacts; true if absent. */
   subscribed?: boolean | undefined
 }
 
 export type AddedMembers = {
-  /** Contacts of those addresses that are members now, the created and the earlier ones too. */
+  /**
+   * Contacts of the addresses that are members now, including created contacts and earlier members.
+   */
   added: number
   created: number
-  /** As they were written. */
+  /** As the request has them. */
   notFound: string[]
 }
 
-/** `text`: as it was written. */
+/** `text`: as the request has it. */
 type MemberAddress = { address: ParsedAddress; text: string }
 type Deps = Pick<Base, 'store' | 'now'>
 
-/** A transaction's worth: creating a contact takes longest. */
+/** Addresses in a transaction; most of its time is for creating contacts. */
 const CHUNK = 100
 
-/** @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND, BAD_REQUEST for a dynamic one */
+/** @throws AppError VALIDATION_ERROR; RESOURCE_NOT_FOUND; BAD_REQUEST for a DYNAMIC segment */
 export async function addMembers(deps: Deps, input: NewMembers): Promise<AddedMembers> {
   const members = readEmails(input.emails)
   const sum: AddedMembers = { added: 0, created: 0, notFound: [] }
@@ -126,7 +128,7 @@ async function addToCount(tx: Tx, target: SegmentTarget, change: number): Promis
   await tx.update(segments).set({ memberCount }).where(isSegment(target))
 }
 
-/** Each address once, as it was written first. */
+/** Returns each address once, as first spelled in the request. */
 function readEmails(emails: readonly string[]): MemberAddress[] {
   if (emails.length === 0) throw invalidField('emails', 'too_small', 'At least one is needed')
   if (emails.length > MAX_ADDRESSES_PER_REQUEST)

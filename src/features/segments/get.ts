@@ -4,7 +4,7 @@ import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import { type SegmentTarget, type SegmentView, segmentNotFound, toSegmentView } from './view.ts'
 
-/** A transaction, or the read connection. */
+/** A transaction or a read connection. */
 type Queries = Pick<Tx, 'select'>
 
 /** @throws AppError RESOURCE_NOT_FOUND */
@@ -15,14 +15,14 @@ export async function getSegment(
   return toSegmentView(await loadSegment(store.read, target))
 }
 
-/** The row. @throws AppError RESOURCE_NOT_FOUND */
+/** Returns the row. @throws AppError RESOURCE_NOT_FOUND */
 export async function loadSegment(queries: Queries, target: SegmentTarget): Promise<Segment> {
   const segment = await findSegment(queries, target)
   if (segment === undefined) throw segmentNotFound(target.id)
   return segment
 }
 
-/** The row; undefined when the project has none of that id. */
+/** Returns the row; undefined when the project has no segment of that id. */
 export async function findSegment(
   queries: Queries,
   target: SegmentTarget,
@@ -34,7 +34,7 @@ export function isSegment({ projectId, id }: SegmentTarget): SQL | undefined {
   return and(eq(segments.id, id), eq(segments.projectId, projectId))
 }
 
-/** Whether what was found out by the one's condition holds for the other. */
+/** Whether two states of a segment have the same condition. */
 export function hasConditionOf(one: Segment, other: Segment): boolean {
   return JSON.stringify(one.condition) === JSON.stringify(other.condition)
 }

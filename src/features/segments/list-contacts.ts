@@ -1,4 +1,7 @@
-/** Who is in a segment, by pages: of a static one as they entered, of a dynamic one as of now. */
+/**
+ * Lists the contacts of a segment in pages: of a static segment its members, latest entry first; of
+ * a dynamic segment the contacts that match its condition now, newest first.
+ */
 import { invalidField } from '../../errors.ts'
 import { indexedBy } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
@@ -17,7 +20,7 @@ import { loadSegment } from './get.ts'
 import type { SegmentTarget } from './view.ts'
 
 export type SegmentContactQuery = SegmentTarget & {
-  /** From 1; the first if absent. */
+  /** Counts from 1; the first page if absent. */
   page?: number | undefined
   /** 20 if absent, at most 100. */
   pageSize?: number | undefined
@@ -25,7 +28,7 @@ export type SegmentContactQuery = SegmentTarget & {
 
 export type SegmentContactPage = {
   data: ContactView[]
-  /** At most five minutes old; `data` is of now. */
+  /** At most five minutes old, while `data` is current. */
   total: number
   page: number
   pageSize: number
@@ -34,7 +37,7 @@ export type SegmentContactPage = {
 
 type Range = { limit: number; offset: number }
 
-/** Newest first. @throws AppError RESOURCE_NOT_FOUND, VALIDATION_ERROR for a page below 1 */
+/** @throws AppError RESOURCE_NOT_FOUND; VALIDATION_ERROR for a page or page size below 1 */
 export async function listSegmentContacts(
   deps: CountDeps,
   { page = 1, pageSize: wished = DEFAULT_PAGE_SIZE, ...target }: SegmentContactQuery,
@@ -62,7 +65,7 @@ async function findPage(
   return findMatching(deps, await contactScopeOf(deps, segment), range)
 }
 
-/** Contacts before the page are counted, one range of numbers at a time. */
+/** Counts the contacts before the page, one range of numbers at a time, then reads the page. */
 async function findMatching(
   deps: Pick<Base, 'store'>,
   scope: ContactScope,
@@ -87,7 +90,7 @@ async function findMatching(
   return rows
 }
 
-/** The page is cut from the index before contacts are looked at. */
+/** Takes the page from the index before it reads any contact. */
 function selectMembers(segmentId: string, { limit, offset }: Range): SQL {
   return sql`select ${contactColumns} from (
       select contact_id, entered_at from segment_members ${indexedBy('segment_members_newest')}

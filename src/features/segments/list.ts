@@ -3,7 +3,7 @@ import { segments } from '../../store/schema/segments.ts'
 import type { Base } from '../base.ts'
 import { type SegmentView, toSegmentView } from './view.ts'
 
-/** All of a project's, newest first. */
+/** Lists all segments of a project, newest first. */
 export async function listSegments(
   { store }: Pick<Base, 'store'>,
   { projectId }: { projectId: string },

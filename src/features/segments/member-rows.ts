@@ -1,7 +1,7 @@
 /**
- * The rows of `segment_members`. Who enters or leaves is decided by the row as the transaction finds
- * it, so a change that was made before is none, whoever made it. Who left keeps the row, and gets it
- * back on coming again.
+ * Writes the rows of `segment_members`. The transaction compares each row first, so a change that
+ * was already made is not counted again. A contact that leaves keeps its row, which is reused when
+ * the contact enters again.
  */
 import { eachOf, listOf } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
@@ -33,12 +33,12 @@ const updateEndedMembers = statement<{ id: string }>(
     returning contact_id as id`,
 )
 
-/** The ids of those who were no members; contacts that are gone are left out. */
+/** Returns the ids of contacts that were not members; deleted contacts are omitted. */
 export async function startMemberships(tx: Tx, change: MembershipChange): Promise<string[]> {
   return idsOf(await tx.list(insertMembers, valuesOf(change)))
 }
 
-/** The ids of those who were members. */
+/** Returns the ids of contacts that were members. */
 export async function endMemberships(tx: Tx, change: MembershipChange): Promise<string[]> {
   return idsOf(await tx.list(updateEndedMembers, valuesOf(change)))
 }

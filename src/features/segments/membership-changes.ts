@@ -1,6 +1,7 @@
 /**
- * Who must enter a tracked segment and who must leave it: whom its condition matches now, against its
- * rows. On the scan threads, one range of contact numbers at a time; only differences come back.
+ * Finds the contacts that must enter or leave a segment: the difference between the contacts that
+ * match its condition now and its member rows. Scan threads compare one range of contact numbers at
+ * a time and return only the differences.
  */
 import { indexedBy } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
@@ -12,10 +13,13 @@ export type Change = { contactId: string; isEntry: boolean }
 type TrackedSegment = { projectId: string; segmentId: string; condition: SQL }
 type Deps = Pick<Base, 'store'>
 
-/** All of them may have changed: as many are in memory at a time. */
+/** Contacts in a range. All of them may have changed, so this is also the most in memory. */
 const MAX_NUMBERS = 10_000
 
-/** Range by range, some of them empty. Who comes or changes meanwhile may or may not be seen. */
+/**
+ * Yields the changes range by range; a range may have none. A contact that is created or changed
+ * meanwhile may be missed.
+ */
 export function findChanges(deps: Deps, tracked: TrackedSegment): AsyncGenerator<Change[]> {
   const look = (numberRange: NumberRange) => findDifferences(deps, tracked, numberRange)
   return walkNumberRanges(deps, { scope: tracked, range: { most: MAX_NUMBERS } }, look)

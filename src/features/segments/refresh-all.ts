@@ -1,4 +1,7 @@
-/** By the clock: the tracked segments of all projects are computed, the other dynamic ones counted. */
+/**
+ * The scheduled refresh of all projects: computes the segments with membership events, and counts
+ * the other dynamic segments.
+ */
 import { asc, eq } from '../../store/drizzle.ts'
 import { segments } from '../../store/schema/segments.ts'
 import type { Base } from '../base.ts'
@@ -10,9 +13,10 @@ import type { SegmentTarget } from './view.ts'
 type Deps = Pick<Base, 'store' | 'sharedRuns' | 'now' | 'log'>
 
 /**
- * One after another, whose count is oldest first: what an interrupted round did not come to is first
- * in the next. The counts of static ones are right already. A segment that fails is logged, and
- * keeps nobody waiting. @throws the signal's reason when it aborts
+ * Refreshes one segment after another, oldest count first, so that a round resumes where the last
+ * one was interrupted. Static segments need no refresh. A failure is logged, and the round
+ * continues.
+ * @throws the signal's reason when it aborts
  */
 export async function refreshSegments(deps: Deps, signal: AbortSignal): Promise<void> {
   const targets: SegmentTarget[] = await deps.store.scan

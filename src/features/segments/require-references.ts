@@ -1,6 +1,7 @@
 /**
- * Checks the segments that a segment's condition refers to. The check is repeated in the transaction
- * that saves the segment, because they may have changed since the condition was compiled.
+ * Checks the segments that a segment's condition refers to. The check is repeated in the
+ * transaction that saves the segment, because they may have changed since the condition was
+ * compiled.
  */
 import { AppError } from '../../errors.ts'
 import type { Tx } from '../../store/write/transaction.ts'

@@ -1,9 +1,9 @@
-/** The events of a tracked segment are named by a slug of its name (contract 7.2). */
+/** Names the events of a segment by a slug of its name: `segment.<slug>.entry` and `.exit`. */
 import type { Segment } from '../../store/schema/segments.ts'
 
 /**
- * Of the name only ASCII letters, digits, `_` and `-` stay, and spaces as hyphens. Where nothing
- * stays, as of a name in another script, it is the segment's id: two such segments differ.
+ * Keeps ASCII letters, digits, `_` and `-` of the name and turns spaces into hyphens. When nothing
+ * remains, as for a name in another script, the slug is the segment's id.
  */
 export function segmentSlug({ id, name }: Pick<Segment, 'id' | 'name'>): string {
   const slug = name
@@ -15,7 +15,7 @@ export function segmentSlug({ id, name }: Pick<Segment, 'id' | 'name'>): string 
   return slug === '' ? id : slug
 }
 
-/** A renamed segment's events have the new name from then on; names may share a slug. */
+/** A renamed segment has new event names from then on. Two names may have the same slug. */
 export function segmentEvent(
   segment: Pick<Segment, 'id' | 'name'>,
   change: 'entry' | 'exit',

@@ -9,27 +9,27 @@ import { checkTexts, readCondition, type SegmentTexts } from './validate.ts'
 import { type SegmentTarget, type SegmentView, toSegmentView } from './view.ts'
 
 export type SegmentChanges = SegmentTexts & {
-  /** Given again at most; it cannot change. */
+  /** Must be the current type, because the type cannot change. */
   type?: SegmentType | undefined
-  /** Ignored for a STATIC one. */
+  /** Ignored for a STATIC segment. */
   condition?: unknown
+  /** The API's `trackMembership`. */
   hasMembershipEvents?: boolean | undefined
 }
 
 /**
- * Changes the fields that are given; null clears the description. No change by itself makes anybody
- * enter or leave a tracked segment; the next compute does, by comparing whom the condition matches
- * then with who was a member last:
+ * Changes the fields that are present; null clears the description. An update itself appends no
+ * membership events. The next computation compares the matching contacts with the last members:
  *
- *   a new condition     who no longer matches leaves, who newly matches enters, the rest stay
- *                       without events
- *   tracking off, on    the members of before are remembered: only those who came or went meanwhile
- *                       enter or leave, so that nobody is greeted twice
- *   a new name          no event; from then on events are called by the new name
+ *   a new condition    contacts that no longer match leave, contacts that match now enter, and the
+ *                      others stay without events
+ *   events off, on     the members are kept, so only contacts that changed meanwhile enter or
+ *                      leave, and no contact enters twice
+ *   a new name         no event; later events have the new name
  *
  * A new condition is counted at once.
- * @throws AppError RESOURCE_NOT_FOUND, VALIDATION_ERROR; BAD_REQUEST: another type, a condition that
- *   refers to no segment or to this one
+ * @throws AppError RESOURCE_NOT_FOUND; VALIDATION_ERROR; BAD_REQUEST for another type, or a
+ *   condition that refers to an unknown segment or to the segment itself
  */
 export async function updateSegment(
   deps: Pick<Base, 'store' | 'now'>,
@@ -56,7 +56,7 @@ export async function updateSegment(
   return toSegmentView(row)
 }
 
-/** The new condition with its count; undefined when there is none. */
+/** Returns the new condition with its count; undefined without a new condition. */
 async function readDefinition(
   deps: Pick<Base, 'store' | 'now'>,
   { projectId, id }: SegmentTarget,
@@ -75,7 +75,7 @@ function given({ name, description, hasMembershipEvents }: SegmentChanges): Part
   return Object.fromEntries(columns.filter(([, value]) => value !== undefined))
 }
 
-/** Whether what people define differs; counts are no part of that. */
+/** Whether the definition changes; a new count alone is not a change. */
 function isChange(current: Segment, { name, description, ...rest }: Partial<Segment>): boolean {
   const { condition = current.condition, hasMembershipEvents = current.hasMembershipEvents } = rest
   return (

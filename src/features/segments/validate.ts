@@ -1,4 +1,4 @@
-/** What a segment must be to be saved. */
+/** Validates the fields of a segment. */
 import { type FieldError, invalid, invalidField } from '../../errors.ts'
 import type { SegmentType } from '../../store/schema/words.ts'
 import { type Condition, parseCondition } from '../conditions/condition.ts'
@@ -8,7 +8,7 @@ export type SegmentTexts = { name?: string | undefined; description?: string | n
 
 const CONTROL_CHARACTER = /[\x00-\x08\x0a-\x1f\x7f]/
 
-/** Checks the texts that are given. @throws AppError VALIDATION_ERROR */
+/** Checks the texts that are present. @throws AppError VALIDATION_ERROR */
 export function checkTexts({ name, description }: SegmentTexts): void {
   const wrong: FieldError[] = []
   if (name === '') wrong.push({ field: 'name', code: 'too_small', message: 'Must not be empty' })
@@ -26,14 +26,15 @@ export function checkTexts({ name, description }: SegmentTexts): void {
 }
 
 /**
- * The condition that a segment of this type has; null of a static one, which takes none.
- * @throws AppError VALIDATION_ERROR, naming the path that is wrong
+ * Returns the condition of a segment of this type; null for a STATIC segment.
+ * @throws AppError VALIDATION_ERROR with the path of each error
  */
 export function readCondition(type: SegmentType, value: unknown): Condition | null {
   const isGiven = value !== undefined && value !== null
   if (type === 'DYNAMIC' && isGiven) return parseCondition(value, 'condition')
   if (type === 'STATIC' && !isGiven) return null
-  if (type === 'STATIC') throw invalidField('condition', 'custom', 'A STATIC segment takes none')
+  if (type === 'STATIC')
+    throw invalidField('condition', 'custom', 'A STATIC segment has no condition')
   throw invalidField('condition', 'invalid_type', 'A DYNAMIC segment needs a condition')
 }
 

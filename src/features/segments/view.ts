@@ -1,4 +1,4 @@
-/** A segment as the API shows it. */
+/** A segment as the API returns it. */
 import { formatInstant } from '../../clock.ts'
 import { type AppError, notFound } from '../../errors.ts'
 import type { Segment } from '../../store/schema/segments.ts'
@@ -9,17 +9,17 @@ export type SegmentView = {
   name: string
   description: string | null
   type: SegmentType
-  /** Null of a static one. */
+  /** Null for a STATIC segment. */
   condition: unknown
   trackMembership: boolean
-  /** As of the last count: of a dynamic one some minutes old, of a static one exact. */
+  /** From the last count: some minutes old for a DYNAMIC segment, exact for a STATIC one. */
   memberCount: number
   projectId: string
   createdAt: string
   updatedAt: string
 }
 
-/** One segment of one project: an id of another project's is as good as none. */
+/** A segment of a project. Another project's segment counts as unknown. */
 export type SegmentTarget = { projectId: string; id: string }
 
 export function toSegmentView(segment: Segment): SegmentView {

@@ -1,4 +1,4 @@
-/** Where a page of the list of templates ended: `<sort>.<dir>.<id>.<sort key>`, opaque to clients. */
+/** The cursor after a page of templates: `<sort>.<dir>.<id>.<sort key>`, opaque to clients. */
 
 export type TemplateOrder = { sort: 'name' | 'createdAt' | 'updatedAt'; dir: 'asc' | 'desc' }
 
@@ -17,7 +17,7 @@ export function formatCursor(
   return `${sort}.${dir}.${id}.${key}`
 }
 
-/** Undefined when it is none of ours, or of a list in another order. */
+/** Returns undefined for an unknown cursor and for a cursor of a list in another order. */
 export function parseCursor(order: TemplateOrder, cursor: string): CursorPosition | undefined {
   const [, sort, dir, id, key] = CURSOR_PATTERN.exec(cursor) ?? []
   if (sort !== order.sort || dir !== order.dir) return undefined

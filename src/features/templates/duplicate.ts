@@ -7,7 +7,7 @@ import { type TemplateTarget, type TemplateView, toTemplateView } from './view.t
 
 const SUFFIX = ' (Copy)'
 
-/** The copy. @throws AppError TEMPLATE_NOT_FOUND */
+/** Returns the copy. @throws AppError TEMPLATE_NOT_FOUND */
 export async function duplicateTemplate(
   { store, now }: Pick<Base, 'store' | 'now'>,
   target: TemplateTarget,
@@ -25,7 +25,7 @@ export async function duplicateTemplate(
   return toTemplateView(row)
 }
 
-/** The name is cut where the suffix would make it too long, never within a character. */
+/** Shortens a name that the suffix would make too long, never within a character. */
 function copyName(name: string): string {
   let kept = name
   while (kept.length + SUFFIX.length > MAX_NAME_LENGTH)

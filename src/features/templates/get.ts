@@ -12,7 +12,7 @@ export async function getTemplate(
   return toTemplateView(await loadTemplate(store.read, target))
 }
 
-/** The row, by a transaction or by the read connection. @throws AppError TEMPLATE_NOT_FOUND */
+/** Returns the row. @throws AppError TEMPLATE_NOT_FOUND */
 export async function loadTemplate(
   queries: Pick<Tx, 'select'>,
   target: TemplateTarget,

@@ -1,7 +1,8 @@
 /**
- * A project's templates, by pages or by cursor. The count comes with every page, but not behind a
- * cursor: whoever follows one has seen it. By cursor a page ends early where its bodies are large;
- * pages that have numbers are whole. Bodies are read one by one, so that nobody waits for all.
+ * Lists a project's templates by page number or by cursor. The total is counted except after a
+ * cursor, because the first page had it. With a cursor, a page ends early where its bodies are
+ * large; a numbered page is always complete. Bodies are read one by one, so that other queries run
+ * in between.
  */
 import { setImmediate } from 'node:timers/promises'
 import { invalidField } from '../../errors.ts'
@@ -29,13 +30,13 @@ import { type TemplateView, toTemplateView } from './view.ts'
 
 export type TemplateQuery = {
   projectId: string
-  /** How many; 20 if absent, at most 100. */
+  /** 20 if absent, at most 100. */
   limit?: number | undefined
-  /** From 1; in place of a cursor. */
+  /** Counts from 1; instead of a cursor. */
   page?: number | undefined
   cursor?: string | undefined
   type?: ContentType | undefined
-  /** Part of the name, the description or the subject, letter case aside. */
+  /** Part of the name, description or subject; letter case is ignored. */
   search?: string | undefined
   sort?: TemplateOrder['sort'] | undefined
   dir?: TemplateOrder['dir'] | undefined
@@ -43,7 +44,7 @@ export type TemplateQuery = {
 
 export type TemplatePage = {
   items: TemplateView[]
-  /** Of all pages; 0 behind a cursor. */
+  /** The number of templates on all pages; 0 after a cursor. */
   total: number
   cursor: string | null
   hasMore: boolean
@@ -51,8 +52,8 @@ export type TemplatePage = {
 
 type Deps = Pick<Base, 'store'>
 
-/** Reading that much takes a millisecond or so. */
-const TURN_CHARACTERS = 128 * 1024
+/** Reading a body of this length takes about a millisecond. */
+const MAX_CHARACTERS_AT_ONCE = 128 * 1024
 
 const SORT_KEYS: Record<TemplateOrder['sort'], SQL<SortKey>> = {
   name: sql<SortKey>`lower(${templates.name})`,
@@ -69,7 +70,7 @@ const findBody = statement((db) =>
     .where(eq(templates.id, parameter('id'))),
 )
 
-/** @throws AppError VALIDATION_ERROR: a cursor that is none, a limit or page below 1 */
+/** @throws AppError VALIDATION_ERROR for an unknown cursor, or a limit or page below 1 */
 export async function listTemplates(deps: Deps, query: TemplateQuery): Promise<TemplatePage> {
   const order = { sort: query.sort ?? 'createdAt', dir: query.dir ?? 'desc' }
   const limit = Math.min(readCount('limit', query.limit ?? DEFAULT_PAGE_SIZE), MAX_PAGE_SIZE)
@@ -89,7 +90,7 @@ export async function listTemplates(deps: Deps, query: TemplateQuery): Promise<T
   }
 }
 
-/** One more than the page has, to see whether there are more. */
+/** Reads one row more than the page has, to know whether there is a next page. */
 async function findRows(
   deps: Deps,
   { query, order, limit }: { query: TemplateQuery; order: TemplateOrder; limit: number },
@@ -106,7 +107,7 @@ async function findRows(
     .offset(query.cursor === undefined ? skipped : 0)
 }
 
-/** Those that are gone by now are left out. */
+/** Omits templates that were deleted meanwhile. */
 async function readBodies(
   { store }: Deps,
   found: readonly Omit<Template, 'body'>[],
@@ -116,7 +117,7 @@ async function readBodies(
     const row = await store.read.find(findBody, { id: template.id })
     if (row === undefined) continue
     views.push(toTemplateView({ ...template, body: row.body }))
-    if (row.body.length > TURN_CHARACTERS) await setImmediate()
+    if (row.body.length > MAX_CHARACTERS_AT_ONCE) await setImmediate()
   }
   return views
 }
@@ -154,7 +155,7 @@ async function behindCursor(
   return sql`(${SORT_KEYS[order.sort]}, ${templates.id}) ${than} (${key}, ${id})`
 }
 
-/** A bare id is taken for a cursor, too. */
+/** The id of a template is a valid cursor, too. */
 async function findSortKey(
   { store }: Deps,
   target: { projectId: string; id: string },

@@ -5,8 +5,8 @@ import { checkFields, requireSender, type TemplateChanges, toColumns } from './v
 import { type TemplateTarget, type TemplateView, toTemplateView } from './view.ts'
 
 /**
- * Changes the fields that are given; null clears one. Another subject or body makes a new version:
- * emails accepted before keep what they were accepted with.
+ * Changes the fields that are present; null clears a field. A new subject or body makes a new
+ * version; emails accepted before keep their content.
  * @throws AppError TEMPLATE_NOT_FOUND, VALIDATION_ERROR, BAD_REQUEST (template syntax), FORBIDDEN
  */
 export async function updateTemplate(

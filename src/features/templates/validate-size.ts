@@ -1,9 +1,9 @@
-/** How large a template may be, wherever one is taken: saved, or in a message of its own. */
+/** Validates the size of templates, both of stored templates and of templates in a send request. */
 import type { FieldError } from '../../errors.ts'
 import { MAX_MARKERS, MAX_TEMPLATE_LENGTH } from '../../mail/template/limits.ts'
 import { countMarkers } from '../../mail/template/template.ts'
 
-/** What is wrong with the size of these texts, by field; a text without placeholders is no template. */
+/** Returns the errors by field. Text without placeholders is not a template. */
 export function checkTemplateSizes(
   texts: Readonly<Record<string, string | undefined>>,
 ): FieldError[] {
@@ -17,5 +17,5 @@ function sizeFault(text: string): string | undefined {
   const markers = countMarkers(text)
   if (markers > MAX_MARKERS) return `More than ${MAX_MARKERS} placeholders and tags`
   if (markers === 0 || text.length <= MAX_TEMPLATE_LENGTH) return undefined
-  return `Text with placeholders may be ${MAX_TEMPLATE_LENGTH} characters long, other text as long as a message`
+  return `Text with placeholders may have at most ${MAX_TEMPLATE_LENGTH} characters`
 }

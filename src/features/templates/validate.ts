@@ -1,4 +1,4 @@
-/** What a template must be to be saved. */
+/** Validates the fields of a template. */
 import { AppError, type FieldError, invalid, invalidField } from '../../errors.ts'
 import type { ParsedAddress } from '../../mail/address/address.ts'
 import { costOfText, MAX_QUICK_COST_US } from '../../mail/compose/message-cost.ts'
@@ -27,7 +27,7 @@ export type TemplateFields = {
   type: ContentType
 }
 
-/** Some of the fields; undefined is as absent. */
+/** Some of the fields; undefined means absent. */
 export type TemplateChanges = { [Name in keyof TemplateFields]?: TemplateFields[Name] | undefined }
 
 type CheckDeps = Pick<Base, 'outbound'>
@@ -46,14 +46,13 @@ const TEXT_RULES: Record<'name' | 'description' | 'subject' | 'body' | 'fromName
 }
 
 const TYPES: readonly string[] = ['TRANSACTIONAL', 'MARKETING', 'HEADLESS'] satisfies ContentType[]
-const TOO_COMPLEX = 'Takes longer to read, or more memory, than a template may'
+const TOO_COMPLEX = 'The template takes too much time or memory to parse'
 const CONTROL_CHARACTER = /[\x00-\x08\x0a-\x1f\x7f]/
 
 /**
- * Checks the fields that are given.
- * @throws AppError VALIDATION_ERROR (lengths, number of tags, line breaks, type, what it takes to
- *   read it); BAD_REQUEST for template syntax, with `details` `{ field, line, column }` of the first
- *   fault
+ * Checks the fields that are present.
+ * @throws AppError VALIDATION_ERROR (lengths, number of tags, line breaks, type, cost of parsing);
+ *   BAD_REQUEST for template syntax, with `details` `{ field, line, column }` of the first fault
  */
 export async function checkFields(deps: CheckDeps, fields: TemplateChanges): Promise<void> {
   const wrong = Object.entries(TEXT_RULES).flatMap(([field, rule]) =>
@@ -70,7 +69,7 @@ export async function checkFields(deps: CheckDeps, fields: TemplateChanges): Pro
   await checkSyntax(deps, fields)
 }
 
-/** @throws AppError FORBIDDEN unless the project has the sender's domain verified */
+/** @throws AppError FORBIDDEN unless the sender's domain is verified for the project */
 export async function requireSender(tx: Tx, projectId: string, from: ParsedAddress): Promise<void> {
   const isIt = and(
     eq(domains.projectId, projectId),
@@ -83,7 +82,7 @@ export async function requireSender(tx: Tx, projectId: string, from: ParsedAddre
   throw new AppError('FORBIDDEN', text)
 }
 
-/** The columns of the fields that are given. */
+/** Returns the columns of the fields that are present. */
 export function toColumns(fields: TemplateChanges): Partial<Template> {
   const { from, replyTo, ...rest } = fields
   const columns = {
@@ -127,7 +126,7 @@ async function checkSyntax(deps: CheckDeps, { subject, body }: TemplateChanges):
   throw new AppError('BAD_REQUEST', text, { fields, details: { field, line, column } })
 }
 
-/** Where nobody waits, unless it is quick. */
+/** Parses a cheap template here, and any other in a composing thread. */
 async function findFault({ outbound }: CheckDeps, source: string): Promise<CheckedTemplate> {
   const isQuick = costOfText(source) <= MAX_QUICK_COST_US || countMarkers(source) === 0
   return isQuick ? checkTemplate(source) : outbound.checkTemplate(source)

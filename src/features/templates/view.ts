@@ -1,4 +1,4 @@
-/** A template as the API shows it. */
+/** A template as the API returns it. */
 import { formatInstant } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
 import type { Template } from '../../store/schema/messages.ts'
@@ -19,7 +19,7 @@ export type TemplateView = {
   updatedAt: string
 }
 
-/** One template of one project: an id of another project's is as good as none. */
+/** A template of a project. Another project's template counts as unknown. */
 export type TemplateTarget = { projectId: string; id: string }
 
 export function toTemplateView(template: Template): TemplateView {

@@ -112,7 +112,7 @@ export const create = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Create a segment',
-    description: 'A DYNAMIC segment needs a condition, a STATIC segment takes none.',
+    description: 'A DYNAMIC segment needs a condition, a STATIC segment has none.',
     body: newSegment,
     responses: { 201: { description: 'Created, with its members counted', schema: segment } },
     handle: async ({ project, body }) =>
