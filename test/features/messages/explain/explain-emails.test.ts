@@ -55,7 +55,7 @@ test('what has ended is explained from the database, and nobody is asked', async
   )
   assert.match(
     reasonOf(suppressed),
-    /has been on the suppression list since .*Z \(MANUAL: API\)\. To reach it, take it off/,
+    /has been on the suppression list since .*Z \(MANUAL: API\)\. To reach the address, remove it/,
   )
 })
 
