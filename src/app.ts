@@ -43,7 +43,12 @@ import { endLeases } from './jobs/job-row.ts'
 import { startJobs } from './jobs/jobs.ts'
 import type { Log } from './log.ts'
 import type { Tracker } from './mail/html/tracking.ts'
-import { type Outbound, type OutboundDeps, startOutbound } from './outbound/outbound.ts'
+import {
+  type Outbound,
+  type OutboundDeps,
+  type OutboundListener,
+  startOutbound,
+} from './outbound/outbound.ts'
 import { takeServeLock } from './store/files/serve-lock.ts'
 
 /** The time for a stop; unfinished work is put back. */
@@ -164,19 +169,19 @@ async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void
  * The listeners for inbound mail. Delivery to one of them is a loop, unless this server receives mail
  * for the domain.
  */
-type InboundHosts = Required<Pick<OutboundDeps, 'inboundListeners' | 'receivesFor'>> & {
+type InboundHosts = Required<Pick<OutboundDeps, 'inboundListeners' | 'receivedDomains'>> & {
   /** Filled when the listeners are bound. */
   listeners: ListenAddress[]
 }
 
 async function watchInboundHosts(base: OpenCore, stops: Stops): Promise<InboundHosts> {
   const listeners: ListenAddress[] = []
-  const domains = await startReceivingDomains(base)
-  stops.parts.push(async () => domains.stop())
+  const { domains, stop } = await startReceivingDomains(base)
+  stops.parts.push(async () => stop())
   return {
     listeners,
     inboundListeners: () => listeners,
-    receivesFor: (domain) => listeners.length > 0 && domains.has(domain),
+    receivedDomains: base.config.inbound.listen.length > 0 ? domains : new Set(),
   }
 }
 
@@ -202,10 +207,11 @@ async function prepareDelivery(
 ): Promise<{ core: Core; delivery: Deliverer }> {
   const { config, log, resolver } = base
   const sandboxPort = await startSink(base, stops)
-  let delivery: Deliverer | undefined
+  // Nothing is delivered before the deliverer listens.
+  const listener: OutboundListener = { finished: () => undefined }
   const outbound: Outbound = startOutbound(
     { config, log, now, resolver, sandboxPort, tracker: trackerOf(base), ...inboundHosts },
-    { finished: (results) => delivery?.report(results) },
+    listener,
   )
   const hits = startHitWriter(base)
   stops.parts.push(hits.stop)
@@ -214,11 +220,11 @@ async function prepareDelivery(
   const throttle = createThrottle(config.limits.emailsPerSecond, now)
   const knownDomains = createKnownDomains()
   const core: Core = { ...base, outbound, hits, throttle, fuse, knownDomains }
-  delivery = createDeliverer(core)
-  const { settled } = delivery
+  const delivery = createDeliverer(core)
+  listener.finished = delivery.report
   stops.parts.push(async (graceMs) => {
     await outbound.stop(graceMs)
-    await settled(graceMs)
+    await delivery.settled(graceMs)
   })
   return { core, delivery }
 }

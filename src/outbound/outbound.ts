@@ -25,7 +25,7 @@ import type { Delivery, DeliveryResult, DeliveryTask } from './delivery.ts'
 import {
   type Attempted,
   createDispatcher,
-  type Dispatched,
+  type Heavy,
   type PutBack,
 } from './dispatch/dispatcher.ts'
 import type { Resolver } from './dns/resolver.ts'
@@ -56,8 +56,8 @@ export type OutboundDeps = {
   sandboxPort?: number | undefined
   /** Our own listeners for incoming mail: a destination that leads to one of them is a loop. */
   inboundListeners?: () => readonly Pick<ListenAddress, 'host' | 'port'>[]
-  /** Whether we receive mail for a domain (A-labels), so that mail to ourselves is no loop. */
-  receivesFor?: (domain: string) => boolean
+  /** Domains (A-labels) that we receive mail for: mail to ourselves is no loop then. It may change. */
+  receivedDomains?: ReadonlySet<string>
   /** For tests. */
   timeouts?: Partial<Timeouts>
   idleMs?: number
@@ -124,18 +124,18 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
   const { delivery } = config
   const random = deps.random ?? Math.random
   const maxThreads = deps.deliveryThreads ?? Math.min(MAX_THREADS, availableParallelism())
-  const receivesFor = deps.receivesFor ?? (() => false)
+  const receivedDomains = deps.receivedDomains ?? new Set<string>()
   const destinations = createDestinations({
     ...deps,
     random,
-    receivesFor,
+    receivedDomains,
     sandboxPort: deps.sandboxPort ?? null,
     inboundListeners: deps.inboundListeners ?? (() => []),
   })
   const shaping = createShaping({ ...delivery, now, random })
   const sources = createSourceChooser(delivery.sourceAddresses, now)
   const brokenTls = createBrokenTls(now)
-  const poolDeps = { shaping, sources, brokenTls, receivesFor }
+  const poolDeps = { shaping, sources, brokenTls, receivedDomains }
   const queues = createSiteQueues(now)
   const contentMemory = createContentMemory()
   const history = createContentHistory()
@@ -364,9 +364,9 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     if (results.length > 0) listener.finished(results)
   }
 
-  function finish(dispatched: readonly Dispatched[]): void {
+  function finish(ends: ReadonlyMap<Delivery, Attempted | PutBack | Heavy>): void {
     const results: DeliveryResult[] = []
-    for (const { delivery: one, result } of dispatched) {
+    for (const [one, result] of ends) {
       if (result.kind === 'heavy') {
         composeInstead(one, result.reason)
         continue

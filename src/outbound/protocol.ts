@@ -24,10 +24,10 @@ import type { AttemptOutcome, CurrentStep } from './attempt.ts'
 import type { Target } from './routing/targets.ts'
 import type { Timeouts } from './smtp/timeouts.ts'
 
-/** A delivery or composing thread, as the main thread addresses it. */
+/** The worker of a delivery or composing thread, as the main thread addresses it. */
 export type DeliveryThread = {
   /** The buffers in `transfer` are detached here. */
-  post(message: ToThread, transfer?: readonly ArrayBuffer[]): void
+  postMessage(message: ToThread, transfer?: readonly ArrayBuffer[]): void
 }
 
 /** Results that a delivery thread reports in one message, at most. */

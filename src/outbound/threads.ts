@@ -14,7 +14,6 @@ import {
   type FromThread,
   MAX_BATCHED_RESULTS,
   type ThreadSettings,
-  type ToThread,
 } from './protocol.ts'
 
 export type ThreadsOptions = {
@@ -140,10 +139,7 @@ function launch({ name, settings }: ThreadsOptions): { worker: Worker; state: St
   }
   const worker = startThread(name, { workerData, resourceLimits })
   const state = {
-    thread: {
-      post: (message: ToThread, transfer: readonly ArrayBuffer[] = []) =>
-        worker.postMessage(message, transfer),
-    },
+    thread: worker as DeliveryThread,
     slot: new Int32Array(slot),
     accepted,
     seen: { task: 0, count: 0, since: 0, cpuMs: null },
@@ -186,7 +182,7 @@ async function cpuMsOf(worker: Worker): Promise<number | null> {
 
 async function stopOne({ state }: Running, graceMs: number): Promise<void> {
   const { thread, stopped } = state
-  thread.post({ type: 'stop', graceMs })
+  thread.postMessage({ type: 'stop', graceMs })
   const timer = setTimeout(stopped.resolve, graceMs + STOP_MARGIN_MS)
   await stopped.promise
   clearTimeout(timer)

@@ -21,7 +21,7 @@ export function createFakeThreads() {
       const posted: ToThread[] = []
       const thread: FakeThread = {
         posted,
-        post: (message) => void posted.push(message),
+        postMessage: (message) => void posted.push(message),
         say: (message) => options.received(thread, message),
         end(words = {}) {
           running.splice(running.indexOf(thread), 1)

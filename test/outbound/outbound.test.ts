@@ -143,7 +143,7 @@ test('a server that calls itself by our name is a loop', async () => {
   const { send } = await start({
     zone,
     delivery: { port: sink!.port },
-    deps: { receivesFor: (domain) => domain === 'ours.test' },
+    deps: { receivedDomains: new Set(['ours.test']) },
   })
   const { outcome } = await send({ domain: 'a.test' })
   assert.equal(outcome.result, 'failed')

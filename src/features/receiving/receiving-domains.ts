@@ -1,5 +1,5 @@
 /**
- * The domains whose mail this server receives, in memory: routing asks without waiting whether a
+ * The domains whose mail this server receives, in memory: outbound checks without waiting whether a
  * destination that leads back to this server is right. The set is read at the start and after every
  * change of a domain.
  */
@@ -9,8 +9,8 @@ import { domains } from '../../store/schema/domains.ts'
 import type { Base } from '../base.ts'
 
 export type ReceivingDomains = {
-  /** Whether `domain` (A-labels) is one of our host names or has mailboxes here. */
-  has(domain: string): boolean
+  /** Our own host names and the domains with mailboxes here, as A-labels. The set changes in place. */
+  domains: ReadonlySet<string>
   stop(): void
 }
 
@@ -19,14 +19,17 @@ type Deps = Pick<Base, 'store' | 'config' | 'directory' | 'log'>
 export async function startReceivingDomains(deps: Deps): Promise<ReceivingDomains> {
   const { hostname, returnPathDomain } = deps.config.delivery
   const own = [hostname, returnPathDomain]
-  let known = new Set<string>()
+  const known = new Set<string>()
   let reads = 0
 
   async function read(): Promise<void> {
     const number = ++reads
     const found = await listMailboxDomains(deps)
     // Reads can finish out of order; only the newest one counts.
-    if (number === reads) known = new Set([...own, ...found])
+    if (number !== reads) return
+    const current = new Set([...own, ...found])
+    for (const domain of known) if (!current.has(domain)) known.delete(domain)
+    for (const domain of current) known.add(domain)
   }
 
   await read()
@@ -38,7 +41,7 @@ export async function startReceivingDomains(deps: Deps): Promise<ReceivingDomain
       )
     })
   })
-  return { has: (domain) => known.has(domain), stop: unlisten }
+  return { domains: known, stop: unlisten }
 }
 
 async function listMailboxDomains({ store }: Pick<Base, 'store'>): Promise<string[]> {

@@ -151,7 +151,7 @@ export function createComposing(deps: ComposingDeps): Composing {
     current = { thread, delivery, startedAt: performance.now(), isRecalled: false }
     const isPlain = history.threadEnds(delivery.source.content) > 0
     work.add(thread, delivery, { isPlain })
-    for (const { message, transfer } of work.takeMessages()) thread.post(message, transfer)
+    for (const { message, transfer } of work.takeMessages()) thread.postMessage(message, transfer)
   }
 
   function received(thread: DeliveryThread, message: FromThread): void {

@@ -80,7 +80,7 @@ export function createPreviews({ settings, log, hangMs, restMs }: PreviewsDeps):
 
   function begin(thread: DeliveryThread | undefined, { task, request, portion }: Current): void {
     if (thread !== undefined) {
-      thread.post({ type: 'preview', task, sources: portion.sources })
+      thread.postMessage({ type: 'preview', task, sources: portion.sources })
       return
     }
     leave(request)

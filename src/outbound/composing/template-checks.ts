@@ -61,7 +61,7 @@ export function createTemplateChecks({
 
   function begin({ task, source, settled }: Current): void {
     const thread = threads.list()[0] ?? threads.start()
-    if (thread !== undefined) thread.post({ type: 'check', task, source })
+    if (thread !== undefined) thread.postMessage({ type: 'check', task, source })
     else settled.reject(new Error('there is no thread to check the template'))
   }
 

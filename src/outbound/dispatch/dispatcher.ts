@@ -1,7 +1,7 @@
 /**
  * On the main thread: brings deliveries to delivery threads. A delivery waits until its site has a
  * connection allocated, then goes to the thread with the least work for each of the site's
- * connections. It comes back exactly once, as a `Dispatched`.
+ * connections. It comes back exactly once, through `done`.
  *
  * When a thread ends: messages that a server accepted are reported as delivered. The delivery whose
  * message was being composed comes back as heavy, with all waiting ones that share its content. The
@@ -30,7 +30,7 @@ export type PutBack = { kind: 'put back'; delayMs: number; reason?: string }
 /** `reason`: why a thread ended while it composed the message; null if none did. */
 export type Heavy = { kind: 'heavy'; reason: string | null }
 
-export type Dispatched = { delivery: Delivery; result: Attempted | PutBack | Heavy }
+type End = Attempted | PutBack | Heavy
 
 export type DispatcherDeps = {
   settings: ThreadsOptions['settings']
@@ -43,7 +43,7 @@ export type DispatcherDeps = {
   queues: SiteQueues
   connectionsOf(site: string): number
   standingOf(site: string): Standing
-  done(dispatched: readonly Dispatched[]): void
+  done(ends: ReadonlyMap<Delivery, Attempted | PutBack | Heavy>): void
   /** For tests. */
   createThreads?: typeof createThreads
 }
@@ -126,13 +126,14 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   }
 
   function pump(sites: Iterable<string>): void {
-    for (const site of sites) if (!starvedSites.has(site)) serve(site)
-    if (starvedSites.size() > 0) starvedSites.serveAll()
+    for (const site of sites) if (!starvedSites.since.has(site)) serve(site)
+    if (starvedSites.since.size > 0) starvedSites.serveAll()
     flush()
   }
 
   function flush(): void {
-    for (const { thread, message, transfer } of work.takeMessages()) thread.post(message, transfer)
+    for (const { thread, message, transfer } of work.takeMessages())
+      thread.postMessage(message, transfer)
   }
 
   /** Gives a site the free connections it needs, and its deliveries to the threads that have them. */
@@ -162,7 +163,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     assign(site, queue)
     if (queue.waiting.size() > 0) unserved.add(site)
     else unserved.delete(site)
-    starvedSites.set(site, queue.waiting.size() > 0 && allocations.total(site) === 0)
+    const isStarved = queue.waiting.size() > 0 && allocations.total(site) === 0
+    if (isStarved !== starvedSites.since.has(site)) starvedSites.set(site, isStarved)
   }
 
   /** Updates the budgets that the site shares with others. */
@@ -170,7 +172,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     const connections = allocations.total(site)
     const { addresses, hasGreeted, projects } = queue
     const [projectId = null] = projects.size === 1 ? projects.keys() : []
-    const standing = starvedSites.isCut(site) ? 'silent' : deps.standingOf(site)
+    const isCut = !hasGreeted && starvedSites.isCut(site)
+    const standing = isCut ? 'silent' : deps.standingOf(site)
     budgets.update(site, { addresses, projectId, hasGreeted, standing }, connections)
     if (connections === 0) queue.servedSince = null
     else queue.servedSince ??= now()
@@ -190,7 +193,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
   function send(changes: AllocationChange<DeliveryThread>[]): void {
     for (const { thread, site, connections } of changes)
-      thread.post({ type: 'allocate', site, connections })
+      thread.postMessage({ type: 'allocate', site, connections })
   }
 
   function received(thread: DeliveryThread, message: FromThread): void {
@@ -202,7 +205,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         allocations.confirm(thread, message.site, message.connections)
         account(message.site, queues.of(message.site))
         // The site may still seem to need the connection: its results come a moment later.
-        if (starvedSites.size() > 0) starvedSites.serveAll()
+        if (starvedSites.since.size > 0) starvedSites.serveAll()
         pump([...unserved, message.site])
         return
       case 'greeted':
@@ -216,7 +219,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   }
 
   function finish(thread: DeliveryThread, results: readonly TaskResult[]): void {
-    const finished: Dispatched[] = []
+    const finished = new Map<Delivery, End>()
     const sites = new Set<string>()
     for (const result of results) {
       const delivery = deliveries.get(result.task)
@@ -226,15 +229,15 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       unassign(delivery)
       const end = endOf(delivery, result)
       if (end === null) queues.of(site).waiting.push(delivery)
-      else finished.push({ delivery: take(delivery), result: end })
+      else finished.set(take(delivery), end)
     }
-    if (finished.length > 0) done(finished)
+    if (finished.size > 0) done(finished)
     for (const site of sites) noteStanding(site)
     if (!isStopping) pump(sites.union(unserved))
   }
 
   /** Returns null if the delivery waits for another connection. */
-  function endOf(delivery: Delivery, result: TaskResult): Dispatched['result'] | null {
+  function endOf(delivery: Delivery, result: TaskResult): End | null {
     switch (result.kind) {
       case 'attempted':
         return result
@@ -314,14 +317,14 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
   /** No delivery thread composes messages of that content any more. */
   function setAside(content: string, { composing, reason }: { composing: number; reason: string }) {
-    for (const thread of threads.list()) thread.post({ type: 'set aside', content })
-    const heavy: Dispatched[] = []
+    for (const thread of threads.list()) thread.postMessage({ type: 'set aside', content })
+    const heavy = new Map<Delivery, Heavy>()
     for (const [, { waiting }] of queues.entries()) {
       for (const delivery of waiting.takeAll()) {
         if (delivery.source.content.id !== content) waiting.push(delivery)
         else {
           const own = delivery.task === composing ? reason : null
-          heavy.push({ delivery: take(delivery), result: { kind: 'heavy', reason: own } })
+          heavy.set(take(delivery), { kind: 'heavy', reason: own })
         }
       }
     }
@@ -332,18 +335,17 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   function reportDelivered(list: readonly Delivery[]): void {
     if (list.length === 0) return
     const made = { subject: null, faults: [], startedAt: now(), brokenTls: null }
-    done(
-      list.map((delivery) => {
-        const outcome = outcomeOfLostThread(delivery.pool.mode)
-        const result = { task: delivery.task, kind: 'attempted', outcome, ...made } as const
-        return { delivery: take(delivery), result }
-      }),
-    )
+    const ends = new Map<Delivery, Attempted>()
+    for (const delivery of list) {
+      const outcome = outcomeOfLostThread(delivery.pool.mode)
+      ends.set(take(delivery), { task: delivery.task, kind: 'attempted', outcome, ...made })
+    }
+    done(ends)
   }
 
   function putBack(list: readonly Delivery[], delayMs: number): void {
     if (list.length === 0) return
-    done(list.map((one) => ({ delivery: take(one), result: { kind: 'put back', delayMs } })))
+    done(new Map(list.map((one) => [take(one), { kind: 'put back', delayMs }])))
   }
 
   function putBackWaiting(site: string, delayMs: number): void {
@@ -355,7 +357,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   function recall(site: string): void {
     recalled.add(site)
     putBackWaiting(site, 0)
-    for (const thread of queues.of(site).load.keys()) thread.post({ type: 'recall', site })
+    for (const thread of queues.of(site).load.keys()) thread.postMessage({ type: 'recall', site })
   }
 
   /** Sites that have been idle for a while lose their connections and are forgotten. */

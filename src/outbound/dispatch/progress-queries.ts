@@ -27,7 +27,7 @@ export function createProgressQueries(): ProgressQueries {
         }
         const timer = setTimeout(settle, TIMEOUT_MS, undefined)
         open.set(query, settle)
-        thread.post({ type: 'progress', query, task })
+        thread.postMessage({ type: 'progress', query, task })
       })
     },
     answered: ({ query, current }) => open.get(query)?.(current),

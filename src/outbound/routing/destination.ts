@@ -45,8 +45,8 @@ export type DestinationDeps = {
   sandboxPort: number | null
   /** Our own listeners for incoming mail. */
   inboundListeners: () => readonly Pick<ListenAddress, 'host' | 'port'>[]
-  /** Whether we receive mail for a domain (A-labels), so that mail to ourselves is no loop. */
-  receivesFor: (domain: string) => boolean
+  /** Domains (A-labels) that we receive mail for: mail to ourselves is no loop then. */
+  receivedDomains: ReadonlySet<string>
 }
 
 const RESULTS: Partial<Record<LocalCause, ClosedDestination['result']>> = {

@@ -155,7 +155,7 @@ function withoutOurselves(deps: DestinationDeps, domain: string, targets: Target
   const { port } = deps.config.delivery
   const listeners = deps.inboundListeners()
   const own = targets.filter(({ address }) => isOwnListener({ address, port }, listeners))
-  if (own.length === 0 || deps.receivesFor(domain)) return targets
+  if (own.length === 0 || deps.receivedDomains.has(domain)) return targets
   const limit = Math.min(...own.map(({ preference }) => preference))
   return targets.filter(({ preference }) => preference < limit)
 }

@@ -29,7 +29,7 @@ export type PoolDeps = {
   shaping: Pick<Shaping, 'requiresTls' | 'messagesPerConnection'>
   sources: Pick<SourceChooser, 'choose'>
   brokenTls: Pick<BrokenTls, 'has'>
-  receivesFor(domain: string): boolean
+  receivedDomains: ReadonlySet<string>
 }
 
 export type PoolChooser = (email: { emailId: string; domain: string }) => PoolSettings
@@ -44,7 +44,7 @@ export function createPoolChooser(deps: PoolDeps, destination: OpenDestination):
   const pools = new Map<string, PoolSettings>()
   return ({ emailId, domain }) => {
     const source = deps.sources.choose(emailId, destination.site)
-    const isReceivedHere = deps.receivesFor(domain)
+    const isReceivedHere = deps.receivedDomains.has(domain)
     const key = keyOf(destination, source, isReceivedHere)
     const known = pools.get(key)
     if (known !== undefined) return known

@@ -17,7 +17,7 @@
 import { LRUCache } from 'lru-cache'
 import { MINUTE_MS, type Now } from '../../clock.ts'
 import type { SiteAction } from '../../mail/replies/reply.ts'
-import { findProvider } from '../routing/providers.ts'
+import { findProvider, type Provider } from '../routing/providers.ts'
 
 /** What an attempt says about its site. `unreachable`: no connection, or no greeting. */
 export type SiteObservation =
@@ -78,6 +78,7 @@ export type ShapingOptions = {
 type Rate = { everyMs: number; nextAt: number; until: number }
 
 type SiteState = {
+  provider: Provider | undefined
   connections: number
   /** Accepted in a row since the last change of `connections`. */
   accepted: number
@@ -98,6 +99,21 @@ type SiteState = {
   /** Since when the site has been restricted without a break; what it was last restricted for. */
   restrictedSince: number
   cause: { at: number; text: string } | null
+}
+
+const newState = {
+  accepted: 0,
+  unreachable: 0,
+  deaths: 0,
+  pausedUntil: 0,
+  isProbed: false,
+  shrunkAt: 0,
+  throttledAt: 0,
+  rate: null,
+  blocks: 0,
+  messageMs: null,
+  restrictedSince: 0,
+  cause: null,
 }
 
 const MAX_SITES = 20_000
@@ -121,10 +137,15 @@ const UNPROVEN_ROOM = 5
 export function createShaping(options: ShapingOptions): Shaping {
   const { now, random, maxConnectionsPerSite } = options
   const sites = new LRUCache<string, SiteState>({ max: MAX_SITES })
-  const startOf = (site: string) => startConnections(site, maxConnectionsPerSite)
-  const stateOf = (site: string) => sites.get(site) ?? freshState(startOf(site))
-  const isRestricted = (site: string, state: SiteState) =>
-    state.connections < startOf(site) ||
+  const startOf = ({ provider }: Pick<SiteState, 'provider'>) =>
+    Math.max(1, Math.min(provider?.connections ?? maxConnectionsPerSite, maxConnectionsPerSite))
+  const freshState = (site: string): SiteState => {
+    const provider = findProvider(site)
+    return { ...newState, provider, connections: startOf({ provider }) }
+  }
+  const stateOf = (site: string) => sites.get(site) ?? freshState(site)
+  const isRestricted = (state: SiteState) =>
+    state.connections < startOf(state) ||
     state.isProbed ||
     state.pausedUntil > now() ||
     rateOf(state, now()) !== null
@@ -134,7 +155,7 @@ export function createShaping(options: ShapingOptions): Shaping {
     const state = stateOf(site)
     sites.set(site, state)
     const wasBlocked = blockedUntil(state, now()) > 0
-    const before = isRestricted(site, state) ? { ...state } : null
+    const before = isRestricted(state) ? { ...state } : null
     if (report.kind === 'unreachable') countUnreachable(state, { now: now(), spread })
     else {
       revive(state)
@@ -143,7 +164,7 @@ export function createShaping(options: ShapingOptions): Shaping {
       if (report.kind === 'accepted') grow(state, report.durationMs, canGrow)
       else react(state, report, { now: now(), random, spread })
     }
-    if (isTrouble(report) && isRestricted(site, state))
+    if (isTrouble(report) && isRestricted(state))
       noteCause(state, before, { at: now(), text: said })
     return !wasBlocked && blockedUntil(state, now()) > 0
   }
@@ -151,7 +172,7 @@ export function createShaping(options: ShapingOptions): Shaping {
   function restriction(site: string): Restriction {
     const state = stateOf(site)
     const rate = rateOf(state, now())
-    const isNow = isRestricted(site, state)
+    const isNow = isRestricted(state)
     return {
       messagesPerMinute: rate === null ? null : MINUTE_MS / rate.everyMs,
       rateUntil: rate === null ? null : Math.round(rate.until),
@@ -163,18 +184,18 @@ export function createShaping(options: ShapingOptions): Shaping {
 
   function lift(site: string): boolean {
     const state = stateOf(site)
-    if (!isRestricted(site, state)) return false
-    sites.set(site, { ...freshState(startOf(site)), messageMs: state.messageMs })
+    if (!isRestricted(state)) return false
+    sites.set(site, { ...freshState(site), messageMs: state.messageMs })
     return true
   }
 
   return {
     connections: (site) => stateOf(site).connections,
     messagesPerConnection(site) {
-      const limit = findProvider(site)?.messagesPerConnection ?? Number.POSITIVE_INFINITY
+      const limit = stateOf(site).provider?.messagesPerConnection ?? Number.POSITIVE_INFINITY
       return Math.min(limit, options.messagesPerConnection)
     },
-    requiresTls: (site) => findProvider(site)?.requiresTls === true,
+    requiresTls: (site) => stateOf(site).provider?.requiresTls === true,
     room: (site, load) => Math.max(0, roomOf(stateOf(site), load, now())),
     take(site, count) {
       const rate = rateOf(stateOf(site), now())
@@ -212,28 +233,6 @@ function noteCause(
     state.pausedUntil > before.pausedUntil ||
     state.rate !== before.rate
   if (isTightened) state.cause = cause
-}
-
-function startConnections(site: string, max: number): number {
-  return Math.max(1, Math.min(findProvider(site)?.connections ?? max, max))
-}
-
-function freshState(connections: number): SiteState {
-  return {
-    connections,
-    accepted: 0,
-    unreachable: 0,
-    deaths: 0,
-    pausedUntil: 0,
-    isProbed: false,
-    shrunkAt: 0,
-    throttledAt: 0,
-    rate: null,
-    blocks: 0,
-    messageMs: null,
-    restrictedSince: 0,
-    cause: null,
-  }
 }
 
 type Load = { outstanding: number; isUrgent: boolean }

@@ -17,8 +17,8 @@ import { chooseReclaim, type Holder } from './reclaim.ts'
 import type { SiteQueue } from './site-queues.ts'
 
 export type StarvedSites = {
-  has(site: string): boolean
-  size(): number
+  /** When each of them became starved, epoch ms. */
+  since: ReadonlyMap<string, number>
   set(site: string, isStarved: boolean): void
   /** Serves every starved site, or makes others give up connections. */
   serveAll(): void
@@ -60,7 +60,6 @@ const MAX_CUTS = 10_000
 
 export function createStarvedSites(deps: StarvedSitesDeps): StarvedSites {
   const { allocations, budgets, queueOf, now } = deps
-  /** When each site became starved, epoch ms. */
   const starved = new Map<string, number>()
   const cuts = new LRUCache<string, number>({ max: MAX_CUTS })
   let timer: NodeJS.Timeout | undefined
@@ -130,12 +129,11 @@ export function createStarvedSites(deps: StarvedSitesDeps): StarvedSites {
     queueOf(name).loweredAt = now()
     if (!isCut) return
     cuts.set(name, (cuts.get(name) ?? 0) + 1)
-    for (const thread of allocations.threads(name)) thread.post({ type: 'cut', site: name })
+    for (const thread of allocations.threads(name)) thread.postMessage({ type: 'cut', site: name })
   }
 
   return {
-    has: (site) => starved.has(site),
-    size: () => starved.size,
+    since: starved,
     set(site, isStarved) {
       if (!isStarved) starved.delete(site)
       else if (!starved.has(site)) starved.set(site, now())

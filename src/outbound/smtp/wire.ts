@@ -6,7 +6,6 @@
  */
 import { connect, isIP, type Socket } from 'node:net'
 import type { Now } from '../../clock.ts'
-import { createDeadline } from './deadline.ts'
 import {
   createReplyParser,
   type KnownReplies,
@@ -262,4 +261,40 @@ function unexpected(reply: ServerReply): WireFailure {
   const text = printable(`${reply.code} ${reply.lines[0] ?? ''}`, 200)
   if (reply.code === 421) return { kind: 'closed', text: `the server closed the channel: ${text}` }
   return { kind: 'protocol', text: `the server sent a reply without a command: ${text}` }
+}
+
+/**
+ * A time limit that is set again for every reply. Calls `onDue` once for each limit that passes. A
+ * later limit does not restart the timer: when the timer fires too early, it is set again for the
+ * remaining time.
+ */
+export function createDeadline(onDue: () => void) {
+  let dueAt = Number.POSITIVE_INFINITY
+  let firesAt = Number.POSITIVE_INFINITY
+  let timer: NodeJS.Timeout | undefined
+
+  /** Counts from now; null = no limit. */
+  function set(limitMs: number | null): void {
+    dueAt = limitMs === null ? Number.POSITIVE_INFINITY : performance.now() + limitMs
+    if (dueAt < firesAt) startTimer()
+  }
+
+  function startTimer(): void {
+    clearTimeout(timer)
+    firesAt = dueAt
+    timer = setTimeout(fire, Math.ceil(dueAt - performance.now()))
+  }
+
+  function fire(): void {
+    firesAt = Number.POSITIVE_INFINITY
+    if (dueAt === Number.POSITIVE_INFINITY) return
+    if (performance.now() < dueAt) {
+      startTimer()
+      return
+    }
+    dueAt = Number.POSITIVE_INFINITY
+    onDue()
+  }
+
+  return { set, stop: () => clearTimeout(timer) }
 }

@@ -11,7 +11,6 @@ import type { SmarthostOptions } from '../smtp/smarthost-session.ts'
 import type { OpenInput, TryDeps } from './try-task.ts'
 
 export type Connector = Pick<TryDeps, 'open'> & {
-  isCut(): boolean
   /** Ends all transactions; their outcomes say how far they got. Opens no sessions afterwards. */
   cut(): void
   /** Ends the session with a site that has waited longest for its greeting. */
@@ -82,7 +81,6 @@ export function createConnector(
 
   return {
     open,
-    isCut: () => isCut,
     cutSilent(site) {
       const [longest] = ungreeted.values().filter((opening) => opening.site === site)
       longest?.cut.abort()

@@ -36,6 +36,7 @@ function main(settings: ThreadSettings): void {
   const post = (message: FromThread) => port.postMessage(message)
   lowerPriority()
   const { slot, tracker } = settings
+  let isCut = false
   const composer = createComposer({ slot, tracker, limits: QUICK_LIMITS, now })
   const connector = createConnector(settings, (site) => pools.greeted(site))
   const results = createResultBatches(settings.accepted, (batch) =>
@@ -52,7 +53,7 @@ function main(settings: ThreadSettings): void {
   }
   const pools = createConnectionPools({
     tryTask: tryTask.bind(null, tryDeps),
-    report: (result) => results.add(connector.isCut() ? afterCut(result) : result),
+    report: (result) => results.add(isCut ? afterCut(result) : result),
     allocated: (site, connections) => post({ type: 'allocated', site, connections }),
     greeted: (site) => post({ type: 'greeted', site }),
     warn: (text) => post({ type: 'warning', text }),
@@ -66,6 +67,7 @@ function main(settings: ThreadSettings): void {
     pools.recall()
     pools.closeIdle(0)
     await Promise.race([pools.settle(), sleep(graceMs)])
+    isCut = true
     connector.cut()
     // The results of closed sessions come in the next turn of the event loop.
     await sleep(0)

@@ -15,8 +15,8 @@ test('knows our own hosts and the domains whose mailboxes are here, as they come
   const id = await trustDomain(core, project.id, 'second.test')
   const plain = { isTrusted: false, isVerified: true }
   await core.store.write((tx) => tx.update(domains).set(plain).where(eq(domains.id, id)))
-  const known = await startReceivingDomains(core)
-  t.after(known.stop)
+  const { domains: known, stop } = await startReceivingDomains(core)
+  t.after(stop)
   const until = async (domain: string, expected: boolean) => {
     while (known.has(domain) !== expected) await turn()
   }

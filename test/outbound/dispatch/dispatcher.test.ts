@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { silentLog } from '../../../src/log.ts'
 import type { Delivery } from '../../../src/outbound/delivery.ts'
-import { createDispatcher, type Dispatched } from '../../../src/outbound/dispatch/dispatcher.ts'
+import { createDispatcher, type DispatcherDeps } from '../../../src/outbound/dispatch/dispatcher.ts'
 import type { TransferableMessage } from '../../../src/outbound/protocol.ts'
 import { createSiteQueues } from '../../../src/outbound/sites/site-queues.ts'
 import { createFakeThreads, tasksOf } from '../fake-threads.ts'
@@ -10,7 +10,7 @@ import { makeDelivery, makeSource } from '../harness.ts'
 
 function open(t: TestContext, maxThreads: number) {
   const fakes = createFakeThreads()
-  const finished: Dispatched[] = []
+  const finished: Parameters<DispatcherDeps['done']>[0][] = []
   const dispatcher = createDispatcher({
     settings: { idleMs: 60_000 } as never,
     maxThreads,
@@ -22,12 +22,13 @@ function open(t: TestContext, maxThreads: number) {
     maxConnectionsPerSite: 10,
     connectionsOf: () => 1,
     standingOf: () => 'answered',
-    done: (results) => void finished.push(...results),
+    done: (results) => void finished.push(results),
     createThreads: fakes.createThreads,
   })
   t.after(() => dispatcher.stop(0))
   /** Name and what became of it, in order. */
-  const results = () => finished.map(({ delivery, result }) => [nameOf(delivery), result])
+  const results = () =>
+    finished.flatMap((ends) => [...ends].map(([delivery, end]) => [nameOf(delivery), end]))
   return { dispatcher, results, ...fakes }
 }
 

@@ -53,7 +53,7 @@ async function setUp(t: TestContext, options: Options = {}) {
     random: Math.random,
     sandboxPort: null,
     inboundListeners: () => [],
-    receivesFor: () => false,
+    receivedDomains: new Set(),
   } satisfies DestinationDeps)
   const resultOf = async (domain: string) => {
     const route = await destinations.resolve(domain)

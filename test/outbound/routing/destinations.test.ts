@@ -35,7 +35,7 @@ async function setUp(
     random: Math.random,
     sandboxPort: null,
     inboundListeners: () => [],
-    receivesFor: () => false,
+    receivedDomains: new Set(),
     ...deps,
   })
   const open = async (domain: string): Promise<OpenDestination> => {
@@ -165,7 +165,7 @@ test('a route that leads to our own listener is a loop, unless we take mail for 
   const zone = { 'self.test': { A: ['127.0.0.9'] }, 'ours.test': { A: ['127.0.0.9'] } }
   const deps = {
     inboundListeners: () => [{ host: '127.0.0.9', port: 25 }],
-    receivesFor: (domain: string) => domain === 'ours.test',
+    receivedDomains: new Set(['ours.test']),
   }
   const { open, closed } = await setUp(zone, {}, deps)
   const loop = await closed('self.test')
@@ -181,7 +181,7 @@ test('a domain that becomes ours is no loop a minute later, whatever its records
     {},
     {
       inboundListeners: () => [{ host: '127.0.0.9', port: 25 }],
-      receivesFor: (domain: string) => taken.has(domain),
+      receivedDomains: taken,
     },
   )
   await closed('new.test')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createDeadline } from '../../../src/outbound/smtp/deadline.ts'
+import { createDeadline } from '../../../src/outbound/smtp/wire.ts'
 
 function alarmAndRing() {
   const rung = Promise.withResolvers<number>()

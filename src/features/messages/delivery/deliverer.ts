@@ -9,17 +9,16 @@ import { MINUTE_MS } from '../../../clock.ts'
 import { describeError } from '../../../errors.ts'
 import type { DeliveryResult } from '../../../outbound/delivery.ts'
 import type { Base } from '../../base.ts'
-import type { InFlightEmail } from '../outcome/attempt-row.ts'
 import { type Ending, endEmails } from '../outcome/final-state.ts'
 import type { Fuse } from '../outcome/fuse.ts'
 import type { KnownDomains } from '../outcome/known-domains.ts'
+import type { InFlightEmail } from '../outcome/record-attempts.ts'
 import type { ClaimedEmail } from '../queue/claim.ts'
 import type { QueueNotifier } from '../queue/notifier.ts'
 import { holdEmail, putBackEmails } from '../queue/put-back.ts'
 import { type ContentCache, createContentCache } from './content-cache.ts'
-import { prepareBatch, type Refusal } from './prepare.ts'
-import { keepTrying, recordResults } from './record-results.ts'
-import { createResultBuffer } from './result-buffer.ts'
+import { type PrepareDeps, prepareBatch, type Refusal } from './prepare.ts'
+import { createResultBuffer, keepTrying, recordResults } from './record-results.ts'
 
 export type Deliverer = {
   /** Takes claimed emails. Never rejects. */
@@ -59,12 +58,13 @@ export function createDeliverer(deps: DeliveryDeps): Deliverer {
   const cache = createContentCache(deps)
   const inFlight: InFlight = new Map()
   const stopping = new AbortController()
+  const prepareDeps = { ...deps, returnKey: deps.keyring.keys('return-path')[0] }
   const buffer = createResultBuffer((reports) => recordResults(deps, inFlight, reports))
 
   async function deliver(emails: readonly ClaimedEmail[]): Promise<void> {
     for (const { id } of emails) inFlight.set(id, undefined)
     try {
-      await handOver(deps, { emails, cache, inFlight, signal: stopping.signal })
+      await handOver(prepareDeps, { emails, cache, inFlight, signal: stopping.signal })
     } catch (error) {
       deps.log.error(
         { error: describeError(error) },
@@ -119,7 +119,7 @@ type Batch = {
 }
 
 async function handOver(
-  deps: DeliveryDeps,
+  deps: DeliveryDeps & PrepareDeps,
   { emails, cache, inFlight, signal }: Batch,
 ): Promise<void> {
   if (emails.length === 0) return

@@ -2,6 +2,7 @@
  * Turns a claimed batch into delivery tasks: decides whether each email may still be sent, and
  * collects the source of its message. Senders, projects and holds are looked up once per batch.
  */
+import type { KeyObject } from 'node:crypto'
 import { describeError } from '../../../errors.ts'
 import { parseAddress } from '../../../mail/address/address.ts'
 import type { MessageContent } from '../../../mail/compose/message-content.ts'
@@ -29,7 +30,10 @@ export type Prepared = {
 export type PrepareDeps = Pick<
   Base,
   'config' | 'keyring' | 'directory' | 'outbound' | 'now' | 'log'
->
+> & {
+  /** The current key of return paths. */
+  returnKey: KeyObject
+}
 
 /** `senderDomain` is undefined once it is no longer verified. */
 type Sender = { project: Project | undefined; domain: SenderDomain | undefined }
@@ -122,8 +126,7 @@ type Parts = {
 }
 
 function toTask(deps: PrepareDeps, { email, content, project, domain }: Parts): DeliveryTask {
-  const [returnKey] = deps.keyring.keys('return-path')
-  const localPart = createReturnPathLocalPart(returnKey, email.id)
+  const localPart = createReturnPathLocalPart(deps.returnKey, email.id)
   const returnDomain = domain.isReturnPathFound
     ? `bounce.${domain.domain}`
     : deps.config.delivery.returnPathDomain

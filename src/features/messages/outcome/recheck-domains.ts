@@ -101,7 +101,7 @@ async function recheck(deps: Deps, domain: string): Promise<void> {
 async function findExistence({ config, resolver, now }: Deps, domain: string): Promise<Existence> {
   const lookup = { at: now(), durationMs: 0, hosts: [] }
   const deps = { config, resolver, now, random: Math.random, sandboxPort: null }
-  const ends = { inboundListeners: () => [], receivesFor: () => false }
+  const ends = { inboundListeners: () => [], receivedDomains: new Set<string>() }
   const route = await findMxDestination({ ...deps, ...ends }, domain, lookup)
   if (route.kind === 'open') return 'exists'
   if (route.verdict.isHard) return 'gone'

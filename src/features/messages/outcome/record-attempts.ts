@@ -1,12 +1,14 @@
 /**
  * Records what attempts made of their emails: state, attempt rows, events, known domains, and what a
- * bounce means for its address, in one transaction. `final-state.ts` has the table of states. */
+ * bounce means for its address, in one transaction. `final-state.ts` has the table of states.
+ */
 import type { AttemptOutcome } from '../../../outbound/attempt.ts'
 import { outcomeText } from '../../../outbound/outcomes.ts'
+import { attempts, type Email, type StoredFault } from '../../../store/schema/messages.ts'
+import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import type { QueueNotifier } from '../queue/notifier.ts'
-import { type AttemptRecord, type InFlightEmail, insertAttempts } from './attempt-row.ts'
 import { giveUpError, type Settlement, settleAttempts, type Transition } from './final-state.ts'
 import type { Fuse } from './fuse.ts'
 import { insertKnownDomains, type KnownDomains } from './known-domains.ts'
@@ -16,6 +18,33 @@ import { retryDelayMs } from './retry-delay.ts'
 import { suppressOwnBounce } from './suppress-bounced.ts'
 import { recordFaults } from './template-faults.ts'
 
+/** The part of an email that stays in memory while it is in flight: all that its outcome needs. */
+export type InFlightEmail = Pick<
+  Email,
+  | 'id'
+  | 'projectId'
+  | 'contactId'
+  | 'recipient'
+  | 'recipientDomain'
+  | 'queueClass'
+  | 'subject'
+  | 'giveUpAt'
+  | 'failureCount'
+  | 'attemptCount'
+>
+
+export type AttemptRecord = {
+  email: InFlightEmail
+  /** The site of the attempt. */
+  site: string
+  outcome: AttemptOutcome
+  /** As rendered; null if the message was not rendered. */
+  subject: string | null
+  /** The faults of its templates that the rendering showed. */
+  faults: readonly StoredFault[]
+  startedAt: number
+}
+
 type Deps = Pick<Base, 'config' | 'counters' | 'now' | 'log'> & {
   queueNotifier: QueueNotifier
   fuse: Fuse
@@ -23,6 +52,26 @@ type Deps = Pick<Base, 'config' | 'counters' | 'now' | 'log'> & {
 }
 
 type SettledRecord = { record: AttemptRecord; transition: Transition }
+
+/** `queue show` prints these rows. */
+const insertAttempt = statement((db) =>
+  db.insert(attempts).values({
+    emailId: parameter('emailId'),
+    at: parameter('at'),
+    durationMs: parameter('durationMs'),
+    result: parameter('result'),
+    class: parameter('class'),
+    host: parameter('host'),
+    address: parameter('address'),
+    tls: parameter('tls'),
+    replyCode: parameter('replyCode'),
+    enhancedCode: parameter('enhancedCode'),
+    replyText: parameter('replyText'),
+    error: parameter('error'),
+    isMaybeDelivered: parameter('isMaybeDelivered'),
+    steps: parameter('steps'),
+  }),
+)
 
 /** Records attempts and their consequences; attempts of emails that are deleted by now are ignored. */
 export async function recordAttempts(
@@ -39,8 +88,9 @@ export async function recordAttempts(
     records.filter((_, index) => !isSettled[index]),
   )
   const recorded = [...settled.map(({ record }) => record), ...overtaken]
-  await insertAttempts(tx, recorded)
-  await recordFaults(deps, tx, recorded)
+  await tx.executeEach(insertAttempt, recorded.map(toRow))
+  const faulty = recorded.filter(({ faults }) => faults.length > 0)
+  if (faulty.length > 0) await recordFaults(deps, tx, faulty)
   await insertKnownDomains(deps, tx, { seen: settled.map(({ record }) => record), at })
   for (const each of settled) await suppressBounced(deps, tx, each)
   tx.afterCommit(() => {
@@ -59,6 +109,25 @@ async function findOvertaken(tx: Tx, records: readonly AttemptRecord[]): Promise
     if (found !== undefined) overtaken.push(record)
   }
   return overtaken
+}
+
+function toRow({ email, outcome, startedAt }: AttemptRecord) {
+  return {
+    emailId: email.id,
+    at: startedAt,
+    durationMs: Math.round(outcome.durationMs),
+    result: outcome.result,
+    class: outcome.verdict?.class ?? null,
+    host: outcome.host,
+    address: outcome.address,
+    tls: outcome.tls,
+    replyCode: outcome.reply?.code ?? null,
+    enhancedCode: outcome.reply?.enhancedCode ?? null,
+    replyText: outcome.reply?.text ?? null,
+    error: outcome.error,
+    isMaybeDelivered: outcome.isMaybeDelivered,
+    steps: outcome.steps,
+  }
 }
 
 function toSettlement({ record: { email, subject }, transition }: SettledRecord): Settlement {

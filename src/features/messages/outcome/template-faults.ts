@@ -3,11 +3,13 @@
  * go unnoticed otherwise.
  */
 import { eq } from '../../../store/drizzle.ts'
-import { emails, type StoredFault } from '../../../store/schema/messages.ts'
+import { type Email, emails, type StoredFault } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
-import type { AttemptRecord } from './attempt-row.ts'
+
+/** The templates of one email that have faults. */
+type Faulty = { email: Pick<Email, 'id' | 'projectId'>; faults: readonly StoredFault[] }
 
 const writeFaults = statement((db) =>
   db
@@ -16,24 +18,24 @@ const writeFaults = statement((db) =>
     .where(eq(emails.id, parameter('id'))),
 )
 
-/** Writes the faults of the records that have any. */
+/** `faulty`: at least one email. */
 export async function recordFaults(
   deps: Pick<Base, 'counters' | 'log'>,
   tx: Tx,
-  records: readonly AttemptRecord[],
+  faulty: readonly Faulty[],
 ): Promise<void> {
-  const faulty = records.filter(({ faults }) => faults.length > 0)
-  if (faulty.length === 0) return
   const rows = faulty.map(({ email, faults }) => ({ id: email.id, faults: faults.map(toStored) }))
   await tx.executeEach(writeFaults, rows)
   tx.afterCommit(() => {
-    for (const record of faulty) logFaults(deps, record)
+    for (const each of faulty) logFaults(deps, each)
   })
 }
 
-function logFaults({ counters, log }: Pick<Base, 'counters' | 'log'>, record: AttemptRecord): void {
-  const { id: email, projectId: project } = record.email
-  for (const { part, line, column, message: error } of record.faults) {
+function logFaults(
+  { counters, log }: Pick<Base, 'counters' | 'log'>,
+  { email: { id: email, projectId: project }, faults }: Faulty,
+): void {
+  for (const { part, line, column, message: error } of faults) {
     counters.add('pillarbox_template_faults_total', { part })
     log.warn({ email, project, part, line, column, error }, 'an email has a fault in its template')
   }

@@ -47,7 +47,8 @@ function createCapacity({ outbound, throttle }: Deps) {
       outbound.capacity(site, queueClass) - (ofSites.get(site) ?? 0),
     ofProject({ projectId, queueClass }: QueueLane): number {
       const share = outbound.projectCapacity(projectId, queueClass)
-      const allowed = Math.min(share, throttle.allowance(projectId))
+      const isLimited = throttle.emailsPerSecond !== null
+      const allowed = isLimited ? Math.min(share, throttle.allowance(projectId)) : share
       return allowed - (ofProjects.get(projectId) ?? 0)
     },
     spend({ lane: { projectId }, site }: SitedLane, count: number): void {

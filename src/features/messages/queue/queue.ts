@@ -257,7 +257,8 @@ async function claimOne(
     leaseUntil: now + LEASE_MS,
     delays: JSON.stringify(core.config.delivery.retrySchedule),
   })
-  tx.afterCommit(() => core.throttle.spend(lane.projectId, claimed.length))
+  if (core.throttle.emailsPerSecond !== null)
+    tx.afterCommit(() => core.throttle.spend(lane.projectId, claimed.length))
   if (claimed.length < limit) {
     const next = await tx.find(findNextDue, lane)
     tx.afterCommit(() => lanes.settle(lane, next?.dueAt ?? null))

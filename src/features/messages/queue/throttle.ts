@@ -2,6 +2,8 @@
 import type { Now } from '../../../clock.ts'
 
 export type Throttle = {
+  /** Null = no limit: the two functions below need not be called. */
+  readonly emailsPerSecond: number | null
   /** The number of emails that may start now. */
   allowance(projectId: string): number
   spend(projectId: string, count: number): void
@@ -23,6 +25,7 @@ const SHORT_MS = 2_000
 export function createThrottle(emailsPerSecond: number, now: Now): Throttle {
   if (emailsPerSecond === 0) {
     return {
+      emailsPerSecond: null,
       allowance: () => Number.POSITIVE_INFINITY,
       spend: () => undefined,
       status: () => ({ emailsPerSecond: null, isShort: false }),
@@ -42,6 +45,7 @@ export function createThrottle(emailsPerSecond: number, now: Now): Throttle {
     return next
   }
   return {
+    emailsPerSecond,
     allowance: (projectId) => {
       const bucket = refill(projectId)
       const allowed = Math.floor(bucket.tokens)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { createResultBuffer } from '../../../../src/features/messages/delivery/result-buffer.ts'
+import { createResultBuffer } from '../../../../src/features/messages/delivery/record-results.ts'
 import type { DeliveryResult } from '../../../../src/outbound/delivery.ts'
 
 const report: DeliveryResult = { emailId: 'x', kind: 'put back', site: 'x', retryAt: null }

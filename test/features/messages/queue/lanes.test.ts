@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { createLanes } from '../../../../src/features/messages/queue/lanes.ts'
-import { createTimetable } from '../../../../src/features/messages/queue/timetable.ts'
+import { createLanes, createTimetable } from '../../../../src/features/messages/queue/lanes.ts'
 import type { QueueClass } from '../../../../src/queue-class.ts'
 
 const lane = (domain: string, queueClass: QueueClass = 1, projectId = 'p') => ({

@@ -18,7 +18,7 @@ function plan(due: readonly QueueLane[], room: Room = {}) {
     projectCapacity: () => 1_000,
     ...room,
   }
-  const throttle = { allowance: () => Number.POSITIVE_INFINITY }
+  const throttle = { emailsPerSecond: null }
   const claims = planClaims({ outbound, throttle } as unknown as Deps, due)
   return claims.map(({ lane, limit }) => [lane.domain, limit])
 }
