@@ -11,7 +11,7 @@ import {
 } from '../../src/features/receiving/process/parsed-message.ts'
 import { type ReaderOptions, startReader } from '../../src/inbound/reader.ts'
 import { silentLog } from '../../src/log.ts'
-import { arf, dsn, letter } from '../features/receiving/receiver.ts'
+import { arf, buildMessage, dsn } from '../features/receiving/receiver.ts'
 
 const together = { isAlone: false }
 
@@ -126,34 +126,43 @@ const nested = (count: number) =>
 
 const bombs: Record<string, string> = {
   'ten thousand nested parts': `From: a@b.test\r\n${nested(10_000).join('\r\n')}\r\n\r\nx`,
-  'ten thousand parts': letter(
+  'ten thousand parts': buildMessage(
     { 'Content-Type': 'multipart/mixed; boundary=b' },
     repeat('--b\r\n\r\nx\r\n', 10_000),
   ),
   'messages within messages': `From: a@b.test\r\n${repeat('Content-Type: message/rfc822\r\n\r\n', 5_000)}x`,
-  'a part that is its own parent': letter(
+  'a part that is its own parent': buildMessage(
     { 'Content-Type': 'multipart/mixed; boundary=b' },
     repeat('--b\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n', 5_000),
   ),
-  'a header section of 3 MB': letter({ 'X-Long': repeat('y', 3_000_000) }),
-  'fifty thousand fields': letter({}, 'x').replace('\r\n', `\r\n${repeat('X: 1\r\n', 50_000)}`),
-  'an address of 64 KB': letter({ From: `<${repeat('b', 65_536)}@x.test>` }),
-  'groups within groups': letter({ From: `${repeat('g:', 30_000)} a@b.test;` }),
-  'open comments': letter({ From: `${repeat('(', 60_000)}a@b.test` }),
-  'a base64 line of 2 MB': letter(
+  'a header section of 3 MB': buildMessage({ 'X-Long': repeat('y', 3_000_000) }),
+  'fifty thousand fields': buildMessage({}, 'x').replace(
+    '\r\n',
+    `\r\n${repeat('X: 1\r\n', 50_000)}`,
+  ),
+  'an address of 64 KB': buildMessage({ From: `<${repeat('b', 65_536)}@x.test>` }),
+  'groups within groups': buildMessage({ From: `${repeat('g:', 30_000)} a@b.test;` }),
+  'open comments': buildMessage({ From: `${repeat('(', 60_000)}a@b.test` }),
+  'a base64 line of 2 MB': buildMessage(
     { 'Content-Type': 'text/html', 'Content-Transfer-Encoding': 'base64' },
     Buffer.alloc(1_500_000, '<div>').toString('base64'),
   ),
-  'elements that nobody closes': letter({ 'Content-Type': 'text/html' }, repeat('<div>', 200_000)),
-  'attributes without end': letter(
+  'elements that nobody closes': buildMessage(
+    { 'Content-Type': 'text/html' },
+    repeat('<div>', 200_000),
+  ),
+  'attributes without end': buildMessage(
     { 'Content-Type': 'text/html' },
     `<a ${repeat('x=1 ', 250_000)}>`,
   ),
-  'open comments in HTML': letter({ 'Content-Type': 'text/html' }, repeat('<!--', 250_000)),
-  'a charset that nobody knows': letter({ 'Content-Type': 'text/html; charset=x-no' }, '\u00ff'),
-  'encoded words without end': letter({ Subject: repeat('=?utf-8?q?', 20_000) }),
-  'references without end': letter({ References: repeat('<a@b> ', 40_000) }),
-  'signatures without end': letter({}).replace(
+  'open comments in HTML': buildMessage({ 'Content-Type': 'text/html' }, repeat('<!--', 250_000)),
+  'a charset that nobody knows': buildMessage(
+    { 'Content-Type': 'text/html; charset=x-no' },
+    '\u00ff',
+  ),
+  'encoded words without end': buildMessage({ Subject: repeat('=?utf-8?q?', 20_000) }),
+  'references without end': buildMessage({ References: repeat('<a@b> ', 40_000) }),
+  'signatures without end': buildMessage({}).replace(
     '\r\n',
     `\r\n${repeat('DKIM-Signature: v=1; d=a.test; s=b; h=from; bh=x; b=x\r\n', 500)}`,
   ),
@@ -174,7 +183,7 @@ test('MIME bombs are read in bounded time and memory', async (t) => {
 })
 
 test('a part of a message that has too many is still read', async (t) => {
-  const raw = letter(
+  const raw = buildMessage(
     { 'Content-Type': 'multipart/mixed; boundary=b' },
     `--b\r\n\r\nfirst\r\n${repeat('--b\r\n\r\nx\r\n', 2_000)}`,
   )
@@ -187,7 +196,7 @@ const corpus = path.join(import.meta.dirname, '../../../shared/corpus/bounces')
 
 /** Shapes of our own and, where they are at hand, real bounces. */
 function listSeeds(): Buffer[] {
-  const own = [dsn(), arf(['X-Pillarbox-Id: abc']), letter({ From: 'a@b.test' }, '<p>x')]
+  const own = [dsn(), arf(['X-Pillarbox-Id: abc']), buildMessage({ From: 'a@b.test' }, '<p>x')]
   const seeds = own.map((text) => Buffer.from(text))
   if (!existsSync(corpus)) return seeds
   const names = readdirSync(corpus).filter((name) => name.endsWith('.eml'))

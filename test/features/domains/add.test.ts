@@ -76,7 +76,7 @@ test('a name beyond ASCII is kept and published in A-labels and shown in U-label
   await assert.rejects(again, { code: 'BAD_REQUEST' })
 })
 
-test('what is no domain name is refused with its field', async (t) => {
+test('an invalid domain name is refused with its field', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   for (const domain of [
@@ -105,7 +105,7 @@ test('a project has a domain once; other projects may claim it with keys of thei
   assert.equal(await count(core), 2)
 })
 
-test('a verified domain is refused to others without saying whose it is', async (t) => {
+test('a verified domain is refused to other projects without naming its owner', async (t) => {
   const core = await openTestCore(t)
   const [owner, other] = [await addProject(core, 'Secret Corp'), await addProject(core)]
   await trustDomain(core, owner.id, 'shop.test')

@@ -104,7 +104,7 @@ for (const [purpose, records, state] of cases) {
   })
 }
 
-test('what was found is shown as it is, in bounds', async () => {
+test('found records are shown unchanged, within limits', async () => {
   assert.deepEqual((await look('dkim', ['one', 'two'])).found, ['one', 'two'])
   assert.deepEqual((await look('replies', ['0 ', '5 a.test'])).found, ['0 .', '5 a.test'])
   const many = await look(

@@ -146,7 +146,7 @@ for (const [name, checks, isLost] of losing) {
   })
 }
 
-test('a lost domain is Failed, stays so while its key is missing, and comes back with it', () => {
+test('a domain that loses its verification stays Failed until its key is back', () => {
   const lost = after(verified, [
     [0, 'missing'],
     [30, 'missing'],

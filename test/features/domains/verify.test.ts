@@ -81,7 +81,7 @@ test('with all records found mail has both signatures and a return path of its o
   assert.equal(sender?.isReturnPathFound, true)
 })
 
-test('another key is Failed, and what was found is shown', async (t) => {
+test('another key is Failed, and the found record is shown', async (t) => {
   const core = await openTestCore(t)
   const domain = await claim(core)
   core.dns.set(keyName(domain), { TXT: ['v=DKIM1; k=rsa; p=AAAA'] })
@@ -176,7 +176,7 @@ test('an operator names a domain by its name, unless several unverified claims s
   await assert.rejects(verifyDomain(core, { domain: 'no name' }), { code: 'VALIDATION_ERROR' })
 })
 
-test('trust asks nobody, gives both signatures, and no check takes it away', async (t) => {
+test('a trusted domain needs no DNS, has both signatures, and no check changes that', async (t) => {
   const core = await openTestCore(t)
   const domain = await claim(core)
   const trusted = await verifyDomain(core, { id: domain.id }, { trust: true })
@@ -203,7 +203,7 @@ test('a domain that is deleted while it is looked up stays deleted', async (t) =
   assert.equal(await core.store.read.$count(domains), 0)
 })
 
-test('the background check takes what is due, oldest first, and leaves trusted domains alone', async (t) => {
+test('the background check checks due domains, oldest first, and no trusted ones', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const [old, fresh] = [
@@ -240,7 +240,7 @@ test('one domain that cannot be checked does not stop the others, and a stop is 
   assert.equal(await checkDueDomains(core), 1)
 })
 
-test('a background check that finds nothing new keeps what the directory remembers', async (t) => {
+test("a background check without changes keeps the directory's cache", async (t) => {
   const core = await openTestCore(t)
   const domain = await claim(core)
   publish(core, domain, 'dkim')

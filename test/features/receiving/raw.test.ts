@@ -78,7 +78,7 @@ test('while large mail is written, and read, others get their turn for each chun
   assert.ok(turns >= row.rawChunks, `${turns} turns`)
 })
 
-test('the parts that mail comes in are joined to full chunks', async (t) => {
+test('the parts of a message are joined to full chunks', async (t) => {
   const box = await openReceiver(t, shared)
   const octets = Buffer.from(large)
   const content = Array.from({ length: Math.ceil(octets.length / 7_000) }, (_, index) =>
@@ -145,7 +145,7 @@ test('chunks go at once when one of them cannot be written', async (t) => {
   assert.equal(await box.core.store.read.$count(inboundMessages), 0)
 })
 
-test('the sweep keeps the chunks of mail that is kept, and takes what nothing names', async (t) => {
+test('the job for chunks keeps those of stored mail and deletes those without an owner', async (t) => {
   const box = await openReceiver(t, shared)
   const [kept, gone] = [
     await box.arrive({ to: [box.mailbox()], raw: large }),

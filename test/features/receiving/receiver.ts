@@ -229,7 +229,7 @@ export function arf(returned: string[] = []): string {
 }
 
 /** A message of these fields and this text. */
-export function letter(fields: Record<string, string>, text = 'Hello'): string {
+export function buildMessage(fields: Record<string, string>, text = 'Hello'): string {
   const all = { From: 'Bob <bob@people.test>', Subject: 'Question', ...fields }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)
   return [...lines, '', text, ''].join('\r\n')

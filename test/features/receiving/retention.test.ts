@@ -43,7 +43,7 @@ const rowOf = (days: number, change: Partial<Row>): Row => ({
   ...change,
 })
 
-test('reports go after 30 days, mail and what could not be read after retention, what waits never', async (t) => {
+test('reports expire after 30 days, mail and failed messages after retention, pending ones never', async (t) => {
   const { core } = await openSender(t)
   const rows: [string, Row][] = [
     ['young report', rowOf(29, { raw: null, kind: 'bounce' })],
@@ -80,7 +80,7 @@ test('many old rows go in chunks', async (t) => {
   assert.equal(await core.store.read.$count(inboundMessages), 310)
 })
 
-test('large rows go one by one, so that nobody waits for long', async (t) => {
+test('large rows are deleted one by one, so that no other write waits long', async (t) => {
   const { core } = await openSender(t)
   const large = { kind: 'mail', sizeBytes: 20_000_000 } as const
   const rows = [0, 1, 2].map(() => rowOf(100, large))
@@ -135,7 +135,7 @@ for (const [name, statement] of statements) {
   })
 }
 
-test('looking for what is to be read alone passes by what waits otherwise', async (t) => {
+test('the query for suspects reads no other pending rows', async (t) => {
   const { core } = await openSender(t)
   const plan = await core.store.read.all<{ detail: string }>(
     sql.raw(`explain query plan ${selectSuspect.compiled().text.replaceAll('?', '1')}`),

@@ -73,7 +73,7 @@ const broken: [string, unknown][] = [
 ]
 
 for (const [what, value] of broken) {
-  test(`${what} is no message of SNS`, () => {
+  test(`${what} is not a message of SNS`, () => {
     assert.equal(parseSnsMessage(value), undefined)
   })
 }
@@ -194,7 +194,7 @@ test('received mail is read as base64 or as it stands, as the rule or the text i
   assert.equal(read(raw), raw)
 })
 
-test('the sender of received mail is its bare address, and nobody where there is none', () => {
+test('the sender of received mail is the bare address, or empty', () => {
   const senderOf = (source?: string) => {
     const read = parseNotification(
       JSON.stringify({ notificationType: 'Received', mail: { source } }),

@@ -102,7 +102,7 @@ for (const SignatureVersion of ['1', '2']) {
   })
 }
 
-test('notificationType says the same as eventType', async (t) => {
+test('notificationType is read like eventType', async (t) => {
   const counter = await openCounter(t)
   const id = await relay(counter.sender)
   await post(counter, JSON.stringify({ notificationType: 'Delivery', mail, delivery: {} }))
@@ -139,7 +139,7 @@ test('an undetermined bounce neither suppresses nor unsubscribes, whatever its d
   assert.equal(contact?.subscribed, true)
 })
 
-test('a transient bounce is told and changes nothing', async (t) => {
+test('a transient bounce raises an event and changes nothing', async (t) => {
   const counter = await openCounter(t)
   const id = await relay(counter.sender)
   await post(counter, sesEvent('Bounce', mail, { ...hardBounce, bounceType: 'Transient' }))
@@ -149,7 +149,7 @@ test('a transient bounce is told and changes nothing', async (t) => {
   assert.equal(await counter.sender.core.store.read.$count(suppressions), 0)
 })
 
-test('a bounce or complaint of another address than the email\u2019s changes nothing', async (t) => {
+test('a bounce or complaint of another address than the recipient changes nothing', async (t) => {
   const counter = await openCounter(t)
   const id = await relay(counter.sender)
   const bouncedRecipients = [{ emailAddress: 'forwarded@elsewhere.test' }]
@@ -160,7 +160,7 @@ test('a bounce or complaint of another address than the email\u2019s changes not
   assert.deepEqual(await eventsOf(counter.sender, id), [])
 })
 
-test('a bounce that names no address is one of the email\u2019s', async (t) => {
+test('a bounce without an address is about the recipient', async (t) => {
   const counter = await openCounter(t)
   const id = await relay(counter.sender)
   await post(
@@ -171,7 +171,7 @@ test('a bounce that names no address is one of the email\u2019s', async (t) => {
   assert.equal(await counter.sender.core.store.read.$count(suppressions), 1)
 })
 
-test('what others wrote into a notification is kept in one line of bounded length', async (t) => {
+test('texts in a notification are stored as one line of limited length', async (t) => {
   const counter = await openCounter(t)
   const { read } = counter.sender.core.store
   const long = `abuse\r\nX: ${'y'.repeat(1_000)}`
@@ -193,7 +193,7 @@ test('what others wrote into a notification is kept in one line of bounded lengt
   assert.match(host?.host ?? '', /^mta\.example\.com abuse X: y{215}$/)
 })
 
-test('a delivery told before its email has left our hands is to be told again', async (t) => {
+test('a delivery notification for an email that is still being sent must come again', async (t) => {
   const counter = await openCounter(t)
   const { sender, receiver, sns } = counter
   const id = await relay(sender, { state: 'sending', status: 'SENDING', providerId: null })
@@ -223,7 +223,7 @@ test('a complaint suppresses and unsubscribes; a report of another kind does not
   assert.deepEqual((await eventsOf(sender, id))[0], ['email.complaint', { feedbackType: 'abuse' }])
 })
 
-test('opens and clicks count, those of machines apart', async (t) => {
+test('opens and clicks count, those of machines separately', async (t) => {
   const counter = await openCounter(t)
   const { sender } = counter
   const id = await relay(sender, { sentAt: START - MINUTE })
@@ -244,7 +244,7 @@ test('opens and clicks count, those of machines apart', async (t) => {
   assert.equal((click?.[1] as { link: string } | undefined)?.link, 'https://shop.test/a?b=c')
 })
 
-test('an open from the future is one of now', async (t) => {
+test('an open with a time in the future counts as now', async (t) => {
   const counter = await openCounter(t)
   const id = await relay(counter.sender, { sentAt: START - MINUTE })
   const timestamp = new Date(START + DAY).toISOString()
@@ -252,7 +252,7 @@ test('an open from the future is one of now', async (t) => {
   assert.equal((await counter.sender.email(id)).openedAt, START)
 })
 
-test('a notification counts once, however often it comes', async (t) => {
+test('a repeated notification counts once', async (t) => {
   const counter = await openCounter(t)
   const { sender, receiver, sns } = counter
   const id = await relay(sender, { sentAt: START - MINUTE })
@@ -263,7 +263,7 @@ test('a notification counts once, however often it comes', async (t) => {
   assert.equal(await sender.core.store.read.$count(snsNotifications), 1)
 })
 
-test('an email is found by its Message-ID where the relay\u2019s id is not known', async (t) => {
+test('an email is found by its Message-ID when the id of SES is unknown', async (t) => {
   const counter = await openCounter(t)
   const { sender } = counter
   const own = await relay(sender, { providerId: null })
@@ -286,7 +286,7 @@ test('an email is found by its Message-ID where the relay\u2019s id is not known
   assert.equal((await sender.email(received)).status, 'SENT')
 })
 
-test('what looks like an id of ours but is not that email\u2019s finds nothing', async (t) => {
+test("a Message-ID that only begins with an email's id finds nothing", async (t) => {
   const counter = await openCounter(t)
   const id = await relay(counter.sender, { providerId: null })
   const commonHeaders = { messageId: `<${id}@elsewhere.test>` }
@@ -294,7 +294,7 @@ test('what looks like an id of ours but is not that email\u2019s finds nothing',
   await assert.rejects(post(counter, message), { code: 'RESOURCE_NOT_FOUND', status: 404 })
 })
 
-test('no such email is 404, no message id 400, and both may come again', async (t) => {
+test('an unknown email is 404, no message id is 400, and both may be sent again', async (t) => {
   const counter = await openCounter(t)
   await assert.rejects(post(counter, sesEvent('Bounce', { messageId: 'unknown' }, hardBounce)), {
     code: 'RESOURCE_NOT_FOUND',
@@ -313,7 +313,7 @@ for (const Message of [
   '[]',
   sesEvent('Reject', mail),
 ]) {
-  test(`${Message.slice(0, 30)} is acknowledged and means nothing`, async (t) => {
+  test(`${Message.slice(0, 30)} is acknowledged and has no effect`, async (t) => {
     const counter = await openCounter(t)
     const id = await relay(counter.sender)
     await post(counter, Message)
@@ -333,7 +333,7 @@ test('outcomes of a disabled project are still recorded', async (t) => {
   assert.equal(await sender.core.store.read.$count(suppressions), 1)
 })
 
-test('a database that cannot be written leaves nothing and is told, so that SNS comes again', async (t) => {
+test('while the database cannot write, nothing is stored and the error makes SNS try again', async (t) => {
   const { sender, sns, receiver } = await openCounter(t)
   const id = await relay(sender)
   const message = sns.message({ Message: sesEvent('Delivery', mail) })
@@ -347,7 +347,7 @@ test('a database that cannot be written leaves nothing and is told, so that SNS 
   assert.equal((await sender.email(id)).status, 'DELIVERED')
 })
 
-test('what fails by itself is acknowledged, undone and can be read in the log', async (t) => {
+test('a notification whose processing fails is acknowledged, rolled back and logged', async (t) => {
   const { sender, sns, receiver } = await openCounter(t)
   const id = await relay(sender)
   const errors: unknown[] = []
@@ -364,7 +364,7 @@ test('what fails by itself is acknowledged, undone and can be read in the log', 
   assert.equal(await sender.core.store.read.$count(snsNotifications), 0)
 })
 
-// What is not believed.
+// Messages that are not trusted.
 
 const forgeries: [string, Record<string, string>][] = [
   ['another text', { Message: sesEvent('Bounce', mail, hardBounce) }],
@@ -378,7 +378,7 @@ const forgeries: [string, Record<string, string>][] = [
 ]
 
 for (const [what, change] of forgeries) {
-  test(`a notification with ${what} is not believed`, async (t) => {
+  test(`a notification with ${what} is not trusted`, async (t) => {
     const counter = await openCounter(t)
     const { sender, receiver, sns, warnings } = counter
     const id = await relay(sender)
@@ -390,7 +390,7 @@ for (const [what, change] of forgeries) {
   })
 }
 
-test('a topic that is not listed is not believed, and nothing is fetched for it', async (t) => {
+test('a topic that is not listed is not trusted, and nothing is fetched for it', async (t) => {
   const counter = await openCounter(t)
   const id = await relay(counter.sender)
   const change = { TopicArn: 'arn:aws:sns:eu-west-1:999999999999:mail' }
@@ -399,14 +399,14 @@ test('a topic that is not listed is not believed, and nothing is fetched for it'
   assert.equal((await counter.sender.email(id)).status, 'SENT')
 })
 
-test('without topics nothing is believed', async (t) => {
+test('without topics no message is trusted', async (t) => {
   const counter = await openCounter(t, { topicArns: [] })
   assert.equal(counter.receiver.isOpen, false)
   await assert.rejects(post(counter, '{}'), isRefused)
   assert.deepEqual(counter.sns.asked, [])
 })
 
-test('what is older than two hours, or from the future, is not believed', async (t) => {
+test('a message older than two hours, or from the future, is not trusted', async (t) => {
   const counter = await openCounter(t)
   await relay(counter.sender)
   const Timestamp = (at: number) => ({ Timestamp: new Date(at).toISOString() })
@@ -430,7 +430,7 @@ test('a certificate of another host is not fetched, however good the signature',
   assert.deepEqual(counter.sns.asked, [])
 })
 
-test('what is not public is refused for good, what does not answer another time', async (t) => {
+test('an internal address is refused for good, a failed request only for now', async (t) => {
   let isRefusal = true
   const publicFetch = async () =>
     ({ ok: false, isRefused: isRefusal, error: 'it has the address 10.0.0.1' }) as const
@@ -445,7 +445,7 @@ const badCertificates: [string, FakeSnsOptions, string][] = [
   ['is over', { validFrom: START - DAY, validTo: START - 1_000 }, 'not in force'],
   ['has not begun', { validFrom: START + 1_000, validTo: START + DAY }, 'not in force'],
   [
-    'is of somebody else',
+    'is of another host',
     { names: ['sns.evil.test'] },
     'the certificate is issued to CN=sns.evil.test',
   ],
@@ -460,7 +460,7 @@ const badCertificates: [string, FakeSnsOptions, string][] = [
 ]
 
 for (const [what, options, why] of badCertificates) {
-  test(`a certificate that ${what} makes nobody believed`, async (t) => {
+  test(`a certificate that ${what} is not trusted`, async (t) => {
     const counter = await openCounter(t, {
       sns: createSns({ ...validity, now: () => START, ...options }),
     })
@@ -475,7 +475,7 @@ test('another signer with a certificate of its own is not SNS', async (t) => {
   await assert.rejects(counter.receiver.receive(forger.message()), isRefused)
 })
 
-test('a certificate is fetched once, also for many at a time, and again after a day', async (t) => {
+test('a certificate is fetched once, also for concurrent messages, and again after a day', async (t) => {
   const counter = await openCounter(t)
   const { sender, sns } = counter
   await Promise.all(Array.from({ length: 5 }, () => post(counter, 'hello')))
@@ -487,7 +487,7 @@ test('a certificate is fetched once, also for many at a time, and again after a 
   assert.deepEqual(sns.asked, [CERTIFICATE_URL, CERTIFICATE_URL])
 })
 
-test('a server of certificates that fails is not asked again within ten seconds, nor by all at once', async (t) => {
+test('a failed certificate fetch is not repeated within ten seconds, nor for every concurrent message', async (t) => {
   let asked = 0
   const hold = Promise.withResolvers<void>()
   const publicFetch = async () => {
@@ -510,7 +510,7 @@ test('a server of certificates that fails is not asked again within ten seconds,
   assert.equal(asked, 5)
 })
 
-test('strangers who name other certificates do not make ours be forgotten', async (t) => {
+test('other certificate URLs do not evict good certificates from the cache', async (t) => {
   const counter = await openCounter(t)
   const { sns, receiver } = counter
   await post(counter, 'hello')
@@ -575,7 +575,7 @@ test('a host of SNS with an internal address is not asked to confirm', async (t)
   await assert.rejects(receiver.receive(sns.message(confirmation)), isRefused)
 })
 
-test('a forged confirmation, or one of another topic, is asked for nowhere', async (t) => {
+test('a forged confirmation, or one of another topic, is not fetched', async (t) => {
   const { receiver, sns } = await openCounter(t)
   const message = sns.message(confirmation)
   await assert.rejects(receiver.receive({ ...message, Token: 'other' }), isRefused)
@@ -584,7 +584,7 @@ test('a forged confirmation, or one of another topic, is asked for nowhere', asy
   assert.ok(!sns.asked.includes(SUBSCRIBE_URL))
 })
 
-test('a confirmation that does not get through is asked for again', async (t) => {
+test('a failed confirmation is fetched again', async (t) => {
   let status = 500
   const { receiver, sns, sender } = await openCounter(t, {
     publicFetch: async (url) => {
@@ -599,7 +599,7 @@ test('a confirmation that does not get through is asked for again', async (t) =>
   await receiver.receive(message)
 })
 
-test('the end of a subscription is acknowledged, and not undone', async (t) => {
+test('the end of a subscription is acknowledged', async (t) => {
   const { receiver, sns } = await openCounter(t)
   await receiver.receive(sns.message({ ...confirmation, Type: 'UnsubscribeConfirmation' }))
   assert.deepEqual(sns.asked, [CERTIFICATE_URL])
@@ -625,7 +625,7 @@ const receivedEvent = (recipients: string[], change: Record<string, unknown> = {
     ...change,
   })
 
-test('received mail goes the way of what comes by SMTP, for domains of ours alone', async (t) => {
+test('received mail is processed like mail by SMTP, for our domains only', async (t) => {
   const counter = await openCounter(t)
   const { sender, receiver, sns } = counter
   let rings = 0
@@ -650,20 +650,20 @@ test('received mail goes the way of what comes by SMTP, for domains of ours alon
   assert.ok(row?.raw?.toString().endsWith(raw))
 })
 
-test('received mail for nobody here is acknowledged and not kept', async (t) => {
+test('received mail for other domains is acknowledged and not stored', async (t) => {
   const counter = await openCounter(t)
   await post(counter, receivedEvent(['someone@elsewhere.test', `b.token@bounce.example.test`]))
   assert.equal(await counter.sender.core.store.read.$count(inboundMessages), 0)
 })
 
-test('received mail without its content is kept as far as it is known', async (t) => {
+test('received mail without its content is stored with its header section', async (t) => {
   const counter = await openCounter(t)
   await post(counter, receivedEvent(['info@example.test'], { content: undefined }))
   const [row] = await counter.sender.core.store.read.select().from(inboundMessages).all()
   assert.ok(row?.raw?.toString().endsWith('Subject: Hi\r\n\r\n'))
 })
 
-test('mail inserted in a transaction that fails is not kept', async (t) => {
+test('mail inserted in a transaction that fails is not stored', async (t) => {
   const { sender } = await openCounter(t)
   const message = {
     reversePath: '',
@@ -684,7 +684,7 @@ test('mail inserted in a transaction that fails is not kept', async (t) => {
 
 // Housekeeping.
 
-test('ids are forgotten once a message would be too old to be believed', async (t) => {
+test('ids are deleted once their message would be too old to be trusted', async (t) => {
   const { sender } = await openCounter(t)
   const { store } = sender.core
   await store.write(async (tx) => {

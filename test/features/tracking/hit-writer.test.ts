@@ -21,7 +21,7 @@ function fillable(store: Store) {
 }
 
 describe('the hit log', () => {
-  it('writes what is waiting at a stop', async (t) => {
+  it('writes waiting hits at a stop', async (t) => {
     const { core, deliver, email } = await openTrackedSender(t)
     const hits = startHitWriter(core, long)
     const id = await deliver()
@@ -48,7 +48,7 @@ describe('the hit log', () => {
     await hits.stop()
   })
 
-  it('judges what comes within a second together', async (t) => {
+  it('detects machines in all hits of a second together', async (t) => {
     const { core, deliver, email, told } = await openTrackedSender(t)
     const hits = startHitWriter(core, long)
     const id = await deliver()
@@ -114,7 +114,7 @@ describe('the hit log', () => {
     assert.deepEqual(hits.counts(), { waiting: 0, lost: 3 })
   })
 
-  it('ends its stop when the database cannot write, and says what was lost', async (t) => {
+  it('finishes its stop when the database cannot write, and logs the lost hits', async (t) => {
     const { core, deliver } = await openTrackedSender(t)
     const hits = startHitWriter({ ...core, store: fillable(core.store).store }, { groupMs: 0 })
     hits.add(open(await deliver()))

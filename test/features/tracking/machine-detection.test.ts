@@ -21,7 +21,7 @@ const people = [
   'Mozilla/4.0 (compatible; ms-office; MSOffice 16)',
 ]
 
-/** They fetch pixels for people; nobody follows a link with them. */
+/** They fetch pixels for people; clicks do not pass through them. */
 const readers = [
   'Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)',
   'YahooMailProxy; https://help.yahoo.com/kb/yahoo-mail-proxy-SLN28749.html',
@@ -58,7 +58,7 @@ describe('a request', () => {
     assert.equal(by({}), false)
   })
 
-  it('through an image proxy opens for a person and clicks for nobody', () => {
+  it('through an image proxy is an open by a person, and never a click by one', () => {
     for (const agent of readers) {
       assert.equal(isMachineAgent('open', agent), false, agent)
       assert.equal(isMachineAgent('click', agent), true, agent)
@@ -118,7 +118,7 @@ describe('a visit', () => {
     assert.deepEqual(findBursts(clicks([0, 'a'], [500, 'b'], [1_000, 'c'])), [false, false, false])
   })
 
-  it('of a machine leaves alone what lies further off', () => {
+  it('of a machine does not include hits further away in time', () => {
     const visit = clicks([0, 'a'], [5_000, 'a'], [5_001, 'b'], [5_002, 'c'], [9_000, 'a'])
     assert.deepEqual(findBursts(visit), [false, true, true, true, false])
   })

@@ -17,7 +17,7 @@ import {
 } from './tracked-sender.ts'
 
 describe('opens and clicks of people', () => {
-  it('count each, keep the first time, and are told with running numbers', async (t) => {
+  it('are counted, keep the first time, and raise events with running numbers', async (t) => {
     const { deliver, record, email, told } = await openTrackedSender(t)
     const id = await deliver()
     await record(open(id), open(id, LATER + MINUTE), click(id, link, LATER + 2 * MINUTE))
@@ -50,7 +50,7 @@ describe('opens and clicks of people', () => {
     ])
   })
 
-  it('are counted by their times, in whatever order they come', async (t) => {
+  it('are counted in the order of their times, not of their arrival', async (t) => {
     const { deliver, record, email, told } = await openTrackedSender(t)
     const id = await deliver()
     await record(open(id, LATER + 2 * MINUTE), open(id, LATER))
@@ -61,7 +61,7 @@ describe('opens and clicks of people', () => {
     )
   })
 
-  it('are told of the contact and the project', async (t) => {
+  it('raise events of the contact and the project', async (t) => {
     const { deliver, record, core, email, project } = await openTrackedSender(t)
     const id = await deliver()
     await record(open(id))
@@ -161,7 +161,7 @@ describe('opens and clicks of machines', () => {
     assert.deepEqual(await sender.told(id), [])
   }
 
-  it('are counted apart, change no status and are not told', async (t) => {
+  it('are counted separately, change no status and raise no event', async (t) => {
     const sender = await openTrackedSender(t)
     const id = await sender.deliver()
     await sender.record({ ...open(id), isMachine: true }, { ...click(id, link), isMachine: true })

@@ -78,13 +78,13 @@ describe('a click token', () => {
     const resolve = createClickResolver({ ...sender.core, keyring })
     const token = createClickToken(before.keys('click')[0], { emailId, link })
     assert.deepEqual(await resolve(token), { emailId, link })
-    const stranger = createKeyring('the secret of somebody else')
+    const stranger = createKeyring('the secret of another server')
     const forged = createClickToken(stranger.keys('click')[0], { emailId, link })
     assert.equal(await resolve(forged), undefined)
   })
 })
 
-describe('nobody but us says where a click leads', () => {
+describe('a click leads only where our signature says', () => {
   it('a number that is no link of the content leads nowhere', async (t) => {
     const { sender, emailId, key, resolve } = await openLinked(t)
     const other = await sender.deliver({}, '<a href="https://other.test/">x</a>')
@@ -131,7 +131,7 @@ describe('nobody but us says where a click leads', () => {
     for (const token of others) assert.equal(await resolve(token), undefined)
   })
 
-  it('only http and https are followed, whoever signed it', async (t) => {
+  it('only http and https are followed, even with a signature', async (t) => {
     const { emailId, key, resolve } = await openLinked(t)
     const others = [
       'javascript:alert(1)',

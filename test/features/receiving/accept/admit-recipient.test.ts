@@ -40,7 +40,7 @@ async function open(t: TestContext) {
   return { core, project, shop, set, emailId, bounce, leave, admit }
 }
 
-test('takes return paths and unsubscriptions with our signature, in either case', async (t) => {
+test('accepts return paths and unsubscribe addresses with our signature, in either letter case', async (t) => {
   const { emailId, bounce, leave, admit } = await open(t)
   for (const host of [`bounce.${HOSTNAME}`, 'bounce.shop.test', 'bounce.sender.test']) {
     const address = `${bounce}@${host}`
@@ -92,7 +92,7 @@ test('takes any mailbox of a domain that is verified and whose MX is us, or that
   assert.deepEqual(await admit('info@shop.test'), { refuse: 'relay' })
 })
 
-test('keeps mail to postmaster and abuse of our own host names, and has no other mailbox there', async (t) => {
+test('accepts mail to postmaster and abuse of our host names, and to no other mailbox there', async (t) => {
   const { admit } = await open(t)
   assert.deepEqual(await admit('Postmaster'), { for: 'server', address: 'postmaster' })
   for (const host of [HOSTNAME, `bounce.${HOSTNAME}`, 'bounce.shop.test']) {
@@ -105,7 +105,7 @@ test('keeps mail to postmaster and abuse of our own host names, and has no other
   assert.deepEqual(await admit('postmaster@bounce.claimed.test'), { refuse: 'relay' })
 })
 
-test('relays for nobody, whatever way the address is written', async (t) => {
+test('never relays, however the address is written', async (t) => {
   const { admit } = await open(t)
   const addresses = [
     'user@elsewhere.test',
@@ -138,7 +138,7 @@ test('relays for nobody, whatever way the address is written', async (t) => {
   }
 })
 
-test('whatever is taken is at a domain of ours or signed by us', async (t) => {
+test('every accepted address is at one of our domains or has our signature', async (t) => {
   const { admit } = await open(t)
   const part = fc.constantFrom('a', 'b.', 'u.', '@', '%', '!', '"', ':', ',', '.', '<', ' ', 'é')
   const host = fc.constantFrom('shop.test', 'elsewhere.test', HOSTNAME, `bounce.${HOSTNAME}`)

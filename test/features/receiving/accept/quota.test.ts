@@ -10,7 +10,7 @@ import {
   inboundMessages,
   inboundUsage,
 } from '../../../../src/store/schema/inbound.ts'
-import { letter, openReceiver, type Receiver, shareReader } from '../receiver.ts'
+import { buildMessage, openReceiver, type Receiver, shareReader } from '../receiver.ts'
 
 const shared = shareReader()
 const server = { for: 'server', address: 'postmaster' } as const
@@ -39,16 +39,16 @@ test('kept bytes are counted by whose they are, however rows come and go', async
   const projectId = box.project.id
   const own = { for: 'mailbox', address: 'help@example.test', projectId } as const
   const other = { for: 'mailbox', address: 'sales@example.test', projectId } as const
-  const both = await box.arrive({ to: [own, other, server], raw: letter({}) })
+  const both = await box.arrive({ to: [own, other, server], raw: buildMessage({}) })
   assert.deepEqual(await usage(box), { [projectId]: both.sizeBytes, server: both.sizeBytes })
   // A report loses its text when it was read.
-  await box.arrive({ to: [box.leaving(id)], raw: letter({}) })
+  await box.arrive({ to: [box.leaving(id)], raw: buildMessage({}) })
   assert.deepEqual(await usage(box), {
     [projectId]: both.sizeBytes,
     server: both.sizeBytes,
     reports: 0,
   })
-  const second = await box.arrive({ to: [own], raw: letter({}, 'Hello again') })
+  const second = await box.arrive({ to: [own], raw: buildMessage({}, 'Hello again') })
   assert.equal((await usage(box))[projectId], both.sizeBytes + second.sizeBytes)
   await deleteInboundMessages(box.core, [both.id])
   assert.deepEqual(await usage(box), { [projectId]: second.sizeBytes, server: 0, reports: 0 })
@@ -80,16 +80,16 @@ test('of mail to the server itself 100 MB are kept in all', async (t) => {
   await keep(box, [box.returnPath(await box.deliver())])
 })
 
-test('what comes to a return path and cannot be understood is kept within bounds', async (t) => {
+test('unrecognised mail to a return path is stored within limits', async (t) => {
   const box = await openReceiver(t, shared)
   const id = await box.deliver()
-  const small = await box.arrive({ to: [box.returnPath(id)], raw: letter({}) })
+  const small = await box.arrive({ to: [box.returnPath(id)], raw: buildMessage({}) })
   assert.deepEqual([small.kind, small.raw === null], ['other', false])
-  const large = letter({}, 'x'.repeat(2 * MIB))
+  const large = buildMessage({}, 'x'.repeat(2 * MIB))
   assert.equal((await box.arrive({ to: [box.returnPath(id)], raw: large })).raw, null)
   const full = { bytes: 100 * MIB }
   await box.core.store.write((tx) => tx.update(inboundUsage).set(full))
-  assert.equal((await box.arrive({ to: [box.returnPath(id)], raw: letter({}) })).raw, null)
+  assert.equal((await box.arrive({ to: [box.returnPath(id)], raw: buildMessage({}) })).raw, null)
 })
 
 test('a network hands in 20 messages an hour for the server itself', () => {
@@ -110,7 +110,7 @@ test('a network hands in 20 messages an hour for the server itself', () => {
   assert.equal(serverMailLimit.count('192.0.2.1'), undefined)
   takeBack?.()
   assert.ok(serverMailLimit.count('192.0.2.1'))
-  // A clock that was set back keeps nobody out for longer.
+  // A clock that was set back blocks no network for longer.
   at -= 86_400_000
   assert.ok(serverMailLimit.allows('192.0.2.1'))
 })

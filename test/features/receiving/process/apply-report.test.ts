@@ -6,7 +6,15 @@ import { inboundMessages } from '../../../../src/store/schema/inbound.ts'
 import { attempts, emails } from '../../../../src/store/schema/messages.ts'
 import { strikes } from '../../../../src/store/schema/suppressions.ts'
 import { address } from '../../../core.ts'
-import { arf, DAY, dsn, letter, openReceiver, type Receiver, shareReader } from '../receiver.ts'
+import {
+  arf,
+  buildMessage,
+  DAY,
+  dsn,
+  openReceiver,
+  type Receiver,
+  shareReader,
+} from '../receiver.ts'
 
 const shared = shareReader()
 
@@ -63,7 +71,7 @@ test('a suppressed address gets nothing more, and may be sent to again once it i
   assert.equal((await box.email(taken?.email ?? '')).status, 'PENDING')
 })
 
-test('delayed, relayed and delivered notices do what they say and no more', async (t) => {
+test('delayed, relayed and delivered reports have their own effects only', async (t) => {
   const box = await openReceiver(t, shared)
   const id = await box.deliver({ state: 'relayed', status: 'SENT', deliveredAt: null })
   const to = [box.returnPath(id)]
@@ -82,7 +90,7 @@ test('delayed, relayed and delivered notices do what they say and no more', asyn
   assert.equal(told[0]?.data?.transientBounce, true)
 })
 
-test('a bounce of somebody the email was not for is a strike, never a suppression', async (t) => {
+test('a bounce for another address than the recipient is a strike, never a suppression', async (t) => {
   const box = await openReceiver(t, shared)
   const id = await box.deliver()
   await box.arrive({ to: [box.returnPath(id)], raw: dsn({ recipient: 'victim@elsewhere.test' }) })
@@ -93,7 +101,7 @@ test('a bounce of somebody the email was not for is a strike, never a suppressio
   assert.equal(event?.data?.bounceType, 'Undetermined')
 })
 
-test('a forward that says whom the email was for is believed where the local part is the same', async (t) => {
+test('the original recipient of a forward counts when the local part is the same', async (t) => {
   const box = await openReceiver(t, shared)
   const id = await box.deliver()
   const raw = dsn({ recipient: 'ada@inner.test', originalRecipient: 'ADA@dest.test' })
@@ -123,7 +131,7 @@ const behindAliases = {
   }),
 }
 for (const [whose, raw] of Object.entries(behindAliases)) {
-  test(`a bounce of somebody behind an alias ${whose} is a strike of the alias`, async (t) => {
+  test(`a bounce for an address behind an alias ${whose} is a strike of the alias`, async (t) => {
     const box = await openReceiver(t, shared)
     const [id, other] = [await box.deliver(), await box.deliver()]
     await box.arrive({ to: [box.returnPath(id)], raw })
@@ -148,7 +156,7 @@ test('of several that a report names, the recipient of the email counts', async 
   assert.equal((await box.email(id)).status, 'DELIVERED')
 })
 
-test('a report at a return path about another email of ours is ignored', async (t) => {
+test('a report to a return path about another of our emails is ignored', async (t) => {
   const box = await openReceiver(t, shared)
   const [id, other] = [await box.deliver(), await box.deliver()]
   const raw = dsn({ returned: [mark(box, other)] })
@@ -171,7 +179,7 @@ test('a return path older than 30 days is ignored and logged', async (t) => {
   assert.deepEqual(box.logged, ['received mail was ignored'])
 })
 
-test('a complaint counts by a mark of ours inside the returned message only', async (t) => {
+test('a complaint counts only by our token inside the returned message', async (t) => {
   const box = await openReceiver(t, shared)
   const id = await box.deliver()
   await box.subscribe()
@@ -196,7 +204,7 @@ test('a complaint counts by a mark of ours inside the returned message only', as
   assert.equal((await box.contact('ada@dest.test'))?.subscribed, false)
 })
 
-test('a complaint with a mark of 31 days ago is ignored', async (t) => {
+test('a complaint with a token of 31 days ago is ignored', async (t) => {
   const box = await openReceiver(t, shared)
   const id = await box.deliver()
   box.clock.now = Date.now() + 31 * DAY
@@ -205,7 +213,7 @@ test('a complaint with a mark of 31 days ago is ignored', async (t) => {
   assert.deepEqual(await box.list(), [])
 })
 
-test('a DSN that answers the From field acts by the mark of what it returns, on that recipient only', async (t) => {
+test('a DSN to the From address applies by the token of the returned message, to its recipient only', async (t) => {
   const box = await openReceiver(t, shared)
   const [id, other] = [await box.deliver(), await box.deliver()]
   const to = [box.mailbox('shop@example.test')]
@@ -216,15 +224,15 @@ test('a DSN that answers the From field acts by the mark of what it returns, on 
   assert.equal((await box.email(id)).status, 'BOUNCED')
 })
 
-test('an automatic reply or ordinary mail at a return path is noted and nothing else', async (t) => {
+test('an automatic reply or ordinary mail to a return path is recorded and has no effect', async (t) => {
   const box = await openReceiver(t, shared)
   const id = await box.deliver()
   const to = [box.returnPath(id)]
-  const vacation = letter({ 'Auto-Submitted': 'auto-replied', Subject: 'Out of office' })
+  const vacation = buildMessage({ 'Auto-Submitted': 'auto-replied', Subject: 'Out of office' })
   const reply = await box.arrive({ to, raw: vacation, from: 'ada@dest.test' })
   assert.equal(reply.kind, 'auto-reply')
   assert.equal(reply.raw, null)
-  const mail = await box.arrive({ to, raw: letter({}), from: 'ada@dest.test' })
+  const mail = await box.arrive({ to, raw: buildMessage({}), from: 'ada@dest.test' })
   assert.equal(mail.kind, 'other')
   assert.notEqual(mail.raw, null)
   assert.equal((await box.email(id)).status, 'DELIVERED')
@@ -232,10 +240,13 @@ test('an automatic reply or ordinary mail at a return path is noted and nothing 
   assert.equal((await box.counts()).emails, 1)
 })
 
-test('mail for the operator is kept whole and becomes no email of a project', async (t) => {
+test('mail for the operator is stored whole and becomes no email of a project', async (t) => {
   const box = await openReceiver(t, shared)
   const to = [{ for: 'server', address: 'postmaster' } as const]
-  const row = await box.arrive({ to, raw: letter({ Subject: '=?utf-8?q?Gr=C3=BC=C3=9Fe?=' }) })
+  const row = await box.arrive({
+    to,
+    raw: buildMessage({ Subject: '=?utf-8?q?Gr=C3=BC=C3=9Fe?=' }),
+  })
   assert.equal(row.kind, 'mail')
   assert.equal(row.subject, 'Grüße')
   assert.match(row.raw?.toString() ?? '', /Hello/)
@@ -248,7 +259,7 @@ test('a mail that unsubscribes does so once, however old the email is', async (t
   await box.subscribe()
   box.clock.now = Date.now() + 400 * DAY
   const to = [box.leaving(id)]
-  const raw = letter({ From: 'ada@dest.test', Subject: 'please no more' }, '')
+  const raw = buildMessage({ From: 'ada@dest.test', Subject: 'please no more' }, '')
   const row = await box.arrive({ to, raw, from: 'ada@dest.test' })
   assert.equal(row.kind, 'unsubscribe')
   assert.equal(row.raw, null)
@@ -262,7 +273,7 @@ test('a mail that unsubscribes does so once, however old the email is', async (t
   assert.deepEqual(await box.list(), [])
 })
 
-test('bounces and vacation replies at an unsubscribe address unsubscribe nobody', async (t) => {
+test('bounces and vacation replies to an unsubscribe address do not unsubscribe', async (t) => {
   const box = await openReceiver(t, shared)
   const id = await box.deliver()
   await box.subscribe()
@@ -270,13 +281,13 @@ test('bounces and vacation replies at an unsubscribe address unsubscribe nobody'
   const machines = [
     { raw: dsn(), from: '' },
     { raw: dsn(), from: 'mailer-daemon@dest.test' },
-    { raw: letter({ Subject: 'unsubscribe' }), from: '' },
+    { raw: buildMessage({ Subject: 'unsubscribe' }), from: '' },
     {
-      raw: letter({ 'Auto-Submitted': 'auto-replied', Subject: 'Out of office' }),
+      raw: buildMessage({ 'Auto-Submitted': 'auto-replied', Subject: 'Out of office' }),
       from: 'a@b.test',
     },
     {
-      raw: letter({
+      raw: buildMessage({
         ...{ 'Auto-Submitted': 'auto-replied', Subject: 'unsubscribe' },
         'In-Reply-To': '<x@y.test>',
       }),
@@ -298,7 +309,7 @@ test('the mail that a mail program writes to unsubscribe its reader is obeyed', 
   for (const marked of [fields, { ...fields, 'X-Apple-Unsubscribe': 'true' }]) {
     const id = await box.deliver()
     await box.subscribe()
-    const raw = letter(marked)
+    const raw = buildMessage(marked)
     const row = await box.arrive({ to: [box.leaving(id)], raw, from: 'ada@dest.test' })
     assert.equal(row.kind, 'unsubscribe')
     assert.equal((await box.contact('ada@dest.test'))?.subscribed, false)
@@ -306,12 +317,18 @@ test('the mail that a mail program writes to unsubscribe its reader is obeyed', 
   assert.deepEqual(await box.list(), [])
 })
 
-test('nothing that comes in is ever answered', async (t) => {
+test('received mail is never answered', async (t) => {
   const box = await openReceiver(t, shared)
   const id = await box.deliver()
   const to = [box.returnPath(id), box.leaving(id), box.mailbox()]
   const from = 'eve@else.test'
-  for (const raw of [dsn(), arf([mark(box, id)]), letter({}), '', letter({ 'List-Id': 'x' })]) {
+  for (const raw of [
+    dsn(),
+    arf([mark(box, id)]),
+    buildMessage({}),
+    '',
+    buildMessage({ 'List-Id': 'x' }),
+  ]) {
     await box.arrive({ to, raw, from })
     await box.arrive({ to, raw })
   }
@@ -321,7 +338,7 @@ test('nothing that comes in is ever answered', async (t) => {
   assert.equal(await box.core.store.read.$count(inboundMessages), 10)
 })
 
-test('what a DSN says is kept: code, words, final address, and the status of one that quotes no reply', async (t) => {
+test("a DSN's code, text, final address and, without a quoted reply, status are stored", async (t) => {
   const box = await openReceiver(t, shared)
   const quoted = await box.deliver()
   const raw = dsn({

@@ -11,7 +11,7 @@ function complaint({ core }: Receiver, emailId: string, feedbackType: string): s
   return arf([mark]).replace('Feedback-Type: abuse', `Feedback-Type: ${feedbackType}`)
 }
 
-test('a feedback report that is no complaint harms nobody and is mail like any other', async (t) => {
+test('a feedback report that is not a complaint has no effect and is ordinary mail', async (t) => {
   const box = await openReceiver(t, shared)
   const id = await box.deliver()
   await box.subscribe()
@@ -31,7 +31,7 @@ test('a feedback report that is no complaint harms nobody and is mail like any o
   assert.deepEqual(names, ['email.received', 'email.received', 'email.received'])
 })
 
-test('a feedback report of who wants off the list unsubscribes, and suppresses nobody', async (t) => {
+test('a feedback report of type opt-out unsubscribes and does not suppress', async (t) => {
   const box = await openReceiver(t, shared)
   const id = await box.deliver()
   await box.subscribe()
@@ -43,7 +43,7 @@ test('a feedback report of who wants off the list unsubscribes, and suppresses n
   assert.deepEqual(await box.list(), [])
 })
 
-test('a complaint that comes again is no news, and no mail either', async (t) => {
+test('a repeated complaint raises no event and is not delivered as mail', async (t) => {
   const box = await openReceiver(t, shared)
   const id = await box.deliver()
   const to = [box.mailbox('abuse@example.test')]
@@ -56,7 +56,7 @@ test('a complaint that comes again is no news, and no mail either', async (t) =>
   assert.equal((await box.counts()).emails, 1)
 })
 
-test('what was complained of has arrived, and an error of its queue time is none any more', async (t) => {
+test('an email with a complaint was delivered, and its earlier error is cleared', async (t) => {
   const box = await openReceiver(t, shared)
   const id = await box.deliver({
     ...{ state: 'deferred', status: 'PENDING', deliveredAt: null, error: '451 later' },

@@ -9,7 +9,7 @@ import { createReturnPathLocalPart } from '../../../../src/mail/signed-tokens.ts
 import { eq, sql } from '../../../../src/store/drizzle.ts'
 import { contents, type Email, emails } from '../../../../src/store/schema/messages.ts'
 import { addProject } from '../../messages/sender.ts'
-import { dsn, letter, openReceiver, type Receiver, shareReader } from '../receiver.ts'
+import { buildMessage, dsn, openReceiver, type Receiver, shareReader } from '../receiver.ts'
 
 const shared = shareReader()
 const bob = 'bob@people.test'
@@ -23,7 +23,7 @@ test('a reply becomes an email of the project, attributed to its sender and to w
   const box = await openReceiver(t, shared)
   const id = await box.deliver()
   const { messageId } = await box.email(id)
-  const raw = letter({
+  const raw = buildMessage({
     ...{ 'Message-ID': '<reply-1@people.test>', 'In-Reply-To': `<${messageId}>` },
     ...{ 'Reply-To': 'Bob <bob+r@people.test>', To: 'help@example.test' },
   })
@@ -75,7 +75,7 @@ test('a known sender keeps its state', async (t) => {
   await box.deliver()
   await box.subscribe()
   const before = await box.contact('ada@dest.test')
-  const raw = letter({ From: 'Ada <ADA@dest.test>' })
+  const raw = buildMessage({ From: 'Ada <ADA@dest.test>' })
   await box.arrive({ to: [box.mailbox()], raw, from: 'ada@dest.test' })
   assert.deepEqual(await box.contact('ada@dest.test'), before)
   assert.equal((await box.latest()).contactId, before?.id)
@@ -100,11 +100,11 @@ test('References and ids that a client chose lead to the email answered, of the 
     [{ 'In-Reply-To': '<' }, null],
   ]
   for (const [fields, expected] of cases) {
-    await box.arrive({ to: [box.mailbox()], raw: letter(fields), from: bob })
+    await box.arrive({ to: [box.mailbox()], raw: buildMessage(fields), from: bob })
     assert.equal((await box.latest()).answeredEmailId, expected, JSON.stringify(fields))
   }
   const to = [box.mailbox('help@other.test', other.id)]
-  await box.arrive({ to, raw: letter({ 'In-Reply-To': `<${messageId}>` }), from: bob })
+  await box.arrive({ to, raw: buildMessage({ 'In-Reply-To': `<${messageId}>` }), from: bob })
   const stranger = await box.latest()
   assert.equal(stranger.projectId, other.id)
   assert.equal(stranger.answeredEmailId, null)
@@ -118,7 +118,7 @@ test('a message to mailboxes of two projects is an email of each, and neither le
     box.mailbox('sales@example.test'),
     box.mailbox('info@other.test', other.id),
   ]
-  await box.arrive({ to, raw: letter({}), from: bob })
+  await box.arrive({ to, raw: buildMessage({}), from: bob })
   const rows = await box.core.store.read.select().from(emails).all()
   assert.deepEqual(
     rows.map(({ projectId, fromAddress }) => [projectId, fromAddress]),
@@ -134,7 +134,7 @@ test('a message to mailboxes of two projects is an email of each, and neither le
   )
 })
 
-test('HTML is kept without anything that acts, hides or leads into our pages', async (t) => {
+test('HTML is stored without scripts, hidden text and links into our pages', async (t) => {
   const box = await openReceiver(t, shared)
   const html = `<html><head><title>t</title><style>p{display:none}</style></head><body onload=x()>
     <p style="display:none" class=a id=b onclick="x()">Hello <b>you</b></p><script>alert(1)</script>
@@ -144,7 +144,7 @@ test('HTML is kept without anything that acts, hides or leads into our pages', a
     <form action="https://evil.test"><input name=a><button>go</button></form><iframe src=x></iframe>
     <svg><script>1</script></svg><object data=x></object><base href="https://evil.test">
     <meta http-equiv=refresh content="0;url=x"><math><mi xlink:href="data:x">m</mi></math></body>`
-  const raw = letter({ 'Content-Type': 'text/html; charset=utf-8' }, html)
+  const raw = buildMessage({ 'Content-Type': 'text/html; charset=utf-8' }, html)
   await box.arrive({ to: [box.mailbox()], raw, from: bob })
   const content = await contentOf(box, await box.latest())
   assert.equal(content?.isText, false)
@@ -158,10 +158,10 @@ test('HTML is kept without anything that acts, hides or leads into our pages', a
   assert.doesNotMatch(body, forbidden)
 })
 
-test('what others wrote is shown as it came: nothing in it is a template', async (t) => {
+test('the text of others is stored unchanged: nothing in it is rendered as a template', async (t) => {
   const box = await openReceiver(t, shared)
   const subject = '{{ email }} {% for x in (1..9) %}'
-  const raw = letter({ Subject: subject }, '{{ unsubscribeUrl }} {% raw')
+  const raw = buildMessage({ Subject: subject }, '{{ unsubscribeUrl }} {% raw')
   await box.arrive({ to: [box.mailbox()], raw, from: bob })
   const outbound = { preview: async () => [] } as unknown as typeof box.core.outbound
   const { data } = await listActivity({ ...box.core, outbound }, box.project.id, { limit: 10 })
@@ -173,7 +173,7 @@ test('what others wrote is shown as it came: nothing in it is a template', async
 
 test('attachments are listed with their names, types and sizes', async (t) => {
   const box = await openReceiver(t, shared)
-  const raw = letter(
+  const raw = buildMessage(
     { 'Content-Type': 'multipart/mixed; boundary=b' },
     [
       ...['--b', 'Content-Type: text/plain', '', 'see there', ''],
@@ -199,9 +199,9 @@ test('attachments are listed with their names, types and sizes', async (t) => {
   assert.equal((await contentOf(box, await box.latest()))?.body, 'see there')
 })
 
-test('an automatic reply at a mailbox is kept and marked', async (t) => {
+test('an automatic reply to a mailbox is stored and marked', async (t) => {
   const box = await openReceiver(t, shared)
-  const raw = letter({ 'Auto-Submitted': 'auto-replied', Subject: 'Out of office' })
+  const raw = buildMessage({ 'Auto-Submitted': 'auto-replied', Subject: 'Out of office' })
   const row = await box.arrive({ to: [box.mailbox()], raw, from: bob })
   assert.equal(row.kind, 'auto-reply')
   const [event] = await box.told()
@@ -209,27 +209,27 @@ test('an automatic reply at a mailbox is kept and marked', async (t) => {
   assert.equal(event?.data?.autoReply, true)
 })
 
-test('our own mail that comes back to a mailbox is kept, and is no news', async (t) => {
+test('our own mail that comes back to a mailbox is stored and raises no event', async (t) => {
   const box = await openReceiver(t, shared)
   const id = await box.deliver()
   const token = createReturnPathLocalPart(box.core.keyring.keys('return-path')[0], id).slice(2)
-  const raw = letter({ 'X-Pillarbox-Id': token })
+  const raw = buildMessage({ 'X-Pillarbox-Id': token })
   const row = await box.arrive({ to: [box.mailbox()], raw, from: 'shop@example.test' })
   assert.deepEqual(row.summary?.acts, [{ did: 'ignored', why: 'our own mail came back' }])
   assert.notEqual(row.raw, null)
   assert.deepEqual(await box.told(), [])
   assert.equal((await box.counts()).emails, 1)
-  const forged = letter({ 'X-Pillarbox-Id': 'a'.repeat(42) })
+  const forged = buildMessage({ 'X-Pillarbox-Id': 'a'.repeat(42) })
   await box.arrive({ to: [box.mailbox()], raw: forged, from: bob })
   assert.equal((await box.told()).length, 1)
 })
 
-test('what another project of this server sent is mail like any other', async (t) => {
+test('mail of another project of this server is ordinary mail', async (t) => {
   const box = await openReceiver(t, shared)
   const other = await addProject(box.core, 'Other', 'other.test')
   const id = await box.deliver()
   const token = createReturnPathLocalPart(box.core.keyring.keys('return-path')[0], id).slice(2)
-  const raw = letter({ 'X-Pillarbox-Id': token })
+  const raw = buildMessage({ 'X-Pillarbox-Id': token })
   const to = [box.mailbox('help@other.test', other.id), box.mailbox()]
   const row = await box.arrive({ to, raw, from: 'shop@example.test' })
   const email = await box.latest()
@@ -261,10 +261,10 @@ const cappedOf = async (box: Receiver) => {
   return told.filter(({ data }) => data?.isCapped === true)
 }
 
-test('of one sender to one mailbox 30 an hour are news, the rest is seen and marked', async (t) => {
+test('one sender raises 30 events an hour for a mailbox; further mail is stored and marked', async (t) => {
   const box = await openReceiver(t, { reader: knowing })
   const write = (address = 'help@example.test') =>
-    box.arrive({ to: [box.mailbox(address)], raw: letter({ 'X-Real': 'yes' }), from: bob })
+    box.arrive({ to: [box.mailbox(address)], raw: buildMessage({ 'X-Real': 'yes' }), from: bob })
   const rows = await Promise.all(Array.from({ length: 32 }, () => write()))
   assert.equal((await box.counts()).emails, 32)
   assert.equal((await box.told()).length, 32)
@@ -290,9 +290,9 @@ test('of one sender to one mailbox 30 an hour are news, the rest is seen and mar
   )
 })
 
-test('a sender that writes to a thousand mailboxes in an hour is no news either', async (t) => {
+test('a sender to a thousand mailboxes of a project in an hour is capped, too', async (t) => {
   const box = await openReceiver(t, { reader: knowing })
-  const raw = letter({ 'X-Real': 'yes' })
+  const raw = buildMessage({ 'X-Real': 'yes' })
   await box.arrive({ to: [box.mailbox('a@example.test')], raw, from: bob })
   await box.core.store.write((tx) =>
     tx.run(sql`with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 999)
@@ -304,13 +304,13 @@ test('a sender that writes to a thousand mailboxes in an hour is no news either'
   assert.equal((await cappedOf(box)).length, 1)
 })
 
-test('forged mail of a stranger takes nothing from the customer in whose name it comes', async (t) => {
+test('forged mail does not use up the limit of the address that it claims to be from', async (t) => {
   const box = await openReceiver(t, { reader: knowing })
   const forge = (clientAddress: string) =>
-    box.arrive({ to: [box.mailbox()], raw: letter({}), from: bob, clientAddress })
+    box.arrive({ to: [box.mailbox()], raw: buildMessage({}), from: bob, clientAddress })
   for (let count = 0; count < 40; count += 1) await forge(`203.0.113.${count}`)
   assert.equal((await cappedOf(box)).length, 10)
-  const real = letter({ 'X-Real': 'yes', Subject: 'The real one' })
+  const real = buildMessage({ 'X-Real': 'yes', Subject: 'The real one' })
   const row = await box.arrive({ to: [box.mailbox()], raw: real, from: bob })
   assert.equal(row.remark, null)
   const [event] = (await box.told()).slice(-1)
@@ -325,10 +325,10 @@ test('forged mail of a stranger takes nothing from the customer in whose name it
   )
 })
 
-test('whatever is taken stands in the feed, in the list of the operator and in the log', async (t) => {
+test("capped and ignored mail is in the activity, in the operator's list and in the log", async (t) => {
   const box = await openReceiver(t, { reader: knowing })
   for (let count = 0; count < 31; count += 1) {
-    const raw = letter({ Subject: `Number ${count}` })
+    const raw = buildMessage({ Subject: `Number ${count}` })
     await box.arrive({ to: [box.mailbox()], raw, from: bob })
   }
   const outbound = { preview: async () => [] } as unknown as typeof box.core.outbound
@@ -340,13 +340,17 @@ test('whatever is taken stands in the feed, in the list of the operator and in t
   const [listed] = await listInboundMessages(box.core)
   assert.equal(listed?.subject, 'Number 30')
   assert.match(listed?.remark ?? '', /^capped: more than 30 from unauthenticated senders/)
-  const nobody = await box.arrive({ to: [box.mailbox()], raw: letter({ From: '' }), from: '' })
+  const nobody = await box.arrive({
+    to: [box.mailbox()],
+    raw: buildMessage({ From: '' }),
+    from: '',
+  })
   assert.equal(nobody.remark, 'it has no sender')
   assert.equal((await listInboundMessages(box.core))[0]?.id, nobody.id)
   assert.equal(box.logged.at(-1), 'received mail was ignored')
 })
 
-test('odd senders: the first that is an address, else the envelope’s, else nobody', async (t) => {
+test('the sender is the first valid From address, else the reverse path, else none', async (t) => {
   const box = await openReceiver(t, shared)
   const cases: [string, string, string | null][] = [
     ['"ceo@bank.test" <Bob@people.test>, eve@else.test', '', bob],
@@ -359,7 +363,7 @@ test('odd senders: the first that is an address, else the envelope’s, else nob
   ]
   for (const [field, from, expected] of cases) {
     const before = (await box.counts()).emails
-    const row = await box.arrive({ to: [box.mailbox()], raw: letter({ From: field }), from })
+    const row = await box.arrive({ to: [box.mailbox()], raw: buildMessage({ From: field }), from })
     assert.equal(row.state, 'processed')
     const after = (await box.counts()).emails
     assert.equal(after - before, expected === null ? 0 : 1, field.slice(0, 80))
@@ -367,7 +371,7 @@ test('odd senders: the first that is an address, else the envelope’s, else nob
   }
 })
 
-test('a bounce or complaint at a mailbox that is not about our mail is mail like any other', async (t) => {
+test('a bounce or complaint to a mailbox that is not about our mail is ordinary mail', async (t) => {
   const box = await openReceiver(t, shared)
   const row = await box.arrive({ to: [box.mailbox()], raw: dsn() })
   assert.equal(row.kind, 'bounce')
@@ -378,7 +382,7 @@ test('mail for a project that is gone by now harms no other', async (t) => {
   const box = await openReceiver(t, shared)
   const gone = '0193f6a0-0000-7000-8000-000000000000'
   const to = [box.mailbox('a@gone.test', gone), box.mailbox()]
-  const row = await box.arrive({ to, raw: letter({}), from: bob })
+  const row = await box.arrive({ to, raw: buildMessage({}), from: bob })
   assert.equal(row.state, 'processed')
   assert.equal((await box.counts()).emails, 1)
 })
@@ -389,9 +393,9 @@ test('mail with HTML keeps its plain text beside it, in the event and in the fee
     ...['--b', 'Content-Type: text/plain; charset=utf-8', '', 'Plain *hello*'],
     ...['--b', 'Content-Type: text/html; charset=utf-8', '', '<p>Rich <b>hello</b></p>', '--b--'],
   ].join('\r\n')
-  const raw = letter({ 'Content-Type': 'multipart/alternative; boundary="b"' }, parts)
+  const raw = buildMessage({ 'Content-Type': 'multipart/alternative; boundary="b"' }, parts)
   await box.arrive({ to: [box.mailbox()], raw, from: bob })
-  await box.arrive({ to: [box.mailbox()], raw: letter({}, 'Only text'), from: bob })
+  await box.arrive({ to: [box.mailbox()], raw: buildMessage({}, 'Only text'), from: bob })
   const both = [
     { body: 'Only text', text: 'Only text' },
     { body: '<p>Rich <b>hello</b></p>', text: 'Plain *hello*' },

@@ -16,7 +16,7 @@ import {
   type InboundRecipient,
   inboundMessages,
 } from '../../../../src/store/schema/inbound.ts'
-import { dsn, letter, openReceiver, type Receiver } from '../receiver.ts'
+import { buildMessage, dsn, openReceiver, type Receiver } from '../receiver.ts'
 
 function readHere(raw: Uint8Array): ParsedMessage {
   const octets = Buffer.from(raw)
@@ -39,7 +39,7 @@ const rowsOf = ({ core }: Receiver) =>
 
 const server = { for: 'server', address: 'postmaster' } as const
 
-const messageTo = (recipient: InboundRecipient, raw = letter({})) => ({
+const messageTo = (recipient: InboundRecipient, raw = buildMessage({})) => ({
   ...{ reversePath: '', clientAddress: '192.0.2.1', clientName: 'x', protocol: 'SMTP', tls: null },
   ...{ recipients: [recipient], content: [Buffer.from(raw)] },
 })
@@ -54,8 +54,8 @@ test('a message that ends its reader three times is kept for the operator, other
   })
   const box = await openReceiver(t, { reader })
   const [bad, good] = await Promise.all([
-    box.arrive({ to: [server], raw: letter({}, 'bomb') }),
-    box.arrive({ to: [server], raw: letter({}) }),
+    box.arrive({ to: [server], raw: buildMessage({}, 'bomb') }),
+    box.arrive({ to: [server], raw: buildMessage({}) }),
   ])
   assert.equal(bad.state, 'failed')
   assert.equal(bad.attempts, 3)
@@ -66,7 +66,7 @@ test('a message that ends its reader three times is kept for the operator, other
   assert.deepEqual(tries, { bad: 4, good: 1, alone: [false, true, true, true] })
 })
 
-test('a message at which reading fails by itself has failed once, whoever is read beside it', async (t) => {
+test('a message whose parsing fails has one attempt; messages parsed beside it have none', async (t) => {
   const alone: boolean[] = []
   const reader = readerOf((text, isAlone) => {
     if (!text.includes('odd')) return
@@ -75,14 +75,14 @@ test('a message at which reading fails by itself has failed once, whoever is rea
   })
   const box = await openReceiver(t, { reader })
   const [bad] = await Promise.all([
-    box.arrive({ to: [server], raw: letter({}, 'odd') }),
-    box.arrive({ to: [server], raw: letter({}) }),
+    box.arrive({ to: [server], raw: buildMessage({}, 'odd') }),
+    box.arrive({ to: [server], raw: buildMessage({}) }),
   ])
   assert.deepEqual([bad.state, bad.attempts], ['failed', 3])
   assert.deepEqual(alone, [false, true, true])
 })
 
-test('what was lost with another message is read alone, no try of its own, and done', async (t) => {
+test('a message lost with another one is parsed alone, without an attempt, and succeeds', async (t) => {
   let lost = 0
   const reader = readerOf((_, isAlone) => {
     if (isAlone) return
@@ -91,7 +91,7 @@ test('what was lost with another message is read alone, no try of its own, and d
   })
   const box = await openReceiver(t, { reader })
   const rows = await Promise.all(
-    Array.from({ length: 5 }, () => box.arrive({ to: [server], raw: letter({}) })),
+    Array.from({ length: 5 }, () => box.arrive({ to: [server], raw: buildMessage({}) })),
   )
   assert.equal(lost, 5)
   assert.deepEqual(
@@ -156,7 +156,9 @@ test('one suspect is read at a time', async (t) => {
     inHand -= 1
   })
   const box = await openReceiver(t, { reader })
-  await Promise.all(Array.from({ length: 8 }, () => box.arrive({ to: [server], raw: letter({}) })))
+  await Promise.all(
+    Array.from({ length: 8 }, () => box.arrive({ to: [server], raw: buildMessage({}) })),
+  )
   assert.equal(most, 1)
 })
 
@@ -176,7 +178,7 @@ async function die({ core }: Receiver, keep?: () => Promise<unknown>): Promise<v
   await began.promise
 }
 
-test('what a process had in hand when it died is found by the next, read alone, and no try', async (t) => {
+test('messages in work when a process dies are parsed alone by the next one, without an attempt', async (t) => {
   const box = await openReceiver(t)
   const id = await box.deliver()
   await box.processing.stop()
@@ -196,7 +198,7 @@ test('what a process had in hand when it died is found by the next, read alone, 
   assert.equal((await box.told()).length, 1)
 })
 
-test('a stop gives back what was being read, however often it comes', async (t) => {
+test('a message in parsing stays pending after any number of stops', async (t) => {
   const box = await openReceiver(t)
   await box.processing.stop()
   const { core } = box
@@ -216,7 +218,7 @@ test('a stop gives back what was being read, however often it comes', async (t) 
   assert.deepEqual([row?.attempts, row?.interruptions, row?.isSuspect], [0, 0, false])
 })
 
-test('what was being read alone is given back by a stop, too', async (t) => {
+test('a message that is parsed alone stays pending after a stop, too', async (t) => {
   const box = await openReceiver(t)
   await box.processing.stop()
   await die(box, () => acceptInboundMessage(box.core, messageTo(server)))
@@ -265,7 +267,7 @@ test('a process that is killed in a loop while it reads a message alone waits lo
   assert.deepEqual([row?.state, row?.attempts, row?.interruptions], ['processed', 0, 5])
 })
 
-test('a message that waits since an interruption holds up nobody, nor does a clock set back', async (t) => {
+test('a message that waits after an interruption delays no other, nor does a clock set back', async (t) => {
   const box = await openReceiver(t)
   await box.processing.stop()
   const { core, clock } = box
@@ -326,7 +328,7 @@ test('a message that cannot be put into effect takes none of its batch with it',
   assert.equal((await box.email(id)).status, 'BOUNCED')
 })
 
-test('while the database takes no writes what was read waits, and is then put into effect once', async (t) => {
+test('while the database cannot write, parsed messages wait, and are then applied once', async (t) => {
   const box = await openReceiver(t, { reader: readerOf(() => undefined) })
   const id = await box.deliver()
   const { store } = box.core
@@ -392,7 +394,7 @@ test('mail that is listed while it is put into effect is not put into effect aga
     tx.update(inboundMessages).set(fail).where(eq(inboundMessages.id, first)).run(),
   )
   const read = t.mock.fn<MessageReader['read']>(async ({ raw }) => readHere(raw))
-  // While the first is given up, somebody else is done with the second.
+  // The second ends elsewhere while the first fails.
   const list = core.store.read.list.bind(core.store.read)
   const listing = t.mock.method(
     core.store.read,
