@@ -39,27 +39,27 @@ const sweepLater = ({ core }: Pick<Receiver, 'core'>) =>
   deleteExpiredChunks({ ...core, now: () => Date.now() + 2 * HOUR_MS })
 
 test('large mail is kept in chunks, and read and shown as it came', async (t) => {
-  const box = await openReceiver(t, shared)
-  const row = await box.arrive({ to: [box.mailbox()], raw: large })
+  const receiver = await openReceiver(t, shared)
+  const row = await receiver.receive({ to: [receiver.mailbox()], raw: large })
   assert.equal(row.state, 'processed')
   assert.equal(row.subject, 'large')
   assert.equal(row.raw?.length, 0)
   assert.equal(row.rawChunks, Math.ceil(row.sizeBytes / MIB))
-  assert.equal(await countChunks(box), row.rawChunks)
-  const { raw } = await getInboundMessage(box.core, row.id)
+  assert.equal(await countChunks(receiver), row.rawChunks)
+  const { raw } = await getInboundMessage(receiver.core, row.id)
   assert.match(String(raw?.subarray(0, 10)), /^Received: /)
   assert.equal(raw?.length, row.sizeBytes)
   assert.ok(raw?.subarray(-large.length).equals(Buffer.from(large)))
-  const [usage] = await box.core.store.read.select().from(inboundUsage)
+  const [usage] = await receiver.core.store.read.select().from(inboundUsage)
   assert.equal(usage?.bytes, row.sizeBytes)
 })
 
 test('small mail is kept in its row', async (t) => {
-  const box = await openReceiver(t, shared)
-  const row = await box.arrive({ to: [box.mailbox()], raw: large.slice(0, MIB / 4) })
+  const receiver = await openReceiver(t, shared)
+  const row = await receiver.receive({ to: [receiver.mailbox()], raw: large.slice(0, MIB / 4) })
   assert.equal(row.rawChunks, 0)
   assert.equal(row.raw?.length, row.sizeBytes)
-  assert.equal(await countChunks(box), 0)
+  assert.equal(await countChunks(receiver), 0)
 })
 
 test('while large mail is written, and read, others get their turn for each chunk', async (t) => {
@@ -79,18 +79,21 @@ test('while large mail is written, and read, others get their turn for each chun
 })
 
 test('the parts of a message are joined to full chunks', async (t) => {
-  const box = await openReceiver(t, shared)
+  const receiver = await openReceiver(t, shared)
   const octets = Buffer.from(large)
   const content = Array.from({ length: Math.ceil(octets.length / 7_000) }, (_, index) =>
     octets.subarray(index * 7_000, (index + 1) * 7_000),
   )
-  const id = await acceptInboundMessage(box.core, { ...messageTo(box.mailbox()), content })
-  const kept = await box.core.store.read
+  const id = await acceptInboundMessage(receiver.core, {
+    ...messageTo(receiver.mailbox()),
+    content,
+  })
+  const kept = await receiver.core.store.read
     .select({ bytes: chunks.bytes })
     .from(chunks)
     .orderBy(asc(chunks.number))
   assert.deepEqual(kept.map(({ bytes }) => bytes.length).slice(0, -1), [MIB, MIB])
-  const { raw } = await getInboundMessage(box.core, id)
+  const { raw } = await getInboundMessage(receiver.core, id)
   assert.ok(raw?.subarray(-octets.length).equals(octets))
 })
 
@@ -107,75 +110,75 @@ test('mail whose chunks were swept before its row was written is not acknowledge
 })
 
 test('a large report leaves no chunks once it was read', async (t) => {
-  const box = await openReceiver(t, shared)
-  const to = [box.returnPath(await box.deliver())]
-  const row = await box.arrive({ to, raw: dsn(line.repeat(20_000)) })
+  const receiver = await openReceiver(t, shared)
+  const to = [receiver.returnPath(await receiver.deliver())]
+  const row = await receiver.receive({ to, raw: dsn(line.repeat(20_000)) })
   assert.equal(row.state, 'processed')
   assert.equal(row.raw, null)
   assert.ok(row.rawChunks > 0)
-  await box.processing.stop()
-  assert.equal(await countChunks(box), 0)
+  await receiver.processing.stop()
+  assert.equal(await countChunks(receiver), 0)
 })
 
 test('mail that is refused leaves no chunks, and none are written where the mailbox is full', async (t) => {
-  const box = await openReceiver(t, shared)
-  const { store, config } = box.core
+  const receiver = await openReceiver(t, shared)
+  const { store, config } = receiver.core
   await store.write((tx) =>
     tx.run(sql`create trigger broken before insert on inbound_messages
       begin select raise(abort, 'no'); end`),
   )
-  await assert.rejects(box.arrive({ to: [box.mailbox()], raw: large }))
-  assert.equal(await countChunks(box), 0)
+  await assert.rejects(receiver.receive({ to: [receiver.mailbox()], raw: large }))
+  assert.equal(await countChunks(receiver), 0)
   await store.write((tx) =>
     tx.run(sql`create trigger never before insert on chunks
       begin select raise(abort, 'a chunk was written'); end`),
   )
-  box.core.config = { ...config, inbound: { ...config.inbound, maxBytesPerProject: MIB } }
-  await assert.rejects(box.arrive({ to: [box.mailbox()], raw: large }), MailboxFull)
+  receiver.core.config = { ...config, inbound: { ...config.inbound, maxBytesPerProject: MIB } }
+  await assert.rejects(receiver.receive({ to: [receiver.mailbox()], raw: large }), MailboxFull)
 })
 
 test('chunks go at once when one of them cannot be written', async (t) => {
-  const box = await openReceiver(t, shared)
-  await box.core.store.write((tx) =>
+  const receiver = await openReceiver(t, shared)
+  await receiver.core.store.write((tx) =>
     tx.run(sql`create trigger full before insert on chunks when new.number = 2
       begin select raise(abort, 'no'); end`),
   )
-  await assert.rejects(box.arrive({ to: [box.mailbox()], raw: large }))
-  assert.equal(await countChunks(box), 0)
-  assert.equal(await box.core.store.read.$count(inboundMessages), 0)
+  await assert.rejects(receiver.receive({ to: [receiver.mailbox()], raw: large }))
+  assert.equal(await countChunks(receiver), 0)
+  assert.equal(await receiver.core.store.read.$count(inboundMessages), 0)
 })
 
 test('the job for chunks keeps those of stored mail and deletes those without an owner', async (t) => {
-  const box = await openReceiver(t, shared)
+  const receiver = await openReceiver(t, shared)
   const [kept, gone] = [
-    await box.arrive({ to: [box.mailbox()], raw: large }),
-    await box.arrive({ to: [box.mailbox()], raw: large }),
+    await receiver.receive({ to: [receiver.mailbox()], raw: large }),
+    await receiver.receive({ to: [receiver.mailbox()], raw: large }),
   ]
-  await box.core.store.write((tx) =>
+  await receiver.core.store.write((tx) =>
     tx.delete(inboundMessages).where(eq(inboundMessages.id, gone.id)),
   )
-  await deleteExpiredChunks({ ...box.core, now: () => Date.now() + HOUR_MS / 2 })
-  assert.equal(await countChunks(box), 2 * kept.rawChunks)
-  await sweepLater(box)
-  assert.equal(await countChunks(box), kept.rawChunks)
+  await deleteExpiredChunks({ ...receiver.core, now: () => Date.now() + HOUR_MS / 2 })
+  assert.equal(await countChunks(receiver), 2 * kept.rawChunks)
+  await sweepLater(receiver)
+  assert.equal(await countChunks(receiver), kept.rawChunks)
 })
 
 test('chunks go with their message: by an operator at once, by retention with the next sweep', async (t) => {
-  const box = await openReceiver(t, shared)
-  const first = await box.arrive({ to: [box.mailbox()], raw: large })
-  await deleteInboundMessages(box.core, [first.id])
-  assert.equal(await countChunks(box), 0)
-  await box.arrive({ to: [box.mailbox()], raw: large })
-  box.clock.now += 91 * DAY
-  assert.equal(await deleteExpiredInboundMessages(box.core), 1)
-  await sweepLater(box)
-  assert.equal(await countChunks(box), 0)
+  const receiver = await openReceiver(t, shared)
+  const first = await receiver.receive({ to: [receiver.mailbox()], raw: large })
+  await deleteInboundMessages(receiver.core, [first.id])
+  assert.equal(await countChunks(receiver), 0)
+  await receiver.receive({ to: [receiver.mailbox()], raw: large })
+  receiver.clock.now += 91 * DAY
+  assert.equal(await deleteExpiredInboundMessages(receiver.core), 1)
+  await sweepLater(receiver)
+  assert.equal(await countChunks(receiver), 0)
 })
 
 test('mail whose chunks are gone counts as no longer kept', async (t) => {
-  const box = await openReceiver(t, shared)
-  const row = await box.arrive({ to: [box.mailbox()], raw: large })
-  await box.core.store.write((tx) => tx.delete(chunks))
-  assert.equal(await findRaw(box.core, row), null)
-  assert.equal((await getInboundMessage(box.core, row.id)).raw, null)
+  const receiver = await openReceiver(t, shared)
+  const row = await receiver.receive({ to: [receiver.mailbox()], raw: large })
+  await receiver.core.store.write((tx) => tx.delete(chunks))
+  assert.equal(await findRaw(receiver.core, row), null)
+  assert.equal((await getInboundMessage(receiver.core, row.id)).raw, null)
 })

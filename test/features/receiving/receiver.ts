@@ -1,4 +1,4 @@
-/** A project with delivered mail, and what comes in for it: kept, read, put into effect. */
+/** A project with delivered mail and a running process for received messages. */
 import { after, before, type TestContext } from 'node:test'
 import { acceptInboundMessage } from '../../../src/features/receiving/accept/accept-message.ts'
 import type { MessageReader } from '../../../src/features/receiving/process/parsed-message.ts'
@@ -27,7 +27,7 @@ import { openSender, type Sender } from '../messages/sender.ts'
 
 export const DAY = 86_400_000
 
-export type Arriving = {
+export type MessageToReceive = {
   to: InboundRecipient[]
   raw: string | Buffer
   /** `''` is the null reverse path. */
@@ -38,23 +38,23 @@ export type Arriving = {
 export type Receiver = Sender & {
   reader: MessageReader
   processing: Processing
-  /** What was logged, texts only. */
+  /** The texts of the log's lines. */
   logged: string[]
-  /** Of these lines, what stood in their fields. */
+  /** The fields of the log's lines. */
   facts: object[]
-  /** An email to ada@dest.test, delivered; its id. */
+  /** Makes a delivered email to ada@dest.test and returns its id. */
   deliver(change?: Partial<Email>): Promise<string>
   returnPath(emailId: string): InboundRecipient & { address: string }
-  leaving(emailId: string): InboundRecipient & { address: string }
+  unsubscribeAddress(emailId: string): InboundRecipient & { address: string }
   mailbox(address?: string, projectId?: string): InboundRecipient
-  /** Its row, once it has been dealt with. */
-  arrive(message: Arriving): Promise<InboundMessage>
+  /** Returns the row once it is processed. */
+  receive(message: MessageToReceive): Promise<InboundMessage>
   subscribe(): Promise<void>
   contact(email: string): Promise<Contact | undefined>
-  told(): Promise<Pick<EventRow, 'name' | 'emailId' | 'data'>[]>
+  listEvents(): Promise<Pick<EventRow, 'name' | 'emailId' | 'data'>[]>
   list(): Promise<Suppression[]>
   /** The newest email. */
-  latest(): Promise<Email>
+  latestEmail(): Promise<Email>
 }
 
 type Options = { reader?: MessageReader }
@@ -63,18 +63,18 @@ export async function openReceiver(t: TestContext, options: Options = {}): Promi
   const sender = await openSender(t)
   const { store, keyring } = sender.core
   const logged: string[] = []
-  const noted: object[] = []
-  const note = (facts: object, text: string) => {
-    noted.push(facts)
+  const facts: object[] = []
+  const write = (fields: object, text: string) => {
+    facts.push(fields)
     logged.push(text)
   }
-  const log = Object.assign(Object.create(silentLog()), { info: note, warn: note, error: note })
+  const log = Object.assign(Object.create(silentLog()), { info: write, warn: write, error: write })
   const core = { ...sender.core, log }
   const reader = options.reader ?? startOwnReader(t)
   const processing = await startProcessing(core, reader)
   t.after(() => processing.stop())
 
-  const arrive = async ({ to, raw, from = '', clientAddress = '192.0.2.7' }: Arriving) => {
+  const receive = async ({ to, raw, from = '', clientAddress = '192.0.2.7' }: MessageToReceive) => {
     const id = await acceptInboundMessage(core, {
       reversePath: from,
       recipients: to,
@@ -100,8 +100,8 @@ export async function openReceiver(t: TestContext, options: Options = {}): Promi
     reader,
     processing,
     logged,
-    facts: noted,
-    arrive,
+    facts,
+    receive,
     deliver: async (change = {}) => {
       const id = (await sender.send()).emails[0]?.email ?? ''
       const at = sender.clock.now
@@ -114,7 +114,7 @@ export async function openReceiver(t: TestContext, options: Options = {}): Promi
       const local = createReturnPathLocalPart(keyring.keys('return-path')[0], emailId)
       return { for: 'return-path', address: `${local}@bounce.example.test`, emailId }
     },
-    leaving: (emailId) => {
+    unsubscribeAddress: (emailId) => {
       const local = createUnsubscribeLocalPart(keyring.keys('mail-in-unsubscribe')[0], emailId)
       return { for: 'unsubscribe', address: `${local}@bounce.example.test`, emailId }
     },
@@ -125,12 +125,12 @@ export async function openReceiver(t: TestContext, options: Options = {}): Promi
       await store.write((tx) => tx.update(contacts).set({ subscribed: true }).run())
     },
     contact: (email) => store.read.select().from(contacts).where(eq(contacts.address, email)).get(),
-    told: async () => {
+    listEvents: async () => {
       const rows = await store.read.select().from(events).orderBy(asc(events.seq)).all()
       return rows.map(({ name, emailId, data }) => ({ name, emailId, data }))
     },
     list: () => store.read.select().from(suppressions).all(),
-    latest: async () => {
+    latestEmail: async () => {
       const row = await store.read.select().from(emails).orderBy(desc(emails.id)).limit(1).get()
       if (row === undefined) throw new Error('no email')
       return row
@@ -145,7 +145,7 @@ function startOwnReader(t: TestContext): MessageReader {
   return reader
 }
 
-/** One reader for a test file, and what the DNS says. */
+/** One reader for a test file, and the DNS server that it asks. */
 export function shareReader(): { reader: MessageReader; dns(): FakeDns } {
   let shared: ReaderPool | undefined
   let dns: FakeDns | undefined
@@ -171,7 +171,7 @@ export type Dsn = {
   status?: string
   diagnostic?: string
   prose?: string
-  /** Fields of the message that comes back. */
+  /** Fields of the returned message. */
   returned?: string[]
 }
 
@@ -228,7 +228,7 @@ export function arf(returned: string[] = []): string {
   ].join('\r\n')
 }
 
-/** A message of these fields and this text. */
+/** Builds a message with these fields and this text. */
 export function buildMessage(fields: Record<string, string>, text = 'Hello'): string {
   const all = { From: 'Bob <bob@people.test>', Subject: 'Question', ...fields }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)

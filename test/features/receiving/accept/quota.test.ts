@@ -34,62 +34,65 @@ const keep = ({ core }: Receiver, recipients: InboundRecipient[], bytes = 1_000)
   })
 
 test('kept bytes are counted by whose they are, however rows come and go', async (t) => {
-  const box = await openReceiver(t, shared)
-  const id = await box.deliver()
-  const projectId = box.project.id
+  const receiver = await openReceiver(t, shared)
+  const id = await receiver.deliver()
+  const projectId = receiver.project.id
   const own = { for: 'mailbox', address: 'help@example.test', projectId } as const
   const other = { for: 'mailbox', address: 'sales@example.test', projectId } as const
-  const both = await box.arrive({ to: [own, other, server], raw: buildMessage({}) })
-  assert.deepEqual(await usage(box), { [projectId]: both.sizeBytes, server: both.sizeBytes })
+  const both = await receiver.receive({ to: [own, other, server], raw: buildMessage({}) })
+  assert.deepEqual(await usage(receiver), { [projectId]: both.sizeBytes, server: both.sizeBytes })
   // A report loses its text when it was read.
-  await box.arrive({ to: [box.leaving(id)], raw: buildMessage({}) })
-  assert.deepEqual(await usage(box), {
+  await receiver.receive({ to: [receiver.unsubscribeAddress(id)], raw: buildMessage({}) })
+  assert.deepEqual(await usage(receiver), {
     [projectId]: both.sizeBytes,
     server: both.sizeBytes,
     reports: 0,
   })
-  const second = await box.arrive({ to: [own], raw: buildMessage({}, 'Hello again') })
-  assert.equal((await usage(box))[projectId], both.sizeBytes + second.sizeBytes)
-  await deleteInboundMessages(box.core, [both.id])
-  assert.deepEqual(await usage(box), { [projectId]: second.sizeBytes, server: 0, reports: 0 })
-  await box.core.store.write((tx) => tx.delete(inboundMessages))
-  assert.deepEqual(await usage(box), { [projectId]: 0, server: 0, reports: 0 })
+  const second = await receiver.receive({ to: [own], raw: buildMessage({}, 'Hello again') })
+  assert.equal((await usage(receiver))[projectId], both.sizeBytes + second.sizeBytes)
+  await deleteInboundMessages(receiver.core, [both.id])
+  assert.deepEqual(await usage(receiver), { [projectId]: second.sizeBytes, server: 0, reports: 0 })
+  await receiver.core.store.write((tx) => tx.delete(inboundMessages))
+  assert.deepEqual(await usage(receiver), { [projectId]: 0, server: 0, reports: 0 })
 })
 
 test('a project keeps so many bytes of received mail and no more, others keep theirs', async (t) => {
-  const box = await openReceiver(t, shared)
-  const { core } = box
+  const receiver = await openReceiver(t, shared)
+  const { core } = receiver
   core.config = { ...core.config, inbound: { ...core.config.inbound, maxBytesPerProject: 5_000 } }
-  const own = box.mailbox()
-  await keep(box, [own], 3_000)
-  await assert.rejects(keep(box, [own], 2_000), MailboxFull)
-  const other = box.mailbox('info@other.test', 'another')
-  await assert.rejects(keep(box, [other, own], 2_000), MailboxFull)
-  await keep(box, [other], 2_000)
-  await keep(box, [own], 1_000)
+  const own = receiver.mailbox()
+  await keep(receiver, [own], 3_000)
+  await assert.rejects(keep(receiver, [own], 2_000), MailboxFull)
+  const other = receiver.mailbox('info@other.test', 'another')
+  await assert.rejects(keep(receiver, [other, own], 2_000), MailboxFull)
+  await keep(receiver, [other], 2_000)
+  await keep(receiver, [own], 1_000)
   assert.equal(await core.store.read.$count(inboundMessages), 3)
 })
 
 test('of mail to the server itself 100 MB are kept in all', async (t) => {
-  const box = await openReceiver(t, shared)
-  await box.processing.stop()
+  const receiver = await openReceiver(t, shared)
+  await receiver.processing.stop()
   const almost = [{ owner: 'server', bytes: 100 * MIB - 1_500 }]
-  await box.core.store.write((tx) => tx.insert(inboundUsage).values(almost))
-  await keep(box, [server])
-  await assert.rejects(keep(box, [server]), MailboxFull)
-  await keep(box, [box.returnPath(await box.deliver())])
+  await receiver.core.store.write((tx) => tx.insert(inboundUsage).values(almost))
+  await keep(receiver, [server])
+  await assert.rejects(keep(receiver, [server]), MailboxFull)
+  await keep(receiver, [receiver.returnPath(await receiver.deliver())])
 })
 
 test('unrecognised mail to a return path is stored within limits', async (t) => {
-  const box = await openReceiver(t, shared)
-  const id = await box.deliver()
-  const small = await box.arrive({ to: [box.returnPath(id)], raw: buildMessage({}) })
+  const receiver = await openReceiver(t, shared)
+  const id = await receiver.deliver()
+  const small = await receiver.receive({ to: [receiver.returnPath(id)], raw: buildMessage({}) })
   assert.deepEqual([small.kind, small.raw === null], ['other', false])
   const large = buildMessage({}, 'x'.repeat(2 * MIB))
-  assert.equal((await box.arrive({ to: [box.returnPath(id)], raw: large })).raw, null)
+  assert.equal((await receiver.receive({ to: [receiver.returnPath(id)], raw: large })).raw, null)
   const full = { bytes: 100 * MIB }
-  await box.core.store.write((tx) => tx.update(inboundUsage).set(full))
-  assert.equal((await box.arrive({ to: [box.returnPath(id)], raw: buildMessage({}) })).raw, null)
+  await receiver.core.store.write((tx) => tx.update(inboundUsage).set(full))
+  assert.equal(
+    (await receiver.receive({ to: [receiver.returnPath(id)], raw: buildMessage({}) })).raw,
+    null,
+  )
 })
 
 test('a network hands in 20 messages an hour for the server itself', () => {

@@ -25,88 +25,97 @@ const mark = ({ core }: Receiver, emailId: string, change = (token: string) => t
 }
 
 test('a DSN at a return path bounces its email and suppresses the address', async (t) => {
-  const box = await openReceiver(t, shared)
-  const id = await box.deliver()
-  await box.subscribe()
-  const row = await box.arrive({ to: [box.returnPath(id)], raw: dsn() })
+  const receiver = await openReceiver(t, shared)
+  const id = await receiver.deliver()
+  await receiver.subscribe()
+  const row = await receiver.receive({ to: [receiver.returnPath(id)], raw: dsn() })
   assert.equal(row.state, 'processed')
   assert.equal(row.kind, 'bounce')
   assert.equal(row.raw, null)
   assert.equal(row.attempts, 0)
   assert.deepEqual(row.summary, { report: 'bounce', acts: [{ did: 'bounced', emailId: id }] })
   assert.match(row.sender ?? '', /^MAILER-DAEMON@mx\.dest\.test/)
-  const email = await box.email(id)
+  const email = await receiver.email(id)
   assert.equal(email.status, 'BOUNCED')
   assert.match(email.error ?? '', /user unknown/)
   assert.deepEqual(
-    (await box.list()).map(({ address, reason }) => [address, reason]),
+    (await receiver.list()).map(({ address, reason }) => [address, reason]),
     [['ada@dest.test', 'HARD_BOUNCE']],
   )
-  assert.equal((await box.contact('ada@dest.test'))?.subscribed, false)
+  assert.equal((await receiver.contact('ada@dest.test'))?.subscribed, false)
   assert.deepEqual(
-    (await box.told()).map(({ name }) => name),
+    (await receiver.listEvents()).map(({ name }) => name),
     ['email.bounce', 'contact.unsubscribed'],
   )
 })
 
 test('the same DSN again changes nothing', async (t) => {
-  const box = await openReceiver(t, shared)
-  const id = await box.deliver()
-  const to = [box.returnPath(id)]
-  await box.arrive({ to, raw: dsn() })
-  const before = await box.told()
-  const again = await box.arrive({ to, raw: dsn() })
+  const receiver = await openReceiver(t, shared)
+  const id = await receiver.deliver()
+  const to = [receiver.returnPath(id)]
+  await receiver.receive({ to, raw: dsn() })
+  const before = await receiver.listEvents()
+  const again = await receiver.receive({ to, raw: dsn() })
   assert.deepEqual(again.summary?.acts, [{ did: 'ignored', why: 'already known', emailId: id }])
-  assert.deepEqual(await box.told(), before)
+  assert.deepEqual(await receiver.listEvents(), before)
 })
 
 test('a suppressed address gets nothing more, and may be sent to again once it is taken off', async (t) => {
-  const box = await openReceiver(t, shared)
-  await box.arrive({ to: [box.returnPath(await box.deliver())], raw: dsn() })
-  const [refused] = (await box.send()).emails
-  assert.equal((await box.email(refused?.email ?? '')).status, 'SUPPRESSED')
-  const list = { projectId: box.project.id, addresses: [address('ada@dest.test')] }
-  assert.equal(await removeAddresses(box.core, list), 1)
-  const [taken] = (await box.send()).emails
-  assert.equal((await box.email(taken?.email ?? '')).status, 'PENDING')
+  const receiver = await openReceiver(t, shared)
+  await receiver.receive({ to: [receiver.returnPath(await receiver.deliver())], raw: dsn() })
+  const [refused] = (await receiver.send()).emails
+  assert.equal((await receiver.email(refused?.email ?? '')).status, 'SUPPRESSED')
+  const list = { projectId: receiver.project.id, addresses: [address('ada@dest.test')] }
+  assert.equal(await removeAddresses(receiver.core, list), 1)
+  const [taken] = (await receiver.send()).emails
+  assert.equal((await receiver.email(taken?.email ?? '')).status, 'PENDING')
 })
 
 test('delayed, relayed and delivered reports have their own effects only', async (t) => {
-  const box = await openReceiver(t, shared)
-  const id = await box.deliver({ state: 'relayed', status: 'SENT', deliveredAt: null })
-  const to = [box.returnPath(id)]
-  await box.arrive({ to, raw: dsn({ action: 'delayed', status: '4.4.1' }) })
-  assert.equal((await box.email(id)).status, 'SENT')
-  await box.arrive({ to, raw: dsn({ action: 'relayed', status: '2.0.0', diagnostic: '250 Ok' }) })
-  assert.equal((await box.email(id)).status, 'SENT')
-  await box.arrive({ to, raw: dsn({ action: 'delivered', status: '2.0.0', diagnostic: '250 Ok' }) })
-  assert.equal((await box.email(id)).status, 'DELIVERED')
-  assert.deepEqual(await box.list(), [])
-  const told = await box.told()
+  const receiver = await openReceiver(t, shared)
+  const id = await receiver.deliver({ state: 'relayed', status: 'SENT', deliveredAt: null })
+  const to = [receiver.returnPath(id)]
+  await receiver.receive({ to, raw: dsn({ action: 'delayed', status: '4.4.1' }) })
+  assert.equal((await receiver.email(id)).status, 'SENT')
+  await receiver.receive({
+    to,
+    raw: dsn({ action: 'relayed', status: '2.0.0', diagnostic: '250 Ok' }),
+  })
+  assert.equal((await receiver.email(id)).status, 'SENT')
+  await receiver.receive({
+    to,
+    raw: dsn({ action: 'delivered', status: '2.0.0', diagnostic: '250 Ok' }),
+  })
+  assert.equal((await receiver.email(id)).status, 'DELIVERED')
+  assert.deepEqual(await receiver.list(), [])
+  const raised = await receiver.listEvents()
   assert.deepEqual(
-    told.map(({ name }) => name),
+    raised.map(({ name }) => name),
     ['email.bounce', 'email.delivery'],
   )
-  assert.equal(told[0]?.data?.transientBounce, true)
+  assert.equal(raised[0]?.data?.transientBounce, true)
 })
 
 test('a bounce for another address than the recipient is a strike, never a suppression', async (t) => {
-  const box = await openReceiver(t, shared)
-  const id = await box.deliver()
-  await box.arrive({ to: [box.returnPath(id)], raw: dsn({ recipient: 'victim@elsewhere.test' }) })
-  assert.equal((await box.email(id)).status, 'BOUNCED')
-  assert.deepEqual(await box.list(), [])
-  assert.equal(await box.core.store.read.$count(strikes), 1)
-  const [event] = await box.told()
+  const receiver = await openReceiver(t, shared)
+  const id = await receiver.deliver()
+  await receiver.receive({
+    to: [receiver.returnPath(id)],
+    raw: dsn({ recipient: 'victim@elsewhere.test' }),
+  })
+  assert.equal((await receiver.email(id)).status, 'BOUNCED')
+  assert.deepEqual(await receiver.list(), [])
+  assert.equal(await receiver.core.store.read.$count(strikes), 1)
+  const [event] = await receiver.listEvents()
   assert.equal(event?.data?.bounceType, 'Undetermined')
 })
 
 test('the original recipient of a forward counts when the local part is the same', async (t) => {
-  const box = await openReceiver(t, shared)
-  const id = await box.deliver()
+  const receiver = await openReceiver(t, shared)
+  const id = await receiver.deliver()
   const raw = dsn({ recipient: 'ada@inner.test', originalRecipient: 'ADA@dest.test' })
-  await box.arrive({ to: [box.returnPath(id)], raw })
-  assert.equal((await box.list()).length, 1)
+  await receiver.receive({ to: [receiver.returnPath(id)], raw })
+  assert.equal((await receiver.list()).length, 1)
 })
 
 const behindAliases = {
@@ -132,152 +141,160 @@ const behindAliases = {
 }
 for (const [whose, raw] of Object.entries(behindAliases)) {
   test(`a bounce for an address behind an alias ${whose} is a strike of the alias`, async (t) => {
-    const box = await openReceiver(t, shared)
-    const [id, other] = [await box.deliver(), await box.deliver()]
-    await box.arrive({ to: [box.returnPath(id)], raw })
+    const receiver = await openReceiver(t, shared)
+    const [id, other] = [await receiver.deliver(), await receiver.deliver()]
+    await receiver.receive({ to: [receiver.returnPath(id)], raw })
     // The same to the From field: it is known by the mark of what comes back.
-    const marked = raw.replace('Subject: Hello', `${mark(box, other)}\r\nSubject: Hello`)
-    await box.arrive({ to: [box.mailbox()], raw: marked })
-    for (const bounced of [id, other]) assert.equal((await box.email(bounced)).status, 'BOUNCED')
-    assert.deepEqual(await box.list(), [])
-    assert.equal(await box.core.store.read.$count(strikes), 2)
-    const types = (await box.told()).map(({ data }) => data?.bounceType)
+    const marked = raw.replace('Subject: Hello', `${mark(receiver, other)}\r\nSubject: Hello`)
+    await receiver.receive({ to: [receiver.mailbox()], raw: marked })
+    for (const bounced of [id, other])
+      assert.equal((await receiver.email(bounced)).status, 'BOUNCED')
+    assert.deepEqual(await receiver.list(), [])
+    assert.equal(await receiver.core.store.read.$count(strikes), 2)
+    const types = (await receiver.listEvents()).map(({ data }) => data?.bounceType)
     assert.deepEqual(types, ['Undetermined', 'Undetermined'])
   })
 }
 
 test('of several that a report names, the recipient of the email counts', async (t) => {
-  const box = await openReceiver(t, shared)
-  const id = await box.deliver()
+  const receiver = await openReceiver(t, shared)
+  const id = await receiver.deliver()
   const group = 'Final-Recipient: rfc822; eve@dest.test\r\nAction: failed\r\nStatus: 5.1.1'
   const raw = dsn({ action: 'delivered', status: '2.0.0', diagnostic: '250 Ok' })
   const two = raw.replace('Final-Recipient', `${group}\r\n\r\nFinal-Recipient`)
-  await box.arrive({ to: [box.returnPath(id)], raw: two })
-  assert.equal((await box.email(id)).status, 'DELIVERED')
+  await receiver.receive({ to: [receiver.returnPath(id)], raw: two })
+  assert.equal((await receiver.email(id)).status, 'DELIVERED')
 })
 
 test('a report to a return path about another of our emails is ignored', async (t) => {
-  const box = await openReceiver(t, shared)
-  const [id, other] = [await box.deliver(), await box.deliver()]
-  const raw = dsn({ returned: [mark(box, other)] })
-  const row = await box.arrive({ to: [box.returnPath(id)], raw })
+  const receiver = await openReceiver(t, shared)
+  const [id, other] = [await receiver.deliver(), await receiver.deliver()]
+  const raw = dsn({ returned: [mark(receiver, other)] })
+  const row = await receiver.receive({ to: [receiver.returnPath(id)], raw })
   assert.deepEqual(row.summary?.acts, [{ did: 'ignored', why: 'about another email', emailId: id }])
-  assert.equal((await box.email(id)).status, 'DELIVERED')
-  assert.equal((await box.email(other)).status, 'DELIVERED')
-  assert.deepEqual(await box.told(), [])
-  assert.deepEqual(box.logged, ['received mail was ignored'])
+  assert.equal((await receiver.email(id)).status, 'DELIVERED')
+  assert.equal((await receiver.email(other)).status, 'DELIVERED')
+  assert.deepEqual(await receiver.listEvents(), [])
+  assert.deepEqual(receiver.logged, ['received mail was ignored'])
 })
 
 test('a return path older than 30 days is ignored and logged', async (t) => {
-  const box = await openReceiver(t, shared)
-  const id = await box.deliver()
-  box.clock.now = Date.now() + 31 * DAY
-  const row = await box.arrive({ to: [box.returnPath(id)], raw: dsn() })
+  const receiver = await openReceiver(t, shared)
+  const id = await receiver.deliver()
+  receiver.clock.now = Date.now() + 31 * DAY
+  const row = await receiver.receive({ to: [receiver.returnPath(id)], raw: dsn() })
   assert.equal(row.kind, 'bounce')
-  assert.equal((await box.email(id)).status, 'DELIVERED')
-  assert.deepEqual(await box.list(), [])
-  assert.deepEqual(box.logged, ['received mail was ignored'])
+  assert.equal((await receiver.email(id)).status, 'DELIVERED')
+  assert.deepEqual(await receiver.list(), [])
+  assert.deepEqual(receiver.logged, ['received mail was ignored'])
 })
 
 test('a complaint counts only by our token inside the returned message', async (t) => {
-  const box = await openReceiver(t, shared)
-  const id = await box.deliver()
-  await box.subscribe()
+  const receiver = await openReceiver(t, shared)
+  const id = await receiver.deliver()
+  await receiver.subscribe()
   const forged = [
     arf(),
-    arf([mark(box, id, (token) => token.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a')))]),
+    arf([mark(receiver, id, (token) => token.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a')))]),
     // In the header section of the report itself: its writer chose it.
-    `${mark(box, id)}\r\n${arf()}`,
+    `${mark(receiver, id)}\r\n${arf()}`,
   ]
   for (const raw of forged) {
-    const row = await box.arrive({ to: [box.mailbox('fbl@example.test')], raw, from: 'a@b.test' })
+    const row = await receiver.receive({
+      to: [receiver.mailbox('fbl@example.test')],
+      raw,
+      from: 'a@b.test',
+    })
     assert.equal(row.kind, 'complaint')
   }
-  assert.equal((await box.email(id)).status, 'DELIVERED')
-  assert.deepEqual(await box.list(), [])
+  assert.equal((await receiver.email(id)).status, 'DELIVERED')
+  assert.deepEqual(await receiver.list(), [])
   const server = { for: 'server', address: 'abuse@mx.example.test' } as const
-  const row = await box.arrive({ to: [server], raw: arf([mark(box, id)]) })
+  const row = await receiver.receive({ to: [server], raw: arf([mark(receiver, id)]) })
   assert.deepEqual(row.summary?.acts, [{ did: 'complained', emailId: id }])
   assert.notEqual(row.raw, null)
-  assert.equal((await box.email(id)).status, 'COMPLAINED')
-  assert.equal((await box.list())[0]?.reason, 'COMPLAINT')
-  assert.equal((await box.contact('ada@dest.test'))?.subscribed, false)
+  assert.equal((await receiver.email(id)).status, 'COMPLAINED')
+  assert.equal((await receiver.list())[0]?.reason, 'COMPLAINT')
+  assert.equal((await receiver.contact('ada@dest.test'))?.subscribed, false)
 })
 
 test('a complaint with a token of 31 days ago is ignored', async (t) => {
-  const box = await openReceiver(t, shared)
-  const id = await box.deliver()
-  box.clock.now = Date.now() + 31 * DAY
-  await box.arrive({ to: [box.returnPath(id)], raw: arf([mark(box, id)]) })
-  assert.equal((await box.email(id)).status, 'DELIVERED')
-  assert.deepEqual(await box.list(), [])
+  const receiver = await openReceiver(t, shared)
+  const id = await receiver.deliver()
+  receiver.clock.now = Date.now() + 31 * DAY
+  await receiver.receive({ to: [receiver.returnPath(id)], raw: arf([mark(receiver, id)]) })
+  assert.equal((await receiver.email(id)).status, 'DELIVERED')
+  assert.deepEqual(await receiver.list(), [])
 })
 
 test('a DSN to the From address applies by the token of the returned message, to its recipient only', async (t) => {
-  const box = await openReceiver(t, shared)
-  const [id, other] = [await box.deliver(), await box.deliver()]
-  const to = [box.mailbox('shop@example.test')]
-  await box.arrive({ to, raw: dsn({ recipient: 'eve@else.test', returned: [mark(box, other)] }) })
-  assert.equal((await box.email(other)).status, 'DELIVERED')
-  const row = await box.arrive({ to, raw: dsn({ returned: [mark(box, id)] }) })
+  const receiver = await openReceiver(t, shared)
+  const [id, other] = [await receiver.deliver(), await receiver.deliver()]
+  const to = [receiver.mailbox('shop@example.test')]
+  await receiver.receive({
+    to,
+    raw: dsn({ recipient: 'eve@else.test', returned: [mark(receiver, other)] }),
+  })
+  assert.equal((await receiver.email(other)).status, 'DELIVERED')
+  const row = await receiver.receive({ to, raw: dsn({ returned: [mark(receiver, id)] }) })
   assert.deepEqual(row.summary?.acts, [{ did: 'bounced', emailId: id }])
-  assert.equal((await box.email(id)).status, 'BOUNCED')
+  assert.equal((await receiver.email(id)).status, 'BOUNCED')
 })
 
 test('an automatic reply or ordinary mail to a return path is recorded and has no effect', async (t) => {
-  const box = await openReceiver(t, shared)
-  const id = await box.deliver()
-  const to = [box.returnPath(id)]
+  const receiver = await openReceiver(t, shared)
+  const id = await receiver.deliver()
+  const to = [receiver.returnPath(id)]
   const vacation = buildMessage({ 'Auto-Submitted': 'auto-replied', Subject: 'Out of office' })
-  const reply = await box.arrive({ to, raw: vacation, from: 'ada@dest.test' })
+  const reply = await receiver.receive({ to, raw: vacation, from: 'ada@dest.test' })
   assert.equal(reply.kind, 'auto-reply')
   assert.equal(reply.raw, null)
-  const mail = await box.arrive({ to, raw: buildMessage({}), from: 'ada@dest.test' })
+  const mail = await receiver.receive({ to, raw: buildMessage({}), from: 'ada@dest.test' })
   assert.equal(mail.kind, 'other')
   assert.notEqual(mail.raw, null)
-  assert.equal((await box.email(id)).status, 'DELIVERED')
-  assert.deepEqual(await box.told(), [])
-  assert.equal((await box.counts()).emails, 1)
+  assert.equal((await receiver.email(id)).status, 'DELIVERED')
+  assert.deepEqual(await receiver.listEvents(), [])
+  assert.equal((await receiver.counts()).emails, 1)
 })
 
 test('mail for the operator is stored whole and becomes no email of a project', async (t) => {
-  const box = await openReceiver(t, shared)
+  const receiver = await openReceiver(t, shared)
   const to = [{ for: 'server', address: 'postmaster' } as const]
-  const row = await box.arrive({
+  const row = await receiver.receive({
     to,
     raw: buildMessage({ Subject: '=?utf-8?q?Gr=C3=BC=C3=9Fe?=' }),
   })
   assert.equal(row.kind, 'mail')
   assert.equal(row.subject, 'Grüße')
   assert.match(row.raw?.toString() ?? '', /Hello/)
-  assert.equal((await box.counts()).emails, 0)
+  assert.equal((await receiver.counts()).emails, 0)
 })
 
 test('a mail that unsubscribes does so once, however old the email is', async (t) => {
-  const box = await openReceiver(t, shared)
-  const id = await box.deliver({ campaignId: '0193f6a0-0000-7000-8000-00000000000c' })
-  await box.subscribe()
-  box.clock.now = Date.now() + 400 * DAY
-  const to = [box.leaving(id)]
+  const receiver = await openReceiver(t, shared)
+  const id = await receiver.deliver({ campaignId: '0193f6a0-0000-7000-8000-00000000000c' })
+  await receiver.subscribe()
+  receiver.clock.now = Date.now() + 400 * DAY
+  const to = [receiver.unsubscribeAddress(id)]
   const raw = buildMessage({ From: 'ada@dest.test', Subject: 'please no more' }, '')
-  const row = await box.arrive({ to, raw, from: 'ada@dest.test' })
+  const row = await receiver.receive({ to, raw, from: 'ada@dest.test' })
   assert.equal(row.kind, 'unsubscribe')
   assert.equal(row.raw, null)
-  assert.equal((await box.contact('ada@dest.test'))?.subscribed, false)
+  assert.equal((await receiver.contact('ada@dest.test'))?.subscribed, false)
   const campaignId = '0193f6a0-0000-7000-8000-00000000000c'
-  assert.deepEqual(await box.told(), [
+  assert.deepEqual(await receiver.listEvents(), [
     { name: 'contact.unsubscribed', emailId: id, data: { reason: 'mail', campaignId } },
   ])
-  await box.arrive({ to, raw, from: 'ada@dest.test' })
-  assert.equal((await box.told()).length, 1)
-  assert.deepEqual(await box.list(), [])
+  await receiver.receive({ to, raw, from: 'ada@dest.test' })
+  assert.equal((await receiver.listEvents()).length, 1)
+  assert.deepEqual(await receiver.list(), [])
 })
 
 test('bounces and vacation replies to an unsubscribe address do not unsubscribe', async (t) => {
-  const box = await openReceiver(t, shared)
-  const id = await box.deliver()
-  await box.subscribe()
-  const to = [box.leaving(id)]
+  const receiver = await openReceiver(t, shared)
+  const id = await receiver.deliver()
+  await receiver.subscribe()
+  const to = [receiver.unsubscribeAddress(id)]
   const machines = [
     { raw: dsn(), from: '' },
     { raw: dsn(), from: 'mailer-daemon@dest.test' },
@@ -294,65 +311,69 @@ test('bounces and vacation replies to an unsubscribe address do not unsubscribe'
       from: 'a@b.test',
     },
   ]
-  for (const machine of machines) await box.arrive({ to, ...machine })
-  assert.equal((await box.contact('ada@dest.test'))?.subscribed, true)
-  assert.deepEqual(await box.told(), [])
+  for (const machine of machines) await receiver.receive({ to, ...machine })
+  assert.equal((await receiver.contact('ada@dest.test'))?.subscribed, true)
+  assert.deepEqual(await receiver.listEvents(), [])
 })
 
 test('the mail that a mail program writes to unsubscribe its reader is obeyed', async (t) => {
-  const box = await openReceiver(t, shared)
+  const receiver = await openReceiver(t, shared)
   const fields = {
     Subject: 'unsubscribe',
     'Auto-Submitted': 'auto-replied',
     'Message-ID': '<1@i.test>',
   }
   for (const marked of [fields, { ...fields, 'X-Apple-Unsubscribe': 'true' }]) {
-    const id = await box.deliver()
-    await box.subscribe()
+    const id = await receiver.deliver()
+    await receiver.subscribe()
     const raw = buildMessage(marked)
-    const row = await box.arrive({ to: [box.leaving(id)], raw, from: 'ada@dest.test' })
+    const row = await receiver.receive({
+      to: [receiver.unsubscribeAddress(id)],
+      raw,
+      from: 'ada@dest.test',
+    })
     assert.equal(row.kind, 'unsubscribe')
-    assert.equal((await box.contact('ada@dest.test'))?.subscribed, false)
+    assert.equal((await receiver.contact('ada@dest.test'))?.subscribed, false)
   }
-  assert.deepEqual(await box.list(), [])
+  assert.deepEqual(await receiver.list(), [])
 })
 
 test('received mail is never answered', async (t) => {
-  const box = await openReceiver(t, shared)
-  const id = await box.deliver()
-  const to = [box.returnPath(id), box.leaving(id), box.mailbox()]
+  const receiver = await openReceiver(t, shared)
+  const id = await receiver.deliver()
+  const to = [receiver.returnPath(id), receiver.unsubscribeAddress(id), receiver.mailbox()]
   const from = 'eve@else.test'
   for (const raw of [
     dsn(),
-    arf([mark(box, id)]),
+    arf([mark(receiver, id)]),
     buildMessage({}),
     '',
     buildMessage({ 'List-Id': 'x' }),
   ]) {
-    await box.arrive({ to, raw, from })
-    await box.arrive({ to, raw })
+    await receiver.receive({ to, raw, from })
+    await receiver.receive({ to, raw })
   }
-  const rows = await box.core.store.read.select().from(emails).all()
+  const rows = await receiver.core.store.read.select().from(emails).all()
   const waiting = rows.filter(({ state, dueAt }) => dueAt !== null || state === 'queued')
   assert.deepEqual(waiting, [])
-  assert.equal(await box.core.store.read.$count(inboundMessages), 10)
+  assert.equal(await receiver.core.store.read.$count(inboundMessages), 10)
 })
 
 test("a DSN's code, text, final address and, without a quoted reply, status are stored", async (t) => {
-  const box = await openReceiver(t, shared)
-  const quoted = await box.deliver()
+  const receiver = await openReceiver(t, shared)
+  const quoted = await receiver.deliver()
   const raw = dsn({
     recipient: 'ada.l@forward.test',
     originalRecipient: 'ada@dest.test',
     diagnostic: '550 5.1.1 <ada.l@forward.test>: user unknown',
   })
-  await box.arrive({ to: [box.returnPath(quoted)], raw })
-  const bare = await box.deliver()
-  await box.arrive({
-    to: [box.returnPath(bare)],
+  await receiver.receive({ to: [receiver.returnPath(quoted)], raw })
+  const bare = await receiver.deliver()
+  await receiver.receive({
+    to: [receiver.returnPath(bare)],
     raw: dsn({ status: '5.2.2', diagnostic: 'mailbox is full' }),
   })
-  const rows = await box.core.store.read.select().from(attempts).all()
+  const rows = await receiver.core.store.read.select().from(attempts).all()
   assert.deepEqual(
     rows.map(({ replyCode, enhancedCode, replyText, finalRecipient }) => ({
       ...{ replyCode, enhancedCode, replyText, finalRecipient },

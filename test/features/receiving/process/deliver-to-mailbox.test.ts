@@ -20,20 +20,20 @@ const contentOf = async ({ core }: Receiver, { contentId }: Email) => {
 }
 
 test('a reply becomes an email of the project, attributed to its sender and to what it answers', async (t) => {
-  const box = await openReceiver(t, shared)
-  const id = await box.deliver()
-  const { messageId } = await box.email(id)
+  const receiver = await openReceiver(t, shared)
+  const id = await receiver.deliver()
+  const { messageId } = await receiver.email(id)
   const raw = buildMessage({
     ...{ 'Message-ID': '<reply-1@people.test>', 'In-Reply-To': `<${messageId}>` },
     ...{ 'Reply-To': 'Bob <bob+r@people.test>', To: 'help@example.test' },
   })
-  const row = await box.arrive({ to: [box.mailbox()], raw, from: bob })
-  const email = await box.latest()
+  const row = await receiver.receive({ to: [receiver.mailbox()], raw, from: bob })
+  const email = await receiver.latestEmail()
   assert.deepEqual(row.summary?.acts, [{ did: 'received', emailId: email.id }])
   assert.equal(row.kind, 'mail')
   assert.equal(row.sender, 'Bob <bob@people.test>')
   assert.notEqual(row.raw, null)
-  const contact = await box.contact(bob)
+  const contact = await receiver.contact(bob)
   assert.equal(contact?.subscribed, false)
   const { sourceType, state, status, fromAddress, recipient, toName, replyTo, dueAt } = email
   assert.deepEqual(
@@ -48,8 +48,8 @@ test('a reply becomes an email of the project, attributed to its sender and to w
   assert.equal(email.answeredEmailId, id)
   assert.equal(email.messageId, 'reply-1@people.test')
   assert.equal(email.deliveredAt, row.receivedAt)
-  assert.deepEqual(await contentOf(box, email), { body: 'Hello', isText: true })
-  const [event, ...others] = await box.told()
+  assert.deepEqual(await contentOf(receiver, email), { body: 'Hello', isText: true })
+  const [event, ...others] = await receiver.listEvents()
   assert.equal(others.length, 0)
   const { processingTimeMillis, ...data } = event?.data ?? {}
   assert.equal(typeof processingTimeMillis, 'number')
@@ -71,27 +71,27 @@ test('a reply becomes an email of the project, attributed to its sender and to w
 })
 
 test('a known sender keeps its state', async (t) => {
-  const box = await openReceiver(t, shared)
-  await box.deliver()
-  await box.subscribe()
-  const before = await box.contact('ada@dest.test')
+  const receiver = await openReceiver(t, shared)
+  await receiver.deliver()
+  await receiver.subscribe()
+  const before = await receiver.contact('ada@dest.test')
   const raw = buildMessage({ From: 'Ada <ADA@dest.test>' })
-  await box.arrive({ to: [box.mailbox()], raw, from: 'ada@dest.test' })
-  assert.deepEqual(await box.contact('ada@dest.test'), before)
-  assert.equal((await box.latest()).contactId, before?.id)
+  await receiver.receive({ to: [receiver.mailbox()], raw, from: 'ada@dest.test' })
+  assert.deepEqual(await receiver.contact('ada@dest.test'), before)
+  assert.equal((await receiver.latestEmail()).contactId, before?.id)
   assert.deepEqual(
-    (await box.told()).map(({ name }) => name),
+    (await receiver.listEvents()).map(({ name }) => name),
     ['email.received'],
   )
 })
 
 test('References and ids that a client chose lead to the email answered, of the same project only', async (t) => {
-  const box = await openReceiver(t, shared)
-  const other = await addProject(box.core, 'Other', 'other.test')
-  const own = await box.deliver()
-  const custom = await box.deliver({ messageId: 'order-7@shop.test' })
-  const relayed = await box.deliver({ providerId: '0100018f-ses' })
-  const { messageId } = await box.email(own)
+  const receiver = await openReceiver(t, shared)
+  const other = await addProject(receiver.core, 'Other', 'other.test')
+  const own = await receiver.deliver()
+  const custom = await receiver.deliver({ messageId: 'order-7@shop.test' })
+  const relayed = await receiver.deliver({ providerId: '0100018f-ses' })
+  const { messageId } = await receiver.email(own)
   const cases: [Record<string, string>, string | null][] = [
     [{ References: `<a@b.test> <${messageId}> <c@d.test>` }, own],
     [{ 'In-Reply-To': '<order-7@shop.test>' }, custom],
@@ -100,42 +100,42 @@ test('References and ids that a client chose lead to the email answered, of the 
     [{ 'In-Reply-To': '<' }, null],
   ]
   for (const [fields, expected] of cases) {
-    await box.arrive({ to: [box.mailbox()], raw: buildMessage(fields), from: bob })
-    assert.equal((await box.latest()).answeredEmailId, expected, JSON.stringify(fields))
+    await receiver.receive({ to: [receiver.mailbox()], raw: buildMessage(fields), from: bob })
+    assert.equal((await receiver.latestEmail()).answeredEmailId, expected, JSON.stringify(fields))
   }
-  const to = [box.mailbox('help@other.test', other.id)]
-  await box.arrive({ to, raw: buildMessage({ 'In-Reply-To': `<${messageId}>` }), from: bob })
-  const stranger = await box.latest()
+  const to = [receiver.mailbox('help@other.test', other.id)]
+  await receiver.receive({ to, raw: buildMessage({ 'In-Reply-To': `<${messageId}>` }), from: bob })
+  const stranger = await receiver.latestEmail()
   assert.equal(stranger.projectId, other.id)
   assert.equal(stranger.answeredEmailId, null)
 })
 
 test('a message to mailboxes of two projects is an email of each, and neither learns of the other', async (t) => {
-  const box = await openReceiver(t, shared)
-  const other = await addProject(box.core, 'Other', 'other.test')
+  const receiver = await openReceiver(t, shared)
+  const other = await addProject(receiver.core, 'Other', 'other.test')
   const to = [
-    box.mailbox('help@example.test'),
-    box.mailbox('sales@example.test'),
-    box.mailbox('info@other.test', other.id),
+    receiver.mailbox('help@example.test'),
+    receiver.mailbox('sales@example.test'),
+    receiver.mailbox('info@other.test', other.id),
   ]
-  await box.arrive({ to, raw: buildMessage({}), from: bob })
-  const rows = await box.core.store.read.select().from(emails).all()
+  await receiver.receive({ to, raw: buildMessage({}), from: bob })
+  const rows = await receiver.core.store.read.select().from(emails).all()
   assert.deepEqual(
     rows.map(({ projectId, fromAddress }) => [projectId, fromAddress]),
     [
-      [box.project.id, 'help@example.test'],
+      [receiver.project.id, 'help@example.test'],
       [other.id, 'info@other.test'],
     ],
   )
-  const told = await box.told()
+  const raised = await receiver.listEvents()
   assert.deepEqual(
-    told.map(({ data }) => data?.recipients),
+    raised.map(({ data }) => data?.recipients),
     [['help@example.test', 'sales@example.test'], ['info@other.test']],
   )
 })
 
 test('HTML is stored without scripts, hidden text and links into our pages', async (t) => {
-  const box = await openReceiver(t, shared)
+  const receiver = await openReceiver(t, shared)
   const html = `<html><head><title>t</title><style>p{display:none}</style></head><body onload=x()>
     <p style="display:none" class=a id=b onclick="x()">Hello <b>you</b></p><script>alert(1)</script>
     <a href="https://ok.test/?a=1">ok</a><a href="javascript:alert(1)">js</a><a href="/admin">rel</a>
@@ -145,8 +145,8 @@ test('HTML is stored without scripts, hidden text and links into our pages', asy
     <svg><script>1</script></svg><object data=x></object><base href="https://evil.test">
     <meta http-equiv=refresh content="0;url=x"><math><mi xlink:href="data:x">m</mi></math></body>`
   const raw = buildMessage({ 'Content-Type': 'text/html; charset=utf-8' }, html)
-  await box.arrive({ to: [box.mailbox()], raw, from: bob })
-  const content = await contentOf(box, await box.latest())
+  await receiver.receive({ to: [receiver.mailbox()], raw, from: bob })
+  const content = await contentOf(receiver, await receiver.latestEmail())
   assert.equal(content?.isText, false)
   const body = content?.body ?? ''
   assert.match(body, /<p>Hello <b>you<\/b><\/p>/)
@@ -159,12 +159,14 @@ test('HTML is stored without scripts, hidden text and links into our pages', asy
 })
 
 test('the text of others is stored unchanged: nothing in it is rendered as a template', async (t) => {
-  const box = await openReceiver(t, shared)
+  const receiver = await openReceiver(t, shared)
   const subject = '{{ email }} {% for x in (1..9) %}'
   const raw = buildMessage({ Subject: subject }, '{{ unsubscribeUrl }} {% raw')
-  await box.arrive({ to: [box.mailbox()], raw, from: bob })
-  const outbound = { preview: async () => [] } as unknown as typeof box.core.outbound
-  const { data } = await listActivity({ ...box.core, outbound }, box.project.id, { limit: 10 })
+  await receiver.receive({ to: [receiver.mailbox()], raw, from: bob })
+  const outbound = { preview: async () => [] } as unknown as typeof receiver.core.outbound
+  const { data } = await listActivity({ ...receiver.core, outbound }, receiver.project.id, {
+    limit: 10,
+  })
   const [shown] = data
   assert.equal(shown?.type, 'email.received')
   assert.equal(shown?.metadata.subject, subject)
@@ -172,7 +174,7 @@ test('the text of others is stored unchanged: nothing in it is rendered as a tem
 })
 
 test('attachments are listed with their names, types and sizes', async (t) => {
-  const box = await openReceiver(t, shared)
+  const receiver = await openReceiver(t, shared)
   const raw = buildMessage(
     { 'Content-Type': 'multipart/mixed; boundary=b' },
     [
@@ -184,8 +186,8 @@ test('attachments are listed with their names, types and sizes', async (t) => {
       ...['', 'x', '--b--'],
     ].join('\r\n'),
   )
-  await box.arrive({ to: [box.mailbox()], raw, from: bob })
-  const [event] = await box.told()
+  await receiver.receive({ to: [receiver.mailbox()], raw, from: bob })
+  const [event] = await receiver.listEvents()
   assert.deepEqual(event?.data?.attachments, [
     {
       ...{ filename: 'in/voice.pdf', contentType: 'application/pdf', sizeBytes: 100 },
@@ -196,50 +198,50 @@ test('attachments are listed with their names, types and sizes', async (t) => {
       ...{ contentId: 'pic', isInline: true },
     },
   ])
-  assert.equal((await contentOf(box, await box.latest()))?.body, 'see there')
+  assert.equal((await contentOf(receiver, await receiver.latestEmail()))?.body, 'see there')
 })
 
 test('an automatic reply to a mailbox is stored and marked', async (t) => {
-  const box = await openReceiver(t, shared)
+  const receiver = await openReceiver(t, shared)
   const raw = buildMessage({ 'Auto-Submitted': 'auto-replied', Subject: 'Out of office' })
-  const row = await box.arrive({ to: [box.mailbox()], raw, from: bob })
+  const row = await receiver.receive({ to: [receiver.mailbox()], raw, from: bob })
   assert.equal(row.kind, 'auto-reply')
-  const [event] = await box.told()
+  const [event] = await receiver.listEvents()
   assert.equal(event?.name, 'email.received')
   assert.equal(event?.data?.autoReply, true)
 })
 
 test('our own mail that comes back to a mailbox is stored and raises no event', async (t) => {
-  const box = await openReceiver(t, shared)
-  const id = await box.deliver()
-  const token = createReturnPathLocalPart(box.core.keyring.keys('return-path')[0], id).slice(2)
+  const receiver = await openReceiver(t, shared)
+  const id = await receiver.deliver()
+  const token = createReturnPathLocalPart(receiver.core.keyring.keys('return-path')[0], id).slice(2)
   const raw = buildMessage({ 'X-Pillarbox-Id': token })
-  const row = await box.arrive({ to: [box.mailbox()], raw, from: 'shop@example.test' })
+  const row = await receiver.receive({ to: [receiver.mailbox()], raw, from: 'shop@example.test' })
   assert.deepEqual(row.summary?.acts, [{ did: 'ignored', why: 'our own mail came back' }])
   assert.notEqual(row.raw, null)
-  assert.deepEqual(await box.told(), [])
-  assert.equal((await box.counts()).emails, 1)
+  assert.deepEqual(await receiver.listEvents(), [])
+  assert.equal((await receiver.counts()).emails, 1)
   const forged = buildMessage({ 'X-Pillarbox-Id': 'a'.repeat(42) })
-  await box.arrive({ to: [box.mailbox()], raw: forged, from: bob })
-  assert.equal((await box.told()).length, 1)
+  await receiver.receive({ to: [receiver.mailbox()], raw: forged, from: bob })
+  assert.equal((await receiver.listEvents()).length, 1)
 })
 
 test('mail of another project of this server is ordinary mail', async (t) => {
-  const box = await openReceiver(t, shared)
-  const other = await addProject(box.core, 'Other', 'other.test')
-  const id = await box.deliver()
-  const token = createReturnPathLocalPart(box.core.keyring.keys('return-path')[0], id).slice(2)
+  const receiver = await openReceiver(t, shared)
+  const other = await addProject(receiver.core, 'Other', 'other.test')
+  const id = await receiver.deliver()
+  const token = createReturnPathLocalPart(receiver.core.keyring.keys('return-path')[0], id).slice(2)
   const raw = buildMessage({ 'X-Pillarbox-Id': token })
-  const to = [box.mailbox('help@other.test', other.id), box.mailbox()]
-  const row = await box.arrive({ to, raw, from: 'shop@example.test' })
-  const email = await box.latest()
+  const to = [receiver.mailbox('help@other.test', other.id), receiver.mailbox()]
+  const row = await receiver.receive({ to, raw, from: 'shop@example.test' })
+  const email = await receiver.latestEmail()
   assert.equal(email.projectId, other.id)
   assert.deepEqual(row.summary?.acts, [
     { did: 'received', emailId: email.id },
     { did: 'ignored', why: 'our own mail came back' },
   ])
   assert.deepEqual(
-    (await box.told()).map(({ name, emailId }) => [name, emailId]),
+    (await receiver.listEvents()).map(({ name, emailId }) => [name, emailId]),
     [['email.received', email.id]],
   )
 })
@@ -256,64 +258,68 @@ const knowing: MessageReader = {
   },
 }
 
-const cappedOf = async (box: Receiver) => {
-  const told = await box.told()
-  return told.filter(({ data }) => data?.isCapped === true)
+const cappedOf = async (receiver: Receiver) => {
+  const raised = await receiver.listEvents()
+  return raised.filter(({ data }) => data?.isCapped === true)
 }
 
 test('one sender raises 30 events an hour for a mailbox; further mail is stored and marked', async (t) => {
-  const box = await openReceiver(t, { reader: knowing })
+  const receiver = await openReceiver(t, { reader: knowing })
   const write = (address = 'help@example.test') =>
-    box.arrive({ to: [box.mailbox(address)], raw: buildMessage({ 'X-Real': 'yes' }), from: bob })
+    receiver.receive({
+      to: [receiver.mailbox(address)],
+      raw: buildMessage({ 'X-Real': 'yes' }),
+      from: bob,
+    })
   const rows = await Promise.all(Array.from({ length: 32 }, () => write()))
-  assert.equal((await box.counts()).emails, 32)
-  assert.equal((await box.told()).length, 32)
-  assert.equal((await cappedOf(box)).length, 2)
+  assert.equal((await receiver.counts()).emails, 32)
+  assert.equal((await receiver.listEvents()).length, 32)
+  assert.equal((await cappedOf(receiver)).length, 2)
   const [first, second] = rows.filter(({ remark }) => remark !== null)
   assert.equal(first?.remark, 'capped: more than 30 from bob@people.test within an hour')
   assert.equal(second?.remark, first?.remark)
   assert.deepEqual(
-    box.logged.filter((text) => text === 'received mail was capped'),
+    receiver.logged.filter((text) => text === 'received mail was capped'),
     ['received mail was capped', 'received mail was capped'],
   )
-  const { inbound, capped, ...told } = (box.facts as Record<string, unknown>[])[0] ?? {}
+  const { inbound, capped, ...fields } = (receiver.facts as Record<string, unknown>[])[0] ?? {}
   assert.ok([first?.id, second?.id].includes(inbound as string))
   assert.equal((capped as unknown[]).length, 1)
-  assert.deepEqual(told, { clientAddress: '192.0.2.7', reason: first?.remark })
+  assert.deepEqual(fields, { clientAddress: '192.0.2.7', reason: first?.remark })
   assert.equal((await write('sales@example.test')).remark, null)
-  box.clock.now += 3_600_001
+  receiver.clock.now += 3_600_001
   assert.equal((await write()).remark, null)
-  assert.equal((await cappedOf(box)).length, 2)
+  assert.equal((await cappedOf(receiver)).length, 2)
   assert.deepEqual(
-    (await listInboundMessages(box.core)).map(({ id }) => id).toSorted(),
+    (await listInboundMessages(receiver.core)).map(({ id }) => id).toSorted(),
     [first?.id, second?.id].toSorted(),
   )
 })
 
 test('a sender to a thousand mailboxes of a project in an hour is capped, too', async (t) => {
-  const box = await openReceiver(t, { reader: knowing })
+  const receiver = await openReceiver(t, { reader: knowing })
   const raw = buildMessage({ 'X-Real': 'yes' })
-  await box.arrive({ to: [box.mailbox('a@example.test')], raw, from: bob })
-  await box.core.store.write((tx) =>
+  await receiver.receive({ to: [receiver.mailbox('a@example.test')], raw, from: bob })
+  await receiver.core.store.write((tx) =>
     tx.run(sql`with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 999)
       insert into received_recently (project_id, sender, mailbox, at)
       select project_id, sender, 'x' || n, at from received_recently, numbers`),
   )
-  const row = await box.arrive({ to: [box.mailbox('b@example.test')], raw, from: bob })
+  const row = await receiver.receive({ to: [receiver.mailbox('b@example.test')], raw, from: bob })
   assert.equal(row.remark, 'capped: more than 1000 from bob@people.test within an hour')
-  assert.equal((await cappedOf(box)).length, 1)
+  assert.equal((await cappedOf(receiver)).length, 1)
 })
 
 test('forged mail does not use up the limit of the address that it claims to be from', async (t) => {
-  const box = await openReceiver(t, { reader: knowing })
+  const receiver = await openReceiver(t, { reader: knowing })
   const forge = (clientAddress: string) =>
-    box.arrive({ to: [box.mailbox()], raw: buildMessage({}), from: bob, clientAddress })
+    receiver.receive({ to: [receiver.mailbox()], raw: buildMessage({}), from: bob, clientAddress })
   for (let count = 0; count < 40; count += 1) await forge(`203.0.113.${count}`)
-  assert.equal((await cappedOf(box)).length, 10)
+  assert.equal((await cappedOf(receiver)).length, 10)
   const real = buildMessage({ 'X-Real': 'yes', Subject: 'The real one' })
-  const row = await box.arrive({ to: [box.mailbox()], raw: real, from: bob })
+  const row = await receiver.receive({ to: [receiver.mailbox()], raw: real, from: bob })
   assert.equal(row.remark, null)
-  const [event] = (await box.told()).slice(-1)
+  const [event] = (await receiver.listEvents()).slice(-1)
   assert.equal(event?.data?.subject, 'The real one')
   assert.equal(event?.data?.isCapped, undefined)
   // Nor does the network of one stranger count for another's.
@@ -326,32 +332,32 @@ test('forged mail does not use up the limit of the address that it claims to be 
 })
 
 test("capped and ignored mail is in the activity, in the operator's list and in the log", async (t) => {
-  const box = await openReceiver(t, { reader: knowing })
+  const receiver = await openReceiver(t, { reader: knowing })
   for (let count = 0; count < 31; count += 1) {
     const raw = buildMessage({ Subject: `Number ${count}` })
-    await box.arrive({ to: [box.mailbox()], raw, from: bob })
+    await receiver.receive({ to: [receiver.mailbox()], raw, from: bob })
   }
-  const outbound = { preview: async () => [] } as unknown as typeof box.core.outbound
+  const outbound = { preview: async () => [] } as unknown as typeof receiver.core.outbound
   const query = { limit: 50, startAt: 0 }
-  const { data } = await listActivity({ ...box.core, outbound }, box.project.id, query)
+  const { data } = await listActivity({ ...receiver.core, outbound }, receiver.project.id, query)
   assert.equal(data.length, 31)
   assert.equal(data[0]?.metadata.subject, 'Number 30')
   assert.equal(data[0]?.metadata.isCapped, true)
-  const [listed] = await listInboundMessages(box.core)
+  const [listed] = await listInboundMessages(receiver.core)
   assert.equal(listed?.subject, 'Number 30')
   assert.match(listed?.remark ?? '', /^capped: more than 30 from unauthenticated senders/)
-  const nobody = await box.arrive({
-    to: [box.mailbox()],
+  const nobody = await receiver.receive({
+    to: [receiver.mailbox()],
     raw: buildMessage({ From: '' }),
     from: '',
   })
   assert.equal(nobody.remark, 'it has no sender')
-  assert.equal((await listInboundMessages(box.core))[0]?.id, nobody.id)
-  assert.equal(box.logged.at(-1), 'received mail was ignored')
+  assert.equal((await listInboundMessages(receiver.core))[0]?.id, nobody.id)
+  assert.equal(receiver.logged.at(-1), 'received mail was ignored')
 })
 
 test('the sender is the first valid From address, else the reverse path, else none', async (t) => {
-  const box = await openReceiver(t, shared)
+  const receiver = await openReceiver(t, shared)
   const cases: [string, string, string | null][] = [
     ['"ceo@bank.test" <Bob@people.test>, eve@else.test', '', bob],
     ['nobody, Bob <bob@people.test>', '', bob],
@@ -362,60 +368,71 @@ test('the sender is the first valid From address, else the reverse path, else no
     ['', '', null],
   ]
   for (const [field, from, expected] of cases) {
-    const before = (await box.counts()).emails
-    const row = await box.arrive({ to: [box.mailbox()], raw: buildMessage({ From: field }), from })
+    const before = (await receiver.counts()).emails
+    const row = await receiver.receive({
+      to: [receiver.mailbox()],
+      raw: buildMessage({ From: field }),
+      from,
+    })
     assert.equal(row.state, 'processed')
-    const after = (await box.counts()).emails
+    const after = (await receiver.counts()).emails
     assert.equal(after - before, expected === null ? 0 : 1, field.slice(0, 80))
-    if (expected !== null) assert.equal((await box.latest()).recipient, expected)
+    if (expected !== null) assert.equal((await receiver.latestEmail()).recipient, expected)
   }
 })
 
 test('a bounce or complaint to a mailbox that is not about our mail is ordinary mail', async (t) => {
-  const box = await openReceiver(t, shared)
-  const row = await box.arrive({ to: [box.mailbox()], raw: dsn() })
+  const receiver = await openReceiver(t, shared)
+  const row = await receiver.receive({ to: [receiver.mailbox()], raw: dsn() })
   assert.equal(row.kind, 'bounce')
-  assert.equal((await box.told())[0]?.data?.autoReply, true)
+  assert.equal((await receiver.listEvents())[0]?.data?.autoReply, true)
 })
 
 test('mail for a project that is gone by now harms no other', async (t) => {
-  const box = await openReceiver(t, shared)
+  const receiver = await openReceiver(t, shared)
   const gone = '0193f6a0-0000-7000-8000-000000000000'
-  const to = [box.mailbox('a@gone.test', gone), box.mailbox()]
-  const row = await box.arrive({ to, raw: buildMessage({}), from: bob })
+  const to = [receiver.mailbox('a@gone.test', gone), receiver.mailbox()]
+  const row = await receiver.receive({ to, raw: buildMessage({}), from: bob })
   assert.equal(row.state, 'processed')
-  assert.equal((await box.counts()).emails, 1)
+  assert.equal((await receiver.counts()).emails, 1)
 })
 
 test('mail with HTML keeps its plain text beside it, in the event and in the feed', async (t) => {
-  const box = await openReceiver(t, shared)
+  const receiver = await openReceiver(t, shared)
   const parts = [
     ...['--b', 'Content-Type: text/plain; charset=utf-8', '', 'Plain *hello*'],
     ...['--b', 'Content-Type: text/html; charset=utf-8', '', '<p>Rich <b>hello</b></p>', '--b--'],
   ].join('\r\n')
   const raw = buildMessage({ 'Content-Type': 'multipart/alternative; boundary="b"' }, parts)
-  await box.arrive({ to: [box.mailbox()], raw, from: bob })
-  await box.arrive({ to: [box.mailbox()], raw: buildMessage({}, 'Only text'), from: bob })
+  await receiver.receive({ to: [receiver.mailbox()], raw, from: bob })
+  await receiver.receive({
+    to: [receiver.mailbox()],
+    raw: buildMessage({}, 'Only text'),
+    from: bob,
+  })
   const both = [
     { body: 'Only text', text: 'Only text' },
     { body: '<p>Rich <b>hello</b></p>', text: 'Plain *hello*' },
   ]
-  const { events } = await listEvents(box.core, { projectId: box.project.id, limit: 10 })
+  const { events } = await listEvents(receiver.core, { projectId: receiver.project.id, limit: 10 })
   assert.deepEqual(
     events.map(({ data }) => ({ body: Object(data).body, text: Object(data).text })),
     both,
   )
   const preview = async () => []
-  const outbound = Object.assign(box.core.outbound, { preview })
-  const feed = await listActivity({ ...box.core, outbound }, box.project.id, { limit: 10 })
+  const outbound = Object.assign(receiver.core.outbound, { preview })
+  const feed = await listActivity({ ...receiver.core, outbound }, receiver.project.id, {
+    limit: 10,
+  })
   assert.deepEqual(
     feed.data.map(({ metadata }) => ({ body: metadata.body, text: metadata.text })),
     both,
   )
-  await deleteExpiredContent({ ...box.core, now: () => box.clock.now + 200 * 86_400_000 })
-  const [cleared] = (await listEvents(box.core, { projectId: box.project.id, limit: 10 })).events
+  await deleteExpiredContent({ ...receiver.core, now: () => receiver.clock.now + 200 * 86_400_000 })
+  const [cleared] = (await listEvents(receiver.core, { projectId: receiver.project.id, limit: 10 }))
+    .events
   const shown = Object(cleared?.data)
   assert.deepEqual([shown.body, shown.text], [null, null])
-  const rows = await box.core.store.read.select().from(contents).all()
+  const rows = await receiver.core.store.read.select().from(contents).all()
   assert.ok(rows.every(({ text }) => text === null))
 })

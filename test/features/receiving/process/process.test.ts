@@ -52,10 +52,10 @@ test('a message that ends its reader three times is kept for the operator, other
     tries.alone.push(isAlone)
     throw new ReaderLost('out of memory')
   })
-  const box = await openReceiver(t, { reader })
+  const receiver = await openReceiver(t, { reader })
   const [bad, good] = await Promise.all([
-    box.arrive({ to: [server], raw: buildMessage({}, 'bomb') }),
-    box.arrive({ to: [server], raw: buildMessage({}) }),
+    receiver.receive({ to: [server], raw: buildMessage({}, 'bomb') }),
+    receiver.receive({ to: [server], raw: buildMessage({}) }),
   ])
   assert.equal(bad.state, 'failed')
   assert.equal(bad.attempts, 3)
@@ -73,10 +73,10 @@ test('a message whose parsing fails has one attempt; messages parsed beside it h
     alone.push(isAlone)
     throw new Error('it cannot be read')
   })
-  const box = await openReceiver(t, { reader })
+  const receiver = await openReceiver(t, { reader })
   const [bad] = await Promise.all([
-    box.arrive({ to: [server], raw: buildMessage({}, 'odd') }),
-    box.arrive({ to: [server], raw: buildMessage({}) }),
+    receiver.receive({ to: [server], raw: buildMessage({}, 'odd') }),
+    receiver.receive({ to: [server], raw: buildMessage({}) }),
   ])
   assert.deepEqual([bad.state, bad.attempts], ['failed', 3])
   assert.deepEqual(alone, [false, true, true])
@@ -89,9 +89,9 @@ test('a message lost with another one is parsed alone, without an attempt, and s
     lost += 1
     throw new ReaderLost('the thread ended')
   })
-  const box = await openReceiver(t, { reader })
+  const receiver = await openReceiver(t, { reader })
   const rows = await Promise.all(
-    Array.from({ length: 5 }, () => box.arrive({ to: [server], raw: buildMessage({}) })),
+    Array.from({ length: 5 }, () => receiver.receive({ to: [server], raw: buildMessage({}) })),
   )
   assert.equal(lost, 5)
   assert.deepEqual(
@@ -101,9 +101,9 @@ test('a message lost with another one is parsed alone, without an attempt, and s
 })
 
 test('however many messages have to be read alone, those behind them are read', async (t) => {
-  const box = await openReceiver(t, { reader: readerOf(() => undefined) })
-  await box.processing.stop()
-  const { core } = box
+  const receiver = await openReceiver(t, { reader: readerOf(() => undefined) })
+  await receiver.processing.stop()
+  const { core } = receiver
   const bombs = Array.from({ length: 130 }, () => acceptInboundMessage(core, messageTo(server)))
   await Promise.all(bombs)
   const large = { isSuspect: true, sizeBytes: 40 * 1024 * 1024 }
@@ -120,7 +120,7 @@ test('however many messages have to be read alone, those behind them are read', 
   const good = await acceptInboundMessage(core, messageTo(server))
   await done.promise
   await processing.stop()
-  const row = (await rowsOf(box)).find(({ id }) => id === good)
+  const row = (await rowsOf(receiver)).find(({ id }) => id === good)
   assert.equal(row?.state, 'processed')
 })
 
@@ -133,17 +133,17 @@ test('however much mail waits for a slow DNS, reports behind it are read', async
       return readHere(raw)
     },
   }
-  const box = await openReceiver(t, { reader })
-  const { core } = box
-  const id = await box.deliver()
+  const receiver = await openReceiver(t, { reader })
+  const { core } = receiver
+  const id = await receiver.deliver()
   const mail = Array.from({ length: 300 }, () =>
-    acceptInboundMessage(core, messageTo(box.mailbox())),
+    acceptInboundMessage(core, messageTo(receiver.mailbox())),
   )
   await Promise.all(mail)
-  await acceptInboundMessage(core, messageTo(box.returnPath(id), dsn()))
+  await acceptInboundMessage(core, messageTo(receiver.returnPath(id), dsn()))
   await done.promise
-  await box.processing.stop()
-  assert.equal((await box.email(id)).status, 'BOUNCED')
+  await receiver.processing.stop()
+  assert.equal((await receiver.email(id)).status, 'BOUNCED')
 })
 
 test('one suspect is read at a time', async (t) => {
@@ -155,9 +155,9 @@ test('one suspect is read at a time', async (t) => {
     await new Promise(setImmediate)
     inHand -= 1
   })
-  const box = await openReceiver(t, { reader })
+  const receiver = await openReceiver(t, { reader })
   await Promise.all(
-    Array.from({ length: 8 }, () => box.arrive({ to: [server], raw: buildMessage({}) })),
+    Array.from({ length: 8 }, () => receiver.receive({ to: [server], raw: buildMessage({}) })),
   )
   assert.equal(most, 1)
 })
@@ -179,29 +179,31 @@ async function die({ core }: Receiver, keep?: () => Promise<unknown>): Promise<v
 }
 
 test('messages in work when a process dies are parsed alone by the next one, without an attempt', async (t) => {
-  const box = await openReceiver(t)
-  const id = await box.deliver()
-  await box.processing.stop()
-  await die(box, () => acceptInboundMessage(box.core, messageTo(box.returnPath(id), dsn())))
+  const receiver = await openReceiver(t)
+  const id = await receiver.deliver()
+  await receiver.processing.stop()
+  await die(receiver, () =>
+    acceptInboundMessage(receiver.core, messageTo(receiver.returnPath(id), dsn())),
+  )
   const alone: boolean[] = []
   const read: MessageReader['read'] = (message, options) => {
     alone.push(options.isAlone)
-    return box.reader.read(message, options)
+    return receiver.reader.read(message, options)
   }
-  const next = await startProcessing(box.core, { read })
+  const next = await startProcessing(receiver.core, { read })
   t.after(() => next.stop())
   await next.idle()
-  const [row] = await rowsOf(box)
+  const [row] = await rowsOf(receiver)
   assert.deepEqual([row?.state, row?.attempts, row?.interruptions], ['processed', 0, 0])
   assert.deepEqual(alone, [true])
-  assert.equal((await box.email(id)).status, 'BOUNCED')
-  assert.equal((await box.told()).length, 1)
+  assert.equal((await receiver.email(id)).status, 'BOUNCED')
+  assert.equal((await receiver.listEvents()).length, 1)
 })
 
 test('a message in parsing stays pending after any number of stops', async (t) => {
-  const box = await openReceiver(t)
-  await box.processing.stop()
-  const { core } = box
+  const receiver = await openReceiver(t)
+  await receiver.processing.stop()
+  const { core } = receiver
   await acceptInboundMessage(core, messageTo(server))
   for (let stops = 0; stops < 20; stops += 1) {
     const began = Promise.withResolvers<boolean>()
@@ -213,46 +215,46 @@ test('a message in parsing stays pending after any number of stops', async (t) =
     assert.equal(await began.promise, false)
     await stopped.stop()
   }
-  const [row] = await rowsOf(box)
+  const [row] = await rowsOf(receiver)
   assert.equal(row?.state, 'pending')
   assert.deepEqual([row?.attempts, row?.interruptions, row?.isSuspect], [0, 0, false])
 })
 
 test('a message that is parsed alone stays pending after a stop, too', async (t) => {
-  const box = await openReceiver(t)
-  await box.processing.stop()
-  await die(box, () => acceptInboundMessage(box.core, messageTo(server)))
+  const receiver = await openReceiver(t)
+  await receiver.processing.stop()
+  await die(receiver, () => acceptInboundMessage(receiver.core, messageTo(server)))
   for (let stops = 0; stops < 5; stops += 1) {
     const began = Promise.withResolvers<boolean>()
     const read: MessageReader['read'] = (_, { isAlone }) => {
       began.resolve(isAlone)
       return new Promise(() => undefined)
     }
-    const stopped = await startProcessing(box.core, { read })
+    const stopped = await startProcessing(receiver.core, { read })
     assert.equal(await began.promise, true)
     await stopped.stop()
   }
-  const [row] = await rowsOf(box)
+  const [row] = await rowsOf(receiver)
   assert.deepEqual([row?.state, row?.attempts, row?.interruptions], ['pending', 0, 0])
 })
 
 /** Dies while it reads the only message alone; the next start finds it, which waits then. */
-async function dieAlone(box: Receiver): Promise<InboundMessage | undefined> {
-  await die(box)
+async function dieAlone(receiver: Receiver): Promise<InboundMessage | undefined> {
+  await die(receiver)
   const reader = readerOf(() => assert.fail('it was read at once'))
-  const next = await startProcessing({ ...box.core, inboundNotifier: deaf }, reader)
+  const next = await startProcessing({ ...receiver.core, inboundNotifier: deaf }, reader)
   await next.stop()
-  const [row] = await rowsOf(box)
+  const [row] = await rowsOf(receiver)
   return row
 }
 
 test('a process that is killed in a loop while it reads a message alone waits longer each time', async (t) => {
-  const box = await openReceiver(t)
-  await box.processing.stop()
-  const { core, clock } = box
-  await die(box, () => acceptInboundMessage(core, messageTo(server)))
+  const receiver = await openReceiver(t)
+  await receiver.processing.stop()
+  const { core, clock } = receiver
+  await die(receiver, () => acceptInboundMessage(core, messageTo(server)))
   for (let deaths = 0; deaths < 5; deaths += 1) {
-    const row = await dieAlone(box)
+    const row = await dieAlone(receiver)
     assert.equal(row?.interruptions, deaths + 1)
     assert.equal((row?.dueAt ?? 0) - clock.now, 1_000 * 2 ** deaths)
     clock.now = row?.dueAt ?? 0
@@ -263,14 +265,14 @@ test('a process that is killed in a loop while it reads a message alone waits lo
   )
   t.after(() => last.stop())
   await last.idle()
-  const [row] = await rowsOf(box)
+  const [row] = await rowsOf(receiver)
   assert.deepEqual([row?.state, row?.attempts, row?.interruptions], ['processed', 0, 5])
 })
 
 test('a message that waits after an interruption delays no other, nor does a clock set back', async (t) => {
-  const box = await openReceiver(t)
-  await box.processing.stop()
-  const { core, clock } = box
+  const receiver = await openReceiver(t)
+  await receiver.processing.stop()
+  const { core, clock } = receiver
   const first = await acceptInboundMessage(core, messageTo(server))
   const second = await acceptInboundMessage(core, messageTo(server))
   const suspects = { isSuspect: true, dueAt: 0 }
@@ -282,7 +284,7 @@ test('a message that waits after an interruption delays no other, nor does a clo
   const readings: string[] = []
   const reader = readerOf(() => void readings.push('read'))
   const processing = await startProcessing(core, reader)
-  const isDone = async () => (await rowsOf(box)).find(({ id }) => id === second)?.state
+  const isDone = async () => (await rowsOf(receiver)).find(({ id }) => id === second)?.state
   while ((await isDone()) !== 'processed') await new Promise(setImmediate)
   assert.equal(readings.length, 1)
   await processing.stop()
@@ -294,12 +296,12 @@ test('a message that waits after an interruption delays no other, nor does a clo
 })
 
 test('a message at which ten processes in a row died alone is left to the operator', async (t) => {
-  const box = await openReceiver(t)
-  await box.processing.stop()
-  const { core, clock } = box
-  await die(box, () => acceptInboundMessage(core, messageTo(server)))
+  const receiver = await openReceiver(t)
+  await receiver.processing.stop()
+  const { core, clock } = receiver
+  await die(receiver, () => acceptInboundMessage(core, messageTo(server)))
   for (let deaths = 0; deaths < 10; deaths += 1) {
-    const row = await dieAlone(box)
+    const row = await dieAlone(receiver)
     clock.now = row?.dueAt ?? 0
   }
   const last = await startProcessing(
@@ -308,30 +310,30 @@ test('a message at which ten processes in a row died alone is left to the operat
   )
   t.after(() => last.stop())
   await last.idle()
-  const [row] = await rowsOf(box)
+  const [row] = await rowsOf(receiver)
   assert.deepEqual([row?.state, row?.attempts], ['failed', 0])
   assert.equal(row?.error, 'the server ended 10 times while it parsed the message')
   assert.notEqual(row?.raw, null)
 })
 
 test('a message that cannot be put into effect takes none of its batch with it', async (t) => {
-  const box = await openReceiver(t, { reader: readerOf(() => undefined) })
-  const id = await box.deliver()
+  const receiver = await openReceiver(t, { reader: readerOf(() => undefined) })
+  const id = await receiver.deliver()
   // No email id at all: our own mistake, were it ever to happen.
-  const broken = { ...box.returnPath(id), emailId: 'x' }
+  const broken = { ...receiver.returnPath(id), emailId: 'x' }
   const [bad, good] = await Promise.all([
-    box.arrive({ to: [broken], raw: dsn() }),
-    box.arrive({ to: [box.returnPath(id)], raw: dsn() }),
+    receiver.receive({ to: [broken], raw: dsn() }),
+    receiver.receive({ to: [receiver.returnPath(id)], raw: dsn() }),
   ])
   assert.equal(good.state, 'processed')
   assert.equal(bad.state, 'failed')
-  assert.equal((await box.email(id)).status, 'BOUNCED')
+  assert.equal((await receiver.email(id)).status, 'BOUNCED')
 })
 
 test('while the database cannot write, parsed messages wait, and are then applied once', async (t) => {
-  const box = await openReceiver(t, { reader: readerOf(() => undefined) })
-  const id = await box.deliver()
-  const { store } = box.core
+  const receiver = await openReceiver(t, { reader: readerOf(() => undefined) })
+  const id = await receiver.deliver()
+  const { store } = receiver.core
   const { write } = store
   const refused = Promise.withResolvers<void>()
   let keeps = 1
@@ -341,20 +343,20 @@ test('while the database cannot write, parsed messages wait, and are then applie
     refused.resolve()
     return Promise.reject(new AppError('DATABASE_ERROR', 'full'))
   }
-  const arrived = box.arrive({ to: [box.returnPath(id)], raw: dsn() })
+  const arrived = receiver.receive({ to: [receiver.returnPath(id)], raw: dsn() })
   await refused.promise
-  assert.equal((await box.email(id)).status, 'DELIVERED')
+  assert.equal((await receiver.email(id)).status, 'DELIVERED')
   store.write = write
   await new Promise(setImmediate)
   t.mock.timers.tick(1_000)
   assert.equal((await arrived).state, 'processed')
-  assert.equal((await box.told()).length, 1)
+  assert.equal((await receiver.listEvents()).length, 1)
 })
 
 test('a suspect is not asked for again and again while the database takes no writes', async (t) => {
-  const box = await openReceiver(t, { reader: readerOf(() => undefined) })
-  await box.processing.stop()
-  const { core } = box
+  const receiver = await openReceiver(t, { reader: readerOf(() => undefined) })
+  await receiver.processing.stop()
+  const { core } = receiver
   await acceptInboundMessage(core, messageTo(server))
   await core.store.write((tx) => tx.update(inboundMessages).set({ isSuspect: true }).run())
   const { write } = core.store
@@ -369,21 +371,21 @@ test('a suspect is not asked for again and again while the database takes no wri
       throw new AppError('DATABASE_ERROR', 'full')
     },
   )
-  const processing = await startProcessing(core, box.reader)
+  const processing = await startProcessing(core, receiver.reader)
   t.after(() => processing.stop())
   for (let turns = 0; turns < 200; turns += 1) await new Promise(setImmediate)
   assert.ok(refusals.mock.callCount() < 5, `${refusals.mock.callCount()} tries`)
   refusals.mock.restore()
   t.mock.timers.tick(1_000)
   await processing.idle()
-  const [row] = await rowsOf(box)
+  const [row] = await rowsOf(receiver)
   assert.deepEqual([row?.state, row?.attempts], ['processed', 0])
 })
 
 test('mail that is listed while it is put into effect is not put into effect again', async (t) => {
-  const box = await openReceiver(t, { reader: readerOf(() => undefined) })
-  await box.processing.stop()
-  const { core } = box
+  const receiver = await openReceiver(t, { reader: readerOf(() => undefined) })
+  await receiver.processing.stop()
+  const { core } = receiver
   const ids: string[] = []
   for (let count = 0; count < 2; count += 1) {
     ids.push(await acceptInboundMessage(core, messageTo(server)))
@@ -413,7 +415,7 @@ test('mail that is listed while it is put into effect is not put into effect aga
   t.after(() => processing.stop())
   await processing.idle()
   for (let turns = 0; turns < 20; turns += 1) await new Promise(setImmediate)
-  const rows = await rowsOf(box)
+  const rows = await rowsOf(receiver)
   assert.deepEqual(
     rows.map(({ state, subject }) => [state, subject]),
     [
@@ -424,22 +426,22 @@ test('mail that is listed while it is put into effect is not put into effect aga
 })
 
 test('many reports are put into effect in few transactions', async (t) => {
-  const box = await openReceiver(t, { reader: readerOf(() => undefined) })
+  const receiver = await openReceiver(t, { reader: readerOf(() => undefined) })
   const ids: string[] = []
-  for (let count = 0; count < 60; count += 1) ids.push(await box.deliver())
-  await box.processing.stop()
+  for (let count = 0; count < 60; count += 1) ids.push(await receiver.deliver())
+  await receiver.processing.stop()
   await Promise.all(
-    ids.map((id) => acceptInboundMessage(box.core, messageTo(box.returnPath(id), dsn()))),
+    ids.map((id) => acceptInboundMessage(receiver.core, messageTo(receiver.returnPath(id), dsn()))),
   )
-  const write = t.mock.method(box.core.store, 'write')
+  const write = t.mock.method(receiver.core.store, 'write')
   const inboundNotifier = { notify: () => undefined, listen: () => () => undefined }
   const processing = await startProcessing(
-    { ...box.core, inboundNotifier },
+    { ...receiver.core, inboundNotifier },
     { read: async ({ raw }) => readHere(raw) },
   )
   t.after(() => processing.stop())
   await processing.idle()
-  const bounced = await box.core.store.read
+  const bounced = await receiver.core.store.read
     .select()
     .from(inboundMessages)
     .where(eq(inboundMessages.kind, 'bounce'))
