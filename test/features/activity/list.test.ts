@@ -19,7 +19,7 @@ import {
   type Sender,
 } from '../messages/sender.ts'
 
-/** Sends one email and lets it come to that end. */
+/** Sends one email with this outcome. */
 async function send(
   sender: Sender,
   kind: OutcomeKind,
@@ -47,7 +47,7 @@ async function openFeed(t: Parameters<typeof openSender>[0]) {
   return sender
 }
 
-test('an email is shown as its recipient got it, newest event first', async (t) => {
+test('the feed shows emails as their recipients received them, newest event first', async (t) => {
   const sender = await openFeed(t)
   const id = await send(sender, 'delivered', {
     subject: 'Hello {{ name }}',
@@ -72,7 +72,7 @@ test('an email is shown as its recipient got it, newest event first', async (t) 
   assert.match(data[0]?.metadata.body as string, /<p>Dear Ada<\/p>/)
 })
 
-test('a fault of its template is shown with an email, no fault is not', async (t) => {
+test('an email shows the faults of its template, if there are any', async (t) => {
   const sender = await openFeed(t)
   const id = await send(sender, 'delivered')
   const metadata = async () =>
@@ -88,7 +88,7 @@ test('a fault of its template is shown with an email, no fault is not', async (t
   assert.deepEqual((await metadata()).templateFaults, [fault])
 })
 
-test('an email that cannot be rendered is shown without its body, the others with theirs', async (t) => {
+test('an email that cannot be rendered is shown without its body, the others with it', async (t) => {
   const sender = await openFeed(t)
   await send(sender, 'delivered', { subject: 'One' })
   await send(sender, 'delivered', { subject: 'Two' })
@@ -104,7 +104,7 @@ test('an email that cannot be rendered is shown without its body, the others wit
   ])
 })
 
-test('later changes of the contact do not change what was sent', async (t) => {
+test('later changes of the contact do not change the shown email', async (t) => {
   const sender = await openFeed(t)
   await send(sender, 'delivered', { subject: 'Hello {{ name }}', data: { name: 'Ada' } })
   await send(sender, 'delivered', { data: { name: 'Grace' } })
@@ -115,7 +115,7 @@ test('later changes of the contact do not change what was sent', async (t) => {
   )
 })
 
-test('a bounce says why, and a contact\u2019s unsubscribing is shown', async (t) => {
+test('a bounce has its reason, and unsubscribing is shown', async (t) => {
   const sender = await openFeed(t)
   await send(sender, 'hard', { subscribed: true })
   const { data } = await listActivity(sender.core, sender.project.id, { limit: 50 })
@@ -145,7 +145,7 @@ test('types, contact and dates narrow the feed, unknown types are ignored', asyn
   assert.deepEqual(await typesOf({ endAt: START }), ['email.delivered', 'email.sent'])
 })
 
-test('pages follow the cursor without gap or repeat, a foreign cursor is refused', async (t) => {
+test('pages by cursor have no gap and no repetition, and an unknown cursor is refused', async (t) => {
   const sender = await openFeed(t)
   for (let index = 0; index < 3; index += 1) await send(sender, 'delivered')
   const seen: string[] = []
@@ -163,7 +163,7 @@ test('pages follow the cursor without gap or repeat, a foreign cursor is refused
   })
 })
 
-test('what is older than thirty days is shown only when asked for', async (t) => {
+test('activity older than thirty days is shown only on request', async (t) => {
   const sender = await openFeed(t)
   await send(sender, 'delivered')
   sender.clock.now += 31 * 86_400_000
@@ -212,7 +212,7 @@ test('a summary has no bodies, and nothing is rendered for it', async (t) => {
   }
 })
 
-test('an email whose data retention cleared is shown without a body, not half rendered', async (t) => {
+test('an email whose data retention has cleared is shown without a body', async (t) => {
   const sender = await openFeed(t)
   await send(sender, 'delivered', { subject: 'Hi {{ name }}', data: { name: 'Ada' } })
   await sender.core.store.write(async (tx) => {
@@ -229,7 +229,7 @@ test('nothing of another project is shown', async (t) => {
   assert.deepEqual((await listActivity(sender.core, other.id, { limit: 50 })).data, [])
 })
 
-/** An event of an email, as tracking and later reports append theirs. */
+/** Appends an event of an email, like tracking and later reports do. */
 async function addEvent(
   sender: Sender,
   emailId: string,
@@ -242,7 +242,7 @@ async function addEvent(
   )
 }
 
-test('events of emails show the base data of the contract beside their own', async (t) => {
+test('events of emails show the base data of the email and their own data', async (t) => {
   const sender = await openFeed(t)
   const id = await send(sender, 'delivered', {
     subject: 'Hello {{ name }}',
@@ -290,7 +290,7 @@ test('events of emails show the base data of the contract beside their own', asy
   assert.equal('error' in (open?.metadata ?? {}), false)
 })
 
-test('what happens again to an email has an id of its own, the first the one of the contract', async (t) => {
+test('a repeated activity of an email has an id of its own', async (t) => {
   const sender = await openFeed(t)
   const id = await send(sender, 'delivered')
   const late = { bounceType: 'Transient', transientBounce: true }
@@ -313,7 +313,7 @@ test('what happens again to an email has an id of its own, the first the one of 
   assert.ok(ids.every((each) => each.startsWith(`${id}_`)))
 })
 
-test('a late bounce, a delay and a complaint are told with their kind and error', async (t) => {
+test('a late bounce, a delay and a complaint are shown with their kind and error', async (t) => {
   const sender = await openFeed(t)
   const id = await send(sender, 'delivered')
   const said = '550 5.1.1 no such user'
@@ -343,7 +343,7 @@ test('a late bounce, a delay and a complaint are told with their kind and error'
   )
 })
 
-test('received mail is shown as it was kept, never rendered as a template', async (t) => {
+test('received mail is shown as stored and never rendered as a template', async (t) => {
   const sender = await openFeed(t)
   const id = await send(sender, 'delivered')
   const sent = await sender.email(id)
@@ -395,7 +395,7 @@ test('received mail is shown as it was kept, never rendered as a template', asyn
   )
 })
 
-test('pages through many events of one instant show each once', async (t) => {
+test('pages through many events of one instant show each event once', async (t) => {
   const sender = await openFeed(t)
   const row = { projectId: sender.project.id, contactId: null, emailId: null, data: null }
   await sender.core.store.write((tx) =>
@@ -417,7 +417,7 @@ test('pages through many events of one instant show each once', async (t) => {
   )
 })
 
-test('a page of large emails ends early, and the pages together show all of them', async (t) => {
+test('a page of large emails ends early, and all pages together show every email', async (t) => {
   const sender = await openFeed(t)
   const [loop, text] = ['{% for i in (1..9000) %}{{ text }}{% endfor %}', 'x'.repeat(1_000)]
   for (let index = 0; index < 3; index += 1) {
@@ -438,7 +438,7 @@ test('a page of large emails ends early, and the pages together show all of them
   assert.ok(sizes.length > 1 && Math.max(...sizes) < 33 * 1024 * 1024, sizes.join())
 })
 
-test('the body shown is not tracked: looking at it counts for nothing', async (t) => {
+test('the shown body has no tracking, so viewing it is not an open', async (t) => {
   const sender = await openFeed(t)
   await send(sender, 'delivered', {
     body: '<p><a href="https://shop.test/">Shop</a></p>',

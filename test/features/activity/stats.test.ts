@@ -32,7 +32,7 @@ async function happen(sender: Sender, briefs: readonly Brief[]): Promise<void> {
 
 const times = (count: number, brief: Brief): Brief[] => Array.from({ length: count }, () => brief)
 
-test('the figures count first opens and clicks of people against what was sent', async (t) => {
+test('figures compare the first opens and clicks of people with the emails sent', async (t) => {
   const sender = await openSender(t)
   await happen(sender, [
     ...times(6, { name: 'email.sent' }),
@@ -54,7 +54,7 @@ test('the figures count first opens and clicks of people against what was sent',
   })
 })
 
-test('where nothing was sent the rates are 0, also when something was opened', async (t) => {
+test('rates are 0 where nothing was sent, even when something was opened', async (t) => {
   const sender = await openSender(t)
   const none = await countActivity(sender.core, sender.project.id, { range: {} })
   assert.deepEqual([none.totalEvents, none.openRate, none.clickRate], [0, 0, 0])
@@ -63,7 +63,7 @@ test('where nothing was sent the rates are 0, also when something was opened', a
   assert.deepEqual([opened.totalEmailsOpened, opened.openRate], [1, 0])
 })
 
-test('a range holds both its ends; left out it is the thirty days before its end', async (t) => {
+test('a range includes both ends and defaults to the thirty days before its end', async (t) => {
   const sender = await openSender(t)
   await happen(sender, [
     { name: 'old', at: START - 31 * DAY },
@@ -100,7 +100,7 @@ test('chunks of any size give the same figures, however many events share an ins
   }
 })
 
-test('the figures of a project hold nothing of another one', async (t) => {
+test('figures of a project exclude other projects', async (t) => {
   const sender = await openSender(t)
   const other = await addProject(sender.core, 'Other', 'other.test')
   await happen(sender, [{ name: 'email.sent', projectId: other.id }])
@@ -110,7 +110,7 @@ test('the figures of a project hold nothing of another one', async (t) => {
   assert.equal((await countRecent(sender.core, sender.project.id, 5)).count, 0)
 })
 
-test('figures are remembered for five minutes, per project and range', async (t) => {
+test('figures are cached for five minutes by project and range', async (t) => {
   const sender = await openSender(t)
   const stats = createActivityStats(sender.core)
   const total = async (range = {}) => (await stats(sender.project.id, range)).totalEvents
@@ -124,7 +124,7 @@ test('figures are remembered for five minutes, per project and range', async (t)
   assert.equal(await total(), 1)
 })
 
-test('what could not be counted is not remembered', async (t) => {
+test('a failed count is not cached', async (t) => {
   const sender = await openSender(t)
   let isBroken = true
   const store = {
@@ -140,7 +140,7 @@ test('what could not be counted is not remembered', async (t) => {
   assert.equal((await stats(sender.project.id, {})).totalEvents, 0)
 })
 
-test('the recent count is of the last minutes alone', async (t) => {
+test('the recent count covers only the last minutes', async (t) => {
   const sender = await openSender(t)
   await happen(sender, [
     { name: 'old', at: START - 5 * 60_000 },
@@ -151,9 +151,9 @@ test('the recent count is of the last minutes alone', async (t) => {
   assert.deepEqual(await countRecent(sender.core, sender.project.id, 6), { count: 3, minutes: 6 })
 })
 
-test('the recent count has emails beside their events, and only those of the project', async (t) => {
+test("the recent count includes the project's emails in addition to its events", async (t) => {
   const sender = await openSender(t)
-  // Emails are told apart by the time of their ids, which is the machine's.
+  // Emails are selected by the time in their ids, which comes from the machine's clock.
   sender.clock.now = Date.now() + 1_000
   const other = await addProject(sender.core, 'Other', 'other.test')
   await sender.send()
@@ -166,7 +166,7 @@ test('the recent count has emails beside their events, and only those of the pro
   assert.equal((await countRecent(sender.core, sender.project.id, 5)).count, 0)
 })
 
-test('what is upcoming comes soonest first, whatever source it is of', async (t) => {
+test('upcoming activity of all sources is sorted soonest first', async (t) => {
   const sender = await openSender(t)
   const line = (id: string, at: number) => ({
     id,
@@ -203,7 +203,7 @@ async function planOf(sender: Sender, text: string): Promise<string[]> {
   return rows.map(({ detail }) => detail)
 }
 
-test('figures take their rows through an index', async (t) => {
+test('figures read their rows through an index', async (t) => {
   const sender = await openSender(t)
   const between =
     /SEARCH events USING .*events_listed \(project_id=\? AND created_at>\? AND created_at<\?\)/

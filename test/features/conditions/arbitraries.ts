@@ -1,6 +1,6 @@
 /**
- * Contacts and conditions at random, from the same small sets of keys, names, texts and numbers:
- * else hardly a filter would find anybody. Among them is what tempts a compiler to err.
+ * Random contacts and conditions from the same small sets of keys, names, texts and numbers,
+ * so that filters find contacts. The sets include values that are easy to compile wrongly.
  */
 import fc from 'fast-check'
 import { type Condition, parseCondition } from '../../../src/features/conditions/condition.ts'
@@ -57,7 +57,7 @@ const texts = [
   'a\0b',
   "'",
 ]
-/** Around the instants that windows of the filters below begin at. */
+/** Instants around the start of the spans in the filters below. */
 const dates = [
   ...[0, 1, 2, 30].flatMap((days) => [-1000, 0, 1000].map((ms) => iso(START - days * DAY + ms))),
   iso(START + 5 * DAY),
@@ -120,7 +120,7 @@ const person: fc.Arbitrary<Omit<Person, 'email'> & { mailbox: string }> = fc.rec
   updatedAt: instant,
 })
 
-/** Forty people, what happened to them, six segments of which each refers to earlier ones only. */
+/** Forty contacts with events, and six segments, each of which refers to earlier ones only. */
 export const population: fc.Arbitrary<Population> = fc
   .uniqueArray(person, { minLength: 40, maxLength: 40, selector: ({ id }) => id })
   .map((people) =>
@@ -135,7 +135,7 @@ export const population: fc.Arbitrary<Population> = fc
     }),
   )
 
-/** Any condition that is let in, over these segments; the spelling is a client's. */
+/** Any valid condition over these segments, in a client's spelling. */
 export function condition(segmentIds: readonly string[]): fc.Arbitrary<Condition> {
   const leaf = filter(segmentIds)
   return fc

@@ -1,4 +1,4 @@
-/** How the database goes about a condition: asked, not timed. */
+/** The query plans of conditions. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compileCondition } from '../../../src/features/conditions/compile.ts'
@@ -44,7 +44,7 @@ async function setUp(t: Parameters<typeof openTestCore>[0]): Promise<Setting> {
   return { core, projectId }
 }
 
-/** Whom a list would show, and the plan of its query. */
+/** Returns the contacts of a list, and the plan of its query. */
 async function ask({ core, projectId }: Setting, written: unknown) {
   const condition = parseCondition(written, 'condition')
   const expression = await compileCondition(core, { projectId, condition })
@@ -63,7 +63,7 @@ const narrowed =
   'SEARCH contacts USING INDEX contacts_order (project_id=? AND subscribed=? AND rowid=?)'
 const whole = 'SEARCH contacts USING INDEX contacts_order (project_id=? AND subscribed=?)'
 
-test('contacts that few events, a small segment or an address names are all that is looked at', async (t) => {
+test('only the candidates of a rare event, a small segment or an address are read', async (t) => {
   const setting = await setUp(t)
   const cases: { of: string; condition: unknown; wanted: string[] }[] = [
     { of: 'an event', condition: all(rare), wanted: ['ann'] },
@@ -97,7 +97,7 @@ test('contacts that few events, a small segment or an address names are all that
   }
 })
 
-test('where others may match, or too many would be named, all contacts are looked at', async (t) => {
+test('all contacts are read where others may match or there are too many candidates', async (t) => {
   const setting = await setUp(t)
   const cases: { of: string; condition: unknown; wanted: string[] }[] = [
     { of: 'an alternative', condition: either(rare, isPro), wanted: ['ann', 'bob'] },
@@ -123,7 +123,7 @@ test('where others may match, or too many would be named, all contacts are looke
   }
 })
 
-test('who left a segment is passed over when its members are named', async (t) => {
+test('former members of a segment are no candidates', async (t) => {
   const { plan } = await ask(await setUp(t), all(inSegment('small')))
   const named = plan.filter((step) => / segment_members .*\(segment_id=\?\)/.test(step))
   assert.ok(named.length > 0)

@@ -10,13 +10,13 @@ import { condition, population } from './arbitraries.ts'
 import { type Grouping, matches } from './evaluator.ts'
 import { choose, crowd, populate } from './population.ts'
 
-test('any condition chooses whom the slow evaluator chooses', async (t) => {
+test('a random condition selects the same contacts as the slow evaluator', async (t) => {
   const core = await openTestCore(t)
   const seed = fc.sample(fc.integer(), 1)[0] ?? 0
   for (const [index, people] of fc.sample(population, { numRuns: 4, seed }).entries()) {
     const { id: projectId } = await addProject(core)
     await populate(core, projectId, people)
-    // With shortlists of events, and without.
+    // With candidates from events, and without.
     const names = [...new Set(people.happenings.map(({ name }) => name))]
     await crowd(core, { projectId, names, count: index % 2 === 0 ? 1 : 2001 })
     const segmentIds = people.groupings.map(({ id }) => id)
@@ -30,7 +30,7 @@ test('any condition chooses whom the slow evaluator chooses', async (t) => {
   }
 })
 
-test('no text that came from outside is part of the SQL', async (t) => {
+test('no text from outside is part of the SQL', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const evil = `x') or 1 = 1; drop table contacts; --"`
@@ -60,7 +60,7 @@ test('no text that came from outside is part of the SQL', async (t) => {
   assert.deepEqual((await choose(core, { projectId, condition: chosenBy })).ids, [])
 })
 
-test('the largest condition is inside what the database takes, also in both halves of a union', async (t) => {
+test('SQLite accepts the largest condition, even in both halves of a union', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const person = { id: 'ann', email: 'ann@a.test', subscribed: true, data: { n: 1 } }
@@ -100,7 +100,7 @@ test('the largest condition is inside what the database takes, also in both halv
   assert.equal(rows.length, 2)
 })
 
-test('windows reach back from the moment of compiling', async (t) => {
+test('spans of time end when the condition is compiled', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const at = { createdAt: core.now(), updatedAt: core.now() }

@@ -30,7 +30,7 @@ function faultsOf(value: unknown): [string, string, string][] {
   assert.fail('was let in')
 }
 
-test('a condition is kept as it was spelled', () => {
+test('a condition keeps its spelling', () => {
   const nested = {
     logic: 'OR',
     groups: [
@@ -50,7 +50,7 @@ test('a condition is kept as it was spelled', () => {
   assert.deepEqual(parseConditionText(JSON.stringify(nested), 'filter'), nested)
 })
 
-test('what has no meaning is not kept', () => {
+test('parts without a meaning are dropped', () => {
   const written = of(
     { ...plan, unit: 'days' },
     { field: 'data.plan', operator: 'exists', value: null, unit: null },
@@ -320,7 +320,7 @@ const filterFaults: { of: string; filter: unknown; at: string; code: string; say
   },
 ]
 
-test('each fault of the shape is refused at its path', async (t) => {
+test('each error of the shape is reported at its path', async (t) => {
   for (const { of: name, value, at, code, says = /./ } of faults) {
     await t.test(name, () => {
       const [[field, actual, message] = [], ...more] = faultsOf(value)
@@ -330,7 +330,7 @@ test('each fault of the shape is refused at its path', async (t) => {
   }
 })
 
-test('each fault of a filter is refused at its path', async (t) => {
+test('each error of a filter is reported at its path', async (t) => {
   for (const { of: name, filter, at, code, says = /./ } of filterFaults) {
     await t.test(name, () => {
       const [[field, actual, message] = [], ...more] = faultsOf(of(plan, filter))
@@ -340,7 +340,7 @@ test('each fault of a filter is refused at its path', async (t) => {
   }
 })
 
-test('every fault is told at once', () => {
+test('all errors are reported at once', () => {
   const value = {
     logic: 'XOR',
     groups: [
@@ -370,7 +370,7 @@ test('every fault is told at once', () => {
   )
 })
 
-test('a field takes the operators of its kind and no others', () => {
+test('a field allows only the operators of its kind', () => {
   const fieldsByKind = {
     email: ['email'],
     subscribed: ['subscribed'],
@@ -384,7 +384,7 @@ test('a field takes the operators of its kind and no others', () => {
     const allowed: readonly string[] = OPERATORS_BY_KIND[kind as keyof typeof OPERATORS_BY_KIND]
     for (const field of fields) {
       const refused = all.filter((operator) => {
-        // Without its value an operator that the field takes is refused for that alone.
+        // An allowed operator without its value is refused only for the value.
         const told = { logic: 'AND', groups: [{ filters: [{ field, operator }, { field }] }] }
         return faultsOf(told).some(([at]) => at.endsWith('filters.0.operator'))
       })
@@ -397,7 +397,7 @@ test('a field takes the operators of its kind and no others', () => {
   }
 })
 
-test('a bare name is an event where the operator says so', () => {
+test('a bare name with an event operator is an event', () => {
   const names = ['signed up', 'data', 'segment.vip.entry', 'contact.subscribed', 'plan.changed']
   const filters = names.map((field) => ({ field, operator: 'triggered' }))
   const parsed = parseCondition(of(...filters), 'condition')
@@ -408,7 +408,7 @@ test('a bare name is an event where the operator says so', () => {
   }
 })
 
-test('references are data keys, event names as stored, segment ids, each once', () => {
+test('references are data keys, columns, stored event names and segment ids, each once', () => {
   const parsed = parseCondition(
     {
       logic: 'OR',
@@ -446,11 +446,11 @@ test('conditions nest 32 deep and no deeper', () => {
     faultsOf(nest(33)).map(([field, code]) => [field, code]),
     [[path, 'too_big']],
   )
-  // Whatever comes below is not walked into.
+  // Deeper levels are not parsed.
   assert.equal(faultsOf(nest(5000)).length, 1)
 })
 
-test('500 filters and 500 groups in all are the most', () => {
+test('a condition has at most 500 filters and 500 groups', () => {
   const filters = (count: number) => Array.from({ length: count }, () => plan)
   const groups = (count: number) => Array.from({ length: count }, () => ({ filters: [plan] }))
   assert.ok(parseCondition(of(...filters(500)), 'condition'))
@@ -475,7 +475,7 @@ test('a condition of a hundred long texts is too large', () => {
   assert.deepEqual([field, code], ['condition', 'too_big'])
 })
 
-test('at most twenty faults are told, with nothing long in them', () => {
+test('at most twenty errors are reported, with shortened texts', () => {
   const keys = Object.fromEntries(
     Array.from({ length: 500 }, (_, index) => [`x${index}`.repeat(99), 1]),
   )
@@ -488,7 +488,7 @@ test('at most twenty faults are told, with nothing long in them', () => {
   assert.ok(String(message).length < 300)
 })
 
-test('JSON text that is none is refused at the same place', () => {
+test('invalid JSON text is refused at the same path', () => {
   for (const text of ['', '{', 'AND', '{"logic":"AND"}']) {
     assert.throws(() => parseConditionText(text, 'filter'), {
       code: 'VALIDATION_ERROR',
@@ -497,7 +497,7 @@ test('JSON text that is none is refused at the same place', () => {
   }
 })
 
-test('any value is either let in, and then again as it is, or refused by its path', () => {
+test('any value is refused with its path, or parsed to a condition that parses to itself', () => {
   const near = fc.letrec((tie) => ({
     value: fc.oneof(
       { maxDepth: 5 },

@@ -35,7 +35,7 @@ test('a date, alone or with a time, is an instant in UTC', () => {
   }
 })
 
-test('what is no date, or none that the calendar has, is no instant', () => {
+test('a text that is not a date of the calendar is no instant', () => {
   const texts = [
     '',
     '2026',
@@ -59,14 +59,14 @@ test('what is no date, or none that the calendar has, is no instant', () => {
   for (const text of texts) assert.equal(parseDataDate(text), undefined, text)
 })
 
-test('days are those of UTC, before 1970 too', () => {
+test('days are days of UTC, also before 1970', () => {
   const late = Date.parse('1969-12-31T23:59:59.999Z')
   assert.equal(formatDay(late), '1969-12-31')
   assert.equal(new Date(startOfDay(late)).toISOString(), '1969-12-31T00:00:00.000Z')
   assert.equal(startOfDay(0), 0)
 })
 
-test('the text of a bound is not behind any text of its instant', () => {
+test('the lower bound is not greater than any text of its instant', () => {
   const noon = Date.parse('2026-01-31T12:00:00.000Z')
   assert.equal(lowestTextOf(noon), '2026-01-31T12:00:00')
   assert.equal(lowestTextOf(noon + 999), '2026-01-31T12:00:00')

@@ -1,6 +1,6 @@
 /**
- * What a condition means, said once more from contract section 4 alone: one contact at a time, in
- * memory, slowly. The compiled SQL is held against it.
+ * A second implementation of conditions, from their specification: one contact at a time, in
+ * memory, slowly. Tests compare the compiled SQL with it.
  */
 import type { Condition } from '../../../src/features/conditions/condition.ts'
 import type { Filter } from '../../../src/features/conditions/filter.ts'
@@ -21,7 +21,7 @@ export type Grouping = {
   type: 'STATIC' | 'DYNAMIC'
   hasMembershipEvents: boolean
   condition: Condition | null
-  /** Of static and tracked ones: who is in it now. */
+  /** The current members, of segments with member rows. */
   members: string[]
 }
 
@@ -135,7 +135,7 @@ function compareTexts(one: string, other: string): number {
   return Buffer.compare(Buffer.from(one), Buffer.from(other))
 }
 
-/** Undefined for what is no date or none that the calendar has. */
+/** Undefined for a text that is not a date of the calendar. */
 function instantOf(text: string): number | undefined {
   const match = /^(\d{4})-(\d\d)-(\d\d)(T\d\d:\d\d.*)?$/.exec(text)
   if (match === null) return undefined

@@ -1,4 +1,4 @@
-/** The largest conditions that are let in: SQLite must take the expression that they become. */
+/** The largest valid conditions: SQLite must accept their expressions. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseCondition } from '../../../src/features/conditions/condition.ts'
@@ -57,7 +57,7 @@ for (const [name, given] of largest) {
   })
 }
 
-test('segments ten deep, each with a condition of 32 levels, choose contacts', async (t) => {
+test('segments nested ten deep, each with a condition of 32 levels, select contacts', async (t) => {
   const ids = Array.from({ length: 10 }, (_, index) => `s${index}`)
   const choosing = await openProject(t, ids)
   assert.deepEqual(await choosing(deepest(inSegment('s9'))), ['pro'])

@@ -1,4 +1,4 @@
-/** Each operator by examples, with what it says of missing and null fields (contract 4.3). */
+/** Each operator by examples, with missing and null fields. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compileCondition } from '../../../src/features/conditions/compile.ts'
@@ -14,7 +14,7 @@ const DAY = 24 * HOUR
 const iso = (at: number) => new Date(at).toISOString()
 
 type Operand = { value?: unknown; unit?: string }
-/** What the field is: `yes` are matched, `no` are not; undefined is a missing key. */
+/** Values of the field: `yes` match, `no` do not; undefined is a missing key. */
 type Example = { operator: string; operand?: Operand; yes: unknown[]; no: unknown[] }
 
 type Facts = Partial<Person> & { happenings?: Happening[] }
@@ -51,7 +51,7 @@ const onData: Example[] = [
   },
   { operator: 'equals', operand: { value: 0.1 + 0.2 }, yes: [0.1 + 0.2], no: [...missing, 0.3] },
   { operator: 'equals', operand: { value: 1e21 }, yes: [1e21], no: [...missing, '1e21'] },
-  // Integers that a double has no room for: what is stored is read as it was written.
+  // Integers beyond the precision of a double are compared as stored.
   ...[-785344513657948400, 2 ** 53 + 2, 1e19].flatMap((value) => [
     { operator: 'equals', operand: { value }, yes: [value], no: missing },
     { operator: 'greaterThanOrEqual', operand: { value }, yes: [value], no: missing },
@@ -178,7 +178,7 @@ const onData: Example[] = [
   {
     operator: 'within',
     operand: { value: 36, unit: 'hours' },
-    // Since midnight, which a date alone is.
+    // A date alone means midnight.
     yes: ['2026-11-20', '2026-11-20T00:00:00Z', '2026-11-20T00:00:00.000Z', iso(START + 9 * DAY)],
     no: [
       ...missing,
@@ -291,7 +291,7 @@ const onEmail: Example[] = [
     yes: ['bob@shop.test'],
     no: ['ann@shop.test'],
   },
-  // A domain in A-labels is the same one.
+  // A domain in A-labels is the same domain.
   ...['equals', 'notEquals'].map((operator, index) => ({
     operator,
     operand: { value: 'A@XN--Grsse-LVA.test' },
@@ -339,7 +339,7 @@ const onSubscribed: Example[] = [
   { operator: 'notEquals', operand: { value: 'no' }, yes: [true], no: [false] },
 ]
 
-/** Each field value is the instants of the event. */
+/** Each value of the field is a list of instants of the event. */
 const onEvents: Example[] = [
   { operator: 'triggered', yes: [[START], [START - 900 * DAY]], no: [[]] },
   { operator: 'notTriggered', yes: [[]], no: [[START]] },
@@ -363,7 +363,7 @@ const onEvents: Example[] = [
   },
 ]
 
-/** The fields that mean an event, with its name as stored. */
+/** The fields of events, with the stored name. */
 const eventFields = [
   ['event.signup', 'signup'],
   ['signup', 'signup'],
@@ -405,7 +405,7 @@ const oddKeys = [
   "') or 1=1 --",
 ]
 
-test('each operator means what the contract says', async (t) => {
+test('each operator selects the expected values', async (t) => {
   const core = await openTestCore(t)
   const check = (field: string, examples: Example[], make: Make) =>
     t.test(field, () => run(core, { field, examples, make }))
@@ -427,7 +427,7 @@ test('each operator means what the contract says', async (t) => {
   }
 })
 
-test('every key of data is found as it is written, and no other', async (t) => {
+test('every key of data is found by its exact spelling', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const people = oddKeys.map((key, index) => person(index, { data: { other: 1, [key]: key } }))
@@ -443,14 +443,14 @@ test('every key of data is found as it is written, and no other', async (t) => {
   }
 })
 
-/** Events of other names, and a bounce that was not the end, which is no bounce. */
+/** Events of other names, and a transient bounce, which does not count as a bounce. */
 function neighbours({ contactId, name }: Pick<Happening, 'contactId' | 'name'>): Happening[] {
   const names = ['other', `${name}x`, name.slice(1)]
   const others = names.map((other) => ({ contactId, name: other, at: START, isTransient: false }))
   return [...others, { contactId, name: 'email.bounce', at: START, isTransient: true }]
 }
 
-/** Each value of an example is a contact of a project of its own. */
+/** Each value of an example becomes a contact; each example has its own project. */
 async function run(
   core: TestCore,
   { field, examples, make }: { field: string; examples: Example[]; make: Make },

@@ -1,4 +1,4 @@
-/** Contacts, events, segments in a database, for conditions to choose from. */
+/** Contacts, events and segments in a database, for conditions to select from. */
 import { compileCondition } from '../../../src/features/conditions/compile.ts'
 import type { Condition } from '../../../src/features/conditions/condition.ts'
 import { and, eq, type SQL, sql } from '../../../src/store/drizzle.ts'
@@ -38,7 +38,7 @@ export async function populate(
   })
 }
 
-/** So many events of each name, of nobody, that no shortlist is made of those that have it. */
+/** Adds so many events without a contact to each name that no event gives candidates. */
 export async function crowd(
   { store, now }: Pick<TestCore, 'store' | 'now'>,
   { projectId, names, count }: { projectId: string; names: string[]; count: number },
@@ -53,7 +53,7 @@ export async function crowd(
   })
 }
 
-/** The ids chosen, as a list has them; and what the expression is for each contact. */
+/** Returns the selected ids in the order of a list, and the expression's value for each contact. */
 export async function choose(
   deps: Pick<TestCore, 'store' | 'now'>,
   input: { projectId: string; condition: Condition },
@@ -80,7 +80,7 @@ function toEvent(projectId: string, { contactId, name, at, isTransient }: Happen
   return { id: crypto.randomUUID(), projectId, name, contactId, data, createdAt: at }
 }
 
-/** Who is in it, and as one who left each contact with an id that ends in f. */
+/** Inserts the members, and a former member for each contact whose id ends in f. */
 function toMembers({ id, members }: Grouping, { people, at }: { people: Person[]; at: number }) {
   const rows = people.flatMap((person) => {
     const isIn = members.includes(person.id)

@@ -1,4 +1,4 @@
-/** Segments in conditions (contract 4.3): members, nested conditions, loops, limits. */
+/** Segments in conditions: members, nested conditions, loops, limits. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compileCondition } from '../../../src/features/conditions/compile.ts'
@@ -56,10 +56,10 @@ async function choose({ core, projectId }: Setting, condition: Condition): Promi
   return rows.map(({ id }) => id)
 }
 
-test('members are who is listed, or whom the condition of an untracked segment matches', async (t) => {
+test('members come from member rows, or from the condition of a segment without them', async (t) => {
   const setting = await setUp(t, [
     listed('static', ['contact-1', 'contact-3']),
-    // What its condition says is not asked: its members are computed now and then.
+    // The condition is not used, because the members are computed from time to time.
     dynamic('tracked', all(isPro), { hasMembershipEvents: true, members: ['contact-1'] }),
     dynamic('untracked', all(isPro)),
     dynamic('nested', all(notInSegment('untracked'), inSegment('static'))),
@@ -71,7 +71,7 @@ test('members are who is listed, or whom the condition of an untracked segment m
     [inSegment('tracked'), ['1']],
     [notInSegment('tracked'), ['0', '2', '3']],
     [inSegment('untracked'), ['0', '2']],
-    // Who has no such field is not in it.
+    // A contact without the field is not in the segment.
     [notInSegment('untracked'), ['1', '3']],
     [inSegment('nested'), ['1', '3']],
     [notInSegment('nested'), ['0', '2']],
@@ -88,7 +88,7 @@ test('members are who is listed, or whom the condition of an untracked segment m
   }
 })
 
-test('who left a segment is no member', async (t) => {
+test('a former member is not a member', async (t) => {
   const { core, projectId } = await setUp(t, [])
   const [left, stayed] = ['contact-f', 'contact-g'].map((id) => ({
     ...(people[0] as Person),
@@ -120,7 +120,7 @@ test("a segment that the project does not have is refused, another project's too
   })
 })
 
-test('a segment that is missing below a tracked one does not matter', async (t) => {
+test('a missing segment does not matter below a segment with membership events', async (t) => {
   const setting = await setUp(t, [
     dynamic('tracked', all(inSegment('gone')), {
       hasMembershipEvents: true,
@@ -147,20 +147,20 @@ test('segments that refer to each other in a loop are refused', async (t) => {
   for (const id of ['self', 'a', 'b', 'c']) {
     await assert.rejects(choose({ core, projectId }, all(inSegment(id))), loop, id)
   }
-  // The segment that is being defined is part of the loop, whatever it was before.
+  // The segment under change is part of the loop, regardless of its old condition.
   const define = (ofSegmentId: string, condition: Condition) =>
     compileCondition(core, { projectId, condition, ofSegmentId })
   await assert.rejects(define('leaf', all(inSegment('leaf'))), loop)
   await assert.rejects(define('leaf', all(inSegment('other'))), loop)
   await assert.rejects(define('new', all(inSegment('tracked'))), loop)
   await assert.rejects(define('new', all(notInSegment('new'))), loop)
-  // Twice the same segment by two ways is none.
+  // Two paths to one segment are not a loop.
   assert.ok(await define('new', all(inSegment('beside'), inSegment('leaf'))))
-  // A new condition may break the loop that the old one made.
+  // A new condition may break the loop of the old one.
   assert.ok(await define('c', all(isPro)))
 })
 
-test('a long chain of tracked segments is followed to its loop', async (t) => {
+test('a loop is found through a long chain of segments with membership events', async (t) => {
   const chain = Array.from({ length: 300 }, (_, index) =>
     dynamic(`s${index}`, all(inSegment(`s${(index + 1) % 300}`)), { hasMembershipEvents: true }),
   )
@@ -168,7 +168,7 @@ test('a long chain of tracked segments is followed to its loop', async (t) => {
   await assert.rejects(choose(setting, all(inSegment('s0'))), { message: /loop/ })
 })
 
-test('each segment is looked at once, however many ways lead to it', async (t) => {
+test('each segment is visited once, even when many paths lead to it', async (t) => {
   const layers = Array.from({ length: 40 }, (_, layer) =>
     ['a', 'b'].map((side) => {
       const below = [inSegment(`a${layer + 1}`), inSegment(`b${layer + 1}`)]

@@ -29,7 +29,7 @@ async function openShop(t: TestContext) {
   return { core, project, happen, target }
 }
 
-/** Runs the job to its end, or until it breaks off. */
+/** Runs the job to its end or to its interruption. */
 async function work(core: TestCore, handle: JobHandler): Promise<void> {
   const { store, log, now } = core
   const ended = Promise.withResolvers<void>()
@@ -51,7 +51,7 @@ async function statusOf({ store, now }: TestCore, projectId: string, id: string 
   return { state, progress, result }
 }
 
-test('a job deletes many events in batches; what came later and the others stay', async (t) => {
+test('a job deletes many events in batches; later events and other names stay', async (t) => {
   const { core, project, happen, target } = await openShop(t)
   const other = await addProject(core)
   await happen({ name: 'old', count: 1_234 })
@@ -71,7 +71,7 @@ test('a job deletes many events in batches; what came later and the others stay'
   assert.deepEqual(await countByName(core, other.id), [{ name: 'old', count: 2 }])
 })
 
-test('a job that broke off goes on where it was, and counts each event once', async (t) => {
+test('an interrupted job resumes and counts each event once', async (t) => {
   const { core, project, happen, target } = await openShop(t)
   await happen({ name: 'old', count: 800 })
   const { jobId } = await deleteEvents(core, target('old'))
@@ -94,7 +94,7 @@ test('a job that broke off goes on where it was, and counts each event once', as
   assert.deepEqual(await listNames(core, { projectId: project.id }), [])
 })
 
-test('the job rests between two batches, so that others get to write', async (t) => {
+test('the job pauses between batches, so that other writes run', async (t) => {
   const { core, happen, target } = await openShop(t)
   await happen({ name: 'old', count: 600 })
   await deleteEvents(core, target('old'))
@@ -112,7 +112,7 @@ test('the job rests between two batches, so that others get to write', async (t)
   assert.equal(write.mock.callCount(), 1)
 })
 
-test('one who comes while a job deletes is told what is left', async (t) => {
+test('usage during a deletion counts the remaining events', async (t) => {
   const { core, happen, target } = await openShop(t)
   await happen({ name: 'old', count: 600 })
   const first = await deleteEvents(core, target('old'))
@@ -121,7 +121,7 @@ test('one who comes while a job deletes is told what is left', async (t) => {
   assert.equal(second.deletedCount, 600)
 })
 
-test('contacts are counted once, by either way, those without a contact not at all', async (t) => {
+test('both ways of counting count each contact once and skip events without a contact', async (t) => {
   const { core, project, happen, target } = await openShop(t)
   for (const [index, count] of [3, 1, 0, 2].entries()) {
     const email = address(`u${index}@people.test`)
@@ -138,7 +138,7 @@ test('contacts are counted once, by either way, those without a contact not at a
   }
 })
 
-test('more names than one look takes are all counted', async (t) => {
+test('more names than one query takes are all counted', async (t) => {
   const { core, project } = await openShop(t)
   const event = { projectId: project.id, contactId: null, emailId: null, data: null, at: START }
   const names = Array.from({ length: 450 }, (_, index) => `n${String(index).padStart(3, '0')}`)

@@ -20,7 +20,7 @@ async function happen(core: TestCore, ...names: string[]): Promise<void> {
 const names = (events: readonly EventRow[]) => events.map(({ name }) => name)
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `e${index}`)
 
-/** What it handled, batch by batch, as far as it stayed. */
+/** The batches whose transactions were committed. */
 function follow(core: TestCore, options: Partial<FollowerOptions> = {}) {
   const batches: string[][] = []
   const follower = startFollower(core, {
@@ -31,7 +31,7 @@ function follow(core: TestCore, options: Partial<FollowerOptions> = {}) {
   return { follower, batches }
 }
 
-test('events come once, in order, in batches, and their cursor with them', async (t) => {
+test('events arrive once, in order and in batches, and the cursor is saved with each batch', async (t) => {
   const core = await openTestCore(t)
   await happen(core, ...numbered(25))
   const { follower, batches } = follow(core, { batch: 10 })
@@ -46,7 +46,7 @@ test('events come once, in order, in batches, and their cursor with them', async
   await follower.stop()
 })
 
-test('a commit wakes it, and one that holds no event brings nothing', async (t) => {
+test('a commit wakes the follower, and a commit without events calls no handler', async (t) => {
   const core = await openTestCore(t)
   const came = Promise.withResolvers<string[]>()
   const follower = startFollower(core, {
@@ -60,7 +60,7 @@ test('a commit wakes it, and one that holds no event brings nothing', async (t) 
   await follower.stop()
 })
 
-test('while nothing is committed it asks the database nothing', async (t) => {
+test('a follower reads nothing while nothing is committed', async (t) => {
   const core = await openTestCore(t)
   let asked = 0
   const read = Object.create(core.store.read, {
@@ -82,7 +82,7 @@ test('while nothing is committed it asks the database nothing', async (t) => {
   await follower.stop()
 })
 
-test('it goes on where the last one of its name ended; another name begins anew', async (t) => {
+test('a follower continues from the cursor of its name; a new name starts from the beginning', async (t) => {
   const core = await openTestCore(t)
   await happen(core, 'a', 'b')
   const first = follow(core)
@@ -98,7 +98,7 @@ test('it goes on where the last one of its name ended; another name begins anew'
   await Promise.all([second.follower.stop(), other.follower.stop()])
 })
 
-test('one that begins with the newest sees nothing of what was before it, also later', async (t) => {
+test('a follower that starts with the newest event never receives earlier ones', async (t) => {
   const core = await openTestCore(t)
   await happen(core, 'old')
   const first = follow(core, { beginsAt: 'newest' })
@@ -111,7 +111,7 @@ test('one that begins with the newest sees nothing of what was before it, also l
   await second.follower.stop()
 })
 
-test('an event that cannot be handled is tried again, alone, and nothing passes it', async (t) => {
+test('a failing event is tried again alone, and no later event overtakes it', async (t) => {
   const core = await openTestCore(t)
   await happen(core, 'a', 'b', 'bad', 'c')
   t.mock.timers.enable({ apis: ['setTimeout'] })
@@ -146,12 +146,12 @@ async function until(isSo: () => boolean): Promise<void> {
   await turn()
 }
 
-/** Whatever was under way has run as far as it comes without a timer. */
+/** Waits until everything has run that needs no timer. */
 async function turn(): Promise<void> {
   for (let index = 0; index < 20; index += 1) await new Promise((resolve) => setImmediate(resolve))
 }
 
-test('stopping ends a pause, and whoever waits is told', async (t) => {
+test('stopping ends a pause and rejects the waiting callers', async (t) => {
   const core = await openTestCore(t)
   await happen(core, 'bad')
   const follower = startFollower(core, {
@@ -168,7 +168,7 @@ test('stopping ends a pause, and whoever waits is told', async (t) => {
   assert.deepEqual(await core.store.read.select().from(eventFollowers), [])
 })
 
-test('events that are deleted before they were followed keep nobody waiting', async (t) => {
+test('events that are deleted before they are followed do not block the follower', async (t) => {
   const core = await openTestCore(t)
   await happen(core, 'a', 'b')
   const { follower, batches } = follow(core)

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { unwrapEventData } from '../../../src/features/events/non-persistent.ts'
 import { isReservedEvent } from '../../../src/features/events/reserved.ts'
 
-test('values for one call are unwrapped, everything else stays as it came', () => {
+test('non-persistent values are unwrapped, and all other values stay unchanged', () => {
   const data = {
     code: { value: 'X1', persistent: false },
     nothing: { value: null, persistent: false },
@@ -36,7 +36,7 @@ test('unwrapping loses no key and makes no prototype', () => {
   assert.deepEqual(Object.entries(unwrapped), [['__proto__', { admin: true }]])
 })
 
-test('data that is no object has no keys', () => {
+test('data that is not an object has no keys', () => {
   for (const data of [undefined, null, 7, 'text', [], [1]]) {
     assert.deepEqual(unwrapEventData(data), {})
   }

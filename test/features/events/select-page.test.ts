@@ -1,4 +1,4 @@
-/** Pages of events against the obvious way, and what SQLite makes of the statements over events. */
+/** Compares pages of events with sorting all events, and checks the query plans. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -33,10 +33,10 @@ const someEvents = fc.array(
   { minLength: 1, maxLength: 40 },
 )
 
-/** Left out every other time: what is narrow in all ways shows next to nothing. */
+/** Absent half of the time, because a scope with every restriction has hardly any events. */
 const maybe = <Value>(given: fc.Arbitrary<Value>) => fc.option(given, { nil: undefined, freq: 2 })
 const bound = maybe(fc.nat(9))
-/** Some of them twice: whoever asks may say so. */
+/** Some names appear twice, as a request may have them. */
 const someNames = maybe(fc.array(fc.constantFrom(...names), { maxLength: 6 }))
 const someScope = fc.record({
   projectId: fc.constantFrom(...projects),
@@ -48,7 +48,7 @@ const someScope = fc.record({
   after: maybe(fc.record({ at: fc.nat(9), seq: fc.nat(60) })),
 })
 
-/** A contact is of one project. */
+/** A contact belongs to one project. */
 const contactOf = (projectId: string, contact: string | null | undefined) =>
   contact == null ? contact : `${projectId}-${contact}`
 
@@ -62,7 +62,7 @@ function isOn({ projectId, ...scope }: EventScope, event: EventRow): boolean {
   return event.createdAt < after.at || (event.createdAt === after.at && event.seq < after.seq)
 }
 
-test('a page of any scope is what sorting all events gives', async (t) => {
+test('a page of any scope equals the page from sorting all events', async (t) => {
   const { store } = await openTestCore(t)
   await fc.assert(
     fc.asyncProperty(someEvents, someScope, fc.integer({ min: 1, max: 20 }), async (...given) => {
@@ -139,7 +139,7 @@ for (const [name, part, expected] of scopes) {
   })
 }
 
-test('the walked pages of a project and of each name are not sorted', async (t) => {
+test('pages of a project and of a name are read in index order without sorting', async (t) => {
   const core = await openTestCore(t)
   for (const part of [{}, { after }]) {
     const plan = await planOf(core, textOf(selectPage({ projectId: 'p', ...part }, 50)))
@@ -149,7 +149,7 @@ test('the walked pages of a project and of each name are not sorted', async (t) 
   assert.equal(plan.filter((step) => step.includes('TEMP B-TREE')).length, 1, plan.join('\n'))
 })
 
-test('names, counts, usage and deletion look at ranges of indexes alone', async (t) => {
+test('names, counts, usage and deletion read only ranges of indexes', async (t) => {
   const core = await openTestCore(t)
   const counts = selectCounts({ projectId: 'p', names, range: { startAt: 1, endAt: 2 } })
   const named = /COVERING INDEX events_named \(project_id=\? AND name=\?/

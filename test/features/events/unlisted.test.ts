@@ -62,7 +62,7 @@ test('lists of events show a failed or suppressed email only when asked for by n
   )
 })
 
-test('names and counts leave them out, the figures of a name do not', async (t) => {
+test('names and counts omit unlisted events, the usage of a name does not', async (t) => {
   const { core, projectId } = await openFailed(t)
   assert.deepEqual(await listNames(core, { projectId }), ['signup'])
   assert.deepEqual(await listNames(core, { projectId, limit: 1 }), ['signup'])
@@ -82,7 +82,7 @@ for (const name of ['email.failed', 'email.suppressed']) {
   })
 }
 
-test('the feed shows them only when a request names their types', async (t) => {
+test('the feed includes unlisted events only when a request names their types', async (t) => {
   const { deps, projectId, contactId, emailId } = await openFailed(t)
   const feed = async (types?: string[], ofContact?: string) => {
     const query = { limit: 10, types, contactId: ofContact, isSummary: true }
@@ -104,7 +104,7 @@ test('the feed shows them only when a request names their types', async (t) => {
   assert.equal(line?.metadata.error, 'cancelled')
 })
 
-test('figures of the feed do not count them', async (t) => {
+test('figures of the feed do not count unlisted events', async (t) => {
   const { core, projectId } = await openFailed(t)
   assert.equal((await countActivity(core, projectId, { range: {} })).totalEvents, 1)
   // The email itself and the event `signup`.

@@ -29,7 +29,7 @@ import {
 const isCoded = (code: string) => (error: unknown) =>
   error instanceof AppError && error.code === code
 
-/** A tracked segment of those whose plan is 'pro', not computed yet. */
+/** Creates a segment of plan 'pro' with membership events that is not computed yet. */
 async function openTracked(t: Parameters<typeof openTestCore>[0], people = makeContacts(3)) {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
@@ -39,7 +39,7 @@ async function openTracked(t: Parameters<typeof openTestCore>[0], people = makeC
   return { core, projectId, ids, target: { projectId, id } }
 }
 
-/** The same core, but something happens before the nth of its writes. */
+/** A copy of the core that runs a function before its nth write. */
 function beforeWrite(core: TestCore, nth: number, act: () => Promise<unknown>): TestCore {
   let writes = 0
   const write: TestCore['store']['write'] = async (fn) => {
@@ -50,7 +50,7 @@ function beforeWrite(core: TestCore, nth: number, act: () => Promise<unknown>): 
   return { ...core, store: { ...core.store, write } }
 }
 
-test('the first compute fires entry for all, the next ones only for what changed', async (t) => {
+test('the first computation appends entries for all members, later ones only for changes', async (t) => {
   const { core, ids, target } = await openTracked(t)
   const other = await addProject(core, 'Other')
   await addContacts(core, other.id, makeContacts(4))
@@ -74,7 +74,7 @@ test('the first compute fires entry for all, the next ones only for what changed
   assert.equal(event?.projectId, target.projectId)
 })
 
-test('contacts that are not subscribed are members like all others', async (t) => {
+test('unsubscribed contacts are members, too', async (t) => {
   const people = makeContacts(4).map((person, index) => ({
     ...person,
     subscribed: index % 2 === 0,
@@ -84,7 +84,7 @@ test('contacts that are not subscribed are members like all others', async (t) =
   assert.deepEqual(await membersOf(core, target.id, ids), [0, 1, 2, 3])
 })
 
-test('what is not tracked is not computed; of a static one only the count is checked', async (t) => {
+test('a segment without membership events is not computed; for a static segment only the count is checked', async (t) => {
   const { core, projectId, target } = await openTracked(t)
   const { id } = await createSegment(core, { projectId, name: 'Un', condition: planIs('pro') })
   await assert.rejects(computeSegment(core, { projectId, id }), isCoded('BAD_REQUEST'))
@@ -103,7 +103,7 @@ test('what is not tracked is not computed; of a static one only the count is che
   assert.equal(await core.store.read.$count(events), 0)
 })
 
-test('a new condition: who no longer matches leaves, who matches enters, the rest stay', async (t) => {
+test('after a new condition, contacts leave or enter by whether they match, and the others stay', async (t) => {
   const { core, ids, target } = await openTracked(t)
   await computeSegment(core, target)
   await setPlan(core, ids[0] ?? '', 'free')
@@ -128,7 +128,7 @@ test('a new condition: who no longer matches leaves, who matches enters, the res
   ])
 })
 
-test('tracking that was off for a while tells of what changed meanwhile, not of all', async (t) => {
+test('membership events that were off for a while resume with the changes since, not with all members', async (t) => {
   const { core, ids, target } = await openTracked(t)
   await computeSegment(core, target)
   const before = await segmentEvents(core, ids)
@@ -142,7 +142,7 @@ test('tracking that was off for a while tells of what changed meanwhile, not of 
   assert.deepEqual((await segmentEvents(core, ids)).slice(before.length), ['pro exit 2'])
 })
 
-test('who matched within a window leaves when it has passed', async (t) => {
+test('a contact that matched within a span of time leaves when the span is over', async (t) => {
   const { core, projectId, ids } = await openTracked(t)
   const operator = 'triggeredWithin' as const
   const condition = where({ field: 'event.visited', operator, value: 2, unit: 'days' })
@@ -157,7 +157,7 @@ test('who matched within a window leaves when it has passed', async (t) => {
   assert.deepEqual(await segmentEvents(core, ids), ['recent entry 1', 'recent exit 1'])
 })
 
-test('a new name fires nothing, and names the events from then on', async (t) => {
+test('a new name appends no event, and later events have the new name', async (t) => {
   const { core, ids, target } = await openTracked(t)
   await computeSegment(core, target)
   await updateSegment(core, { ...target, changes: { name: 'Best People!' } })
@@ -168,7 +168,7 @@ test('a new name fires nothing, and names the events from then on', async (t) =>
   assert.deepEqual(told.slice(3), ['best-people exit 0'])
 })
 
-test('a tracked segment is what another one refers to', async (t) => {
+test('a condition on a segment with membership events uses its members', async (t) => {
   const { core, projectId, ids, target } = await openTracked(t)
   const tracked = { projectId, name: 'Upper', hasMembershipEvents: true }
   const upper = await createSegment(core, { ...tracked, condition: inSegment(target.id) })
@@ -178,7 +178,7 @@ test('a tracked segment is what another one refers to', async (t) => {
   assert.deepEqual(await membersOf(core, upper.id, ids), [0, 1, 2])
 })
 
-test('two computes at once, in one process or two, fire each event once', async (t) => {
+test('two computations at once, in one process or two, append each event once', async (t) => {
   const { core, ids, target } = await openTracked(t, makeContacts(700))
   const elsewhere = { ...core, sharedRuns: createSharedRuns() }
   const done = await Promise.all([
@@ -187,7 +187,7 @@ test('two computes at once, in one process or two, fire each event once', async 
     computeSegment(core, target),
     computeSegment(core, target),
   ])
-  // The last two shared a turn.
+  // The last two calls shared one run.
   assert.equal(done[2], done[3])
   const [first, second, third] = done
   const sum = [first, second, third].reduce((added, each) => added + (each?.added ?? 0), 0)
@@ -198,7 +198,7 @@ test('two computes at once, in one process or two, fire each event once', async 
   assert.equal(await core.store.read.$count(events), 700)
 })
 
-test('what another process computed meanwhile is not told again', async (t) => {
+test('changes that another process computed meanwhile are not appended again', async (t) => {
   const { core, ids, target } = await openTracked(t, makeContacts(4))
   await computeSegment(core, target)
   await setPlan(core, ids[0] ?? '', 'free')
@@ -227,7 +227,7 @@ test('a crash in the middle loses nothing and repeats nothing', async (t) => {
   assert.equal(await core.store.read.$count(events), 800)
 })
 
-test('a contact that is deleted meanwhile is passed over', async (t) => {
+test('a contact that is deleted meanwhile is skipped', async (t) => {
   const { core, ids, target } = await openTracked(t)
   const isFirst = eq(contacts.id, ids[0] ?? '')
   const remove = () => core.store.write((tx) => tx.delete(contacts).where(isFirst))
@@ -236,7 +236,7 @@ test('a contact that is deleted meanwhile is passed over', async (t) => {
   assert.deepEqual(await segmentEvents(core, ids), ['pro entry 1', 'pro entry 2'])
 })
 
-test('a condition that changes meanwhile is the one that counts', async (t) => {
+test('when the condition changes meanwhile, the new condition is used', async (t) => {
   const { core, ids, target } = await openTracked(t, makeContacts(800))
   await setPlan(core, ids[700] ?? '', 'free')
   const changes = { condition: planIs('free') }
@@ -246,7 +246,7 @@ test('a condition that changes meanwhile is the one that counts', async (t) => {
   assert.deepEqual(await membersOf(core, target.id, ids), [700])
 })
 
-test('a segment that is deleted, or not tracked any more, meanwhile changes no more', async (t) => {
+test('a segment that is deleted or loses its membership events meanwhile does not change any more', async (t) => {
   const { core, ids, target } = await openTracked(t)
   const changes = { hasMembershipEvents: false }
   const untrack = () => updateSegment(core, { ...target, changes })
@@ -264,7 +264,7 @@ test('a segment that is deleted, or not tracked any more, meanwhile changes no m
   assert.equal(await core.store.read.$count(segmentMembers), 0)
 })
 
-test('a compute that finds nothing to change has no say once the condition is another', async (t) => {
+test('a computation without changes does not save its count once the condition has changed', async (t) => {
   const { core, ids, target } = await openTracked(t)
   await computeSegment(core, target)
   await setPlan(core, ids[1] ?? '', 'free')
@@ -282,7 +282,7 @@ test('a compute that finds nothing to change has no say once the condition is an
   )
 })
 
-test('a compute ends with its signal, and the next one goes on', async (t) => {
+test('a computation ends with its signal, and the next one continues', async (t) => {
   const { core, target } = await openTracked(t, makeContacts(800))
   const abort = new AbortController()
   const stop = async () => abort.abort(new Error('stopping'))
@@ -292,7 +292,7 @@ test('a compute ends with its signal, and the next one goes on', async (t) => {
   assert.equal((await computeSegment(core, target)).added, 300)
 })
 
-test('whatever happens, entries and exits of a contact alternate, and the last is the state', async (t) => {
+test('entries and exits of a contact alternate, and the last one is its state, in any history', async (t) => {
   const { core, ids, target } = await openTracked(t, makeContacts(6, 'free'))
   const step = fc.oneof(
     { weight: 4, arbitrary: fc.record({ who: fc.nat(5), plan: fc.constantFrom('pro', 'free') }) },

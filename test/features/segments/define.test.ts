@@ -50,7 +50,7 @@ test('a dynamic segment is counted when it is made and when its condition change
   assert.equal(await core.store.read.$count(segmentMembers), 0)
 })
 
-test('a change that changes nothing leaves the time of the last change', async (t) => {
+test('an update without a change keeps the time of the last change', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const made = await createSegment(core, { projectId, name: 'Pro', condition: planIs('pro') })
@@ -61,7 +61,7 @@ test('a change that changes nothing leaves the time of the last change', async (
   assert.deepEqual([same.updatedAt, same.memberCount], [made.updatedAt, 2])
 })
 
-test('a segment without what its type needs is refused, and nothing is made', async (t) => {
+test('a segment that lacks a field of its type is refused and not created', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const of = (input: object) => createSegment(core, { projectId, name: 'A', ...input })
@@ -81,7 +81,7 @@ test('a segment without what its type needs is refused, and nothing is made', as
   assert.equal(await core.store.read.$count(segments), 0)
 })
 
-test('the type stays, and a condition for a static one is ignored', async (t) => {
+test('the type cannot change, and a condition for a static segment is ignored', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const made = await createSegment(core, { projectId, name: 'List', type: 'STATIC' })
@@ -98,7 +98,7 @@ test('the type stays, and a condition for a static one is ignored', async (t) =>
   )
 })
 
-test('a project has at most a thousand segments, and another one is not counted with it', async (t) => {
+test('a project has at most a thousand segments, without those of other projects', async (t) => {
   const core = await openTestCore(t)
   const [full, other] = [await addProject(core), await addProject(core, 'Other')]
   const make = (projectId: string) =>
@@ -112,7 +112,7 @@ test('a project has at most a thousand segments, and another one is not counted 
   await make(other.id)
 })
 
-test('segments cannot be made to refer to each other in a loop', async (t) => {
+test('segments cannot refer to each other in a loop', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const a = await createSegment(core, { projectId, name: 'A', condition: planIs('pro') })
@@ -128,7 +128,7 @@ test('segments cannot be made to refer to each other in a loop', async (t) => {
   assert.deepEqual((await getSegment(core, { projectId, id: a.id })).condition, planIs('pro'))
 })
 
-test('two changes at once do not make a loop either', async (t) => {
+test('two concurrent changes cannot make a loop', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const a = await createSegment(core, { projectId, name: 'A', condition: planIs('pro') })
@@ -140,14 +140,14 @@ test('two changes at once do not make a loop either', async (t) => {
   assert.deepEqual(states, ['fulfilled', 'rejected'])
 })
 
-test('a segment that others refer to stays, and they are named', async (t) => {
+test('a segment that others refer to is not deleted, and the error names them', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const of = (name: string, condition: object) =>
     createSegment(core, { projectId, name, condition })
   const base = await of('Base', planIs('pro'))
   const user = await of('User', inSegment(base.id))
-  // Its id stands in the text, but not as a reference.
+  // The text contains the id, but not as a reference.
   await of('Namesake', planIs(base.id))
   const target = { projectId, id: base.id }
   await assert.rejects(deleteSegment(core, target), (error) => {
@@ -161,7 +161,7 @@ test('a segment that others refer to stays, and they are named', async (t) => {
   assert.equal(await core.store.read.$count(jobs), 0)
 })
 
-test('a deleted segment is gone at once; a job clears its memberships, others stay', async (t) => {
+test('a deleted segment is gone at once; a job deletes its member rows and no others', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   await addContacts(core, projectId, makeContacts(700))
@@ -193,7 +193,7 @@ test('a deleted segment is gone at once; a job clears its memberships, others st
   assert.equal(await core.store.read.$count(events), 0)
 })
 
-test('clearing away stops when the program does', async (t) => {
+test('the job that deletes member rows stops with the program', async (t) => {
   const core = await openTestCore(t)
   const payload = { segmentId: newId() }
   const signal = AbortSignal.abort(new Error('stopping'))
@@ -219,7 +219,7 @@ test("another project's segment can be neither seen, changed, named nor deleted"
   assert.deepEqual(await listSegments(core, { projectId: other.id }), [theirs])
 })
 
-test('the list has all, newest first', async (t) => {
+test('the list has all segments, newest first', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   for (let index = 0; index < 30; index += 1) {

@@ -26,7 +26,7 @@ async function countOf(core: TestCore, id: string): Promise<number> {
   return (await getSegment(core, id)).memberCount
 }
 
-test('known addresses become members, unknown ones are named as they were written', async (t) => {
+test('known addresses become members, and unknown ones are returned as spelled in the request', async (t) => {
   const { core, projectId, target } = await openList(t)
   const ids = await addContacts(core, projectId, makeContacts(3))
   const emails = [' Person0@PEOPLE.test', 'person0@people.test', 'Who@else.test', 'who@else.test']
@@ -41,7 +41,7 @@ test('known addresses become members, unknown ones are named as they were writte
   assert.equal(await core.store.read.$count(events), 0)
 })
 
-test('unknown addresses become contacts where that is wished', async (t) => {
+test('unknown addresses become contacts with createMissing', async (t) => {
   const { core, projectId, target } = await openList(t)
   await addContacts(core, projectId, [{ email: 'a@x.test', data: { keep: 1 }, subscribed: false }])
   const emails = ['a@x.test', 'b@x.test', 'B@X.test', 'c@x.test']
@@ -63,7 +63,7 @@ test('unknown addresses become contacts where that is wished', async (t) => {
   assert.equal(await core.store.read.$count(events), 0)
 })
 
-test('five hundred at a time, more are refused, and so is what is no address', async (t) => {
+test('more than five hundred addresses, and invalid addresses, are refused', async (t) => {
   const { core, target } = await openList(t)
   const emails = makeContacts(500).map(({ email }) => email)
   const added = await addMembers(core, { ...target, emails, createMissing: true })
@@ -88,7 +88,7 @@ test('five hundred at a time, more are refused, and so is what is no address', a
   assert.equal(await core.store.read.$count(contacts), 500)
 })
 
-test('who is removed keeps the row, and gets it back on coming again', async (t) => {
+test('a removed member keeps its row, which is reused when it is added again', async (t) => {
   const { core, projectId, target } = await openList(t)
   const ids = await addContacts(core, projectId, makeContacts(3))
   const emails = makeContacts(3).map(({ email }) => email)
@@ -111,7 +111,7 @@ test('who is removed keeps the row, and gets it back on coming again', async (t)
   assert.equal(page.data[0]?.id, ids[1])
 })
 
-test('a deleted contact is no member any more, and the count knows at once', async (t) => {
+test('a deleted contact is no longer a member, and the count is correct at once', async (t) => {
   const { core, projectId, target } = await openList(t)
   const ids = await addContacts(core, projectId, makeContacts(4))
   await addMembers(core, { ...target, emails: makeContacts(4).map(({ email }) => email) })
@@ -123,7 +123,7 @@ test('a deleted contact is no member any more, and the count knows at once', asy
   assert.deepEqual(await refreshSegment(core, target), { memberCount: 2 })
 })
 
-test('a count that went wrong is put right, beside changes that are made meanwhile', async (t) => {
+test('a wrong count is corrected while members change', async (t) => {
   const { core, projectId, target } = await openList(t)
   await addContacts(core, projectId, makeContacts(4))
   const emails = makeContacts(4).map(({ email }) => email)
@@ -141,7 +141,7 @@ test('a count that went wrong is put right, beside changes that are made meanwhi
   assert.equal(await countOf(core, target.id), 4)
 })
 
-test('a call that was cut short did some, and is repeated without harm', async (t) => {
+test('an interrupted call has added some members and can be repeated', async (t) => {
   const { core, target } = await openList(t)
   const emails = makeContacts(250).map(({ email }) => email)
   let writes = 0
@@ -162,7 +162,7 @@ test('a call that was cut short did some, and is repeated without harm', async (
   assert.equal(await core.store.read.$count(segmentMembers), 250)
 })
 
-test('a dynamic segment takes no members by hand, and loses none', async (t) => {
+test('members of a dynamic segment cannot be added or removed', async (t) => {
   const { core, projectId } = await openList(t)
   await addContacts(core, projectId, makeContacts(1))
   const { id } = await createSegment(core, { projectId, name: 'Pro', condition: planIs('pro') })

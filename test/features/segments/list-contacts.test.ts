@@ -14,7 +14,7 @@ import { addContacts, getSegment, makeContacts, planIs, setPlan } from './segmen
 
 const emailsOf = ({ data }: { data: { email: string }[] }) => data.map(({ email }) => email)
 
-/** How often it is asked to scan. */
+/** Counts the scans. */
 function counting(core: TestCore): { core: TestCore; scans: () => number } {
   let scans = 0
   const scan: TestCore['store']['scan'] = Object.create(core.store.scan, {
@@ -28,7 +28,7 @@ function counting(core: TestCore): { core: TestCore; scans: () => number } {
   return { core: { ...core, store: { ...core.store, scan } }, scans: () => scans }
 }
 
-test('a dynamic segment is listed as of now, newest contacts first', async (t) => {
+test('the contacts of a dynamic segment are the current matches, newest first', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const people = makeContacts(45).map((person, index) => ({ ...person, subscribed: index % 3 > 0 }))
@@ -61,7 +61,7 @@ test('a dynamic segment is listed as of now, newest contacts first', async (t) =
   }
 })
 
-test('its total is counted again when the count is more than five minutes old', async (t) => {
+test('the total of a dynamic segment is counted again after five minutes', async (t) => {
   const plain = await openTestCore(t)
   const { id: projectId } = await addProject(plain)
   await addContacts(plain, projectId, makeContacts(2))
@@ -70,7 +70,7 @@ test('its total is counted again when the count is more than five minutes old', 
   const { core, scans } = counting(plain)
   plain.clock.now += 300_000
   assert.equal((await listSegmentContacts(core, { projectId, id })).total, 2)
-  // Where the stretch ends, and its contacts.
+  // The end of the range, and its contacts.
   assert.equal(scans(), 2)
   plain.clock.now += 1
   const crowdOfCallers = Array.from({ length: 10 }, () =>
@@ -84,7 +84,7 @@ test('its total is counted again when the count is more than five minutes old', 
   assert.deepEqual([row.memberCount, row.countedAt], [3, plain.clock.now])
 })
 
-test('a static segment is listed as its members entered, latest first', async (t) => {
+test('the contacts of a static segment are listed latest entry first', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   await addContacts(core, projectId, makeContacts(5))
@@ -101,7 +101,7 @@ test('a static segment is listed as its members entered, latest first', async (t
   assert.deepEqual(emailsOf(rest), ['person3@people.test'])
 })
 
-test('a walk over a segment sees its members, or whom its condition matches', async (t) => {
+test('a walk over a segment visits its members or the contacts that match its condition', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const other = await addProject(core, 'Other')
@@ -129,7 +129,7 @@ test('a walk over a segment sees its members, or whom its condition matches', as
   assert.deepEqual(await walk(pro.id), [0, 1, 3, 4, 5])
 })
 
-test('who shares a turn to count shares the condition of that turn, not of who asked first', async (t) => {
+test('concurrent counts share one run, which uses the condition at its start', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   await addContacts(core, projectId, [

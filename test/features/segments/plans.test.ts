@@ -1,4 +1,4 @@
-/** That what is asked of a segment walks an index, whatever the project's size. */
+/** Queries of segments use an index, so their cost does not depend on the size of the project. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { computeSegment } from '../../../src/features/segments/compute.ts'
@@ -9,7 +9,7 @@ import { type SQL, sql } from '../../../src/store/drizzle.ts'
 import { addProject, openTestCore, type TestCore } from '../../core.ts'
 import { inSegment, planIs } from './segment-contacts.ts'
 
-/** A core that keeps the queries that it was asked to scan. */
+/** A core that records its scans. */
 function watching(core: TestCore): { core: TestCore; queries: SQL[] } {
   const queries: SQL[] = []
   const watched = (run: (query: SQL) => unknown) => ({
@@ -26,7 +26,7 @@ function watching(core: TestCore): { core: TestCore; queries: SQL[] } {
   return { core: { ...core, store: { ...core.store, scan: watching } }, queries }
 }
 
-test('no query over contacts or members looks at rows of other projects or segments', async (t) => {
+test('no query over contacts or members reads rows of other projects or segments', async (t) => {
   const { core, queries } = watching(await openTestCore(t))
   const { id: projectId } = await addProject(core)
   const list = await createSegment(core, { projectId, name: 'List', type: 'STATIC' })
@@ -57,7 +57,7 @@ test('no query over contacts or members looks at rows of other projects or segme
   }
 })
 
-test('pages are cut from an index that has their order: none is sorted', async (t) => {
+test('pages come from an index in their order, without sorting', async (t) => {
   const { core, queries } = watching(await openTestCore(t))
   const { id: projectId } = await addProject(core)
   const list = await createSegment(core, { projectId, name: 'List', type: 'STATIC' })
@@ -74,7 +74,7 @@ test('pages are cut from an index that has their order: none is sorted', async (
     plan?.filter(({ detail }) => detail.includes('TEMP B-TREE')).length
   assert.equal(sorts(stretchEnd), 0)
   assert.equal(sorts(dynamicPage), 0)
-  // The page itself is put in order once more, after its contacts were looked up.
+  // The page is sorted once more after its contacts are joined.
   assert.ok(staticPage?.some(({ detail }) => detail.includes('segment_members_newest')))
   const members = staticPage?.findIndex(({ detail }) => detail.includes('segment_members_newest'))
   const before = staticPage?.slice(0, members)

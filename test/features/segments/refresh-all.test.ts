@@ -20,14 +20,14 @@ import {
 
 const running = () => new AbortController().signal
 
-/** A core that keeps what is logged as a warning. */
+/** A core that records warnings of the log. */
 function listening(core: TestCore): { core: TestCore; warnings: string[] } {
   const warnings: string[] = []
   const warn = (facts: { segment?: string }) => warnings.push(facts.segment ?? '')
   return { core: { ...core, log: { ...core.log, warn } as unknown as TestCore['log'] }, warnings }
 }
 
-test('every five minutes all are counted, and tracked ones computed', async (t) => {
+test('every five minutes all segments are counted, or computed where they have membership events', async (t) => {
   const core = await openTestCore(t)
   const [one, other] = [await addProject(core), await addProject(core, 'Other')]
   const of = (projectId: string, name: string, hasMembershipEvents: boolean) =>
@@ -73,7 +73,7 @@ test('a segment that fails is logged, and the others are refreshed', async (t) =
   assert.equal(await core.store.read.$count(events), 2)
 })
 
-test('a round that is told to stop goes no further; the next begins with the oldest', async (t) => {
+test('an aborted round stops, and the next one starts with the oldest count', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   for (const name of ['A', 'B', 'C']) {
@@ -98,7 +98,7 @@ test('a round that is told to stop goes no further; the next begins with the old
   assert.deepEqual(await core.store.read.$count(segments, eq(segments.memberCount, 1)), 3)
 })
 
-test('a segment that is deleted during a round is passed over', async (t) => {
+test('a segment that is deleted during a round is skipped', async (t) => {
   const { core, warnings } = listening(await openTestCore(t))
   const { id: projectId } = await addProject(core)
   const of = (name: string) => createSegment(core, { projectId, name, condition: planIs('pro') })
@@ -113,7 +113,7 @@ test('a segment that is deleted during a round is passed over', async (t) => {
   assert.deepEqual(warnings, [])
 })
 
-test('the schedule has both the round, in a place of its own, and the clearing away', async (t) => {
+test('the schedule runs the refresh in a slot of its own, and the job for member rows is registered', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const { handlers, cron, limits } = createSchedule(core)

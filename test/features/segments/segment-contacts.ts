@@ -10,7 +10,7 @@ import type { TestCore } from '../../core.ts'
 
 export type NewContact = { email: string; data?: ContactData; subscribed?: boolean }
 
-/** Their ids, in order. */
+/** Returns the ids in order. */
 export async function addContacts(
   { store, now }: Pick<TestCore, 'store' | 'now'>,
   projectId: string,
@@ -59,7 +59,7 @@ export async function setPlan(
   await store.write((tx) => tx.update(contacts).set({ data: { plan } }).where(eq(contacts.id, id)))
 }
 
-/** What was told of segments, in order: `pro entry 3` for the third of `ids`. */
+/** Returns the membership events in order: `pro entry 3` for index 3 of `ids`. */
 export async function segmentEvents(
   { store }: Pick<TestCore, 'store'>,
   ids: readonly string[],
@@ -75,7 +75,7 @@ export async function segmentEvents(
   })
 }
 
-/** The indexes in `ids` of who is in it by its rows. */
+/** Returns the indexes in `ids` of the contacts with current member rows. */
 export async function membersOf(
   { store }: Pick<TestCore, 'store'>,
   segmentId: string,

@@ -50,7 +50,7 @@ const list = (query: Partial<TemplateQuery> = {}) => listTemplates(core, { proje
 const namesOf = async (query: Partial<TemplateQuery>) =>
   (await list(query)).items.map(({ name }) => name)
 
-/** All names by following the cursor. */
+/** Returns all names by following the cursor. */
 async function follow(query: Partial<TemplateQuery>): Promise<string[]> {
   const seen: string[] = []
   let cursor: string | null = null
@@ -64,7 +64,7 @@ async function follow(query: Partial<TemplateQuery>): Promise<string[]> {
   return seen
 }
 
-test('a list has the own templates only, newest first', async () => {
+test("a list has only the project's templates, newest first", async () => {
   const page = await list()
   assert.deepEqual(
     page.items.map(({ name }) => name),
@@ -98,7 +98,7 @@ test('names sort without regard to case', async () => {
   assert.deepEqual(sorted.slice(0, 4), ['apple', 'Banana', 'cherry 100%', 'date_x'])
 })
 
-test('a page behind the end is empty, and still knows the total', async () => {
+test('a page after the last one is empty and has the total', async () => {
   assert.deepEqual(await list({ page: 50 }), { items: [], total: 7, cursor: null, hasMore: false })
 })
 
@@ -158,7 +158,7 @@ test('the type filters and the total follows it', async () => {
   assert.equal((await list({ type: 'HEADLESS' })).total, 0)
 })
 
-test('a bare id is a cursor; garbage, another order and the ids of others are not', async () => {
+test("the id of a template is a cursor; garbage, another order and other projects' ids are not", async () => {
   const all = names.toReversed()
   const rest = await namesOf({ cursor: ids.get(all[2] ?? '') ?? '' })
   assert.deepEqual(rest, all.slice(3))
@@ -191,7 +191,7 @@ test('a limit above 100 is 100; limits and pages below 1 are refused', async () 
   await assert.rejects(list({ search: 'x'.repeat(256) }), { code: 'VALIDATION_ERROR' })
 })
 
-test('an update moves a template within its order, and a page after it misses none', async () => {
+test('a page after a template that an update has moved misses no other template', async () => {
   const first = await list({ sort: 'updatedAt', dir: 'desc', limit: 2 })
   core.clock.now += 1000
   const id = ids.get('apple') ?? ''
@@ -202,7 +202,7 @@ test('an update moves a template within its order, and a page after it misses no
   assert.equal((await namesOf({ sort: 'updatedAt', dir: 'desc', limit: 1 }))[0], 'apple')
 })
 
-test('large bodies are read one by one, and by cursor a page ends where they are too much', async () => {
+test('large bodies are read one by one, and a page by cursor ends before they become too large', async () => {
   const { id } = await addProject(core)
   await trustDomain(core, id, 'large.test')
   const body = 'x'.repeat(1_999_999)

@@ -1,4 +1,4 @@
-/** Who reads long templates in tests: at once, in this thread; `read` has all that it was given. */
+/** Parses expensive templates in this thread, at once; `read` has all of them. */
 import { checkTemplate } from '../../../src/mail/template/template.ts'
 import type { Outbound } from '../../../src/outbound/outbound.ts'
 

@@ -62,7 +62,7 @@ test('a template is created with the defaults and read back the same', async (t)
   assert.deepEqual(await getTemplate(core, { projectId, id }), made)
 })
 
-test('every field is kept', async (t) => {
+test('every field is stored', async (t) => {
   const { core, projectId } = await openShop(t)
   const fields = {
     name: 'x'.repeat(100),
@@ -140,7 +140,7 @@ test('a syntax error is refused with line and column, and nothing is saved', asy
   assert.equal(await count(core), 0)
 })
 
-test('a template that takes long to read is read where nobody waits, any other at once', async (t) => {
+test('an expensive template is parsed in a composing thread, any other at once', async (t) => {
   const { core, projectId, read } = await openShop(t)
   const { id } = await createTemplate(core, welcome(projectId))
   assert.deepEqual(read, [])
@@ -157,7 +157,7 @@ test('a template that takes long to read is read where nobody waits, any other a
   assert.equal(await count(core), 1)
 })
 
-test('a template that nobody can read is refused, and nothing is saved', async (t) => {
+test('a template that is too expensive to parse is refused and not saved', async (t) => {
   const { core, projectId } = await openShop(t)
   core.outbound.checkTemplate = async () => 'too heavy'
   const body = '<p>{{ name }}</p>'.repeat(19_000)
@@ -172,7 +172,7 @@ test('a template that nobody can read is refused, and nothing is saved', async (
   assert.equal(await count(core), 0)
 })
 
-test('the sender must be of a domain that this very project has verified', async (t) => {
+test("the sender's domain must be verified for the same project", async (t) => {
   const { core, projectId } = await openShop(t)
   const other = await addProject(core)
   await trustDomain(core, other.id, 'other.test')
@@ -193,7 +193,7 @@ test('the sender must be of a domain that this very project has verified', async
   await updateTemplate(core, { projectId, id, changes: { name: 'New' } })
 })
 
-test('an update changes what is given, clears by null, and counts versions of the content', async (t) => {
+test('an update changes the given fields, clears with null, and counts versions of the content', async (t) => {
   const { core, projectId } = await openShop(t)
   const made = await createTemplate(core, welcome(projectId, { description: 'old', fromName: 'A' }))
   const target = { projectId, id: made.id }
@@ -231,7 +231,7 @@ test('a deleted template is gone at once', async (t) => {
   await assert.rejects(deleteTemplate(core, { projectId, id }), { code: 'TEMPLATE_NOT_FOUND' })
 })
 
-test('a copy has an id and a life of its own, and a name that still fits', async (t) => {
+test('a copy has its own id, is independent, and has a name within the limit', async (t) => {
   const { core, projectId } = await openShop(t)
   const made = await createTemplate(core, welcome(projectId, { type: 'HEADLESS' }))
   const target = { projectId, id: made.id }
@@ -262,7 +262,7 @@ test('usage has its full shape and counts the emails made from the template', as
   assert.deepEqual(await findTemplateUsage(core, { projectId, id }), { ...unused, emailsSent: 1 })
 })
 
-test('a bulk delete takes all or none', async (t) => {
+test('a bulk deletion deletes all templates or none', async (t) => {
   const { core, projectId } = await openShop(t)
   const ids: string[] = []
   for (let n = 0; n < 3; n += 1) ids.push((await createTemplate(core, welcome(projectId))).id)
@@ -283,7 +283,7 @@ test('a bulk delete takes all or none', async (t) => {
   assert.equal(await count(core), 1)
 })
 
-test('templates of others are not there, and nothing happens to them', async (t) => {
+test("another project's templates are not found and do not change", async (t) => {
   const { core, projectId } = await openShop(t)
   const other = await addProject(core)
   const { id } = await createTemplate(core, welcome(projectId))
