@@ -166,7 +166,13 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     })
   }
 
-  return { request: follow, closeIdle: () => agent.destroy() }
+  /** Unlike `agent.destroy`, leaves the connections of open requests alone. */
+  function closeIdle(): void {
+    const idle = Object.values(agent.freeSockets).flatMap((sockets) => sockets ?? [])
+    for (const socket of idle) socket.destroy()
+  }
+
+  return { request: follow, closeIdle }
 }
 
 function recordsOf(answer: DnsAnswer<string>): readonly string[] {

@@ -202,6 +202,28 @@ test('a connection that the server has closed meanwhile is replaced', async () =
   assert.equal(again.kind, 'response')
 })
 
+test('closing idle connections leaves an open request alone', async () => {
+  const asked = Promise.withResolvers<ServerResponse>()
+  handle = ({ url }, response) => (url === '/idle' ? response.end('ok') : asked.resolve(response))
+  const { client } = open()
+  const [first, second] = [
+    client.request({ url: at('/open') }),
+    client.request({ url: at('/idle') }),
+  ]
+  assert.equal((await second).kind, 'response')
+  const response = await asked.promise
+  client.closeIdle()
+  response.end('late')
+  const result = await first
+  assert.ok(result.kind === 'response')
+  assert.equal(result.body.toString(), 'late')
+  await client.request({ url: at('/idle') })
+  assert.equal(sockets.size, 2)
+  client.closeIdle()
+  await client.request({ url: at('/idle') })
+  assert.equal(sockets.size, 3)
+})
+
 test('a name without an address is unreachable, and so is a port without a server', async () => {
   const { client } = open()
   const nobody = await client.request({ url: new URL('https://nobody.test/') })
