@@ -19,7 +19,7 @@ const isSince = and(
   isListed,
 )
 
-/** The index alone is enough. */
+/** Walks a range of events_listed. */
 export const countSince = statement((db) =>
   db.select({ count: sql<number>`count(*)` }).from(events).where(isSince),
 )
