@@ -17,6 +17,7 @@ import { rowNumber, unseen } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { type Ending, endEmails, giveUpError } from '../outcome/final-state.ts'
 import { ANY_CLASS } from './any-class.ts'
@@ -93,11 +94,12 @@ async function giveUpDomain(
 ): Promise<number> {
   for (let total = 0; ; ) {
     const row = { ...overdue, at: deps.now(), limit: CHUNK }
-    const count = await deps.store.write(async (tx) => {
+    const write = async (tx: Tx) => {
       const overdue = await tx.list(listOverdue, row)
       const endings = overdue.map((email) => toEnding(email, row.reason))
       return endEmails(deps, tx, { endings, at: row.at })
-    })
+    }
+    const count = await deps.store.write(write, { heavyFor: 'give-up' })
     total += count
     if (count < CHUNK) return total
     await new Promise((resolve) => setImmediate(resolve))
