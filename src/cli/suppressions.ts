@@ -8,7 +8,7 @@ import { type ListedSuppression, listSuppressions } from '../features/suppressio
 import { type HeldView, listHeld } from '../features/suppressions/list-held.ts'
 import { removeAddresses } from '../features/suppressions/remove.ts'
 import { undoSuppressions } from '../features/suppressions/undo-suppressions.ts'
-import { type SuppressionReason, suppressionReasons } from '../features/suppressions/view.ts'
+import { SUPPRESSION_REASONS, type SuppressionReason } from '../features/suppressions/view.ts'
 import { type ParsedAddress, parseAddress } from '../mail/address/address.ts'
 import { type Context, type Input, type Result, UsageError, withCore } from './engine/command.ts'
 import { escapeControls, formatTable, shorten } from './engine/text.ts'
@@ -127,9 +127,9 @@ function readScope(input: Input) {
 
 function readReason(input: Input): SuppressionReason | undefined {
   const given = input.text('reason')
-  const reason = suppressionReasons.find((known) => known === given?.toUpperCase())
+  const reason = SUPPRESSION_REASONS.find((known) => known === given?.toUpperCase())
   if (given === undefined || reason !== undefined) return reason
-  throw new UsageError(`--reason: expected one of ${suppressionReasons.join(', ')}`)
+  throw new UsageError(`--reason: expected one of ${SUPPRESSION_REASONS.join(', ')}`)
 }
 
 function readAddresses(texts: readonly string[]): ParsedAddress[] {

@@ -11,9 +11,9 @@ import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import { type DomainKeys, makeDomainKeys } from './keys.ts'
 import {
+  domainOwnedElsewhere,
   isOwnedElsewhere,
   isUnderDisabledRoot,
-  ownedElsewhere,
   type Queries,
   requireEnabledProject,
 } from './ownership.ts'
@@ -77,7 +77,7 @@ async function refuseClaim(queries: Queries, claim: DomainInput): Promise<void> 
   if (await isClaimed(queries, claim)) {
     throw new AppError('BAD_REQUEST', 'This project has this domain already.')
   }
-  if (await isOwnedElsewhere(queries, claim)) throw ownedElsewhere()
+  if (await isOwnedElsewhere(queries, claim)) throw domainOwnedElsewhere()
   if (await isUnderDisabledRoot(queries, claim.domain)) {
     throw new AppError('FORBIDDEN', 'This domain cannot be added on this server.')
   }

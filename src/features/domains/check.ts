@@ -26,10 +26,10 @@ export async function checkDomain(
   return deps.store.write(async (tx) => {
     const current = await tx.select().from(domains).where(eq(domains.id, domain.id)).get()
     if (current === undefined) return undefined
-    const judgement = nextVerificationState(current, findings, at)
-    const isNewlyVerified = judgement.isVerified && !current.isVerified
+    const state = nextVerificationState(current, findings, at)
+    const isNewlyVerified = state.isVerified && !current.isVerified
     const isRefused = isNewlyVerified && (await isOwnedElsewhere(tx, current))
-    const change = isRefused ? refused(judgement) : judgement
+    const change = isRefused ? toRefused(state) : state
     const checked = await tx
       .update(domains)
       .set({ ...change, ...(isOtherState(current, change) ? { updatedAt: at } : {}) })
@@ -42,8 +42,8 @@ export async function checkDomain(
   })
 }
 
-function refused(judgement: VerificationState): VerificationState {
-  return { ...judgement, isVerified: false, status: 'Failed' }
+function toRefused(state: VerificationState): VerificationState {
+  return { ...state, isVerified: false, status: 'Failed' }
 }
 
 function isOtherState(before: Domain, after: VerificationState): boolean {

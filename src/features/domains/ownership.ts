@@ -61,7 +61,7 @@ export async function isUnderDisabledRoot(queries: Queries, domain: string): Pro
   return blocking !== undefined
 }
 
-export function ownedElsewhere(): AppError {
+export function domainOwnedElsewhere(): AppError {
   return new AppError('FORBIDDEN', 'This domain is in use by another project of this server.', {
     suggestion: 'Remove it from the other project first, or ask the operator of this server.',
   })

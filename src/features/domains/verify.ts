@@ -4,7 +4,7 @@ import { type Domain, domains } from '../../store/schema/domains.ts'
 import type { Base } from '../base.ts'
 import { type CheckDeps, checkDomain } from './check.ts'
 import { type DomainLookup, domainNotFound, getDomain } from './get.ts'
-import { isOwnedElsewhere, ownedElsewhere } from './ownership.ts'
+import { domainOwnedElsewhere, isOwnedElsewhere } from './ownership.ts'
 import { type DomainView, toDomainView } from './view.ts'
 
 export type VerifyOptions = {
@@ -29,7 +29,7 @@ export async function verifyDomain(
 async function checkNow(deps: CheckDeps, domain: Domain): Promise<Domain> {
   const checked = await checkDomain(deps, domain)
   if (checked === undefined) throw domainNotFound(domain.id)
-  if (checked.isRefused) throw ownedElsewhere()
+  if (checked.isRefused) throw domainOwnedElsewhere()
   return checked.domain
 }
 
@@ -38,7 +38,7 @@ async function trustDomain(
   domain: Domain,
 ): Promise<Domain> {
   const trusted = await store.write(async (tx) => {
-    if (await isOwnedElsewhere(tx, domain)) throw ownedElsewhere()
+    if (await isOwnedElsewhere(tx, domain)) throw domainOwnedElsewhere()
     tx.afterCommit(directory.drop)
     const [row] = await tx
       .update(domains)

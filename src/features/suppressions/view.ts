@@ -5,7 +5,7 @@ import type { SuppressionReason } from '../../store/schema/words.ts'
 
 export type { SuppressionReason } from '../../store/schema/words.ts'
 
-export const suppressionReasons: readonly SuppressionReason[] = [
+export const SUPPRESSION_REASONS: readonly SuppressionReason[] = [
   'HARD_BOUNCE',
   'COMPLAINT',
   'MANUAL',

@@ -35,7 +35,7 @@ describe('the hit log', () => {
     assert.deepEqual(hits.counts(), { waiting: 0, lost: 0 })
   })
 
-  it('writes by itself, many visits in few transactions', async (t) => {
+  it('writes by itself, many groups in few transactions', async (t) => {
     const { core, deliver, email } = await openTrackedSender(t)
     const { state, store } = fillable(core.store)
     state.isFull = false
@@ -75,7 +75,7 @@ describe('the hit log', () => {
     await hits.stop()
   })
 
-  it('is bounded: the oldest visits give way, and are counted', async (t) => {
+  it('is limited: the oldest groups give way and are counted', async (t) => {
     const { core, deliver, email } = await openTrackedSender(t)
     const { state, store } = fillable(core.store)
     const errors: unknown[] = []
@@ -122,7 +122,7 @@ describe('the hit log', () => {
     assert.deepEqual(hits.counts(), { waiting: 0, lost: 1 })
   })
 
-  it('loses only the visit that is at fault', async (t) => {
+  it('loses only the group that cannot be written', async (t) => {
     const { core, deliver, email } = await openTrackedSender(t)
     const hits = startHitWriter(core, long)
     const ids = [await deliver(), await deliver(), await deliver()] as const

@@ -101,13 +101,13 @@ describe('a time', () => {
   })
 })
 
-const clicks = (...visit: [at: number, link: string | undefined][]): TimedHit[] =>
-  visit.map(([at, link]) => ({ at, link, isMachine: false }))
+const clicks = (...hits: [at: number, link: string | undefined][]): TimedHit[] =>
+  hits.map(([at, link]) => ({ at, link, isMachine: false }))
 
-describe('a visit', () => {
+describe('a group of hits', () => {
   it('of three links in a second is a machine, its pixel too', () => {
-    const visit = clicks([0, 'a'], [10, undefined], [20, 'b'], [30, 'c'], [40, 'a'])
-    assert.deepEqual(findBursts(visit), [true, true, true, true, true])
+    const hits = clicks([0, 'a'], [10, undefined], [20, 'b'], [30, 'c'], [40, 'a'])
+    assert.deepEqual(findBursts(hits), [true, true, true, true, true])
   })
 
   it('of two links, or of one link often, is a person', () => {
@@ -119,16 +119,16 @@ describe('a visit', () => {
   })
 
   it('of a machine does not include hits further away in time', () => {
-    const visit = clicks([0, 'a'], [5_000, 'a'], [5_001, 'b'], [5_002, 'c'], [9_000, 'a'])
-    assert.deepEqual(findBursts(visit), [false, true, true, true, false])
+    const hits = clicks([0, 'a'], [5_000, 'a'], [5_001, 'b'], [5_002, 'c'], [9_000, 'a'])
+    assert.deepEqual(findBursts(hits), [false, true, true, true, false])
   })
 
   it('of twenty hits in a second is a machine', () => {
-    const visit = clicks(
+    const hits = clicks(
       ...Array.from({ length: 20 }, (_, at) => [at, undefined] as [number, undefined]),
     )
-    assert.deepEqual(new Set(findBursts(visit)), new Set([true]))
-    assert.deepEqual(new Set(findBursts(visit.slice(1))), new Set([false]))
+    assert.deepEqual(new Set(findBursts(hits)), new Set([true]))
+    assert.deepEqual(new Set(findBursts(hits.slice(1))), new Set([false]))
   })
 
   it('is judged as by looking at every second of it', () => {
@@ -137,20 +137,20 @@ describe('a visit', () => {
       link: fc.constantFrom('a', 'b', 'c', undefined),
       isMachine: fc.constant(false),
     })
-    const visits = fc.array(hit, { maxLength: 60 })
-    const slowly = (visit: readonly TimedHit[]) =>
-      visit.map((one, own) =>
-        visit.some((last, index) => {
+    const groups = fc.array(hit, { maxLength: 60 })
+    const slowly = (hits: readonly TimedHit[]) =>
+      hits.map((one, own) =>
+        hits.some((last, index) => {
           if (index < own || last.at - one.at >= 1_000) return false
-          const second = visit.filter(({ at }, each) => each <= index && at > last.at - 1_000)
+          const second = hits.filter(({ at }, each) => each <= index && at > last.at - 1_000)
           const links = new Set(second.flatMap(({ link }) => link ?? []))
           return links.size >= 3 || second.length >= 20
         }),
       )
     fc.assert(
-      fc.property(visits, (given) => {
-        const visit = given.toSorted((a, b) => a.at - b.at)
-        assert.deepEqual(findBursts(visit), slowly(visit))
+      fc.property(groups, (given) => {
+        const hits = given.toSorted((a, b) => a.at - b.at)
+        assert.deepEqual(findBursts(hits), slowly(hits))
       }),
       { numRuns: 200 },
     )

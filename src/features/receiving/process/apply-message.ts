@@ -11,7 +11,7 @@ import { mayStoreReport } from '../accept/quota.ts'
 import { applyReturnedReport, applyStrayReport } from './apply-report.ts'
 import { applyUnsubscribe } from './apply-unsubscribe.ts'
 import { deliverToMailboxes } from './deliver-to-mailbox.ts'
-import { type Effect, ignore, isDealtWith, type ReceivedMessage } from './effect.ts'
+import { type Effect, hasEffect, ignore, type ReceivedMessage } from './effect.ts'
 import { endPending, isPending } from './pending.ts'
 
 type Deps = Pick<Base, 'counters' | 'now' | 'keyring' | 'log'>
@@ -20,9 +20,9 @@ export async function applyMessage(deps: Deps, tx: Tx, message: ReceivedMessage)
   const { row, parsed } = message
   if (!(await isPending(tx, row.id))) return
   const effects = [
-    ...(await applyReturns(deps, tx, message)),
-    ...(await applyWishes(deps, tx, message)),
-    ...(await applyOthers(deps, tx, message)),
+    ...(await applyReturnedReports(deps, tx, message)),
+    ...(await applyUnsubscriptions(deps, tx, message)),
+    ...(await applyToMailboxes(deps, tx, message)),
   ]
   const kind = kindOf(message, effects)
   await endPending(tx, {
@@ -31,8 +31,9 @@ export async function applyMessage(deps: Deps, tx: Tx, message: ReceivedMessage)
     sender: (parsed.header.fromField || row.reversePath).slice(0, MAX_SHOWN_ADDRESS_LENGTH),
     subject: parsed.header.subject,
     summary: { report: parsed.report.kind, acts: effects },
-    remark: isForMailboxes(message) ? remarkOf(effects) : null,
-    keepsRaw: isForPeople(message) || (kind === 'other' && (await mayStoreReport(tx, row))),
+    remark: isForMailbox(message) ? remarkOf(effects) : null,
+    keepsRaw:
+      isForMailboxOrServer(message) || (kind === 'other' && (await mayStoreReport(tx, row))),
     at: deps.now(),
   })
   tx.afterCommit(() => {
@@ -56,32 +57,40 @@ function logEffects({ log }: Deps, row: ReceivedMessage['row'], effects: readonl
 /** The remark of the operator's list. A report about our own mail had its effect and needs none. */
 function remarkOf(effects: readonly Effect[]): string | null {
   const reasons = effects.flatMap((effect) =>
-    isDealtWith(effect) && effect.did !== 'received' ? [] : effect.why,
+    hasEffect(effect) && effect.did !== 'received' ? [] : effect.why,
   )
   return [...new Set(reasons.filter((why) => why !== undefined))].join('; ') || null
 }
 
-async function applyReturns(deps: Deps, tx: Tx, message: ReceivedMessage): Promise<Effect[]> {
+async function applyReturnedReports(
+  deps: Deps,
+  tx: Tx,
+  message: ReceivedMessage,
+): Promise<Effect[]> {
   const effects: Effect[] = []
-  for (const emailId of idsFor(message, 'return-path')) {
+  for (const emailId of emailIdsFor(message, 'return-path')) {
     effects.push(await applyReturnedReport(deps, tx, { ...message, emailId }))
   }
   return effects
 }
 
-async function applyWishes(deps: Deps, tx: Tx, message: ReceivedMessage): Promise<Effect[]> {
+async function applyUnsubscriptions(
+  deps: Deps,
+  tx: Tx,
+  message: ReceivedMessage,
+): Promise<Effect[]> {
   const effects: Effect[] = []
-  for (const emailId of idsFor(message, 'unsubscribe')) {
+  for (const emailId of emailIdsFor(message, 'unsubscribe')) {
     effects.push(await applyUnsubscribe(deps, tx, { ...message, emailId }))
   }
   return effects
 }
 
 /** Mail to mailboxes and to the server. A report about our own mail is applied and not delivered. */
-async function applyOthers(deps: Deps, tx: Tx, message: ReceivedMessage): Promise<Effect[]> {
-  if (!isForPeople(message)) return []
+async function applyToMailboxes(deps: Deps, tx: Tx, message: ReceivedMessage): Promise<Effect[]> {
+  if (!isForMailboxOrServer(message)) return []
   const stray = await applyStrayReport(deps, tx, message)
-  if (stray !== undefined && isDealtWith(stray)) return [stray]
+  if (stray !== undefined && hasEffect(stray)) return [stray]
   const effects: Effect[] = stray === undefined ? [] : [stray]
   const { mail } = message.parsed
   for (const [projectId, addresses] of mailboxesOf(message)) {
@@ -92,7 +101,10 @@ async function applyOthers(deps: Deps, tx: Tx, message: ReceivedMessage): Promis
   return effects
 }
 
-function idsFor({ row }: ReceivedMessage, purpose: 'return-path' | 'unsubscribe'): Set<string> {
+function emailIdsFor(
+  { row }: ReceivedMessage,
+  purpose: 'return-path' | 'unsubscribe',
+): Set<string> {
   return new Set(row.recipients.flatMap((each) => (each.for === purpose ? [each.emailId] : [])))
 }
 
@@ -107,11 +119,11 @@ function mailboxesOf({ row }: ReceivedMessage): Map<string, string[]> {
   return mailboxes
 }
 
-function isForPeople({ row }: ReceivedMessage): boolean {
+function isForMailboxOrServer({ row }: ReceivedMessage): boolean {
   return row.recipients.some(({ for: purpose }) => purpose === 'mailbox' || purpose === 'server')
 }
 
-function isForMailboxes({ row }: ReceivedMessage): boolean {
+function isForMailbox({ row }: ReceivedMessage): boolean {
   return row.recipients.some(({ for: purpose }) => purpose === 'mailbox')
 }
 
@@ -119,6 +131,6 @@ function kindOf(message: ReceivedMessage, effects: readonly Effect[]): InboundKi
   if (effects.some(({ did }) => did === 'unsubscribed')) return 'unsubscribe'
   const { kind } = message.parsed.report
   if (kind !== 'other') return kind
-  if (isForPeople(message)) return 'mail'
-  return idsFor(message, 'unsubscribe').size > 0 ? 'unsubscribe' : 'other'
+  if (isForMailboxOrServer(message)) return 'mail'
+  return emailIdsFor(message, 'unsubscribe').size > 0 ? 'unsubscribe' : 'other'
 }

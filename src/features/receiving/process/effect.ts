@@ -25,7 +25,7 @@ export function ignoreKnown(emailId: string): Effect {
   return ignore(KNOWN, emailId)
 }
 
-/** The message was a report about our own mail, or repeated one. */
-export function isDealtWith({ did, why }: Effect): boolean {
+/** The message had an effect, or repeats one that had. */
+export function hasEffect({ did, why }: Effect): boolean {
   return did !== 'ignored' || why === KNOWN
 }
