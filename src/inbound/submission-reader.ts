@@ -6,6 +6,7 @@
 import { isMarkedAsUntransferable, type Worker } from 'node:worker_threads'
 import type { Log } from '../log.ts'
 import type { SubmissionLimits, SubmittedMessage } from '../mail/submitted/read-submitted.ts'
+import { createThreadPool, type PoolThread } from '../threads/pool.ts'
 import { startThread } from '../threads/start.ts'
 import { refusal } from './refusal.ts'
 import type { FromThread, ThreadAnswer } from './submission-thread.ts'
@@ -33,13 +34,9 @@ export type ReaderOptions = {
 
 type Answer = ThreadAnswer | { lost: string }
 type Job = { parts: readonly Buffer[]; sizeBytes: number; settle(answer: Answer): void }
-type Thread = {
-  worker: Worker
-  /** It has begun: what ends it now is what it reads. */
-  isReady: boolean
-  job: Job | undefined
-  timer: NodeJS.Timeout | undefined
-}
+
+/** One job at a time. `timer`: ends the thread that takes too long over it. */
+type Thread = PoolThread<{ job: Job | undefined; timer: NodeJS.Timeout | undefined }>
 
 const TIMEOUT_MS = 5_000
 /** On top of that for each MiB. */
@@ -63,36 +60,33 @@ export function createSubmissionReader({
   startTimeoutMs = START_TIMEOUT_MS,
   start = (options) => startThread('submission', options),
 }: ReaderOptions): SubmissionReader {
-  const threads = new Set<Thread>()
   const waiting: Job[] = []
   let isStopping = false
-
-  function launch(): Thread {
-    const worker = start({ workerData: limits, resourceLimits: RESOURCE_LIMITS })
-    const thread: Thread = { worker, isReady: false, job: undefined, timer: undefined }
-    threads.add(thread)
-    worker.on('message', (message: FromThread) => {
-      thread.isReady = true
+  const pool = createThreadPool<Thread['state'], FromThread>({
+    maxThreads,
+    launch: () => ({
+      worker: start({ workerData: limits, resourceLimits: RESOURCE_LIMITS }),
+      state: { job: undefined, timer: undefined },
+    }),
+    received(thread, message) {
       if (message === 'ready') setTimer(thread)
       else finish(thread, message)
-    })
-    worker.on('error', (error) => log.error({ error }, 'a thread that reads mail ended'))
-    worker.on('exit', () => {
-      threads.delete(thread)
+    },
+    ended(thread, error) {
+      if (error !== undefined) log.error({ error }, 'a thread that reads mail ended')
       finish(thread, lastWords(thread))
-    })
-    return thread
-  }
+    },
+  })
 
-  function lastWords({ isReady }: Thread): Answer {
+  function lastWords({ hasStarted }: Thread): Answer {
     if (isStopping) return GOING_DOWN
-    return isReady ? { lost: 'The message cannot be read' } : NOT_STARTED
+    return hasStarted ? { lost: 'The message cannot be read' } : NOT_STARTED
   }
 
   function finish(thread: Thread, answer: Answer): void {
-    clearTimeout(thread.timer)
-    const { job } = thread
-    thread.job = undefined
+    clearTimeout(thread.state.timer)
+    const { job } = thread.state
+    thread.state.job = undefined
     thread.worker.unref()
     job?.settle(answer)
     next()
@@ -100,32 +94,31 @@ export function createSubmissionReader({
 
   function next(): void {
     if (waiting.length === 0) return
-    const idle = [...threads].find(({ job }) => job === undefined)
-    const thread = idle ?? (threads.size < maxThreads ? launch() : undefined)
+    const thread = pool.list().find(({ state }) => state.job === undefined) ?? pool.start()
     if (thread !== undefined) assign(thread, waiting.shift())
   }
 
   function assign(thread: Thread, job: Job | undefined): void {
     if (job === undefined) return
-    thread.job = job
+    thread.state.job = job
     thread.worker.ref()
     thread.worker.postMessage(job.parts, memoryOf(job.parts))
     setTimer(thread)
   }
 
   function setTimer(thread: Thread): void {
-    clearTimeout(thread.timer)
-    const { job, isReady } = thread
+    const { state, hasStarted } = thread
+    const { job } = state
+    clearTimeout(state.timer)
     if (job === undefined) return
     const readMs = timeoutMs + (TIMEOUT_MS_PER_MIB * job.sizeBytes) / MIB
-    thread.timer = setTimeout(() => expire(thread), isReady ? readMs : startTimeoutMs)
+    state.timer = setTimeout(() => expire(thread), hasStarted ? readMs : startTimeoutMs)
   }
 
   function expire(thread: Thread): void {
-    const { isReady } = thread
+    const { hasStarted: isReady } = thread
     log.warn({ isReady }, 'a message that was handed in took too long to read')
-    threads.delete(thread)
-    void thread.worker.terminate()
+    pool.end(thread)
     finish(thread, isReady ? { lost: 'The message takes too long to read' } : NOT_STARTED)
   }
 
@@ -145,7 +138,7 @@ export function createSubmissionReader({
   async function stop(): Promise<void> {
     isStopping = true
     for (const { settle } of waiting.splice(0)) settle(GOING_DOWN)
-    await Promise.all([...threads].map(({ worker }) => worker.terminate()))
+    await pool.stop()
   }
 
   return { read, stop }

@@ -1,5 +1,9 @@
-/** One of the store's threads as the main thread sees it: started by its first request. */
+/**
+ * One of the store's threads as the main thread sees it: a pool of one. The thread starts with its first
+ * request. If it ends, all requests in it fail, and the next request starts another one.
+ */
 import type { Worker } from 'node:worker_threads'
+import { createThreadPool } from '../../threads/pool.ts'
 import { startThread } from '../../threads/start.ts'
 import { databaseError, queryError } from '../database-error.ts'
 import type {
@@ -28,53 +32,51 @@ export function createThread(
   start: () => Worker = () => startThread('scan', { workerData: settings }),
 ): StoreThread {
   const waiting = new Map<number, Waiting>()
-  let worker: Worker | undefined
-  let lastId = 0
-
-  function startListening(): Worker {
-    const started = start()
-    started.on('message', (reply: ThreadReply) => {
+  const pool = createThreadPool<null, ThreadReply>({
+    maxThreads: 1,
+    launch: () => ({ worker: start(), state: null }),
+    received({ worker }, reply) {
       const caller = waiting.get(reply.id)
       waiting.delete(reply.id)
-      if (waiting.size === 0) started.unref()
+      if (waiting.size === 0) worker.unref()
       if ('failure' in reply) caller?.reject(thrown(reply.failure, settings.path))
       else caller?.resolve(reply.result)
-    })
-    started.on('error', (error) => lose(started, error))
-    started.on('exit', () => lose(started, new Error('the thread has ended')))
-    return started
-  }
-
-  function lose(lost: Worker, cause: Error): void {
-    if (worker !== lost) return
-    worker = undefined
-    const callers = [...waiting.values()]
-    waiting.clear()
-    for (const caller of callers) caller.reject(databaseError(cause, settings.path))
-  }
+    },
+    ended(_, error) {
+      const callers = [...waiting.values()]
+      waiting.clear()
+      const cause = error ?? new Error('the thread has ended')
+      for (const caller of callers) caller.reject(databaseError(cause, settings.path))
+    },
+  })
+  let lastId = 0
 
   return {
     async ask(request) {
-      worker ??= startListening()
+      const thread = pool.list()[0] ?? pool.start()
+      if (thread === undefined)
+        throw databaseError(new Error('The store is closed.'), settings.path)
       lastId += 1
       const id = lastId
-      worker.postMessage({ id, ...request })
-      worker.ref()
+      thread.worker.postMessage({ id, ...request })
+      thread.worker.ref()
       return new Promise<unknown>((resolve, reject) => {
         waiting.set(id, { resolve, reject })
       })
     },
     pending: () => waiting.size,
-    isStarted: () => worker !== undefined,
-    async stop() {
-      const stopping = worker
-      if (!stopping) return
-      stopping.ref()
-      const ended = new Promise((resolve) => stopping.once('exit', resolve))
-      stopping.postMessage(null)
-      await ended
-    },
+    isStarted: () => pool.list().length > 0,
+    stop: () => pool.stop(({ worker }) => askToEnd(worker)),
   }
+}
+
+/** Resolves when the thread has answered all requests and ended. */
+function askToEnd(worker: Worker): Promise<void> {
+  worker.ref()
+  return new Promise((resolve) => {
+    worker.once('exit', () => resolve())
+    worker.postMessage(null)
+  })
 }
 
 /** The error as SQLite threw it in the other thread. */

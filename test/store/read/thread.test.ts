@@ -11,13 +11,20 @@ const query: Query = { kind: 'query', text: '', params: [], shape: 'rows' }
 test('a thread starts with its first request and ends when it is stopped', async (t) => {
   const { path: file } = await makeDatabaseFolder(t)
   const thread = createThread({ path: file, nativeBinding: undefined })
-  await thread.stop()
   assert.equal(thread.isStarted(), false)
   await assert.rejects(thread.ask({ ...query, text: 'select 1' }), (error) => {
     assert.ok(error instanceof AppError && error.code === 'DATABASE_ERROR')
     return error.message === 'The database cannot be used at the moment.'
   })
   assert.equal(thread.isStarted(), true)
+  await thread.stop()
+  assert.equal(thread.isStarted(), false)
+  const late = thread.ask({ ...query, text: 'select 1' })
+  await assert.rejects(late, (error) => error instanceof AppError)
+})
+
+test('a thread that was never asked stops at once', async () => {
+  const thread = createThread({ path: '', nativeBinding: undefined })
   await thread.stop()
   assert.equal(thread.isStarted(), false)
 })
