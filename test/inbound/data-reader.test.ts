@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { createDataReader } from '../../src/inbound/data-reader.ts'
 
-/** What a reader makes of a text that comes in these pieces. */
+/** Returns what a reader yields for a text in these portions. */
 function readAll(pieces: readonly string[]): { content: string; rest: string | undefined } {
   const reader = createDataReader()
   let content = ''
@@ -16,7 +16,7 @@ function readAll(pieces: readonly string[]): { content: string; rest: string | u
   return { content, rest: undefined }
 }
 
-/** As RFC 5321 section 4.5.2 puts it, on the whole text. */
+/** The rules of RFC 5321 section 4.5.2, applied to the whole text. */
 function readByTheBook(text: string): { content: string; rest: string | undefined } {
   const end = text.startsWith('.\r\n') ? -2 : text.indexOf('\r\n.\r\n')
   const isOver = end !== -1
@@ -33,12 +33,12 @@ test('only CRLF.CRLF ends a message', () => {
   }
 })
 
-test('one dot is taken from a line that begins with one', () => {
+test('one dot is removed from a line that begins with a dot', () => {
   const { content } = readAll(['..\r\n...a\r\n.b\r\na.\r\n'])
   assert.equal(content, '.\r\n..a\r\nb\r\na.\r\n')
 })
 
-test('any text, in any pieces, is read by the book', () => {
+test('any text in any portions is read as RFC 5321 says', () => {
   const piece = fc.string({ unit: fc.constantFrom('\r', '\n', '.', 'a'), maxLength: 6 })
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
@@ -46,7 +46,7 @@ test('any text, in any pieces, is read by the book', () => {
       const { content, rest } = readAll(pieces)
       const expected = readByTheBook(whole)
       assert.equal(rest, expected.rest)
-      // Without an end, a dot and its CR may still be held back.
+      // Before the end, a dot and its CR may still be held back.
       if (rest !== undefined) assert.equal(content, expected.content)
       else assert.ok(expected.content.startsWith(content))
     }),
@@ -54,7 +54,7 @@ test('any text, in any pieces, is read by the book', () => {
   )
 })
 
-test('a message of nothing but stuffed dots costs no more than another', () => {
+test('a message of stuffed dots only costs no more than another', () => {
   const chunk = Buffer.from('..\r\n'.repeat(16_384))
   const reader = createDataReader()
   const startedAt = performance.now()

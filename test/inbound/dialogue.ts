@@ -1,39 +1,39 @@
-/** An SMTP client on a raw socket, that says what the test makes it say and reads replies. */
+/** An SMTP client on a raw socket: sends the lines of a test and reads replies. */
 import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 
-/** Codes and texts, lines joined by LF. */
+/** The code and the text of a reply, its lines joined by LF. */
 export type Reply = { code: number; text: string }
 
 export type Dialogue = {
   socket: Socket
-  /** Octets as they are. */
+  /** Sends octets unchanged. */
   write(data: string | Buffer): void
-  /** The next reply; '' and 0 when the server has hung up. */
+  /** Returns the next reply; code 0 and text '' if the server has closed the connection. */
   read(): Promise<Reply>
   /** Sends a line and reads the reply. */
   say(line: string): Promise<Reply>
-  /** MAIL, RCPT for each, DATA: the last reply of them. */
+  /** Sends MAIL, a RCPT for each recipient, and DATA. Returns the last reply. */
   open(from: string, ...to: string[]): Promise<Reply>
-  /** Sends a message and its end: the reply. */
+  /** Sends a message and its end. Returns the reply. */
   data(message: string | Buffer): Promise<Reply>
-  /** The same session over TLS, after a 220. */
+  /** Starts TLS in this session, after a 220. */
   secure(): Promise<Dialogue>
-  /** Resolves when the server has hung up, with what it said that nobody read. */
+  /** Resolves when the server has closed the connection, with the unread rest of its output. */
   ended(): Promise<string>
   close(): void
 }
 
 export type DialogueOptions = {
-  /** How to introduce itself. */
+  /** The name for EHLO. */
   ehlo?: string
-  /** Its address. */
+  /** The client's own address. */
   from?: string
-  /** Keeps its end open when the server has closed the other. */
+  /** Keeps its side open when the server has closed the other. */
   stays?: boolean
 }
 
-/** Greeted; with `ehlo`, it has introduced itself too. */
+/** Connects and reads the greeting; with `ehlo` also sends EHLO. */
 export async function connect(
   port: number,
   { ehlo, from = '127.0.0.1', stays = false }: DialogueOptions = {},

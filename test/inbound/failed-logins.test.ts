@@ -15,7 +15,7 @@ function failTimes(
   return Array.from({ length: times }, () => failedLogins.failed(address))
 }
 
-test('each failure is answered later, and ten of them make an address a guesser', () => {
+test('each failure is answered later, and ten failures put an address over its limit', () => {
   const { failedLogins } = guessesAt()
   assert.deepEqual(
     failTimes(failedLogins, '192.0.2.1', 7),
@@ -38,7 +38,7 @@ test('an address is forgotten after a quarter of an hour, also when the clock is
   }
 })
 
-test('a login that succeeds forgets the failures before it', () => {
+test('a successful login clears the failures before it', () => {
   const { failedLogins } = guessesAt()
   failTimes(failedLogins, '192.0.2.1', 9)
   failedLogins.succeeded('192.0.2.1')

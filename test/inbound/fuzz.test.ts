@@ -8,13 +8,13 @@ import { type InboundServer, openInbound } from './inbound-server.ts'
 const limits = { commandMs: 700, dataMs: 700, sweepMs: 10, connectionsPerAddress: 500 }
 const HANG_MS = 5_000
 const PAUSE_MS = 4
-/** Longer than any reply takes, on a machine with much else to do. */
+/** Longer than any reply takes on a busy machine. */
 const REPLY_MS = 500
 const MIB = 1024 * 1024
 
 type Pieces = readonly (string | Buffer)[]
 
-/** Says all of it, and waits for the replies to what asks for some; every reply that came. */
+/** Sends all portions and waits for the replies that are due. Returns all replies. */
 async function converse({ port }: InboundServer, pieces: Pieces, from: string): Promise<string> {
   const client = await connect(port, { from })
   let said = ''
@@ -41,16 +41,16 @@ async function converse({ port }: InboundServer, pieces: Pieces, from: string): 
   return said
 }
 
-/** How many replies are whole: the last lines of them. */
+/** Counts the complete replies by their last lines. */
 const repliesIn = (said: string) => said.match(/^\d{3}(?: .*)?\r$/gm)?.length ?? 0
 
-/** How many replies a right dialogue gets to what was sent: one a command, one a message. */
+/** Counts the replies of a valid dialogue: one per command and one per message. */
 function repliesTo(sent: string, said: string): number {
   if (/(?:^|\n)354 [^\n]*\n$/.test(said)) return sent.endsWith('\r\n.\r\n') ? 1 : 0
   return sent.endsWith('\r\n') ? sent.split('\r\n').length - 1 : 0
 }
 
-/** Waits until this holds or the server has hung up, for that long at most. */
+/** Waits until the condition holds or the server has closed the connection, with a time limit. */
 async function heard({ socket }: Dialogue, holds: () => boolean, forMs: number): Promise<void> {
   if (socket.closed) return
   const over = Promise.withResolvers<void>()
@@ -62,11 +62,11 @@ async function heard({ socket }: Dialogue, holds: () => boolean, forMs: number):
   socket.off('data', hear).off('close', over.resolve)
 }
 
-/** Every dialogue at once; the server lives, has all it acknowledged and forgets the rest. */
+/** Runs all dialogues at once. The server survives, stores what it acknowledged and forgets the rest. */
 async function storm(t: TestContext, dialogues: readonly Pieces[]) {
   const server = await openInbound(t, { limits })
   const before = process.memoryUsage()
-  // Each from a network of its own, for a network may not write to postmaster that often.
+  // Each from its own network, because the messages of one network to postmaster are limited.
   const saying = dialogues.map((one, index) => converse(server, one, `127.0.${index}.1`))
   const replies = (await Promise.all(saying)).join('')
   const kept = (await server.rows()).map(({ id }) => id)
@@ -83,7 +83,7 @@ async function storm(t: TestContext, dialogues: readonly Pieces[]) {
   return { told, server }
 }
 
-/** The same dialogues on each run: what they find can be found again. */
+/** A fixed seed gives the same dialogues on each run. */
 const sample = <T>(arbitrary: fc.Arbitrary<T>, count: number) =>
   fc.sample(arbitrary, { numRuns: count, seed: 20_261_121 })
 
@@ -100,16 +100,16 @@ const command = fc
   .tuple(fc.constantFrom(...verbs, ...others), argument, lineEnd)
   .map(([verb, rest, end]) => `${verb}${rest}${end}`)
 
-test('random commands neither hang, crash nor fill the server', async (t) => {
+test('random commands neither hang nor crash the server and leave nothing in memory', async (t) => {
   await storm(t, sample(fc.array(command, { maxLength: 40 }), 150))
 })
 
-test('random octets neither hang, crash nor fill the server', async (t) => {
+test('random octets neither hang nor crash the server and leave nothing in memory', async (t) => {
   const octets = fc.uint8Array({ maxLength: 4_000 }).map((bytes) => Buffer.from(bytes))
   await storm(t, sample(fc.array(octets, { maxLength: 6 }), 80))
 })
 
-test('a right dialogue cut, doubled or changed anywhere never gets a 250 without a row', async (t) => {
+test('a valid dialogue, cut, doubled or changed anywhere, never gets a 250 without a row', async (t) => {
   const right = [
     'EHLO client.test\r\n',
     'MAIL FROM:<>\r\n',
@@ -125,16 +125,16 @@ test('a right dialogue cut, doubled or changed anywhere never gets a 250 without
     at: fc.nat(right.length - 1),
     kind: fc.constantFrom('none', 'drop', 'double', 'cut', 'insert', 'replace'),
     text: fc.oneof(command, fc.constantFrom('.\r\n', '\r\n', '\n.\n', '\r\n.\r\n', '\0')),
-    place: fc.nat(20),
+    offset: fc.nat(20),
   })
   const dialogues = sample(fc.array(change, { maxLength: 3 }), 120).map((changes) => {
     const pieces = [...right]
-    for (const { at, kind, text, place } of changes) {
+    for (const { at, kind, text, offset } of changes) {
       const piece = pieces[at] ?? ''
       if (kind === 'drop') pieces.splice(at, 1)
       if (kind === 'double') pieces.splice(at, 0, piece)
-      if (kind === 'cut') pieces[at] = piece.slice(0, place)
-      if (kind === 'insert') pieces[at] = piece.slice(0, place) + text + piece.slice(place)
+      if (kind === 'cut') pieces[at] = piece.slice(0, offset)
+      if (kind === 'insert') pieces[at] = piece.slice(0, offset) + text + piece.slice(offset)
       if (kind === 'replace') pieces[at] = text
     }
     return pieces

@@ -12,9 +12,9 @@ export type InboundServer = {
   core: TestCore
   service: MailService
   port: number
-  /** A return path that was made here. */
+  /** A return path of our own. */
   returnPath: string
-  /** Greeted and introduced; closed with the test. */
+  /** Connects, reads the greeting and sends EHLO; closes at the end of the test. */
   dial(): Promise<Dialogue>
   rows(): Promise<InboundMessage[]>
 }
@@ -41,7 +41,7 @@ export async function openInbound(t: TestContext, options: Options = {}): Promis
   }
 }
 
-/** Of an email that need not be there. */
+/** The return path of an email that does not exist. */
 export function returnPathOf({ keyring }: TestCore, emailId = newId()): string {
   const localPart = createReturnPathLocalPart(keyring.keys('return-path')[0], emailId)
   return `${localPart}@bounce.${HOSTNAME}`

@@ -11,7 +11,7 @@ const KIB = 1024
 const MIB = 1024 * KIB
 const small = { PILLARBOX_INBOUND__MAX_MESSAGE_BYTES: String(64 * KIB) }
 
-/** As much as the server reads, until it hangs up. */
+/** Sends as much as the server reads, until it closes the connection. */
 async function pour(client: Dialogue, chunk: Buffer, times: number): Promise<void> {
   for (let index = 0; index < times && client.socket.writable; index += 1) {
     if (client.socket.write(chunk)) continue
@@ -19,8 +19,8 @@ async function pour(client: Dialogue, chunk: Buffer, times: number): Promise<voi
   }
 }
 
-describe('what a client may use up', { concurrency: true }, () => {
-  it('a message that is too large is refused, by its SIZE or by what it is, and nothing kept', async (t) => {
+describe('the limits of a client', { concurrency: true }, () => {
+  it('a message that is too large is refused, by SIZE or by its octets, and nothing is stored', async (t) => {
     const { dial, rows, returnPath } = await openInbound(t, { settings: small })
     const client = await dial()
     const declared = await client.say(`MAIL FROM:<> SIZE=${64 * KIB + 1}`)
@@ -34,7 +34,7 @@ describe('what a client may use up', { concurrency: true }, () => {
     assert.equal((await client.data(`${hello}${body}\r\n`)).code, 250)
   })
 
-  it('who goes on far beyond the limit is cut off', async (t) => {
+  it('a client that continues far beyond the limit is disconnected', async (t) => {
     const { dial, rows, returnPath } = await openInbound(t, {
       settings: small,
       limits: { sweepMs: 5 },
@@ -47,7 +47,7 @@ describe('what a client may use up', { concurrency: true }, () => {
     assert.deepEqual(await rows(), [])
   })
 
-  it('a header section without end is refused', async (t) => {
+  it('an endless header section is refused', async (t) => {
     const { dial, rows, returnPath } = await openInbound(t)
     const client = await dial()
     for (const header of ['A: b\r\n'.repeat(60_000), `A: ${'b'.repeat(300 * KIB)}`]) {
@@ -58,7 +58,7 @@ describe('what a client may use up', { concurrency: true }, () => {
     assert.deepEqual(await rows(), [])
   })
 
-  it('a command line without end ends the session', async (t) => {
+  it('an endless command line ends the session', async (t) => {
     const { dial } = await openInbound(t)
     for (const line of ['x'.repeat(5 * KIB), `RCPT TO:<${'a'.repeat(3 * KIB)}@b.test>\r\n`]) {
       const client = await dial()
@@ -67,7 +67,7 @@ describe('what a client may use up', { concurrency: true }, () => {
     }
   })
 
-  it('no command line keeps the processor busy, whatever it repeats', async (t) => {
+  it('no command line keeps the processor busy, with any repetition', async (t) => {
     const { dial } = await openInbound(t)
     for (const verb of ['RCPT TO:', 'RCPT TO:<', 'MAIL FROM:<', 'EHLO ']) {
       const client = await dial()
@@ -83,7 +83,7 @@ describe('what a client may use up', { concurrency: true }, () => {
     }
   })
 
-  it('ten thousand recipients: a hundred are taken, the others put off, the session ended', async (t) => {
+  it('of ten thousand recipients a hundred are accepted and the others deferred, then the session ends', async (t) => {
     const { core, dial, rows } = await openInbound(t)
     const project = await addProject(core)
     await trustDomain(core, project.id, 'shop.test')
@@ -102,7 +102,7 @@ describe('what a client may use up', { concurrency: true }, () => {
     assert.deepEqual(await rows(), [])
   })
 
-  it('refusals, commands and messages of a session are counted', async (t) => {
+  it('refusals, commands and messages of a session are limited', async (t) => {
     const limits = { errors: 5, commands: 12, messages: 2 }
     const { dial, rows, returnPath } = await openInbound(t, { limits })
     const guessing = await dial()
@@ -127,7 +127,7 @@ describe('what a client may use up', { concurrency: true }, () => {
     assert.equal((await rows()).length, 2)
   })
 
-  it('connections are counted, of an address and in all', async (t) => {
+  it('connections are limited, per address and in total', async (t) => {
     const { port, dial, returnPath } = await openInbound(t, {
       limits: { connections: 4, connectionsPerAddress: 3 },
     })
@@ -145,7 +145,7 @@ describe('what a client may use up', { concurrency: true }, () => {
     assert.equal((await again.say('NOOP')).code, 250)
   })
 
-  it('who drips octets of a command, or nothing, is sent away in time', async (t) => {
+  it('a client that drips octets of a command, or sends nothing, is disconnected in time', async (t) => {
     const limits = { commandMs: 600, sweepMs: 10 }
     const { dial } = await openInbound(t, { limits })
     const [silent, dripping] = [await dial(), await dial()]
@@ -156,7 +156,7 @@ describe('what a client may use up', { concurrency: true }, () => {
     }
   })
 
-  it('who drips octets of a message is sent away in time, and nothing of it kept', async (t) => {
+  it('a client that drips octets of a message is disconnected in time, and nothing is stored', async (t) => {
     const { dial, rows, returnPath } = await openInbound(t, {
       limits: { dataMs: 150, sweepMs: 10 },
     })
@@ -168,7 +168,7 @@ describe('what a client may use up', { concurrency: true }, () => {
     assert.deepEqual(await rows(), [])
   })
 
-  it('waiting for the database is not held against the client', async (t) => {
+  it("waiting for the database does not count as the client's time", async (t) => {
     const { core, dial, returnPath } = await openInbound(t, {
       limits: { commandMs: 250, sweepMs: 10 },
     })
@@ -182,7 +182,7 @@ describe('what a client may use up', { concurrency: true }, () => {
     assert.equal((await client.data(hello)).code, 250)
   })
 
-  it('while places are scarce, nobody keeps one for long', async (t) => {
+  it('while most sessions are in use, the time for a command is short', async (t) => {
     const limits = { connections: 3, busyCommandMs: 600, sweepMs: 10 }
     const { dial } = await openInbound(t, { limits })
     const first = await dial()
@@ -190,16 +190,16 @@ describe('what a client may use up', { concurrency: true }, () => {
     assert.match(await Promise.race([first.ended(), second.ended()]), /^421 4\.4\.2 /)
   })
 
-  it('a session ends, however busy it is', async (t) => {
+  it('a session ends after its time, even while it is busy', async (t) => {
     const { dial } = await openInbound(t, { limits: { sessionMs: 1_000, sweepMs: 10 } })
     const client = await dial()
     let reply = { code: 250, text: '' }
-    // Not so fast that the number of commands ends it first.
+    // Slowly, so that the limit of commands does not end the session first.
     for (; reply.code === 250; await sleep(10)) reply = await client.say('NOOP')
     assert.deepEqual([reply.code, reply.text.slice(0, 6)], [421, '4.4.2 '])
   })
 
-  it('many large messages at once hold no more memory than they may', async (t) => {
+  it('many large messages at once stay within the memory limit', async (t) => {
     const { dial, rows, returnPath } = await openInbound(t, { memoryBytes: 2 * MIB })
     const clients = await Promise.all(Array.from({ length: 8 }, dial))
     const body = Buffer.alloc(MIB - 62, `\r\n${'x'.repeat(60)}\r\n`)

@@ -8,7 +8,7 @@ import { openInbound, returnPathOf } from './inbound-server.ts'
 const hello = 'From: a@sender.test\r\nSubject: Hello\r\n\r\nHello\r\n'
 
 describe('the listener for mail from outside', { concurrency: true }, () => {
-  it('a message is answered when it is durable, behind a Received field, with the id of its row', async (t) => {
+  it('a message is acknowledged when it is durable, with a Received field and the id of its row', async (t) => {
     const { core, dial, rows, returnPath } = await openInbound(t)
     let rings = 0
     core.inboundNotifier.listen(() => {
@@ -52,7 +52,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
     assert.equal(await client.ended(), '')
   })
 
-  it('a row knows what each recipient is; refused ones are not in it, and who they are is not told', async (t) => {
+  it('a row has the kind of each accepted recipient, and the Received field names none', async (t) => {
     const { core, dial, rows, returnPath } = await openInbound(t)
     const project = await addProject(core)
     await trustDomain(core, project.id, 'shop.test')
@@ -78,7 +78,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
     assert.doesNotMatch(String(row?.raw), /for <|shop\.test/)
   })
 
-  it('mail to the server itself is 1 MB at most, told at RCPT where the client said its size', async (t) => {
+  it('mail to the server itself has at most 1 MB, refused at RCPT if the client declares the size', async (t) => {
     const { dial, rows, core } = await openInbound(t)
     const project = await addProject(core)
     await trustDomain(core, project.id, 'shop.test')
@@ -87,7 +87,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
     const tooLarge = { code: 552, text: '5.3.4 More than 1048576 bytes for this mailbox' }
     assert.deepEqual(await client.say('RCPT TO:<postmaster>'), tooLarge)
     assert.deepEqual(await client.say(`RCPT TO:<abuse@${HOSTNAME}>`), tooLarge)
-    // Whoever else it is for gets it.
+    // The other recipients get the message.
     assert.equal((await client.say('RCPT TO:<info@shop.test>')).code, 250)
     await client.say('RSET')
     await client.say('MAIL FROM:<a@sender.test>')
@@ -98,7 +98,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
     assert.deepEqual(await rows(), [])
   })
 
-  it('a network hands in 20 messages an hour for the server itself, whatever the sessions', async (t) => {
+  it('a network may send 20 messages an hour to the server itself, in any number of sessions', async (t) => {
     const { dial, rows, core } = await openInbound(t)
     const postTo = async (client: Dialogue) => {
       const { code } = await client.open('', 'postmaster')
@@ -113,7 +113,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
     const refused = await client.say('RCPT TO:<postmaster>')
     const tooOften = '4.7.1 Enough mail for this mailbox from your network, try again later'
     assert.deepEqual(refused, { code: 452, text: tooOften })
-    // Nor does it help to have asked before.
+    // A RCPT accepted earlier does not help.
     await early.say('DATA')
     assert.deepEqual(await early.data(hello), { code: 452, text: tooOften })
     assert.equal((await rows()).length, 20)
@@ -121,7 +121,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
     assert.equal((await postTo(await dial()))?.code, 250)
   })
 
-  it('a project whose mailboxes are full gets a 452 4.2.2, and no other does', async (t) => {
+  it('mail to a project with full mailboxes gets a 452 4.2.2, mail to others does not', async (t) => {
     const settings = { PILLARBOX_INBOUND__MAX_BYTES_PER_PROJECT: '2000' }
     const { dial, rows, core } = await openInbound(t, { settings })
     const project = await addProject(core)
@@ -132,7 +132,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
     const client = await dial()
     await client.open('a@sender.test', 'info@shop.test')
     assert.equal((await client.data(`${hello}${'x'.repeat(900)}\r\n`)).code, 250)
-    // What does not say its size is refused when it is there, what does is refused at once.
+    // A message without SIZE is refused after DATA, one with SIZE at RCPT.
     await client.open('a@sender.test', 'info@shop.test')
     assert.deepEqual(await client.data(`${hello}${'x'.repeat(900)}\r\n`), full)
     await client.say('MAIL FROM:<a@sender.test> SIZE=1500')
@@ -143,7 +143,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
     assert.equal((await rows()).length, 2)
   })
 
-  it('nothing is relayed, with the null sender neither', async (t) => {
+  it('nothing is relayed, not even with the null sender', async (t) => {
     const { dial, rows, core } = await openInbound(t)
     const project = await addProject(core)
     await trustDomain(core, project.id, 'shop.test')
@@ -188,12 +188,12 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
       code: 550,
       text: '5.7.1 This return path was not made here',
     })
-    // A route to an address of ours is stripped, as RFC 5321 appendix C wants it.
+    // A source route to one of our addresses is removed (RFC 5321 appendix C).
     assert.equal((await other.say('RCPT TO:<@relay.test:info@shop.test>')).code, 250)
     assert.deepEqual(await rows(), [])
   })
 
-  it('nobody logs in here, sends chunks or plays', async (t) => {
+  it('AUTH, BDAT and the joke commands are not available', async (t) => {
     const { dial, service, port } = await openInbound(t)
     const client = await dial()
     const { text } = await client.say('EHLO client.test')
@@ -224,7 +224,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
     greeted.close()
   })
 
-  it('a message that more than 50 servers have seen is in a loop', async (t) => {
+  it('a message with more than 50 Received fields is in a loop', async (t) => {
     const { dial, rows, returnPath } = await openInbound(t)
     const client = await dial()
     const seenBy = (count: number) => `Received: by a\r\n\tReceived: folded\r\n`.repeat(count)
@@ -236,7 +236,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
     assert.equal((await client.data(`${seenBy(50)}\r\nReceived: in the body\r\n`)).code, 250)
   })
 
-  it('a database that takes no writes costs a 451 and a 452, never a 250', async (t) => {
+  it('a database that cannot be written gives a 451 and a 452, never a 250', async (t) => {
     const { core, dial, rows, returnPath } = await openInbound(t)
     const client = await dial()
     const { write, isWritable } = core.store
@@ -253,7 +253,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
     assert.equal((await rows()).length, 1)
   })
 
-  it('while the disk is nearly full, mail from outside is put off at MAIL', async (t) => {
+  it('while the disk is nearly full, mail from outside is deferred at MAIL', async (t) => {
     const { core, dial, rows, returnPath } = await openInbound(t)
     const client = await dial()
     core.disk.isLow = () => true
@@ -265,7 +265,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
     assert.equal((await client.data(hello)).code, 250)
   })
 
-  it('a look-up that fails puts the recipient off', async (t) => {
+  it('a failed look-up defers the recipient', async (t) => {
     const { core, dial } = await openInbound(t)
     core.directory.findMailboxDomain = () => Promise.reject(new AppError('DATABASE_ERROR', 'Busy.'))
     const client = await dial()
@@ -277,7 +277,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
     assert.doesNotMatch(text, /secret/)
   })
 
-  it('stopping says 421 to who is idle, and the reply to who has a message in hand', async (t) => {
+  it('stop sends 421 to idle clients, and the reply to a client with a message', async (t) => {
     const { dial, rows, service, returnPath, port } = await openInbound(t)
     const [idle, busy, stuck] = [await dial(), await dial(), await dial()]
     await busy.open('', returnPath)
@@ -295,7 +295,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
     assert.equal((await late.read()).code, 0)
   })
 
-  it('sessions are independent: one that breaks off in a message leaves nothing', async (t) => {
+  it('sessions are independent: one that breaks off in a message leaves nothing behind', async (t) => {
     const { dial, rows, core } = await openInbound(t)
     const [one, other] = [await dial(), await dial()]
     await one.open('', returnPathOf(core))

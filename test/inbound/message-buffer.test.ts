@@ -5,7 +5,7 @@ import { createAllowance, createMessageBuffer } from '../../src/inbound/message-
 
 const KIB = 1024
 
-/** Counts what is held of it. */
+/** An allowance that counts the memory in use. */
 function countedAllowance(bytes: number) {
   const allowance = createAllowance(bytes)
   const counted = { held: 0, most: 0 }
@@ -33,7 +33,7 @@ const finishCode = (finish: () => unknown) => {
   }
 }
 
-test('gives a message back as it came, whatever its pieces', () => {
+test('a message comes back unchanged, in portions of any size', () => {
   const line = fc.string({ unit: 'grapheme-ascii', maxLength: 40 }).map((text) => `${text}\r\n`)
   const cuts = fc.array(fc.nat(400), { maxLength: 20 })
   fc.assert(
@@ -52,7 +52,7 @@ test('gives a message back as it came, whatever its pieces', () => {
   )
 })
 
-test('a CR or LF that stands alone is seen, also across pieces', () => {
+test('a lone CR or LF is found, also across portions', () => {
   const broken = ['a\nb', 'a\rb', '\n', '\ra', 'a\r\r\n', 'a\r\n\n', 'a\n\r\n']
   for (const text of broken) {
     for (let cut = 0; cut <= text.length; cut += 1) {
@@ -64,7 +64,7 @@ test('a CR or LF that stands alone is seen, also across pieces', () => {
   }
 })
 
-test('octets that come one by one take no more room than together', () => {
+test('octets that come one by one take no more memory than together', () => {
   const allowance = countedAllowance(1024 * KIB)
   const buffer = createMessageBuffer({ maxBytes: 512 * KIB, allowance })
   const one = Buffer.from('x')
@@ -74,7 +74,7 @@ test('octets that come one by one take no more room than together', () => {
   assert.equal(allowance.counted.held, 0)
 })
 
-test('what is refused is let go of at once, and its rest not taken up', () => {
+test('a refused message is freed at once, and the rest of it is not stored', () => {
   const allowance = countedAllowance(64 * KIB)
   const tooLarge = createMessageBuffer({ maxBytes: 16 * KIB, allowance })
   for (let index = 0; index < 100; index += 1) tooLarge.write(Buffer.alloc(KIB, 'x'))
@@ -94,7 +94,7 @@ test('what is refused is let go of at once, and its rest not taken up', () => {
   assert.equal(allowance.counted.held, 0)
 })
 
-test('who holds all the memory that large messages may have keeps no small one out', () => {
+test('large messages that hold all their memory leave room for small ones', () => {
   const allowance = createAllowance(2048 * KIB, 512 * KIB)
   const open = () => createMessageBuffer({ maxBytes: 1024 * KIB, allowance })
   const fill = (bytes: number) => {

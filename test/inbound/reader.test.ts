@@ -31,7 +31,7 @@ function open(t: TestContext, options: Partial<ReaderOptions> = {}) {
   return reader
 }
 
-/** A thread that does what its messages say. */
+/** A thread that behaves as its messages say. */
 const obedient =
   (start = `parentPort.postMessage({ type: 'ready' })`) =>
   () =>
@@ -49,7 +49,7 @@ const obedient =
       { eval: true, resourceLimits: { maxOldGenerationSizeMb: 32 } },
     )
 
-test('mail that waits for its DNS leaves room for reports', async (t) => {
+test('mail that waits for DNS leaves room for reports', async (t) => {
   const reader = open(t, { launch: obedient() })
   const mail = Array.from({ length: 100 }, () =>
     assert.rejects(reader.read(unread('wait', { isMail: true }), together), ReaderLost),
@@ -59,7 +59,7 @@ test('mail that waits for its DNS leaves room for reports', async (t) => {
   await Promise.all(mail)
 })
 
-test('no thread runs before the first message, and none after a while without any', async (t) => {
+test('no thread runs before the first message, nor after a while without messages', async (t) => {
   const workers: Worker[] = []
   const launch = () => {
     const worker = obedient()()
@@ -75,14 +75,14 @@ test('no thread runs before the first message, and none after a while without an
   assert.equal(await reader.read(unread('again'), together), 'again')
 })
 
-test('a message is understood in the thread', async (t) => {
+test('a message is parsed in the thread', async (t) => {
   const { report, header, mail } = await open(t).read(unread(dsn()), together)
   assert.equal(report.kind, 'bounce')
   assert.equal(header.subject, 'Undelivered Mail Returned to Sender')
   assert.equal(mail, null)
 })
 
-test('a thread that hangs, dies or eats memory is replaced, and what it had in hand is lost', async (t) => {
+test('a thread that hangs, crashes or runs out of memory is replaced, and its messages are lost', async (t) => {
   const reader = open(t, { launch: obedient(), timeoutMs: 300 })
   for (const fate of ['hang', 'die', 'eat']) {
     const bystander = reader.read(unread('wait'), together)
@@ -92,7 +92,7 @@ test('a thread that hangs, dies or eats memory is replaced, and what it had in h
   }
 })
 
-test('a message that is read alone shares its thread with none', async (t) => {
+test('a message that is read alone shares its thread with no other', async (t) => {
   const reader = open(t, { launch: obedient(), timeoutMs: 300 })
   const alone = reader.read(unread('die'), { isAlone: true })
   const others = ['a', 'b', 'c'].map((text) => reader.read(unread(text), together))
@@ -100,7 +100,7 @@ test('a message that is read alone shares its thread with none', async (t) => {
   assert.deepEqual(await Promise.all(others), ['a', 'b', 'c'])
 })
 
-test('a thread that does not start is nobody’s fault: the next one gets what waits', async (t) => {
+test('messages of a thread that does not start wait for the next thread', async (t) => {
   let starts = 0
   const broken = obedient(`throw new Error('no such module')`)
   const reader = open(t, { launch: () => (starts++ === 0 ? broken() : obedient()()) })
@@ -108,7 +108,7 @@ test('a thread that does not start is nobody’s fault: the next one gets what w
   assert.equal(starts, 2)
 })
 
-test('stopping ends what is in hand', async (t) => {
+test('stop rejects the messages being read', async (t) => {
   const reader = open(t, { launch: obedient() })
   const reading = assert.rejects(reader.read(unread('wait'), together), ReaderLost)
   await reader.read(unread('fine'), together)
@@ -182,7 +182,7 @@ test('MIME bombs are read in bounded time and memory', async (t) => {
   assert.equal(reader.countThreads(), 1)
 })
 
-test('a part of a message that has too many is still read', async (t) => {
+test('the first parts of a message with too many parts are still read', async (t) => {
   const raw = buildMessage(
     { 'Content-Type': 'multipart/mixed; boundary=b' },
     `--b\r\n\r\nfirst\r\n${repeat('--b\r\n\r\nx\r\n', 2_000)}`,
@@ -194,7 +194,7 @@ test('a part of a message that has too many is still read', async (t) => {
 
 const corpus = path.join(import.meta.dirname, '../../../shared/corpus/bounces')
 
-/** Shapes of our own and, where they are at hand, real bounces. */
+/** Messages of our own and, if present, real bounces. */
 function listSeeds(): Buffer[] {
   const own = [dsn(), arf(['X-Pillarbox-Id: abc']), buildMessage({ From: 'a@b.test' }, '<p>x')]
   const seeds = own.map((text) => Buffer.from(text))
@@ -221,7 +221,7 @@ const mutation = fc.record({
   ),
 })
 
-test('messages damaged at random are read, whatever they are', async (t) => {
+test('messages damaged at random are read without a crash', async (t) => {
   const reader = open(t)
   const seeds = listSeeds()
   await fc.assert(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { openInbound } from './inbound-server.ts'
 
-/** What ends a message for some server, as it stands before and after the dot. */
+/** Octets around a dot that end a message for some servers. */
 const ends = ['\n.\n', '\n.\r\n', '\r\n.\n', '\r.\r\n', '\r\n.\r\r\n', '\r.\r', '\r\n.\r']
 
 describe('the end of a message', { concurrency: true }, () => {
@@ -21,7 +21,7 @@ describe('the end of a message', { concurrency: true }, () => {
       assert.deepEqual(warnings, [
         { peer: '127.0.0.1', from: 'real@sender.test', to: [returnPath] },
       ])
-      // Not one reply more than there were commands, and the session goes on as if nothing was.
+      // There is one reply per command, and the session goes on.
       assert.deepEqual(await client.say('NOOP'), { code: 250, text: '2.0.0 OK' })
       assert.equal((await client.open('', returnPath)).code, 354)
       assert.equal((await client.data('Subject: next\r\n\r\nnext')).code, 250)
@@ -31,7 +31,7 @@ describe('the end of a message', { concurrency: true }, () => {
     })
   }
 
-  it('a stuffed dot alone on its line, however it is cut into packets, is content', async (t) => {
+  it('a stuffed dot alone on its line is content, in packets of any size', async (t) => {
     const { dial, rows, returnPath } = await openInbound(t)
     const client = await dial()
     const forged = '..\r\nMAIL FROM:<forged@bank.test>\r\n...\r\n'

@@ -30,8 +30,8 @@ async function secured(client: Dialogue): Promise<Dialogue> {
 
 const nameOf = ({ socket }: Dialogue) => (socket as TLSSocket).getPeerCertificate().subject.CN
 
-describe('a session that turns to TLS', { concurrency: true }, () => {
-  it('a session over TLS is kept as such', async (t) => {
+describe('a session that starts TLS', { concurrency: true }, () => {
+  it('a message over TLS is stored with its protocol', async (t) => {
     const { dial, rows, returnPath } = await openSecurePlace(t)
     const plain = await dial()
     assert.match((await plain.say('EHLO client.test')).text, /^STARTTLS$/m)
@@ -77,7 +77,7 @@ describe('a session that turns to TLS', { concurrency: true }, () => {
     assert.deepEqual(await rows(), [])
   })
 
-  it('what is said in clear before STARTTLS does not count after it', async (t) => {
+  it('commands before STARTTLS do not count after it', async (t) => {
     const { dial, returnPath } = await openSecurePlace(t)
     const plain = await dial()
     await plain.say('MAIL FROM:<injected@bank.test>')
@@ -87,7 +87,7 @@ describe('a session that turns to TLS', { concurrency: true }, () => {
     assert.equal((await client.say('DATA')).code, 503)
   })
 
-  it('nobody sends more than a line before the reply to EHLO, over TLS neither', async (t) => {
+  it('more than one line before the reply to EHLO is refused, over TLS too', async (t) => {
     const { port, dial, rows, returnPath } = await openSecurePlace(t)
     const early = `EHLO client.test\r\nMAIL FROM:<>\r\nRCPT TO:<${returnPath}>\r\nDATA\r\n`
     const greeted = await connect(port)
@@ -103,7 +103,7 @@ describe('a session that turns to TLS', { concurrency: true }, () => {
     assert.deepEqual(await rows(), [])
   })
 
-  it('after EHLO commands may come in one packet, each with its reply', async (t) => {
+  it('after EHLO, commands may come in one packet and each gets its reply', async (t) => {
     const { dial, rows, returnPath } = await openSecurePlace(t)
     const client = await dial()
     client.write(`MAIL FROM:<>\r\nRCPT TO:<${returnPath}>\r\nRCPT TO:<a@b.test>\r\nDATA\r\n`)
@@ -116,7 +116,7 @@ describe('a session that turns to TLS', { concurrency: true }, () => {
     assert.equal((await rows()).length, 1)
   })
 
-  it('a renewed certificate is used without a restart, a broken pair is not', async (t) => {
+  it('a renewed certificate is used without a restart; a broken pair is not', async (t) => {
     const { core, dial, install, certFile } = await openSecurePlace(t)
     const said = { info: Promise.withResolvers<void>(), error: Promise.withResolvers<void>() }
     core.log.info = (() => said.info.resolve()) as never
@@ -130,7 +130,7 @@ describe('a session that turns to TLS', { concurrency: true }, () => {
     assert.equal(nameOf(await greetedOverTls(dial)), 'second.test')
   })
 
-  it('stopping ends handshakes too, of clients that never hang up', async (t) => {
+  it('stop ends handshakes, too, of clients that never disconnect', async (t) => {
     const { port, service } = await openSecurePlace(t)
     const hello = Buffer.from('16030100c8010000c40303', 'hex')
     for (const octets of ['', hello]) {

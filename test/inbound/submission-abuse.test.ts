@@ -10,7 +10,7 @@ import { openSubmission, plainLogin, type SubmissionServer } from './submission-
 
 const head = 'From: shop@example.test\r\nSubject: x\r\n\r\n'
 
-/** Hands in one message in a session of its own: the reply. */
+/** Submits one message in its own session. Returns the reply. */
 async function handIn({ dialogue }: SubmissionServer, message: string | Buffer): Promise<string> {
   const client = await dialogue()
   await client.open('shop@example.test', 'ada@dest.test')
@@ -20,7 +20,7 @@ async function handIn({ dialogue }: SubmissionServer, message: string | Buffer):
 }
 
 describe('submission under attack', { concurrency: 8 }, () => {
-  it('only CRLF.CRLF ends a message, and what hides another in one is refused', async (t) => {
+  it('only CRLF.CRLF ends a message, and smuggled messages are refused', async (t) => {
     const server = await openSubmission(t)
     const hidden = 'MAIL FROM:<shop@example.test>\r\nRCPT TO:<victim@dest.test>\r\nDATA\r\n'
     for (const end of ['\n.\n', '\n.\r\n', '\r\n.\n', '\r.\r\n', '\r\n.\r\r\n', '\r.\r']) {
@@ -30,7 +30,7 @@ describe('submission under attack', { concurrency: 8 }, () => {
     assert.deepEqual(await server.rows(), [])
   })
 
-  it('what came in clear behind STARTTLS is dropped', async (t) => {
+  it('data in the same packet as STARTTLS is dropped', async (t) => {
     const { ports, project, rows } = await openSubmission(t)
     const client = await connect(ports.plain, { ehlo: 'client.test' })
     client.write(`STARTTLS\r\nEHLO evil.test\r\nAUTH PLAIN ${plainLogin(project.secret)}\r\n`)
@@ -43,7 +43,7 @@ describe('submission under attack', { concurrency: 8 }, () => {
     secure.close()
   })
 
-  it('nothing is taken that came before the reply to EHLO', async (t) => {
+  it('nothing that came before the reply to EHLO is accepted', async (t) => {
     const { ports, project } = await openSubmission(t)
     const client = await connect(ports.plain)
     await client.read()
@@ -60,7 +60,7 @@ describe('submission under attack', { concurrency: 8 }, () => {
     await client.ended()
   })
 
-  it('a session of nothing but commands or errors ends', async (t) => {
+  it('a session of only commands, or only errors, ends', async (t) => {
     const { dialogue, rows } = await openSubmission(t, { limits: { commands: 50, errors: 10 } })
     const [noops, errors, recipients] = [await dialogue(), await dialogue(), await dialogue()]
     noops.write('NOOP\r\n'.repeat(100))
@@ -75,7 +75,7 @@ describe('submission under attack', { concurrency: 8 }, () => {
     assert.deepEqual(await rows(), [])
   })
 
-  it('a trickle of octets holds no session, in commands and in a message', async (t) => {
+  it('a trickle of octets does not keep a session open, in commands and in a message', async (t) => {
     const limits = { commandMs: 1_000, dataMs: 1_000, sweepMs: 10 }
     const { dialogue, rows } = await openSubmission(t, { limits })
     const [commands, message] = [await dialogue(), await dialogue()]
@@ -91,7 +91,7 @@ describe('submission under attack', { concurrency: 8 }, () => {
     for (const client of [commands, message]) client.close()
   })
 
-  it('one address has so many connections, before a handshake too', async (t) => {
+  it('the connections of one address are limited, also before the handshake', async (t) => {
     const { ports } = await openSubmission(t, { limits: { connectionsPerAddress: 2 } })
     const silent = [connectTcp(ports.tls, '127.0.0.1'), connectTcp(ports.tls, '127.0.0.1')]
     await Promise.all(silent.map((socket) => once(socket, 'connect')))
@@ -109,7 +109,7 @@ describe('submission under attack', { concurrency: 8 }, () => {
     for (const socket of silent) socket.destroy()
   })
 
-  it('MIME bombs are refused, and the next message is taken', async (t) => {
+  it('MIME bombs are refused, and the next message is accepted', async (t) => {
     const server = await openSubmission(t)
     for (const [name, bomb] of Object.entries(bombs())) {
       assert.match(await handIn(server, bomb), /^55[24] 5\.[36]\.\d /, name)
@@ -118,7 +118,7 @@ describe('submission under attack', { concurrency: 8 }, () => {
     assert.equal((await server.rows()).length, 1)
   })
 
-  it('odd charsets, encodings and lines are read as well as can be', async (t) => {
+  it('odd charsets, encodings and lines are read as well as possible', async (t) => {
     const server = await openSubmission(t)
     const base64 = Buffer.from('ab'.repeat(500_000)).toString('base64')
     for (const body of [
@@ -147,7 +147,7 @@ describe('submission under attack', { concurrency: 8 }, () => {
     assert.deepEqual(await server.rows(), [])
   })
 
-  it('answers whatever it is told, and is there for the next', async (t) => {
+  it('random input gets replies, and the next client is served', async (t) => {
     const server = await openSubmission(t, { limits: { commands: 1_000, errors: 1_000 } })
     const word = fc.constantFrom(
       ...['EHLO', 'HELO', 'AUTH PLAIN', 'AUTH LOGIN', 'MAIL FROM:', 'RCPT TO:', 'DATA', 'RSET'],
@@ -181,7 +181,7 @@ function bombs(): Record<string, string> {
   }
 }
 
-/** The place of a connection that has just been closed is free again soon. */
+/** Retries, because a closed connection counts for a moment longer. */
 async function untilGreeted(port: number): Promise<void> {
   for (;;) {
     const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false })

@@ -47,7 +47,7 @@ describe('logging in for submission', { concurrency: 8 }, () => {
     }
   })
 
-  it('takes no mail from whoever has not logged in', async (t) => {
+  it('refuses mail without a login', async (t) => {
     const { ports, rows } = await openSubmission(t)
     const client = await connect(ports.plain, { ehlo: 'client.test' })
     for (const line of ['MAIL FROM:<shop@example.test>', 'RCPT TO:<a@b.test>', 'DATA']) {
@@ -58,7 +58,7 @@ describe('logging in for submission', { concurrency: 8 }, () => {
     client.close()
   })
 
-  it('has no sender that is empty, and none of a source route', async (t) => {
+  it('refuses an empty sender, and ignores the domains of a source route', async (t) => {
     const { dialogue } = await openSubmission(t)
     const client = await dialogue()
     for (const [line, expected] of [
@@ -73,7 +73,7 @@ describe('logging in for submission', { concurrency: 8 }, () => {
     client.close()
   })
 
-  it('is offered to strangers under TLS only', async (t) => {
+  it('is offered only under TLS, except on loopback', async (t) => {
     const { ports, project, rows } = await openSubmission(t, { isLocal: () => false })
     const client = await connect(ports.plain)
     await client.read()
@@ -145,7 +145,7 @@ describe('logging in for submission', { concurrency: 8 }, () => {
     client.close()
   })
 
-  it('makes guessing slow and hangs up, and lets a right key in all the same', async (t) => {
+  it('slows down guessing and disconnects, but accepts a valid key', async (t) => {
     const waits: number[] = []
     const wait = async (ms: number) => void waits.push(ms)
     const { ports, project } = await openSubmission(t, { wait })
@@ -168,7 +168,7 @@ describe('logging in for submission', { concurrency: 8 }, () => {
     neighbour.close()
   })
 
-  it('uses a renewed certificate, and keeps the old one while the new is broken', async (t) => {
+  it('uses a renewed certificate, and keeps the old one while the new one is broken', async (t) => {
     const { files, ports } = await openSubmission(t, { certificatePollMs: 20 })
     const first = await shownBy(ports.tls)
     await writeFile(files.certFile, 'no certificate')
@@ -181,7 +181,7 @@ describe('logging in for submission', { concurrency: 8 }, () => {
   })
 })
 
-/** The fingerprint of the certificate that a listener shows. */
+/** Returns the fingerprint of a listener's certificate. */
 async function shownBy(port: number): Promise<string> {
   const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false })
   await once(socket, 'secureConnect')

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { createSubmissionReader, type ReaderOptions } from '../../src/inbound/submission-reader.ts'
 import { silentLog } from '../../src/log.ts'
 
-/** Does what the message says, instead of reading it. */
+/** Behaves as the message says instead of reading it. */
 const obedient = `
 const { parentPort } = require('node:worker_threads')
 parentPort.postMessage('ready')

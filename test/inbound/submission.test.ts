@@ -7,7 +7,7 @@ import { openSubmission } from './submission-server.ts'
 
 // Most of their time is smtp-server's wait before its greeting.
 describe('submission', { concurrency: 8 }, () => {
-  it('while the disk is nearly full, a message is put off at MAIL', async (t) => {
+  it('while the disk is nearly full, a message is deferred at MAIL', async (t) => {
     const { dialogue, core, rows } = await openSubmission(t)
     const client = await dialogue()
     core.disk.isLow = () => true
@@ -19,7 +19,7 @@ describe('submission', { concurrency: 8 }, () => {
     client.close()
   })
 
-  it('a message handed in over implicit TLS is a send request to each recipient', async (t) => {
+  it('a message over implicit TLS is a send request to each recipient', async (t) => {
     const { send, rows, core } = await openSubmission(t)
     const info = await send({
       from: 'Jürgen Müller <shop@example.test>',
@@ -73,7 +73,7 @@ describe('submission', { concurrency: 8 }, () => {
     })
   })
 
-  it('a message handed in over STARTTLS is accepted, whatever the case of the user name', async (t) => {
+  it('a message over STARTTLS is accepted, with the user name in any case', async (t) => {
     const { send, rows, ports } = await openSubmission(t)
     await send({ text: 'x' }, { user: 'PillarBox', port: ports.plain })
     assert.equal((await rows()).length, 1)
@@ -96,7 +96,7 @@ describe('submission', { concurrency: 8 }, () => {
     assert.deepEqual(await rows(), [])
   })
 
-  it('attachments and inline images are kept byte for byte', async (t) => {
+  it('attachments and inline images are stored byte for byte', async (t) => {
     const { send, rows } = await openSubmission(t)
     const [file, image] = [randomBytes(5_000), randomBytes(3_000)]
     await send({
@@ -163,7 +163,7 @@ describe('submission', { concurrency: 8 }, () => {
     assert.deepEqual(await rows(), [])
   })
 
-  it('the domain of another project is not one to send from', async (t) => {
+  it('the verified domain of another project is refused', async (t) => {
     const { send, core, rows } = await openSubmission(t)
     const other = await addProject(core, 'Other')
     await assert.rejects(send({ text: 'x' }, { pass: other.secret }), { responseCode: 550 })
@@ -188,7 +188,7 @@ describe('submission', { concurrency: 8 }, () => {
     assert.deepEqual(await rows(), [])
   })
 
-  it('one bad recipient is refused alone, and the sixth is one too many', async (t) => {
+  it('a bad recipient is refused alone, and so is a sixth recipient', async (t) => {
     const { dialogue, rows } = await openSubmission(t, {
       settings: { PILLARBOX_LIMITS__SUBMISSION_RECIPIENTS: '5' },
     })
@@ -222,7 +222,7 @@ describe('submission', { concurrency: 8 }, () => {
     client.close()
   })
 
-  it('octets that are no UTF-8 are nobody’s address', async (t) => {
+  it('an address with octets that are not UTF-8 is refused', async (t) => {
     const { dialogue, rows } = await openSubmission(t)
     const client = await dialogue()
     client.write(Buffer.from('MAIL FROM:<sh\xe9p@example.test>\r\n', 'latin1'))
@@ -240,7 +240,7 @@ describe('submission', { concurrency: 8 }, () => {
     client.close()
   })
 
-  it('a parameter that is not offered is refused, one that asks for reports is not', async (t) => {
+  it('an unsupported parameter is refused; one that asks for reports is accepted', async (t) => {
     const { dialogue } = await openSubmission(t)
     const client = await dialogue()
     for (const [line, code] of [
@@ -266,7 +266,7 @@ describe('submission', { concurrency: 8 }, () => {
     )
   })
 
-  it('what is too large is refused: by SIZE, by its octets, by its attachments', async (t) => {
+  it('a message that is too large is refused: by SIZE, by its octets, by its attachments', async (t) => {
     const { dialogue, send, rows } = await openSubmission(t, {
       settings: {
         PILLARBOX_LIMITS__MESSAGE_MAX_BYTES: '65536',
@@ -313,7 +313,7 @@ describe('submission', { concurrency: 8 }, () => {
     assert.deepEqual(row?.variables, { stored: { name: 'Ada' }, request: {} })
   })
 
-  it('a message is a request of its project, and one too many is put off with 451 4.7.1', async (t) => {
+  it('a message counts as a request of its project, and beyond the rate limit gets 451 4.7.1', async (t) => {
     const settings = { PILLARBOX_LIMITS__API_REQUESTS_PER_MINUTE: '2' }
     const { send, rows } = await openSubmission(t, { settings })
     await send({ text: '1' })
@@ -322,7 +322,7 @@ describe('submission', { concurrency: 8 }, () => {
     assert.equal((await rows()).length, 2)
   })
 
-  it('a database that cannot be written puts the message off', async (t) => {
+  it('a database that cannot be written defers the message', async (t) => {
     const { dialogue, core } = await openSubmission(t)
     const client = await dialogue()
     await client.open('shop@example.test', 'ada@dest.test')
@@ -331,7 +331,7 @@ describe('submission', { concurrency: 8 }, () => {
     assert.equal(code, 451)
   })
 
-  it('a stop answers the message in hand and sends the others away', async (t) => {
+  it('stop replies to the message being received and disconnects other clients', async (t) => {
     const { dialogue, service, rows } = await openSubmission(t)
     const [busy, idle] = [await dialogue(), await dialogue()]
     await busy.open('shop@example.test', 'ada@dest.test')

@@ -49,11 +49,11 @@ const checkAll = (raw: string, change: Change = {}, by = deps) =>
 
 const check = async (...given: Parameters<typeof checkAll>) => (await checkAll(...given)).verdicts
 
-test('what is signed and comes from where it may passes all three', async () => {
+test('a signed message from an allowed address passes SPF, DKIM and DMARC', async () => {
   assert.deepEqual(await check(signed()), { spf: 'PASS', dkim: 'PASS', dmarc: 'PASS' })
 })
 
-test('a sender is who it says by SPF or a signature of its own organization, by nothing else', async () => {
+test('a sender is authenticated only by SPF or a signature of its own organization', async () => {
   const elsewhere = { clientAddress: '192.0.2.9' }
   const cases: [string, Change, boolean][] = [
     [text, {}, true],
@@ -74,31 +74,31 @@ test('a sender is who it says by SPF or a signature of its own organization, by 
   assert.deepEqual(broken.domains, [])
 })
 
-test('a changed body fails DKIM, and DMARC where SPF does not hold it', async () => {
+test('a changed body fails DKIM, and also DMARC unless SPF passes', async () => {
   const verdicts = await check(signed().replace('Hello', 'Bye'), { clientAddress: '192.0.2.9' })
   assert.equal(verdicts.spf, 'FAIL')
   assert.notEqual(verdicts.dkim, 'PASS')
   assert.equal(verdicts.dmarc, 'FAIL')
 })
 
-test('a signature of another domain does not speak for the sender', async () => {
+test('a signature of another domain does not authenticate the sender', async () => {
   const raw = signed().replace('From: Bob <bob@people.test>', 'From: Bob <bob@soft.test>')
   assert.notEqual((await check(raw)).dmarc, 'PASS')
 })
 
-test('where nobody says anything, nothing is known', async () => {
+test('without SPF, DKIM and DMARC records the verdicts are GRAY', async () => {
   const raw = text.replaceAll('people.test', 'silent.test')
   const verdicts = await check(raw, { reversePath: 'bob@silent.test' })
   assert.deepEqual(verdicts, { spf: 'GRAY', dkim: 'GRAY', dmarc: 'GRAY' })
   assert.equal((await check(text, { reversePath: 'bob@soft.test' })).spf, 'GRAY')
 })
 
-test('two authors of two domains are no author', async () => {
+test('two authors of two domains fail DMARC', async () => {
   const raw = text.replace('<bob@people.test>', '<bob@people.test>, eve@soft.test')
   assert.equal((await check(raw)).dmarc, 'FAIL')
 })
 
-test('a DNS that fails is told apart from a sender that does', async () => {
+test('a DNS failure differs from a failed sender', async () => {
   const verdicts = await check(signed(), {}, { ...deps, resolve: silent })
   assert.deepEqual(verdicts, {
     spf: 'PROCESSING_FAILED',
@@ -107,7 +107,7 @@ test('a DNS that fails is told apart from a sender that does', async () => {
   })
 })
 
-test('a DNS that never answers keeps nobody waiting for ever', async (t) => {
+test('DNS that never answers delays the check for a bounded time', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const asked = Promise.withResolvers<void>()
   const never: ResolveDns = () => {
@@ -120,7 +120,7 @@ test('a DNS that never answers keeps nobody waiting for ever', async (t) => {
   assert.equal((await checking).dkim, 'PROCESSING_FAILED')
 })
 
-test('a message with signatures without end, or none that is one, costs no look-ups', async () => {
+test('a message with too many signatures costs no look-ups', async () => {
   let lookups = 0
   const counting: ResolveDns = (name, type) => {
     lookups += 1
@@ -135,7 +135,7 @@ test('a message with signatures without end, or none that is one, costs no look-
   assert.equal(lookups, 0)
 })
 
-test('an SPF record that asks for many look-ups is bounded', async () => {
+test('the look-ups of an SPF record are limited', async () => {
   let lookups = 0
   const endless: ResolveDns = async (name) => {
     lookups += 1
@@ -147,7 +147,7 @@ test('an SPF record that asks for many look-ups is bounded', async () => {
   assert.ok(lookups <= 50, String(lookups))
 })
 
-test('a header section of thousands of lines is not looked at', async () => {
+test('a header section of thousands of lines is not checked', async () => {
   const raw = `X:${'\r\n '.repeat(6_000)}\r\n${signed()}`
   assert.equal((await check(raw)).dkim, 'PROCESSING_FAILED')
   const folded = `X:${'\r\n x'.repeat(1_000)}\r\n${signed()}`

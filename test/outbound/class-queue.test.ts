@@ -26,7 +26,7 @@ test('the most urgent class comes first, and of it the oldest', () => {
   assert.deepEqual(drain(queue), ['b', 'd', 'c', 'a'])
 })
 
-test('within a class projects take semaphore', () => {
+test('within a class, projects take turns', () => {
   const backlog = Array.from({ length: 5 }, (_, at) => [`p${at}`, 1, 'p'] as const)
   const queue = queueOf(...backlog.map((item) => [...item] as [string, QueueClass, string]))
   queue.push({ name: 'q0', queueClass: 1, projectId: 'q' })
@@ -34,7 +34,7 @@ test('within a class projects take semaphore', () => {
   assert.deepEqual(drain(queue), ['p0', 'q0', 'p1', 'q1', 'p2', 'p3', 'p4'])
 })
 
-test('all that waits can be taken at once, and looked through', () => {
+test('all waiting items can be taken at once and searched', () => {
   const queue = queueOf(['a', 10, 'p'], ['b', 1, 'q'], ['c', 1, 'p'])
   assert.ok(queue.some(({ name }) => name === 'c'))
   assert.ok(!queue.some(({ name }) => name === 'd'))

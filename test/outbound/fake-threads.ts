@@ -1,4 +1,4 @@
-/** Threads that do nothing by themselves: a test reads what they are sent, and replies for them. */
+/** Fake threads: a test reads the messages to them and replies in their place. */
 
 import type { DeliveryThread, FromThread, ToThread } from '../../src/outbound/protocol.ts'
 import type { ThreadEnd, Threads, ThreadsOptions } from '../../src/outbound/threads.ts'
@@ -11,7 +11,7 @@ export type FakeThread = DeliveryThread & {
 
 export function createFakeThreads() {
   const running: FakeThread[] = []
-  /** All that were started. */
+  /** All started threads. */
   const started: FakeThread[] = []
   let rests = 0
 
@@ -44,7 +44,7 @@ export function createFakeThreads() {
   return { createThreads, started, rests: () => rests }
 }
 
-/** The tasks that the thread was given, in order. */
+/** Returns the tasks of a thread, in order. */
 export function tasksOf(thread: FakeThread | undefined) {
   return (thread?.posted ?? []).flatMap((message) => (message.type === 'work' ? message.tasks : []))
 }

@@ -1,6 +1,6 @@
 /**
- * Outbound with real threads, a fake DNS and real sinks. `sendAll` feeds it as the queue does: as
- * much as `capacity` says, again when there are reports, and what was returned once more.
+ * Outbound with real threads, a fake DNS and real sinks. `sendAll` adds deliveries as the queue does: up
+ * to `capacity`, more when results come, and deliveries that were put back once more.
  */
 
 import type { Config } from '../../src/config/config.ts'
@@ -60,13 +60,13 @@ export async function startHarness({ zone = {}, delivery = {}, deps = {} }: Harn
   )
   const nextReport = () => new Promise<void>((resolve) => listeners.push(resolve))
 
-  /** Resolves with all reports once there are `count`. */
+  /** Resolves with all results when there are `count`. */
   async function reported(count: number): Promise<DeliveryResult[]> {
     while (reports.length < count) await nextReport()
     return reports
   }
 
-  /** One message by itself. */
+  /** Sends one message. */
   async function send(task: Partial<DeliveryTask> & { domain: string }): Promise<Attempted> {
     const before = reports.length
     outbound.deliver([toTask(task)])

@@ -20,7 +20,7 @@ async function start(options: HarnessOptions) {
   return harness
 }
 
-test('connections are kept and used for as many messages as they may carry', async () => {
+test('a connection carries as many messages as its limit allows', async () => {
   const [sink] = await sinksOf({})
   const { sendAll } = await start({
     zone: { 'a.test': { A: ['127.0.0.2'] } },
@@ -35,7 +35,7 @@ test('connections are kept and used for as many messages as they may carry', asy
   assert.deepEqual(perConnection, [10, 10, 5])
 })
 
-/** Sinks that note how many connections were open at most: greeted, and not yet at their QUIT. */
+/** Sinks that count the most connections open at once, from the greeting to QUIT. */
 async function countingSinks(count: number) {
   const most = { each: 0, all: 0 }
   const open = Array.from({ length: count }, () => 0)
@@ -54,7 +54,7 @@ async function countingSinks(count: number) {
   return { sinks: await sinksOf(...open.map((_, at) => ({ respond: respondAs(at) }))), most }
 }
 
-test('the limit of a site holds over all threads together', async () => {
+test('the limit of a site holds for all threads together', async () => {
   const { sinks, most } = await countingSinks(1)
   const { sendAll } = await start({
     zone: { 'a.test': { A: ['127.0.0.2'] } },
@@ -86,7 +86,7 @@ test('domains of one provider share its limit', async () => {
   assert.equal(most.each, 2)
 })
 
-test('the limit of all connections holds, and every site gets its turn', async () => {
+test('the total limit of connections holds, and every site gets its turn', async () => {
   const { sinks, most } = await countingSinks(3)
   const zone = Object.fromEntries(
     sinks.map(({ host }, at) => [`site${at}.test`, { A: [host] }]),
@@ -104,7 +104,7 @@ test('the limit of all connections holds, and every site gets its turn', async (
   assert.equal(most.all, 2)
 })
 
-test('a throttle brings back what waits for the site', async () => {
+test('throttling puts back the waiting deliveries of the site', async () => {
   const [sink] = await sinksOf({
     respond({ verb, count }) {
       if (verb !== 'MAIL' || count === 1) return undefined

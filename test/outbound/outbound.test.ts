@@ -30,7 +30,7 @@ const signingKeys = [
   { domain: 'sender.test', selector: 's1', algorithm: 'rsa-sha256', privateKey },
 ] as const
 
-test('a message is rendered, signed and brought to the MX, and the report tells it all', async () => {
+test('a message is rendered, signed and delivered to the MX, and its result is complete', async () => {
   const [sink] = await sinksOf({})
   const zone = {
     'a.test': { MX: [[10, 'mx.a.test']] as [number, string][] },
@@ -62,7 +62,7 @@ test('a message is rendered, signed and brought to the MX, and the report tells 
   assert.equal(outbound.inFlight(), 0)
 })
 
-test('what DNS decides needs no connection and no thread', async () => {
+test('an outcome that DNS decides needs no connection and no thread', async () => {
   const zone = {
     'null.test': { MX: [[0, '']] as [number, string][] },
     'broken.test': 'SERVFAIL' as const,
@@ -80,7 +80,7 @@ test('what DNS decides needs no connection and no thread', async () => {
   assert.deepEqual([inside.outcome.result, inside.subject], ['failed', null])
 })
 
-test('what a site cannot take comes back with its name, and no attempt counts', async () => {
+test('deliveries beyond the capacity of a site are put back with its name, without an attempt', async () => {
   const [sink] = await sinksOf({})
   const { outbound, reported } = await start({
     zone: { 'a.test': { MX: [[10, 'mx.host.test']] }, 'mx.host.test': { A: ['127.0.0.2'] } },
@@ -96,7 +96,7 @@ test('what a site cannot take comes back with its name, and no attempt counts', 
   assert.equal(outbound.inFlight(), 0)
 })
 
-test('after a throttling 421 the site is left alone for a while', async () => {
+test('after a throttling 421 the site gets no mail for a while', async () => {
   const reply = '421 4.7.28 unusual rate of mail from your address'
   const [sink] = await sinksOf({ respond: ({ verb }) => (verb === 'MAIL' ? reply : undefined) })
   const { outbound, clock, send } = await start({
@@ -114,7 +114,7 @@ test('after a throttling 421 the site is left alone for a while', async () => {
   assert.equal(outbound.capacity('a.test', 1), 1)
 })
 
-test('a dead site is probed by one message, and others are not touched', async () => {
+test('a dead site is probed by one message, and other sites are not affected', async () => {
   const [sink, other] = await sinksOf({}, {})
   const { outbound, clock, send, sendAll } = await start({
     zone: { 'dead.test': { A: ['127.0.0.2'] }, 'good.test': { A: ['127.0.0.3'] } },
@@ -151,7 +151,7 @@ test('a server that calls itself by our name is a loop', async () => {
   assert.equal((await send({ domain: 'ours.test' })).outcome.result, 'delivered')
 })
 
-test('a message whose route could not be looked for comes back for later', async () => {
+test('a message whose destination could not be resolved is put back for later', async () => {
   const fail = () => Promise.reject(new TypeError('a mistake of ours'))
   const { outbound, toTask, reported } = await start({
     deps: { resolver: { mx: fail, a: fail, aaaa: fail } },
@@ -174,7 +174,7 @@ test('in sandbox mode everything goes to the sink', async () => {
   assert.equal(dns.queries.length, 0)
 })
 
-test('a smarthost whose name has no address is left alone for a while, and costs no more attempts', async () => {
+test('a smarthost without an address is not tried for a while, and costs no more attempts', async () => {
   const host = `${'x'.repeat(64)}.test`
   const relay = { host, port: 25, username: null, password: null, tls: 'none' }
   const { outbound, reported, clock } = await start({

@@ -14,14 +14,14 @@ function outcomeAt(host: string | null, more: Partial<AttemptOutcome>): AttemptO
   return { ...localOutcome({ result: 'deferred', verdict: null, error: null }), host, ...more }
 }
 
-test('a connection without a word of the site says that it cannot be reached', () => {
+test('a connection without any reply says that the site cannot be reached', () => {
   const verdict = classifyLocally('network')
   const steps = [step({ step: 'connect', error: 'refused' })]
   const report = siteObservationOf(outcomeAt('mx.test', { verdict, steps }))
   assert.deepEqual(report, { kind: 'unreachable' })
 })
 
-test('what we refuse ourselves on an open session says nothing of the site', () => {
+test('our own refusal in an open session says nothing about the site', () => {
   for (const cause of ['size', 'smtputf8', '8bit'] as const) {
     const verdict = classifyLocally(cause)
     assert.equal(siteObservationOf(outcomeAt('mx.test', { result: 'bounced', verdict })), null)
@@ -40,6 +40,6 @@ test('a message whose reply was lost with its thread counts as accepted, and say
   }
 })
 
-test('an attempt that never came to the site says nothing of it', () => {
+test('an attempt that never reached the site says nothing about it', () => {
   assert.equal(siteObservationOf(outcomeAt(null, { verdict: classifyLocally('network') })), null)
 })

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { createSemaphore, SemaphoreRefused } from '../../src/outbound/semaphore.ts'
 
-/** Work that ends when it is told to. */
+/** Work that ends when the test ends it. */
 function makeWork() {
   const begun: string[] = []
   const ends = new Map<string, () => void>()
@@ -18,7 +18,7 @@ function makeWork() {
   return { begun, work, end: (name: string) => ends.get(name)?.() }
 }
 
-test('so many run at once, the others begin in order as semaphore become free', async () => {
+test('a limited number runs at once; the others begin in order as places become free', async () => {
   const semaphore = createSemaphore({ atOnce: 2, waiting: 10 })
   const { begun, work, end } = makeWork()
   const all = ['a', 'b', 'c', 'd'].map((name) => semaphore.take(work(name)))
@@ -37,7 +37,7 @@ test('so many run at once, the others begin in order as semaphore become free', 
   assert.deepEqual(await Promise.all(all), ['a', 'b', 'c', 'd'])
 })
 
-test('work that throws gives its turn back, and its error to whoever asked', async () => {
+test('work that throws frees its place and rejects with its error', async () => {
   const semaphore = createSemaphore({ atOnce: 1, waiting: 1 })
   const failing = semaphore.take(async () => Promise.reject(new Error('no luck')))
   const next = semaphore.take(async () => 'done')
@@ -45,7 +45,7 @@ test('work that throws gives its turn back, and its error to whoever asked', asy
   assert.equal(await next, 'done')
 })
 
-test('who finds the waiting room full is refused, and nobody else is', async () => {
+test('a call beyond the waiting limit is refused, and no other call is', async () => {
   const semaphore = createSemaphore({ atOnce: 1, waiting: 1 })
   const { begun, work, end } = makeWork()
   const first = semaphore.take(work('first'))
@@ -58,7 +58,7 @@ test('who finds the waiting room full is refused, and nobody else is', async () 
   assert.deepEqual(begun, ['first', 'second'])
 })
 
-test('stop refuses who waits and who comes', async () => {
+test('stop refuses waiting and later calls', async () => {
   const semaphore = createSemaphore({ atOnce: 1, waiting: 5 })
   const { begun, work, end } = makeWork()
   const running = semaphore.take(work('running'))

@@ -8,14 +8,14 @@ const options = {
   keyOf: (text: string) => text,
 }
 
-test('a value is new once and keeps its number', () => {
+test('a value is new only once and keeps its number', () => {
   const ledger = createThreadCache<string>(options)
   const first = ledger.use('aaa')
   assert.equal(first.isNew, true)
   assert.deepEqual(ledger.use('aaa'), { id: first.id, isNew: false })
 })
 
-test('the longest unused go first, and nothing that is in use', () => {
+test('the longest unused values go first, and none in use goes', () => {
   const ledger = createThreadCache<string>(options)
   const [a, b, c] = ['aaaa', 'bbbb', 'cccc'].map((text) => ledger.use(text).id)
   assert.deepEqual(ledger.takeEvicted(), [])

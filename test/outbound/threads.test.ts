@@ -28,12 +28,12 @@ const endless = makeSource({
   body: '<p>{% for i in (1..900) %}{% for j in (1..900) %}{% assign x = i %}{% endfor %}{% endfor %}{{name}}</p>',
 })
 
-/** The same, but compiled anew for its name. */
+/** The same, but compiled again for each name. */
 function content(name: string) {
   return { ...endless.content, id: name, body: `${name} ${endless.content.body}` }
 }
 
-test('a template that takes too long is ended with its thread and sent with its placeholders', async () => {
+test('a template that takes too long ends its thread and is sent with its placeholders', async () => {
   const { sendAll, sink } = await start({}, { deps: { hangMs: 400 } })
   const others = makeTasks(20, { domain: 'a.test' })
   const tasks = [...others.slice(0, 10), ...makeTasks(1, { domain: 'a.test', source: endless })]
@@ -46,7 +46,7 @@ test('a template that takes too long is ended with its thread and sent with its 
   assert.equal(plain.length, 1)
 })
 
-test('what was delivered before a thread had to be ended is reported, and not sent again', async () => {
+test('messages delivered before their thread was ended are reported and not sent again', async () => {
   const { outbound, reported, reports, sink } = await start(
     {},
     { deps: { hangMs: 400 }, delivery: { maxConnectionsPerSite: 1 } },
@@ -60,7 +60,7 @@ test('what was delivered before a thread had to be ended is reported, and not se
   assert.deepEqual(new Set(reports.map(({ emailId }) => emailId)).size, 6)
 })
 
-test('what was delivered is reported although its thread does not stop in time', async () => {
+test('delivered messages are reported even if their thread does not stop in time', async () => {
   const { outbound, reports, sink } = await start(
     {},
     { delivery: { maxConnectionsPerSite: 8 }, deps: { deliveryThreads: 1 } },
@@ -79,7 +79,7 @@ test('what was delivered is reported although its thread does not stop in time',
   assert.equal(kinds.filter((kind) => kind === 'put back').length, 4)
 })
 
-test('messages are looked at by the same rendering, in the order they were asked for', async () => {
+test('previews are rendered as messages are, in the order of the requests', async () => {
   const { outbound } = await start({})
   const sources = ['Ann', 'Bob'].map((name) => ({
     ...makeSource(),
@@ -95,14 +95,14 @@ test('messages are looked at by the same rendering, in the order they were asked
   assert.deepEqual(await outbound.preview([]), [])
 })
 
-test('a look at a template that takes too long shows its placeholders filled in', async () => {
+test('the preview of a template that takes too long shows its placeholders filled in', async () => {
   const { outbound } = await start({}, { deps: { hangMs: 400 } })
   const [look] = await outbound.preview([endless])
   assert.equal(look?.subject, 'Hello Ann')
   assert.match(look?.text ?? '', /Ann/)
 })
 
-test('what takes long to make holds no place at its site meanwhile', async () => {
+test('a message that takes long to compose holds no connection of its site', async () => {
   const { outbound, reported, reports } = await start({})
   const room = outbound.capacity('sandbox', 1)
   const large = makeSource({ id: 'large', body: `<p>${'words '.repeat(500_000)}</p>` })
@@ -114,7 +114,7 @@ test('what takes long to make holds no place at its site meanwhile', async () =>
   assert.equal(outbound.inFlight(), 0)
 })
 
-test('ten megabytes of placeholders, accepted before there was a limit, end no thread', async () => {
+test('ten megabytes of placeholders, accepted before there was a limit, do not end a thread', async () => {
   const ends: unknown[] = []
   const log = { ...silentLog(), error: (facts: unknown) => ends.push(facts) }
   const { send, sink } = await start({}, { deps: { log: log as never } })
@@ -131,7 +131,7 @@ test('ten megabytes of placeholders, accepted before there was a limit, end no t
   assert.deepEqual(ends, [])
 })
 
-test('a page of previews shows what can be shown, whatever one of them does', async () => {
+test('a page of previews shows all others if one of them fails', async () => {
   const { outbound } = await start({}, { deps: { hangMs: 400 } })
   const broken = { ...makeSource(), variables: null } as never
   const previews = await outbound.preview([makeSource(), endless, broken, makeSource({ id: 'c' })])
@@ -141,7 +141,7 @@ test('a page of previews shows what can be shown, whatever one of them does', as
   )
 })
 
-test('a template is checked in a thread as it is anywhere', async () => {
+test('a template is checked in a thread with the usual result', async () => {
   const { outbound } = await start({})
   assert.equal(await outbound.checkTemplate('Hello {{ name }}'), undefined)
   const fault = await outbound.checkTemplate('Hello\n{% if name %}')
@@ -149,7 +149,7 @@ test('a template is checked in a thread as it is anywhere', async () => {
   assert.notEqual(fault, undefined)
 })
 
-test('a fault of a template comes with the report of what was sent', async () => {
+test('the fault of a template comes with the result of the message', async () => {
   const { send } = await start({})
   const source = makeSource({ id: 'faulty', body: '<p>{{ name | shout }}</p>\n{% if %}' })
   const { outcome, faults } = await send({ domain: 'a.test', source })
@@ -170,7 +170,7 @@ test('no thread runs before there is work', async () => {
   assert.equal(outbound.inFlight(), 0)
 })
 
-test('stop returns what has not begun and waits for what has', async () => {
+test('stop puts back deliveries that have not begun and waits for the others', async () => {
   let answer: (() => void) | undefined
   const respond: SinkOptions['respond'] = ({ verb }) =>
     verb === 'MESSAGE' ? (socket) => (answer = () => socket.write('250 ok\r\n')) : undefined
@@ -192,7 +192,7 @@ test('stop returns what has not begun and waits for what has', async () => {
   assert.equal(sink.openCount(), 0)
 })
 
-test('when the time is over connections are cut, and a sent message is marked', async () => {
+test('after the grace period connections are closed, and a sent message is marked', async () => {
   const respond: SinkOptions['respond'] = ({ verb, connection }) => {
     if (verb === 'MESSAGE') return silence
     return connection === 2 && verb !== 'CONNECT' && verb !== 'EHLO' ? silence : undefined
@@ -209,7 +209,7 @@ test('when the time is over connections are cut, and a sent message is marked', 
   assert.deepEqual(new Set(kinds), new Set([true, 'put back']))
 })
 
-test('what is handed over while stopping comes back', async () => {
+test('deliveries added while stopping are put back', async () => {
   const { outbound, reports, toTask } = await start({ respond: () => drop })
   const stopped = outbound.stop(10)
   outbound.deliver([toTask({ domain: 'a.test' })])
@@ -221,7 +221,7 @@ test('what is handed over while stopping comes back', async () => {
   await assert.rejects(outbound.preview([makeSource()]))
 })
 
-test('large contents go over once for many recipients', async () => {
+test('a large content is sent to a thread once for many recipients', async () => {
   const attachment = {
     filename: 'a.bin',
     contentType: 'application/octet-stream',

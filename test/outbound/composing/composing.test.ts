@@ -34,7 +34,7 @@ function open(t: TestContext) {
   })
   t.after(() => composing.stop())
 
-  /** The thread has made what it was given last. */
+  /** Replies for the thread that its last message is composed. */
   function make(bytes = 10, cpuMs = 100): void {
     const thread = fakes.started.at(-1)
     const task = tasksOf(thread).at(-1)
@@ -71,7 +71,7 @@ test('projects take turns, one message at a time, the more urgent first', (t) =>
   assert.deepEqual(log, ['composed a1', 'composed a2', 'composed b1', 'composed a3'])
 })
 
-test('a content at which the thread ended once is made alone, with its placeholders', (t) => {
+test('a content at which the thread ended once is composed alone, without running its templates', (t) => {
   const { composing, make, log, ...fakes } = open(t)
   composing.add(deliveryTo('poison'))
   composing.add(deliveryTo('other'))
@@ -84,7 +84,7 @@ test('a content at which the thread ended once is made alone, with its placehold
   assert.deepEqual(log, ['composed poison', 'composed other'])
 })
 
-test('a content at which it ended twice is given up with all its emails, at once and later', (t) => {
+test('a content at which the thread ended twice fails with all its emails, waiting and new', (t) => {
   const { composing, make, log, ...fakes } = open(t)
   for (const name of ['x1', 'x2', 'x3']) composing.add(deliveryTo(name, { content: 'poison' }))
   composing.add(deliveryTo('other'))
@@ -107,7 +107,7 @@ test('a thread that ends before it has started is no fault of a content', (t) =>
   assert.deepEqual(log, ['composed one'])
 })
 
-test('a project whose composer wait for slow receivers holds up only its own', (t) => {
+test('a project whose composed messages wait for slow receivers delays only its own mail', (t) => {
   const { composing, make, made, log } = open(t)
   for (const name of ['a1', 'a2']) composing.add(deliveryTo(name, { projectId: 'a' }))
   composing.add(deliveryTo('b1', { projectId: 'b' }))
@@ -120,14 +120,14 @@ test('a project whose composer wait for slow receivers holds up only its own', (
   assert.deepEqual(log.slice(2), ['composed a2'])
 })
 
-test('a composed that no server would take is not sent', (t) => {
+test('a composed message that no server would accept is not sent', (t) => {
   const { composing, make, log } = open(t)
   composing.add(deliveryTo('huge'))
   make(129 * MEGABYTE)
   assert.match(log[0] ?? '', /^failed huge: the message has 136 MB when encoded/)
 })
 
-test('what finds no room may come again one by one, and the room is the others\u2019', (t) => {
+test('deliveries refused for lack of room may come again one by one, and others use the room', (t) => {
   const { composing, clock } = open(t)
   const add = (name: string, projectId: string) => composing.add(deliveryTo(name, { projectId }))
   for (let count = 0; count < 51; count += 1) assert.equal(add(`a${count}`, 'a'), 0)
@@ -138,7 +138,7 @@ test('what finds no room may come again one by one, and the room is the others\u
   assert.equal(add('w', 'a'), 1_250)
 })
 
-test('what is for a site can be called back, also while it is made', (t) => {
+test('the deliveries for a site can be recalled, also while one is being composed', (t) => {
   const { composing, make, log } = open(t)
   const elsewhere = { pool: { key: 'other', site: 'other' } as Delivery['pool'] }
   for (const name of ['one', 'two']) composing.add(deliveryTo(name))
@@ -150,7 +150,7 @@ test('what is for a site can be called back, also while it is made', (t) => {
   assert.deepEqual(log.slice(1), ['put back one 0', 'composed three'])
 })
 
-test('stopping returns all that waits, and nothing is made afterwards', async (t) => {
+test('stop puts back all waiting deliveries, and nothing is composed afterwards', async (t) => {
   const { composing, log, ...fakes } = open(t)
   for (const name of ['one', 'two']) composing.add(deliveryTo(name))
   await composing.stop()
@@ -158,7 +158,7 @@ test('stopping returns all that waits, and nothing is made afterwards', async (t
   assert.equal(fakes.started.length, 1)
 })
 
-test('the thread rests when nothing was to be made for a while', (t) => {
+test('the thread ends when there was nothing to compose for a while', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { composing, make, rests } = open(t)
   composing.add(deliveryTo('one'))

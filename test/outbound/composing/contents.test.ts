@@ -8,7 +8,7 @@ const content = (id: string, bytes: number) => ({
   body: 'x'.repeat(bytes),
 })
 
-test('large contents of one project leave memory to others', () => {
+test('large contents of one project leave memory for others', () => {
   const room = createContentMemory()
   const large = content('one', 40 * MB)
   room.enter('large', large)

@@ -1,4 +1,4 @@
-/** Templates that take long to read: one at a time, in a thread that may end. */
+/** Checks of long templates, one at a time, in a thread that may end. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as othersTurn } from 'node:timers/promises'
@@ -24,7 +24,7 @@ type Asked = Extract<ToThread, { type: 'check' }>
 const askedOf = ({ posted }: FakeThread) =>
   posted.filter((message): message is Asked => message.type === 'check')
 
-/** The newest thread, and what it was given last. */
+/** The newest thread and its last message. */
 function last(started: readonly FakeThread[]) {
   const thread = started.at(-1) as FakeThread
   return { thread, asked: askedOf(thread).at(-1) as Asked }
@@ -57,7 +57,7 @@ test('templates are checked one at a time, in the order they came', async (t) =>
   assert.equal(started.length, 1)
 })
 
-test('a template at which the thread ends is too heavy, and the next is checked', async (t) => {
+test('a template at which the thread ends counts as too heavy, and the next one is checked', async (t) => {
   const { checks, started } = open(t)
   const heavy = checks.check('heavy')
   const next = checks.check('next')
@@ -77,7 +77,7 @@ test('a thread that ends before it has started is no fault of a template', async
   assert.equal(await check, undefined)
 })
 
-test('a template that our own fault kept from being checked is said to be neither right nor wrong', async (t) => {
+test('a template that could not be checked by our own fault is neither valid nor faulty', async (t) => {
   const { checks, started } = open(t)
   const check = checks.check('a')
   const { thread, asked } = last(started)
@@ -85,7 +85,7 @@ test('a template that our own fault kept from being checked is said to be neithe
   await assert.rejects(check, /broken/)
 })
 
-test('the thread rests when nothing was to be checked for a while', async (t) => {
+test('the thread ends when there was nothing to check for a while', async (t) => {
   const { checks, started, rests } = open(t)
   const check = checks.check('a')
   t.mock.timers.tick(REST_MS)
@@ -98,7 +98,7 @@ test('the thread rests when nothing was to be checked for a while', async (t) =>
   assert.equal(rests(), 1)
 })
 
-test('stopping ends what is checked and what waits, without an answer', async (t) => {
+test('stop ends the running check and the waiting ones without a result', async (t) => {
   const { checks } = open(t)
   const all = [checks.check('a'), checks.check('b')].map((check) => assert.rejects(check))
   await checks.stop()

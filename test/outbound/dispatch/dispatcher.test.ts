@@ -26,7 +26,7 @@ function open(t: TestContext, maxThreads: number) {
     createThreads: fakes.createThreads,
   })
   t.after(() => dispatcher.stop(0))
-  /** Name and what became of it, in order. */
+  /** Names and results, in order. */
   const results = () =>
     finished.flatMap((ends) => [...ends].map(([delivery, end]) => [nameOf(delivery), end]))
   return { dispatcher, results, ...fakes }
@@ -42,9 +42,9 @@ function deliveryTo(name: string, site: string, change: Partial<Delivery> = {}):
 
 const ofContent = (id: string) => ({ source: makeSource({ id }) })
 
-test('what ends a delivery thread is set aside with its content, the others go on', (t) => {
+test('a message that ends a delivery thread is set aside with its content; others go on', (t) => {
   const { dispatcher, results, started } = open(t, 2)
-  // So many that a second thread is started, each site with one connection.
+  // Enough tasks to start a second thread; each site has one connection.
   const many = Array.from({ length: 50 }, (_, count) =>
     deliveryTo(`m${count}`, `site${count % 5}.test`),
   )
@@ -68,7 +68,7 @@ test('what ends a delivery thread is set aside with its content, the others go o
   assert.ok(
     other?.posted.some((message) => message.type === 'set aside' && message.content === 'poison'),
   )
-  // x2 shares the content: wherever it was, no delivery thread is given it any more.
+  // x2 has the same content, so no delivery thread gets it again.
   const given = started.slice(2).flatMap(tasksOf).map(nameOf)
   assert.ok(!given.includes('x1') && !given.includes('x2'))
   for (const name of lost) {
@@ -78,7 +78,7 @@ test('what ends a delivery thread is set aside with its content, the others go o
   assert.equal(results().filter(([name]) => name === 'innocent').length, 0)
 })
 
-test('what takes too long for a delivery thread comes back once, as that', (t) => {
+test('a message that takes too long in a delivery thread comes back once, as heavy', (t) => {
   const { dispatcher, results, started } = open(t, 1)
   dispatcher.add([deliveryTo('slow', 'a.test'), deliveryTo('quick', 'a.test')])
   const [slow] = tasksOf(started[0])
@@ -87,7 +87,7 @@ test('what takes too long for a delivery thread comes back once, as that', (t) =
   assert.equal(dispatcher.count(), 1)
 })
 
-test('a composed is handed over as it is, and one that is lost is made again later', (t) => {
+test('a composed message is passed on unchanged, and a lost one is composed again later', (t) => {
   const { dispatcher, results, started } = open(t, 1)
   const composed: TransferableMessage = {
     octets: new Uint8Array(10),

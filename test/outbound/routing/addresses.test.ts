@@ -48,7 +48,7 @@ test('ordinary addresses of both families are public', () => {
   assert.equal(isPublicAddress('2607:f8b0:400e:c00::1b'), true)
 })
 
-test('knows its own listeners, also those on all addresses', () => {
+test('our own listeners are recognised, also those on all addresses', () => {
   const exact = [{ host: '127.0.0.9', port: 25 }]
   assert.equal(isOwnListener({ address: '127.0.0.9', port: 25 }, exact), true)
   assert.equal(isOwnListener({ address: '::ffff:127.0.0.9', port: 25 }, exact), true)

@@ -51,7 +51,7 @@ async function setUp(
   return { dns, clock, destinations, open, closed }
 }
 
-test('takes the MX hosts of a domain with both families and their preferences', async () => {
+test('a destination has the MX hosts of the domain with both families and preferences', async () => {
   const { open } = await setUp({
     'a.test': {
       MX: [
@@ -73,7 +73,7 @@ test('takes the MX hosts of a domain with both families and their preferences', 
   assert.deepEqual(route.lookup?.hosts, ['mx1.a.test', 'mx2.a.test'])
 })
 
-test('falls back to the addresses of the domain only when it has no MX record', async () => {
+test('a domain without MX records resolves to its own addresses', async () => {
   const { open, closed } = await setUp({
     'plain.test': { A: ['8.8.8.8'] },
     'unsure.test': { MX: 'SERVFAIL', A: ['8.8.8.8'] },
@@ -112,7 +112,7 @@ test('a missing name is final, a failing or silent server is not', async () => {
   }
 })
 
-test('of 512 MX records a bounded number is looked up', async () => {
+test('of 512 MX records, a bounded number is resolved', async () => {
   const mx = Array.from({ length: 512 }, (_, at): [number, string] => [at, `mx${at}.many.test`])
   const { dns, open, closed } = await setUp({
     'many.test': { MX: mx },
@@ -126,7 +126,7 @@ test('of 512 MX records a bounded number is looked up', async () => {
   assert.equal(dns.queries.filter(({ type }) => type === 'A').length, 8 + 24)
 })
 
-test('a host of very many addresses gives a bounded number of them', async () => {
+test('a host with very many addresses yields a bounded number of them', async () => {
   const addresses = Array.from({ length: 200 }, (_, at) => `8.8.8.${at}`)
   const { open } = await setUp({ 'wide.test': { A: addresses } })
   assert.equal((await open('wide.test')).targets.length, 16)
@@ -143,7 +143,7 @@ test('MX records that loop through CNAMEs or name an address end in a deferral',
   assert.equal((await closed('number.test')).result, 'deferred')
 })
 
-test('private addresses are refused, and public ones beside them kept', async () => {
+test('private addresses are left out, and public ones beside them are used', async () => {
   const zone = {
     'inside.test': { MX: [[10, 'mx.inside.test']] as [number, string][] },
     'mx.inside.test': { A: ['127.0.0.1', '10.0.0.7'], AAAA: ['::ffff:10.0.0.1', '64:ff9b::a00:1'] },
@@ -161,7 +161,7 @@ test('private addresses are refused, and public ones beside them kept', async ()
   assert.equal((await allowed.open('inside.test')).targets.length, 4)
 })
 
-test('a route that leads to our own listener is a loop, unless we take mail for the domain', async () => {
+test('a destination that is our own listener is a loop, unless we receive mail for the domain', async () => {
   const zone = { 'self.test': { A: ['127.0.0.9'] }, 'ours.test': { A: ['127.0.0.9'] } }
   const deps = {
     inboundListeners: () => [{ host: '127.0.0.9', port: 25 }],
@@ -174,7 +174,7 @@ test('a route that leads to our own listener is a loop, unless we take mail for 
   assert.equal((await open('ours.test')).targets.length, 1)
 })
 
-test('a domain that becomes ours is no loop a minute later, whatever its records may be kept', async () => {
+test('a domain that becomes ours is no loop a minute later, however long its records live', async () => {
   const taken = new Set<string>()
   const { closed, open, clock } = await setUp(
     { 'new.test': { A: ['127.0.0.9'], ttl: 3_600 } },
@@ -190,7 +190,7 @@ test('a domain that becomes ours is no loop a minute later, whatever its records
   assert.equal((await open('new.test')).targets.length, 1)
 })
 
-test('as a backup MX we send to better hosts only', async () => {
+test('as a backup MX we send only to hosts with a better preference', async () => {
   const zone: DnsZone = {
     'a.test': {
       MX: [
@@ -211,7 +211,7 @@ test('as a backup MX we send to better hosts only', async () => {
   assert.deepEqual(hosts, ['mx1.a.test'])
 })
 
-test('a route lives as long as its records, and its site is remembered longer', async () => {
+test('a destination lives as long as its records, and its site is remembered longer', async () => {
   const { dns, clock, destinations, open } = await setUp({
     'a.test': { MX: [[10, 'mx.provider.test']] },
     'mx.provider.test': { A: ['8.8.8.8'], ttl: 60 },

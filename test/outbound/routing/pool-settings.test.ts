@@ -5,11 +5,11 @@ import {
   createSourceChooser,
 } from '../../../src/outbound/routing/pool-settings.ts'
 
-test('without addresses of its own the system chooses', () => {
+test('without configured source addresses the system chooses one', () => {
   assert.deepEqual(createSourceChooser([], () => 0).choose('id', 'site'), {})
 })
 
-test('a message leaves from the same address at every attempt, and messages spread', () => {
+test('a message is sent from the same address at every attempt, and messages spread over all', () => {
   const sources = createSourceChooser(['192.0.2.1', '192.0.2.2', '2001:db8::1'], () => 0)
   const first = sources.choose('email 1', 'site')
   assert.equal(first.ipv6, '2001:db8::1')
@@ -18,7 +18,7 @@ test('a message leaves from the same address at every attempt, and messages spre
   assert.deepEqual([...used].sort(), ['192.0.2.1', '192.0.2.2'])
 })
 
-test('an address that a site refuses rests there for six hours, if there is another', () => {
+test('an address that a site refuses is not used there for six hours, if there is another', () => {
   const clock = { at: 0 }
   const sources = createSourceChooser(['192.0.2.1', '192.0.2.2'], () => clock.at)
   const refused = sources.choose('email', 'site').ipv4!

@@ -30,7 +30,7 @@ test('a site of many names is bounded and still tells them apart', () => {
   assert.notEqual(site, siteOfHosts(hosts.slice(1)))
 })
 
-test('large receivers have shapes of their own', () => {
+test('large receivers have their own limits', () => {
   assert.equal(findProvider('google.com')?.connections, 5)
   assert.equal(findProvider('google.com')?.requiresTls, true)
   assert.equal(findProvider('yahoodns.net')?.messagesPerConnection, 20)

@@ -28,7 +28,7 @@ test('hosts of equal preference come in every order', () => {
   assert.equal(seen.size, 6)
 })
 
-test('hosts of equal preference take semaphore, and a host gives IPv4 before IPv6', () => {
+test('hosts of equal preference take turns, with IPv4 before IPv6 for each', () => {
   const targets = [
     target(10, 'a', '2600::1'),
     target(10, 'a', '8.8.8.1'),
@@ -40,7 +40,7 @@ test('hosts of equal preference take semaphore, and a host gives IPv4 before IPv
   assert.deepEqual(new Set(order.slice(2)), new Set(['2600::1', '2600::2']))
 })
 
-test('a host without IPv6 does not dial it, unless there is nothing else', () => {
+test('IPv6 addresses are left out without IPv6 on this host, unless there are no others', () => {
   const targets = [target(10, 'a', '2600::1'), target(20, 'b', '8.8.8.1')]
   const families = { hasIpv4: true, hasIpv6: false }
   assert.deepEqual(addresses(targets, families), ['8.8.8.1'])
@@ -49,7 +49,7 @@ test('a host without IPv6 does not dial it, unless there is nothing else', () =>
   assert.deepEqual(addresses(loopback, { hasIpv4: false, hasIpv6: false }), ['::1', '127.0.0.1'])
 })
 
-test('never more than five, and a second host and family keep a place among them', () => {
+test('at most five addresses, among them a second host and a second family', () => {
   const many = Array.from({ length: 8 }, (_, at) => target(10, 'a', `8.8.8.${at}`))
   const backup = target(20, 'b', '2600::1')
   const order = addresses([...many, backup])
@@ -57,7 +57,7 @@ test('never more than five, and a second host and family keep a place among them
   assert.ok(order.includes('2600::1'))
 })
 
-test('every order holds each address once, of those that were given', () => {
+test('every order has each of the given addresses at most once', () => {
   const some = fc.array(
     fc.record({
       preference: fc.integer({ min: 0, max: 3 }),

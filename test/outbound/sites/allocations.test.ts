@@ -18,7 +18,7 @@ test('connections spread over the threads, and no more are allocated than needed
   assert.equal(allocations.total('s'), 5)
 })
 
-test('a lower grant counts only when it is confirmed', () => {
+test('a lower allocation counts only when it is confirmed', () => {
   const allocations = createAllocations<string>(100)
   allocations.raise({ site: 's', needs: 10, threads })
   const changes = allocations.lower('s', 4)
@@ -44,7 +44,7 @@ test('connections move to a thread that came later', () => {
   assert.deepEqual(allocations.rebalance('s', threads), [])
 })
 
-test('work goes to the thread with the least of it for each connection', () => {
+test('a task goes to the thread with the fewest tasks per connection', () => {
   const allocations = createAllocations<string>(100)
   allocations.raise({ site: 's', needs: 3, threads })
   const load = new Map([
@@ -61,7 +61,7 @@ test('work goes to the thread with the least of it for each connection', () => {
   )
 })
 
-test('the connections of a thread that ended are free', () => {
+test('the connections of an ended thread are free', () => {
   const allocations = createAllocations<string>(4)
   allocations.raise({ site: 's', needs: 4, threads })
   allocations.drop('one')
@@ -73,7 +73,7 @@ test('the connections of a thread that ended are free', () => {
 
 type Move = { kind: number; site: string; amount: number }
 
-test('whatever happens, threads are never told to hold more than the limits', () => {
+test('allocations of all threads together never exceed the limits', () => {
   const moves = fc.array(
     fc.record({
       kind: fc.integer({ min: 0, max: 5 }),
@@ -85,7 +85,7 @@ test('whatever happens, threads are never told to hold more than the limits', ()
   fc.assert(
     fc.property(moves, (list: Move[]) => {
       const allocations = createAllocations<string>(12)
-      /** The most that each thread may have open, by the messages that it was sent. */
+      /** The most connections that each thread may have open by its messages. */
       const held = new Map<string, number>()
       const pending: AllocationChange<string>[] = []
       const tell = (changes: AllocationChange<string>[]) => {

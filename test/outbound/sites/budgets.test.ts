@@ -10,7 +10,7 @@ const facts = (change: Partial<SiteFacts> = {}): SiteFacts => ({
   ...change,
 })
 
-/** Gives the site what it may have, up to `wanted`; how many that were. */
+/** Allocates up to `wanted` connections to the site. Returns how many it got. */
 function fill(
   budgets: ReturnType<typeof createBudgets>,
   site: string,
@@ -25,14 +25,14 @@ function fill(
 
 const sites = Array.from({ length: 300 }, (_, at) => `site${at}`)
 
-test('sites at one address share what one site may have', () => {
+test('sites at one address share the budget of one site', () => {
   const budgets = createBudgets({ maxConnections: 200, maxPerSite: 10 })
   const counts = sites.map((site) => fill(budgets, site, facts({ addresses: ['192.0.2.1'] }), 4))
   assert.deepEqual(counts.slice(0, 4), [4, 4, 2, 0])
   assert.equal(fill(budgets, 'other', facts({ addresses: ['198.51.100.1'] })), 10)
 })
 
-test('so do sites in one network, of either family', () => {
+test('sites in one network share the budget of one site, for both families', () => {
   for (const address of [(at: number) => `192.0.2.${at}`, (at: number) => `2001:db8:1:${at}::25`]) {
     const budgets = createBudgets({ maxConnections: 200, maxPerSite: 10 })
     const counts = sites
@@ -42,13 +42,13 @@ test('so do sites in one network, of either family', () => {
   }
 })
 
-test('networks are /24 and /48, however an address is written', () => {
+test('networks are /24 and /48, in any notation of an address', () => {
   assert.equal(networkOf('192.0.2.77'), '192.0.2.0/24')
   assert.equal(networkOf('2001:db8:12::1'), networkOf('2001:0db8:0012:ff::9'))
   assert.notEqual(networkOf('2001:db8:12::1'), networkOf('2001:db8:13::1'))
 })
 
-test('sites that have not greeted hold a quarter, the silent ones half of that', () => {
+test('sites without a greeting have a quarter of all connections, silent ones half of that', () => {
   const budgets = createBudgets({ maxConnections: 200, maxPerSite: 10 })
   const silent = facts({ hasGreeted: false, standing: 'silent' })
   const unknown = facts({ hasGreeted: false, standing: 'new' })
@@ -57,7 +57,7 @@ test('sites that have not greeted hold a quarter, the silent ones half of that',
   assert.equal(sum(sites.map((site) => fill(budgets, site, facts(), 1))), 150)
 })
 
-test('a site that greets makes room for the next one', () => {
+test('a greeting makes room for the next site', () => {
   const budgets = createBudgets({ maxConnections: 8, maxPerSite: 10 })
   const unknown = facts({ hasGreeted: false, standing: 'new' })
   assert.equal(fill(budgets, 'a', unknown), 2)
@@ -84,7 +84,7 @@ test('a project has three times as many connections as it leaves free', () => {
   assert.ok(of('third') > 0)
 })
 
-test('what is forgotten holds nothing, and nothing is left of it', () => {
+test('a forgotten site holds no connections and leaves no data', () => {
   const budgets = createBudgets({ maxConnections: 200, maxPerSite: 10 })
   const own = facts({ addresses: ['192.0.2.1'], projectId: 'p', hasGreeted: false })
   for (let round = 0; round < 3; round++) {
@@ -93,7 +93,7 @@ test('what is forgotten holds nothing, and nothing is left of it', () => {
   }
 })
 
-test('who holds less comes first: by its server, then by its project', () => {
+test('the site with fewer connections comes first: by its server, then by its project', () => {
   const budgets = createBudgets({ maxConnections: 200, maxPerSite: 10 })
   const tarpit = facts({ addresses: ['192.0.2.1'], projectId: 'first' })
   budgets.update('tarpit', tarpit, 9)

@@ -17,7 +17,7 @@ const urgent: Starving = { since: 100_000, isUrgent: true, now: 100_000 }
 const bulk: Starving = { ...urgent, isUrgent: false }
 const silentFor = (ms: number) => ({ silentSince: urgent.now - ms })
 
-test('idle sites give up theirs first, as many as are needed', () => {
+test('idle sites give up connections first, as many as needed', () => {
   const holders = [holder('busy', { connections: 6 }), ...['a', 'b', 'c'].map(idle)]
   const chosen = chooseReclaim(holders, bulk, 2)
   assert.deepEqual(chosen, [
@@ -26,7 +26,7 @@ test('idle sites give up theirs first, as many as are needed', () => {
   ])
 })
 
-test('else the site with the most gives up one', () => {
+test('without idle sites, the site with the most connections gives up one', () => {
   const holders = [holder('a', { connections: 2 }), holder('b', { connections: 6 }), holder('c')]
   assert.deepEqual(chooseReclaim(holders, bulk, 1), [{ site: 'b', connections: 5, isCut: false }])
 })
@@ -44,13 +44,13 @@ test('the last connection of a site is taken only after a while, sooner for urge
   }
 })
 
-test('who gives one up already is not asked again', () => {
+test('a site that is giving up a connection is not asked again', () => {
   const holders = [holder('a', { connections: 9, isLowering: true }), holder('b', idle('b'))]
   assert.deepEqual(chooseReclaim(holders, bulk, 1)[0]?.site, 'b')
   assert.deepEqual(chooseReclaim(holders.slice(0, 1), bulk, 1), [])
 })
 
-test('of silent sites the one that has been longest is cut, after a second for urgent mail', () => {
+test('the site that has been silent longest is cut, after a second for urgent mail', () => {
   const holders = [
     holder('short', silentFor(1_500)),
     holder('long', silentFor(2_000)),

@@ -30,7 +30,7 @@ function setUp({ maxConnectionsPerSite = 10, random = () => 0.5 }: Options = {})
   return { shaping, clock, accept, answer, fail, room }
 }
 
-test('a site that has accepted nothing yet is given a few messages only', () => {
+test('a site that has accepted nothing yet gets only a few messages', () => {
   const { room, accept } = setUp()
   assert.equal(room(), 5)
   assert.equal(room(5), 0)
@@ -38,7 +38,7 @@ test('a site that has accepted nothing yet is given a few messages only', () => 
   assert.equal(room(), 200)
 })
 
-test('how much may wait for a connection follows from how long a message takes', () => {
+test('the number of messages that may wait follows from the time a message takes', () => {
   const { room, accept } = setUp()
   accept(100, 100)
   assert.equal(room(), 100)
@@ -55,7 +55,7 @@ test('urgent mail has a reserve, but no way around a pause', () => {
   assert.equal(room(0, true), 0)
 })
 
-test('starts from the safe shape of a provider and grows with success up to the limit', () => {
+test('connections start at a safe number for the provider and grow with success up to the limit', () => {
   const { shaping } = setUp()
   assert.equal(shaping.connections('google.com'), 5)
   assert.equal(shaping.messagesPerConnection('google.com'), 50)
@@ -70,7 +70,7 @@ test('starts from the safe shape of a provider and grows with success up to the 
   assert.equal(shaping.connections('google.com'), 10)
 })
 
-test('trouble halves the connections, once in a few seconds', () => {
+test('a reply to slow down halves the connections, at most once in a few seconds', () => {
   const { shaping, clock, answer } = setUp()
   for (let at = 0; at < 10; at++) answer('slow')
   assert.equal(shaping.connections(SITE), 5)
@@ -83,7 +83,7 @@ test('trouble halves the connections, once in a few seconds', () => {
   assert.equal(shaping.blockedUntil(SITE), 0)
 })
 
-test('a throttle cuts to one connection and ten messages a minute, for an hour or so', () => {
+test('throttling leaves one connection and ten messages a minute for about an hour', () => {
   const { shaping, clock, accept, answer, room } = setUp()
   accept(1)
   answer('throttle')
@@ -102,7 +102,7 @@ test('a throttle cuts to one connection and ten messages a minute, for an hour o
   assert.equal(room(), 20)
 })
 
-test('a throttle counts though other trouble came just before', () => {
+test('throttling counts directly after a reply to slow down', () => {
   const { shaping, answer, accept } = setUp()
   accept(1)
   answer('slow')
@@ -110,7 +110,7 @@ test('a throttle counts though other trouble came just before', () => {
   assert.equal(shaping.connections(SITE), 1)
 })
 
-test('a throttle that comes again leaves one message a minute', () => {
+test('repeated throttling leaves one message a minute', () => {
   const { shaping, clock, answer, room } = setUp()
   answer('throttle')
   answer('throttle')
@@ -121,7 +121,7 @@ test('a throttle that comes again leaves one message a minute', () => {
   assert.equal(room(), 1)
 })
 
-test('a site that says that trying again is useless is left alone for hours', () => {
+test('a site that refuses all our mail is blocked for hours', () => {
   const { shaping, clock, answer } = setUp()
   assert.equal(answer('suspend'), true)
   assert.ok(shaping.blockedUntil(SITE) >= clock.at + 3 * 60 * MINUTE)
@@ -155,7 +155,7 @@ test('pauses are jittered', () => {
   assert.deepEqual([pauseOf(0), pauseOf(0.5), pauseOf(1)], [45_000, 60_000, 75_000])
 })
 
-test('late news of attempts that began before the pause do not lengthen it', () => {
+test('attempts that began before the pause do not lengthen it', () => {
   const { shaping, fail } = setUp()
   fail(5)
   const until = shaping.blockedUntil(SITE)
@@ -163,7 +163,7 @@ test('late news of attempts that began before the pause do not lengthen it', () 
   assert.equal(shaping.blockedUntil(SITE), until)
 })
 
-test('a site that came back is opened with two connections, not with all', () => {
+test('a site that works again starts with two connections', () => {
   const { shaping, clock, accept, fail, room } = setUp()
   accept(1)
   fail(5)
@@ -177,7 +177,7 @@ test('a site that came back is opened with two connections, not with all', () =>
   assert.equal(shaping.blockedUntil(SITE), 0)
 })
 
-test('an answer of any kind is a sign of life', () => {
+test('a reply of any kind resets the count of failed connections', () => {
   const { shaping, fail, answer } = setUp()
   fail(4)
   answer('none')

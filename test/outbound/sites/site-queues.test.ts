@@ -19,7 +19,7 @@ test('a backlog of one project leaves a quarter of the room to others', () => {
   assert.equal(queues.count('a.test'), queues.total())
 })
 
-test('the whole room that is told may be taken at once', () => {
+test('the whole capacity of a site may be used at once', () => {
   const queues = createSiteQueues(() => 0)
   const room = queues.roomOf('p', 1_000)
   assert.equal(room, 750)

@@ -29,7 +29,7 @@ async function startAt(options: SinkOptions, connectionsPerSite = 10) {
   return { sink: sink!, ...harness, status }
 }
 
-test('a site that takes mail is shown with its connections and no restriction', async () => {
+test('a site that accepts mail is shown with its connections and no restriction', async () => {
   const { outbound, send, status } = await startAt({})
   assert.deepEqual(outbound.sites(), [])
   await send({ domain: 'a.test' })
@@ -69,7 +69,7 @@ test('a site that throttles is shown with its rate and the reply that caused it'
   assert.equal(status()?.cause, null)
 })
 
-test('a dead site is shown as blocked until its pause ends, and takes mail once it is lifted', async () => {
+test('a dead site is shown as blocked until its pause ends, and gets mail again when it is lifted', async () => {
   let isDead = true
   const { outbound, clock, send, status } = await startAt({
     respond: ({ verb }) => (isDead && verb === 'CONNECT' ? (socket) => socket.end() : undefined),
@@ -94,7 +94,7 @@ test('a dead site is shown as blocked until its pause ends, and takes mail once 
   assert.equal((await send({ domain: 'a.test' })).outcome.result, 'delivered')
 })
 
-test('what is accepted is never named as the cause of what it ended', async () => {
+test('an accepting reply is never shown as the cause of a restriction', async () => {
   let isDead = true
   const { clock, send, status } = await startAt({
     respond: ({ verb }) => (isDead && verb === 'CONNECT' ? (socket) => socket.end() : undefined),
@@ -107,7 +107,7 @@ test('what is accepted is never named as the cause of what it ended', async () =
   assert.match(status()?.cause?.text ?? '', /closed the connection/)
 })
 
-test('what is in flight is counted by site, before and after its route is known', async () => {
+test('deliveries in progress are counted by site, before and after their destination is known', async () => {
   const { outbound, sink, status } = await startAt({
     respond: ({ verb }) => (verb === 'MAIL' ? silence : undefined),
   })
@@ -118,7 +118,7 @@ test('what is in flight is counted by site, before and after its route is known'
   assert.equal(status()?.inFlight, 3)
 })
 
-test('how far a delivery is can be asked at each of its steps', async () => {
+test('the current step of a delivery is known at each step', async () => {
   const silentAt = { verb: '' }
   const { outbound, sink } = await startAt(
     { respond: ({ verb }) => (verb === silentAt.verb ? silence : undefined), ehlo: [] },
@@ -151,7 +151,7 @@ test('how far a delivery is can be asked at each of its steps', async () => {
   }
 })
 
-test('answers that come one by one to what was sent at once move the step on', async () => {
+test('replies that come one by one to pipelined commands advance the step', async () => {
   const { outbound } = await startAt({
     respond: ({ verb }) => (verb === 'RCPT' || verb === 'DATA' ? silence : undefined),
   })
@@ -160,7 +160,7 @@ test('answers that come one by one to what was sent at once move the step on', a
   while ((await outbound.progressOf(task.emailId))?.step !== 'rcpt') await turn()
 })
 
-test('what is looked up or waits for a connection says so, and what is not here nothing', async () => {
+test('a delivery shows that it waits for DNS or a connection; an unknown one shows nothing', async () => {
   const { outbound, reported } = await startAt(
     { respond: ({ verb, count }) => (verb === 'MAIL' && count === 2 ? silence : undefined) },
     1,
@@ -181,7 +181,7 @@ test('what is looked up or waits for a connection says so, and what is not here 
   assert.ok(waiting!.since > 0 && waiting!.since <= Date.now())
 })
 
-test('a thread that is busy answers nothing, and who asks is told what is known without', async () => {
+test('a busy thread does not answer; the caller gets what the main thread knows', async () => {
   const { outbound, send } = await startAt({})
   await send({ domain: 'a.test' })
   const task = makeTask({ domain: 'a.test', site: 'host.test' })

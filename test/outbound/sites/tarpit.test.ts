@@ -11,20 +11,20 @@ afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop()
 })
 
-/** `places`: the address of each domain, which is its own mail server. */
-async function start(places: Map<string, string>, delivery: HarnessOptions['delivery']) {
+/** `addresses`: the address of each domain, which is its own mail server. */
+async function start(addresses: Map<string, string>, delivery: HarnessOptions['delivery']) {
   const nothing = { kind: 'nodata', expiresAt: Number.POSITIVE_INFINITY } as const
   const resolver: Pick<Resolver, 'mx' | 'a' | 'aaaa'> = {
     mx: async () => nothing,
     aaaa: async () => nothing,
-    a: async (name) => ({ ...nothing, kind: 'found', records: [places.get(name) ?? ''] }),
+    a: async (name) => ({ ...nothing, kind: 'found', records: [addresses.get(name) ?? ''] }),
   }
   const harness = await startHarness({ delivery: delivery ?? {}, deps: { resolver } })
   stops.push(() => harness.stop())
   return harness
 }
 
-/** All on one port. */
+/** Starts servers on these addresses, all on one port. */
 async function sinksAt(...options: (SinkOptions & { host: string })[]): Promise<Sink[]> {
   const sinks: Sink[] = []
   for (const option of options) {
@@ -37,7 +37,7 @@ async function sinksAt(...options: (SinkOptions & { host: string })[]): Promise<
 
 const neverGreets: SinkOptions['respond'] = ({ verb }) => (verb === 'CONNECT' ? silence : undefined)
 
-/** So many domains, whose mail goes to these addresses in turn. */
+/** Returns `count` domains whose mail goes to these addresses in turn. */
 function placesAt(count: number, ...addresses: string[]): Map<string, string> {
   return new Map(
     Array.from({ length: count }, (_, at) => [
@@ -47,14 +47,14 @@ function placesAt(count: number, ...addresses: string[]): Map<string, string> {
   )
 }
 
-function oneEach(places: Map<string, string>, task: Partial<DeliveryTask>): DeliveryTask[] {
-  return [...places.keys()].map((domain) => makeTask({ ...task, domain }))
+function oneEach(addresses: Map<string, string>, task: Partial<DeliveryTask>): DeliveryTask[] {
+  return [...addresses.keys()].map((domain) => makeTask({ ...task, domain }))
 }
 
 const BULK = { projectId: 'bulk-project' }
 const OTHER = { projectId: 'other-project' }
 
-test('many names at one silent address hold as many connections as one site', async () => {
+test('many domains at one silent address hold as many connections as one site', async () => {
   const tarpits = placesAt(210, '127.0.0.66')
   const [tarpit, good] = await sinksAt(
     { host: '127.0.0.66', respond: neverGreets },
@@ -96,7 +96,7 @@ test('mail beside a tarpit in its own network gets the connection of a silent se
   assert.ok(cut.length > 0 && cut.length < 10, `${cut.length} were cut`)
 })
 
-test('a session that we end for other mail is no attempt, and no fault of its site', async () => {
+test('a session that we end for other mail is no attempt and no failure of its site', async () => {
   const tarpits = placesAt(10, '127.0.0.66')
   const [tarpit] = await sinksAt(
     { host: '127.0.0.66', respond: neverGreets },
@@ -127,7 +127,7 @@ test('a session that we end for other mail is no attempt, and no fault of its si
   }
 })
 
-test('silent servers in many networks hold a quarter of all, and give way to other mail', async () => {
+test('silent servers in many networks hold a quarter of all connections and yield to other mail', async () => {
   const networks = Array.from({ length: 40 }, (_, at) => `127.0.${at + 20}.1`)
   const tarpits = placesAt(200, ...networks)
   const sinks = await sinksAt(
@@ -151,7 +151,7 @@ test('silent servers in many networks hold a quarter of all, and give way to oth
   assert.equal(good()?.outcome.result, 'delivered')
 })
 
-test('mail of another project overtakes a backlog, at its own server and at the same', async () => {
+test('mail of another project overtakes a backlog, at another server and at the same', async () => {
   const order: string[] = []
   const respond: SinkOptions['respond'] = ({ verb, line }) => {
     if (verb === 'RCPT') order.push(line.includes('bulk') ? 'bulk' : 'other')
@@ -177,7 +177,7 @@ test('mail of another project overtakes a backlog, at its own server and at the 
   await sending
 })
 
-test('a full server takes the first message of another project into its line', async () => {
+test('the queue of a full site admits the first message of another project', async () => {
   let isHolding = false
   const respond: SinkOptions['respond'] = ({ verb }) =>
     verb === 'MAIL' && isHolding ? silence : undefined

@@ -38,20 +38,20 @@ test('a CR or LF that stands alone is refused, wherever it stands', () => {
   assert.throws(() => prepare(''), TypeError)
 })
 
-test('a character that is no octet is refused, so that none is cut down to a line end', () => {
+test('a character above 0xff is refused, because truncation could turn it into a line end', () => {
   for (const text of ['a: \u010a.\u010d', 'ā', '好', '\ud83d\ude00']) {
     assert.throws(() => prepareData(text), TypeError, text)
   }
 })
 
-test('size counts the message without stuffing, and 8-bit data is noticed', () => {
+test('the size counts the message without stuffed dots, and 8-bit data is detected', () => {
   const plain = prepareData('.a\r\n')
   assert.deepEqual([plain.sizeBytes, plain.has8bit], [4, false])
   const wide = prepareData(octetsOf('é'))
   assert.deepEqual([wide.sizeBytes, wide.has8bit], [4, true])
 })
 
-test('only the last line is a lone dot, and unstuffing gives the message back', () => {
+test('only the last line is a lone dot, and unstuffing restores the message', () => {
   const piece = fc.constantFrom('.', '\r\n', 'a', 'é', '..', ' ', '\r\n.')
   fc.assert(
     fc.property(fc.array(piece, { minLength: 1, maxLength: 60 }), (pieces) => {

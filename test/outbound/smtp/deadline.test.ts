@@ -13,7 +13,7 @@ function alarmAndRing() {
   return { alarm, rung: rung.promise, count: () => count }
 }
 
-test('an alarm rings once, at its limit', async () => {
+test('a deadline fires once, at its limit', async () => {
   const { alarm, rung, count } = alarmAndRing()
   alarm.set(20)
   assert.ok((await rung) >= 20)
@@ -23,7 +23,7 @@ test('an alarm rings once, at its limit', async () => {
   assert.equal(count(), 1)
 })
 
-test('a limit that is set later replaces the one before, be it longer or shorter', async () => {
+test('a new limit replaces the previous one, longer or shorter', async () => {
   const longer = alarmAndRing()
   longer.alarm.set(5)
   longer.alarm.set(40)
@@ -35,7 +35,7 @@ test('a limit that is set later replaces the one before, be it longer or shorter
   assert.ok(afterMs >= 10 && afterMs < 10_000)
 })
 
-test('an alarm without a limit, or stopped, does not ring', async () => {
+test('a deadline without a limit, or a stopped one, does not fire', async () => {
   const unset = alarmAndRing()
   unset.alarm.set(5)
   unset.alarm.set(null)

@@ -19,7 +19,7 @@ function format(text: string) {
   return parse(text).replies[0]!.stored
 }
 
-test('a single line is a reply, with or without text, CR and a blank', () => {
+test('a reply of one line may lack its text, its CR or the space after its code', () => {
   for (const [line, text] of [
     ['250 Ok\r\n', 'Ok'],
     ['250\r\n', ''],
@@ -40,7 +40,7 @@ test('a reply of several lines keeps its lines and loses the repeated enhanced c
   })
 })
 
-test('an enhanced code counts only where it is well formed and of the class of the reply', () => {
+test('an enhanced code counts only if it is well formed and has the class of the reply', () => {
   for (const [line, enhancedCode] of [
     ['550 5.1.1 x', '5.1.1'],
     ['550 5.1.1', '5.1.1'],
@@ -63,7 +63,7 @@ test('control bytes, terminal escapes and text direction marks are escaped', () 
   assert.equal(reply.text, 'a\\x1b[31mb\\x00c d\\x7f \\u202ee\\x85')
 })
 
-test('a short reply that was heard before is the same object, on every connection', () => {
+test('a short reply that is known already is the same object on every connection', () => {
   const known = createKnownReplies()
   const [first, second] = [0, 1].map(() => {
     const replies: ServerReply[] = []
@@ -78,19 +78,19 @@ test('a short reply that was heard before is the same object, on every connectio
   assert.notEqual(first[2], second[2])
 })
 
-test('UTF-8 is read, and bytes that are not UTF-8 do no harm', () => {
+test('UTF-8 is decoded, and octets that are not UTF-8 do no harm', () => {
   assert.equal(format('550 Größe 好\r\n').text, 'Größe 好')
   const latin = parse(Buffer.from('550 Gr\xf6\xdfe\r\n', 'latin1')).replies[0]!
   assert.equal(latin.stored.text, 'Gr\ufffd\ufffde')
 })
 
-test('a long text is cut before it is stored', () => {
+test('a long text is truncated before it is stored', () => {
   const { text } = format(`550 ${'x'.repeat(20_000)}\r\n`)
   assert.equal(text.length, 2_048)
   assert.ok(text.endsWith('…'))
 })
 
-test('words that are no reply are an error, and nothing after them is read', () => {
+test('a line that is not a reply is an error, and nothing after it is read', () => {
   for (const line of [
     'HTTP/1.1 400 Bad Request',
     '25 0 Ok',
@@ -116,7 +116,7 @@ test('lines of one reply with different codes are an error', () => {
   assert.notEqual(parse('250-a\r\n\r\n250 b\r\n').error, null)
 })
 
-test('a reply has 100 lines and 64 KB at most, whichever way it is cut', () => {
+test('a reply has at most 100 lines and 64 KB, in portions of any size', () => {
   const lines = (count: number) => `${'250-x\r\n'.repeat(count - 1)}250 x\r\n`
   assert.equal(parse(lines(100)).replies.length, 1)
   assert.match(parse(lines(101)).error ?? '', /100 lines/)
@@ -128,7 +128,7 @@ test('a reply has 100 lines and 64 KB at most, whichever way it is cut', () => {
   assert.match(parse(...Array(90).fill(`250-${'y'.repeat(800)}\r\n`)).error ?? '', /64 KB/)
 })
 
-test('a reply that drips in byte by byte costs linear time', () => {
+test('a reply that arrives octet by octet takes linear time', () => {
   const parser = createReplyParser(() => assert.fail('no reply is complete'))
   const byte = '2'
   for (let count = 0; count < 64 * 1_024; count++) assert.equal(parser.push(byte), null)
@@ -151,7 +151,7 @@ function write([code, lines]: [number, string[]]): string {
     .join('')
 }
 
-test('however the bytes are cut, the same replies come out', () => {
+test('the octets parse to the same replies in portions of any size', () => {
   fc.assert(
     fc.property(
       fc.array(replyText, { minLength: 1, maxLength: 6 }),
@@ -172,7 +172,7 @@ test('however the bytes are cut, the same replies come out', () => {
   )
 })
 
-test('no bytes make the parser throw, and what it lets out is bounded and printable', () => {
+test('the parser never throws, and its texts are bounded and printable', () => {
   const hostile = fc.oneof(
     fc.uint8Array({ maxLength: 200 }),
     fc.string({ unit: 'binary', maxLength: 100 }).map((text) => Buffer.from(`250-${text}`)),

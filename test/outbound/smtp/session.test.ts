@@ -54,7 +54,7 @@ function assertDeferred({ outcome }: OpenFailure, error: RegExp): void {
   assert.match(outcome.error ?? '', error)
 }
 
-test('a session is greeted, says EHLO and notes each step', async (t) => {
+test('a session waits for the greeting, sends EHLO and records each step', async (t) => {
   const sink = await sinkFor(t)
   const session = await opened(t, sink)
   assert.equal(session.tls, null)
@@ -74,14 +74,14 @@ test('a session is greeted, says EHLO and notes each step', async (t) => {
   )
 })
 
-test('a socket is opened to an address only, and the EHLO name must be one word', async () => {
+test('a host name in place of an address, and an EHLO name of two words, throw', async () => {
   await assert.rejects(open({ port: 25 }, { address: 'localhost' }), TypeError)
   for (const ehloName of ['', 'a b', 'a\r\nMAIL FROM:<x@y>', 'a\0b', 'ä.example']) {
     await assert.rejects(open({ port: 25 }, { ehloName }), TypeError, JSON.stringify(ehloName))
   }
 })
 
-test('a connection that is refused is deferred, with the step kept', async () => {
+test('a refused connection is deferred, and its step is recorded', async () => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -93,7 +93,7 @@ test('a connection that is refused is deferred, with the step kept', async () =>
   assert.match(failure.outcome.steps[0]?.error ?? '', /ECONNREFUSED/)
 })
 
-test('a server that does not know EHLO is spoken to with HELO, without extensions', async (t) => {
+test('a server without EHLO gets HELO, and no extensions are used', async (t) => {
   const sink = await sinkFor(t, {
     respond: ({ verb }) => (verb === 'EHLO' ? '502 5.5.1 what?' : undefined),
   })
@@ -107,7 +107,7 @@ test('a server that does not know EHLO is spoken to with HELO, without extension
   ])
 })
 
-test('a greeting of 554 says nothing of the message: it waits, the site is left alone', async (t) => {
+test('a 554 greeting defers the message and blocks the site', async (t) => {
   const sink = await sinkFor(t, { respond: () => '554 No SMTP service here' })
   const { outcome } = await refused(sink)
   assert.equal(outcome.result, 'deferred')
@@ -125,7 +125,7 @@ test('a 421 greeting and a 451 to EHLO are deferred', async (t) => {
   assert.deepEqual([outcome.result, outcome.reply?.code], ['deferred', 451])
 })
 
-test('a loop is refused: the greeting or the EHLO answer names us', async (t) => {
+test('a server that names itself by our name in its greeting or EHLO reply is a loop', async (t) => {
   const ownName = 'Out.Example.Org'
   const greets = await sinkFor(t, { name: 'out.example.org' })
   const answers = await sinkFor(t, {
@@ -140,14 +140,14 @@ test('a loop is refused: the greeting or the EHLO answer names us', async (t) =>
   }
 })
 
-test('a server that greets us by our name is no loop', async (t) => {
+test('a server that addresses us by our name is no loop', async (t) => {
   const sink = await sinkFor(t, {
     respond: ({ verb }) => (verb === 'EHLO' ? '250 mx.sink.test Hello out.example.org' : undefined),
   })
   await opened(t, sink, { ownName: 'out.example.org' })
 })
 
-test('STARTTLS is used where it is offered, with any certificate, and EHLO said again', async (t) => {
+test('STARTTLS is used if offered, with any certificate, and EHLO is sent again', async (t) => {
   const sink = await sinkFor(t, { tls: certificate })
   const session = await opened(t, sink)
   assert.match(session.tls ?? '', /^TLSv1\.3, certificate not verified \(TLS_\w+\)$/)
@@ -160,7 +160,7 @@ test('STARTTLS is used where it is offered, with any certificate, and EHLO said 
   ])
 })
 
-test('a STARTTLS that is refused after all leaves the session in clear', async (t) => {
+test('a session goes on without TLS if the server refuses STARTTLS', async (t) => {
   const sink = await sinkFor(t, {
     tls: certificate,
     respond: ({ verb }) => (verb === 'STARTTLS' ? '454 4.7.0 TLS not available' : undefined),
@@ -170,7 +170,7 @@ test('a STARTTLS that is refused after all leaves the session in clear', async (
   assert.equal(await deliver(session), 'delivered')
 })
 
-test('a broken handshake is told, and works without TLS on a new connection', async (t) => {
+test('a broken handshake is reported, and a new connection works without TLS', async (t) => {
   const sink = await sinkFor(t, {
     ehlo: ['STARTTLS', 'PIPELINING'],
     respond: ({ verb }) =>
@@ -191,7 +191,7 @@ async function answerGarbage(socket: Socket): Promise<void> {
   socket.write('this is not TLS at all\r\n')
 }
 
-test('a handshake that hangs ends with its time limit and counts as broken', async (t) => {
+test('a hung handshake ends at its time limit and counts as broken', async (t) => {
   const sink = await sinkFor(t, {
     ehlo: ['STARTTLS'],
     respond: ({ verb }) =>
@@ -204,7 +204,7 @@ test('a handshake that hangs ends with its time limit and counts as broken', asy
   assertDeferred(failure, /timed out: the TLS handshake/)
 })
 
-test('data after the answer to STARTTLS ends the session and is never read as TLS', async (t) => {
+test('data after the reply to STARTTLS ends the session and is never read as TLS', async (t) => {
   for (const extra of ['250-mx.sink.test\r\n250 SIZE 1\r\n', '250-mx.si']) {
     const sink = await sinkFor(t, {
       tls: certificate,
@@ -217,7 +217,7 @@ test('data after the answer to STARTTLS ends the session and is never read as TL
   }
 })
 
-test('hostile greetings and EHLO answers end the session', async (t) => {
+test('hostile greetings and EHLO replies end the session', async (t) => {
   const attacks: [string, RegExp][] = [
     ['250-x\r\n'.repeat(1_000), /100 lines/],
     ['2'.repeat(200_000), /64 KB/],
@@ -238,7 +238,7 @@ test('hostile greetings and EHLO answers end the session', async (t) => {
   }
 })
 
-test('silence, a drip and a drop end within the limit of the phase', async (t) => {
+test('a silent, a dripping and a closing server end within the limit of the phase', async (t) => {
   const drip = (socket: Socket) => {
     const timer = setInterval(() => socket.write('2'), 5)
     socket.once('close', () => clearInterval(timer))
@@ -254,14 +254,14 @@ test('silence, a drip and a drop end within the limit of the phase', async (t) =
   }
 })
 
-test('a server that is slow but never late ends with the limit of the whole', async (t) => {
+test('a server that is slow at every step ends at the limit of the whole session', async (t) => {
   const sink = await sinkFor(t, {
     respond: ({ verb }) => (verb === 'EHLO' ? silence : undefined),
   })
   assertDeferred(await refused(sink, { timeouts: { whole: 40 } }), /as a whole/)
 })
 
-test('QUIT is said, and waited for only a moment', async (t) => {
+test('QUIT is sent, and its reply is awaited only for a moment', async (t) => {
   const polite = await sinkFor(t)
   await (await opened(t, polite)).quit()
   assert.equal(polite.lines.at(-1), 'QUIT')
@@ -271,7 +271,7 @@ test('QUIT is said, and waited for only a moment', async (t) => {
   assert.equal(session.isUsable, false)
 })
 
-test('a local address is used where one is given', async (t) => {
+test('a connection comes from the given local address', async (t) => {
   const sink = await sinkFor(t)
   const session = await opened(t, sink, { localAddress: '127.0.0.2' })
   assert.equal(await deliver(session), 'delivered')

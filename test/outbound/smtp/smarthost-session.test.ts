@@ -109,7 +109,7 @@ const firstTime = (wanted: string, action: NonNullable<ReturnType<Respond>>) =>
 type Respond = (command: SinkCommand) => ReturnType<NonNullable<SinkOptions['respond']>>
 
 for (const tls of ['starttls', 'implicit'] as const) {
-  test(`mail goes to a smarthost over ${tls} with AUTH, one message after another`, async (t) => {
+  test(`messages go to a smarthost over ${tls} with AUTH, one after another`, async (t) => {
     const { port, received } = await startSmarthost(t, { secure: tls === 'implicit' })
     const { session, send } = await sessionWith(t, port, { tls })
     assert.match(session.tls ?? '', /^TLSv1\.3, certificate not verified \(TLS_\w+\)$/)
@@ -134,7 +134,7 @@ for (const tls of ['starttls', 'implicit'] as const) {
   })
 }
 
-test('the steps of opening are kept, and no secret is among them', async (t) => {
+test('the steps of opening are recorded without any secret', async (t) => {
   const { port } = await startSmarthost(t)
   const { session } = await sessionWith(t, port)
   assert.deepEqual(
@@ -154,7 +154,7 @@ test('the steps of opening are kept, and no secret is among them', async (t) => 
   assert.equal(kept.includes(Buffer.from('\0pillarbox\0sécret').toString('base64')), false)
 })
 
-test('the step at hand is told of a smarthost too', async (t) => {
+test('the current step of a session with a smarthost is known', async (t) => {
   const opening: CurrentStep = { step: 'waiting', since: 0, peer: null }
   let isGreeted = false
   const onGreeted = () => {
@@ -175,7 +175,7 @@ test('the step at hand is told of a smarthost too', async (t) => {
   await sending
 })
 
-test('a certificate that was verified is said to be', async (t) => {
+test('a verified certificate is shown as verified', async (t) => {
   const { port } = await startSmarthost(t, { secure: true })
   const usual = getCACertificates()
   t.after(() => setDefaultCACertificates(usual))
@@ -186,7 +186,7 @@ test('a certificate that was verified is said to be', async (t) => {
   assert.match(other.session.tls ?? '', /^TLSv1\.3, certificate not verified/)
 })
 
-test('a password goes in clear to loopback only, and certificates are checked elsewhere', () => {
+test('a password goes without TLS to loopback only, and other certificates are checked', () => {
   const security = (address: string, tls: SmarthostOptions['tls']) =>
     smarthostSecurity({ address, tls })
   for (const address of ['127.0.0.1', '127.8.8.8', '::1', '::ffff:127.0.0.1']) {
@@ -199,13 +199,13 @@ test('a password goes in clear to loopback only, and certificates are checked el
   }
 })
 
-test('AUTH without TLS beyond loopback is refused before anything is dialled', async () => {
+test('AUTH without TLS beyond loopback is refused before any connection is opened', async () => {
   const outcome = await refused(9, { address: '192.0.2.1', tls: 'none' })
   assert.match(outcome.error ?? '', /loopback only/)
   assert.deepEqual(outcome.steps, [])
 })
 
-test('a smarthost without STARTTLS is not spoken to where TLS is required', async (t) => {
+test('no message goes to a smarthost without STARTTLS if TLS is required', async (t) => {
   const { port, received } = await startSmarthost(t, {
     hideSTARTTLS: true,
     disabledCommands: ['STARTTLS'],
@@ -214,14 +214,14 @@ test('a smarthost without STARTTLS is not spoken to where TLS is required', asyn
   assert.equal(received.length, 0)
 })
 
-test('the octets of a message arrive as they are', async (t) => {
+test('the octets of a message arrive unchanged', async (t) => {
   const { sink, send } = await sinkSession(t, {})
   const wide = 'a: b\r\n\r\n\x80\xe4\xff\r\n'
   assert.equal((await send({ message: wide })).result, 'relayed')
   assert.equal(sink.messages[0]?.bytes.toString('latin1'), wide)
 })
 
-test('wrong credentials are deferred: they say nothing of the message', async (t) => {
+test('wrong credentials defer the message', async (t) => {
   const { port } = await startSmarthost(t)
   const outcome = await refused(port, { password: 'wrong' })
   assert.equal(outcome.reply?.code, 535)
@@ -229,7 +229,7 @@ test('wrong credentials are deferred: they say nothing of the message', async (t
   assert.equal(JSON.stringify(outcome).includes('wrong'), false)
 })
 
-test('what a smarthost says in a refusal is escaped wherever it is kept', async (t) => {
+test("the text of a smarthost's refusal is escaped everywhere", async (t) => {
   const sink = await startSink({
     ehlo: ['AUTH PLAIN'],
     respond: ({ verb }) => (verb === 'AUTH' ? '535 \x1b[2Jno' : undefined),
@@ -244,7 +244,7 @@ test('what a smarthost says in a refusal is escaped wherever it is kept', async 
   assert.equal(/\\u001b/.test(JSON.stringify(outcome) + JSON.stringify(other)), false)
 })
 
-test('a refused connection and a silent smarthost are deferred within their limits', async (t) => {
+test('a refused connection and a silent smarthost defer within their limits', async (t) => {
   const mute = await startSink({ respond: () => silence })
   t.after(() => mute.stop())
   const late = await refused(mute.port, { timeouts: { greeting: 30 } })
@@ -260,7 +260,7 @@ test('a refused connection and a silent smarthost are deferred within their limi
   assert.match(dead.steps[0]?.error ?? '', /ECONNREFUSED/)
 })
 
-test('a refusal at any stage decides, and the next message goes', async (t) => {
+test('a refusal at any stage decides, and the next message is delivered', async (t) => {
   for (const ehlo of [['PIPELINING'], []]) {
     for (const verb of ['MAIL', 'RCPT', 'DATA', 'MESSAGE']) {
       const { sink, session, send } = await sinkSession(t, {
@@ -278,7 +278,7 @@ test('a refusal at any stage decides, and the next message goes', async (t) => {
   }
 })
 
-test('a DATA let through without a recipient delivers nothing', async (t) => {
+test('DATA accepted without a recipient delivers nothing', async (t) => {
   const { sink, send } = await sinkSession(t, {
     respond: ({ verb, count }) => {
       if (count > 1) return undefined
@@ -292,7 +292,7 @@ test('a DATA let through without a recipient delivers nothing', async (t) => {
   assert.equal(sink.messages.length, 1)
 })
 
-test('a smarthost that vanishes is deferred, after the final dot maybe delivered', async (t) => {
+test('a lost smarthost defers; after the final dot the message is maybe delivered', async (t) => {
   for (const [verb, isMaybeDelivered] of [
     ['MAIL', false],
     ['RCPT', false],
@@ -308,7 +308,7 @@ test('a smarthost that vanishes is deferred, after the final dot maybe delivered
   }
 })
 
-test('a connection that the smarthost closed while idle makes the next message stale', async (t) => {
+test('the next message is stale if the smarthost closed the idle connection', async (t) => {
   const { session, send } = await sinkSession(t, {
     respond: firstTime('MESSAGE', (socket) => void socket.end('250 Ok\r\n')),
   })
@@ -332,7 +332,7 @@ test('a hostile smarthost ends the session', async (t) => {
   }
 })
 
-test('every reply has its limit, and a drip does not stretch it', async (t) => {
+test('every reply has a limit, which dripping octets do not extend', async (t) => {
   const { send } = await sinkSession(
     t,
     {
@@ -349,7 +349,7 @@ test('every reply has its limit, and a drip does not stretch it', async (t) => {
   assert.match(result.error ?? '', /timed out/)
 })
 
-test('what the smarthost cannot take is refused here', async (t) => {
+test('a message that the smarthost cannot accept is refused locally', async (t) => {
   const { sink, send } = await sinkSession(t, { ehlo: ['SIZE 10'] })
   assert.equal((await send()).verdict?.class, 'size')
   assert.equal((await send({ needsSmtputf8: true, recipient: 'ü@x' })).verdict?.class, 'syntax')
@@ -358,7 +358,7 @@ test('what the smarthost cannot take is refused here', async (t) => {
   assert.deepEqual(sink.lines, ['EHLO out.example.org'])
 })
 
-test('QUIT is said, and waited for only a moment', async (t) => {
+test('QUIT is sent, and its reply is awaited only for a moment', async (t) => {
   const { sink, session } = await sinkSession(t, {})
   await session.quit()
   assert.equal(sink.lines.at(-1), 'QUIT')

@@ -44,7 +44,7 @@ const certificate = makeCertificate(['mx.sink.test'])
 const octetsOf = (text: string) => Buffer.from(text).toString('latin1')
 const sequential = ['8BITMIME']
 
-/** The first command of this verb is answered so, the later ones as usual. */
+/** Gives this reply to the first command of the verb, and the usual reply to later ones. */
 function firstTime(verb: string, action: SinkAction) {
   return (command: SinkCommand) =>
     command.verb === verb && command.count === 1 ? action : undefined
@@ -82,13 +82,13 @@ test('messages go one after another over one connection, each with its four step
   assert.equal(sink.lines.includes('RSET'), false)
 })
 
-test('without PIPELINING the commands go in turn, and the null sender is <>', async (t) => {
+test('without PIPELINING each command waits for its reply, and the null sender is <>', async (t) => {
   const { sink, send } = await sessionWith(t, { ehlo: [] })
   assert.equal((await send({ reversePath: '' })).result, 'delivered')
   assert.deepEqual(sink.lines.slice(1), ['MAIL FROM:<>', 'RCPT TO:<b@sink.test>', 'DATA'])
 })
 
-test('SIZE, 8BITMIME and SMTPUTF8 are said where they are offered and needed', async (t) => {
+test('SIZE, 8BITMIME and SMTPUTF8 are used if they are offered and needed', async (t) => {
   const ehlo = ['SIZE 1000', '8bitmime', 'SMTPUTF8', 'PIPELINING']
   const { sink, send } = await sessionWith(t, { ehlo })
   await send()
@@ -101,7 +101,7 @@ test('SIZE, 8BITMIME and SMTPUTF8 are said where they are offered and needed', a
   assert.equal(sink.messages[1]?.to[0], 'ü@sink.test')
 })
 
-test('what the server says it cannot take is refused here, and nothing is sent', async (t) => {
+test('a message that the server cannot accept is refused locally, and nothing is sent', async (t) => {
   const { sink, session, send } = await sessionWith(t, { ehlo: ['SIZE 10', 'PIPELINING'] })
   for (const [input, replyClass, error] of [
     [{}, 'size', /5\.3\.4/],
@@ -117,7 +117,7 @@ test('what the server says it cannot take is refused here, and nothing is sent',
   assert.equal((await send({ message: 'a: b\r\n' })).result, 'delivered')
 })
 
-test('CR, LF, NUL, blanks and brackets in an envelope reach no wire', async (t) => {
+test('CR, LF, NUL, blanks and brackets in an envelope are never sent', async (t) => {
   const { sink, send } = await sessionWith(t)
   for (const bad of [
     'a@b\r\nRCPT TO:<x@y',
@@ -186,7 +186,7 @@ for (const ehlo of [undefined, sequential]) {
     }
   }
 
-  test(`a drop in MAIL, RCPT or DATA, ${how}, is deferred and not maybe delivered`, async (t) => {
+  test(`a connection lost in MAIL, RCPT or DATA, ${how}, defers and is not maybe delivered`, async (t) => {
     for (const verb of ['MAIL', 'RCPT', 'DATA']) {
       const { sink, session, send } = await sessionWith(t, {
         ...(ehlo ? { ehlo } : {}),
@@ -204,7 +204,7 @@ for (const ehlo of [undefined, sequential]) {
   })
 }
 
-test('a DATA let through without a recipient gets a lone dot; nothing empty is kept', async (t) => {
+test('DATA accepted without a recipient gets a lone dot, and no empty message is delivered', async (t) => {
   for (const dotReply of ['554 5.5.1 no valid recipients', '250 2.0.0 Ok']) {
     const { sink, session, send } = await sessionWith(t, {
       respond: ({ verb, count }) => {
@@ -226,7 +226,7 @@ test('a DATA let through without a recipient gets a lone dot; nothing empty is k
   }
 })
 
-test('DATA and recipient let through after a refused sender: no dot is sent', async (t) => {
+test('if recipient and DATA are accepted after a refused sender, no dot is sent', async (t) => {
   const { sink, session, send } = await sessionWith(t, {
     respond: ({ verb }) => {
       if (verb === 'MAIL') return '550 5.7.1 not you'
@@ -239,7 +239,7 @@ test('DATA and recipient let through after a refused sender: no dot is sent', as
   assert.equal(sink.messages.length, 0)
 })
 
-test('a peer that vanishes after the final dot may have the message', async (t) => {
+test('a peer lost after the final dot may have the message', async (t) => {
   const { session, send } = await sessionWith(t, { respond: firstTime('MESSAGE', drop) })
   const result = await send()
   assert.deepEqual([result.result, result.isMaybeDelivered], ['deferred', true])
@@ -247,7 +247,7 @@ test('a peer that vanishes after the final dot may have the message', async (t) 
   assert.equal(session.isUsable, false)
 })
 
-test('the same under TLS', async (t) => {
+test('a peer lost after the final dot under TLS may have the message', async (t) => {
   const { session, send } = await sessionWith(t, {
     tls: certificate,
     respond: firstTime('MESSAGE', drop),
@@ -257,7 +257,7 @@ test('the same under TLS', async (t) => {
   assert.deepEqual([result.result, result.isMaybeDelivered], ['deferred', true])
 })
 
-test('no answer to the final dot in time, the same', async (t) => {
+test('a peer without a reply to the final dot in time may have the message', async (t) => {
   const { send } = await sessionWith(
     t,
     { respond: firstTime('MESSAGE', silence) },
@@ -268,7 +268,7 @@ test('no answer to the final dot in time, the same', async (t) => {
   assert.match(result.error ?? '', /timed out/)
 })
 
-test('every phase has its limit', async (t) => {
+test('every phase has a time limit', async (t) => {
   for (const verb of ['MAIL', 'RCPT', 'DATA']) {
     const limits = { mail: 5_000, rcpt: 5_000, data: 5_000, [verb.toLowerCase()]: 30 }
     const { send } = await sessionWith(
@@ -282,7 +282,7 @@ test('every phase has its limit', async (t) => {
   }
 })
 
-test('421 at any command closes, and defers', async (t) => {
+test('a 421 at any command closes the connection and defers', async (t) => {
   for (const verb of ['MAIL', 'RCPT', 'DATA', 'MESSAGE']) {
     const { sink, session, send } = await sessionWith(t, {
       respond: firstTime(verb, '421 4.7.0 slow down'),
@@ -298,7 +298,7 @@ test('421 at any command closes, and defers', async (t) => {
   }
 })
 
-test('a connection that the peer closed while idle is noticed', async (t) => {
+test('a connection that the peer closed while idle makes the message stale', async (t) => {
   const { session, send } = await sessionWith(t, {
     respond: ({ verb }) =>
       verb === 'MESSAGE' ? (socket) => socket.end('250 Ok\r\n421 idle, bye\r\n') : undefined,
@@ -322,7 +322,7 @@ test('a close or a 421 that crosses the next MAIL makes it stale, not an attempt
   }
 })
 
-test('a 421 with a reason at the next MAIL is an answer', async (t) => {
+test('a 421 with a reason at the next MAIL decides about the message', async (t) => {
   const { send } = await sessionWith(t, {
     respond: ({ verb, count }) =>
       verb === 'MAIL' && count === 2 ? '421 4.7.28 unusual rate of mail' : undefined,
@@ -332,7 +332,7 @@ test('a 421 with a reason at the next MAIL is an answer', async (t) => {
   assert.deepEqual([second.isStale, second.verdict?.site], [false, 'throttle'])
 })
 
-test('a reply too many ends the connection and is never the answer to the message', async (t) => {
+test('an unexpected reply ends the connection and never decides about the message', async (t) => {
   const early = '354 go on\r\n250 2.0.0 accepted already'
   const { sink, session, send } = await sessionWith(t, { respond: firstTime('DATA', early) })
   const result = await send()
@@ -343,7 +343,7 @@ test('a reply too many ends the connection and is never the answer to the messag
   assert.equal(sink.messages.length, 0)
 })
 
-test('a reply too many after the last makes the session useless, the message stays delivered', async (t) => {
+test('an unexpected reply after the last one ends the session; the message stays delivered', async (t) => {
   const { session, send } = await sessionWith(t, {
     respond: firstTime('MESSAGE', '250 Ok\r\n250 and the next one too'),
   })
@@ -369,7 +369,7 @@ test('replies of the wrong kind end the connection', async (t) => {
   }
 })
 
-test('control bytes of a reply are escaped before anybody keeps them', async (t) => {
+test('control characters of a reply are escaped before they are stored', async (t) => {
   const { send } = await sessionWith(t, {
     respond: firstTime('RCPT', '550 5.1.1 \x1b[2Juser unknown\x07'),
   })
@@ -399,7 +399,7 @@ test('a large message goes in blocks and arrives whole', async (t) => {
   assert.ok(sink.messages[0]?.bytes.equals(Buffer.from(large)))
 })
 
-test('a refusal in the middle of a large message decides, and ends the connection', async (t) => {
+test('a refusal in the middle of a large message decides and ends the connection', async (t) => {
   const large = `a: b\r\n\r\n${'x\r\n'.repeat(2_000_000)}`
   const { session, send } = await sessionWith(t, {
     respond: firstTime('DATA', (socket) => {
@@ -416,7 +416,7 @@ test('a refusal in the middle of a large message decides, and ends the connectio
   assert.equal(session.isUsable, false)
 })
 
-test('a peer that stops reading a large message is left after the limit of a block', async (t) => {
+test('a peer that stops reading a large message is left at the limit of a block', async (t) => {
   const large = `a: b\r\n\r\n${'x\r\n'.repeat(4_000_000)}`
   const { send } = await sessionWith(
     t,
@@ -434,7 +434,7 @@ test('a peer that stops reading a large message is left after the limit of a blo
   assert.match(result.error ?? '', /timed out/)
 })
 
-test('the octets of a message arrive as they are, over TLS too', async (t) => {
+test('the octets of a message arrive unchanged, over TLS too', async (t) => {
   const octets = Array.from({ length: 256 }, (_, at) => String.fromCharCode(at)).join('')
   const wide = `a: b\r\n\r\n${octets.replace(/[\r\n]/g, '')}\r\n`.repeat(100)
   for (const options of [{}, { tls: certificate }]) {
@@ -444,7 +444,7 @@ test('the octets of a message arrive as they are, over TLS too', async (t) => {
   }
 })
 
-test('the times of the steps count from where the attempt began', async (t) => {
+test('the times of the steps count from the beginning of the attempt', async (t) => {
   let clock = 5_000
   const { send } = await sessionWith(t, {}, { now: () => clock++ })
   const result = await send({ beganAt: clock - 100 })

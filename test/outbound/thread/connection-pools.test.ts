@@ -9,7 +9,7 @@ import type { QueueClass } from '../../../src/queue-class.ts'
 
 type FakeSession = Session & { isClosed: boolean; pool: string; sent: number }
 
-/** Lanes over sessions that only count; each try waits until it is let go. */
+/** Connection pools with fake sessions that count; each attempt waits until the test ends it. */
 function setUp() {
   const sessions: FakeSession[] = []
   const trying: { input: TryInput; end: () => void }[] = []
@@ -68,7 +68,7 @@ function setUp() {
     for (let at = 0; at < count; at++) pools.add({ task: ++last, pool, queueClass } as ThreadTask)
     pools.start()
   }
-  /** Ends the oldest try, or all there are and will be. */
+  /** Ends the oldest attempt. */
   const endOne = async () => {
     trying.shift()?.end()
     await settle()
@@ -96,7 +96,7 @@ function setUp() {
   }
 }
 
-test('nothing is sent without a grant, and never on more connections than allocated', async () => {
+test('a site without an allocation puts tasks back, and no site exceeds its allocation', async () => {
   const { pools, add, trying, endAll, mostOpen, results } = setUp()
   add('a', 2)
   assert.equal(trying.length, 0)
@@ -120,7 +120,7 @@ test('a connection carries as many messages as it may, then another is opened', 
   )
 })
 
-test('an idle session is used again, and closed when nobody does', async () => {
+test('an idle session is used again, and closed after a while', async () => {
   const { pools, add, endAll, settle, sessions, openSessions, clock } = setUp()
   pools.allocate('s', 2)
   add('a', 1)
@@ -139,7 +139,7 @@ test('an idle session is used again, and closed when nobody does', async () => {
   assert.equal(sessions.length, 2)
 })
 
-test('an idle session of another pool gives way when the site is full', async () => {
+test('an idle session of another pool is closed when the site has no free connection', async () => {
   const { pools, add, endAll, settle, trying, openSessions, mostOpen } = setUp()
   pools.allocate('s', 2)
   add('a', 2)
@@ -157,7 +157,7 @@ test('an idle session of another pool gives way when the site is full', async ()
   assert.equal(mostOpen(), 2)
 })
 
-test('a pool with much to send lets another in after a connection is used up', async () => {
+test('a pool with many tasks lets another pool in when its connection has carried its messages', async () => {
   const { pools, add, endOne, trying } = setUp()
   pools.allocate('s', 1)
   add('a', 50)
@@ -168,7 +168,7 @@ test('a pool with much to send lets another in after a connection is used up', a
   assert.equal(trying[0]?.input.pool.key, 'a')
 })
 
-test('transactional mail goes before what waits of a campaign', async () => {
+test('transactional mail goes before the waiting mail of a campaign', async () => {
   const { pools, add, endOne, trying } = setUp()
   pools.allocate('s', 1)
   add('a', 3, 10)
@@ -191,7 +191,7 @@ test('transactional mail to other hosts of the site waits for one message only',
   assert.equal(results.length, 21)
 })
 
-test('a pool that nobody uses is forgotten, and comes back with its next task', async () => {
+test('an unused pool is forgotten, and comes back with its next task', async () => {
   const { pools, add, endAll, settle, results, clock } = setUp()
   pools.allocate('s', 1)
   add('a', 1)
@@ -206,7 +206,7 @@ test('a pool that nobody uses is forgotten, and comes back with its next task', 
   assert.equal(results.length, 3)
 })
 
-test('a lower grant is answered when the connections beyond it are closed', async () => {
+test('a lower allocation is confirmed when the connections beyond it are closed', async () => {
   const { pools, add, endOne, settle, trying, allocated, openSessions } = setUp()
   pools.allocate('s', 3)
   add('a', 6)
@@ -220,7 +220,19 @@ test('a lower grant is answered when the connections beyond it are closed', asyn
   assert.equal(trying.length, 1)
 })
 
-test('without any grant left what waits is handed back and the site forgotten', async () => {
+test('a lower allocation closes idle sessions beyond it at once', async () => {
+  const { pools, add, endAll, settle, allocated, openSessions } = setUp()
+  pools.allocate('s', 3)
+  add('a', 3)
+  await endAll()
+  assert.equal(openSessions().length, 3)
+  pools.allocate('s', 1)
+  await settle()
+  assert.deepEqual(allocated, [['s', 1]])
+  assert.equal(openSessions().length, 1)
+})
+
+test('an allocation of 0 puts waiting tasks back and forgets the site', async () => {
   const { pools, add, endOne, settle, results, allocated, openSessions } = setUp()
   pools.allocate('s', 1)
   add('a', 4)
@@ -236,7 +248,7 @@ test('without any grant left what waits is handed back and the site forgotten', 
   assert.equal(results.length, 4)
 })
 
-test('a withdrawal hands back what waits and lets what is in hand end', async () => {
+test('a recall puts waiting tasks back and lets running ones end', async () => {
   const { pools, add, endAll, results } = setUp()
   pools.allocate('s', 1)
   add('a', 4)

@@ -34,16 +34,16 @@ async function startSinks(
     address: host,
     preference: at,
   }))
-  return { sinks, pool: laneTo(targets, sinks[0]?.port ?? 0) }
+  return { sinks, pool: poolFor(targets, sinks[0]?.port ?? 0) }
 }
 
-function laneTo(
+function poolFor(
   targets: Target[],
   port: number,
   changes: Partial<PoolSettings> = {},
 ): PoolSettings {
   return {
-    key: 'lane',
+    key: 'pool',
     site: 'site',
     mode: 'direct',
     port,
@@ -94,7 +94,7 @@ const at = (verb: string, reply: string): SinkOptions => ({
   respond: (command) => (command.verb === verb ? reply : undefined),
 })
 
-test('the best MX takes the message and its session stays open', async () => {
+test('the most preferred MX gets the message, and its session stays open', async () => {
   const { sinks, pool } = await startSinks({}, {})
   const { outcome, session, result } = await attempt(pool)
   assert.equal(outcome.result, 'delivered')
@@ -108,7 +108,7 @@ test('the best MX takes the message and its session stays open', async () => {
   assert.equal(sinks[1]?.connectionCount(), 0)
 })
 
-test('after a greeting of 421 the next MX is tried, and both are kept in the steps', async () => {
+test('after a 421 greeting the next MX is tried, and the steps show both', async () => {
   const { pool } = await startSinks(at('CONNECT', '421 4.3.2 busy'), {})
   const { outcome } = await attempt(pool)
   assert.deepEqual([outcome.result, outcome.host], ['delivered', 'mx1.test'])
@@ -116,7 +116,7 @@ test('after a greeting of 421 the next MX is tried, and both are kept in the ste
   assert.equal(outcome.steps.filter(({ step }) => step === 'connect').length, 2)
 })
 
-test('an address that refuses the connection or never greets gives way to the next', async () => {
+test('the next address is tried if one refuses the connection or never greets', async () => {
   const { sinks, pool } = await startSinks({}, { respond: () => silence }, {})
   const [good] = sinks.splice(0, 1)
   await good?.stop()
@@ -138,7 +138,7 @@ test('at most two sessions are opened', async () => {
   assert.equal(sinks[2]?.connectionCount(), 0)
 })
 
-test('at most five addresses are dialled', async () => {
+test('at most five addresses are tried', async () => {
   const { sinks, pool } = await startSinks({})
   await sinks[0]?.stop()
   stops.shift()
@@ -152,7 +152,7 @@ test('at most five addresses are dialled', async () => {
   assert.equal(outcome.steps.length, 5)
 })
 
-test('a refusal of the recipient is final here and now, and leaves the session fit', async () => {
+test('a refusal of the recipient is final, and the session stays usable', async () => {
   const { sinks, pool } = await startSinks(at('RCPT', '550 5.1.1 no such user'), {})
   const { outcome, session } = await attempt(pool)
   assert.deepEqual([outcome.result, outcome.verdict?.isHard], ['bounced', true])
@@ -160,14 +160,14 @@ test('a refusal of the recipient is final here and now, and leaves the session f
   assert.equal(sinks[1]?.connectionCount(), 0)
 })
 
-test('a transient refusal of the recipient is not carried to the next MX', async () => {
+test('a transient refusal of the recipient is not retried at the next MX', async () => {
   const { sinks, pool } = await startSinks(at('RCPT', '451 4.7.1 greylisted'), {})
   const { outcome } = await attempt(pool)
   assert.equal(outcome.result, 'deferred')
   assert.equal(sinks[1]?.connectionCount(), 0)
 })
 
-test('a throttle in the middle of a session is not answered by another connection', async () => {
+test('throttling in the middle of a session opens no other connection', async () => {
   const { sinks, pool } = await startSinks(at('RCPT', '421 4.7.28 unusual rate of mail'), {})
   const { outcome } = await attempt(pool)
   assert.deepEqual([outcome.result, outcome.verdict?.class], ['deferred', 'throttle'])
@@ -175,7 +175,7 @@ test('a throttle in the middle of a session is not answered by another connectio
   assert.equal(sinks[1]?.connectionCount(), 0)
 })
 
-test('a connection lost before the final dot is made good at the next MX', async () => {
+test('a message whose connection is lost before the final dot goes to the next MX', async () => {
   const lostAt = (verb: string): SinkOptions => ({
     respond: (command) => (command.verb === verb ? drop : undefined),
   })
@@ -197,14 +197,14 @@ test('a connection lost after the final dot is not tried again in this attempt',
   assert.equal(sinks[1]?.connectionCount(), 0)
 })
 
-test('a refusal by greeting is final only when every server gives it', async () => {
+test('a refusal in the greeting is final only if every server gives it', async () => {
   const all = await startSinks(at('CONNECT', '554 5.7.1 go away'), at('CONNECT', '554 5.7.1 too'))
   assert.equal((await attempt(all.pool)).outcome.reply?.code, 554)
   const one = await startSinks(at('CONNECT', '421 4.3.0 later'), at('CONNECT', '554 no'))
   assert.equal((await attempt(one.pool)).outcome.result, 'deferred')
 })
 
-test('a session that was closed while idle is replaced without a word', async () => {
+test('a session that was closed while idle is replaced, and the outcome does not show it', async () => {
   const { sinks, pool } = await startSinks({
     respond: ({ verb, connection, count }) =>
       verb === 'MAIL' && connection === 1 && count === 2 ? drop : undefined,
@@ -227,7 +227,7 @@ const neverShakeHands = (socket: Socket) => {
   socket.write('220 go on\r\n')
 }
 
-test('when the TLS handshake breaks the same address is tried once in clear', async () => {
+test('after a broken TLS handshake the same address is tried once without TLS', async () => {
   const { sinks, pool } = await startSinks({
     tls: certificate,
     respond: ({ verb }) => (verb === 'STARTTLS' ? breakHandshake : undefined),
@@ -241,7 +241,7 @@ test('when the TLS handshake breaks the same address is tried once in clear', as
   assert.equal(sinks[0]?.connectionCount(), 3)
 })
 
-test('a host whose clear connection fails too is not one of broken TLS', async () => {
+test('a host whose connection without TLS fails, too, does not count as broken TLS', async () => {
   const { sinks, pool } = await startSinks({
     tls: certificate,
     respond: ({ verb, connection }) => {
@@ -255,7 +255,7 @@ test('a host whose clear connection fails too is not one of broken TLS', async (
   assert.equal(result.brokenTls, null)
 })
 
-test('a host that never ends the handshake and then does not answer is asked for TLS again', async () => {
+test('TLS is tried again if a host hangs in the handshake and then does not reply without TLS', async () => {
   const { pool } = await startSinks({
     tls: certificate,
     respond: ({ verb, connection }) => {
@@ -269,7 +269,7 @@ test('a host that never ends the handshake and then does not answer is asked for
   assert.equal(result.brokenTls, null)
 })
 
-test('a provider that is known to want TLS is never spoken to in clear', async () => {
+test('a provider that requires TLS never gets mail without TLS', async () => {
   const { sinks, pool } = await startSinks({})
   const { outcome, session } = await attempt({
     ...pool,
@@ -294,7 +294,7 @@ test('a server of our own name is a loop, unless the domain is ours', async () =
   assert.equal((await attempt({ ...pool, mode: 'sandbox' })).outcome.result, 'delivered')
 })
 
-test('a message leaves from the address that was chosen for it', async () => {
+test('a message is sent from the source address that was chosen for it', async () => {
   const { sinks, pool } = await startSinks({
     respond: ({ verb }) =>
       verb === 'CONNECT' ? (socket) => socket.write(`220 ${socket.remoteAddress}\r\n`) : undefined,
@@ -307,7 +307,7 @@ test('a message leaves from the address that was chosen for it', async () => {
   assert.equal(sinks[0]?.connectionCount(), 1)
 })
 
-test('a message that cannot be made fails, with the session left as it was', async () => {
+test('a message that cannot be composed fails, and the session stays usable', async () => {
   const { pool } = await startSinks({})
   const first = await attempt(pool)
   const compose = () => {
@@ -318,7 +318,7 @@ test('a message that cannot be made fails, with the session left as it was', asy
   assert.equal(session, first.session)
 })
 
-test('an error of ours on the way is reported as a reason to wait, and holds nothing', async () => {
+test('an unexpected error of our own defers the message and releases its memory', async () => {
   const { pool } = await startSinks({})
   const held = createHeldBytes(1)
   const findFamilies = () => {
@@ -330,7 +330,7 @@ test('an error of ours on the way is reported as a reason to wait, and holds not
   assert.equal(held.waitForRoom(1e6), null)
 })
 
-test('those who wait for room to make a message are let in while there is some', async () => {
+test('tasks that wait for memory go on while there is some', async () => {
   const { pool } = await startSinks({})
   const held = createHeldBytes(2)
   let [now, most] = [0, 0]
@@ -353,7 +353,7 @@ test('those who wait for room to make a message are let in while there is some',
   assert.equal(most, 1)
 })
 
-test('an envelope that must not leave us fails without a trace at the receiver', async () => {
+test('an invalid envelope fails, and nothing of it reaches the receiver', async () => {
   const { sinks, pool } = await startSinks({})
   const recipient = 'a@b.test>\r\nRCPT TO:<c@d.test'
   const { outcome } = await attempt(pool, {
