@@ -40,13 +40,13 @@ export function toActivity(event: FeedEvent, shown: ReadonlyMap<string, ShownEma
  * unique.
  */
 function emailActivityId({ id, name, data }: FeedEvent, emailId: string, type: string): string {
-  const isAgain =
+  const isRepeatable =
     data?.isFirstOpen === false ||
     data?.isFirstClick === false ||
     data?.transientBounce === true ||
     name === 'email.failed'
   const baseId = `${emailId}_${type.slice('email.'.length)}`
-  return isAgain ? `${baseId}_${id}` : baseId
+  return isRepeatable ? `${baseId}_${id}` : baseId
 }
 
 function eventMetadata({ name, data }: FeedEvent): Record<string, unknown> {

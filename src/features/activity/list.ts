@@ -122,8 +122,8 @@ async function findNames(
   if (contactId !== undefined) return { exceptNames }
   const known = await listNames(deps, { projectId, limit: MAX_NAMES + 1 })
   if (known.length > MAX_NAMES) return { exceptNames }
-  const asked = UNLISTED_EVENTS.filter((name) => names.includes(name))
-  return { names: [...known.filter((name) => !exceptNames.includes(name)), ...asked] }
+  const requestedUnlisted = UNLISTED_EVENTS.filter((name) => names.includes(name))
+  return { names: [...known.filter((name) => !exceptNames.includes(name)), ...requestedUnlisted] }
 }
 
 function cursorOf({ createdAt, seq }: FeedRow): string {

@@ -82,22 +82,22 @@ export async function loadShownEmails(
   const ids = [...new Set(repeatedIds)]
   const loaded = await loadEmails(deps, ids)
   const texts = isSummary ? new Map<string, Text>() : await findTexts(deps, loaded)
-  const gone = isSummary ? undefined : null
-  const untold = { body: gone, text: gone }
-  const fates = await deps.store.read
+  const absent = isSummary ? undefined : null
+  const noBodies = { body: absent, text: absent }
+  const rows = await deps.store.read
     .select(stateColumns)
     .from(emails)
     .where(inArray(emails.id, ids))
     .all()
-  const explained = await explainEmails(deps, fates, findLiveStateForProject(deps))
+  const explained = await explainEmails(deps, rows, findLiveStateForProject(deps))
   const byId = new Map(loaded.map((email) => [email.id, email]))
   return new Map(
-    fates.flatMap((fate) => {
-      const email = byId.get(fate.id)
+    rows.flatMap((row) => {
+      const email = byId.get(row.id)
       if (email === undefined) return []
-      const text = texts.get(fate.id) ?? { subject: email.subject, ...untold }
-      const reason = explained.get(fate.id)?.reason ?? ''
-      return [[fate.id, { ...email, ...fate, ...text, reason }]]
+      const text = texts.get(row.id) ?? { subject: email.subject, ...noBodies }
+      const reason = explained.get(row.id)?.reason ?? ''
+      return [[row.id, { ...email, ...row, ...text, reason }]]
     }),
   )
 }

@@ -20,7 +20,7 @@ type Deps = Pick<Base, 'store'>
 type Context = { projectId: string; now: number; segments: ReferencedSegments }
 
 /** The rows that lead to contacts. */
-type CandidateSource = { table: SQL; contactId: SQL; isMeant: SQL }
+type CandidateSource = { table: SQL; contactId: SQL; matches: SQL }
 
 /** Each page of a list selects the candidates again, which must cost less than it saves. */
 const MAX_LISTED = 2000
@@ -67,22 +67,23 @@ function* listRequired(condition: Condition, segments: ReferencedSegments): Gene
  * rows.
  */
 function conditionOf(filter: Filter, segments: ReferencedSegments): Condition | undefined {
-  const target = parseField(filter)
-  if (target?.kind !== 'segment' || filter.operator !== 'memberOfSegment') return undefined
-  const segment = segments.get(target.id)
+  const parsedField = parseField(filter)
+  if (parsedField?.kind !== 'segment' || filter.operator !== 'memberOfSegment') return undefined
+  const segment = segments.get(parsedField.id)
   return segment?.hasMembers ? undefined : segment?.condition
 }
 
 function findSource(filter: Filter, context: Context): CandidateSource | undefined {
-  const target = parseField(filter)
-  if (target?.kind === 'event') return findEvents(filter, { ...context, name: target.name })
-  if (target?.kind !== 'segment' || filter.operator !== 'memberOfSegment') return undefined
-  if (!context.segments.get(target.id)?.hasMembers) return undefined
+  const parsedField = parseField(filter)
+  if (parsedField?.kind === 'event')
+    return findEvents(filter, { ...context, name: parsedField.name })
+  if (parsedField?.kind !== 'segment' || filter.operator !== 'memberOfSegment') return undefined
+  if (!context.segments.get(parsedField.id)?.hasMembers) return undefined
   return {
     // The primary key also contains former members, which may be many more.
     table: sql`${segmentMembers} ${indexedBy('segment_members_newest')}`,
     contactId: sql`${segmentMembers.contactId}`,
-    isMeant: sql`${segmentMembers.segmentId} = ${target.id} and ${segmentMembers.exitedAt} is null`,
+    matches: sql`${segmentMembers.segmentId} = ${parsedField.id} and ${segmentMembers.exitedAt} is null`,
   }
 }
 
@@ -102,20 +103,20 @@ function findEvents(
   return {
     table: sql`${events}`,
     contactId: sql`${events.contactId}`,
-    isMeant: sql`${events.projectId} = ${projectId} and ${events.name} = ${name}${time}`,
+    matches: sql`${events.projectId} = ${projectId} and ${events.name} = ${name}${time}`,
   }
 }
 
-async function countRows({ store }: Deps, { table, isMeant }: CandidateSource): Promise<number> {
-  const some = sql`select 1 from ${table} where ${isMeant} limit ${MAX_LISTED + 1}`
+async function countRows({ store }: Deps, { table, matches }: CandidateSource): Promise<number> {
+  const some = sql`select 1 from ${table} where ${matches} limit ${MAX_LISTED + 1}`
   const [[count] = []] = await store.read.values<[number]>(sql`select count(*) from (${some})`)
   return count ?? 0
 }
 
 /** SQLite keeps the order of a cross join. */
-function selectNumbers({ table, contactId, isMeant }: CandidateSource): SQL {
+function selectNumbers({ table, contactId, matches }: CandidateSource): SQL {
   return sql`select listed.number from ${table}
-    cross join ${contacts} as listed on listed.id = ${contactId} where ${isMeant}`
+    cross join ${contacts} as listed on listed.id = ${contactId} where ${matches}`
 }
 
 function selectAddress(projectId: string, address: string): SQL {

@@ -69,7 +69,7 @@ export async function compileCondition(
 
 type Compiler = { now: number; segments: ReferencedSegments; filters: number; depth: number }
 type Term = { expression: SQL; cost: number }
-type SegmentTarget = Extract<ConditionField, { kind: 'segment' }>
+type SegmentField = Extract<ConditionField, { kind: 'segment' }>
 
 function compile(compiler: Compiler, { logic, groups }: Condition): Term {
   const terms = groups.map((group) => compileGroup(compiler, group))
@@ -102,42 +102,42 @@ function balance(operator: SQL, expressions: SQL[]): SQL {
 function compileFilter(compiler: Compiler, filter: Filter): Term {
   compiler.filters += 1
   if (compiler.filters > MAX_FILTERS_IN_ALL) throw tooMuch(`${MAX_FILTERS_IN_ALL} filters`)
-  const target = parseField(filter)
-  if (target === undefined) throw new TypeError(`Unknown field: ${filter.field}`)
-  if (target.kind === 'segment') return compileMembership(compiler, filter, target.id)
-  return { expression: compileLeaf(compiler, filter, target), cost: COSTS[target.kind] }
+  const parsedField = parseField(filter)
+  if (parsedField === undefined) throw new TypeError(`Unknown field: ${filter.field}`)
+  if (parsedField.kind === 'segment') return compileMembership(compiler, filter, parsedField.id)
+  return { expression: compileLeaf(compiler, filter, parsedField), cost: COSTS[parsedField.kind] }
 }
 
 /** `parseCondition` has checked that the field allows the operator. */
 function compileLeaf(
   compiler: Compiler,
   filter: Filter,
-  target: Exclude<ConditionField, SegmentTarget>,
+  parsedField: Exclude<ConditionField, SegmentField>,
 ) {
   const { operator, value } = filter
   const since = startOfSpan(compiler.now, filter)
-  switch (target.kind) {
+  switch (parsedField.kind) {
     case 'email':
       return compileEmailFilter(operator as OperatorOf<'email'>, String(value))
     case 'subscribed':
       return compileSubscribedFilter(operator as OperatorOf<'subscribed'>, value)
     case 'instant':
       return compileInstantFilter({
-        column: target.column,
+        column: parsedField.column,
         operator: operator as OperatorOf<'instant'>,
         value,
         since,
       })
     case 'data':
       return compileDataFilter({
-        key: target.key,
+        key: parsedField.key,
         operator: operator as OperatorOf<'data'>,
         value,
         since,
       })
     case 'event':
       return compileEventFilter({
-        name: target.name,
+        name: parsedField.name,
         operator: operator as OperatorOf<'event'>,
         since,
       })

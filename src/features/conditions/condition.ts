@@ -62,11 +62,11 @@ export function listReferences(condition: Condition): ConditionReferences {
   const events = new Set<string>()
   const segments = new Set<string>()
   for (const filter of listFilters(condition)) {
-    const target = parseField(filter)
-    if (target === undefined) continue
-    if (target.kind === 'data') keys.add(target.key)
-    else if (target.kind === 'event') events.add(target.name)
-    else if (target.kind === 'segment') segments.add(target.id)
+    const parsedField = parseField(filter)
+    if (parsedField === undefined) continue
+    if (parsedField.kind === 'data') keys.add(parsedField.key)
+    else if (parsedField.kind === 'event') events.add(parsedField.name)
+    else if (parsedField.kind === 'segment') segments.add(parsedField.id)
     else columns.add(filter.field)
   }
   return {

@@ -37,15 +37,15 @@ export function parseFilter(addError: AddError, value: unknown): Filter | undefi
   if (fields === undefined) return undefined
   const field = readFieldText(addError, fields)
   const operator = readOperator(addError, fields)
-  const target = field === undefined ? undefined : readTarget(addError, { field, ...fields })
-  if (field === undefined || operator === undefined || target === undefined) return undefined
-  const allowed: readonly Operator[] = OPERATORS_BY_KIND[target.kind]
+  const parsedField = field === undefined ? undefined : readTarget(addError, { field, ...fields })
+  if (field === undefined || operator === undefined || parsedField === undefined) return undefined
+  const allowed: readonly Operator[] = OPERATORS_BY_KIND[parsedField.kind]
   if (!allowed.includes(operator)) {
-    const kind = describeField(target.kind, field)
+    const kind = describeField(parsedField.kind, field)
     addError('operator', 'invalid_enum_value', `${kind} takes one of ${allowed.join(', ')}`)
     return undefined
   }
-  const operand = readOperand(addError, { target, operator, fields })
+  const operand = readOperand(addError, { parsedField, operator, fields })
   return operand && { field, operator, ...operand }
 }
 
@@ -74,20 +74,20 @@ function readTarget(
   addError: AddError,
   { field, operator }: { field: string; operator?: unknown },
 ): ConditionField | undefined {
-  const target = parseField({ field, operator })
+  const parsedField = parseField({ field, operator })
   // Without an operator, a bare name may be the name of an event.
-  if (target === undefined && isOperator(operator)) {
+  if (parsedField === undefined && isOperator(operator)) {
     addError('field', 'custom', explainField({ field: shorten(field), operator }))
   }
-  return target
+  return parsedField
 }
 
 type Operand = Pick<Filter, 'value' | 'unit'>
-type OperandInput = { target: ConditionField; operator: Operator; fields: JsonObject }
+type OperandInput = { parsedField: ConditionField; operator: Operator; fields: JsonObject }
 
 function readOperand(
   addError: AddError,
-  { target, operator, fields }: OperandInput,
+  { parsedField, operator, fields }: OperandInput,
 ): Operand | undefined {
   const { value } = fields
   if (takesNoValue(operator)) {
@@ -105,9 +105,9 @@ function readOperand(
     return undefined
   }
   if (takesSpan(operator)) return readSpan(addError, fields)
-  const isRight = checkValue(addError, { target, operator, value })
+  const isRight = checkValue(addError, { parsedField, operator, value })
   if (!isRight) return undefined
-  return { value: target.kind === 'subscribed' ? value === true : value }
+  return { value: parsedField.kind === 'subscribed' ? value === true : value }
 }
 
 function readSpan(addError: AddError, fields: JsonObject): Operand | undefined {
@@ -135,13 +135,13 @@ function readUnit(addError: AddError, { unit }: JsonObject) {
   return undefined
 }
 
-type Operation = { target: ConditionField; operator: Operator; value: unknown }
+type Operation = { parsedField: ConditionField; operator: Operator; value: unknown }
 
-function checkValue(addError: AddError, { target, operator, value }: Operation): boolean {
-  if (target.kind === 'subscribed') return true
-  if (target.kind === 'instant') return checkInstant(addError, value)
+function checkValue(addError: AddError, { parsedField, operator, value }: Operation): boolean {
+  if (parsedField.kind === 'subscribed') return true
+  if (parsedField.kind === 'instant') return checkInstant(addError, value)
   const isPart = operator === 'contains' || operator === 'notContains'
-  if (target.kind === 'email' || isPart) return checkPart(addError, value)
+  if (parsedField.kind === 'email' || isPart) return checkPart(addError, value)
   const isEquality = operator === 'equals' || operator === 'notEquals'
   return checkScalar(addError, { value, isEquality })
 }

@@ -55,8 +55,8 @@ export async function deleteEvents(
   await refuseUsed(deps, target)
   const total = await countEvents(deps, target)
   if (total <= MAX_AT_ONCE) {
-    const asked = { ...target, last: Number.MAX_SAFE_INTEGER, limit: MAX_AT_ONCE }
-    const write = (tx: Tx) => tx.execute(deleteBatch, asked)
+    const values = { ...target, last: Number.MAX_SAFE_INTEGER, limit: MAX_AT_ONCE }
+    const write = (tx: Tx) => tx.execute(deleteBatch, values)
     return { deletedCount: await deps.store.write(write, { heavyFor: target.projectId }) }
   }
   const jobId = await deps.store.write((tx) => enqueueDeletion(deps, tx, { ...target, total }))
@@ -74,8 +74,8 @@ export async function runEventDeletion(deps: Deps, job: RunningJob): Promise<Pro
     const limit = pace.size()
     const act = () =>
       deps.store.write(async (tx) => {
-        const asked = { ...work, limit }
-        const deleted = await pace.measure(limit, () => tx.execute(deleteBatch, asked))
+        const values = { ...work, limit }
+        const deleted = await pace.measure(limit, () => tx.execute(deleteBatch, values))
         const next = { deletedCount: before.deletedCount + deleted }
         const percent = Math.min(99, (100 * next.deletedCount) / work.total)
         await saveProgress(tx, job, { state: next, percent, at: deps.now() })

@@ -146,10 +146,10 @@ export function startFollower(deps: Deps, options: FollowerOptions): Follower {
   return {
     caughtUp() {
       if (isStopping) return Promise.reject(stopped())
-      const asked = Promise.withResolvers<void>()
-      waiting = [...waiting, asked]
+      const caller = Promise.withResolvers<void>()
+      waiting = [...waiting, caller]
       wake()
-      return asked.promise
+      return caller.promise
     },
     async stop() {
       isStopping = true

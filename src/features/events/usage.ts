@@ -92,8 +92,8 @@ async function probeHalf(
 ): Promise<number> {
   let total = 0
   for (let after = 0; ; ) {
-    const asked = { ...target, subscribed, after, limit: CONTACTS_PER_QUERY }
-    const page = await store.scan.find(countContactsByProbe, asked)
+    const values = { ...target, subscribed, after, limit: CONTACTS_PER_QUERY }
+    const page = await store.scan.find(countContactsByProbe, values)
     if (page === undefined || page.last === null) return total
     total += page.count
     after = page.last

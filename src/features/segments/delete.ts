@@ -60,8 +60,8 @@ async function hasMembers(tx: Tx, segmentId: string): Promise<boolean> {
 }
 
 function readPayload(payload: unknown): string {
-  const isOne = typeof payload === 'object' && payload !== null && 'segmentId' in payload
-  if (isOne && typeof payload.segmentId === 'string') return payload.segmentId
+  const hasSegmentId = typeof payload === 'object' && payload !== null && 'segmentId' in payload
+  if (hasSegmentId && typeof payload.segmentId === 'string') return payload.segmentId
   throw new TypeError('The job names no segment.')
 }
 

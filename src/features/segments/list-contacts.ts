@@ -40,9 +40,9 @@ type Range = { limit: number; offset: number }
 /** @throws AppError RESOURCE_NOT_FOUND; VALIDATION_ERROR for a page or page size below 1 */
 export async function listSegmentContacts(
   deps: CountDeps,
-  { page = 1, pageSize: wished = DEFAULT_PAGE_SIZE, ...target }: SegmentContactQuery,
+  { page = 1, pageSize: requestedSize = DEFAULT_PAGE_SIZE, ...target }: SegmentContactQuery,
 ): Promise<SegmentContactPage> {
-  const pageSize = Math.min(readCount('pageSize', wished), MAX_PAGE_SIZE)
+  const pageSize = Math.min(readCount('pageSize', requestedSize), MAX_PAGE_SIZE)
   const range = { limit: pageSize, offset: (readCount('page', page) - 1) * pageSize }
   const segment = await loadSegment(deps.store.read, target)
   const rows = await findPage(deps, segment, range)
@@ -73,18 +73,18 @@ async function findMatching(
 ): Promise<ContactRow[]> {
   const rows: ContactRow[] = []
   let before = offset
-  const look = async (numberRange: NumberRange): Promise<void> => {
+  const readRange = async (numberRange: NumberRange): Promise<void> => {
     const passed = before === 0 ? 0 : await countInRange(deps, scope, { numberRange })
     if (passed <= before && before > 0) {
       before -= passed
       return
     }
-    const place = { dir: 'desc' as const, limit: limit - rows.length, numberRange }
-    const page = sql`${selectByNumber(scope, place)} offset ${before}`
+    const options = { dir: 'desc' as const, limit: limit - rows.length, numberRange }
+    const page = sql`${selectByNumber(scope, options)} offset ${before}`
     rows.push(...(await deps.store.scan.values<ContactRow>(page)))
     before = 0
   }
-  for await (const _ of walkNumberRanges(deps, { scope, range: { dir: 'desc' } }, look)) {
+  for await (const _ of walkNumberRanges(deps, { scope, range: { dir: 'desc' } }, readRange)) {
     if (rows.length === limit) break
   }
   return rows

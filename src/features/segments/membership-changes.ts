@@ -21,8 +21,8 @@ const MAX_NUMBERS = 10_000
  * meanwhile may be missed.
  */
 export function findChanges(deps: Deps, tracked: TrackedSegment): AsyncGenerator<Change[]> {
-  const look = (numberRange: NumberRange) => findDifferences(deps, tracked, numberRange)
-  return walkNumberRanges(deps, { scope: tracked, range: { most: MAX_NUMBERS } }, look)
+  const compareRange = (numberRange: NumberRange) => findDifferences(deps, tracked, numberRange)
+  return walkNumberRanges(deps, { scope: tracked, range: { most: MAX_NUMBERS } }, compareRange)
 }
 
 async function findDifferences(

@@ -26,14 +26,14 @@ export async function bulkUpdateTemplates(
     throw invalidField('ids', 'too_big', `At most ${MAX_IDS_PER_REQUEST} ids`)
   const wanted = [...new Set(ids)]
   return store.write(async (tx) => {
-    const areThey = and(eq(templates.projectId, projectId), inArray(templates.id, wanted))
-    const rows = await tx.select({ id: templates.id }).from(templates).where(areThey)
+    const isRequested = and(eq(templates.projectId, projectId), inArray(templates.id, wanted))
+    const rows = await tx.select({ id: templates.id }).from(templates).where(isRequested)
     const known = new Set(rows.map(({ id }) => id))
     const missing = wanted.find((id) => !known.has(id))
     if (missing !== undefined) throw templateNotFound(missing)
     if (!isDelete) return { updated: 0 }
     for (const id of wanted) await requireUnused(tx, { projectId, id })
-    await tx.delete(templates).where(areThey)
+    await tx.delete(templates).where(isRequested)
     tx.afterCommit(directory.drop)
     return { deleted: wanted.length }
   })

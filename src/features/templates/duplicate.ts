@@ -27,8 +27,8 @@ export async function duplicateTemplate(
 
 /** Shortens a name that the suffix would make too long, never within a character. */
 function copyName(name: string): string {
-  let kept = name
-  while (kept.length + SUFFIX.length > MAX_NAME_LENGTH)
-    kept = Array.from(kept).slice(0, -1).join('')
-  return kept + SUFFIX
+  let shortened = name
+  while (shortened.length + SUFFIX.length > MAX_NAME_LENGTH)
+    shortened = Array.from(shortened).slice(0, -1).join('')
+  return shortened + SUFFIX
 }

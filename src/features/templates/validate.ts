@@ -71,12 +71,12 @@ export async function checkFields(deps: CheckDeps, fields: TemplateChanges): Pro
 
 /** @throws AppError FORBIDDEN unless the sender's domain is verified for the project */
 export async function requireSender(tx: Tx, projectId: string, from: ParsedAddress): Promise<void> {
-  const isIt = and(
+  const isVerifiedDomain = and(
     eq(domains.projectId, projectId),
     eq(domains.domain, from.domain),
     eq(domains.isVerified, true),
   )
-  const known = await tx.select({ id: domains.id }).from(domains).where(isIt).get()
+  const known = await tx.select({ id: domains.id }).from(domains).where(isVerifiedDomain).get()
   if (known !== undefined) return
   const text = `The sender domain ${from.domain} is not verified for this project.`
   throw new AppError('FORBIDDEN', text)
