@@ -184,8 +184,9 @@ async function sendNow(deps: TryDeps, progress: Progress): Promise<SendResult> {
     current.peer = { host, address }
     const { recipient, reversePath } = task
     const needsSmtputf8 = composed.needsSmtputf8 || hasUtf8(recipient) || hasUtf8(reversePath)
-    const envelope = { reversePath, recipient, needsSmtputf8 }
-    return await session.send({ ...envelope, message: composed.octets, beganAt, current })
+    const message = composed.octets
+    const input = { reversePath, recipient, needsSmtputf8, message, beganAt, current }
+    return await session.send(input)
   } catch (error) {
     return { outcome: ownFailure(describeError(error), deps.now() - beganAt), isStale: false }
   }
