@@ -1,7 +1,7 @@
 /**
  * The reasons for which `/health` answers `degraded`. Each part of the server sets its own reason under
  * a fixed cause and clears it when the trouble is over. A reason has no other effect: the part itself
- * decides whether mail goes on or waits.
+ * decides whether it keeps working or waits.
  */
 
 /** The causes; each has at most one reason. */

@@ -4,7 +4,7 @@
  */
 import type { CommandSpec } from './engine/command.ts'
 
-/** The groups of commands and what `pillarbox --help` says of each. */
+/** The groups of commands and their descriptions in `pillarbox --help`. */
 export const groups: Record<string, string> = {
   config: 'check and show the configuration',
   user: 'manage users',

@@ -8,7 +8,7 @@ import path from 'node:path'
 import sea from 'node:sea'
 import { sourcePath } from './asset-sources.ts'
 
-/** Returns the bytes of one asset. @throws for an unknown name, which is a bug of ours */
+/** Returns the bytes of one asset. @throws for an unknown name, which is a bug */
 export function readAsset(name: string): Buffer {
   return sea.isSea() ? embedded(name) : readFileSync(assetSource(name))
 }

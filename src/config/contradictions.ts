@@ -7,12 +7,12 @@ import { formatListenAddress, isLoopbackHost } from './values/listen-address.ts'
 type Finding = { key: SettingKey; found: string; expected: string }
 
 type Rule = {
-  /** The rule is skipped while one of these keys is invalid by itself. */
+  /** The rule is skipped while the value of one of these keys is invalid. */
   keys: SettingKey[]
   check(values: SettingValues): Finding[]
 }
 
-/** `isBroken` tells whether a key is invalid by itself. */
+/** `isBroken`: whether the value of a key is invalid. */
 export function findContradictions(
   values: SettingValues,
   isBroken: (key: SettingKey) => boolean,

@@ -93,7 +93,7 @@ export async function requireChunks(
   throw new AppError('DATABASE_ERROR', 'The message could not be stored completely.')
 }
 
-/** Reads chunks; ends early where one is missing, because the owner was cleared meanwhile. */
+/** Reads chunks; ends early where one is missing, because the owner has been cleared. */
 export async function* readChunks(
   { read }: Pick<Store, 'read'>,
   { ownerId, first, count }: Place & { count: number },
@@ -108,7 +108,7 @@ export async function* readChunks(
 
 /**
  * Deletes the chunks of an owner that was not written or no longer refers to them. Never rejects:
- * `deleteExpiredChunks` deletes what remains.
+ * `deleteExpiredChunks` deletes the rest.
  */
 export async function discardChunks(store: Store, ownerId: string): Promise<void> {
   await deleteChunks(store, ownerId).catch(() => undefined)

@@ -2,10 +2,9 @@
  * The look-ups that every request and every delivery repeats: projects by key, sender domains with
  * their signing keys, templates, the domains an operator holds back.
  *
- * Only what serves is remembered, neither what was not found nor a disabled project, so that a
- * refusal always comes from the database itself. Our own writers call `drop` after their commit,
- * and a write by another process drops everything (`Store.onExternalChange`), which is how the
- * command line takes effect on a running server.
+ * Missing rows and disabled projects are not cached, so a refusal always comes from the database.
+ * Writers in this process call `drop` after their commit. A write by another process empties the
+ * cache (`Store.onExternalChange`), so commands take effect on a running server.
  */
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
@@ -33,7 +32,7 @@ export type Directory = {
   findProject(id: string): Promise<Project | undefined>
   /** `domain` in A-label form; undefined unless it is verified for this very project. */
   findSenderDomain(projectId: string, domain: string): Promise<SenderDomain | undefined>
-  /** Whose mailboxes those of `domain` (A-labels) are: it is verified, and its MX is us. */
+  /** The project that has verified `domain` (A-labels), if the domain's MX is this server. */
   findMailboxDomain(domain: string): Promise<{ projectId: string } | undefined>
   /** Whether any project has verified it (A-labels). */
   isVerifiedDomain(domain: string): Promise<boolean>
@@ -42,7 +41,7 @@ export type Directory = {
   findTemplate(projectId: string, id: string): Promise<Template | undefined>
   /** Recipient domains held back by an operator, in A-label form. */
   heldDomains(): Promise<ReadonlySet<string>>
-  /** Forgets everything; for `Tx.afterCommit` of whoever changed one of these. */
+  /** Empties the cache; writers of these rows call it by `Tx.afterCommit`. */
   drop(): void
   /** Calls `fn` after each `drop`; the function returned ends it. */
   onDrop(fn: () => void): () => void
@@ -94,12 +93,12 @@ export function createDirectory({ store, keyring }: { store: Store; keyring: Key
   }
 }
 
-/** What stands for a secret key in the database. */
+/** The digest of a secret key, as the database has it. */
 export function digestSecret(secretKey: string): string {
   return hash('sha256', secretKey)
 }
 
-/** A bounded memory; what was being looked up when `drop` came is not kept. */
+/** A bounded cache; a look-up during which `drop` is called is not cached. */
 function createMemory() {
   const known = new LRUCache<string, object>({
     max: MAX_REMEMBERED,
@@ -110,12 +109,12 @@ function createMemory() {
   let generation = 0
   async function remember<T extends object>(
     key: string,
-    look: () => Promise<T | undefined>,
+    load: () => Promise<T | undefined>,
   ): Promise<T | undefined> {
     const hit = known.get(key)
     if (hit !== undefined) return hit as T
     const asOf = generation
-    const found = await look()
+    const found = await load()
     const isRefusal = found === undefined || ('isDisabled' in found && found.isDisabled === true)
     if (!isRefusal && asOf === generation) known.set(key, found)
     return found
@@ -132,7 +131,7 @@ function createMemory() {
   return { remember, drop, onDrop }
 }
 
-/** Bytes, roughly: what is long is text. */
+/** Approximate bytes: long values are texts. */
 function sizeOf(value: unknown): number {
   if (typeof value === 'string') return 32 + 2 * value.length
   if (typeof value !== 'object' || value === null) return 8

@@ -63,7 +63,7 @@ type Shape<Query, Body> = {
   takesForm?: boolean
   /** The handler reads the body from `stream`; these are its content type and schema for the description. */
   takesStream?: { contentType: string; schema: z.ZodType }
-  /** Of the decoded body; 1 MB unless given. */
+  /** The limit of the decoded body; 1 MB unless given. */
   maxBodyBytes?: number
   takesIdempotencyKey?: boolean
   /**
@@ -71,7 +71,7 @@ type Shape<Query, Body> = {
    * GET and DELETE on routes that need a key.
    */
   growsDisk?: boolean
-  /** Admits this body to an operation that grows the disk even on a full disk: it protects people. */
+  /** Admits this body to an operation that grows the disk even on a full disk, because it protects people. */
   protects?(givenBody: unknown): boolean
   /** Shows an error as something other than the envelope. */
   showError?(error: AppError, incoming: IncomingMessage): Promise<HttpResponse>
@@ -85,7 +85,7 @@ type Shape<Query, Body> = {
   isUnlogged?: boolean
 }
 
-/** `Request` is what `run` needs: any call, or one with a caller. */
+/** `Request`: the calls that `run` takes, with or without a caller. */
 export type Operation<Request extends RawCall> = Omit<
   Shape<unknown, unknown>,
   'query' | 'body' | 'maxBodyBytes' | 'isHidden' | 'isUnlogged'
@@ -98,7 +98,7 @@ export type Operation<Request extends RawCall> = Omit<
   run: (call: Request) => Promise<HttpResponse>
 }
 
-/** Of an operation that names no limit. */
+/** The limit for operations that set none. */
 export const DEFAULT_BODY_BYTES = 1024 * 1024
 
 /** An operation that needs no caller. */

@@ -1,4 +1,4 @@
-/** What operations are made from. */
+/** The dependencies of operations. */
 import type { Core } from '../features/core.ts'
 import type { Traffic } from './exchange/traffic.ts'
 import type { Layout } from './pages/layout.ts'

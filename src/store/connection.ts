@@ -17,15 +17,15 @@ export type Shape = 'run' | 'rows' | 'row' | 'records' | 'record'
 export type Connection = {
   /** The database file. */
   path: string
-  /** Runs one statement, prepared once. @throws AppError DATABASE_ERROR, or what SQLite says. */
+  /** Runs one statement, prepared once. @throws AppError DATABASE_ERROR, or SQLite's error. */
   run(text: string, params: readonly unknown[], shape: Shape): unknown
   /** The number of statements so far that may have changed the database. */
   writes(): number
-  /** A statement without parameters that gives no rows, as BEGIN. @throws what SQLite says. */
+  /** A statement without parameters that gives no rows, as BEGIN. @throws SQLite's error. */
   command(text: string): () => void
   /** The single value of a pragma or of a query without parameters. */
   value(text: string): () => unknown
-  /** Several statements without parameters. @throws what SQLite says. */
+  /** Several statements without parameters. @throws SQLite's error. */
   script(text: string): void
   isInTransaction(): boolean
   close(): void
@@ -41,7 +41,7 @@ export type ConnectionOptions = {
 
 const MAX_STATEMENTS = 500
 
-/** @throws what SQLite says, SQLITE_BUSY included. */
+/** @throws SQLite's error, such as SQLITE_BUSY */
 export function openConnection(options: ConnectionOptions): Connection {
   const { path, nativeBinding, isReadOnly = false, busyTimeoutMs } = options
   const database = new Database(path, {

@@ -112,7 +112,7 @@ export function jsonNumber(value: number): SQL {
   return sql`json_extract(${JSON.stringify(value)}, '$')`
 }
 
-/** What names `key` in a JSON object to the engine; the key may be any text. */
+/** The engine's path to `key` in a JSON object; the key may be any text. */
 export function jsonPath(key: string): string {
   return `$.${JSON.stringify(key)}`
 }

@@ -22,7 +22,7 @@ export type PoolOptions<State, Message> = {
   maxThreads: number
   launch(): { worker: Worker; state: State }
   received(thread: PoolThread<State>, message: Message): void
-  /** `error`: what the thread threw; undefined if it was ended. Called by `stop`, too. */
+  /** `error`: the error that the thread threw; undefined if it was ended. `stop` calls it as well. */
   ended(thread: PoolThread<State>, error: unknown): void
   /** How long to start no thread after `failedStarts` failures in a row; default: no pause. */
   pauseMs?(failedStarts: number): number

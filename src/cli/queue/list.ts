@@ -98,12 +98,18 @@ function describeMore(total: number | null, limit: number): string[] {
 }
 
 /** Describes finished mail, below the list of mail on its way. */
-function describeEnded({ counts, lookedAt }: EndedCount, input: Input, shown: number): string[] {
+function describeEnded(
+  { counts, searchedRows }: EndedCount,
+  input: Input,
+  shown: number,
+): string[] {
   const given = input.text('state')
   if (counts.length === 0 || (given !== undefined && shown > 0)) return []
   const figures = counts.map(({ state, count }) => `${count} ${state}`).join(', ')
   const among =
-    lookedAt === null ? 'Finished mail' : `Finished mail among the newest ${lookedAt} emails`
+    searchedRows === null
+      ? 'Finished mail'
+      : `Finished mail among the newest ${searchedRows} emails`
   const command = formatCommand(['queue', 'list', ...repeatFilter(input), '--state', 'ended'])
   return [`${among}: ${figures}. To list it: ${command}`]
 }

@@ -1,5 +1,5 @@
 /**
- * Exports contacts as CSV (RFC 4180, UTF-8) page by page, without holding what has been sent. Text
+ * Exports contacts as CSV (RFC 4180, UTF-8) page by page, without keeping sent pages in memory. Text
  * that a spreadsheet program would take for a formula is escaped (csv/cell.ts), and an exported file
  * can be imported again without loss.
  */

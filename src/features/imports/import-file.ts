@@ -38,7 +38,7 @@ export type ImportFile = {
    * @throws AppError DATABASE_ERROR; CONFLICT when the project has too many unfinished imports
    */
   finish(options: ImportOptions): Promise<string>
-  /** Deletes the file. Never rejects: `deleteExpiredImportFiles` deletes what remains. */
+  /** Deletes the file. Never rejects: `deleteExpiredImportFiles` deletes the rest. */
   discard(): Promise<void>
 }
 

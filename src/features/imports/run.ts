@@ -39,7 +39,7 @@ export type Tally = {
 
 export type RowContext = { header: Header; options: ImportPayload }
 
-/** What a kind of import does with its rows. */
+/** The work of an import kind on its rows. */
 export type RowHandler<Entry> = {
   /** Parses a row. @throws AppError for an invalid row */
   read(record: CsvRecord, sheet: RowContext): Entry
@@ -210,7 +210,7 @@ function countRow(
   })
 }
 
-/** Returns what is wrong with a row. @throws the error itself when the row did not cause it */
+/** Returns the fault of a row. @throws the error itself if the row did not cause it */
 function reasonOf(error: unknown): string {
   if (!(error instanceof AppError) || error.code !== 'VALIDATION_ERROR') throw error
   const [fault] = error.fields ?? []

@@ -1,7 +1,7 @@
 /**
- * Deletes expired content: bodies and attachments `retention.body_days` after their last use, and the
- * snapshot that an email was rendered with as many days after its acceptance. The rows of emails
- * stay, and the links of bodies, because recipients may still click them. Mail in the queue keeps
+ * Deletes expired content: bodies and attachments `retention.body_days` after their last use, and
+ * the snapshot of an email's data that many days after its acceptance. The rows of emails and the
+ * links of bodies stay, because recipients may still click the links. Mail in the queue keeps
  * its content.
  *
  * The reader threads search; transactions are short.

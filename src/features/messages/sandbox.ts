@@ -1,4 +1,4 @@
-/** The mail that the sandbox's own SMTP sink took instead of the internet. */
+/** The messages that the SMTP sink of the sandbox received instead of the internet. */
 import { notFound } from '../../errors.ts'
 import { desc, eq, lte, max } from '../../store/drizzle.ts'
 import { sandboxMessages } from '../../store/schema/service.ts'
@@ -7,7 +7,7 @@ import type { Base } from '../base.ts'
 export type SandboxMessage = {
   id: number
   receivedAt: number
-  /** Its From field, as people read it. */
+  /** The From field, decoded. */
   sender: string
   recipient: string
   subject: string

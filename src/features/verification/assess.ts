@@ -1,5 +1,5 @@
 /**
- * Assesses an address by what is known of its domain. An address is invalid if it is malformed, or if
+ * Assesses an address by the facts about its domain. An address is invalid if it is malformed, or if
  * its domain does not exist or accepts no mail. The caller weighs the other findings: disposable,
  * forwarding, mistyped, plus-addressed. No mail server is asked.
  */

@@ -17,7 +17,7 @@ const GROWTH_BYTES = 1024 * 1024
 export type ReadBody = { value: unknown; sizeBytes: number }
 
 export type BodyLimits = {
-  /** Of the decoded body. */
+  /** The limit of the decoded body. */
   maxBytes: number
   share: BodyShare
   /** Called before the first read. */

@@ -9,7 +9,7 @@ import { validate } from '../validation/validation.ts'
 import { MAX_OTHER_BYTES, readForm } from './multipart.ts'
 
 const MAX_FILE_BYTES = 5 * 1024 * 1024
-/** Of a whole form. */
+/** The limit of a whole form. */
 export const MAX_CSV_FORM_BYTES = MAX_FILE_BYTES + MAX_OTHER_BYTES
 /** Characters of a file's name that are stored. */
 const MAX_FILENAME_LENGTH = 255

@@ -1,4 +1,4 @@
-/** A request under way: what the server knows of it, from routing to the end of its response. */
+/** The state of a request, from routing to the end of its response. */
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Caller } from '../../features/accounts/caller.ts'
@@ -13,7 +13,7 @@ import { sendContinueFor } from '../server/expectation.ts'
 import { commonHeaders } from './response-headers.ts'
 import type { Traffic } from './traffic.ts'
 
-/** What the exchanges of a server share. */
+/** The state that the exchanges of a server share. */
 export type ExchangeDeps = {
   core: Core
   proxies: AddressList

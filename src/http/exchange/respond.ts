@@ -80,7 +80,7 @@ async function runSteps(deps: ExchangeDeps, exchange: Exchange): Promise<HttpRes
       path,
     })
   }
-  // After the idempotency key: a request that was accepted before is told so on a full disk too.
+  // After the idempotency key: a repeated request gets its first answer even if the disk is full.
   const isRefused = route.growsDisk && core.disk.isLow()
   if (isRefused && route.protects === undefined) throw diskFull()
   const body = route.body === undefined ? undefined : await takeBody(deps, exchange)

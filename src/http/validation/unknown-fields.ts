@@ -1,11 +1,11 @@
 /**
  * Warnings about unknown fields of a request. The request takes effect without them, and the
- * response contains the warnings. For the field names of other mail services they suggest ours.
+ * response contains the warnings. For the field names of other mail services they suggest Pillarbox's.
  */
 import type { z } from 'zod'
 import { findClosest } from '../../config/layers/closest.ts'
 
-/** From fields of other APIs, and misspellings that a spelling check does not find, to ours. */
+/** Maps fields of other APIs, and misspellings that a spelling check misses, to Pillarbox's fields. */
 export type FieldAliases = Readonly<Record<string, string>>
 
 /** Warnings for further unknown fields are left out. */

@@ -13,7 +13,7 @@ export type Hop = {
   /** Version and cipher; null without TLS. */
   tls: string | null
   id: string
-  /** Null if there are several, so that they do not learn of each other. */
+  /** Null if there are several, so that recipients do not see each other's addresses. */
   recipient: string | null
   /** Epoch ms. */
   at: number

@@ -1066,7 +1066,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
   {
     class: 'hard',
     reason: 'hostunknown',
-    // Codes of SPF and reverse DNS: the host is ours.
+    // Codes of SPF and reverse DNS: they concern this server's host.
     unless: ['7.23', '7.24', '7.25', '7.27'],
     text: anyOf(
       /(?:host|domain)(?: or domain)?(?: name)? (?:is )?(?:unknown|not found|does(?:n't| not) exist|invalid)/,

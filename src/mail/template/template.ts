@@ -46,7 +46,7 @@ export type TemplateFault = { message: string; line: number | null; column: numb
 /** `at`: epoch ms, the value of the date `now`; `limits`: `FULL_LIMITS` by default. */
 export type RenderOptions = { at?: number; limits?: RenderLimits }
 
-/** `fault`: the reason why the text is not what the template's author intended. */
+/** `fault`: the reason why the text differs from the author's intention. */
 export type Rendered = { text: string; fault: TemplateFault | undefined }
 
 /** The library's message for an exceeded time limit. */

@@ -15,7 +15,7 @@ import type {
 } from './thread-messages.ts'
 
 export type StoreThread = {
-  /** @throws AppError DATABASE_ERROR, also when the thread dies; what SQLite says. */
+  /** @throws AppError DATABASE_ERROR, also when the thread dies; or SQLite's error. */
   ask(request: Query | Checkpoint): Promise<unknown>
   /** Requests that have no answer yet. */
   pending(): number

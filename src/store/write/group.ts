@@ -60,11 +60,11 @@ type Deps = {
 }
 
 export type GroupRunner = {
-  /** Opens the transaction. @throws what SQLite says; SQLITE_BUSY when others are writing. */
+  /** Opens the transaction. @throws SQLite's error; SQLITE_BUSY when others are writing. */
   begin(): void
   /**
    * Takes requests from the front of `queue`, runs them, commits and settles them; puts back those
-   * that run a second time. Resolves to the milliseconds that the event loop took meanwhile.
+   * that run a second time. Resolves to the milliseconds for which the event loop ran other work.
    */
   run(queue: Request[]): Promise<number>
 }
@@ -161,7 +161,7 @@ type Group = {
   watch(): void
   /** Lets the event loop turn if the closure has run long enough. */
   turnOver(): Promise<void>
-  /** The time that the event loop took meanwhile. */
+  /** The time for which the event loop ran other work. */
   turnedMs(): number
   close(): void
 }

@@ -1,4 +1,4 @@
-/** Many emails on their way at once, and what becomes of them. */
+/** Sends many emails at once and settles their attempts. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Core } from '../../../src/features/core.ts'
@@ -17,19 +17,19 @@ import { attempted, type OutcomeKind, openSender, type Sender } from './sender.t
 
 export type End = { kind: OutcomeKind; change?: Partial<AttemptOutcome> }
 
-/** Domain does not exist, as `mx-route.ts` has it. */
+/** The outcome for a domain that does not exist. */
 export const noSuchDomain: End = {
   kind: 'hard',
   change: { host: null, address: null, reply: null, error: 'the domain does not exist' },
 }
 
 export type Bounces = Sender & {
-  /** Sends to each of these addresses, subscribed if new, and ends all of them so; the emails' ids. */
+  /** Sends to each address (new contacts are subscribed) and settles each email; returns the ids. */
   end(to: readonly string[], end: End | ((index: number) => End)): Promise<string[]>
   listed(): Promise<string[]>
   held(): Promise<string[]>
   subscribed(): Promise<string[]>
-  /** Names of the subscription events, with their reasons. */
+  /** The names of the subscription events, with their reasons. */
   flips(): Promise<string[]>
 }
 

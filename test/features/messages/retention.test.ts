@@ -10,7 +10,7 @@ import { openSender, type Sender } from './sender.ts'
 
 const DAY = 86_400_000
 
-/** An email as it was accepted `days` ago: with an id of that time. */
+/** Inserts an email accepted `days` ago, with an id of that time. */
 async function backdated(
   sender: Sender,
   days: number,
@@ -44,7 +44,7 @@ async function isWhole(sender: Sender, id: string): Promise<boolean[]> {
   return [(await contentOf(sender, id))?.body !== null, variables !== null, headers !== null]
 }
 
-test('with its body, the data an email was rendered with goes; the record stays', async (t) => {
+test('the body and the data of an email are deleted; the record stays', async (t) => {
   const sender = await openSender(t)
   const old = await backdated(sender, 91)
   const recent = await backdated(sender, 89)
@@ -60,7 +60,7 @@ for (const change of [
   { state: 'queued', dueAt: START },
   { state: 'sending', leaseUntil: START },
 ] as const) {
-  test(`mail that is ${change.state} keeps what it needs, however old`, async (t) => {
+  test(`mail that is ${change.state} keeps its content, however old`, async (t) => {
     const sender = await openSender(t)
     const id = await backdated(sender, 400, change)
     assert.equal(await deleteExpiredContent(sender.core), 0)
@@ -68,7 +68,7 @@ for (const change of [
   })
 }
 
-test('the way back goes on while there is something to clear', async (t) => {
+test('the search goes further back while it finds content to delete', async (t) => {
   const sender = await openSender(t)
   const ids = [
     await backdated(sender, 91),
@@ -79,7 +79,7 @@ test('the way back goes on while there is something to clear', async (t) => {
   for (const id of ids) assert.deepEqual(await isWhole(sender, id), [false, false, false])
 })
 
-test('a text part goes with its body', async (t) => {
+test('a text part is deleted with its body', async (t) => {
   const sender = await openSender(t)
   const old = await backdated(sender, 91)
   const isIt = eq(contents.id, (await sender.email(old)).contentId)
@@ -89,7 +89,7 @@ test('a text part goes with its body', async (t) => {
   assert.deepEqual([body, text], [null, null])
 })
 
-test('the links of a body outlive it, those of a text are none', async (t) => {
+test('the links of a body outlive it; a text part has no links', async (t) => {
   const sender = await openSender(t)
   const old = await backdated(sender, 91)
   const text = await backdated(sender, 91)

@@ -1,4 +1,4 @@
-/** A project that may send from example.test, over a real database, and an outbound that obeys. */
+/** A project that may send from example.test, on a real database, with a fake outbound. */
 import type { TestContext } from 'node:test'
 import type { Core } from '../../../src/features/core.ts'
 import {
@@ -27,15 +27,15 @@ import {
 export type Sender = {
   core: TestCore
   project: Project
-  /** What time it is; tests may change it. */
+  /** The current time; tests may change it. */
   clock: { now: number }
-  /** What was handed to outbound, in order. */
+  /** The tasks that were handed to outbound, in order. */
   tasks: DeliveryTask[]
-  /** How many more messages a site takes; 1,000 unless a test says otherwise. */
+  /** The remaining capacity of each site; 1,000 unless a test sets it. */
   capacity: Map<string, number>
-  /** Sites that take nothing, until when (epoch ms) and why. */
+  /** Paused sites: until when (epoch ms) and why. */
   pauses: Map<string, { until: number; reason: string }>
-  /** Sites that were found to take nothing or little, when (epoch ms) and why. */
+  /** Restricted sites: the time of the attempt that showed it (epoch ms) and why. */
   restrictions: Map<string, { triedAt: number; reason: string }>
   send(request?: Partial<SendRequest>, options?: SendOptions): Promise<Accepted>
   email(id: string): Promise<Email>
@@ -174,7 +174,7 @@ const delivered: AttemptOutcome = {
 
 export type OutcomeKind = 'delivered' | 'relayed' | 'hard' | 'bounced' | 'deferred' | 'failed'
 
-/** What outbound would report of a task. */
+/** Makes the result of outbound for a task. */
 export function attempted(
   task: DeliveryTask,
   kind: OutcomeKind,

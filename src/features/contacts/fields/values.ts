@@ -38,7 +38,7 @@ async function findValues(deps: Deps, search: Search): Promise<FieldValue[]> {
   const { limit } = search
   if ((await countContactsWithKey(deps.store.scan, search)) === 0) return []
   const first = await readBoth(deps, search, limit)
-  // A text and the number that it spells are one value, so twice as many rows are enough.
+  // A text and the number that it spells are one value, so twice the number of rows is enough.
   const isShort = first.found.size < limit && first.hasMore
   const { found } = isShort ? await readBoth(deps, search, 2 * limit) : first
   return [...found].slice(0, limit).sort(compareValues)

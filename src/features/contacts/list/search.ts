@@ -46,7 +46,7 @@ const countProject = statement<{ contacts: number }>(
   () => sql`select contact_count as contacts from projects where id = ${parameter('projectId')}`,
 )
 
-/** `isExact`: short parts are searched for in all contacts, too, however many there are. */
+/** `isExact`: short parts, too, are searched in all contacts instead of the newest. */
 export async function findSource(
   deps: Deps,
   scope: ContactScope,

@@ -47,7 +47,7 @@ export async function deleteContacts(
 
 /**
  * Deletes most of a long history before the contacts themselves are deleted, in transactions that
- * leave the writer to others in between. What remains is short and is deleted with its contact.
+ * leave the writer to others in between. The short rest is deleted with its contact.
  */
 export async function deleteLongHistory(
   { store }: Deps,

@@ -42,7 +42,7 @@ export function isHeavy({ request, data, content }: EmailPlan): boolean {
 }
 
 /**
- * Writes the emails of a plan, one for each recipient and in their order. The queue learns of them
+ * Writes the emails of a plan, one for each recipient and in their order. The queue is notified
  * when the transaction is durable.
  * @throws AppError BAD_REQUEST (marketing to an unsubscribed contact), DATABASE_ERROR
  */

@@ -21,7 +21,7 @@ export type MessageRequest = { project: Project; request: SendRequest }
 /** The emails, and when they were accepted (epoch ms). */
 export type AcceptedMessage = { emails: AcceptedEmail[]; at: number }
 
-/** What an idempotent operation needs besides: its key, and the answer that the key's row keeps. */
+/** The key of an idempotent operation, and the answer that is stored with the key. */
 export type IdempotentForm<Answer> = {
   idempotency: { key: string; method: string; path: string } | undefined
   /** Makes the `data` of the response. */
@@ -34,7 +34,7 @@ export type MessageDeps = AcceptDeps &
 const ORIGIN: EmailOrigin = { source: 'TRANSACTIONAL', class: TRANSACTIONAL_CLASS }
 
 /**
- * Accepts a request once: with a key, a second request is refused and told the answer of the first.
+ * Accepts a request once: with a key, a second request is refused, with the answer of the first.
  * @throws AppError as `acceptMessage`, and IDEMPOTENCY_KEY_REUSED
  */
 export async function acceptOnce<Answer extends Record<string, unknown>>(

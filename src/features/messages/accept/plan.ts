@@ -22,7 +22,7 @@ export type { StoredAttachment } from '../../../store/schema/messages.ts'
 
 export type NamedAddress = { address: ParsedAddress; name: string | null }
 
-/** A send request whose shape has been checked; what the project allows is checked here. */
+/** A send request with a valid shape; `planEmails` checks it against the project. */
 export type SendRequest = {
   to: readonly NamedAddress[]
   subject?: string | undefined

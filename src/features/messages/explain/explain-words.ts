@@ -1,4 +1,4 @@
-/** Parts of the sentences about an email: replies of remote servers, and what they mean. */
+/** Parts of the sentences about an email: replies of remote servers and their meaning. */
 import { formatSecond } from '../../../clock.ts'
 import { displayDomain } from '../../../mail/address/address.ts'
 import type { SiteStatus } from '../../../outbound/sites/site-status.ts'

@@ -61,7 +61,7 @@ type EventEmail = Pick<Email, 'id' | 'projectId' | 'contactId'>
 type EndedEmail = EventEmail & Pick<Email, 'recipient' | 'attemptCount'>
 type Deps = Pick<Base, 'log' | 'counters'>
 
-/** What an attempt makes of its email; the instants are null unless the attempt sets them. */
+/** The changes of an email by an attempt; instants that the attempt does not set are null. */
 export type Transition = Pick<
   Email,
   'status' | 'error' | 'dueAt' | 'sentAt' | 'deliveredAt' | 'bouncedAt' | 'providerId'
@@ -160,7 +160,7 @@ const setDelivered = statement((db) =>
     .where(eq(emails.id, parameter('id'))),
 )
 
-/** Writes what attempts made of their emails; false for those that are no longer being sent. */
+/** Writes the outcomes of attempts to their emails; false for emails that are no longer being sent. */
 export async function settleAttempts(
   tx: Tx,
   settlements: readonly Settlement[],
@@ -189,7 +189,7 @@ function attemptEvents({ email, transition }: Settlement, at: number): NewEvent[
   return events
 }
 
-/** The end of an email that no attempt and no report decides. */
+/** The end of an email without an attempt or a report. */
 export type End =
   | { state: 'failed'; error: string; reason: FailureReason }
   | { state: 'suppressed' }

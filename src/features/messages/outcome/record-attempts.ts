@@ -1,6 +1,6 @@
 /**
- * Records what attempts made of their emails: state, attempt rows, events, known domains, and what a
- * bounce means for its address, in one transaction. `final-state.ts` has the table of states.
+ * Records attempts in one transaction: the states of their emails, attempt rows, events, known
+ * domains, and the suppressions and strikes of bounces. `final-state.ts` has the table of states.
  */
 import type { AttemptOutcome } from '../../../outbound/attempt.ts'
 import { outcomeText } from '../../../outbound/outcomes.ts'

@@ -1,5 +1,5 @@
 /**
- * Decides what a bounce means for its address: a suppression, a strike, or nothing.
+ * Applies a bounce to its address: a suppression, a strike, or nothing.
  *
  * A verdict of this server (from a session or from DNS) may be a mistake of this server, which would
  * hit many addresses at once: its suppression may be held (`held-suppression.ts`). A bounce that
@@ -29,7 +29,7 @@ type Deps = { fuse: Fuse }
 const RECHECK_AFTER_MS = DAY_MS
 
 /**
- * Applies a bounce that a report tells of. The class `hard` suppresses the address at once; a full or
+ * Applies a bounce that another server reports. The class `hard` suppresses the address at once; a full or
  * disabled mailbox and an unexplained 5xx are strikes; a refusal that is not the fault of the address
  * (our host on a blocklist, the content, a policy) changes nothing.
  */

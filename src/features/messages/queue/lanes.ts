@@ -13,9 +13,9 @@ import type { QueueLane } from './notifier.ts'
 export type Lanes = {
   /** Notes that an email of the lane is due at `dueAt`; an earlier known time stays. */
   note(lane: QueueLane, dueAt: number): void
-  /** Replaces what is known of the lane: when its earliest email is due, or null when it is empty. */
+  /** Sets when the lane's earliest email is due; null if the lane is empty. */
   settle(lane: QueueLane, dueAt: number | null): void
-  /** The lane's earliest email is due then or later; undefined when the lane is not known. */
+  /** A lower bound of the time when the lane's earliest email is due; undefined for an unknown lane. */
   dueAt(lane: QueueLane): number | undefined
   /** At most `maxVisits` due lanes of each class, the most urgent class first. */
   listDue(now: number, maxVisits: number): QueueLane[]

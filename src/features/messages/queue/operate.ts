@@ -50,7 +50,7 @@ async function retryEmail(
       ...renewed,
       state: email.attemptCount === 0 ? 'queued' : 'deferred',
       status: 'PENDING',
-      // What has been due for a while keeps its place before what came later.
+      // An email that was due already keeps its place before later ones.
       dueAt: Math.min(email.dueAt ?? now, now),
       updatedAt: now,
     })

@@ -1,9 +1,10 @@
 /**
- * Looking at the queue, on the reader threads. What is on its way is found through the three
- * partial indexes of `emails`, by terms that SQLite can compare with theirs: literal ones. They are
- * named, for an order by row number tempts it to read the table instead. All mail to one recipient
- * is found through the contacts of that address, and what is on its way to it as above, for a
- * contact may have changed its address since.
+ * Lists and counts the mail of the queue, on the reader threads. Mail on its way is found through
+ * the three partial indexes of `emails`: their terms are repeated as literals, because SQLite does
+ * not match parameters with the terms of an index. The statements name the index; otherwise SQLite
+ * would read the table to get the order by row number. Mail to one recipient is found through the
+ * contacts of that address. Its mail on the way is found through the partial indexes as well,
+ * because a contact may have changed its address since.
  */
 
 import { parseDomain } from '../../../mail/address/address.ts'
@@ -16,7 +17,7 @@ import type { ExplainedEmail } from '../explain/facts.ts'
 import { ANY_CLASS_TERM } from './any-class.ts'
 
 export type QueueFilter = {
-  /** `ended`: in any of the states in which mail to others ends. */
+  /** `ended`: in any final state. */
   state?: QueueState | 'ended' | undefined
   /** Recipient domain, A-label. */
   domain?: string | undefined
@@ -59,11 +60,11 @@ const ON_THE_WAY: Partial<Record<QueueState, Part>> = {
   held: HELD,
 }
 
-/** What has ended has no index: looked through in pages, and no further back than that. */
+/** Finished mail has no index: it is searched in pages of this many rows, newest first. */
 export const PAGE = 20_000
-const MAX_LOOKED_THROUGH = 1_000_000
-/** For a recipient who is no contact any more. */
-const MAX_LOOKED_THROUGH_FOR_ONE = 100_000
+const MAX_SEARCHED = 1_000_000
+/** The limit for a recipient without a contact. */
+const MAX_SEARCHED_FOR_RECIPIENT = 100_000
 
 const columns = {
   id: emails.id,
@@ -91,20 +92,20 @@ const columns = {
 type Deps = Pick<Base, 'store'>
 
 /**
- * Newest first; without a state, what is still on its way, and of one recipient all there is. Of a
- * state in which emails end, those among the newest million.
+ * Lists emails, newest first. Without a state: all mail to the recipient of the filter, else mail on
+ * its way. Emails in a final state are searched among the newest million.
  */
 export async function listQueue(deps: Deps, filter: QueueFilter): Promise<QueuedEmail[]> {
   if (filter.recipient !== undefined) return listOfRecipient(deps, filter)
-  if (isOfEnded(filter)) return listEnded(deps, filter, MAX_LOOKED_THROUGH)
+  if (isOfEnded(filter)) return listEnded(deps, filter, MAX_SEARCHED)
   return listRows(deps, queueCondition(filter), limitOf(filter))
 }
 
-/** How many there are, whatever the limit; null of what has ended, which has no index. */
+/** Counts matching emails without the limit; null if it is unknown: finished mail has no index. */
 export async function countListed({ store }: Deps, filter: QueueFilter): Promise<number | null> {
   if (filter.recipient === undefined && isOfEnded(filter)) return null
   const { count } = await store.scan.get<{ count: number }>(listedCount(filter))
-  // Found by looking through the newest: he is no contact any more.
+  // The recipient has no contact: `listQueue` searches the newest emails instead.
   return count === 0 ? null : count
 }
 
@@ -119,18 +120,18 @@ function isOfEnded({ state }: QueueFilter): boolean {
 
 async function listOfRecipient(deps: Deps, filter: QueueFilter): Promise<QueuedEmail[]> {
   const found = await listRows(deps, recipientCondition(filter), limitOf(filter))
-  return found.length > 0 ? found : listEnded(deps, filter, MAX_LOOKED_THROUGH_FOR_ONE)
+  return found.length > 0 ? found : listEnded(deps, filter, MAX_SEARCHED_FOR_RECIPIENT)
 }
 
 async function listEnded(
   { store }: Deps,
   filter: QueueFilter,
-  lookedThrough: number,
+  maxRows: number,
 ): Promise<QueuedEmail[]> {
   const found: QueuedEmail[] = []
   const [newest] = await store.scan.all<{ number: number | null }>(newestNumber())
   let before = (newest?.number ?? 0) + 1
-  const end = Math.max(0, before - lookedThrough)
+  const end = Math.max(0, before - maxRows)
   while (before > end && found.length < limitOf(filter)) {
     const page = and(wanted(filter), isNumbered({ from: before - PAGE, before }))
     found.push(...(await listRows({ store }, page, limitOf(filter) - found.length)))
@@ -162,7 +163,7 @@ export function isNumbered({ from, before }: { from: number; before: number }): 
   return sql`${rowNumber()} >= ${from} and ${rowNumber()} < ${before}`
 }
 
-/** The condition of what is on its way, in one of its states or in any. */
+/** The condition for mail on its way, in one state or in any. */
 export function queueCondition(filter: QueueFilter): SQL {
   return isAmong(queueRows(filter), filter)
 }
@@ -171,7 +172,7 @@ function queueRows(filter: QueueFilter): SQL {
   return sql.join(onTheWayRows(filter), sql` union all `)
 }
 
-/** The condition of all mail to one recipient. */
+/** The condition for all mail to one recipient. */
 export function recipientCondition(filter: QueueFilter): SQL {
   return isAmong(recipientRows(filter), filter)
 }
@@ -203,7 +204,7 @@ function isAmong(rows: SQL, filter: QueueFilter): SQL {
     order by number desc limit ${limitOf(filter)})`
 }
 
-/** Received mail is no mail to others. */
+/** Received mail is never listed. */
 function wanted({ state, domain, senderDomain, recipient, projectId }: QueueFilter): SQL {
   const sender = `@${senderDomain}`
   const conditions = [
@@ -224,24 +225,24 @@ function limitOf({ limit = 1_000 }: QueueFilter): number {
 }
 
 export type EndedCount = {
-  /** By state, of those among the newest emails that were looked at. */
+  /** By state, among the newest emails that were searched. */
   counts: { state: QueueState; count: number }[]
-  /** How many of the newest that were; null = all. */
-  lookedAt: number | null
+  /** The number of newest emails that were searched; null if all were. */
+  searchedRows: number | null
 }
 
-/** How many have ended, and how: of the newest page in which any has, and those behind it. */
+/** Counts finished mail by state, on the newest page that has any. */
 export async function countEnded({ store }: Deps, filter: QueueFilter): Promise<EndedCount> {
   const [newest] = await store.scan.all<{ number: number | null }>(newestNumber())
   const last = newest?.number ?? 0
-  const end = Math.max(0, last - MAX_LOOKED_THROUGH)
+  const end = Math.max(0, last - MAX_SEARCHED)
   for (let before = last + 1; before > end; before -= PAGE) {
     const rows = await store.scan.all<EndedCount['counts'][number]>(endedCounts(filter, before))
     const counts = END_STATES.flatMap((state) => rows.filter((row) => row.state === state))
     if (counts.length === 0) continue
-    return { counts, lookedAt: before > PAGE ? last + 1 - before + PAGE : null }
+    return { counts, searchedRows: before > PAGE ? last + 1 - before + PAGE : null }
   }
-  return { counts: [], lookedAt: null }
+  return { counts: [], searchedRows: null }
 }
 
 export function endedCounts(filter: QueueFilter, before: number): SQL {

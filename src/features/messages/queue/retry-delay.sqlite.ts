@@ -1,7 +1,7 @@
 import { type SQL, sql } from '../../../store/drizzle.ts'
 
 /**
- * The delay in milliseconds after so many failures, longer or shorter by up to 15%. `delays` is the
+ * The delay in milliseconds after `failures` failed attempts, with a jitter of 15%. `delays` is the
  * configured list as JSON; its last delay stands for all further failures.
  */
 export function retryDelay(delays: SQL, failures: { getSQL(): SQL }): SQL {

@@ -57,7 +57,7 @@ test('an accepted email is a queued row with its snapshot, due at once', async (
   assert.deepEqual(await sender.eventNames(), [])
 })
 
-test('a new contact is not subscribed, keeps what it was given and is counted', async (t) => {
+test('a new contact is unsubscribed, stores the data of the request and is counted', async (t) => {
   const sender = await openSender(t)
   await sender.send({ data: { plan: 'pro', once: { value: 1, persistent: false }, email: 'x' } })
   const contact = await contactOf(sender)
@@ -67,7 +67,7 @@ test('a new contact is not subscribed, keeps what it was given and is counted', 
   assert.equal(project?.contactCount, 1)
 })
 
-test('a one-shot value is seen by the email and stored nowhere', async (t) => {
+test('a one-shot value is rendered in the email and not stored with the contact', async (t) => {
   const sender = await openSender(t)
   const { emails } = await sender.send({ data: { code: { value: '4711', persistent: false } } })
   const { variables } = await sender.email(emails[0]?.email as string)
@@ -84,7 +84,7 @@ test('null deletes a key, an empty string changes nothing', async (t) => {
   assert.deepEqual(variables, { stored: { b: 2 }, request: {} })
 })
 
-test('a flip of subscribed on a known contact emits one event, a repeat none', async (t) => {
+test('a change of `subscribed` makes one event, a repeat none', async (t) => {
   const sender = await openSender(t)
   await sender.send({ subscribed: true })
   assert.deepEqual(await sender.eventNames(), [])
@@ -102,7 +102,7 @@ test('the recipient\u2019s name goes to the To field and into the contact', asyn
   assert.deepEqual((await contactOf(sender))?.data, { name: 'Ada' })
 })
 
-test('recipients of one request share its content and keep their order, repeats included', async (t) => {
+test('recipients of one request share its content and keep their order, with repeats', async (t) => {
   const sender = await openSender(t)
   const to = ['b@dest.test', 'a@dest.test', 'b@dest.test'].map((each) => ({
     address: address(each),
@@ -116,7 +116,7 @@ test('recipients of one request share its content and keep their order, repeats 
   assert.deepEqual(await sender.counts(), { contacts: 2, contents: 1, emails: 3, events: 0 })
 })
 
-test('a template is kept once a version, however often it is sent', async (t) => {
+test('a template is stored once for each version, however often it is sent', async (t) => {
   const sender = await openSender(t)
   const template = await addTemplate(sender)
   const plain = { subject: undefined, body: undefined, from: undefined, template }
@@ -130,7 +130,7 @@ test('a template is kept once a version, however often it is sent', async (t) =>
   assert.equal((await sender.counts()).contents, 2)
 })
 
-test('a text part of its own is kept with the content, which no template shares then', async (t) => {
+test('a content with its own text part is not shared with the template', async (t) => {
   const sender = await openSender(t)
   const template = await addTemplate(sender)
   const plain = { subject: undefined, body: undefined, from: undefined, template }
@@ -147,7 +147,7 @@ test('a text part of its own is kept with the content, which no template shares 
   assert.deepEqual(await textOf(plain), [null, false])
 })
 
-test('a template of too many characters or tags is refused, whoever sends it', async (t) => {
+test('a template with too many characters or tags is refused', async (t) => {
   const sender = await openSender(t)
   const long = 'x'.repeat(2_000_001)
   const refused: [request: Parameters<Sender['send']>[0], fields: string[]][] = [
@@ -175,7 +175,7 @@ test('a template of too many characters or tags is refused, whoever sends it', a
   assert.equal((await sender.counts()).emails, 2)
 })
 
-test('the display name: from.name, then name, then the template\u2019s, then the project\u2019s', async (t) => {
+test('the display name is from.name, then name, then the template\u2019s, then the project\u2019s', async (t) => {
   const sender = await openSender(t)
   const template = await addTemplate(sender, { fromName: 'Team' })
   const from = address('shop@example.test')
@@ -189,13 +189,13 @@ test('the display name: from.name, then name, then the template\u2019s, then the
   assert.equal(await nameOf({ template: undefined }), 'Shop')
 })
 
-test('a Message-ID of the caller\u2019s is the email\u2019s', async (t) => {
+test('a Message-ID given by the caller becomes the Message-ID of the email', async (t) => {
   const sender = await openSender(t)
   const { emails } = await sender.send({ headers: { 'message-id': '<mine@example.test>' } })
   assert.equal((await sender.email(emails[0]?.email as string)).messageId, 'mine@example.test')
 })
 
-test('refusals leave nothing behind', async (t) => {
+test('a refused request writes nothing', async (t) => {
   const sender = await openSender(t)
   const stranger = { address: address('shop@elsewhere.test'), name: null }
   await assert.rejects(sender.send({ from: stranger }), fails('FORBIDDEN'))
@@ -205,7 +205,7 @@ test('refusals leave nothing behind', async (t) => {
   assert.deepEqual(await sender.counts(), nobody)
 })
 
-test('another project\u2019s domain and template are refused without a word of them', async (t) => {
+test('a domain and a template of another project are refused without details of them', async (t) => {
   const sender = await openSender(t)
   const template = await addTemplate(sender)
   const other = await addProject(sender.core, 'Other', 'other.test')
@@ -233,7 +233,7 @@ test('marketing to one unsubscribed recipient refuses the whole request', async 
   assert.equal(emails.length, 2)
 })
 
-test('an address on the suppression list becomes a row that is never queued', async (t) => {
+test('an address on the suppression list gets a row that is never queued', async (t) => {
   const sender = await openSender(t)
   await sender.core.store.write((tx) =>
     suppress(tx, {
@@ -251,7 +251,7 @@ test('an address on the suppression list becomes a row that is never queued', as
   assert.equal(email.dueAt, null)
 })
 
-test('an idempotency key takes effect once, and tells what it was used for', async (t) => {
+test('a repeated idempotency key is refused with the answer of its first use', async (t) => {
   const sender = await openSender(t)
   const first = await sender.send({}, { key: 'k' })
   sender.clock.now += 1_000
@@ -280,7 +280,7 @@ test('of two simultaneous requests with one key only one takes effect', async (t
   assert.equal((await sender.counts()).emails, 1)
 })
 
-test('the key of a refused request is free, and so is one whose time is over', async (t) => {
+test('the key of a refused request is free, and so is an expired key', async (t) => {
   const sender = await openSender(t)
   await assert.rejects(sender.send({ template: newId() }, { key: 'k' }))
   await sender.send({}, { key: 'k' })
@@ -289,7 +289,7 @@ test('the key of a refused request is free, and so is one whose time is over', a
   assert.equal((await sender.counts()).emails, 2)
 })
 
-test('keys of contact data that are names of prototypes stay data', async (t) => {
+test('contact data may have keys such as __proto__', async (t) => {
   const sender = await openSender(t)
   await sender.send({ data: JSON.parse('{"__proto__":{"polluted":true},"constructor":1}') })
   const data = (await contactOf(sender))?.data as Record<string, unknown>
@@ -297,7 +297,7 @@ test('keys of contact data that are names of prototypes stay data', async (t) =>
   assert.equal(({} as Record<string, unknown>).polluted, undefined)
 })
 
-test('contacts are counted once a request, repeats as one, known ones not at all', async (t) => {
+test('new contacts are counted once per request, repeats and known contacts not at all', async (t) => {
   const sender = await openSender(t)
   const list = (...names: string[]) =>
     names.map((name) => ({ address: address(`${name}@dest.test`), name: null }))
@@ -310,7 +310,7 @@ test('contacts are counted once a request, repeats as one, known ones not at all
   assert.equal(await countOf(), 3)
 })
 
-test('data that is too large, or would make the contact so, is refused and nothing is kept', async (t) => {
+test('data that is too large, or makes the contact too large, is refused and nothing is stored', async (t) => {
   const sender = await openSender(t)
   const refusal = { code: 'VALIDATION_ERROR', fields: [{ field: 'data', code: 'too_big' }] }
   const isRefused = (error: unknown) => {
@@ -324,7 +324,7 @@ test('data that is too large, or would make the contact so, is refused and nothi
   assert.equal((await sender.counts()).emails, 1)
 })
 
-test('keys of data times recipients are bounded, and nothing is kept beyond', async (t) => {
+test('the product of data keys and recipients is bounded; a request above the bound stores nothing', async (t) => {
   const sender = await openSender(t)
   const to = Array.from({ length: 101 }, (_, at) => ({
     address: address(`user${at}@dest.test`),
@@ -337,7 +337,7 @@ test('keys of data times recipients are bounded, and nothing is kept beyond', as
   assert.equal((await sender.counts()).emails, 100)
 })
 
-test('of several recipients, those suppressed and those held are told apart', async (t) => {
+test('suppressed and held recipients of one request get their own states', async (t) => {
   const sender = await openSender(t)
   const { core, project } = sender
   await core.store.write(async (tx) => {
@@ -374,7 +374,7 @@ test('data that would be copied to very many recipients is refused', async (t) =
   assert.deepEqual(await sender.counts(), nobody)
 })
 
-test('many requests of many recipients let one mail of another project go first', async (t) => {
+test('many requests with many recipients do not delay a single email of another project', async (t) => {
   const sender = await openSender(t)
   const other = await addProject(sender.core, 'Other', 'other.test')
   const many = (name: string) =>

@@ -27,7 +27,7 @@ async function chunkCount({ core }: Sender): Promise<number> {
   return core.store.read.$count(chunks)
 }
 
-/** As if it had been accepted so long ago. */
+/** Backdates the acceptance of a content. */
 async function age(sender: Sender, contentId: string, ms: number): Promise<void> {
   const at = START - ms
   await sender.core.store.write(async (tx) => {
@@ -37,7 +37,7 @@ async function age(sender: Sender, contentId: string, ms: number): Promise<void>
   })
 }
 
-test('large attachments are kept in chunks, small ones in their content', async (t) => {
+test('large attachments are stored in chunks, small ones in their content', async (t) => {
   const sender = await openSender(t)
   await send(sender, [small])
   assert.equal(await chunkCount(sender), 0)
@@ -55,7 +55,7 @@ test('large attachments are kept in chunks, small ones in their content', async 
   ])
 })
 
-test('what was kept in chunks is read as it was given', async (t) => {
+test('attachments stored in chunks are read unchanged', async (t) => {
   const sender = await openSender(t)
   const id = await send(sender)
   const { found } = await createContentCache(sender.core).load([id])
@@ -71,7 +71,7 @@ test('what was kept in chunks is read as it was given', async (t) => {
   assert.equal(String(read[1]?.content), 'hello')
 })
 
-test('attachments that were kept whole before there were chunks are read, too', async (t) => {
+test('attachments stored whole by an earlier version are read', async (t) => {
   const sender = await openSender(t)
   const id = await send(sender, [small])
   const whole = { attachments: [large, small] }
@@ -80,7 +80,7 @@ test('attachments that were kept whole before there were chunks are read, too', 
   assert.deepEqual(found.get(id)?.attachments, [large, small])
 })
 
-test('while chunks are written, and read, others get their turn for each', async (t) => {
+test('other work runs between chunks that are written or read', async (t) => {
   const sender = await openSender(t)
   const seen = new Set<number>()
   const look = async () => seen.add(await chunkCount(sender))
@@ -116,7 +116,7 @@ test('chunks are deleted at once when one of them cannot be written', async (t) 
   assert.equal(await chunkCount(sender), 0)
 })
 
-test('a request that is on disk keeps its attachments, though its caller hears of a failure', async (t) => {
+test('a durable request keeps its attachments even if its caller gets an error', async (t) => {
   const sender = await openSender(t)
   const { core } = sender
   const { write } = core.store
@@ -133,7 +133,7 @@ test('a request that is on disk keeps its attachments, though its caller hears o
   assert.equal(await chunkCount(sender), 4)
 })
 
-test('a request whose chunks were swept before it was written is not accepted', async (t) => {
+test('a request whose chunks were deleted before its commit is not accepted', async (t) => {
   const sender = await openSender(t)
   const { core } = sender
   const { write } = core.store
@@ -153,7 +153,7 @@ test('a request whose chunks were swept before it was written is not accepted', 
   assert.equal((await sender.counts()).contents, 0)
 })
 
-test('what a process that died left is deleted after an hour, what is in use is not', async (t) => {
+test('chunks that a dead process left are deleted after an hour, chunks in use are not', async (t) => {
   const sender = await openSender(t)
   const [left] = [await send(sender), await send(sender)]
   await sender.core.store.write((tx) => tx.delete(contents).where(eq(contents.id, left ?? '')))
@@ -165,7 +165,7 @@ test('what a process that died left is deleted after an hour, what is in use is 
   assert.equal(await chunkCount(sender), 4)
 })
 
-test('chunks go when retention has cleared their content', async (t) => {
+test('chunks are deleted after retention has cleared their content', async (t) => {
   const sender = await openSender(t)
   const [old, recent] = [await send(sender), await send(sender)]
   await age(sender, old, 91 * 24 * HOUR_MS)
@@ -177,7 +177,7 @@ test('chunks go when retention has cleared their content', async (t) => {
   assert.deepEqual([...found.keys()], [recent])
 })
 
-test('a content whose chunks have just been deleted counts as cleared', async (t) => {
+test('a content without its chunks counts as cleared', async (t) => {
   const sender = await openSender(t)
   const id = await send(sender)
   await sender.core.store.write((tx) => tx.delete(chunks))
@@ -185,7 +185,7 @@ test('a content whose chunks have just been deleted counts as cleared', async (t
   assert.equal(found.size, 0)
 })
 
-test('what is abandoned is found by the index', async (t) => {
+test('abandoned chunks are found by the index', async (t) => {
   const sender = await openSender(t)
   const { text } = selectExpiredOwners.compiled()
   const plan = await sender.core.store.read.all<{ detail: string }>(

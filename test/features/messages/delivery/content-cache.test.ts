@@ -16,7 +16,7 @@ async function change(sender: Sender, id: string, set: Partial<typeof contents.$
   await sender.core.store.write((tx) => tx.update(contents).set(set).where(eq(contents.id, id)))
 }
 
-test('contents come whole, small and large; cleared ones are left out', async (t) => {
+test('small and large contents are read whole; cleared ones are left out', async (t) => {
   const sender = await openSender(t)
   const small = await keep(sender, 'aGk=')
   const large = await keep(sender, 'x'.repeat(300_000), 'y'.repeat(70_000))
@@ -37,7 +37,7 @@ test('contents come whole, small and large; cleared ones are left out', async (t
   assert.equal(left.size, 0)
 })
 
-test('what several emails share is remembered, a request\u2019s own content is not', async (t) => {
+test('a content that several emails share is cached, that of a single email is not', async (t) => {
   const sender = await openSender(t)
   const [own, shared, twice] = [
     await keep(sender, ''),
@@ -65,7 +65,7 @@ test('a batch reads at most 32 MB of large contents, but one in any case', async
   assert.deepEqual([...left].sort(), ids.slice(1).sort())
 })
 
-test('what outbound has no room for is left unread, the mail of others is not', async (t) => {
+test('a content that outbound has no room for is not read; other mail is', async (t) => {
   const sender = await openSender(t)
   const [small, large] = [await keep(sender, 'aGk='), await keep(sender, 'x'.repeat(100_000))]
   const asked: [string, number][] = []
@@ -81,7 +81,7 @@ test('what outbound has no room for is left unread, the mail of others is not', 
   assert.ok(Number(asked[0]?.[1]) >= 100_000)
 })
 
-test('between large contents the event loop turns', async (t) => {
+test('the event loop turns between large contents', async (t) => {
   const sender = await openSender(t)
   const ids: string[] = []
   for (let index = 0; index < 3; index += 1) ids.push(await keep(sender, 'x'.repeat(300_000)))

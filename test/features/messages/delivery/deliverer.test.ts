@@ -17,13 +17,13 @@ import { addProject, attempted, type OutcomeKind, openSender, type Sender } from
 type Line = Sender & {
   /** Sends one email and resolves when it has been handed to outbound. */
   sendOne(request?: Parameters<Sender['send']>[0]): Promise<string>
-  /** What outbound makes of the latest task. */
+  /** Settles the latest task with this outcome. */
   report(
     kind: OutcomeKind,
     change?: Parameters<typeof attempted>[2],
     beganAt?: number,
   ): Promise<void>
-  /** Resolves when so many tasks were handed over. */
+  /** Resolves when this many tasks have been handed over. */
   handed(count: number): Promise<void>
 }
 
@@ -89,7 +89,7 @@ test('delivered: sentAt = deliveredAt, the rendered subject, sent then delivery'
   assert.equal(history.attempts[0]?.replyCode, 250)
 })
 
-test('relayed: SENT, the smarthost\u2019s id is kept, no delivery event', async (t) => {
+test('relayed: SENT, the smarthost\u2019s id is stored, no delivery event', async (t) => {
   const line = await openLine(t)
   const id = await line.sendOne()
   await line.report('relayed')
@@ -100,7 +100,7 @@ test('relayed: SENT, the smarthost\u2019s id is kept, no delivery event', async 
   assert.deepEqual(await line.eventNames(), ['email.sent'])
 })
 
-test('a hard bounce suppresses the address and unsubscribes the contact in one go', async (t) => {
+test('a hard bounce suppresses the address and unsubscribes the contact in one transaction', async (t) => {
   const line = await openLine(t)
   const id = await line.sendOne({ subscribed: true })
   await line.report('hard')
@@ -117,7 +117,7 @@ test('a hard bounce suppresses the address and unsubscribes the contact in one g
   assert.equal((await line.email(next[0]?.email as string)).status, 'SUPPRESSED')
 })
 
-test('a refusal of our own is told in its words, not in the reply that came before', async (t) => {
+test('a refusal by this server is recorded with its own text, not with an earlier reply', async (t) => {
   const line = await openLine(t)
   const id = await line.sendOne()
   await line.report('failed', {
@@ -127,7 +127,7 @@ test('a refusal of our own is told in its words, not in the reply that came befo
   assert.equal((await line.email(id)).error, 'the mail would loop')
 })
 
-test('a final refusal that says nothing of the address bounces and suppresses nobody', async (t) => {
+test('a final refusal that does not concern the address bounces and suppresses nothing', async (t) => {
   const line = await openLine(t)
   const id = await line.sendOne({ subscribed: true })
   await line.report('bounced')
@@ -136,7 +136,7 @@ test('a final refusal that says nothing of the address bounces and suppresses no
   assert.deepEqual(await line.eventNames(), ['email.bounce'])
 })
 
-test('a transient answer defers along the schedule and emits nothing', async (t) => {
+test('a transient reply defers by the retry delay and makes no event', async (t) => {
   const line = await openLine(t)
   const id = await line.sendOne()
   await line.report('deferred')
@@ -149,7 +149,7 @@ test('a transient answer defers along the schedule and emits nothing', async (t)
   assert.deepEqual(await line.eventNames(), [])
 })
 
-test('what the reply asks for is waited for, and a throttle is no failure of the message', async (t) => {
+test('the delay that a reply asks for is used, and a throttle does not count as a failure', async (t) => {
   const line = await openLine(t)
   const id = await line.sendOne()
   const verdict = { countsAsFailure: false, retryAfterMs: 1_800_000 } as never
@@ -159,7 +159,7 @@ test('what the reply asks for is waited for, and a throttle is no failure of the
   assert.equal(email.dueAt, START + 1_800_000)
 })
 
-test('a deferred email is tried again when it is due, and gives up when its time is over', async (t) => {
+test('a deferred email is tried again when it is due, and given up when its time is over', async (t) => {
   const line = await openLine(t)
   const id = await line.sendOne()
   await line.report('deferred')
@@ -173,7 +173,7 @@ test('a deferred email is tried again when it is due, and gives up when its time
   assert.equal((await getEmailHistory(line.core, id)).attempts.length, 2)
 })
 
-test('a project with a backlog is leased no more than its share, another one is served', async (t) => {
+test('a project with a backlog gets leases up to its share; another project is served', async (t) => {
   const line = await openLine(t)
   const other = await addProject(line.core, 'Other', 'other.test')
   line.core.outbound.projectCapacity = (id) => (id === other.id ? 1_000 : 2)
@@ -200,7 +200,7 @@ test('an attempt under way while the clock jumps past the give-up time is follow
   assert.equal((await line.email(id)).status, 'FAILED')
 })
 
-test('a full site is leased nothing, another one is served meanwhile', async (t) => {
+test('no email for a full site is leased; another site is served', async (t) => {
   const line = await openLine(t)
   line.capacity.set('dest.test', 0)
   const { emails: waiting } = await line.send()
@@ -213,7 +213,7 @@ test('a full site is leased nothing, another one is served meanwhile', async (t)
   await line.handed(2)
 })
 
-test('an email that outbound returns has not been tried', async (t) => {
+test('an email that outbound puts back counts no attempt', async (t) => {
   const sender = await openSender(t)
   const delivery = createDeliverer(sender.core)
   const queue = startQueue(sender.core, delivery)
@@ -237,7 +237,7 @@ test('an email that outbound returns has not been tried', async (t) => {
   assert.equal(email.leaseUntil, null)
 })
 
-test('what a process that is gone had in hand comes back when its lease ends', async (t) => {
+test('emails leased by a dead process are due again when their lease ends', async (t) => {
   const sender = await openSender(t)
   const { emails: accepted } = await sender.send()
   const id = accepted[0]?.email as string
@@ -260,7 +260,7 @@ test('what a process that is gone had in hand comes back when its lease ends', a
   assert.equal((await sender.email(id)).state, 'sending')
 })
 
-test('processes that are gone count no attempt of an email of which nothing is on record', async (t) => {
+test('an attempt of a dead process that left no record is not counted', async (t) => {
   const sender = await openSender(t)
   const { emails: accepted } = await sender.send()
   const id = accepted[0]?.email as string
@@ -269,7 +269,7 @@ test('processes that are gone count no attempt of an email of which nothing is o
     sender.core.outbound.deliver = () => handed.resolve()
     const queue = startQueue(sender.core, createDeliverer(sender.core))
     await handed.promise
-    // What stops here is the queue alone: its email stays in hand, as of a process that died.
+    // Only the queue stops: the email stays leased, as after the death of a process.
     await queue.stop()
     const { state, attemptCount, retryAt } = await sender.email(id)
     assert.deepEqual([state, attemptCount], ['sending', 1])
@@ -277,7 +277,7 @@ test('processes that are gone count no attempt of an email of which nothing is o
   }
 })
 
-test('what may no longer be sent is not: disabled, unverified, suppressed, unsubscribed', async (t) => {
+test('an email that may no longer be sent is not: disabled, unverified, suppressed, unsubscribed', async (t) => {
   const cases = [
     {
       change: (sender: Sender) =>
@@ -310,7 +310,7 @@ test('what may no longer be sent is not: disabled, unverified, suppressed, unsub
   }
 })
 
-test('a held domain keeps its mail, its place and its time; release sends it', async (t) => {
+test('held mail keeps its place in the queue and its give-up time; a release sends it', async (t) => {
   const line = await openLine(t)
   line.capacity.set('dest.test', 0)
   const { emails: before } = await line.send()
@@ -329,7 +329,7 @@ test('a held domain keeps its mail, its place and its time; release sends it', a
   assert.equal((await line.email(ids[0] as string)).giveUpAt, START + 86_400_000 + 3_600_000)
 })
 
-test('cancelling ends what waits as FAILED, and refuses what is on its way', async (t) => {
+test('a cancelled email is FAILED; an email in flight cannot be cancelled', async (t) => {
   const line = await openLine(t)
   const sending = await line.sendOne()
   line.capacity.set('dest.test', 0)
@@ -342,7 +342,7 @@ test('cancelling ends what waits as FAILED, and refuses what is on its way', asy
   assert.deepEqual([status, error], ['FAILED', 'cancelled'])
 })
 
-test('retrying what is due already does not put it behind what came later', async (t) => {
+test('a retried email that was due already stays ahead of later ones', async (t) => {
   const { core, send, clock, email } = await openSender(t)
   const { emails: accepted } = await send()
   const id = accepted[0]?.email as string
@@ -351,7 +351,7 @@ test('retrying what is due already does not put it behind what came later', asyn
   assert.equal((await email(id)).dueAt, START)
 })
 
-test('retrying makes a deferred email due at once, and revives a failed one', async (t) => {
+test('a retry makes a deferred email due at once, and a failed one is queued again', async (t) => {
   const line = await openLine(t)
   const id = await line.sendOne()
   await line.report('deferred')
@@ -379,7 +379,7 @@ test('two projects share a full site: neither waits for all of the other', async
   assert.ok(senders.includes('a@other.test'), senders.join(' '))
 })
 
-test('one email that cannot be prepared waits alone, the rest of its batch goes', async (t) => {
+test('an email that cannot be prepared waits; the rest of its batch is sent', async (t) => {
   const line = await openLine(t)
   const other = await addProject(line.core, 'Other', 'other.test')
   await line.core.store.write((tx) =>
@@ -403,7 +403,7 @@ test('one email that cannot be prepared waits alone, the rest of its batch goes'
   assert.equal(email.attemptCount, 0)
 })
 
-test('an email whose contact is deleted in flight leaves nothing and stops nobody', async (t) => {
+test('an email whose contact is deleted in flight leaves no row and stops no other mail', async (t) => {
   const line = await openLine(t)
   const id = await line.sendOne()
   await line.core.store.write((tx) => tx.delete(contacts))
@@ -412,7 +412,7 @@ test('an email whose contact is deleted in flight leaves nothing and stops nobod
   await assert.rejects(line.email(id))
 })
 
-test('a hold that is over by the time it is written holds nobody', async (t) => {
+test('an email is not held if the hold has ended before it is written', async (t) => {
   const line = await openLine(t)
   line.core.directory.heldDomains = async () => new Set(['dest.test'])
   const { emails: accepted } = await line.send()
@@ -437,7 +437,7 @@ test('stale lanes do not delay new mail', async (t) => {
   assert.ok(writes < 170, `${writes} transactions`)
 })
 
-test('an outcome is recorded once: a second report of the same try changes nothing', async (t) => {
+test('a second result of the same attempt changes nothing', async (t) => {
   const line = await openLine(t)
   const id = await line.sendOne()
   await line.report('delivered')
@@ -464,7 +464,7 @@ test('the task carries a signed return path and the sender\u2019s keys', async (
   assert.equal(task?.source.variables.system.email, 'ada@dest.test')
 })
 
-test('what is held or disabled meanwhile is called back, as far as it has not begun', async (t) => {
+test('emails whose domain is held or project disabled are recalled unless their attempt has begun', async (t) => {
   const line = await openLine(t)
   const other = await addProject(line.core, 'Other', 'example.net')
   const to = (text: string) => [{ address: address(text), name: null }]
@@ -488,7 +488,7 @@ test('what is held or disabled meanwhile is called back, as far as it has not be
   assert.deepEqual(recalled.sort(), ['held.test', 'stopped.test'])
 })
 
-test('a thousand due lanes whose sites are full give others turns, and hide none that is not', async (t) => {
+test('a thousand due lanes of full sites neither block the event loop nor hide another lane', async (t) => {
   const sender = await openSender(t)
   const full = Array.from({ length: 1_000 }, (_, index) => `full${index}.test`)
   for (const domain of full) sender.capacity.set(domain, 0)
@@ -523,6 +523,6 @@ test('a thousand due lanes whose sites are full give others turns, and hide none
     sender.tasks.map(({ domain }) => domain),
     ['open.test'],
   )
-  // 400 lanes, each looked at twice: whether its site rests, and what it may take.
+  // 400 lanes with two checks each: whether the site is paused, and its capacity.
   assert.ok(looks.most <= 800, `${looks.most} at a stretch`)
 })

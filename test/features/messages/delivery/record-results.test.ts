@@ -18,7 +18,7 @@ type Line = Sender & {
   writes: () => number
 }
 
-/** So many emails, handed over and waiting for their reports. */
+/** Hands over `count` emails, whose results are still to come. */
 async function openLine(t: TestContext, count: number): Promise<Line> {
   const sender = await openSender(t)
   const to = Array.from({ length: count }, (_, index) => `user${index}@dest.test`)
@@ -43,7 +43,7 @@ async function statesOf({ email, tasks }: Sender): Promise<string[]> {
   return Promise.all(tasks.map(async ({ emailId }) => (await email(emailId)).state))
 }
 
-test('outcomes of every kind that come together are one write', async (t) => {
+test('outcomes of all kinds that arrive together are one write', async (t) => {
   const line = await openLine(t, 6)
   const kinds = ['delivered', 'hard', 'delivered', 'deferred', 'relayed'] as const
   const reports = kinds.map((kind, index) => attempted(line.tasks[index] as never, kind))
@@ -56,7 +56,7 @@ test('outcomes of every kind that come together are one write', async (t) => {
   assert.deepEqual(line.delivery.inFlight(), [])
 })
 
-test('of each email sent comes before delivery, in the order of the reports', async (t) => {
+test('events are in the order of the results, `email.sent` before `email.delivery`', async (t) => {
   const line = await openLine(t, 3)
   line.delivery.report(line.tasks.map((task) => attempted(task, 'delivered')))
   await line.delivery.settled(5_000)
@@ -71,7 +71,7 @@ test('of each email sent comes before delivery, in the order of the reports', as
   assert.equal(new Set(rows.map(({ id }) => id)).size, 6)
 })
 
-test('a report that cannot be written loses no other', async (t) => {
+test('a result that cannot be written does not lose others', async (t) => {
   const line = await openLine(t, 3)
   const broken = { steps: [{ step: 'mail', at: 1n, durationMs: 1 }] } as never
   const reports = line.tasks.map((task, index) =>
@@ -83,11 +83,11 @@ test('a report that cannot be written loses no other', async (t) => {
   assert.deepEqual(line.delivery.inFlight(), [])
 })
 
-test('an email that went back and is in hand again keeps its place while others are recorded', async (t) => {
+test('an email that was put back and claimed again stays in flight while others are recorded', async (t) => {
   const line = await openLine(t, 2)
   const [first, second] = line.tasks.map(({ emailId }) => emailId) as [string, string]
   const { write } = line.core.store
-  // The batch is refused, then the second of its reports meets a lock.
+  // The batch fails, then the second of its results meets a lock.
   const answers = [new TypeError('a row at fault'), null, new AppError('DATABASE_ERROR', 'busy')]
   line.core.store.write = (fn) => {
     const answer = answers.shift() ?? null
@@ -113,12 +113,12 @@ test('an email that went back and is in hand again keeps its place while others 
   assert.equal((await line.email(second)).state, 'delivered')
 })
 
-test('a stop waits for no disk that fails', async (t) => {
+test('a stop does not wait for a failing disk', async (t) => {
   const { core, send } = await openSender(t)
   await send()
   const refused = Promise.withResolvers<void>()
   const delivery = createDeliverer(core)
-  // What was claimed cannot be handed over: it is put back, which the disk refuses.
+  // The claimed email cannot be handed over; it is put back, which the disk refuses.
   core.directory.heldDomains = async () => {
     t.mock.method(core.store, 'write', async () => {
       refused.resolve()
@@ -133,7 +133,7 @@ test('a stop waits for no disk that fails', async (t) => {
   assert.deepEqual(delivery.inFlight(), [])
 })
 
-test('reports are kept while the database takes no writes, and recorded once it does', async (t) => {
+test('results stay in memory while the database cannot be written, and are recorded later', async (t) => {
   const line = await openLine(t, 2)
   const { write } = line.core.store
   let refusals = 2
@@ -158,7 +158,7 @@ test('reports are kept while the database takes no writes, and recorded once it 
   assert.deepEqual(line.delivery.inFlight(), [])
 })
 
-test('when the files of the database are taken away, what has not begun is called back and nothing more is claimed', async (t) => {
+test('when the database files are removed, waiting emails are recalled and no more are claimed', async (t) => {
   const sender = await openSender(t, { watch: true })
   const file = (await sender.core.store.read.get(
     sql`select file from pragma_database_list where name = 'main'`,

@@ -5,7 +5,7 @@ import type { DeliveryResult } from '../../../../src/outbound/delivery.ts'
 
 const report: DeliveryResult = { emailId: 'x', kind: 'put back', site: 'x', retryAt: null }
 
-/** A buffer on a clock of its own, and how many reports each of its batches had. */
+/** A buffer with its own clock, and the number of results in each of its batches. */
 function openBuffer(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000 })
   const batches: number[] = []
@@ -15,7 +15,7 @@ function openBuffer(t: TestContext) {
   return { buffer: createResultBuffer(record, () => Date.now()), batches }
 }
 
-test('reports of one moment are recorded together, those of a busy time every 20 ms', (t) => {
+test('results of one moment are recorded together, those of a busy time every 20 ms', (t) => {
   const { buffer, batches } = openBuffer(t)
   buffer.add([report])
   buffer.add([report, report])
@@ -30,7 +30,7 @@ test('reports of one moment are recorded together, those of a busy time every 20
   assert.deepEqual(batches, [3, 1])
 })
 
-test('many reports are recorded at once, and what is left when somebody asks', async (t) => {
+test('a full batch is recorded at once, the rest on request', async (t) => {
   const { buffer, batches } = openBuffer(t)
   buffer.add(Array.from({ length: 250 }, () => report))
   assert.deepEqual(batches, [250])

@@ -29,7 +29,7 @@ async function sourceOf(
   return toSource(sender.core, { email, project, content, returnPath })
 }
 
-test('texts come without attachments, and once each', async (t) => {
+test('texts are loaded without attachments, and once each', async (t) => {
   const sender = await openSender(t)
   const file = { filename: 'a.bin', contentType: 'a/b', contentId: null } as const
   const attachments = [{ ...file, disposition: 'attachment', content: 'aGk=' } as const]
@@ -41,7 +41,7 @@ test('texts come without attachments, and once each', async (t) => {
   assert.deepEqual(texts.get(contentId)?.attachments, [])
 })
 
-test('a content that may name the pages gets their signed addresses', async (t) => {
+test('a content that may refer to the hosted pages gets their signed URLs', async (t) => {
   const sender = await openSender(t)
   const bodies = ['{{ unsubscribeUrl }}', '{{ [name] }}', '{% if manageUrl %}x{% endif %}']
   for (const body of [...bodies, '{{ unsubscribe&#85;rl }}', '{{ "x" | group_by_exp: "i", k }}']) {
@@ -53,7 +53,7 @@ test('a content that may name the pages gets their signed addresses', async (t) 
   }
 })
 
-test('a mailbox that unsubscribes is offered where mail comes in, with the pages', async (t) => {
+test('List-Unsubscribe has a mailbox where the server receives mail, beside the URL', async (t) => {
   const sender = await openSender(t)
   const closed = await sourceOf(sender, '{{ unsubscribeUrl }}', 'TRANSACTIONAL')
   assert.equal(closed.unsubscribeMailbox, null)
@@ -89,7 +89,7 @@ test('only marketing has a footer, in the language of its contact', async (t) =>
   }
 })
 
-test('the feedback id tells marketing from other mail', async (t) => {
+test('the Feedback-ID differs for marketing and other mail', async (t) => {
   const sender = await openSender(t)
   const idOf = async (contentClass: Email['contentClass']) =>
     (await sourceOf(sender, '<p>Hello</p>', contentClass)).feedbackId
@@ -99,7 +99,7 @@ test('the feedback id tells marketing from other mail', async (t) => {
   assert.equal(await idOf('MARKETING'), `direct:${id}:marketing:pillarbox`)
 })
 
-test('a text part of its own comes with the body, and may name the pages', async (t) => {
+test('a separate text part comes with the body, and may refer to the hosted pages', async (t) => {
   const sender = await openSender(t)
   const text = 'Leave: {{ unsubscribeUrl }}'
   const source = await sourceOf(sender, '<p>Hello</p>', 'TRANSACTIONAL', { text })
@@ -108,7 +108,7 @@ test('a text part of its own comes with the body, and may name the pages', async
   assert.equal((await sourceOf(sender, '<p>Hello</p>', 'TRANSACTIONAL')).content.text, null)
 })
 
-test('it is tracked as its row says', async (t) => {
+test('tracking follows the row of the email', async (t) => {
   const sender = await openSender(t)
   for (const tracking of [true, false]) {
     const source = await sourceOf(sender, '<p>Hello</p>', 'TRANSACTIONAL', { tracking })
@@ -116,7 +116,7 @@ test('it is tracked as its row says', async (t) => {
   }
 })
 
-test('marketing always offers them, a transactional content that names none never', async (t) => {
+test('marketing always has an unsubscribe URL, transactional mail only if its content refers to one', async (t) => {
   const sender = await openSender(t)
   const marketing = await sourceOf(sender, '<p>Hello</p>', 'MARKETING')
   assert.match(String(marketing.oneClickUrl), /^https:\/\/mail\.example\.test\/unsubscribe\//)
@@ -129,7 +129,7 @@ test('marketing always offers them, a transactional content that names none neve
   )
 })
 
-test('header fields that would steer a smarthost are dropped when mail is relayed, and only then', async (t) => {
+test('header fields that control a smarthost are removed from relayed mail only', async (t) => {
   const sender = await openSender(t)
   const harmless = { 'X-Campaign': 'spring', 'Disposition-Notification-To': 'me@example.test' }
   const steering = {

@@ -24,7 +24,7 @@ async function add(sender: Sender, change: Partial<Email>): Promise<Email> {
 
 const noOne: FindLiveState = async () => assert.fail('nobody is asked')
 
-test('what has ended is explained from the database, and nobody is asked', async (t) => {
+test('finished mail is explained from the database alone', async (t) => {
   const sender = await openSender(t)
   const ended = { dueAt: null, updatedAt: START } as const
   const bounced = await add(sender, {
@@ -59,7 +59,7 @@ test('what has ended is explained from the database, and nobody is asked', async
   )
 })
 
-test('the running server is asked once for all that waits, and for what is ahead of it', async (t) => {
+test('the running server is asked once for all waiting mail and the mail ahead of it', async (t) => {
   const sender = await openSender(t)
   const lease = { leaseId: 'x', leaseUntil: START + 1, dueAt: null } as const
   const sending = await add(sender, { ...lease, state: 'sending', attemptCount: 1 })

@@ -110,43 +110,48 @@ const waiting: Case[] = [
     'It was held since 2026-11-21 11:59:00Z; mail to dest.test is released, and this email is due within a minute.',
   ],
   [
-    'a hold that has not reached it yet',
+    'a hold that is not written to it yet',
     { hold: held },
     'It has been held since 2026-11-21 11:59:00Z: an operator holds all mail to dest.test.',
     'queue release --domain dest.test',
   ],
-  ['a server', { live: { server: 'none' } }, 'It is due now, but no server is running.', 'serve'],
   [
-    'a server, and its own schedule',
+    'a missing server',
+    { live: { server: 'none' } },
+    'It is due now, but no server is running.',
+    'serve',
+  ],
+  [
+    'a missing server, and its retry delay',
     { email: deferred, last: word, live: { server: 'none' } },
     'mx.dest.test said: 451 4.3.2 busy, come back. The next attempt is at 2026-11-21 12:01:00Z, but no server is running.',
     'serve',
   ],
   [
-    'what a silent server did not say',
+    'a server that does not answer',
     { live: { server: 'silent' } },
     'It is due now; the server did not answer, so no more is known.',
   ],
   [
-    'the back-off of its site, named as its domain',
+    'the back-off of its site',
     { live: running({ sites: sites(inBackOff) }) },
     'Nothing is sent to dest.test until 2026-11-21 12:02:00Z; it has been in back-off since 2026-11-21 11:55:00Z: 421 4.7.0 too much. The next attempt is at 2026-11-21 12:02:00Z.',
     'queue sites --lift dest.test',
   ],
   [
-    'the back-off of a site of another name',
+    'the back-off of a site with another name',
     { live: running({ sites: sites({ ...inBackOff, site: 'mail.test' }) }) },
     'Nothing is sent to mail.test (the mail servers of dest.test) until 2026-11-21 12:02:00Z; it has been in back-off since 2026-11-21 11:55:00Z: 421 4.7.0 too much. The next attempt is at 2026-11-21 12:02:00Z.',
     'queue sites --lift mail.test',
   ],
   [
-    'the back-off of its site, and its own failure besides',
+    'the back-off of its site, and its own last failure',
     { email: deferred, last: word, live: running({ sites: sites(inBackOff) }) },
     'Nothing is sent to dest.test until 2026-11-21 12:02:00Z; it has been in back-off since 2026-11-21 11:55:00Z: 421 4.7.0 too much. mx.dest.test said: 451 4.3.2 busy, come back. The next attempt is at 2026-11-21 12:02:00Z.',
     'queue sites --lift dest.test',
   ],
   [
-    'the lowered rate of its site, whose reply was its own',
+    'the lowered rate of its site, with the reply quoted once',
     {
       email: { ...deferred, dueAt: NOW },
       last: {
@@ -162,7 +167,7 @@ const waiting: Case[] = [
     'queue sites --lift dest.test',
   ],
   [
-    'the back-off of its site, and what another reply to the site had left it with',
+    'the back-off of its site, and an earlier reason of the site',
     {
       email: { ...deferred, attemptCount: 0, error: 'dest.test takes no mail now: no answer' },
       live: running({ sites: sites(inBackOff) }),
@@ -171,7 +176,7 @@ const waiting: Case[] = [
     'queue sites --lift dest.test',
   ],
   [
-    'the back-off of its site, and what it was left with, where the site has no cause',
+    'the back-off of a site without a cause, and an earlier reason',
     {
       email: { ...deferred, attemptCount: 0, error: 'dest.test takes no mail now: no answer' },
       live: running({ sites: sites({ ...inBackOff, cause: null }) }),
@@ -180,7 +185,7 @@ const waiting: Case[] = [
     'queue sites --lift dest.test',
   ],
   [
-    'the back-off of its site, once, where that is what it was left with',
+    'the back-off of its site, with the same reason quoted once',
     {
       email: {
         ...deferred,
@@ -193,7 +198,7 @@ const waiting: Case[] = [
     'queue sites --lift dest.test',
   ],
   [
-    'a server, and why its site took nothing of it before',
+    'a missing server, and the earlier reason of its site',
     {
       email: { state: 'deferred', error: 'dest.test takes no mail now: 421 4.7.0 too much' },
       live: { server: 'none' },
@@ -202,25 +207,25 @@ const waiting: Case[] = [
     'serve',
   ],
   [
-    'its own schedule after the end of its sender',
+    'its retry delay after the death of the sending process',
     { email: deferred },
     'The process that was sending it ended, so the outcome of that attempt is not known. The next attempt is at 2026-11-21 12:01:00Z.',
     'queue retry e1',
   ],
   [
-    'its own schedule after its site took nothing',
+    'its retry delay after a pause of its site',
     { email: { ...deferred, error: 'dest.test is in back-off: 421 4.7.0 too much' } },
     'dest.test is in back-off: 421 4.7.0 too much. The next attempt is at 2026-11-21 12:01:00Z.',
     'queue retry e1',
   ],
   [
-    'its own schedule after greylisting',
+    'its retry delay after greylisting',
     { email: deferred, last: { ...word, class: 'greylist' } },
     'mx.dest.test asks for another attempt later (greylisting): 451 4.3.2 busy, come back. The next attempt is at 2026-11-21 12:01:00Z.',
     'queue retry e1',
   ],
   [
-    'its own schedule after a DNS that did not answer',
+    'its retry delay after a failed DNS lookup',
     {
       email: deferred,
       last: {
@@ -237,7 +242,7 @@ const waiting: Case[] = [
     'queue retry e1',
   ],
   [
-    'its own schedule after a host that was not reached',
+    'its retry delay after a failed connection',
     {
       email: deferred,
       last: {
@@ -263,7 +268,7 @@ const waiting: Case[] = [
     'It is due and waits for other mail of its project, which uses the whole share that a project has of the server.',
   ],
   [
-    'a place at its site',
+    'the capacity of its site',
     {
       live: running({
         sites: sites(
@@ -275,7 +280,7 @@ const waiting: Case[] = [
     'It is due and waits for capacity at dest.test: 25 emails are in flight over 10 connections.',
   ],
   [
-    'a place at a site that is tried again after its back-off',
+    'the capacity of a site that recovers from its back-off',
     {
       live: running({
         sites: sites(
@@ -287,7 +292,7 @@ const waiting: Case[] = [
     'It is due and waits for capacity at dest.test: 1 email is in flight over 1 connection. It has been accepting less mail than usual since 2026-11-21 11:55:00Z: 421 4.7.0 too much.',
   ],
   [
-    'a place at a site where those ahead hang',
+    'the capacity of a site where the emails ahead hang',
     {
       ahead: 'e0',
       live: running({
@@ -303,7 +308,7 @@ const waiting: Case[] = [
     'It is due and waits for capacity at dest.test: 5 emails are in flight over 5 connections. The first of them: connected to mx.dest.test [192.0.2.1], waiting for its greeting since 2026-11-21 11:59:00Z.',
   ],
   [
-    'a place at the server',
+    'the capacity of the server',
     { live: running({ sites: sites({}, { hasRoom: { 1: false } }) }) },
     'It is due and waits for a free connection: the server is busy with other mail.',
   ],
@@ -328,7 +333,7 @@ const onTheWay: Case[] = [
     'It is being sent: waiting for a free connection to dest.test since 2026-11-21 11:59:00Z.',
   ],
   [
-    'a step nobody has words for',
+    'a step without a description',
     { email: sending, live: at('dance') },
     'It is being sent: dance at mx.dest.test [192.0.2.1] since 2026-11-21 11:59:00Z.',
   ],
@@ -465,30 +470,30 @@ function check(cases: readonly Case[]): void {
   }
 }
 
-describe('an email that waits is explained by', () => check(waiting))
+describe('a waiting email is explained by', () => check(waiting))
 describe('an email that is being sent is explained by', () => check(onTheWay))
-describe('an email that has ended is explained as', () => check(ended))
+describe('a finished email is explained as', () => check(ended))
 
 describe('the next attempt', () => {
-  it('is at the end of the back-off of the site, where that is later', () => {
+  it('is at the end of the back-off of the site if that is later', () => {
     const live = running({ sites: sites(inBackOff) })
     assert.equal(explain({ email: deferred, live }).nextAttemptAt, NOW + 2 * MINUTE)
     const far = { ...deferred, dueAt: NOW + 9 * MINUTE }
     assert.equal(explain({ email: far, live }).nextAttemptAt, NOW + 9 * MINUTE)
   })
 
-  it('is none of what is held or has ended, and of what is being sent the one after', () => {
+  it('is null for held and finished mail, and the following attempt for mail being sent', () => {
     assert.equal(explain({ email: { state: 'held', dueAt: null } }).nextAttemptAt, null)
     assert.equal(explain({ email: bounced, last: refusal }).nextAttemptAt, null)
     assert.equal(explain({ email: sending }).nextAttemptAt, NOW + MINUTE)
   })
 
-  it('of what is being sent for longer than its claim foresaw is not known', () => {
+  it('is unknown for an attempt that lasts longer than the retry delay', () => {
     assert.equal(explain({ email: { ...sending, retryAt: NOW } }).nextAttemptAt, null)
   })
 })
 
-it('long words of others are cut', () => {
+it('long replies are cut', () => {
   const { reason } = explain({
     email: deferred,
     last: { ...word, replyText: 'x'.repeat(100_000) },

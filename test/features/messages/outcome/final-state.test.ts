@@ -17,7 +17,7 @@ async function sendOne({ send }: Sender): Promise<string> {
   return (await send()).emails[0]?.email ?? ''
 }
 
-/** Name, email and data of every event, in their order. */
+/** The name, email and data of every event, in order. */
 async function eventsOf({ core }: Sender) {
   const rows = await core.store.read.select().from(events).orderBy(events.seq)
   return rows.map(({ name, emailId, data }) => [name, emailId, data])
@@ -49,7 +49,7 @@ async function untilState(sender: Sender, id: string, state: string): Promise<vo
   while ((await sender.email(id)).state !== state) await new Promise(setImmediate)
 }
 
-test('a cancelled email makes an event that says so', async (t) => {
+test('a cancelled email makes an event with the reason', async (t) => {
   const sender = await openSender(t)
   const id = await sendOne(sender)
   await cancelEmails(sender.core, [id])
@@ -57,7 +57,7 @@ test('a cancelled email makes an event that says so', async (t) => {
   assert.deepEqual(await eventsOf(sender), [['email.failed', id, data]])
 })
 
-test('an email whose site took nothing in time makes an event', async (t) => {
+test('an email that is given up without an attempt makes an event', async (t) => {
   const sender = await openSender(t)
   const id = await sendOne(sender)
   const giveUp = createGiveUp(sender.core)
@@ -69,7 +69,7 @@ test('an email whose site took nothing in time makes an event', async (t) => {
   assert.equal((await sender.email(id)).error, error)
 })
 
-test('an address that is suppressed at acceptance makes an event, and only then', async (t) => {
+test('an address that is suppressed at acceptance makes one event', async (t) => {
   const sender = await openSender(t)
   await sendOne(sender)
   assert.deepEqual(await eventsOf(sender), [])
@@ -89,7 +89,7 @@ test('an address that is suppressed when it is claimed makes an event; no attemp
   assert.deepEqual([status, attemptCount, error], ['SUPPRESSED', 0, null])
 })
 
-test('an email of a project that is disabled by now makes an event', async (t) => {
+test('an email of a disabled project makes an event', async (t) => {
   const sender = await openSender(t)
   const id = await sendOne(sender)
   await sender.core.store.write(async (tx) => {
@@ -103,7 +103,7 @@ test('an email of a project that is disabled by now makes an event', async (t) =
   assert.equal((await sender.email(id)).attemptCount, 0)
 })
 
-test('an error of ours makes an event, a retry by hand none, and the next failure another', async (t) => {
+test('an internal error makes an event, a retry by hand none, and the next failure another', async (t) => {
   const sender = await openSender(t)
   const id = await sendOne(sender)
   const { settle, untilTasks } = await runQueue(t, sender)
@@ -134,7 +134,7 @@ test('an attempt that begins after the give-up time and fails makes an event', a
   assert.deepEqual(await eventsOf(sender), [['email.failed', id, { error, reason: 'given_up' }]])
 })
 
-test('an email that has left its state meanwhile makes no second event', async (t) => {
+test('an email that has already left its state makes no second event', async (t) => {
   const sender = await openSender(t)
   const id = await sendOne(sender)
   await cancelEmails(sender.core, [id])

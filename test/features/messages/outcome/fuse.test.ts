@@ -1,4 +1,4 @@
-/** Mass bounces by verdicts of our own: what is held, and what an operator makes of it. */
+/** Mass bounces by verdicts of this server: held suppressions, and the operator's decision. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { changeSubscription } from '../../../../src/features/contacts/write/subscription-request.ts'
@@ -43,7 +43,7 @@ const full = {
   },
 } as const
 
-/** What the fuse logs, beside its sender. */
+/** A sender and the log lines of its fuse. */
 async function openLogged(t: TestContext) {
   const lines: { level: number; msg: string }[] = []
   const log = createLog('info', { write: (line) => void lines.push(JSON.parse(line)) })
@@ -64,7 +64,7 @@ const contactOf = async ({ core }: Bounces, email: string) => {
   return row
 }
 
-test('above 50 suppressions in a minute further ones are held: mail bounces, nobody is lost', async (t) => {
+test('after 50 suppressions in a minute, further ones are held: the mail bounces, contacts stay subscribed', async (t) => {
   const sender = await openLogged(t)
   await sender.end(people(200), hard)
   assert.deepEqual(await statesOf(sender), { bounced: 200 })
@@ -84,7 +84,7 @@ test('above 50 suppressions in a minute further ones are held: mail bounces, nob
   assert.deepEqual(counted, [{ labels: { cause: 'fuse' }, count: 150 }])
 })
 
-test('the fuse has blown when a suppression is held on disk, and not by a transaction that is taken back', async (t) => {
+test('the fuse blows when a held suppression is durable, not by a transaction that is rolled back', async (t) => {
   const { core, clock } = await openBounces(t)
   const fuse = createFuse(core)
   fuse.tried(60)
@@ -96,14 +96,14 @@ test('the fuse has blown when a suppression is held on disk, and not by a transa
   assert.equal(trips(53), true)
 })
 
-test('verdicts of DNS blow the fuse as those of sessions do', async (t) => {
+test('verdicts of DNS count for the fuse like those of sessions', async (t) => {
   const sender = await openBounces(t)
   const to = Array.from({ length: 70 }, (_, index) => `ann@gone${index}.test`)
   await sender.end(to, noSuchDomain)
   assert.deepEqual([(await sender.listed()).length, (await sender.held()).length], [50, 20])
 })
 
-test('up to a fifth of what was tried in a minute is everyday, however many', async (t) => {
+test('up to a fifth of the attempts of a minute may bounce without blowing the fuse', async (t) => {
   const sender = await openBounces(t)
   const dead = (index: number) => index % 5 === 4
   await sender.end(people(400), (index) => ({ kind: dead(index) ? 'hard' : 'delivered' }))
@@ -111,7 +111,7 @@ test('up to a fifth of what was tried in a minute is everyday, however many', as
   assert.deepEqual(sender.core.health.reasons(), [])
 })
 
-test('mail that waits for DNS does not make a mass of bounces look small', async (t) => {
+test('deferrals by DNS do not count as attempts', async (t) => {
   const sender = await openBounces(t)
   const noAnswer = { host: null, reply: null, error: 'MX of wait.test: time-out' }
   await sender.end(people(400, 'wait.test'), { kind: 'deferred', change: noAnswer })
@@ -119,7 +119,7 @@ test('mail that waits for DNS does not make a mass of bounces look small', async
   assert.deepEqual([(await sender.listed()).length, (await sender.held()).length], [50, 20])
 })
 
-test('50 in one minute and 50 in the next blow nothing', async (t) => {
+test('50 in one minute and 50 in the next do not blow the fuse', async (t) => {
   const sender = await openBounces(t)
   await sender.end(people(50), hard)
   sender.clock.now += MINUTE
@@ -137,7 +137,7 @@ test('a fuse of 0 holds nothing', async (t) => {
   assert.deepEqual([(await sender.listed()).length, await sender.held()], [100, []])
 })
 
-test('strikes that condemn count and are held; a strike that condemns nobody is none of it', async (t) => {
+test('strikes that suppress an address count and are held; other strikes do not count', async (t) => {
   const sender = await openBounces(t)
   const to = people(60)
   for (const days of [0, 7, 8]) {
@@ -149,7 +149,7 @@ test('strikes that condemn count and are held; a strike that condemns nobody is 
   assert.deepEqual([data[0]?.reason, data[0]?.cause], ['STRIKES', 'fuse'])
 })
 
-test('reports of others suppress at once, however many and while the fuse has blown', async (t) => {
+test('reports of other servers suppress at once, in any number, even while the fuse is blown', async (t) => {
   const sender = await openBounces(t)
   const ids = await sender.end(people(100), { kind: 'relayed' })
   await sender.end(people(60, 'dead.test'), hard)
@@ -166,7 +166,7 @@ test('reports of others suppress at once, however many and while the fuse has bl
   assert.deepEqual([(await sender.listed()).length, (await sender.held()).length], [150, 10])
 })
 
-test('a blown fuse outlives a restart and the minute, until all that is held is decided', async (t) => {
+test('a blown fuse outlasts a restart and the minute, until every held suppression is decided', async (t) => {
   const sender = await afterBlow(t)
   const fuse = createFuse(sender.core)
   await fuse.refresh()
@@ -180,7 +180,7 @@ test('a blown fuse outlives a restart and the minute, until all that is held is 
   assert.equal(fuse.trips('another email'), false)
 })
 
-test('confirm suppresses and unsubscribes what is held; again, it changes nothing', async (t) => {
+test('confirm suppresses and unsubscribes the held addresses; a second time it changes nothing', async (t) => {
   const sender = await afterBlow(t)
   const done = await confirmHeld(sender.core, { since: START })
   assert.deepEqual(done, { suppressed: 150, dropped: 0, remaining: 0 })
@@ -196,7 +196,7 @@ test('confirm suppresses and unsubscribes what is held; again, it changes nothin
   assert.deepEqual(again, { suppressed: 0, dropped: 0, remaining: 0 })
 })
 
-test('confirm and undo keep to their interval and project', async (t) => {
+test('confirm and undo are limited to their interval and project', async (t) => {
   const sender = await afterBlow(t)
   const none = { projectId: 'another project', since: START }
   assert.deepEqual(await confirmHeld(sender.core, none), {
@@ -212,7 +212,7 @@ test('confirm and undo keep to their interval and project', async (t) => {
   assert.equal((await confirmHeld(sender.core, own)).suppressed, 150)
 })
 
-test('confirm lets go an address that took mail since it was held', async (t) => {
+test('confirm drops an address that has accepted mail since it was held', async (t) => {
   const sender = await afterBlow(t)
   const [alive = ''] = await sender.held()
   sender.clock.now += MINUTE
@@ -222,7 +222,7 @@ test('confirm lets go an address that took mail since it was held', async (t) =>
   assert.deepEqual(await sender.subscribed(), [alive])
 })
 
-test('undo drops what is held and takes back what was suppressed before the fuse blew', async (t) => {
+test('undo drops held suppressions and reverts those made before the fuse blew', async (t) => {
   const sender = await afterBlow(t)
   sender.clock.now += 10 * MINUTE
   const done = await undoSuppressions(sender.core, { since: START })
@@ -236,7 +236,7 @@ test('undo drops what is held and takes back what was suppressed before the fuse
   assert.equal((await sender.flips()).length, 100)
 })
 
-test('undo takes back what was confirmed by mistake', async (t) => {
+test('undo reverts a confirmation', async (t) => {
   const sender = await afterBlow(t)
   sender.clock.now += MINUTE
   await confirmHeld(sender.core, { since: START })
@@ -244,7 +244,7 @@ test('undo takes back what was confirmed by mistake', async (t) => {
   assert.deepEqual([removed, resubscribed], [200, 200])
 })
 
-test("undo never takes back people's own wish", async (t) => {
+test("undo never reverts a person's own wish", async (t) => {
   const sender = await openBounces(t)
   const { core, project } = sender
   const projectId = project.id
@@ -252,7 +252,7 @@ test("undo never takes back people's own wish", async (t) => {
   const [before, page, reports, listed, returned, other, plain] = names.map(
     (name) => `${name}@dest.test`,
   ) as [string, string, string, string, string, string, string]
-  // Who unsubscribed before the bounce.
+  // Unsubscribed before the bounce.
   const [mailed = '', complained = ''] = await sender.end([before, reports], { kind: 'delivered' })
   assert.ok(mailed)
   const wish = (email: string, subscribed: boolean) => async () => {
@@ -265,14 +265,14 @@ test("undo never takes back people's own wish", async (t) => {
   sender.clock.now += MINUTE
   await sender.end([before, page, reports, listed, returned, plain], hard)
   sender.clock.now += MINUTE
-  // Who says so afterwards, though it changes nothing by then.
+  // Unsubscribes after the bounce, which changes nothing by then.
   await wish(page, false)()
   await core.store.write((tx) =>
     recordReports(core, tx, [{ type: 'complaint', emailId: complained, feedbackType: null }]),
   )
   const add = { projectId, reason: 'MANUAL' } as const
   await addSuppressions(core, { ...add, addresses: [address(listed), address(other)] })
-  // Who came back and went again.
+  // Subscribed again and unsubscribed again.
   await wish(returned, true)()
   await wish(returned, false)()
   const undone = await undoSuppressions(core, { since })
@@ -291,7 +291,7 @@ test("undo never takes back people's own wish", async (t) => {
   assert.deepEqual([removed, kept], [0, 0])
 })
 
-test('a wish is one on whichever path it comes, though it changes nothing by then', async (t) => {
+test('an unsubscribe is a wish of the person on every path, even if it changes nothing', async (t) => {
   const sender = await openBounces(t)
   const { core, project } = sender
   const projectId = project.id
@@ -309,7 +309,7 @@ test('a wish is one on whichever path it comes, though it changes nothing by the
   assert.deepEqual(await sender.subscribed(), ['user4@dest.test'])
 })
 
-test('undo forgets the strikes of the interval, and no older one', async (t) => {
+test('undo deletes the strikes of the interval, and no older one', async (t) => {
   const sender = await openBounces(t)
   const to = people(60)
   for (const days of [0, 7, 8]) {
@@ -322,7 +322,7 @@ test('undo forgets the strikes of the interval, and no older one', async (t) => 
   assert.equal(left, 120)
 })
 
-test('an address that people suppress is no longer held', async (t) => {
+test('an address that a person suppresses is no longer held', async (t) => {
   const sender = await afterBlow(t)
   const [first = ''] = await sender.held()
   const addresses = [address(first)]
@@ -335,7 +335,7 @@ test('an address that people suppress is no longer held', async (t) => {
   assert.equal(row?.reason, 'MANUAL')
 })
 
-test('confirm unsubscribes no contact that has another address by now', async (t) => {
+test('confirm does not unsubscribe a contact that has changed its address', async (t) => {
   const sender = await afterBlow(t)
   const [first = ''] = await sender.held()
   const { id, projectId } = await contactOf(sender, first)
@@ -346,7 +346,7 @@ test('confirm unsubscribes no contact that has another address by now', async (t
   assert.deepEqual(await sender.subscribed(), ['new@dest.test'])
 })
 
-test('undo subscribes nobody again who said no at another address', async (t) => {
+test('undo does not resubscribe a contact that unsubscribed at another address', async (t) => {
   const sender = await openBounces(t)
   await sender.end(people(1), hard)
   const { id, projectId } = await contactOf(sender, 'user0@dest.test')
@@ -369,7 +369,7 @@ test('a suppression that is held while the fuse reads the rows keeps the fuse bl
   assert.deepEqual(core.health.reasons(), [])
 })
 
-test('once the server itself has decided all that was held, the fuse is whole again', async (t) => {
+test('the fuse is whole again once the server itself has decided all held suppressions', async (t) => {
   const { core } = await afterBlow(t)
   const over = Promise.withResolvers<void>()
   const write = (line: string) => {

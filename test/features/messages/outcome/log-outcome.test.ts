@@ -15,7 +15,7 @@ import { attempted, openSender, type Sender } from '../sender.ts'
 
 type Entry = Record<string, unknown>
 
-/** A sender whose log lines about emails can be read, without their time. */
+/** A sender, and its log lines about emails without their time. */
 async function openNotedDesk(t: TestContext) {
   const sender = await openSender(t)
   const entries: Entry[] = []
@@ -32,7 +32,7 @@ async function openNotedDesk(t: TestContext) {
   return { ...sender, entries, count }
 }
 
-/** The same with mail to these recipients handed to outbound. */
+/** The same, after mail to these recipients was handed to outbound. */
 async function openLine(t: TestContext, recipients: readonly string[]) {
   const sender = await openNotedDesk(t)
   await sender.send({ to: recipients.map((text) => ({ address: address(text), name: null })) })
@@ -51,7 +51,7 @@ async function sendOne({ send }: Sender): Promise<string> {
   return (await send()).emails[0]?.email ?? ''
 }
 
-test('a final outcome is one line with all that a search for it needs', async (t) => {
+test('a final outcome is one line with the fields that a search needs', async (t) => {
   const { tasks, report, project, entries, count } = await openLine(t, ['alice@dest.test'])
   const [task] = tasks
   assert.ok(task)
@@ -76,7 +76,7 @@ test('a final outcome is one line with all that a search for it needs', async (t
   assert.deepEqual(count('pillarbox_bounces_total'), ['session hard 1'])
 })
 
-test('outcomes of a batch are a line and a count each', async (t) => {
+test('each outcome of a batch is one line and one count', async (t) => {
   const to = ['a@dest.test', 'b@dest.test', 'c@dest.test', 'd@dest.test']
   const { tasks, report, entries, count } = await openLine(t, to)
   const kinds = ['delivered', 'relayed', 'failed', 'deferred'] as const
@@ -89,7 +89,7 @@ test('outcomes of a batch are a line and a count each', async (t) => {
   assert.deepEqual(count('pillarbox_email_deferrals_total'), ['unknown 1'])
 })
 
-test('of the deferrals of an email the first is a line, and all are counted', async (t) => {
+test('only the first deferral of an email is logged; all are counted', async (t) => {
   const sender = await openLine(t, ['a@dest.test'])
   await sender.report(attempted(sender.tasks[0] as never, 'deferred'))
   sender.clock.now += 3_600_000
@@ -103,7 +103,7 @@ test('of the deferrals of an email the first is a line, and all are counted', as
   assert.deepEqual(sender.count('pillarbox_email_deferrals_total'), ['unknown 2'])
 })
 
-test('what is not durable is neither logged nor counted', async (t) => {
+test('an outcome that is not durable is neither logged nor counted', async (t) => {
   const { core, tasks, report, entries, count } = await openLine(t, ['a@dest.test', 'b@dest.test'])
   const broken = { steps: [{ step: 'mail', at: 1n, durationMs: 1 }] } as never
   await report(
@@ -118,7 +118,7 @@ test('what is not durable is neither logged nor counted', async (t) => {
   assert.equal((await core.store.read.select().from(emails).all()).length, 2)
 })
 
-test('an email that is cancelled, given up or suppressed is a line too', async (t) => {
+test('a cancelled, given up or suppressed email is logged', async (t) => {
   const sender = await openNotedDesk(t)
   const cancelled = await sendOne(sender)
   await cancelEmails(sender.core, [cancelled])
@@ -157,7 +157,7 @@ test('an email that is cancelled, given up or suppressed is a line too', async (
   assert.deepEqual(sender.count('pillarbox_email_outcomes_total'), outcomes)
 })
 
-test('what is learnt later is a line, once: a bounce, a complaint', async (t) => {
+test('a later bounce or complaint is logged once', async (t) => {
   const sender = await openNotedDesk(t)
   const { store } = sender.core
   const [bounced, complained] = [await sendOne(sender), await sendOne(sender)]

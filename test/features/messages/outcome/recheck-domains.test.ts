@@ -1,4 +1,4 @@
-/** Domains that DNS denies although there was somebody: a second look before anybody is lost. */
+/** Domains that DNS denies although they accepted mail before: a recheck precedes suppressions. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Core } from '../../../../src/features/core.ts'
@@ -17,7 +17,7 @@ const delivered = { kind: 'delivered' } as const
 
 type Mx = 'nxdomain' | 'null' | 'failed' | 'there'
 
-/** `answers`: what DNS says of a domain; the test changes them. */
+/** `answers`: the DNS answers by domain; the test changes them. */
 async function open(t: TestContext) {
   const answers: Record<string, Mx> = {}
   const asked: string[] = []
@@ -45,7 +45,7 @@ async function open(t: TestContext) {
   return { ...sender, answers, asked, look }
 }
 
-test('a domain that took mail before is asked for again before anybody is suppressed', async (t) => {
+test('a domain that accepted mail before is rechecked before addresses are suppressed', async (t) => {
   const sender = await open(t)
   await sender.end(['old@shop.test'], delivered)
   await sender.end(['ann@shop.test', 'bob@shop.test', 'eve@never.test'], noSuchDomain)
@@ -73,14 +73,14 @@ test('a domain that took mail before is asked for again before anybody is suppre
   assert.ok(rows.every(({ reason }) => reason === 'HARD_BOUNCE'))
 })
 
-test('so is a domain whose mail was deferred', async (t) => {
+test('a domain whose mail was deferred before is rechecked as well', async (t) => {
   const sender = await open(t)
   await sender.end(['ann@grey.test'], { kind: 'deferred', change: { host: null } })
   await sender.end(['bob@grey.test'], noSuchDomain)
   assert.deepEqual([await sender.listed(), await sender.held()], [[], ['bob@grey.test']])
 })
 
-test('a domain that is there again condemns nobody', async (t) => {
+test('a domain that exists again suppresses no address', async (t) => {
   const sender = await open(t)
   await sender.end(['old@shop.test'], delivered)
   await sender.end(['ann@shop.test'], noSuchDomain)
@@ -90,7 +90,7 @@ test('a domain that is there again condemns nobody', async (t) => {
   assert.equal((await sender.subscribed()).length, 2)
 })
 
-test('a null MX on the second look counts as a denial', async (t) => {
+test('a null MX at the recheck counts as a denial', async (t) => {
   const sender = await open(t)
   await sender.end(['old@shop.test'], delivered)
   await sender.end(['ann@shop.test'], noSuchDomain)
@@ -99,7 +99,7 @@ test('a null MX on the second look counts as a denial', async (t) => {
   assert.deepEqual(await sender.listed(), ['ann@shop.test'])
 })
 
-test('where nobody can say, the look is repeated every hour, for a week at most', async (t) => {
+test('without an answer the recheck is repeated every hour, for a week at most', async (t) => {
   const sender = await open(t)
   await sender.end(['old@shop.test'], delivered)
   await sender.end(['ann@shop.test'], noSuchDomain)
@@ -112,7 +112,7 @@ test('where nobody can say, the look is repeated every hour, for a week at most'
   assert.deepEqual([await sender.listed(), await sender.held()], [[], []])
 })
 
-test('an address that took mail meanwhile is let go, whatever the second look says', async (t) => {
+test('an address that has accepted mail meanwhile is dropped, whatever the recheck finds', async (t) => {
   const sender = await open(t)
   await sender.end(['ann@shop.test'], delivered)
   sender.clock.now += HOUR
@@ -123,7 +123,7 @@ test('an address that took mail meanwhile is let go, whatever the second look sa
   assert.deepEqual([await sender.listed(), await sender.held()], [[], []])
 })
 
-test('what a session refuses for good meanwhile is suppressed at once', async (t) => {
+test('an address that a session refuses permanently is suppressed at once', async (t) => {
   const sender = await open(t)
   await sender.end(['old@shop.test'], delivered)
   await sender.end(['ann@shop.test'], noSuchDomain)
@@ -131,7 +131,7 @@ test('what a session refuses for good meanwhile is suppressed at once', async (t
   assert.deepEqual([await sender.listed(), await sender.held()], [['ann@shop.test'], []])
 })
 
-test('the second look at a domain of very many goes through the fuse', async (t) => {
+test('the recheck of a domain with many addresses respects the fuse', async (t) => {
   const sender = await open(t)
   await sender.end(['old@shop.test'], delivered)
   await sender.end(people(260, 'shop.test'), noSuchDomain)
@@ -143,7 +143,7 @@ test('the second look at a domain of very many goes through the fuse', async (t)
   assert.match(sender.core.health.reasons()[0]?.reason ?? '', /held: 210 /)
 })
 
-test('undo drops what waits for a second look, too', async (t) => {
+test('undo also drops addresses that wait for a recheck', async (t) => {
   const sender = await open(t)
   await sender.end(['old@shop.test'], delivered)
   await sender.end(['ann@shop.test'], noSuchDomain)
@@ -151,7 +151,7 @@ test('undo drops what waits for a second look, too', async (t) => {
   assert.deepEqual(await sender.held(), [])
 })
 
-test('in other modes than direct nobody is asked', async (t) => {
+test('modes other than direct do no recheck', async (t) => {
   const sender = await open(t)
   await sender.end(['old@shop.test'], delivered)
   await sender.end(['ann@shop.test'], noSuchDomain)

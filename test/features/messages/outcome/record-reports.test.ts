@@ -48,17 +48,17 @@ async function open(t: TestContext) {
   const { store } = sender.core
   return {
     ...sender,
-    /** An email to ada@dest.test in this state; its id. */
+    /** Makes an email to ada@dest.test in this state; returns its id. */
     sent: (change: Partial<Email> = {}) => sendAs(sender, change),
-    learn: (...reports: EmailReport[]) =>
+    record: (...reports: EmailReport[]) =>
       store.write((tx) => recordReports(sender.core, tx, reports)),
     list: () => store.read.select().from(suppressions).all(),
-    struck: () => store.read.select().from(strikes).all(),
-    told: async () => {
+    strikeRows: () => store.read.select().from(strikes).all(),
+    eventRows: async () => {
       const rows = await store.read.select().from(events).orderBy(events.seq).all()
       return rows.map(({ name, emailId, data }) => ({ name, emailId, data }))
     },
-    notes: (emailId: string) =>
+    reportRows: (emailId: string) =>
       store.read.select().from(attempts).where(eq(attempts.emailId, emailId)).all(),
     subscribe: () => store.write((tx) => tx.update(contacts).set({ subscribed: true }).run()),
   }
@@ -78,7 +78,7 @@ async function sendAs({ core, send }: Sender, change: Partial<Email>): Promise<s
   return id
 }
 
-/** What was sent is with outbound then, and its outcome still to come. */
+/** Hands the mail of the sender to outbound; its outcome is still to come. */
 async function handOver(t: TestContext, { core }: Sender): Promise<Deliverer> {
   const { promise: handed, resolve } = Promise.withResolvers<void>()
   const { deliver } = core.outbound
@@ -98,7 +98,7 @@ test('a hard bounce after delivery bounces the email, suppresses and unsubscribe
   const id = await sender.sent()
   await sender.subscribe()
   sender.clock.now = START + 1_000
-  assert.deepEqual(await sender.learn(bounce(id)), [true])
+  assert.deepEqual(await sender.record(bounce(id)), [true])
   const email = await sender.email(id)
   assert.equal(email.state, 'bounced')
   assert.equal(email.status, 'BOUNCED')
@@ -109,36 +109,36 @@ test('a hard bounce after delivery bounces the email, suppresses and unsubscribe
     { name: 'email.bounce', emailId: id, data: { bounceType: 'Permanent' } },
     { name: 'contact.unsubscribed', emailId: id, data: { reason: 'bounce' } },
   ]
-  assert.deepEqual(await sender.told(), expected)
+  assert.deepEqual(await sender.eventRows(), expected)
   const [entry, ...others] = await sender.list()
   assert.equal(others.length, 0)
   assert.equal(entry?.address, 'ada@dest.test')
   assert.equal(entry?.reason, 'HARD_BOUNCE')
   assert.equal(entry?.emailId, id)
-  assert.deepEqual(await sender.learn(bounce(id), bounce(id, full)), [false, false])
-  assert.deepEqual(await sender.told(), expected)
-  assert.equal((await sender.notes(id)).length, 1)
-  assert.equal((await sender.struck()).length, 0)
+  assert.deepEqual(await sender.record(bounce(id), bounce(id, full)), [false, false])
+  assert.deepEqual(await sender.eventRows(), expected)
+  assert.equal((await sender.reportRows(id)).length, 1)
+  assert.equal((await sender.strikeRows()).length, 0)
 })
 
-test('a report of failure of any class bounces what was delivered, without a suppression', async (t) => {
+test('a report of failure bounces delivered mail in any class, without a suppression', async (t) => {
   const sender = await open(t)
   const id = await sender.sent({ status: 'CLICKED' })
   await sender.subscribe()
-  await sender.learn(bounce(id, soft))
+  await sender.record(bounce(id, soft))
   assert.equal((await sender.email(id)).status, 'BOUNCED')
-  const [event, ...others] = await sender.told()
+  const [event, ...others] = await sender.eventRows()
   assert.deepEqual(event?.data, { bounceType: 'Undetermined' })
   assert.equal(others.length, 0)
   assert.deepEqual(await sender.list(), [])
-  assert.deepEqual(await sender.struck(), [])
+  assert.deepEqual(await sender.strikeRows(), [])
 })
 
-test('a report is kept beside the attempts, with who reported it', async (t) => {
+test('a report is stored beside the attempts, with the reporting server', async (t) => {
   const sender = await open(t)
   const id = await sender.sent()
-  await sender.learn(bounce(id))
-  const [note] = await sender.notes(id)
+  await sender.record(bounce(id))
+  const [note] = await sender.reportRows(id)
   assert.equal(note?.result, 'reported-bounced')
   assert.equal(note?.host, 'mx.dest.test')
   assert.equal(note?.class, 'hard')
@@ -162,7 +162,7 @@ test('a refusal in session and the report that follows it are one bounce', async
   assert.equal(await sender.core.store.read.$count(strikes), 1)
 })
 
-test('a report that comes before the outcome of the session is on disk ends the email, and loses nothing', async (t) => {
+test('a report that precedes the recorded outcome ends the email, and no event is lost', async (t) => {
   const sender = await openSender(t)
   const [bounced = '', complained = ''] = [
     (await sender.send()).emails[0]?.email,
@@ -186,19 +186,23 @@ test('a report that comes before the outcome of the session is on disk ends the 
   ] as const) {
     const email = await sender.email(id)
     assert.deepEqual([email.status, email.sentAt], [status, START])
-    const notes = await store.read.select().from(attempts).where(eq(attempts.emailId, id)).all()
+    const reportRows = await store.read
+      .select()
+      .from(attempts)
+      .where(eq(attempts.emailId, id))
+      .all()
     assert.deepEqual(
-      notes.map(({ result }) => result),
+      reportRows.map(({ result }) => result),
       [`reported-${status === 'BOUNCED' ? 'bounced' : 'complaint'}`, 'delivered'],
     )
   }
 })
 
-test('what was waiting to be tried again ends with a report that it bounced', async (t) => {
+test('a deferred email ends with a report that it bounced', async (t) => {
   const sender = await open(t)
   const leased = { state: 'sending', status: 'SENDING', leaseId: 'x', leaseUntil: 1, retryAt: 1 }
   const id = await sender.sent({ ...(leased as Partial<Email>), deliveredAt: null, sentAt: null })
-  await sender.learn(bounce(id))
+  await sender.record(bounce(id))
   const { state, dueAt, leaseId, leaseUntil, retryAt } = await sender.email(id)
   assert.deepEqual(
     [state, dueAt, leaseId, leaseUntil, retryAt],
@@ -206,15 +210,15 @@ test('what was waiting to be tried again ends with a report that it bounced', as
   )
 })
 
-test('a delay is told once, changes no status, and a failure may follow it', async (t) => {
+test('a delay is recorded once, changes no status, and a failure may follow', async (t) => {
   const sender = await open(t)
   const id = await sender.sent({ state: 'relayed', status: 'SENT', deliveredAt: null })
   const delay = { type: 'delay', emailId: id, diagnostic: 'busy', status: '4.2.0' } as const
-  assert.deepEqual(await sender.learn(delay, delay), [true, false])
+  assert.deepEqual(await sender.record(delay, delay), [true, false])
   assert.equal((await sender.email(id)).status, 'SENT')
   const data = { bounceType: 'Transient', transientBounce: true }
-  assert.deepEqual(await sender.told(), [{ name: 'email.bounce', emailId: id, data }])
-  assert.deepEqual(await sender.learn(bounce(id, soft), delay), [true, false])
+  assert.deepEqual(await sender.eventRows(), [{ name: 'email.bounce', emailId: id, data }])
+  assert.deepEqual(await sender.record(bounce(id, soft), delay), [true, false])
   assert.equal((await sender.email(id)).status, 'BOUNCED')
 })
 
@@ -226,7 +230,7 @@ test('relayed mail that is reported delivered becomes DELIVERED; an open stays',
     await sender.sent({ ...relayed, status: 'OPENED' }),
   ]
   const delivery = (emailId: string) => ({ type: 'delivery', emailId }) as const
-  assert.deepEqual(await sender.learn(delivery(id), delivery(id), delivery(opened)), [
+  assert.deepEqual(await sender.record(delivery(id), delivery(id), delivery(opened)), [
     true,
     false,
     true,
@@ -234,9 +238,9 @@ test('relayed mail that is reported delivered becomes DELIVERED; an open stays',
   assert.equal((await sender.email(id)).status, 'DELIVERED')
   assert.equal((await sender.email(id)).state, 'delivered')
   assert.equal((await sender.email(opened)).status, 'OPENED')
-  assert.equal((await sender.told()).filter(({ name }) => name === 'email.delivery').length, 2)
+  assert.equal((await sender.eventRows()).filter(({ name }) => name === 'email.delivery').length, 2)
   const direct = await sender.sent()
-  assert.deepEqual(await sender.learn(delivery(direct)), [false])
+  assert.deepEqual(await sender.record(delivery(direct)), [false])
 })
 
 test('a complaint suppresses and unsubscribes, and nothing overwrites it', async (t) => {
@@ -244,34 +248,34 @@ test('a complaint suppresses and unsubscribes, and nothing overwrites it', async
   const id = await sender.sent({ status: 'OPENED' })
   await sender.subscribe()
   const complaint = { type: 'complaint', emailId: id, feedbackType: 'abuse' } as const
-  assert.deepEqual(await sender.learn(complaint, complaint), [true, false])
+  assert.deepEqual(await sender.record(complaint, complaint), [true, false])
   const email = await sender.email(id)
   assert.equal(email.status, 'COMPLAINED')
   assert.equal(email.complainedAt, START)
   assert.equal(email.state, 'delivered')
-  assert.deepEqual(await sender.told(), [
+  assert.deepEqual(await sender.eventRows(), [
     { name: 'email.complaint', emailId: id, data: { feedbackType: 'abuse' } },
     { name: 'contact.unsubscribed', emailId: id, data: { reason: 'complaint' } },
   ])
   assert.equal((await sender.list())[0]?.reason, 'COMPLAINT')
-  assert.deepEqual(await sender.learn(bounce(id), { type: 'delivery', emailId: id }), [
+  assert.deepEqual(await sender.record(bounce(id), { type: 'delivery', emailId: id }), [
     false,
     false,
   ])
   assert.equal((await sender.email(id)).status, 'COMPLAINED')
 })
 
-test('a complaint about what bounced counts, and the email stays BOUNCED', async (t) => {
+test('a complaint about a bounced email counts, and the email stays BOUNCED', async (t) => {
   const sender = await open(t)
   const id = await sender.sent()
-  await sender.learn(bounce(id, soft))
+  await sender.record(bounce(id, soft))
   const complaint = { type: 'complaint', emailId: id, feedbackType: null } as const
-  assert.deepEqual(await sender.learn(complaint), [true])
+  assert.deepEqual(await sender.record(complaint), [true])
   const { status, state, complainedAt } = await sender.email(id)
   assert.deepEqual([status, state, complainedAt], ['BOUNCED', 'bounced', START])
 })
 
-test('an email that is gone, received or suppressed cannot come back', async (t) => {
+test('a report about a deleted, received or suppressed email changes nothing', async (t) => {
   const sender = await open(t)
   const received = await sender.sent({ state: 'received', status: 'RECEIVED' })
   const suppressed = await sender.sent({ state: 'suppressed', status: 'SUPPRESSED' })
@@ -281,19 +285,19 @@ test('an email that is gone, received or suppressed cannot come back', async (t)
     { type: 'complaint', emailId, feedbackType: null } as const,
   ])
   assert.deepEqual(
-    await sender.learn(...reports),
+    await sender.record(...reports),
     reports.map(() => false),
   )
-  assert.deepEqual(await sender.told(), [])
+  assert.deepEqual(await sender.eventRows(), [])
   assert.deepEqual(await sender.list(), [])
 })
 
-/** Bounces with a full mailbox on these days; what is on the list after each. */
+/** Bounces with a full mailbox on these days; returns the suppression list after each. */
 async function strikeOn(sender: Awaited<ReturnType<typeof open>>, days: readonly number[]) {
   const counts: number[] = []
   for (const day of days) {
     sender.clock.now = START + day * DAY
-    await sender.learn(bounce(await sender.sent(), full))
+    await sender.record(bounce(await sender.sent(), full))
     counts.push((await sender.list()).length)
   }
   return counts
@@ -307,7 +311,7 @@ test('three strikes over at least 14 days suppress, two or a shorter time do not
   const [entry] = await sender.list()
   assert.equal(entry?.reason, 'STRIKES')
   assert.match(entry?.source ?? '', /^5 refusals over 14 days, the last: mailboxfull$/)
-  const last = (await sender.told()).at(-1)
+  const last = (await sender.eventRows()).at(-1)
   assert.equal(last?.name, 'contact.unsubscribed')
   assert.deepEqual(last?.data, { reason: 'bounce' })
 })
@@ -317,7 +321,7 @@ test('two strikes far apart are not three', async (t) => {
   assert.deepEqual(await strikeOn(sender, [0, 100]), [0, 0])
 })
 
-test('what was delivered between strikes starts the count anew', async (t) => {
+test('a delivery between strikes resets the count', async (t) => {
   const sender = await open(t)
   await strikeOn(sender, [0, 7])
   sender.clock.now = START + 10 * DAY
@@ -326,18 +330,18 @@ test('what was delivered between strikes starts the count anew', async (t) => {
   assert.deepEqual(await strikeOn(sender, [29]), [1])
 })
 
-test('the 250 of mail that bounces a moment later is no sign of life', async (t) => {
+test('the 250 of an email that bounces later does not reset the count', async (t) => {
   const sender = await open(t)
   await strikeOn(sender, [0, 7])
   sender.clock.now = START + 14 * DAY
   const [first, second] = [await sender.sent(), await sender.sent()]
-  await sender.learn(bounce(first, full))
+  await sender.record(bounce(first, full))
   assert.equal((await sender.list()).length, 0)
-  await sender.learn(bounce(second, full))
+  await sender.record(bounce(second, full))
   assert.equal((await sender.list()).length, 1)
 })
 
-test('an email is one strike, and strikes that are forgotten count no more', async (t) => {
+test('an email is one strike, and deleted strikes do not count', async (t) => {
   const sender = await open(t)
   await strikeOn(sender, [0, 7])
   const { id: projectId } = sender.project
@@ -345,34 +349,34 @@ test('an email is one strike, and strikes that are forgotten count no more', asy
     deleteStrikesOf(tx, { projectId, address: 'ada@dest.test' }),
   )
   assert.deepEqual(await strikeOn(sender, [14, 21]), [0, 0])
-  assert.equal((await sender.struck()).length, 2)
+  assert.equal((await sender.strikeRows()).length, 2)
 })
 
-test('blocks of our address and of the content are no strikes, in session or later', async (t) => {
+test('blocks of this server and of the content are no strikes, in the session or later', async (t) => {
   const sender = await open(t)
   for (const day of [0, 10, 20]) {
     sender.clock.now = START + day * DAY
-    await sender.learn(bounce(await sender.sent(), soft))
+    await sender.record(bounce(await sender.sent(), soft))
   }
-  assert.deepEqual(await sender.struck(), [])
+  assert.deepEqual(await sender.strikeRows(), [])
   assert.deepEqual(await sender.list(), [])
 })
 
-test('a bounce and a delay keep their codes, their words and whom they name', async (t) => {
+test('a bounce and a delay are stored with codes, text and final recipient', async (t) => {
   const sender = await open(t)
   const id = await sender.sent()
-  const told = {
+  const eventRows = {
     emailId: id,
     reply: { code: null, enhancedCode: '4.2.2', text: 'Mailbox full' },
     diagnostic: 'Mailbox full',
     reportingMta: 'mx.forward.test',
     finalRecipient: 'ada.l@forward.test',
   }
-  await sender.learn({ type: 'delay', ...told })
-  await sender.learn({ ...bounce(id), ...told } as EmailReport)
-  const notes = await sender.notes(id)
+  await sender.record({ type: 'delay', ...eventRows })
+  await sender.record({ ...bounce(id), ...eventRows } as EmailReport)
+  const reportRows = await sender.reportRows(id)
   assert.deepEqual(
-    notes.map(({ result, replyCode, enhancedCode, replyText, finalRecipient, host }) => ({
+    reportRows.map(({ result, replyCode, enhancedCode, replyText, finalRecipient, host }) => ({
       ...{ result, replyCode, enhancedCode, replyText, finalRecipient, host },
     })),
     ['reported-delayed', 'reported-bounced'].map((result) => ({

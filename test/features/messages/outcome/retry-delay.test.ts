@@ -3,13 +3,13 @@ import { test } from 'node:test'
 import { retryDelayMs } from '../../../../src/features/messages/outcome/retry-delay.ts'
 import { createThrottle } from '../../../../src/features/messages/queue/throttle.ts'
 
-test('the waits follow the schedule, and its last one repeats', () => {
+test('the delays follow the setting, and the last one repeats', () => {
   const middle = () => 0.5
   const waits = [0, 1, 2, 7].map((failures) => retryDelayMs([60, 300, 600], failures, middle))
   assert.deepEqual(waits, [60, 300, 600, 600])
 })
 
-test('a wait moves by at most 15% either way', () => {
+test('the jitter of a delay is at most 15%', () => {
   assert.equal(
     retryDelayMs([1000], 0, () => 0),
     850,
@@ -20,7 +20,7 @@ test('a wait moves by at most 15% either way', () => {
   )
 })
 
-test('a project may start so many emails a second, another project its own', () => {
+test('each project has its own rate of emails per second', () => {
   let at = 0
   const throttle = createThrottle(5, () => at)
   assert.equal(throttle.allowance('p'), 5)

@@ -27,7 +27,7 @@ function logTo(sender: Sender): Record<string, unknown>[] {
   return lines
 }
 
-test('a fault of a template is kept with the email, logged and counted', async (t) => {
+test('a fault of a template is stored with the email, logged and counted', async (t) => {
   const sender = await openSender(t)
   const lines = logTo(sender)
   const id = await record(sender, [other, fault])
@@ -45,7 +45,7 @@ test('a fault of a template is kept with the email, logged and counted', async (
   ])
 })
 
-test('an email without a fault says nothing of any', async (t) => {
+test('an email without a fault has no fault stored, logged or counted', async (t) => {
   const sender = await openSender(t)
   const lines = logTo(sender)
   const id = await record(sender, [])

@@ -13,7 +13,7 @@ async function sendOne(sender: Sender): Promise<string> {
   return accepted[0]?.email as string
 }
 
-/** From now on every attempt shows that the site takes nothing. */
+/** Restricts the site; its last failed attempt is always at the current time. */
 function close(sender: Sender): void {
   const reason = 'dest.test takes no mail now: connection refused'
   const restriction = {
@@ -25,7 +25,7 @@ function close(sender: Sender): void {
   sender.restrictions.set('dest.test', restriction)
 }
 
-/** A process that has its clock and its running time, and looks every minute. */
+/** A process with its clock and running time, whose give-up clock runs every minute. */
 function watch(sender: Sender) {
   const giveUp = createGiveUp(sender.core)
   let runningForMs = 0
@@ -40,7 +40,7 @@ function watch(sender: Sender) {
   }
 }
 
-test('what cannot be tried past its time is given up after ten minutes', async (t) => {
+test('an overdue email that cannot be tried is given up after ten minutes', async (t) => {
   const sender = await openSender(t)
   close(sender)
   const id = await sendOne(sender)
@@ -54,7 +54,7 @@ test('what cannot be tried past its time is given up after ten minutes', async (
   assert.equal(email.error, `given up, its destination could not be tried in time: ${reason}`)
 })
 
-test('what can be tried is never given up without that, however late it is', async (t) => {
+test('an email that can be tried is never given up without an attempt, however late', async (t) => {
   const sender = await openSender(t)
   const id = await sendOne(sender)
   sender.clock.now += 3 * DAY
@@ -75,7 +75,7 @@ test('after a jump of the clock a dead site is tried again before its mail is gi
   assert.equal(await pass(1), 1)
 })
 
-test('the last answer stays readable', async (t) => {
+test('the last reply stays in the error', async (t) => {
   const sender = await openSender(t)
   const id = await sendOne(sender)
   await sender.core.store.write(async (tx) => {
@@ -87,7 +87,7 @@ test('the last answer stays readable', async (t) => {
   assert.equal((await sender.email(id)).error, 'given up; the last answer was: 451 Not now')
 })
 
-test('after a time of being off, mail has ten minutes to be tried', async (t) => {
+test('after the server was off, mail has ten minutes to be tried', async (t) => {
   const sender = await openSender(t)
   close(sender)
   await sendOne(sender)
@@ -97,7 +97,7 @@ test('after a time of being off, mail has ten minutes to be tried', async (t) =>
   assert.equal(await pass(1), 1)
 })
 
-test('a clock that jumps gives nothing up for ten minutes, and forgets it when set right', async (t) => {
+test('a jump of the clock gives up no mail for ten minutes, and none if the clock is set right', async (t) => {
   const sender = await openSender(t)
   close(sender)
   const id = await sendOne(sender)
@@ -110,7 +110,7 @@ test('a clock that jumps gives nothing up for ten minutes, and forgets it when s
   assert.equal((await sender.email(id)).state, 'queued')
 })
 
-test('what is held, being sent or done is not given up', async (t) => {
+test('held, leased and finished mail is not given up', async (t) => {
   const sender = await openSender(t)
   close(sender)
   const ids = [await sendOne(sender), await sendOne(sender), await sendOne(sender)]
@@ -128,7 +128,7 @@ test('what is held, being sent or done is not given up', async (t) => {
   assert.equal(await watch(sender)(15), 0)
 })
 
-test('many are given up in one look', async (t) => {
+test('many emails are given up in one run', async (t) => {
   const sender = await openSender(t)
   close(sender)
   const { emails: accepted } = await sender.send()

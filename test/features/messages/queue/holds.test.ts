@@ -19,7 +19,7 @@ async function statesOf({ core }: Sender) {
   return Object.fromEntries((await countQueue(core)).map(({ state, count }) => [state, count]))
 }
 
-/** As many emails as that, all to dest.test. */
+/** Inserts `count` emails to dest.test. */
 async function fill(sender: Sender, count: number): Promise<void> {
   const { emails: accepted } = await sender.send()
   const row = await sender.email(accepted[0]?.email as string)
@@ -30,7 +30,7 @@ async function fill(sender: Sender, count: number): Promise<void> {
   })
 }
 
-test('holding and releasing go through many emails, and leave the lock to others between', async (t) => {
+test('holds and releases of many emails leave the lock to others in between', async (t) => {
   const sender = await openSender(t)
   await fill(sender, 1_200)
   const startedAt = performance.now()
@@ -41,7 +41,7 @@ test('holding and releasing go through many emails, and leave the lock to others
   assert.deepEqual(await statesOf(sender), { queued: 1_200 })
 })
 
-test('a remembered hold that is over holds nothing', async (t) => {
+test('a cached hold that has ended holds no email', async (t) => {
   const sender = await openSender(t)
   await holdDomain(sender.core, 'dest.test')
   await sender.send()
@@ -53,7 +53,7 @@ test('a remembered hold that is over holds nothing', async (t) => {
   assert.deepEqual(await statesOf(sender), { queued: 2 })
 })
 
-test('what is held though nobody holds its domain is due again, its time moved on', async (t) => {
+test('an email that is held without a hold is due again, with a later give-up time', async (t) => {
   const sender = await openSender(t)
   const { emails: accepted } = await sender.send()
   await holdDomain(sender.core, 'dest.test')
@@ -64,17 +64,17 @@ test('what is held though nobody holds its domain is due again, its time moved o
     await tx.delete(holds).where(eq(holds.domain, 'dest.test'))
   })
   sender.clock.now += 5_000
-  const rings: unknown[] = []
-  sender.core.queueNotifier.listen((call) => rings.push(call))
+  const notices: unknown[] = []
+  sender.core.queueNotifier.listen((call) => notices.push(call))
   assert.equal(await releaseStray(sender.core), 1)
-  assert.deepEqual(rings, ['anywhere'])
+  assert.deepEqual(notices, ['anywhere'])
   const email = await sender.email(accepted[0]?.email as string)
   assert.deepEqual([email.state, email.heldAt], ['queued', null])
   assert.equal(email.giveUpAt, START + 86_400_000 + 5_000)
   assert.deepEqual(await statesOf(sender), { queued: 1, held: 1 })
 })
 
-test('a transaction sees for itself whether a domain is held', async (t) => {
+test('a transaction reads holds from the database', async (t) => {
   const sender = await openSender(t)
   await holdDomain(sender.core, 'dest.test')
   const ask = (domain: string) => sender.core.store.write((tx) => isDomainHeld(tx, domain))
@@ -108,7 +108,7 @@ test('the queue is listed newest first, by state and by either domain', async (t
   assert.deepEqual(await list({ state: 'held' }), [third])
 })
 
-test('a sender domain is compared as it is: no wildcards, no other domain of the same end', async (t) => {
+test('a sender domain is compared exactly: no wildcards, no domains with the same ending', async (t) => {
   const sender = await openSender(t)
   await sender.send()
   const count = async (senderDomain: string) =>
@@ -119,7 +119,7 @@ test('a sender domain is compared as it is: no wildcards, no other domain of the
   }
 })
 
-test('a listed email is what a list shows, not its snapshot', async (t) => {
+test('a listed email has the fields of a list, without its snapshot', async (t) => {
   const sender = await openSender(t)
   await sender.send()
   const [email] = await listQueue(sender.core, {})

@@ -20,7 +20,7 @@ test('transactional lanes come before workflow before campaign lanes', () => {
   assert.deepEqual(names(lanes.listDue(0, 10)), due)
 })
 
-test('a lane that was served goes behind those that were not', () => {
+test('a served lane moves behind the others', () => {
   const lanes = createLanes()
   for (const domain of ['a', 'b', 'c']) lanes.note(lane(domain), 0)
   assert.deepEqual(names(lanes.listDue(0, 10)), ['a', 'b', 'c'])
@@ -29,14 +29,14 @@ test('a lane that was served goes behind those that were not', () => {
   assert.deepEqual(names(lanes.listDue(0, 10)), ['b', 'c', 'a'])
 })
 
-test('of more due lanes than one visit takes, all have their turn', () => {
+test('with more due lanes than one visit takes, each lane is served in turn', () => {
   const lanes = createLanes()
   for (const domain of ['a', 'b', 'c']) lanes.note(lane(domain), 0)
   assert.deepEqual(names(lanes.listDue(0, 2)), ['a', 'b'])
   assert.deepEqual(names(lanes.listDue(0, 2)), ['c', 'a'])
 })
 
-test('projects take turns within a class: nobody waits for the lanes of another', () => {
+test('projects take turns within a class: none waits for all lanes of another', () => {
   const lanes = createLanes()
   for (let at = 0; at < 20_000; at++) lanes.note(lane(`bulk${at}.test`, 1, 'bulk'), 0)
   lanes.note(lane('good.test', 1, 'other'), 1)
@@ -58,7 +58,7 @@ test('a lane is due at its earliest email, and not before', () => {
   assert.deepEqual(names(lanes.listDue(300, 10)), ['a'])
 })
 
-test('a lane that was found empty is forgotten, one with later mail waits for it', () => {
+test('an empty lane is removed, a lane with later mail waits until it is due', () => {
   const lanes = createLanes()
   lanes.note(lane('a'), 0)
   lanes.listDue(0, 10)
@@ -80,14 +80,14 @@ test('the same domain is one lane for each project', () => {
   )
 })
 
-test('a hundred thousand lanes that wait do not stand before one that is due', () => {
+test('a hundred thousand waiting lanes do not delay a due one', () => {
   const lanes = createLanes()
   for (let index = 0; index < 100_000; index += 1) lanes.note(lane(`d${index}`), 60_000)
   lanes.note(lane('now'), 0)
   assert.deepEqual(names(lanes.listDue(0, 10)), ['now'])
 })
 
-test('a timetable gives things back in the order of their time', () => {
+test('a timetable returns entries in the order of their time', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(1_000)), fc.nat(1_000), (times, now) => {
       const table = createTimetable<number>()

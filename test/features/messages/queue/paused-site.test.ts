@@ -20,13 +20,13 @@ const dead = { until: START + HOUR, reason: 'dest.test takes no mail now: connec
 
 type Line = Sender & { delivery: Deliverer; untilDeferred(id: string): Promise<Email> }
 
-/** A core whose queue notes from which due time on it looks at the lanes of sites at rest. */
-function noteLooks(core: Core, looks: number[]): Core {
+/** A core that records the due times from which its queue reads lanes of paused sites. */
+function recordReads(core: Core, reads: number[]): Core {
   const { store } = core
   const watched = (tx: Tx) =>
     new Proxy(tx, {
       get: (_target, name) => (query: unknown, given: { from: number }) => {
-        if (name === 'list' && query === deferLane) looks.push(given.from)
+        if (name === 'list' && query === deferLane) reads.push(given.from)
         return Reflect.apply(Reflect.get(tx, name) as () => unknown, tx, [query, given])
       },
     })
@@ -34,10 +34,10 @@ function noteLooks(core: Core, looks: number[]): Core {
   return { ...core, store: { ...store, write } }
 }
 
-async function openLine(t: TestContext, looks: number[] = []): Promise<Line> {
+async function openLine(t: TestContext, reads: number[] = []): Promise<Line> {
   const sender = await openSender(t)
   const delivery = createDeliverer(sender.core)
-  const queue = startQueue(noteLooks(sender.core, looks), delivery)
+  const queue = startQueue(recordReads(sender.core, reads), delivery)
   t.after(() => queue.stop())
   const untilDeferred = async (id: string) => {
     for (;;) {
@@ -54,7 +54,7 @@ async function sendTo(sender: Sender, to: string): Promise<string> {
   return accepted[0]?.email as string
 }
 
-test('mail for a site that takes nothing is deferred with the reason, without an attempt', async (t) => {
+test('mail for a paused site is deferred with the reason, without an attempt', async (t) => {
   const line = await openLine(t)
   line.pauses.set('dest.test', dead)
   const id = await sendTo(line, 'ada@dest.test')
@@ -67,7 +67,7 @@ test('mail for a site that takes nothing is deferred with the reason, without an
   assert.deepEqual(line.tasks, [])
 })
 
-test('mail of a site that takes nothing goes as soon as an operator lifts that', async (t) => {
+test('mail for a paused site is sent as soon as an operator lifts the pause', async (t) => {
   const line = await openLine(t)
   line.pauses.set('dest.test', dead)
   const id = await sendTo(line, 'ada@dest.test')
@@ -78,17 +78,17 @@ test('mail of a site that takes nothing goes as soon as an operator lifts that',
   assert.equal(line.tasks[0]?.emailId, id)
 })
 
-test('of a backlog for a site that takes nothing, only what is new is looked at', async (t) => {
-  const looks: number[] = []
-  const line = await openLine(t, looks)
+test('in the backlog of a paused site only new mail is read', async (t) => {
+  const reads: number[] = []
+  const line = await openLine(t, reads)
   line.pauses.set('dest.test', dead)
   await line.untilDeferred(await sendTo(line, 'ada@dest.test'))
   line.clock.now = START + 1_000
   await line.untilDeferred(await sendTo(line, 'eve@dest.test'))
-  assert.deepEqual(looks, [START, START + 1_000])
+  assert.deepEqual(reads, [START, START + 1_000])
 })
 
-test('of many backlogs for sites that take nothing, as much is told at once as of one', async (t) => {
+test('at most 500 reasons are written at once, whatever the number of paused sites', async (t) => {
   const sender = await openSender(t)
   for (const domain of ['one.test', 'two.test', 'three.test']) {
     sender.pauses.set(domain, dead)
@@ -96,16 +96,16 @@ test('of many backlogs for sites that take nothing, as much is told at once as o
     const to = Array.from({ length: 400 }, (_, at) => address(`a${at}@${domain}`))
     await sender.send({ to: to.map((given) => ({ address: given, name: null })) })
   }
-  const told: number[] = []
+  const counts: number[] = []
   const deferred = () => sender.core.store.read.$count(emails, eq(emails.state, 'deferred'))
   const queue = startQueue(sender.core, createDeliverer(sender.core))
   t.after(() => queue.stop())
-  while (told.at(-1) !== 1_200) {
+  while (counts.at(-1) !== 1_200) {
     const count = await deferred()
-    if (count !== (told.at(-1) ?? 0)) told.push(count)
+    if (count !== (counts.at(-1) ?? 0)) counts.push(count)
     await new Promise((resolve) => setImmediate(resolve))
   }
-  const steps = told.map((count, index) => count - (told[index - 1] ?? 0))
+  const steps = counts.map((count, index) => count - (counts[index - 1] ?? 0))
   assert.ok(Math.max(...steps) <= 500, `${steps}`)
 })
 
@@ -121,7 +121,7 @@ test('the reason is written once, and not again with the next pause of the site'
   assert.deepEqual(await line.email(id), before)
 })
 
-test('what comes back because its site takes nothing has the reason, and counts no attempt', async (t) => {
+test('an email that is put back because its site is paused has the reason and counts no attempt', async (t) => {
   const line = await openLine(t)
   const report = (emailId: string): DeliveryResult => ({
     emailId,
@@ -142,7 +142,7 @@ test('what comes back because its site takes nothing has the reason, and counts 
   assert.deepEqual((await getEmailHistory(line.core, id)).attempts, [])
 })
 
-test('an answer of its own is not replaced by the reason of its site', async (t) => {
+test('the reply to an email is not replaced by the reason of its site', async (t) => {
   const line = await openLine(t)
   let isTried = false
   line.core.outbound.deliver = (tasks) => {

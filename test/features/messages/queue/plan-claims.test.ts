@@ -40,7 +40,7 @@ test('one transaction claims 400 emails at most', () => {
   )
 })
 
-test('lanes of one site share what it may take', () => {
+test('lanes of one site share its capacity', () => {
   const room = { siteOf: () => 'big.test', capacity: () => 5 }
   assert.deepEqual(plan([lane('x.test'), lane('y.test'), lane('z.test')], room), [
     ['x.test', 2],
@@ -49,7 +49,7 @@ test('lanes of one site share what it may take', () => {
   ])
 })
 
-test('the lanes of a project without room are passed over, and take no share of a site', () => {
+test('lanes of a project without capacity are skipped and take no capacity of a site', () => {
   const asked: string[] = []
   const siteOf = (domain: string) => {
     asked.push(domain)

@@ -1,4 +1,4 @@
-/** What SQLite makes of the product's statements over `emails`: none may read the whole table. */
+/** The query plans of statements over `emails`: none may read the whole table. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
@@ -66,7 +66,7 @@ const queries: [string, SQL | Statement<unknown>][] = [
   ['listing what waits', list({ state: 'queued', senderDomain: 'example.test' })],
   ['finding the newest', newestNumber()],
   [
-    'listing a page of what has ended',
+    'listing a page of finished mail',
     sql`select id from emails where state = 'bounced' and ${isNumbered({ from: 1, before: 2 })}
       order by rowid desc limit 1000`,
   ],
@@ -97,7 +97,7 @@ for (const [name, query] of queries) {
   })
 }
 
-test('the give-up clock and the counts look at indexes alone', async (t) => {
+test('the give-up clock and the counts read indexes only', async (t) => {
   const sender = await openSender(t)
   for (const query of [findOverdue, queueCounts(), oldestDue(0)]) {
     const plan = await planOf(sender, query)
@@ -110,7 +110,7 @@ test('the give-up clock and the counts look at indexes alone', async (t) => {
   }
 })
 
-test('the oldest due mail is found from lane to lane, by seeks alone', async (t) => {
+test('the oldest due mail is found from lane to lane, by seeks only', async (t) => {
   const plan = await planOf(await openSender(t), oldestDue(0))
   const steps = plan.filter((step) => /(SCAN|SEARCH) emails/.test(step))
   const seek = 'SEARCH emails USING COVERING INDEX emails_ready'
@@ -121,7 +121,7 @@ test('the oldest due mail is found from lane to lane, by seeks alone', async (t)
   ])
 })
 
-test('one recipient is found project by project in the index of addresses, and so are suppressions', async (t) => {
+test('mail and suppressions of one recipient are found project by project in the address indexes', async (t) => {
   const sender = await openSender(t)
   const recipient = recipientCondition({ recipient: 'ada@dest.test' })
   const plan = await planOf(sender, sql`select id from emails where ${recipient}`)

@@ -5,7 +5,7 @@ import { eq, sql } from '../../../../src/store/drizzle.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
 import { openSender, type Sender } from '../sender.ts'
 
-/** An email that bounced, as the one of that number in the order of acceptance. */
+/** Inserts a bounced email with this row number. */
 async function addBounced(sender: Sender, number: number): Promise<string> {
   const { emails: accepted } = await sender.send()
   const id = accepted[0]?.email as string
@@ -19,7 +19,7 @@ async function addBounced(sender: Sender, number: number): Promise<string> {
   return id
 }
 
-test('what has ended is listed newest first, page after page', async (t) => {
+test('finished mail is listed newest first, page after page', async (t) => {
   const sender = await openSender(t)
   const ids: string[] = []
   for (const number of [200_000, 15, 40_000, 39_999, 12]) ids.push(await addBounced(sender, number))
@@ -32,7 +32,7 @@ test('what has ended is listed newest first, page after page', async (t) => {
   assert.deepEqual(await listQueue(sender.core, { state: 'bounced', domain: 'other.test' }), [])
 })
 
-test('of what has ended nobody looks further back than a million emails', async (t) => {
+test('finished mail is searched among the newest million emails only', async (t) => {
   const sender = await openSender(t)
   await addBounced(sender, 1)
   const near = await addBounced(sender, 1_500_000)
@@ -50,22 +50,22 @@ test('an empty queue has nothing in any state', async (t) => {
   assert.deepEqual(await listQueue(sender.core, {}), [])
 })
 
-test('what has ended is counted on the newest page that has any, which is told unless it is the last', async (t) => {
+test('finished mail is counted on the newest page that has any; the number of searched rows is returned', async (t) => {
   const sender = await openSender(t)
-  assert.deepEqual(await countEnded(sender.core, {}), { counts: [], lookedAt: null })
+  assert.deepEqual(await countEnded(sender.core, {}), { counts: [], searchedRows: null })
   await addBounced(sender, 3)
   await addBounced(sender, 4)
   const counts = [{ state: 'bounced', count: 2 }]
-  assert.deepEqual(await countEnded(sender.core, {}), { counts, lookedAt: null })
+  assert.deepEqual(await countEnded(sender.core, {}), { counts, searchedRows: null })
   assert.deepEqual((await countEnded(sender.core, { domain: 'other.test' })).counts, [])
   const waiting = await addBounced(sender, 50_000)
   const back = { state: 'queued', status: 'PENDING', dueAt: 1 } as const
   await sender.core.store.write((tx) =>
     tx.update(emails).set(back).where(eq(emails.id, waiting)).run(),
   )
-  assert.deepEqual(await countEnded(sender.core, {}), { counts, lookedAt: null })
+  assert.deepEqual(await countEnded(sender.core, {}), { counts, searchedRows: null })
   await addBounced(sender, 25_000)
   assert.deepEqual(await countEnded(sender.core, {}), {
-    ...{ counts: [{ state: 'bounced', count: 1 }], lookedAt: 40_000 },
+    ...{ counts: [{ state: 'bounced', count: 1 }], searchedRows: 40_000 },
   })
 })

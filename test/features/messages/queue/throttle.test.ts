@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createThrottle } from '../../../../src/features/messages/queue/throttle.ts'
 
-test('a project is short from the look that found nothing left until nobody has looked for a while', () => {
+test('a project is short from the first refused request until none was refused for a while', () => {
   let at = 0
   const throttle = createThrottle(2, () => at)
   assert.equal(throttle.allowance('p'), 2)
@@ -27,7 +27,7 @@ test('a slow rate keeps a project short from one email to the next', () => {
   assert.equal(throttle.status('p').isShort, true)
 })
 
-test('without a limit nobody is short', () => {
+test('without a limit no project is short', () => {
   const throttle = createThrottle(0, () => 0)
   assert.equal(throttle.allowance('p'), Number.POSITIVE_INFINITY)
   assert.deepEqual(throttle.status('p'), { emailsPerSecond: null, isShort: false })
