@@ -13,8 +13,6 @@ export type PoolThread<State> = {
   readonly number: number
   readonly worker: Worker
   readonly state: State
-  /** When it was launched, as `performance.now()`. */
-  readonly launchedAt: number
   hasStarted: boolean
 }
 
@@ -62,8 +60,11 @@ export function createThreadPool<State, Message>(
 
   function start(): PoolThread<State> | undefined {
     if (isStopping || running.length >= options.maxThreads || isPaused()) return undefined
-    const launched = { number: ++lastNumber, launchedAt: performance.now(), hasStarted: false }
-    const thread: PoolThread<State> = { ...launched, ...options.launch() }
+    const thread: PoolThread<State> = {
+      number: ++lastNumber,
+      hasStarted: false,
+      ...options.launch(),
+    }
     running.push(thread)
     listen(thread)
     if (watch !== undefined) timer ??= setInterval(check, watch.everyMs()).unref()

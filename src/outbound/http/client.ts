@@ -60,6 +60,7 @@ type Failure = Exclude<HttpResult, { kind: 'response' }>
 const TIMEOUT_MS = 5_000
 const IDLE_MS = 10_000
 const MAX_BODY_BYTES = 64 * 1024
+/** For each address and name. */
 const MAX_IDLE_CONNECTIONS = 64
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 /** Sent to the origin of the first URL only. */
