@@ -112,7 +112,7 @@ function createServer(
       },
       onData: (stream, session, done) => {
         receive(context, stream, session).then(
-          (id) => done(null, `2.0.0 Kept as ${id}`),
+          (id) => done(null, `2.0.0 Ok: stored as ${id}`),
           (error: unknown) => done(refuseMessage(context, session, error)),
         )
       },

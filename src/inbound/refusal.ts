@@ -24,7 +24,7 @@ export function refusal(code: string, text: string): SmtpRefusal {
 
 /** The refusal while the disk is full or cannot be written. */
 export function cannotStore(): SmtpRefusal {
-  return refusal('452 4.3.1', 'Nothing can be kept at the moment, try again later')
+  return refusal('452 4.3.1', 'The server cannot store mail at the moment, try again later')
 }
 
 /** Turns a thrown value into a refusal. Our own faults are logged and not shown to the client. */

@@ -1,7 +1,7 @@
 /**
- * Reads messages that were handed in, off the main thread: what a message holds may take long or
- * much memory. A thread reads one at a time; the thread that takes too long is ended, and its
- * message refused for good, since it would do the same again. Threads start when they are needed.
+ * Parses submitted messages off the main thread, since a message may take long or much memory. A thread
+ * parses one message at a time. If it takes too long, the thread is ended and the message is refused for
+ * good, because a retry would end the same way. Threads start when they are needed.
  */
 import { isMarkedAsUntransferable, type Worker } from 'node:worker_threads'
 import type { Log } from '../log.ts'
@@ -13,8 +13,8 @@ import type { FromThread, ThreadAnswer } from './submission-thread.ts'
 
 export type SubmissionReader = {
   /**
-   * A message, one part behind the other: their memory goes to the thread, for copying it would hold
-   * up the event loop. @throws SmtpRefusal
+   * `parts`: the message in order. Their memory is transferred to the thread, because copying it would
+   * block the event loop. @throws SmtpRefusal
    */
   read(parts: readonly Buffer[]): Promise<SubmittedMessage>
   stop(): Promise<void>
@@ -24,9 +24,9 @@ export type ReaderOptions = {
   limits: SubmissionLimits
   log: Log
   maxThreads?: number
-  /** For a small message. */
+  /** The time for a small message. */
   timeoutMs?: number
-  /** For a thread, before it reads anything. */
+  /** The time for a thread to start. */
   startTimeoutMs?: number
   /** For tests. */
   start?: (options: { workerData: SubmissionLimits; resourceLimits: object }) => Worker
@@ -35,15 +35,15 @@ export type ReaderOptions = {
 type Answer = ThreadAnswer | { lost: string }
 type Job = { parts: readonly Buffer[]; sizeBytes: number; settle(answer: Answer): void }
 
-/** One job at a time. `timer`: ends the thread that takes too long over it. */
+/** One job at a time. `timer` ends a thread that takes too long. */
 type Thread = PoolThread<{ job: Job | undefined; timer: NodeJS.Timeout | undefined }>
 
 const TIMEOUT_MS = 5_000
-/** On top of that for each MiB. */
+/** Added to the timeout for each MiB. */
 const TIMEOUT_MS_PER_MIB = 200
 const START_TIMEOUT_MS = 30_000
 const MIB = 1024 * 1024
-/** Beyond it the thread ends, not the process. */
+/** Beyond these limits the thread ends, not the process. */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 32 }
 
 const GOING_DOWN: Answer = {
@@ -117,7 +117,7 @@ export function createSubmissionReader({
 
   function expire(thread: Thread): void {
     const { hasStarted: isReady } = thread
-    log.warn({ isReady }, 'a message that was handed in took too long to read')
+    log.warn({ isReady }, 'a submitted message took too long to read')
     pool.end(thread)
     finish(thread, isReady ? { lost: 'The message takes too long to read' } : NOT_STARTED)
   }
@@ -144,7 +144,7 @@ export function createSubmissionReader({
   return { read, stop }
 }
 
-/** All of it that is not shared with other buffers. */
+/** Returns the memory of the parts, except memory shared with other buffers. */
 function memoryOf(parts: readonly Buffer[]): ArrayBuffer[] {
   const memory = parts.map(({ buffer }) => buffer)
   return memory.filter(

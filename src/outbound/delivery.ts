@@ -15,7 +15,7 @@ export type DeliveryTask = {
   recipient: string
   /** The recipient's domain, A-labels. */
   domain: string
-  /** What `siteOf` returned when the email was claimed. */
+  /** The site that `siteOf` returned when the email was claimed. */
   site: string
   /** '' = the null reverse-path. */
   reversePath: string
@@ -66,6 +66,6 @@ export type Delivery = DeliveryTask & {
   composed?: TransferableMessage
   /** Size of `composed`, also after the octets are gone. */
   composedBytes?: number
-  /** What its thread holds for it: see `createThreadWork`. */
+  /** The content and keys that its thread caches: see `createThreadWork`. */
   used?: { contentId: number; keyIds: readonly number[] } | undefined
 }

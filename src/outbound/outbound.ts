@@ -88,14 +88,14 @@ export type Outbound = {
   /** Puts back the deliveries for a site that have not begun. */
   recall(site: string): void
   /**
-   * Renders what recipients would read, in the order of `sources`; null for a source that cannot be
+   * Renders messages for preview, in the order of `sources`; null for a source that cannot be
    * rendered. Rejects while shutting down.
    */
   preview(sources: readonly RenderSource[]): Promise<readonly (RenderedMessage | null)[]>
   /** Returns the first fault of a template, found in a thread. Rejects while shutting down. */
   checkTemplate(source: string): Promise<CheckedTemplate>
   inFlight(): number
-  /** All sites with deliveries under way, or about which something is known. */
+  /** All sites with deliveries in progress, or with a known state. */
   sites(): SiteStatus[]
   /** Ends a site's pause, rate and restriction at once; false if there was none. */
   liftSite(site: string): boolean
@@ -110,7 +110,7 @@ type Group = { tasks: readonly DeliveryTask[]; since: number; isDone: boolean }
 
 const MAX_THREADS = 8
 const MAX_PER_THREAD = 500
-/** What transactional mail may have beyond the limit of all. */
+/** The reserve of transactional mail beyond the total limit. */
 const TRANSACTIONAL_RESERVE = 1.25
 const IDLE_MS = 30_000
 const HANG_MS = 5_000
@@ -352,7 +352,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     return pausedUntil === null ? null : { until: pausedUntil, reason: reasonOf(site) }
   }
 
-  /** Ends a task that is with no thread; its result goes out in a later turn of the event loop. */
+  /** Ends a task that no thread has; its result follows in a later turn of the event loop. */
   function settle({ source }: DeliveryTask, result: DeliveryResult): void {
     contentMemory.leave(source.content)
     if (outbox.push(result) === 1) setImmediate(flush)

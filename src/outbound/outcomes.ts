@@ -46,7 +46,7 @@ export function createStepLog(now: Now, beganAt: number, current?: CurrentStep):
   }
 }
 
-/** The outcome that a reply decides. `accepted`: what a 250 to the message is called. */
+/** The outcome that a reply decides. `accepted`: the result of a 250 to the message. */
 export function outcomeOfReply(
   context: AttemptContext,
   { stage, reply }: { stage: Stage; reply: Reply },
@@ -165,7 +165,7 @@ export function outcomeText({ reply, error }: Pick<AttemptOutcome, 'reply' | 'er
   return [reply.code, reply.enhancedCode, text].filter((part) => part !== null).join(' ')
 }
 
-/** What an attempt says about its site; null if it did not reach the site or says nothing. */
+/** Returns what an attempt shows about its site; null if it shows nothing or did not reach the site. */
 export function siteObservationOf(outcome: AttemptOutcome): SiteObservation | null {
   const { verdict, durationMs } = outcome
   if (verdict === null || outcome.host === null) return null

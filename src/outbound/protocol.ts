@@ -49,7 +49,7 @@ export type ThreadSettings = {
 /** At most one address of each family; both undefined = the system chooses. */
 export type SourceAddresses = { ipv4?: string; ipv6?: string }
 
-/** What connections of a pool have in common: the same hosts, from the same source addresses. */
+/** The settings that all connections of a pool share: the same hosts and source addresses. */
 export type PoolSettings = {
   key: string
   site: string
@@ -75,7 +75,7 @@ export type ComposedMessage<Octets = string> = {
   faults: readonly PartFault[]
 }
 
-/** The same in memory that can be handed to another thread: each byte is one octet. */
+/** The same in memory that can be transferred to another thread: each byte is one octet. */
 export type TransferableMessage = ComposedMessage<Uint8Array<ArrayBuffer>>
 
 export type ThreadTask = {
@@ -85,7 +85,7 @@ export type ThreadTask = {
   pool: string
   recipient: string
   reversePath: string
-  /** The message, or what to compose it from. */
+  /** The composed message, or its source. */
   making: { source: SharedSource; keys: readonly number[] } | TransferableMessage
 }
 

@@ -9,7 +9,7 @@ import { contentBytes } from './composing/contents.ts'
 import type { Delivery } from './delivery.ts'
 import type { DeliveryThread, PoolSettings, ThreadTask, ToThread } from './protocol.ts'
 
-/** What a thread has cached, as the main thread keeps track of it. */
+/** The main thread's record of the cache of one thread. */
 export type ThreadCache<T> = {
   /** Counts one more use. `isNew`: the value must be sent along. */
   use(value: T): { id: number; isNew: boolean }

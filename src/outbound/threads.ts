@@ -48,7 +48,7 @@ export type Threads = {
   start(): DeliveryThread | undefined
   /** Ends all threads, which have nothing to do. `ended` is not called. */
   rest(): void
-  /** Resolves when all threads have reported the tasks they had in hand, and have ended. */
+  /** Resolves when all threads have sent the results of their tasks and have ended. */
   stop(graceMs: number): Promise<void>
 }
 
@@ -60,7 +60,7 @@ type State = {
   stopped: PromiseWithResolvers<void>
 }
 
-/** What the slot held at the last check, and since when; `cpuMs`: the thread's CPU time then. */
+/** The value of the slot at the last check, and since when; `cpuMs`: the thread's CPU time then. */
 type Seen = { task: number; count: number; since: number; cpuMs: number | null }
 type Running = PoolThread<State>
 

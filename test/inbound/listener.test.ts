@@ -28,7 +28,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
     const { code, text } = await client.data(hello)
     const [row, ...others] = await rows()
     assert.ok(row !== undefined && others.length === 0)
-    assert.deepEqual({ code, text }, { code: 250, text: `2.0.0 Kept as ${row.id}` })
+    assert.deepEqual({ code, text }, { code: 250, text: `2.0.0 Ok: stored as ${row.id}` })
     assert.equal(rings, 1)
     const received =
       `Received: from client.test ([127.0.0.1])\r\n\tby ${HOSTNAME} with ESMTP id ${row.id}\r\n` +

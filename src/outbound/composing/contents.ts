@@ -1,13 +1,13 @@
 /**
- * What outbound keeps track of about contents: their size, how much memory they take while they are
- * under way, and which of them take long to compose or have ended a thread.
+ * Records about contents: their size, how much memory they take while they are
+ * in use, and which of them take long to compose or have ended a thread.
  */
 import { LRUCache } from 'lru-cache'
 import { attachedBytes } from '../../mail/compose/attachment.ts'
 import type { MessageContent } from '../../mail/compose/message-content.ts'
 import { costOfContent, MAX_QUICK_COST_US } from '../../mail/compose/message-cost.ts'
 
-/** Large contents under way. Shared ones count once; small ones do not count. */
+/** Large contents in use. Shared ones count once; small ones do not count. */
 export type ContentMemory = {
   /** Whether outbound has memory for a content of that size, so that it may be read now. */
   hasRoom(projectId: string, bytes: number): boolean
@@ -25,14 +25,14 @@ export type ContentHistory = {
   recordThreadEnd(content: MessageContent, reason: string): boolean
   /** How often a thread ended at one of its messages. */
   threadEnds(content: MessageContent): number
-  /** Why no message of it can be composed any more; null if it can. */
+  /** Why no message of the content can be composed any more; null if one can. */
   refusal(content: MessageContent): string | null
 }
 
 const SMALL_BYTES = 64 * 1024
 const MAX_BYTES = 96 * 1024 * 1024
 const MAX_BYTES_OF_PROJECT = 48 * 1024 * 1024
-/** Includes the first content of projects that have none under way. */
+/** Includes the first content of projects that have no other in use. */
 const MAX_TOTAL_BYTES = 192 * 1024 * 1024
 /** Twice the time of the most expensive texts. */
 const MS_PER_MEGABYTE = 250

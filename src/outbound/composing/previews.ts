@@ -20,7 +20,7 @@ export type Previews = {
   stop(): Promise<void>
 }
 
-/** One request, and what is still to be rendered for it. */
+/** One request and its sources that are not rendered yet. */
 type Request = {
   todo: Portion[]
   shown: (RenderedMessage | null)[]

@@ -1,5 +1,5 @@
 /**
- * On the main thread: brings deliveries to delivery threads. A delivery waits until its site has a
+ * On the main thread: assigns deliveries to delivery threads. A delivery waits until its site has a
  * connection allocated, then goes to the thread with the least work for each of the site's
  * connections. It comes back exactly once, through `done`.
  *
@@ -61,11 +61,11 @@ export type Dispatcher = {
   stop(graceMs: number): Promise<void>
 }
 
-/** What `capacity` lets the queue claim, and the reserve of urgent mail. */
+/** The most deliveries that `capacity` lets the queue claim, and the reserve of urgent mail. */
 const MAX_PER_THREAD = 650
-/** Another thread starts when each has so many deliveries. */
+/** Another thread starts when each has this many deliveries. */
 const BUSY_DELIVERIES = 40
-/** A site with so many deliveries per connection is busy enough to move connections to idle threads. */
+/** With this many deliveries per connection, connections of a site move to idle threads. */
 const BUSY_SITE_DELIVERIES = 4
 const MAX_LOST_THREADS = 3
 const MAX_TASK = 2 ** 31 - 1
@@ -260,7 +260,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     if (!isStopping) pump([site])
   }
 
-  /** Learns from the site's latest results whether it greets. */
+  /** Updates from the site's latest results whether it sends greetings. */
   function noteStanding(site: string): void {
     const standing = deps.standingOf(site)
     if (standing !== 'new') queues.of(site).hasGreeted = standing === 'answered'

@@ -1,7 +1,7 @@
 /**
  * Decides whether to believe the DNS servers when they deny that a domain exists, has a record, or
- * accepts mail. A server without an upstream, or a captive network, denies everything: whoever
- * believed it would bounce all mail.
+ * accepts mail. A server without an upstream, or a captive network, denies everything. If
+ * its denials were believed, all mail would bounce.
  *
  * A denial is believed while a canary resolves, that is any one of the well-known mail domains of
  * `dns.canary`. One check runs at a time. While denials are rare, a result is valid for ten seconds.

@@ -64,7 +64,7 @@ const NEGATIVE_TTL_MS = MINUTE_MS
 const FAILURE_TTL_MS = 10_000
 const TIMEOUT_MS = 3_000
 
-/** A TXT record may have 60 KB, which is of no use to us: longer ones are truncated. */
+/** A TXT record may have 60 KB; no record that we use is so long, so others are truncated. */
 const MAX_TXT_LENGTH = 16_384
 
 export function createResolver(options: ResolverOptions): Resolver {
@@ -161,7 +161,7 @@ function createLookUp(options: ResolverOptions, semaphore: Semaphore) {
     const { isFresh = false, isUnjudged = false } = options
     const key = keyOf(question)
     const known = isFresh ? undefined : cache.get(key)
-    // A key names the type of record, so what is kept under it is of the question's own type.
+    // A key contains the type of record, so the cached answer has the type of the question.
     if (known !== undefined && known.expiresAt > now())
       return Promise.resolve(known as DnsAnswer<T>)
     const asked = open.get(key) ?? ask(question, isUnjudged)

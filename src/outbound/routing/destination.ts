@@ -1,4 +1,4 @@
-/** A destination: where the mail of a domain goes now, or why it goes nowhere. */
+/** A destination: the hosts that get the mail of a domain now, or why there are none. */
 import type { Now } from '../../clock.ts'
 import type { Config, ListenAddress } from '../../config/config.ts'
 import { classifyLocally, type LocalCause } from '../../mail/replies/classify-reply.ts'
@@ -45,7 +45,7 @@ export type DestinationDeps = {
   sandboxPort: number | null
   /** Our own listeners for incoming mail. */
   inboundListeners: () => readonly Pick<ListenAddress, 'host' | 'port'>[]
-  /** Domains (A-labels) that we receive mail for: mail to ourselves is no loop then. */
+  /** Domains (A-labels) that we receive mail for: mail to our own listeners is no loop then. */
   receivedDomains: ReadonlySet<string>
 }
 

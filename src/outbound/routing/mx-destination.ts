@@ -21,15 +21,15 @@ import {
 import { destinationKeyOf, siteOfHosts } from './site-name.ts'
 import type { Target } from './targets.ts'
 
-/** A look-up under way. */
+/** A running look-up. */
 export type PendingLookup = Lookup & { hosts: string[] }
 
-/** Addresses of so many hosts are queried at once, until a host has one. */
+/** The addresses of this many hosts are queried at once, until a host has one. */
 const HOSTS_AT_ONCE = 8
 const MAX_MX_RECORDS = 512
 const MAX_HOSTS = 24
 const MAX_ADDRESSES_OF_HOST = 16
-/** Short, since a domain that points at us will probably be added here soon. */
+/** Short, since a domain that points to our own hosts will probably be added here soon. */
 const LOOP_MS = MINUTE_MS
 
 /** `domain`: A-labels. Adds the names it queries to `lookup`. */

@@ -19,7 +19,7 @@ import { MINUTE_MS, type Now } from '../../clock.ts'
 import type { SiteAction } from '../../mail/replies/reply.ts'
 import { findProvider, type Provider } from '../routing/providers.ts'
 
-/** What an attempt says about its site. `unreachable`: no connection, or no greeting. */
+/** An observation of a site in one attempt. `unreachable`: no connection, or no greeting. */
 export type SiteObservation =
   | { kind: 'accepted'; durationMs: number }
   | { kind: 'answered'; durationMs: number; action: SiteAction }

@@ -1,5 +1,5 @@
 /**
- * The deliveries under way, by site and by project: those that wait for a thread, and the counts of
+ * The deliveries in progress, by site and by project: those that wait for a thread, and the counts of
  * all. A project may have three times as many as there is room left, so that no backlog leaves the
  * others without room.
  */

@@ -1,7 +1,7 @@
-/** What operators see of destination sites and of deliveries under way. */
+/** The status of sites and of deliveries in progress, for operators. */
 import type { CurrentStep } from '../attempt.ts'
 
-/** What a destination site may be given now, and why it is no more. */
+/** The limits of a site now, and why they are not higher. */
 export type SiteStatus = {
   site: string
   /** Connections held for it now, open or about to be, and how many it may have. */
@@ -25,7 +25,7 @@ export type DeliveryProgress = {
   site: string
   /** The current step: the DNS look-up of the destination, then the steps in the delivery thread. */
   step: 'dns' | CurrentStep['step']
-  /** Who is talked to; null before a connection. */
+  /** The server of the session; null before a connection. */
   peer: { host: string; address: string } | null
   /** Since when it is at that step; epoch ms. */
   since: number

@@ -38,7 +38,7 @@ export type StarvedSitesDeps = {
   /** Gives the site free connections, and its mail to the threads that have them. */
   serve(site: string): void
   lower(site: string, connections: number): void
-  /** Sends what `serve` has batched. */
+  /** Sends the messages that `serve` has batched. */
   flush(): void
   now: Now
 }
