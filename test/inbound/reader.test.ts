@@ -147,19 +147,13 @@ const bombs: Record<string, string> = {
     { 'Content-Type': 'text/html', 'Content-Transfer-Encoding': 'base64' },
     Buffer.alloc(1_500_000, '<div>').toString('base64'),
   ),
-  'elements that nobody closes': buildMessage(
-    { 'Content-Type': 'text/html' },
-    repeat('<div>', 200_000),
-  ),
+  'unclosed elements': buildMessage({ 'Content-Type': 'text/html' }, repeat('<div>', 200_000)),
   'attributes without end': buildMessage(
     { 'Content-Type': 'text/html' },
     `<a ${repeat('x=1 ', 250_000)}>`,
   ),
   'open comments in HTML': buildMessage({ 'Content-Type': 'text/html' }, repeat('<!--', 250_000)),
-  'a charset that nobody knows': buildMessage(
-    { 'Content-Type': 'text/html; charset=x-no' },
-    '\u00ff',
-  ),
+  'an unknown charset': buildMessage({ 'Content-Type': 'text/html; charset=x-no' }, '\u00ff'),
   'encoded words without end': buildMessage({ Subject: repeat('=?utf-8?q?', 20_000) }),
   'references without end': buildMessage({ References: repeat('<a@b> ', 40_000) }),
   'signatures without end': buildMessage({}).replace(

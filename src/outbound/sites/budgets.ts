@@ -10,7 +10,7 @@
  * - a project has at most three times as many connections as are free, so that some remain for others.
  *
  * A site's connections count in full for each of its addresses, since this module does not know which
- * address is dialled.
+ * address is tried.
  */
 import ipaddr from 'ipaddr.js'
 import type { Standing } from './shaping.ts'

@@ -166,7 +166,7 @@ test('a 303 becomes a GET without body; a 307 keeps both; another origin gets no
   ])
 })
 
-test('a body that does not end in time is a timeout; one that is too large is told apart', async () => {
+test('a body that does not end in time is a timeout; one that is too large is another result', async () => {
   handle = ({ url }, response) => {
     if (url === '/slow') response.write('a beginning')
     else response.end(Buffer.alloc(1_001))

@@ -64,7 +64,7 @@ test('the site that has been silent longest is cut, after a second for urgent ma
   assert.equal(chooseReclaim([holder('a', silentFor(30_000))], bulk, 1)[0]?.isCut, true)
 })
 
-test('a silent site is cut though it has been told to give up its connection', () => {
+test('a silent site is cut even if it was asked to give up its connection', () => {
   const stuck = holder('stuck', { ...silentFor(5_000), isLowering: true })
   assert.equal(chooseReclaim([stuck], urgent, 1)[0]?.isCut, true)
 })
