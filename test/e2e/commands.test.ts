@@ -8,7 +8,7 @@ import { eventually } from './program.ts'
 import { installBesideSink, makeProject, post } from './server.ts'
 import type { ShownEmail } from './shown-email.ts'
 
-/** INTERFACES says 200; a busy machine is given more, and the figure is printed. */
+/** The goal is 200 ms. A busy machine gets more time, and the test prints the figure. */
 const WITHIN_MS = 1_000
 
 function message(from = 'shop@example.test') {
@@ -26,7 +26,7 @@ describe('commands beside a running server', () => {
       respond: ({ verb, count }) =>
         verb === 'RCPT' && count <= 2 ? '451 4.3.2 Busy, come back' : undefined,
     })
-    // This process runs them, so that what is measured is not how long a process takes to start.
+    // This process runs them, so that the start of a process is not measured.
     const command = async (...argv: string[]): Promise<unknown> => {
       const options = { cwd: installation.folder, env: {} }
       const { status, out, err } = await runAt(options, ...argv, '--json')
@@ -81,7 +81,7 @@ describe('commands beside a running server', () => {
     assert.equal(await server.kill('SIGTERM'), 0)
   })
 
-  it('say with their exit status what became of them', { timeout: 60_000 }, async (t) => {
+  it('exit with a status that shows their outcome', { timeout: 60_000 }, async (t) => {
     const { installation } = await installBesideSink(t, { retrySchedule: '1h' })
     const { attempt, folder } = installation
     const server = await installation.serve()

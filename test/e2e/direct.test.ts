@@ -41,7 +41,7 @@ async function verify(message: Buffer) {
   return results.map(({ algo, signingDomain, status }) => [algo, signingDomain, status.result])
 }
 
-/** What is shown does not count as opened. */
+/** A preview does not count as opened. */
 function withoutPixel(html: string): string {
   const [pixel = ''] = /<img src="[^"]+\/t\/o\/[a-z2-7]+"[^>]*>\n/.exec(html) ?? []
   assert.notEqual(pixel, '')
@@ -112,7 +112,7 @@ describe('direct delivery', () => {
     }
   })
 
-  it('retries what a 451 put off, and keeps both attempts', async () => {
+  it('retries mail after a 451 and stores both attempts', async () => {
     const sink = await program.receive('busy.test', {
       respond: ({ verb, count }) =>
         verb === 'RCPT' && count === 1 ? '451 4.3.2 Busy, come back' : undefined,

@@ -1,4 +1,4 @@
-/** What the rest of the world does wrong while mail is on its way, and a stop in the middle of it. */
+/** Faults of other systems while mail is on its way, and a stop under load. */
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { emails } from '../../src/store/schema/messages.ts'
@@ -57,7 +57,7 @@ describe('faults', () => {
     assert.equal(unsigned[0], unsigned[1])
   })
 
-  it('a dead destination delays nobody else', async (t) => {
+  it('a dead destination delays no other mail', async (t) => {
     const program = await startFor(t)
     const live = await program.receive('live.test')
     program.dns.set('dead.test', { MX: [[10, 'mx.dead.test']] })
@@ -77,7 +77,7 @@ describe('faults', () => {
     assert.ok(attempts < 100, `${attempts} attempts at destinations that are not there`)
   })
 
-  it('finishes or returns what is in hand when it is stopped under load', async (t) => {
+  it('finishes or puts back the mail in flight when it is stopped under load', async (t) => {
     const program = await startFor(t)
     const sink = await program.receive('load.test')
     const accepted = new Set<string>()

@@ -101,7 +101,7 @@ const report = (recipient: string, { raw }: Sent) => [
   '--b1--',
 ]
 
-describe('what comes back', () => {
+describe('incoming reports and replies', () => {
   it('a report at the return path bounces the email and suppresses the address', async () => {
     const to = 'gone@dest.test'
     const sent = await send(to)
@@ -129,7 +129,7 @@ describe('what comes back', () => {
     await send(to)
   })
 
-  it('a return path that was made up is refused, and bounces nobody', async () => {
+  it('a forged return path is refused, and no email bounces', async () => {
     const to = 'safe@dest.test'
     const sent = await send(to)
     const session = await connect(program.inboundPort(), { ehlo: 'mx.evil.test' })
@@ -205,7 +205,7 @@ describe('what comes back', () => {
     assert.ok((recent.body as { count: number }).count >= 4)
   })
 
-  it('a reply is in the feed as it was written, without what could run', async () => {
+  it('a reply is in the feed as written, without active content', async () => {
     const to = 'grace@dest.test'
     const sent = await send(to)
     await deliver(to, 'shop@example.test', [

@@ -12,7 +12,7 @@ const message = {
   body: '<p>Hello</p>',
 }
 
-test('what was acknowledged outlives a log that was unlinked and a kill', async (t) => {
+test('acknowledged data survives an unlinked log and a kill', async (t) => {
   const { installation } = await installBesideSink(t, { retrySchedule: '1h' })
   const { secret } = await makeProject(installation)
   await installation.command('queue', 'hold', '--domain', 'dest.test')

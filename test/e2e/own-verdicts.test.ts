@@ -28,7 +28,7 @@ async function countSubscribed(): Promise<number> {
 }
 
 describe('verdicts of our own', () => {
-  it('blind DNS servers cost nobody: mail waits, and goes out when they see again', async () => {
+  it('failing DNS servers cost no address: mail waits and is sent when they work again', async () => {
     const sink = await program.receive('dest.test')
     const to = Array.from({ length: 100 }, (_, index) => `ann@customer${index}.test`)
     program.dns.answerAll('NXDOMAIN')

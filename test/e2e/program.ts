@@ -34,7 +34,7 @@ export type State = EmailHistory['email']['state']
 export type Program = {
   dns: FakeDns
   project: { id: string; secret: string }
-  /** What the sender domain `example.test` should have in the DNS. */
+  /** The DNS records that the sender domain `example.test` needs. */
   records: DomainRecord[]
   /** Beside the server, as a command opens it. */
   core: OpenCore

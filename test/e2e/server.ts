@@ -19,7 +19,7 @@ export type Serving = {
   /** Where mail comes in and is handed in, as bound. */
   inbound: readonly string[]
   submission: readonly string[]
-  /** What was printed on stdout after the ready line. */
+  /** The text on stdout after the ready line. */
   lines: string[]
   kill(signal: NodeJS.Signals): Promise<number | null>
 }
@@ -33,7 +33,7 @@ export type Installation = {
   serve(): Promise<Serving>
 }
 
-/** A folder with this configuration (TOML); what runs in it is killed when the test ends. */
+/** Makes a folder with this configuration (TOML); its processes are killed when the test ends. */
 export async function install(
   t: Pick<TestContext, 'after'>,
   configuration: string,

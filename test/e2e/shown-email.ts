@@ -1,4 +1,4 @@
-/** What `queue show --json` prints, as far as tests look at it. */
+/** The fields of `queue show --json` that tests read. */
 export type ShownEmail = {
   id: string
   to: string

@@ -49,7 +49,7 @@ test('a message handed in arrives with its files, its names and its fields', asy
   assert.equal(files.get('logo.png')?.cid, 'logo@shop')
 })
 
-test('what got its 250 is sent, though the server is killed at once', async (t) => {
+test('mail that got its 250 is sent even if the server is killed at once', async (t) => {
   const options = { retrySchedule: '1s' }
   const { sink, installation } = await installBesideSink(t, {
     ...options,

@@ -77,7 +77,7 @@ describe('tracking in the sandbox', () => {
 
   after(() => program.close())
 
-  it('tells the open and the click of what is in a message', async () => {
+  it('records the open and the click of a message', async () => {
     const { id, html } = await send('ada@one.test')
     const [pixel] = pixels(html)
     const gif = await visit(pixel)
@@ -101,7 +101,7 @@ describe('tracking in the sandbox', () => {
     )
   })
 
-  it('counts links that the template makes, and leaves alone what is none', async () => {
+  it('counts links that the template makes, and changes nothing else', async () => {
     const { html } = await send('eve@one.test')
     const all = hrefs(html)
     const targets = await Promise.all(

@@ -28,7 +28,7 @@ before(async () => {
 after(() => service.stop())
 
 for (const step of exampleSequence) {
-  test(`the example of ${step.name} is what the server answers`, async () => {
+  test(`the example of ${step.name} matches the response of the server`, async () => {
     const [method = '', path = ''] = step.name.split(' ')
     const example = findExample(method, path)
     assert.ok(example)

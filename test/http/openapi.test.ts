@@ -1,4 +1,4 @@
-/** That the description is complete, and that what it says of responses is what responses are. */
+/** The description is complete, and responses match it. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it, test } from 'node:test'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
@@ -279,7 +279,7 @@ async function anotherTemplate(template: object): Promise<string> {
   return body.id
 }
 
-/** Calls a route, with a file where the body is one, and compares what it answers with what it declares. */
+/** Calls a route (with a file if its body is one) and checks the response against the description. */
 async function checked(
   method: Route['method'],
   path: string,

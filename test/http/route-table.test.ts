@@ -133,7 +133,7 @@ describe('the table of routes', () => {
     assert.deepEqual(names, [...new Set(names)])
   })
 
-  it('is what the server knows: other methods and paths are refused', async () => {
+  it('is complete: other methods and paths are refused', async () => {
     const wrong = await supertest(service.url).put('/templates')
     assert.deepEqual([wrong.status, wrong.headers.allow], [405, 'GET, POST, HEAD'])
     assert.equal((await supertest(service.url).get('/unknown')).status, 404)
@@ -160,7 +160,7 @@ function expectAdmitted(row: Row, { status, body }: Called): void {
   assert.notEqual(body.error?.code, 'PROJECT_DISABLED', name)
 }
 
-/** With the body of the example, so that the caller is what decides. */
+/** Sends the body of the example, so that only the caller decides. */
 async function call({ method, path }: Row, authorization: string | undefined): Promise<Called> {
   const url = path.replaceAll(/:(\w+)(?:\{\.\+\})?/g, (_, parameter: string) =>
     encodeURIComponent(recordFor(path, parameter)),

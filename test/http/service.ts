@@ -16,7 +16,7 @@ export type ServiceProject = { id: string; secret: string; public: string }
 export type Service = {
   url: string
   core: TestCore
-  /** What the request log was told. */
+  /** The entries of the request log. */
   requests: RequestLogEntry[]
   makeProject(name: string): Promise<ServiceProject>
   stopHttp(graceMs: number): Promise<void>

@@ -1,4 +1,4 @@
-/** Contacts, by curl: contract 3.1 to 3.4. */
+/** Contacts, imports, exports and bulk work, by curl; `src/docs/contacts.md` describes them. */
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -19,7 +19,7 @@ import {
 
 serveFile()
 
-describe('contacts (3.1)', unlessCurl, () => {
+describe('contacts', unlessCurl, () => {
   it('are saved, read, changed and deleted', async () => {
     const made = await save('ada', { data: { plan: 'pro', age: 36 } })
     assert.deepEqual(made._meta, { isNew: true, isUpdate: false })
@@ -142,7 +142,7 @@ describe('contacts (3.1)', unlessCurl, () => {
   })
 })
 
-describe('import and export (3.2, 3.3)', unlessCurl, () => {
+describe('import and export', unlessCurl, () => {
   it('takes a CSV, tells the rows that failed, and gives the same contacts back', async () => {
     const file = path.join(the().folder, 'people.csv')
     const rows = [
@@ -213,7 +213,7 @@ describe('import and export (3.2, 3.3)', unlessCurl, () => {
   })
 })
 
-describe('bulk work (3.4)', unlessCurl, () => {
+describe('bulk work', unlessCurl, () => {
   it('subscribes, unsubscribes and deletes, by ids and by query', async () => {
     const made = [
       await save('bulk.1'),

@@ -1,4 +1,4 @@
-/** Tracked events, by curl: contract 1.2, 1.4, 1.5 and 3.8. */
+/** Tracked events, by curl; `src/docs/events-and-segments.md` describes them. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import {
@@ -14,7 +14,7 @@ import {
 
 serveFile()
 
-describe('POST /v1/track (1.2, 1.4, 1.5)', unlessCurl, () => {
+describe('POST /v1/track', unlessCurl, () => {
   it('takes either key, makes a subscribed contact, and answers with ids', async () => {
     for (const key of [the().publicKey, undefined]) {
       const answer = await curl('POST', '/v1/track', {
@@ -109,7 +109,7 @@ describe('POST /v1/track (1.2, 1.4, 1.5)', unlessCurl, () => {
   })
 })
 
-describe('events (3.8)', unlessCurl, () => {
+describe('events', unlessCurl, () => {
   it('are listed, counted, named and deleted', async () => {
     const name = `bought ${the().tag}`
     const encoded = encodeURIComponent(name)

@@ -1,4 +1,4 @@
-/** Segments and conditions, by curl: contract 3.6 and 4. */
+/** Segments and conditions, by curl; `src/docs/conditions.md` describes conditions. */
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import {
@@ -16,7 +16,7 @@ import {
 
 serveFile()
 
-describe('segments (3.6)', unlessCurl, () => {
+describe('segments', unlessCurl, () => {
   it('dynamic ones follow what contacts are', async () => {
     const key = `s${the().tag}`
     const one = await save('seg.1', { data: { [key]: 1 } })
@@ -106,7 +106,7 @@ describe('segments (3.6)', unlessCurl, () => {
   })
 })
 
-describe('conditions (4)', unlessCurl, () => {
+describe('conditions', unlessCurl, () => {
   const names = async (condition: unknown): Promise<string[]> => {
     const own = filter('email', 'contains', `c.${the().tag}@`)
     const both = { logic: 'AND', groups: [...own.groups, { filters: [], conditions: condition }] }

@@ -1,11 +1,11 @@
-/** Verification of addresses, by curl: contract 1.3 and 14. */
+/** Verification of addresses and of lists, by curl. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { curl, refused, serveFile, the, unlessCurl, untilDone } from './shared-client.ts'
 
 serveFile()
 
-describe('POST /v1/verify (1.3, 14)', unlessCurl, () => {
+describe('POST /v1/verify', unlessCurl, () => {
   const verify = async (email: unknown) =>
     (await curl('POST', '/v1/verify', { body: { email } })).body.data
 

@@ -12,7 +12,7 @@ function batchOf(ms: number) {
   return { act, clock: () => at }
 }
 
-/** What has been resolved has told its callbacks. */
+/** Resolves after the callbacks of resolved promises have run. */
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
 test('a rest of the given multiple of its time follows a batch', async (t) => {

@@ -165,7 +165,7 @@ type Row = Pick<Job, 'id' | 'kind' | 'projectId' | 'state' | 'priority' | 'runAt
   end: number
 }
 
-/** `selectDue` said in the plainest way: by what each of the next is found, in order. */
+/** A second, simple implementation of `selectDue`. */
 function expectDue(rows: readonly Row[], now: number): string[] {
   const isDue = (one: Row) => one.kind === 'long' && one.state === 'waiting' && one.runAt <= now
   const inOrder = (a: Row, b: Row) =>

@@ -32,7 +32,7 @@ test('a token is base32 of the payload and 10 octets of its HMAC-SHA256', () => 
   assert.equal(value.toString(16), `${Buffer.from('fooba').toString('hex')}${mac}`)
 })
 
-test('the signature is what an HMAC-SHA256 of node:crypto gives, for keys of any length', () => {
+test('the signature equals the HMAC-SHA256 of node:crypto, for keys of any length', () => {
   const octets = (maxLength: number) =>
     fc.uint8Array({ minLength: 1, maxLength }).map((each) => Buffer.from(each))
   fc.assert(

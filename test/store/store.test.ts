@@ -15,7 +15,7 @@ async function fill(store: Store, count: number): Promise<void> {
 /** Rows enough to keep a thread busy, from one table of ten. */
 const slowCount = sql`select count(*) as total from notes a, notes b, notes c, notes d, notes e, notes f`
 
-test('a scan sees what was written before it, away from this thread', async (t) => {
+test('a scan on another thread sees earlier writes', async (t) => {
   const store = await openTestStore(t)
   await fill(store, 10)
   let isDone = false
@@ -83,7 +83,7 @@ test('neither the reader nor the scan threads can write', async (t) => {
 test('close finishes running scans and leaves one file', async (t) => {
   const store = await openTestStore(t)
   await fill(store, 10)
-  // A builder begins when somebody waits for it.
+  // A query starts when it is awaited.
   const scan = store.scan.get<{ total: number }>(slowCount).then((row) => row)
   await store.close()
   assert.deepEqual(await scan, { total: 1_000_000 })

@@ -1,4 +1,4 @@
-/** Somebody who got an email, with the token of its page links. */
+/** A contact with an email, and the token of its page links. */
 import { upsertContacts } from '../../../src/features/contacts/write/upsert.ts'
 import type { Core } from '../../../src/features/core.ts'
 import { createPageToken } from '../../../src/mail/signed-tokens.ts'
@@ -82,7 +82,7 @@ export async function addEmail(
   return id
 }
 
-/** What became known of wishes, oldest first. */
+/** The subscription events, oldest first. */
 export function subscriptionEvents({ store }: Pick<Core, 'store'>) {
   return store.read
     .select({

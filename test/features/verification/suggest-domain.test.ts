@@ -9,7 +9,7 @@ import {
 } from '../../../src/features/verification/well-known-domains.ts'
 import { parseDomain } from '../../../src/mail/address/address.ts'
 
-/** Domains that take no mail, and what they were meant to be. */
+/** Domains without mail, and the domains that were meant. */
 const mistyped: [domain: string, meant: string][] = [
   ['gmail.con', 'gmail.com'],
   ['gmail.cmo', 'gmail.com'],

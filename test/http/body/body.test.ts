@@ -31,7 +31,7 @@ after(() => service.stop())
 
 type Answer = { status: number; body: { error?: { code: string; errors?: { field: string }[] } } }
 
-/** What comes for a body as it is, whatever its encoding. */
+/** Posts the bytes unchanged, in any encoding, and returns the response. */
 async function post(
   path: string,
   body: Buffer | string,
@@ -254,7 +254,7 @@ async function postLarge(from: string, sizeBytes: number): Promise<number | unde
 
 test('large bodies from one address wait for each other and for no others', async () => {
   const holder = begin('/v1/send', 50 * MB, Buffer.alloc(MB, ' '))
-  // What is asked after the holder is answered after its body has begun to be read.
+  // Once these later requests are answered, the body of the holder is being read.
   for (let round = 0; round < 5; round += 1) await post('/v1/track', event)
   let isAnswered = false
   const waiter = postLarge('127.0.0.1', 40 * MB).finally(() => {

@@ -9,10 +9,10 @@ import {
 } from '../../../src/http/body/json-scan.ts'
 
 const MB = 1024 * 1024
-/** So many that the body is worked on in turns. */
+/** Enough blanks that the body is parsed in steps. */
 const blanks = Buffer.alloc(2 * MB, ' ')
 
-/** What comes of a text, as a whole and in turns. */
+/** Parses a text at once, and in steps with blanks behind it; returns both results. */
 async function both(text: string | Buffer): Promise<unknown[]> {
   const bytes = Buffer.from(text)
   const bodies = [bytes, Buffer.concat([bytes, blanks])]

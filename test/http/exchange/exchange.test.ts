@@ -61,7 +61,7 @@ function called(answer: unknown) {
   return json(200, answer)
 }
 
-/** For whom each piece is made, and whether that is one and the same request. */
+/** Yields the caller of each piece, and whether it belongs to the same request. */
 async function* tellCallers(first: object | undefined): AsyncGenerator<Uint8Array> {
   for (let piece = 0; piece < 3; piece += 1) {
     const caller = callers.getStore()
@@ -70,7 +70,7 @@ async function* tellCallers(first: object | undefined): AsyncGenerator<Uint8Arra
   }
 }
 
-/** A body without end; what is asked of it. */
+/** An endless body that records the calls of its iterator. */
 function noteAsked(): AsyncIterable<Uint8Array> {
   const note = async (asked: string, done: boolean) => {
     seen.given.push(asked)
@@ -191,7 +191,7 @@ after(() => {
 
 beforeEach(() => {
   Object.assign(seen, { calls: 0, entries: [], logged: '', given: [] })
-  // What one test has made the log say is no repetition in the next.
+  // Log lines of one test do not count as repetitions in the next.
   state.elapsedMs += 60_000
   Object.assign(state, { isDisabled: false })
   stopping = new AbortController()

@@ -17,7 +17,7 @@ before(async () => {
 
 after(() => service.stop())
 
-/** What a key may do that neither stores nor changes, and the wishes of recipients. */
+/** Operations that store nothing, and the wishes of recipients: allowed on a full disk. */
 const goesOn = [
   'POST /contacts/bulk-delete',
   'POST /contacts/lookup',

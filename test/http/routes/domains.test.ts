@@ -9,7 +9,7 @@ let service: Service
 let mine: ServiceProject
 let other: ServiceProject
 
-/** What stands in the DNS: TXT records by name. */
+/** The TXT records in the DNS, by name. */
 const zone = new Map<string, string[]>()
 
 const resolver: Partial<Core['resolver']> = {

@@ -183,7 +183,7 @@ test('failed and suppressed emails are listed only by their names', async () => 
   }
 })
 
-test('an event of an email shows what its email knows, received mail its text', async () => {
+test('an event of an email shows the data of its email, received mail its text', async () => {
   const { contactId, emailId } = await addContact()
   const about = { projectId: mine.id, contactId, emailId, at: START }
   await service.core.store.write(async (tx) => {

@@ -158,7 +158,7 @@ test('the preferences show the state and change it both ways', async () => {
   assert.equal(await countEvents(), 2)
 })
 
-/** All that somebody could put in the place of a token. */
+/** Forged tokens of every kind. */
 function forgeries(): string[] {
   const { keyring } = service.core
   const { contactId, emailId, token } = ada

@@ -157,7 +157,7 @@ for (const [name, change, field] of refused) {
   })
 }
 
-test('what the present state forbids is a bad request or a conflict', async () => {
+test('a change that the present state forbids is a bad request or a conflict', async () => {
   const dynamic = (await create()).body
   const list = (await create({ type: 'STATIC', condition: undefined })).body
   const emails = ['a@x.test']

@@ -10,7 +10,7 @@ let service: Service
 let mine: ServiceProject
 let other: ServiceProject
 
-/** Names ending in `.down` are nobody's to speak for; others have mail, or do not exist. */
+/** Names that end in `.down` fail to resolve; others have mail servers or do not exist. */
 const mx: Core['resolver']['mx'] = async (name) => {
   const expiresAt = Date.now() + 10_000
   if (name.endsWith('.down')) return { kind: 'failed', error: 'SERVFAIL', expiresAt }

@@ -39,7 +39,7 @@ async function listen(t: TestContext, answer: RequestListener, { tls }: Options 
 
 const ask = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: a\r\n${more}\r\n`
 
-/** What comes until the connection is closed. */
+/** Returns the bytes until the connection is closed. */
 async function hear(socket: Socket): Promise<string> {
   const chunks: Buffer[] = []
   socket.on('data', (chunk) => chunks.push(chunk))

@@ -186,7 +186,7 @@ test('the documentation serves its own files and no others', async () => {
   }
 })
 
-/** What comes back for `request` until the connection is closed. */
+/** Returns the bytes that answer `request` until the connection is closed. */
 async function exchangeRaw(request: string): Promise<string> {
   const { hostname, port } = new URL(service.url)
   const socket = connect(Number(port), hostname)

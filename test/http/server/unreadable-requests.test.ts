@@ -1,4 +1,4 @@
-/** What a listener cannot read, and bodies that nobody wants: their senders get the envelope. */
+/** Unreadable requests and unwanted bodies: their senders get the error envelope. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
@@ -20,7 +20,7 @@ after(() => service.stop())
 
 const dial = () => connect(Number(new URL(service.url).port), '127.0.0.1')
 
-/** Status line, header fields and envelope of what comes for `request` until the end. */
+/** Returns status line, header fields and envelope of the response to `request`. */
 async function exchangeRaw(request: string | Buffer) {
   const socket = dial()
   socket.write(request)
@@ -187,7 +187,7 @@ test('at most 20 MB beyond its limit are read of a refused body', async () => {
     sentMb += 1
   }
   await isClosed
-  // What the system keeps of both ends is on its way, but not read.
+  // The buffers of both ends of the socket fill up, but are not read.
   assert.ok(sentMb < 60, `${sentMb} MB were taken`)
 })
 

@@ -165,7 +165,7 @@ test("qmail-remote's phrases imply the command", () => {
   ])
 })
 
-test("a domain that is unknown at HELO is ours, not the recipient's", () => {
+test("a domain that is unknown at HELO is this server's, not the recipient's", () => {
   assertAll([
     [postfix({ said: '550 Unknown domain', command: 'EHLO' }), 'soft blocked 5.0.0'],
     [postfix({ said: '550 5.1.2 Host not found', command: 'HELO' }), 'soft blocked 5.1.2'],

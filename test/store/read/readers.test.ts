@@ -24,7 +24,7 @@ function makeReaders(threadCount: number) {
   }))
   const readers = createReaders({ path: 'a.db', nativeBinding: undefined }, threads)
   const texts = () => asked.map(({ text }) => text)
-  /** Ends the scan; what comes after it has begun when this resolves. */
+  /** Ends the scan; the next scan has begun when this resolves. */
   async function end(text: string, error?: Error): Promise<void> {
     const found = asked.find((each) => each.text === text)
     assert.ok(found, `${text} runs`)
@@ -32,7 +32,7 @@ function makeReaders(threadCount: number) {
     else found.end.resolve(`${text} done`)
     await new Promise(setImmediate)
   }
-  /** Ends what runs, one after another, until nothing waits; all in the order of their beginnings. */
+  /** Ends the running scans one by one until none waits; returns all in the order of their starts. */
   async function endAll(): Promise<string[]> {
     for (let index = 0; index < asked.length; index += 1) await end(texts()[index] as string)
     return texts()

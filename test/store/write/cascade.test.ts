@@ -1,4 +1,4 @@
-/** What goes with what: by foreign keys and, for the busiest tables, by triggers. */
+/** Cascading deletes: by foreign keys and, for the busiest tables, by triggers. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { eq } from '../../../src/store/drizzle.ts'

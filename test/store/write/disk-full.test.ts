@@ -150,7 +150,7 @@ test('describeDatabaseError names the file and the reason, for queries, commits 
   })
 })
 
-/** The failure is what the test is about; the closure looks away. */
+/** The closure ignores the failure that the test checks. */
 function ignore(error: unknown): void {
   assert.ok(error instanceof Error)
 }

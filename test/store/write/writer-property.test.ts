@@ -15,9 +15,9 @@ const insertNote = statement((db) =>
 
 type Kind = 'plain' | 'prepared' | 'overlapping' | 'forgetful' | 'caught' | 'failing' | 'late'
 type Plan = { kind: Kind; notes: number }
-/** What a closure reports of one run of its: which run it was, how many notes it found. */
+/** One run of a closure: its number and the number of notes that it found. */
 type Run = { run: number; found: number }
-/** What was seen of one closure from outside of it. */
+/** The runs of one closure as its caller saw them. */
 type Trace = { runs: number; committed: number[]; failedAt: Run | undefined }
 
 const works: Kind[] = ['plain', 'prepared', 'overlapping', 'forgetful', 'caught']
@@ -84,7 +84,7 @@ async function addNotes(tx: Tx, kind: Kind, rows: Note[]): Promise<void> {
   if (kind === 'caught' && rows[0] !== undefined) await assert.rejects(add(rows[0]))
 }
 
-/** Goes on after its closure has settled; what it adds then must not be anywhere. */
+/** Continues after its closure has settled; its later insert must not be stored. */
 async function wander(tx: Tx): Promise<void> {
   for (let i = 0; i < 10; i += 1) await null
   await tx.insert(notes).values({ id: newId(), seq: -1 })

@@ -229,7 +229,7 @@ test('builders cannot open a transaction by hand', async (t) => {
   assert.throws(() => store.read.transaction(async () => undefined), TypeError)
 })
 
-test('afterCommit runs once the work is durable, and not for what was undone', async (t) => {
+test('afterCommit runs once the work is durable, and not after a rollback', async (t) => {
   const store = await openTestStore(t)
   const calls: string[] = []
   const kept = store.write(async (tx) => {

@@ -1,4 +1,4 @@
-/** Bulk work on contacts: what it does, what it counts, and that nothing is done twice. */
+/** Bulk work on contacts: its effects and counts, and no work is done twice. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type BulkResult, runBulk } from '../../../../src/features/contacts/bulk/run.ts'
@@ -303,7 +303,7 @@ test('a resumed run continues after the last batch, whenever the previous run di
   }
 })
 
-/** What the job works with, until its process dies behind that many of its batches. */
+/** The dependencies of a job whose process dies after this many batches. */
 function dying(batches: number): Pick<Core, 'store' | 'now'> {
   let left = batches
   const write: TestCore['store']['write'] = async (fn) => {

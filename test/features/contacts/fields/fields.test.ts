@@ -70,7 +70,7 @@ const dataOf = async (projectId: string) =>
     ({ data }) => data,
   )
 
-/** What the triggers should have counted, counted. */
+/** The counts that the triggers should have made. */
 function recount(all: readonly (ContactData | null)[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (const data of all) {

@@ -50,7 +50,7 @@ async function fill(projectId: string): Promise<void> {
   rows[projectId] = unique.map((person, at) => ({ ...person, id: ids[at] ?? '' }))
 }
 
-/** After the index was filled: some go, some move, some come. What is stale must not show. */
+/** Deletes, changes and adds contacts after the index was filled; stale entries must not show. */
 async function disturb(projectId: string): Promise<void> {
   const list = rows[projectId] ?? []
   const gone = list.filter((_, at) => at % 11 === 0).map(({ id }) => id)

@@ -1,4 +1,4 @@
-/** What SQLite makes of the queries over contacts: no list may read or sort more than it must. */
+/** The query plans over contacts: no list may read or sort more rows than necessary. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { compileCondition } from '../../../../src/features/conditions/compile.ts'

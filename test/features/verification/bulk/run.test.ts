@@ -1,4 +1,4 @@
-/** Verification of lists: what is counted, what is kept, and that a crash counts nothing twice. */
+/** Verification of lists: counts and stored results; a crash counts nothing twice. */
 import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
 import type { Core } from '../../../../src/features/core.ts'

@@ -55,7 +55,7 @@ async function answer(response: Response): Promise<Answer> {
 
 const key = (by = mine) => ({ authorization: `Bearer ${by.secret}` })
 
-/** Runs what is queued until that job has ended. */
+/** Runs queued jobs until this one has ended. */
 async function finished(path: string): Promise<Answer> {
   const { core } = service
   const { handlers, limits } = createSchedule(core)
@@ -244,7 +244,7 @@ const head = (type: string, length: number, more = '') =>
   `POST /contacts/import HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${mine.secret}\r\n` +
   `Content-Type: ${type}\r\nContent-Length: ${length}\r\n${more}Connection: close\r\n\r\n`
 
-/** What the server says to these bytes. */
+/** Sends these bytes and returns the response. */
 function raw(bytes: Buffer): Promise<{ status: number; code: string | undefined }> {
   const port = Number(new URL(service.url).port)
   return new Promise((resolve, reject) => {
