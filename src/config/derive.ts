@@ -36,7 +36,7 @@ function resolvePaths(values: SettingValues, folder: string): SettingValues {
   return Object.fromEntries(settingKeys.map(absolute)) as SettingValues
 }
 
-/** Submission uses the certificate of inbound unless a setting of its own exists. */
+/** Submission uses the certificate of inbound unless it has its own setting. */
 function chooseSubmissionTls(values: SettingValues) {
   const [cert, key] = [values['submission.tls_cert'], values['submission.tls_key']]
   const inbound = [values['inbound.tls_cert'], values['inbound.tls_key']] as const

@@ -1,5 +1,5 @@
 /**
- * What a route does and how it is described. The schemas of an operation validate the request, type
+ * The behaviour and the description of a route. The schemas of an operation validate the request, type
  * the handler and appear in `/openapi.json`, so the three cannot differ. A handler only translates:
  * it calls a verb of `features/` and shapes the result.
  */

@@ -129,7 +129,7 @@ function giving(prepared: Prepared, isByName: boolean): Database.Statement {
   return prepared.statement
 }
 
-/** Booleans are integers in every engine; SQLite has no type of its own for them. */
+/** Booleans are integers in every engine; SQLite has no type for them. */
 function bindable(params: readonly unknown[]): readonly unknown[] {
   for (const value of params) {
     if (typeof value === 'boolean') {

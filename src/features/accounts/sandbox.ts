@@ -64,7 +64,7 @@ export async function sandboxLeftovers({ store }: Pick<Base, 'store'>): Promise<
   }
 }
 
-/** Null when another process has filled the database meanwhile. */
+/** Null if another process has already filled the database. */
 async function createSandbox(deps: SandboxDeps): Promise<SandboxWelcome | null> {
   const password = makePassword()
   const [passwordHash, domainKeys] = await Promise.all([

@@ -108,7 +108,7 @@ async function findLinks(
   return links
 }
 
-/** Splits rows into chunks bounded in rows and bytes; a larger row is a chunk of its own. */
+/** Splits rows into chunks bounded in rows and bytes; a larger row is its own chunk. */
 export function toChunks<Row extends { bytes: number }>(rows: readonly Row[]): Row[][] {
   const chunks: Row[][] = []
   let bytes = Number.POSITIVE_INFINITY

@@ -7,7 +7,7 @@ import { AppError, describeError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { type HttpResponse, json } from '../response.ts'
 
-/** Seconds to wait after a 503 without a time of its own. */
+/** Seconds to wait after a 503 that states no time. */
 const DEFAULT_RETRY_AFTER = 5
 
 export type ResponseContext = {

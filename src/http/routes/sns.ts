@@ -18,7 +18,7 @@ export const receive = ({ core }: RouteDeps) => {
     tag: 'Service',
     summary: 'Take notifications of Amazon SNS for the topics in `sns.topic_arns`',
     responses: { 200: { description: 'Taken' } },
-    // The handler reads the body: SNS sends JSON as text/plain, with a limit of its own.
+    // The handler reads the body: SNS sends JSON as text/plain, with its own limit.
     handle: async ({ readJson }) => {
       if (!sns.isOpen) {
         throw new AppError('FORBIDDEN', 'This server accepts no SNS topics.', {

@@ -14,7 +14,7 @@ const MAX_FIELD_ERRORS = 20
 const MAX_SHOWN_NAME = 100
 const MAX_SHOWN_TEXT = 500
 
-/** The message of zod for a union without a message of its own. */
+/** The message of zod for a union without its own message. */
 const DEFAULT_TEXT = 'Invalid input'
 
 const CODES: Partial<Record<Issue['code'], string>> = {
@@ -72,7 +72,7 @@ function toFieldErrors(issue: Issue, prefix: readonly PropertyKey[]): FieldError
 
 /**
  * The errors of the alternative that was probably meant: the only one whose type the value has. A
- * value of none of the types is one `invalid_type`. If the schema has a message of its own for other
+ * value of none of the types is one `invalid_type`. If the schema has its own message for other
  * shapes, the error is one `invalid_union` with that message.
  */
 function unionErrors(

@@ -89,7 +89,7 @@ export function openDatabaseFiles(file: string, { log, health }: Deps): Database
 }
 
 /**
- * Refuses a database with several hard links: each name would have a log of its own.
+ * Refuses a database with several hard links: each name would have its own log.
  * @throws AppError DATABASE_ERROR
  */
 export function refuseSecondName(file: string): void {

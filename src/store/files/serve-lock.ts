@@ -76,7 +76,7 @@ function hold(file: string, nativeBinding: string | undefined): Held {
     const isNew = makeFile(file)
     const mark = markOf(file)
     const connection = lock(file, nativeBinding)
-    // An earlier holder may have removed the file meanwhile; then this lock protects nothing.
+    // An earlier holder may have removed the file by now; then this lock protects nothing.
     if (mark !== undefined && markOf(file) === mark) return { connection, mark, isNew }
     connection.close()
   }

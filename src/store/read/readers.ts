@@ -1,7 +1,7 @@
 /**
  * Runs scans, queries whose cost grows with a project, on threads. Each of the few threads runs one
  * scan at a time and starts when all others are busy; further scans wait (scan-queue.ts). Every query
- * has a snapshot of its own.
+ * has its own snapshot.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { AppError } from '../../errors.ts'

@@ -14,7 +14,7 @@ export type Writability = {
   stop(): void
 }
 
-/** `probe` resolves when a write of its own is durable. `retryMs` is for tests. */
+/** `probe` resolves when its own write is durable. `retryMs` is for tests. */
 export function createWritability(probe: () => Promise<void>, retryMs = RETRY_MS): Writability {
   let timer: NodeJS.Timeout | undefined
   let isStopped = false

@@ -1,4 +1,4 @@
-/** Finds what refers to a field of contacts. A field cannot be deleted while something refers to it. */
+/** Finds the references to a field of contacts. A field with references cannot be deleted. */
 import type { Base } from '../../base.ts'
 import {
   findReferences,

@@ -33,7 +33,7 @@ export type AcceptDeps = Pick<Base, 'config' | 'counters' | 'log'> & {
 const LIGHT_RECIPIENTS = 50
 const LIGHT_CHARACTERS = 512 * 1024
 
-/** Whether the plan needs a transaction of its own: a recipient takes 50 us, a megabyte 5 ms. */
+/** Whether the plan needs its own transaction: a recipient takes 50 us, a megabyte 5 ms. */
 export function isHeavy({ request, data, content }: EmailPlan): boolean {
   const { body, text, attachments } = content
   const copied = JSON.stringify([data.variables, request.headers]).length * request.to.length

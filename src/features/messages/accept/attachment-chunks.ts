@@ -63,7 +63,7 @@ export async function requireAttachments(
   await requireChunks(tx, { ownerId: id, count })
 }
 
-/** Returns undefined if a chunk is missing: retention has cleared the content meanwhile. */
+/** Returns undefined if a chunk is missing: retention has cleared the content. */
 export async function readAttachments(
   { store }: Pick<Base, 'store'>,
   contentId: string,

@@ -1,6 +1,6 @@
 /**
- * Plans emails outside the transaction that writes them: checks the request against what the project
- * may do, and finds what all its recipients share (template, sender, data, content).
+ * Plans emails outside the transaction that writes them: checks whether the project may send the
+ * request, and finds the parts that all recipients share (template, sender, data, content).
  */
 import { AppError, invalid, invalidField } from '../../../errors.ts'
 import { displayDomain, type ParsedAddress } from '../../../mail/address/address.ts'
@@ -91,7 +91,7 @@ export async function planEmails(
   return { ...plan, origin, content: await draftContent(deps, plan) }
 }
 
-/** Deletes what `planEmails` stored for a plan that was not written. */
+/** Deletes the attachments that `planEmails` stored for a plan that was not written. */
 export async function discardPlan(
   { store }: Pick<Base, 'store'>,
   { content }: EmailPlan,

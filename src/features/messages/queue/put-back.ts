@@ -93,7 +93,7 @@ export async function deferWaiting(
 
 /**
  * Holds a claimed email whose recipient domain an operator holds; its give-up clock stops. If the
- * hold has ended meanwhile, the email is due at once.
+ * hold has ended by now, the email is due at once.
  */
 export async function holdEmail(
   deps: { queueNotifier: QueueNotifier },
