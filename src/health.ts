@@ -1,6 +1,6 @@
 /**
  * The reasons for which `/health` answers `degraded`. Each part of the server sets its own reason under
- * a fixed cause and clears it when the trouble is over. A reason has no other effect: the part itself
+ * a fixed cause and clears it when the problem is over. A reason has no other effect: the part itself
  * decides whether it keeps working or waits.
  */
 
@@ -18,7 +18,7 @@ export type HealthReason = { cause: HealthCause; reason: string }
 export type Health = {
   /** Sets the reason of a cause, one sentence for operators; null clears it. */
   set(cause: HealthCause, reason: string | null): void
-  /** In the order in which the trouble began. */
+  /** Oldest first. */
   reasons(): HealthReason[]
 }
 

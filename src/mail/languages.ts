@@ -1,7 +1,7 @@
 /**
  * The languages of texts for recipients: the footer of marketing mail and the hosted pages. A locale
  * matches by its language: `pt-BR` gives `pt`. A Chinese locale matches by its script, else by its
- * region, because these determine the writing.
+ * region, which determine the script.
  */
 export const LANGUAGES = [
   'en',

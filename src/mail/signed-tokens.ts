@@ -1,5 +1,5 @@
 /**
- * Signed tokens, which strangers send back in a return path, an unsubscribe address or a link. A
+ * Signed tokens in return paths, unsubscribe addresses and links, which anyone may send back. A
  * token is a payload and the first 10 octets of its HMAC-SHA256, in RFC 4648 base32, lower case and
  * unpadded. Each purpose has its own key, so a token of one purpose is invalid for another. Mail
  * hosts may change case, so both cases are accepted; any other spelling of the same octets (padding,

@@ -60,7 +60,7 @@ export function outcomeOfReply(
 
 type FailureInput = {
   error: string
-  /** A reply that decides nothing. */
+  /** A reply that did not decide the outcome. */
   reply?: Reply | null
   isTls?: boolean
   isMaybeDelivered?: boolean

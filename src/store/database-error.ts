@@ -10,7 +10,7 @@ const UNAVAILABLE_TEXT = 'The database cannot be used at the moment.'
 const UNAVAILABLE_CODE =
   /^SQLITE_(BUSY|LOCKED|FULL|IOERR|NOMEM|CORRUPT|NOTADB|CANTOPEN|READONLY|PERM|PROTOCOL|INTERRUPT)/
 
-/** Those of them that concern the disk or the file, for which waiting does not help. */
+/** Those among them that concern the disk or the file: waiting does not help. */
 const STORAGE_FAULT_CODE = /^SQLITE_(FULL|IOERR|NOMEM|CORRUPT|NOTADB|CANTOPEN|READONLY|PERM)/
 
 /** The symbolic result code of SQLite (`SQLITE_FULL`), or '' for any other thrown value. */
@@ -34,15 +34,15 @@ export function queryError(error: unknown, file: string): unknown {
   return UNAVAILABLE_CODE.test(sqliteCode(error)) ? databaseError(error, file) : error
 }
 
-/** Makes a DATABASE_ERROR (503): nothing of the request was done. */
+/** Makes a DATABASE_ERROR (503): the request had no effect. */
 export function databaseError(cause: unknown, file: string): AppError {
   if (cause instanceof AppError) return cause
-  // Like errors of the file system, it names its file.
+  // Like errors of the file system, the error names its file.
   const named = cause instanceof Error ? Object.assign(cause, { path: file }) : cause
   return new AppError('DATABASE_ERROR', UNAVAILABLE_TEXT, { cause: named })
 }
 
-/** Whether a later try may succeed: the store refused the work, and did nothing of it. */
+/** Whether a later try may succeed: the store refused the work, which had no effect. */
 export function isTransientDatabaseError(error: unknown): boolean {
   return error instanceof AppError && error.code === 'DATABASE_ERROR'
 }

@@ -53,5 +53,5 @@ export async function findEventCursor(
       ? undefined
       : await store.scan.find(findCursorById, { projectId, until, id: cursor })
   if (found !== undefined) return found
-  throw invalidField('cursor', 'custom', 'The cursor is not one that this list gave out')
+  throw invalidField('cursor', 'custom', 'The cursor does not belong to this list')
 }

@@ -45,7 +45,7 @@ export const deleteBatch = statement(
 
 /**
  * Deletes the events, or enqueues the job that does.
- * @throws AppError BAD_REQUEST for a reserved name, and while something refers to the name;
+ * @throws AppError BAD_REQUEST for a reserved name, and while a definition uses the name;
  *   CONFLICT when the project has too many unfinished jobs of this kind
  */
 export async function deleteEvents(
@@ -103,7 +103,7 @@ async function refuseUsed(deps: Pick<Base, 'store'>, target: EventTarget): Promi
   const references = await findEventReferences(deps, target)
   if (!isUsed(references)) return
   throw new AppError('BAD_REQUEST', 'The event is used by a segment or a workflow.', {
-    suggestion: 'Change or delete what refers to it, then delete its events.',
+    suggestion: 'Change or delete the segments and workflows that use it, then delete its events.',
     details: { usedInSegments: references.segments, usedInWorkflows: references.workflows },
   })
 }

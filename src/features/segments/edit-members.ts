@@ -25,16 +25,14 @@ export type NewMembers = MemberChange & {
 }
 
 export type AddedMembers = {
-  /**
-   * Contacts of the addresses that are members now, including created contacts and earlier members.
-   */
+  /** Contacts of the given addresses that are members now, whether new, created or earlier members. */
   added: number
   created: number
-  /** As the request has them. */
+  /** Unknown addresses, as the request spells them. */
   notFound: string[]
 }
 
-/** `text`: as the request has it. */
+/** `text`: the address as the request spells it. */
 type MemberAddress = { address: ParsedAddress; text: string }
 type Deps = Pick<Base, 'store' | 'now'>
 

@@ -99,5 +99,5 @@ async function findPosition(
     ? await store.read.select().from(suppressions).where(own).get()
     : undefined
   if (row !== undefined) return { at: row.createdAt, id: row.id }
-  throw invalidField('cursor', 'custom', 'The cursor is not one that this list gave out')
+  throw invalidField('cursor', 'custom', 'The cursor does not belong to this list')
 }

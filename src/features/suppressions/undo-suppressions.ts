@@ -142,7 +142,7 @@ async function undoSome({ now }: Deps, tx: Tx, page: Page) {
   return { ...counts, last: rows.at(-1), isLast: rows.length < CHUNK }
 }
 
-/** A suppression by a bounce has the bounced email; one added by hand has none. */
+/** A suppression by a bounce refers to the bounced email; one added by hand refers to none. */
 function listBounceSuppressions(tx: Tx, { projectId, since, after }: Page): Promise<Suppression[]> {
   const { createdAt, id } = suppressions
   return tx

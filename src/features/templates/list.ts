@@ -167,7 +167,7 @@ async function findSortKey(
     .where(isTemplate(target))
     .get()
   if (row !== undefined) return row.sortKey
-  throw invalidField('cursor', 'custom', 'The cursor is not one that this list gave out')
+  throw invalidField('cursor', 'custom', 'The cursor does not belong to this list')
 }
 
 function readCount(field: string, value: number): number {

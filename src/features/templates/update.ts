@@ -6,7 +6,7 @@ import { type TemplateTarget, type TemplateView, toTemplateView } from './view.t
 
 /**
  * Changes the fields that are present; null clears a field. A new subject or body makes a new
- * version; emails accepted before keep their content.
+ * version; emails that were accepted earlier keep their content.
  * @throws AppError TEMPLATE_NOT_FOUND, VALIDATION_ERROR, BAD_REQUEST (template syntax), FORBIDDEN
  */
 export async function updateTemplate(

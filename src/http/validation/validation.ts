@@ -43,7 +43,7 @@ export function validate<Output>(schema: z.ZodType<Output>, value: unknown): Out
   throw invalid(issues.flatMap((issue) => toFieldErrors(issue, [])).slice(0, MAX_FIELD_ERRORS))
 }
 
-/** Errors in the numbers of members, and in the members of long lists. */
+/** Errors of lists and objects with too many members, and of the members of long lists. */
 function findMemberErrors(schema: z.ZodType, value: unknown): FieldError[] {
   const errors: FieldError[] = []
   countMembers(schema, value, {

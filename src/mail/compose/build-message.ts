@@ -45,7 +45,7 @@ export type RenderSource = {
   isPlain?: boolean
 }
 
-/** A text that is longer than its template by at most this many characters is not measured. */
+/** The cost of a text is estimated only if it is longer than its template by more characters. */
 const MAX_UNMEASURED_GROWTH = 16_384
 
 export type MessageSource = RenderSource & {
@@ -249,7 +249,7 @@ function offersPreferences(source: MessageSource, html: () => string): boolean {
   return source.preferenceUrls.some((url) => document.includes(url))
 }
 
-/** List-Unsubscribe-Post promises one-click for our own URL, so it goes if that URL is replaced. */
+/** List-Unsubscribe-Post refers to our own URL, so it is removed if a custom field replaces that URL. */
 function overrideFields(
   generated: [string, string][],
   custom: Readonly<Record<string, string>> | null,

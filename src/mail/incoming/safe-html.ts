@@ -1,5 +1,5 @@
 /**
- * Sanitises HTML from strangers for storage and display: keeps text, its structure, links and images
+ * Sanitises HTML of received mail for storage and display: keeps text, its structure, links and images
  * by URL. Removes scripts, styles, forms, frames, event handlers and data, and all URLs except
  * absolute http, https and mailto ones, so that none refers to the page that shows it.
  */

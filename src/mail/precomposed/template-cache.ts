@@ -18,7 +18,7 @@ export type PreparedTemplate = {
   template: CompiledTemplate
   /** The numbers of the links in the template text. */
   numbers(): LinkNumbers
-  /** For HTML, from the second message of a kind on: it does not pay for a single message. */
+  /** Only for HTML, from the second message of a kind on: for one message it would cost more. */
   precomposed(kind: MessageKind): PrecomposedBody | undefined
 }
 
@@ -36,13 +36,13 @@ type Entry = { kinds: Map<string, PreparedTemplate>; bodies: number }
 
 const MAX_TEMPLATES = 200
 const MAX_BYTES = 32 * 1024 * 1024
-/** For one text: with footers in many languages it could evict all others. */
+/** Maximum for one text, whose bodies with footers in many languages could evict all other texts. */
 const MAX_BYTES_PER_TEXT = MAX_BYTES / 8
-/** The document around a body. */
+/** For the document around a body. */
 const BYTES_PER_TEMPLATE = 8_000
-/** Plain, and encoded for two parts. */
+/** For the plain text, and for its encoded form in two parts. */
 const BYTES_PER_CHARACTER = 10
-/** Parsed. */
+/** For a parsed marker. */
 const BYTES_PER_MARKER = 1_000
 
 export function createTemplateCache(tracker: Tracker): TemplateCache {

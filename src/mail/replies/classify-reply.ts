@@ -125,7 +125,7 @@ function siteOf({ stage, reply }: ReplyContext, replyClass: ReplyClass, digit: n
   const site = CLASS_MEANINGS[replyClass].site
   const isUnexplained = replyClass === 'unknown' && digit === 4
   if (!isUnexplained && site !== 'slow') return site
-  // A server that closes an ongoing session with 421 is only connected to again.
+  // A 421 in an ongoing session closes only this connection; the site is not slowed down.
   return reply.code === 421 && !BEFORE_MAIL.includes(stage) ? 'reconnect' : 'slow'
 }
 

@@ -25,7 +25,7 @@ export const PROVIDER_RULES: readonly ReplyRule[] = [
     raw: /(?:^|[^>\w]): ?user unknown|\b550[ -]user unknown/,
     isStrike: true,
   },
-  // NTT docomo uses the same text for both.
+  // NTT docomo uses the same text for an unknown user and for its filters.
   {
     class: 'content',
     reason: 'filtered',

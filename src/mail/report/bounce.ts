@@ -30,7 +30,7 @@ export type ReportContext = {
   original: Original
 }
 
-/** au (KDDI): the state of all recipients, above the list; each reply says only `user unknown`. */
+/** In reports of au (KDDI), the state of all recipients; each reply says only `user unknown`. */
 const STATE_OF_ALL = /^\s{0,20}the user\(s\) account is\b[^\n]{0,120}/im
 
 const REPLY = /(?<![\d.])[245]\d\d[ -]|[245]\.\d{1,3}\.\d{1,3}|said:|<<</

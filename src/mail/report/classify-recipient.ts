@@ -36,7 +36,7 @@ const MAX_TEXT_LENGTH = 2_000
 const MAX_PROSE_LENGTH = 8_000
 const MAX_DIAGNOSTIC_LENGTH = 1_000
 
-/** Prose that names the address as the refused part; it counts if no code says otherwise. */
+/** Prose that says that the address was refused; used if no code contradicts it. */
 const ADDRESS_REFUSED =
   /address (?:not found|couldn't be found)|rejected (?:the |your )?address|recipient address rejected/i
 
@@ -144,7 +144,7 @@ function findProvider({ remoteMta, recipient, texts }: RecipientEvidence) {
   return mxHost === undefined ? { recipientDomain } : { mxHost, recipientDomain }
 }
 
-/** Only the action `failed` can end an address or count as a strike. */
+/** Only the action `failed` can suppress an address or count as a strike. */
 function limitToAction(action: ReportedAction, verdict: Verdict): Verdict {
   if (action === 'failed') return verdict
   if (action === 'delayed' && verdict.reason === 'undetermined') {
@@ -167,7 +167,7 @@ function escapeControls(line: string): string {
     })
 }
 
-/** A recipient that the message reached, and that replied automatically or complained. */
+/** A recipient who received the message, and then replied automatically or complained. */
 export function classifyReached(
   reason: 'vacation' | 'feedback',
   recipient: string,

@@ -7,7 +7,7 @@ import { findAddress } from '../parse/find-address.ts'
 
 const DAEMON_ADDRESS =
   /^(?:mailer-?daemon|mailer|mail-?daemon|mail[._-]?delivery(?:[._-]?(?:sub)?system)?|mail[._-]?system|poo?st_?master|mdaemon|bounces?|double-?bounce|smtp-?(?:admin|daemon)|microsoftexchange\w{10,40}|nobody|root)(?:[+@-]|$)/i
-/** Addresses of programs that are not necessarily mail systems. */
+/** Addresses of programs, which need not be mail systems. */
 const MACHINE_ADDRESS =
   /^(?:[\w.+-]{0,64}[._-])?(?:no-?reply|do-?not-?reply|sys-?admin|admin|administrator|system|server|gateway|filter|mailserver|notifications?|listserv|majordomo|mailman|sympa|lyris|list-?manager)(?:[._+-][\w.+-]{0,64})?@/i
 /** Addresses of list servers; their mail has fields such as `X-MLServer` or `X-Mailman-Version`. */
@@ -42,7 +42,7 @@ export function detectMessageKind(root: Entity, notice: string): MessageKind {
   }
 }
 
-/** People write about deliveries too: words count only if the sender looks like a mail system. */
+/** People write about deliveries too, so words count only if the sender seems to be a mail system. */
 function isBounce(root: Entity, { subject, words }: { subject: string; words: string }): boolean {
   if (findField(root.fields, 'x-failed-recipients') !== undefined) return true
   if (/report-type\s{0,9}=\s{0,9}"?delivery-status/i.test(root.contentType)) return true
@@ -64,7 +64,7 @@ function scoreSender({ fields }: Entity): number {
   return (isDaemon ? 2 : isMachine ? 1 : 0) + (isNullSender ? 1 : 0)
 }
 
-/** There will be no more attempts. Exim's warning says "will be returned" for the future only. */
+/** No further attempt is made. Exim's delay warning contains "will be returned", which is not final. */
 const FINAL_FAILURE =
   /permanent|given up|giving up|(?<!will be )returned to you|has failed|failed permanently/i
 

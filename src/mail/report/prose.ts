@@ -91,7 +91,7 @@ function findOpenings(lines: readonly string[], opening: RegExp): Mention[] {
 const HELP =
   /\b(?:for (?:further |more |additional |any )?(?:assistance|help|information|questions|details)|contact(?:e[rz])?|contactar|kontakt\w{0,10}|questions|problem report|(?:send|forward|report|write|mail|e-?mail)(?: an?| this| your| the)?(?: e-?mail| mail| message| report| problem| error)? to|write(?: us)? (?:at|to)|support(?: team)?(?: at|:)?|help ?desk(?: at|:)?|get in touch with)\b[^@]{0,60}$/i
 
-/** The same on the lines above, within the same sentence. */
+/** The same words on the lines above, if they are in the same sentence. */
 const HELP_ABOVE =
   /\b(?:assistance|help|contact(?:e[rz])?|kontakt\w{0,10}|questions|problem report|write(?: us)? (?:at|to)|get in touch)\b[^.!?@]{0,120}$|\b(?:send|forward)\b[^.!?@]{0,40} to:?\s{0,9}$/i
 
@@ -104,7 +104,7 @@ function isForHelp(lines: readonly string[], line: number, found: string): boole
   return HELP_ABOVE.test(above.slice(-2).join(' '))
 }
 
-/** Whether refusals come before `RCPT TO:<addr>`: there is none after the last recipient. */
+/** Whether each refusal is above its `RCPT TO:<addr>`: none follows the last recipient. */
 function standsBelow(lines: readonly string[], mentions: readonly Mention[]): boolean {
   const first = mentions[0]?.line ?? 0
   const last = mentions.at(-1)?.line ?? 0

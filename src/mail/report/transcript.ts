@@ -13,7 +13,7 @@ const REPLY_LINE =
   /^[\s>]{0,20}?(?:<<<|<--|<-|Out: |S: |RSP: |Received >>>) {0,3}((\d{3})\b([ -]?)[^\n]{0,1000})/i
 
 const MISSING_RECIPIENT = /need rcpt|no valid recipients|valid rcpt|rcpt first/i
-/** Replies that only follow from an earlier refusal. */
+/** Replies that are only consequences of an earlier refusal. */
 const CONSEQUENCE = /^(?:503|221)/
 
 /**

@@ -42,7 +42,7 @@ export function hasSpecials(text: string): boolean {
   return /[&<>"'\ufdd0-\ufdd4]/.test(text)
 }
 
-/** Stops soon after the output limit: no longer text is ever printed or passed to a filter. */
+/** Stops soon after the output limit: a text above it is never printed or passed to a filter. */
 function swap(text: string, swaps: Swaps): string {
   if (text.length <= PIECE_LENGTH) return swapPiece(text, swaps)
   const pieces: string[] = []

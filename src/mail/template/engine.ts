@@ -1,5 +1,5 @@
 /**
- * The Liquid library, configured for templates of strangers: JavaScript's truthiness, own properties
+ * The Liquid library, configured for untrusted templates: JavaScript's truthiness, own properties
  * only, no file access, and bounded time, memory and output.
  */
 import {

@@ -30,7 +30,7 @@ export function checkDepth(value: unknown, depth = 0): void {
   for (const item of Object.values(value)) checkDepth(item, depth + 1)
 }
 
-/** Each level writes its nested lists out again, so a text counts once per level. */
+/** Every level of nesting writes a text again, so the text counts once for each level. */
 function measureItems(list: readonly unknown[], budget: { depth: number; left: number }): void {
   const { depth } = budget
   if (depth > MAX_DEPTH) throw new RangeError('depth limit exceeded')

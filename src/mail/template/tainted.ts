@@ -1,5 +1,5 @@
 /**
- * Taint of values that a stranger may have written: everything stored with a contact, and all values
+ * Taint of values from untrusted sources: everything stored with a contact, and all values
  * derived from it. A tainted value is a drop of the library that acts as its plain value in
  * conditions and is escaped when it is printed in HTML.
  *

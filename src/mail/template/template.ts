@@ -7,7 +7,7 @@
  * substitution instead, within the same bounds: at most 20,000 placeholders are filled in, and a
  * longer text is cut. The result carries the fault. `checkTemplate` finds syntax faults on saving.
  *
- * In HTML, values that a stranger may have written (`stored`, `system`) are escaped; values of the
+ * In HTML, values from untrusted sources (`stored`, `system`) are escaped; values of the
  * same request are not. The filters `raw` and `escape` override this. Values are never parsed.
  */
 import { now } from '../../clock.ts'
@@ -30,7 +30,7 @@ import type { Variables } from './variables.ts'
 export type CompiledTemplate = {
   readonly source: string
   readonly format: TextFormat
-  /** Undefined if plain substitution is enough, or all that the source allows. */
+  /** Undefined if plain substitution is enough, if the source cannot be parsed, or with `isPlain`. */
   readonly program: Program | undefined
   readonly pieces: readonly Piece[] | undefined
   /** The source's own fault, reported by every rendering. */
@@ -148,7 +148,7 @@ function substituting(
   return { source, format, program: undefined, pieces: splitPieces(source), fault }
 }
 
-/** Whether an unclosed `{{` or `{%` stands in the text. */
+/** Whether the text contains an unclosed `{{` or `{%`. */
 function hasOpenMarker(pieces: readonly Piece[]): boolean {
   return pieces.some((piece) => typeof piece === 'string' && /\{[{%]/.test(piece))
 }

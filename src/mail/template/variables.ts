@@ -1,6 +1,6 @@
 /** The variables of a template. Values are plain JSON and are never parsed as templates. */
 export type Variables = {
-  /** Stored with the contact, possibly by a stranger: escaped in HTML. */
+  /** Stored with the contact, possibly from an untrusted source: escaped in HTML. */
   stored: Record<string, unknown>
   /** From the same request, one-shot wrappers removed: not escaped; override stored values. */
   request: Record<string, unknown>

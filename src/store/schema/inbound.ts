@@ -1,4 +1,4 @@
-/** Received messages and the accounts kept of them. */
+/** Received messages, and figures about them. */
 import { blob, type InferSelectModel, integer, sqliteTable, text } from '../drizzle.ts'
 import { bool, json } from './columns.ts'
 import type { InboundKind, InboundState } from './words.ts'
@@ -33,7 +33,7 @@ export const inboundMessages = sqliteTable('inbound_messages', {
   isSuspect: bool('is_suspect').notNull().default(false),
   /** How often the process ended while it was parsed alone. */
   interruptions: integer('interruptions').notNull().default(0),
-  /** Since when it is parsed alone. */
+  /** When parsing it alone began. */
   begunAt: integer('begun_at'),
   /** When an interrupted message is parsed again. */
   dueAt: integer('due_at').notNull().default(0),
@@ -47,7 +47,7 @@ export const inboundReading = sqliteTable('inbound_reading', {
   isUnderWay: bool('is_under_way').notNull(),
 })
 
-/** Triggers keep these figures. */
+/** Triggers maintain these figures. */
 export const inboundUsage = sqliteTable('inbound_usage', {
   /** A project's id, `server`, or `reports`. */
   owner: text('owner').primaryKey(),

@@ -3,7 +3,7 @@
  *
  *   log file under 8 MB          nothing
  *   larger, during writes        its pages are copied into the database beside the writer
- *   more than 32 MB of it used   and then the writer waits a moment, so that the log starts over
+ *   more than 32 MB of it used   in addition, the writer waits a moment, so that the log starts over
  *   larger, without writes       all pages are copied and the file is emptied
  *
  * Without the third step the log would never start over under constant load.

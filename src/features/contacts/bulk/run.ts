@@ -1,7 +1,7 @@
 /**
  * The job that subscribes, unsubscribes or deletes many contacts. One transaction changes a batch of
  * contacts, appends their events and stores the counts. After a crash, the job continues after the
- * last batch: it does and counts nothing twice.
+ * last batch, so it changes and counts each contact once.
  *
  * A job by query covers the contacts that existed when it started and that match when the walk reaches
  * them. The walk follows their numbers, which a change of `subscribed` does not affect.
@@ -31,7 +31,7 @@ export type BulkResult = {
   totalRequested: number
   /** Contacts that changed. */
   successCount: number
-  /** Contacts that had the state already. */
+  /** Contacts that already had the requested state. */
   unchangedCount: number
   failureCount: number
   /** The first failures. */
@@ -40,9 +40,9 @@ export type BulkResult = {
 
 type Deps = Pick<Base, 'store' | 'now'>
 type Tally = Omit<BulkResult, 'operation' | 'totalRequested'>
-/** `after`: the number of the last contact done; in a list of ids, how many are done. */
+/** `after`: the number of the last processed contact; for a list of ids, the count of processed ids. */
 type Progress = { startedAt: number; after: number; last: number; total: number; tally: Tally }
-/** `number`: the value of `after` once the contact is done. */
+/** `number`: the value of `after` once the contact is processed. */
 type Candidate = { number: number; id: string; address: string | null }
 
 const MAX_BATCH_SIZE = 100
@@ -89,7 +89,7 @@ async function begin(deps: Deps, order: BulkPayload): Promise<Progress> {
   return { startedAt, after: 0, last: row?.last ?? 0, total, tally }
 }
 
-/** Yields the contacts that are not done yet, page by page. */
+/** Yields the contacts that are not processed yet, page by page. */
 async function* candidatesOf(
   deps: Deps,
   order: BulkPayload,

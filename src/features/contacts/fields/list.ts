@@ -1,6 +1,6 @@
 /**
  * Lists the fields of a project's contacts: four standard fields, and the keys of their data as
- * `data.<key>`. Triggers count the contacts of each key, so that nothing is counted here.
+ * `data.<key>`. Triggers count the contacts of each key; this module reads the counts.
  */
 import { and, eq, sql } from '../../../store/drizzle.ts'
 import { projects } from '../../../store/schema/accounts.ts'
@@ -126,7 +126,7 @@ function describeKey(key: string, counts: Counts, total: number): Field {
   return { field: `${DATA_PREFIX}${key}`, type: commonType(counts), coverage }
 }
 
-/** Returns the most frequent type; among equals the first, because a string is always a safe reading. */
+/** Returns the most frequent type. A tie goes to the first: `string`, which any value can be read as. */
 function commonType(counts: Counts): FieldType {
   const sums: Record<FieldType, number> = { string: 0, number: 0, boolean: 0, date: 0 }
   for (const { kind, contacts } of counts) sums[kind === 'other' ? 'string' : kind] += contacts

@@ -19,7 +19,7 @@ export type FieldUsage = {
   usedInWorkflows: Reference[]
   /** Contacts that have the field. */
   contactCount: number
-  /** False for a standard field, and while something refers to the field. */
+  /** False for a standard field, and while a definition uses the field. */
   canDelete: boolean
 }
 

@@ -9,7 +9,7 @@ const MAX_PLAIN = MAX_LENGTH + 2
 
 /**
  * Values of the contacts with one value of `subscribed`, in the order of the index. `limit -1` makes
- * SQLite extract each value once; without it, SQLite would repeat that for each outer term.
+ * SQLite extract each value once; otherwise SQLite extracts it again for each term of the outer query.
  */
 export const selectValues = statement<{ json: string }>(
   () => sql`

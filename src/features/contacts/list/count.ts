@@ -1,6 +1,6 @@
 /**
- * Counts the contacts of a scope. Without a condition and a search, the project's own counters have
- * the answer.
+ * Counts the contacts of a scope. Without a condition or a search, the count comes from the
+ * counters of the project.
  */
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -17,12 +17,12 @@ const findShare = statement<{ isMost: number }>(
     from projects where id = ${parameter('projectId')}`,
 )
 
-/** Counts the contacts of a scope. With a condition, changes during the count may or may not count. */
+/** Counts the contacts of a scope. With a condition, it may or may not include changes meanwhile. */
 export async function countContacts(deps: Deps, scope: ContactScope): Promise<number> {
   return countFrom(deps, scope, await findSource(deps, scope, { isExact: true }))
 }
 
-/** As `countContacts`, for a caller that has the source already. */
+/** As `countContacts`, for a caller that already has the source. */
 export async function countFrom(deps: Deps, scope: ContactScope, source: Source): Promise<number> {
   const readsRows = scope.condition !== undefined || source.kind === 'scan'
   if (readsRows && !('candidates' in source) && !needsAddressOnly(scope)) {

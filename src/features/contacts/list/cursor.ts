@@ -59,5 +59,5 @@ function unseal(keyring: Base['keyring'], cursor: string): unknown[] {
 }
 
 function invalidCursor() {
-  return invalidField('cursor', 'custom', 'The cursor is not one that this list gave out')
+  return invalidField('cursor', 'custom', 'The cursor does not belong to this list')
 }

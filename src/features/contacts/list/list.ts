@@ -1,7 +1,7 @@
 /**
  * A page of a project's contacts, newest first by default. Only the first page comes with the total.
- * A search for one or two characters covers the 20,000 newest contacts of a large project; its total
- * does too.
+ * A search for one or two characters covers the 20,000 newest contacts of a large project, and
+ * so does its total.
  *
  * The query of a page depends on the order, on the source of the search (search.ts) and on the filter
  * (`subscribed`, `condition`):
@@ -21,7 +21,7 @@
  * | email     | hits, over 2,000 | any or none  | selectByAddress                                 |
  *
  * `window` is selectAmong the next 2,000 contacts of the order (selectWindow). The second query
- * runs only where these contacts do not fill the page and are not the last ones.
+ * runs only if these contacts do not fill the page and more contacts follow.
  */
 import type { Base } from '../../base.ts'
 import { compileCondition } from '../../conditions/compile.ts'
@@ -69,7 +69,7 @@ export type ContactPage = {
 
 type Deps = Pick<Base, 'store' | 'keyring' | 'now'>
 
-/** Above this, hits are not sorted per page: a walk of the address index meets one soon enough. */
+/** More hits are not sorted for each page, because the index of addresses finds them soon enough. */
 const MAX_SORTED_HITS = 2_000
 
 /** @throws AppError VALIDATION_ERROR for an invalid cursor; as `compileCondition` */
@@ -147,7 +147,7 @@ function addressOf([, , , address]: ContactRow): Buffer {
   return Buffer.from(address)
 }
 
-/** `near` is the first query; `far` runs where `near` read its window without filling the page. */
+/** `near` runs first; `far` runs if the window of `near` did not fill the page. */
 export function chooseQueries({ scope, source, range }: PagePlan) {
   if (source.kind === 'hits' && range.sort === 'createdAt') {
     return { near: selectHits(source, scope, range) }

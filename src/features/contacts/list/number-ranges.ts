@@ -29,13 +29,14 @@ type Visit<T> = (numberRange: NumberRange) => Promise<T>
 const FIRST_SIZE = 10_000
 const MIN_SIZE = 2_000
 const MAX_SIZE = 1_000_000
-/** A range that is faster than this grows; one that is slower shrinks. */
+/** After a faster query, the next range is three times as large. */
 const QUICK_MS = 60
+/** After a slower query, the next range is a third as large. */
 const SLOW_MS = 240
-/** So fast that a shortlist or an index had the answer: the range grows tenfold. */
+/** A faster query used an index or a short list of candidates: the next range is ten times as large. */
 const INSTANT_MS = 20
 
-/** Yields the result of `visit` for each range. The caller's own time does not count as slowness. */
+/** Yields the result of `visit` for each range. The time that the caller takes is not measured. */
 export async function* walkNumberRanges<T>(
   deps: Deps,
   { scope, range }: { scope: Pick<ContactScope, 'projectId' | 'subscribed'>; range: RangeWalk },

@@ -30,7 +30,7 @@ const OTHER_COLUMNS = [
 /** The columns of the unaliased table `contacts`. */
 export const contactColumns: SQL = columnsAfter(sql`contacts.number`)
 
-/** As `contactColumns`, with the number from another table, whose order the query follows. */
+/** As `contactColumns`, but the number is from another table, in whose order the query reads. */
 export function columnsAfter(number: SQL): SQL {
   return sql`${number}, ${sql.raw(OTHER_COLUMNS.map((column) => `contacts.${column}`).join(', '))}`
 }

@@ -37,7 +37,7 @@ export function scopeCondition(scope: ContactScope): SQL | undefined {
   )
 }
 
-/** Whether an index of addresses has the answer without the row. */
+/** Whether an index of addresses is enough to find the contacts, without their rows. */
 export function needsAddressOnly({ subscribed, condition }: ContactScope): boolean {
   return subscribed === undefined && condition === undefined
 }

@@ -2,9 +2,9 @@
  * Fills the search index in the background. Triggers write the number of each contact that was
  * created, deleted or given another address to `contact_search_backlog`. A batch indexes the present
  * addresses of these contacts and deletes their numbers from the backlog in one transaction. A search
- * is right at any moment, because it reads the contacts in the backlog directly.
+ * is always correct, because it reads the contacts in the backlog directly.
  *
- * An entry costs 10 to 20 us, so batches are small and pause in between to leave the writer to others:
+ * An entry costs 10 to 20 us, so batches are small, with pauses in between for other writes:
  * the longer a batch waited for other writes, the longer the pause. FTS5 keeps the entries of each
  * batch as a segment, and a search reads every segment; small steps merge them.
  */
@@ -25,7 +25,7 @@ export type SearchIndexer = { stop(): Promise<void> }
 const BATCH = 200
 /** Pause after a batch, in multiples of its duration: 20 to 30 ms without other writes. */
 const REST_TIMES = 4
-/** Wait before the next look at an empty backlog, and before the next try after a failure. */
+/** Wait before the next poll of an empty backlog, and before the next try after a failure. */
 const IDLE_MS = 500
 
 const findBacklog = statement(() => sql`select 1 from contact_search_backlog limit 1`)
@@ -67,7 +67,7 @@ export function startSearchIndexer(
   }
 }
 
-/** A failure is only logged: without the index, searches are slower but right. */
+/** A failure is only logged: without the index, searches are slower but correct. */
 async function tryBatch({ store, log }: Deps): Promise<boolean> {
   try {
     const entry = await store.read.find(findBacklog)

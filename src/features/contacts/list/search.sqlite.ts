@@ -8,8 +8,8 @@ export const SAMPLE = 500
 const ENDS = 1_000
 
 /**
- * Counts hits and backlog exactly, up to `most` of each. The first and the last hits show without
- * counting that a text is far more common: their numbers are close together.
+ * Counts hits and backlog exactly, up to `most` of each. For a text that is far more common,
+ * counting is not needed: the numbers of its first and its last hits are close together.
  */
 export const countHits = statement<{ hits: number }>(
   () => sql`with ends as materialized (select

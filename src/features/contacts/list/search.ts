@@ -32,12 +32,13 @@ type Deps = Pick<Base, 'store'>
 const SMALL_PROJECT = 100_000
 /**
  * Share of a project's contacts. Reading more hits takes as long as scanning all addresses (0.1 s per
- * million), and a list finds a page of so common a text among its next contacts.
+ * million), and for so common a text a list fills its page from the next contacts.
  */
 const MAX_HITS_SHARE = 1 / 15
 const NEWEST = 20_000
-/** Trigrams of a long text that are sampled, and the rarest of them that the index is asked for. */
+/** Trigrams of a long text that are sampled. */
 const MAX_TRIGRAMS = 24
+/** The rarest of these trigrams, which the query of the index contains. */
 const MATCHED_TRIGRAMS = 4
 
 const NOTHING: Source = { kind: 'nothing', candidates: sql`select 0 as number where false` }
@@ -46,7 +47,7 @@ const countProject = statement<{ contacts: number }>(
   () => sql`select contact_count as contacts from projects where id = ${parameter('projectId')}`,
 )
 
-/** `isExact`: short parts, too, are searched in all contacts instead of the newest. */
+/** `isExact`: a search for one or two characters covers all contacts, even of a large project. */
 export async function findSource(
   deps: Deps,
   scope: ContactScope,

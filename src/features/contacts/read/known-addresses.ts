@@ -31,7 +31,7 @@ const selectKnown = (addresses: SQL) =>
       from suppressions where project_id = ${parameter('projectId')} and email ${addresses}`,
   )
 
-/** Almost every request has one recipient; without a list, the query takes half the time. */
+/** For one address, as almost every request has, a query without a list takes half the time. */
 const findOne = selectKnown(sql`= ${parameter('address')}`)
 const findMany = selectKnown(sql`in ${listOf(parameter('addresses'))}`)
 

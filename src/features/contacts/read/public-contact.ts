@@ -21,7 +21,7 @@ export type PublicContact = {
 
 export type PageContact = PublicContact & {
   projectName: string
-  /** Whether the address is suppressed, whatever the contact wishes. */
+  /** Whether the address is suppressed, even if `subscribed` is true. */
   isSuppressed: boolean
 }
 

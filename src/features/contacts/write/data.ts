@@ -28,7 +28,7 @@ const MAX_BYTES = 64 * 1024
 const MAX_KEYS = 500
 export const MAX_KEY_LENGTH = 255
 const MAX_DEPTH = 20
-/** SQLite reads a key up to its first NUL only; no sensible name contains the others. */
+/** SQLite reads a key only up to its first NUL; the other control characters have no use in a key. */
 const CONTROL_CHARACTER = /[\x00-\x1f\x7f]/
 /** Characters of a faulty key that an error shows. */
 const MAX_SHOWN = 60

@@ -1,6 +1,6 @@
 /**
  * Deletes contacts with their history: emails and their attempts, events, memberships. The address
- * may return as a new contact. A suppression stays, because it belongs to the address.
+ * may come back as a new contact. A suppression stays, because it belongs to the address.
  */
 import { listOf, rowNumber, unindexed } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
@@ -46,8 +46,8 @@ export async function deleteContacts(
 }
 
 /**
- * Deletes most of a long history before the contacts themselves are deleted, in transactions that
- * leave the writer to others in between. The short rest is deleted with its contact.
+ * Deletes most of a long history before the contacts themselves are deleted, in short
+ * transactions between which other writes run. The rest is short and is deleted with its contact.
  */
 export async function deleteLongHistory(
   { store }: Deps,

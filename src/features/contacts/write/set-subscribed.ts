@@ -43,7 +43,7 @@ type SubscriptionChange = {
   subscribed: boolean
   at: number
   reason: SubscriptionReason
-  /** The email that led to the change; null where none did. */
+  /** The email that led to the change, if any. */
   emailId: string | null
   /** The campaign that the change counts for. */
   campaignId?: string | null
@@ -77,7 +77,7 @@ const updateSubscribed = statement((db) =>
 )
 
 /**
- * Sets `subscribed` of one contact. Returns whether that was a change; only a change emits an event.
+ * Sets `subscribed` of one contact. Returns whether the value changed; only a change emits an event.
  */
 export async function setSubscribed(
   tx: Tx,

@@ -19,7 +19,7 @@ import { findUnrecordedWish } from './unsubscribe-wish.ts'
 export type SubscriptionRequest = {
   subscribed: boolean
   reason: SubscriptionReason
-  /** The unverified id of the email that led there (`?e=`). It precedes the token's. */
+  /** The unverified id of the email that led to the page (`?e=`); preferred to the id in the token. */
   claimedEmailId?: string | undefined
 }
 
@@ -38,7 +38,7 @@ const selectEmail = statement((db) =>
 /**
  * Returns the contact after the request; undefined when it no longer exists. A change emits
  * `contact.subscribed` or `contact.unsubscribed` with the reason and, where the email belongs to the
- * contact, the email that led there and its campaign.
+ * contact, the email that led to the request and its campaign.
  * @throws AppError DATABASE_ERROR when the request could not be stored
  */
 export async function changeSubscription(
@@ -55,7 +55,7 @@ export async function changeSubscription(
   return findPublicContact(deps, page.contactId)
 }
 
-/** Whether a bounce unsubscribed the contact, which now asks for it itself for the first time. */
+/** Whether a bounce unsubscribed the contact, and this is the contact's first own request. */
 async function hasUnrecordedWish(
   { store }: Pick<Base, 'store'>,
   { contactId }: PageToken,

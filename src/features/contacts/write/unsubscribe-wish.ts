@@ -1,7 +1,7 @@
 /**
- * The wish of a contact to get no mail, expressed when a bounce had unsubscribed it already. The
- * wish changes nothing and emits no event, but it is recorded beside the suppression: undoing the
- * suppression must not undo the wish.
+ * A contact that a bounce has already unsubscribed asks to be unsubscribed. The request changes
+ * nothing and emits no event, but its time is recorded with the suppression: undoing the suppression
+ * must not subscribe the contact again.
  */
 import { sql } from '../../../store/drizzle.ts'
 import { suppressions } from '../../../store/schema/suppressions.ts'
@@ -21,7 +21,7 @@ const setWished = statement((db) =>
     .where(sql`${isOfContact} and ${isUnrecorded}`),
 )
 
-/** Finds the suppression by a bounce that has no wish of the contact recorded beside it. */
+/** Finds the suppression by a bounce, if the contact has not yet asked to be unsubscribed. */
 export const findUnrecordedWish = statement<{ id: string }>(
   () => sql`select id from ${suppressions} where ${isOfContact} and ${isUnrecorded}`,
 )

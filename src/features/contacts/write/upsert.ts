@@ -206,7 +206,7 @@ async function changeContact(
   return contact
 }
 
-/** At the end of a slice: inserts the new contacts and, in a heavy write, yields to other work. */
+/** Inserts the new contacts at the end of a slice. In a heavy write, other work runs next. */
 async function endSlice(batch: Batch): Promise<void> {
   batch.sliceSize += 1
   if (batch.sliceSize < SLICE) return

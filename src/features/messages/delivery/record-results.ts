@@ -1,9 +1,9 @@
 /**
  * Writes the results of outbound, in transactions of some dozens that share a commit. Results are
  * gathered for some milliseconds before that, because a commit costs more than the rows. The delay is
- * short, and shortest at low load, because a crash before the commit makes the delivered emails go out
- * again. If a row is at fault, each result of its transaction is written by itself, so that only that result is lost. A
- * result is retried until it is durable: a sent email without a record would be sent again.
+ * short, and shortest at low load, because after a crash before the commit the delivered emails are
+ * sent again. If a row causes an error, each result of its transaction is written by itself, so that
+ * only that result is lost. Writing is retried until the result is durable.
  */
 import { describeError } from '../../../errors.ts'
 import type { DeliveryResult } from '../../../outbound/delivery.ts'
@@ -26,7 +26,7 @@ const GATHER_MS = 5
 const BUSY_GATHER_MS = 20
 const MAX_GATHERED = 250
 const RECORD_RETRY_MS = 1_000
-/** Results per transaction; the event loop turns between two. */
+/** Results per transaction; other events are handled between two transactions. */
 const RESULTS_PER_WRITE = 50
 
 type Deps = Pick<Base, 'store' | 'config' | 'counters' | 'now' | 'log'> & {
@@ -35,17 +35,17 @@ type Deps = Pick<Base, 'store' | 'config' | 'counters' | 'now' | 'log'> & {
   knownDomains: KnownDomains
 }
 type InFlight = Map<string, InFlightEmail | undefined>
-type Known = { email: InFlightEmail; report: DeliveryResult }
+type Known = { email: InFlightEmail; result: DeliveryResult }
 
 export type ResultBuffer = {
-  add(reports: readonly DeliveryResult[]): void
+  add(results: readonly DeliveryResult[]): void
   /** Resolves when all results, including those added meanwhile, are recorded. */
   settled(): Promise<void>
 }
 
 /** `clock`: a monotonic clock, in milliseconds. */
 export function createResultBuffer(
-  record: (reports: readonly DeliveryResult[]) => Promise<void>,
+  record: (results: readonly DeliveryResult[]) => Promise<void>,
   clock: () => number = () => performance.now(),
 ): ResultBuffer {
   let waiting: DeliveryResult[] = []
@@ -67,8 +67,8 @@ export function createResultBuffer(
     return Math.max(GATHER_MS, flushedAt + BUSY_GATHER_MS - clock())
   }
 
-  function add(reports: readonly DeliveryResult[]): void {
-    waiting.push(...reports)
+  function add(results: readonly DeliveryResult[]): void {
+    waiting.push(...results)
     if (waiting.length >= MAX_GATHERED) flush()
     else timer ??= setTimeout(flush, gatherMs())
   }
@@ -88,13 +88,13 @@ export function createResultBuffer(
 export async function recordResults(
   deps: Deps,
   inFlight: InFlight,
-  reports: readonly DeliveryResult[],
+  results: readonly DeliveryResult[],
 ): Promise<void> {
-  // The claims that this notice causes share the commit.
+  // The claims that follow this notification share the commit.
   deps.queueNotifier.notify('capacity')
-  const known = reports.flatMap((report) => {
-    const email = inFlight.get(report.emailId)
-    return email === undefined ? [] : [{ email, report }]
+  const known = results.flatMap((result) => {
+    const email = inFlight.get(result.emailId)
+    return email === undefined ? [] : [{ email, result }]
   })
   deps.fuse.tried(known.filter(hasVerdict).length)
   const writes: Promise<void>[] = []
@@ -105,9 +105,9 @@ export async function recordResults(
 }
 
 /** A deferral without a connection says nothing about how many emails receivers refuse. */
-function hasVerdict({ report }: Known): boolean {
-  if (report.kind !== 'attempted') return false
-  return report.outcome.host !== null || report.outcome.result !== 'deferred'
+function hasVerdict({ result }: Known): boolean {
+  if (result.kind !== 'attempted') return false
+  return result.outcome.host !== null || result.outcome.result !== 'deferred'
 }
 
 async function recordSome(deps: Deps, inFlight: InFlight, known: readonly Known[]): Promise<void> {
@@ -127,7 +127,7 @@ async function recordSome(deps: Deps, inFlight: InFlight, known: readonly Known[
   forget(inFlight, known)
 }
 
-/** An email that was put back may have been claimed again by now: it has another entry then. */
+/** Keeps the new entry of an email that was put back and has been claimed again meanwhile. */
 function forget(inFlight: InFlight, known: readonly Known[]): void {
   for (const { email } of known) if (inFlight.get(email.id) === email) inFlight.delete(email.id)
 }
@@ -135,12 +135,12 @@ function forget(inFlight: InFlight, known: readonly Known[]): void {
 async function record(deps: Deps, tx: Tx, known: readonly Known[]): Promise<void> {
   const attempted: AttemptRecord[] = []
   const returned = new Map<string, { ids: string[]; dueAt: number; reason: string | undefined }>()
-  for (const { email, report } of known) {
-    if (report.kind === 'attempted') {
-      const { site, outcome, subject, faults, startedAt } = report
+  for (const { email, result } of known) {
+    if (result.kind === 'attempted') {
+      const { site, outcome, subject, faults, startedAt } = result
       attempted.push({ email, site, outcome, subject, faults, startedAt })
     } else {
-      const { retryAt, reason } = report
+      const { retryAt, reason } = result
       const dueAt = retryAt ?? deps.now()
       const name = `${dueAt} ${reason}`
       const alike = returned.get(name) ?? { ids: [], dueAt, reason }
@@ -152,7 +152,7 @@ async function record(deps: Deps, tx: Tx, known: readonly Known[]): Promise<void
   for (const alike of returned.values()) await putBackEmails(deps, tx, alike)
 }
 
-/** Repeats `act` while the database cannot be written, until the signal. Logs the first error. */
+/** Repeats `act` while the database cannot be written, until the signal is aborted. Logs the first error. */
 export async function keepTrying(
   { log }: Pick<Base, 'log'>,
   act: () => Promise<unknown>,

@@ -2,7 +2,7 @@
  * The fuse against mass suppressions. If verdicts of this server would suppress more than
  * `delivery.fuse_per_minute` addresses within a minute, and over 20% of the emails tried in that
  * minute, a fault of this server (a broken resolver, a block that reads like "no such user") is more
- * likely than so many dead addresses. The fuse blows: suppressions are held until an operator has
+ * likely than so many invalid addresses. The fuse blows: suppressions are held until an operator has
  * confirmed or undone all of them.
  *
  * The events of the last minute are counted in memory. Whether the fuse has blown depends on the

@@ -4,7 +4,7 @@
  *
  * The table `holds` has the domains; the state of an email tells whether it is held. The two can
  * differ for a moment, because acceptance and delivery use a cached set of domains: delivery holds
- * an email that is due by mistake, and `releaseStray` releases one that is held by mistake.
+ * an email that should have been held, and `releaseStray` releases one that should not.
  */
 
 import { and, eq, inArray, type SQL, sql } from '../../../store/drizzle.ts'
@@ -72,7 +72,7 @@ export function holdsWithCounts(): SQL {
     from holds order by held_at desc, domain`
 }
 
-/** Makes held emails due whose domain is not held. Returns how many. */
+/** Releases held emails whose domain is not held. Returns their number. */
 export async function releaseStray(
   core: Pick<Base, 'store' | 'now'> & { queueNotifier: QueueNotifier },
 ): Promise<number> {
