@@ -139,7 +139,7 @@ export const listTypes = () =>
 export const listUpcomingActivity = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
-    summary: 'List what is going to be sent, soonest first',
+    summary: 'List scheduled campaigns and emails, soonest first',
     query: upcomingQuery,
     responses: {
       200: {

@@ -67,7 +67,7 @@ const shared = {
 
 export const showDescription = ({ core: { config }, listRoutes }: RouteDeps) => {
   const server = { url: config.baseUrl, version: productVersion() }
-  // One copy for all responses: those to slow readers hold on to it.
+  // All responses share one copy, because a response to a slow client keeps it in memory.
   let description: Promise<Uint8Array<ArrayBuffer>> | undefined
   return openOperation({
     ...shared,
@@ -84,14 +84,14 @@ export const showDescription = ({ core: { config }, listRoutes }: RouteDeps) => 
 export const redirectToDocs = () =>
   openOperation({
     ...shared,
-    summary: 'Redirect to the description',
+    summary: 'Redirect to the API documentation',
     handle: () => ({ status: 302, body: '', headers: { location: '/docs' } }),
   })
 
 export const showPage = () =>
   openOperation({
     ...shared,
-    summary: 'Show this API for reading',
+    summary: 'Show the API documentation',
     handle: () => {
       const { headers, ...response } = file(PAGE, 'text/html; charset=utf-8')
       return { ...response, headers: { ...headers, 'content-security-policy': PAGE_POLICY } }
@@ -108,7 +108,7 @@ export const showFile = () => {
   }
   return openOperation({
     ...shared,
-    summary: 'Show a part of the page',
+    summary: 'Serve a file of the documentation page',
     handle: async ({ params }) => {
       await ownTurn()
       return readFile(assets, params.file ?? '')

@@ -85,7 +85,7 @@ export const add = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'Add a domain',
     description:
-      'The response has the DNS records to create. Emails are signed with the keys made here.',
+      'The response has the DNS records to create. The domain gets new keys, which sign its emails.',
     body: newDomain,
     responses: { 201: { description: 'Added, not verified yet', schema: domain } },
     refusals: [400, 403, 404],
@@ -103,8 +103,8 @@ export const verify = ({ core }: RouteDeps) =>
     responses: { 200: { description: 'The result of the check', schema: verification } },
     refusals: [404],
     handle: async ({ project, params }) => {
-      const of = { projectId: project.id, id: params.id ?? '' }
-      const { domain, dkimTokens, status, verified, records } = await verifyDomain(core, of)
+      const ids = { projectId: project.id, id: params.id ?? '' }
+      const { domain, dkimTokens, status, verified, records } = await verifyDomain(core, ids)
       return json(200, { domain, tokens: dkimTokens, status, verified, records })
     },
   })

@@ -1,4 +1,4 @@
-/** Events that clients recorded and that the service emitted, by contact and by name. */
+/** Events that clients recorded and that the service emitted. */
 import { z } from 'zod'
 import { listEventsOfContact } from '../../features/contacts/events/list.ts'
 import { recordEventByAddress } from '../../features/contacts/events/record-by-address.ts'
@@ -23,7 +23,7 @@ const listQuery = z.object({
     .min(1)
     .optional()
     .meta({
-      description: `Lists events of this name alone. Events that a list shows only if they are named here: ${UNLISTED_EVENTS.join(', ')}`,
+      description: `Lists only events of this name. A list contains these events only if this parameter names them: ${UNLISTED_EVENTS.join(', ')}`,
     }),
   limit: countParameter({ fallback: 100, cap: 1_000 }),
   cursor: cursorParameter,

@@ -15,7 +15,7 @@ export const showOverview = () => showGuide('Show the guide', () => null)
 
 export const showPage = () => showGuide('Show a page of the guide', ({ page = '' }) => page)
 
-/** `chooseName` gives the page's name; null: the overview. */
+/** `chooseName` returns the page's name, or null for the overview. */
 function showGuide(
   summary: string,
   chooseName: (params: Readonly<Record<string, string>>) => string | null,

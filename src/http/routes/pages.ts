@@ -58,7 +58,7 @@ function pageOperation({ core, layout }: Deps, view: View) {
 function formOperation({ layout }: Deps, handle: (press: Press) => Promise<HttpResponse>) {
   return openOperation({
     ...sharedShape(layout),
-    summary: "Do what the page's form asks for",
+    summary: 'Change the subscription as the form of the page requests',
     takesForm: true,
     body: ownForm,
     handle,
@@ -103,7 +103,7 @@ function toRequest({ query }: Press, subscribed: boolean): SubscriptionRequest {
   return { subscribed, reason: 'page', claimedEmailId: query.e }
 }
 
-/** The same for every token, so that the response does not reveal which are valid. */
+/** The response is the same for every token, so that it does not reveal which tokens are valid. */
 const ACCEPTED: HttpResponse = {
   status: 200,
   body: 'OK\n',

@@ -199,8 +199,8 @@ export const compute = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'Compute a tracked segment',
     description:
-      'Contacts enter and leave by the condition, each with an event. A STATIC segment is only ' +
-      'counted. The server does this itself every five minutes.',
+      'Contacts enter and leave as the condition says, each with an event. The members of a STATIC ' +
+      'segment are only counted. The server also computes segments itself every five minutes.',
     responses: {
       200: { description: 'The numbers of contacts that entered and left', schema: computed },
     },
@@ -213,7 +213,7 @@ export const refresh = ({ core }: RouteDeps) =>
     ...shared,
     growsDisk: false,
     summary: 'Count a segment again',
-    description: 'Emits no events. The server does this itself every five minutes.',
+    description: 'Emits no events. The server also counts segments itself every five minutes.',
     responses: {
       200: { description: 'The count', schema: z.object({ memberCount: z.int() }) },
     },

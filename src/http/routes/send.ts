@@ -1,5 +1,5 @@
 /**
- * `POST /v1/send`: the shape of a send request. `acceptOnce` checks whatever depends on the
+ * `POST /v1/send`: the shape of a send request. `acceptOnce` checks the fields that depend on the
  * project's data, such as the sender domain, the template and subscriptions.
  */
 import { z } from 'zod'
@@ -43,7 +43,7 @@ export function sendBody(limits: Limits) {
       body: z.string().min(1).optional().meta({ description: 'HTML' }),
       text: z.string().min(1).optional().meta({
         description:
-          'The text part beside the HTML, which may be a template too; by default made from the HTML',
+          'The text part, which may also be a template; by default it is made from the HTML',
       }),
       template: id.optional(),
       from: sender.optional(),
@@ -153,7 +153,7 @@ export const send = ({ core }: RouteDeps) => {
   })
 }
 
-/** The row of an idempotency key keeps this answer: its bytes are part of the API. */
+/** The row of an idempotency key stores this response: its bytes are part of the API. */
 function toAnswer({ emails, at }: AcceptedMessage) {
   return {
     emails: emails.map(({ id, contactId, recipient }) => ({

@@ -16,7 +16,7 @@ export const receive = ({ core }: RouteDeps) => {
     isHidden: true,
     isUnlogged: true,
     tag: 'Service',
-    summary: 'Take notifications of Amazon SNS for the topics in `sns.topic_arns`',
+    summary: 'Receive notifications from Amazon SNS for the topics in `sns.topic_arns`',
     responses: { 200: { description: 'Taken' } },
     // The handler reads the body: SNS sends JSON as text/plain, with its own limit.
     handle: async ({ readJson }) => {

@@ -39,7 +39,7 @@ const suppression = z
     id: z.string(),
     email: z.string(),
     reason,
-    source: z.string().meta({ description: 'What led to the suppression, as text for people' }),
+    source: z.string().meta({ description: 'The cause of the suppression, as text for people' }),
     emailId: z
       .string()
       .nullable()

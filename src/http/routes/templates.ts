@@ -1,4 +1,7 @@
-/** Templates of a project. Their list takes both ways of paging and responds in both shapes. */
+/**
+ * Templates of a project. Their list pages by cursor and by page number, and its response has the
+ * fields of both.
+ */
 import { z } from 'zod'
 import {
   DEFAULT_PAGE_SIZE,
@@ -164,7 +167,7 @@ export const update = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Change a template',
-    description: 'Emails that were accepted before the change keep the earlier texts.',
+    description: 'Emails that were accepted before the change keep the content of that time.',
     body: changes,
     maxBodyBytes: MAX_REQUEST_BYTES,
     responses: { 200: { description: 'The template after the change', schema: template } },
@@ -203,7 +206,7 @@ export const showUsage = ({ core }: RouteDeps) =>
     handle: async (call) => json(200, await findTemplateUsage(core, targetOf(call))),
   })
 
-/** The page with the fields of both ways of paging. */
+/** Returns a page with the fields of both kinds of paging. */
 async function listPage(
   core: RouteDeps['core'],
   projectId: string,

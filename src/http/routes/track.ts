@@ -66,7 +66,7 @@ const FIELD_ALIASES = {
 export const track = ({ core }: RouteDeps) =>
   projectOperation({
     tag: 'Public API',
-    summary: 'Record an event of a contact, which is created if necessary',
+    summary: 'Record an event of a contact; creates the contact if necessary',
     description:
       'Takes either key. Names of events that the service emits are refused: `email.*`, ' +
       '`contact.subscribed`, `contact.unsubscribed`, `segment.*.entry`, `segment.*.exit`.',

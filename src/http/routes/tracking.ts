@@ -1,6 +1,6 @@
 /**
  * The open pixel and the tracked links of emails. Both respond before the hit is written, set no
- * cookie and store no IP address. A token that this server did not sign is 404.
+ * cookie and store no IP address. A token that this server did not sign gets 404.
  */
 
 import { isMachineRequest } from '../../features/tracking/machine-detection.ts'
@@ -15,7 +15,7 @@ const pixel = new Uint8Array(
   Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64'),
 )
 
-/** Keeps caches of any age from responding in our place: a cached hit is not counted. */
+/** Forbids caching, in old caches too: this server does not count a hit that a cache answers. */
 const UNCACHED = {
   'cache-control': 'private, no-store, no-cache, must-revalidate, max-age=0',
   'x-robots-tag': 'noindex, nofollow',
@@ -23,7 +23,7 @@ const UNCACHED = {
 
 const UNKNOWN_LINK: HttpResponse = {
   status: 404,
-  body: 'This link is not known here.\n',
+  body: 'This server does not know this link.\n',
   headers: { ...UNCACHED, 'content-type': 'text/plain; charset=utf-8' },
 }
 
@@ -61,7 +61,7 @@ export const click = ({ core }: RouteDeps) => {
   })
 }
 
-/** The link as it was written if that is printable ASCII, else as a browser would encode it. */
+/** Returns a link of printable ASCII unchanged, and any other link as a browser would encode it. */
 function toLocation(link: string): string {
   return /^[\x21-\x7e]+$/.test(link) ? link : new URL(link).href
 }

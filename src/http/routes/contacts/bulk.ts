@@ -79,7 +79,7 @@ export const subscribe = (deps: RouteDeps) =>
 export const unsubscribe = (deps: RouteDeps) =>
   bulkOperation(deps, 'unsubscribe', {
     summary: 'Unsubscribe contacts',
-    // Only named contacts: a query may match a million, each with an event to store.
+    // Only for given ids: a query may match a million contacts, each with an event to store.
     protects: (given) => typeof given === 'object' && given !== null && 'contactIds' in given,
   })
 
@@ -108,7 +108,7 @@ function bulkOperation({ core }: RouteDeps, operation: BulkOperation, shape: Bul
     ...shared,
     ...shape,
     description:
-      "Applies to the contacts that are named, or to all that match the filter when the job starts. Ids that are not the project's count as failures in the result.",
+      "Applies to the given contacts, or to all contacts that match the filter when the job starts. Ids that are not the project's count as failures in the result.",
     body: order,
     responses: { 202: { description: 'Queued', schema: queuedJob } },
     refusals: [400, 409],

@@ -71,7 +71,7 @@ const limit = z
 
 const condition = conditionField.optional()
 
-// Strict: a misspelt name, or a condition in place of the body, must not select all contacts.
+// Strict, because a body with a misspelt name, or a bare condition, must not select all contacts.
 const queryBody = z
   .strictObject(
     {

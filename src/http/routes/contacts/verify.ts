@@ -33,7 +33,7 @@ const filter = z.strictObject({
 
 const fields = {
   mode: z.enum(['emails', 'ids', 'query']).optional().meta({
-    description: 'The field that selects the addresses; by default the one that is given',
+    description: 'The field that selects the addresses; by default the field that the request has',
   }),
   emails: z.array(addressText).min(1).max(MAX_ADDRESSES).optional(),
   contactIds: z.array(id).min(1).max(MAX_IDS_PER_REQUEST).optional(),
@@ -91,8 +91,8 @@ export const start = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'Verify many addresses',
     description:
-      'Verifies the addresses given, those of the contacts named, or those of all contacts that ' +
-      'match when the job starts. Each is verified like in POST /v1/verify, and each domain is ' +
+      'Verifies the given addresses, the addresses of the given contacts, or those of all contacts ' +
+      'that match when the job starts. Each is verified as in POST /v1/verify, and each domain is ' +
       'looked up once. No contact changes.',
     body: order,
     maxBodyBytes: MAX_REQUEST_BYTES,
