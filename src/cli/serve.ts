@@ -1,6 +1,6 @@
 /**
- * Runs the server until SIGTERM or SIGINT, then finishes or puts back the work in hand within 10 s.
- * A second signal, or the end of that time, kills the process; accepted mail is on disk.
+ * Runs the server until SIGTERM or SIGINT, then finishes the work under way or puts it back, within
+ * 10 seconds. A second signal, or the end of that time, kills the process; accepted mail is on disk.
  */
 import { setFlagsFromString } from 'node:v8'
 import { type App, startApp } from '../app.ts'

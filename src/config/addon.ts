@@ -1,4 +1,4 @@
-/** The SQLite addon, which the executable carries inside. */
+/** The SQLite addon, which is embedded in the executable. */
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'

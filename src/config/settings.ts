@@ -176,7 +176,7 @@ export const settings = {
   'delivery.relay.tls': setting(
     kind.oneOf('starttls', 'implicit', 'none'),
     'starttls',
-    'TLS to the smarthost: starttls and implicit are required, not only attempted; none sends in clear text.',
+    'TLS to the smarthost. With starttls or implicit, no mail is sent without TLS; none sends in clear text.',
   ),
 
   'dns.servers': setting(

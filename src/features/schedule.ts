@@ -1,4 +1,7 @@
-/** The table of jobs: those that run by the clock (UTC), and those that requests enqueue. */
+/**
+ * The table of jobs: those that run by the clock (UTC), and those that requests enqueue. The database
+ * stores the names of jobs, so a name stays when its function is renamed.
+ */
 import type { CronEntry } from '../jobs/cron.ts'
 import type { JobHandler } from '../jobs/run.ts'
 import { deleteExpiredChunks } from './chunks.ts'

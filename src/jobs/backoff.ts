@@ -5,7 +5,8 @@ const MAX_DELAY_MS = HOUR_MS
 
 /**
  * Returns the delay after the given number of failures: a minute, doubling up to an hour. Each is up
- * to a quarter shorter or longer at random, so that jobs that failed together do not return together.
+ * to a quarter shorter or longer at random, so that jobs that failed at the same time are not all due
+ * at the same time.
  */
 export function retryDelayMs(attempts: number, random: () => number = Math.random): number {
   const delayMs = Math.min(FIRST_DELAY_MS * 2 ** Math.max(0, attempts - 1), MAX_DELAY_MS)

@@ -7,10 +7,10 @@
  *                         |---fail, none left; lost too often ------> failed
  *
  * A job is lost when its lease ends because the process died or hung. A loss does not count as an
- * attempt. A lost job runs again at once after the first loss, and after a growing delay later, so
- * that processes that are killed in a loop do not start it each time. A job that is lost five times
- * without progress fails, because it is the likely cause. Every change of an active job checks its
- * lease: without the lease nothing changes.
+ * attempt. A job runs again at once after its first loss, and after a growing delay after each further
+ * loss, so that a process that crashes in a loop does not start the job each time. A job that is lost
+ * five times without progress fails, because it is the likely cause. Every change of an active job
+ * checks its lease: without the lease nothing changes.
  */
 import { MINUTE_MS } from '../clock.ts'
 import { and, eq, gte, inArray, isNotNull, lt, lte, sql } from '../store/drizzle.ts'
@@ -83,8 +83,8 @@ export async function putBackLostJobs(tx: Tx, now: number): Promise<void> {
 }
 
 /**
- * Ends all leases, so that the jobs of an earlier process are due at once. For a process that is the
- * only one and has claimed nothing yet.
+ * Ends all leases, so that the jobs of an earlier process are due at once. Call it only while no other
+ * process runs and this process has claimed nothing.
  */
 export async function endLeases(tx: Tx, now: number): Promise<void> {
   await tx.update(jobs).set({ leaseUntil: now }).where(isActive)
@@ -103,7 +103,7 @@ export async function completeJob(tx: Tx, held: Held, end: { result: unknown; no
   return isDone
 }
 
-/** Makes the job due again at `retryAt`, or final where that is null. */
+/** Makes the job due again at `retryAt`; null: the job has failed for good. */
 export async function failJob(
   tx: Tx,
   held: Held,

@@ -4,12 +4,13 @@
  *
  * A job is claimed under a lease, which a heartbeat renews. A job whose handler fails is tried again
  * after a growing delay until its attempts are used up; then it stays as failed, with its last error.
- * When a process dies, its jobs become free as their leases end, which does not count as an attempt
- * (job-row.ts). So a job runs at least once and may run twice: a second run of a handler does no harm.
+ * When a process dies, its jobs are due again when their leases end, and the interrupted run does not
+ * count as an attempt (job-row.ts). A job may therefore run twice, and a second run of a handler must
+ * do no harm.
  *
- * Kinds with their own limit are long work. They take no slots from the others, alternate between
- * projects (due.ts) and save their progress (progress.ts); the program interrupts them at once when
- * it stops.
+ * Kinds with their own limit are for long work. They take no slots from the others, alternate between
+ * projects (due.ts) and save their progress (progress.ts); the program interrupts them at once when it
+ * stops.
  */
 import { DAY_MS, HOUR_MS, MINUTE_MS, type Now } from '../clock.ts'
 import { describeError } from '../errors.ts'

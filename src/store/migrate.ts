@@ -1,7 +1,7 @@
 /**
  * Forward-only migrations: `NNNN_name.sql`, numbered from 1 without gaps, each applied in one
  * transaction that also sets `user_version`. When several processes open one file, the second to get
- * the lock finds the migration applied. A database of a newer program is refused.
+ * the lock finds the migration applied. A database of a newer version of the program is refused.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -49,7 +49,7 @@ function applyOnce(connection: Connection, { number, name, sql }: Migration): vo
     if (Number(version()) < number) {
       connection.script(sql)
       const broken = connection.run('PRAGMA foreign_key_check', [], 'records') as unknown[]
-      if (broken.length > 0) throw new TypeError(`${name} leaves references to nothing.`)
+      if (broken.length > 0) throw new TypeError(`${name} leaves rows that refer to missing rows.`)
       connection.script(`PRAGMA user_version = ${number}`)
     }
     connection.script('COMMIT')
@@ -62,7 +62,7 @@ function applyOnce(connection: Connection, { number, name, sql }: Migration): vo
 function refuseNewer(version: number, known: number): void {
   if (version <= known) return
   const text =
-    `The database is of a newer version of this program (schema ${version}; this one knows ` +
+    `The database belongs to a newer version of this program (schema ${version}; this one knows ` +
     `${known}). Start the newer version, or restore a backup made before the upgrade.`
   throw new AppError('DATABASE_ERROR', text, { suggestion: 'Start the newer version.' })
 }

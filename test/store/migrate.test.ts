@@ -62,7 +62,7 @@ test('a migration that leaves a dangling reference is refused', async (t) => {
   const location = await makeDatabaseFolder(t)
   const text = "INSERT INTO labels (note_id, label) VALUES ('none', 'x');"
   await addMigration(location, '0002_broken.sql', text)
-  await assert.rejects(openStore({ ...location, log }), /references to nothing/)
+  await assert.rejects(openStore({ ...location, log }), /refer to missing rows/)
 })
 
 test('a database of a newer version is refused with a text that says so', async (t) => {

@@ -1,7 +1,7 @@
 /**
- * Rules on replies of remote servers, in session and in late bounces. Rules on text are in
+ * Rules on replies of remote servers, in a session and in a bounce. Rules on text are in
  * `text-rules.ts` and `provider-rules.ts`, rules on codes in `code-rules.ts`. `enhanced` contains only
- * "subject.detail": the first digit is the reply's own and bounds the verdict.
+ * "subject.detail": the first digit is always the reply's own.
  */
 
 import { HOUR_MS } from '../../clock.ts'
@@ -39,7 +39,7 @@ export type ReplyRule = {
 
 /** Stages before MAIL. */
 export const BEFORE_MAIL: readonly Stage[] = ['connect', 'greeting', 'ehlo']
-/** Stages before RCPT: a refusal concerns us, not the recipient. */
+/** Stages before RCPT: a refusal concerns this server, not the recipient. */
 export const BEFORE_RECIPIENT: readonly Stage[] = [...BEFORE_MAIL, 'starttls', 'auth', 'mail']
 
 export type ClassMeaning = {

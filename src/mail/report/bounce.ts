@@ -46,7 +46,7 @@ export function listStatusTexts(
   const own = entities.filter(({ type, level }) => level === 0 && isDeliveryStatus(type))
   if (own.length > 0) return own.map(readText)
   if (hasStatusFields(notice)) return [notice]
-  // A filter on the way wraps the report that it forwards.
+  // A mail filter may forward the report inside a message of its own.
   const inner = entities.filter(({ type, level }) => level === 1 && isDeliveryStatus(type))
   if (inner.length === 0 && hasStatusFields(nested)) return [skipToStatus(nested)]
   return inner.slice(0, 1).map(readText)
@@ -177,7 +177,9 @@ function readStateOfAll({ preamble }: Pick<Prose, 'preamble'>): string {
   return STATE_OF_ALL.exec(preamble)?.[0] ?? ''
 }
 
-/** The reply above the recipients if the text below contains none; '' without one. */
+/**
+ * Returns the reply above the recipients if the text below contains none; '' if neither has one.
+ */
 function pickReplyAbove(text: string, preamble: string): string {
   if (REPLY.test(text)) return ''
   return preamble.split(/\n\s*\n/, 40).find((one) => REPLY.test(one)) ?? ''

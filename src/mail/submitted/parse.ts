@@ -58,7 +58,7 @@ const OCTETS = 'binary'
 /** Charset labels that do not define octets above 127. */
 const UNDECLARED = /^(?:|binary|(?:us-)?ascii|[78]bit)$/i
 
-/** @throws Error with code EMAXLEN if a bound of `options` is exceeded */
+/** @throws Error with code EMAXLEN if a limit in `options` is exceeded */
 export function parseMessage(raw: Buffer, options: MailParserOptions): Promise<ParsedMessage> {
   return new Promise((resolve, reject) => {
     const parser = new TolerantParser(options)

@@ -6,7 +6,9 @@ import type { CurrentStep } from '../attempt.ts'
 import type { DeliveryThread, FromThread } from '../protocol.ts'
 
 export type ProgressQueries = {
-  /** Resolves to null if the thread does not have the task; undefined if it does not answer. */
+  /**
+   * Resolves to null if the thread does not have the task; undefined if the thread does not answer.
+   */
   ask(thread: DeliveryThread, task: number): Promise<CurrentStep | null | undefined>
   answered(message: Extract<FromThread, { type: 'progress' }>): void
 }

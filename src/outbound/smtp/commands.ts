@@ -2,7 +2,7 @@
  * Parses the server's capabilities (EHLO, RFC 5321 section 4.1.1.1), builds the envelope commands and
  * prepares the message for DATA (section 4.5.2). One character is one octet.
  *
- * A value that could end or extend a command line is our own bug and throws a TypeError.
+ * A value that could end or extend a command line is a bug of this program and throws a TypeError.
  */
 import { classifyLocally } from '../../mail/replies/classify-reply.ts'
 import type { Verdict } from '../../mail/replies/reply.ts'
@@ -63,7 +63,7 @@ export function namedHost(firstLine: string): string {
 
 export type MessageNeeds = { sizeBytes: number; has8bit: boolean; needsSmtputf8: boolean }
 
-/** Returns the reason why the server's capabilities rule the message out; null if there is none. */
+/** Returns the reason why the server cannot take the message; null if there is none. */
 export function refuseLocally(
   capabilities: Capabilities,
   needs: MessageNeeds,
@@ -109,7 +109,7 @@ export function checkEnvelope({ reversePath, recipient, needsSmtputf8 }: Envelop
 function checkPath(name: string, path: string, needsSmtputf8: boolean): void {
   if (/^[!-;=?-~]{0,254}$/.test(path)) return
   if (/[\u0000-\u0020\u007f-\u009f<>]/.test(path) || !path.isWellFormed()) {
-    throw new TypeError(`The ${name} holds a character that no SMTP path may hold.`)
+    throw new TypeError(`The ${name} contains a character that is not allowed in an SMTP path.`)
   }
   if (!needsSmtputf8 && !isAscii(path)) {
     throw new TypeError(`The ${name} is not ASCII, and the message does not ask for SMTPUTF8.`)
@@ -171,7 +171,7 @@ const DOT = 46
 export function prepareData(message: string): PreparedData {
   if (message === '') throw new TypeError('A message must not be empty.')
   // Truncated to 8 bits, such a character could become a CR or LF.
-  if (/[^\x00-\xff]/.test(message)) throw new TypeError('A message must hold octets only.')
+  if (/[^\x00-\xff]/.test(message)) throw new TypeError('A message must consist of octets only.')
   const octets = stuff(message)
   const isEnded = message.endsWith('\n')
   return {
@@ -202,5 +202,5 @@ function stuff(message: string): string {
 }
 
 function throwStray(): never {
-  throw new TypeError('A message must hold CR and LF only as CRLF.')
+  throw new TypeError('A message must contain CR and LF only as CRLF.')
 }

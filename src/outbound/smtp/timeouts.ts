@@ -16,7 +16,7 @@ export type Timeouts = {
   /** The reply to the final dot. */
   message: number
   quit: number
-  /** Opening the session, and then each message. */
+  /** The whole opening of a session, and the whole sending of each message. */
   whole: number
 }
 

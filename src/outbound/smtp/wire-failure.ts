@@ -11,13 +11,16 @@ export function timedOut(what: string): WireFailure {
   return { kind: 'timeout', text: `timed out: ${what}` }
 }
 
-/** Shows the code of an OpenSSL error, whose text is full of file names and says no more. */
+/** For an OpenSSL error, shows the code: the text adds only file names of OpenSSL. */
 export function networkFailure(error: NodeJS.ErrnoException): WireFailure {
   const text = error.code?.startsWith('ERR_SSL') ? error.code : describeError(error)
   return { kind: 'network', text: printable(text, 300) }
 }
 
-/** The failure of a session that we ended before its greeting, for mail that needed the connection. */
+/**
+ * The failure of a session that was ended before its greeting, because other mail needed the
+ * connection.
+ */
 export function cutFailure(afterMs: number): WireFailure {
   const seconds = (afterMs / 1_000).toFixed(1)
   return { kind: 'cut', text: `no greeting in ${seconds} s, and other mail needed the connection` }

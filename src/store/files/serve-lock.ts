@@ -1,7 +1,7 @@
 /**
- * Ensures that one server at most runs on a database. The lock is a transaction on a file beside the
- * database, which the system releases when the process dies. So the holder knows that all leases of
- * earlier servers are void, and no lock outlives its server.
+ * Ensures that at most one server runs on a database. The lock is a transaction on a file beside the
+ * database, which the system releases when the process dies. The holder therefore knows that all
+ * leases of earlier servers are void, and no lock outlives its server.
  *
  * The lock depends on the name of its file:
  *

@@ -1,7 +1,6 @@
 /**
- * Column types that every area uses. The tables in this folder are one to one with `migrations/`:
- * ids are UUIDv7 text, instants integer epoch milliseconds (columns ending in _at), booleans
- * integers, JSON text.
+ * Column types that every area uses. The tables in this folder match `migrations/`: ids are UUIDv7
+ * text, instants integer epoch milliseconds (columns ending in _at), booleans integers, JSON text.
  */
 import { customType, integer, text } from '../drizzle.ts'
 import { packSteps, type StoredStep, unpackSteps } from './steps.ts'

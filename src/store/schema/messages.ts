@@ -34,7 +34,7 @@ export const contents = sqliteTable('contents', {
   text: text('text'),
   /** Null without attachments, and once retention has cleared them. */
   attachments: json('attachments').$type<StoredAttachment[]>(),
-  /** Their octets in `chunks`. */
+  /** The octets of the attachments in `chunks`. */
   chunkBytes: integer('chunk_bytes').notNull().default(0),
   /** The links of a body that retention has cleared; null while the body exists. */
   links: json('links').$type<string[]>(),
@@ -78,7 +78,7 @@ export const emails = sqliteTable('emails', {
   variables: json('variables').$type<Snapshot>(),
   messageId: text('message_id').notNull(),
   providerId: text('provider_id'),
-  /** For received mail: the email that it answers. */
+  /** For received mail: the email that the message replies to. */
   answeredEmailId: text('answered_email_id'),
   state: text('state').$type<QueueState>().notNull(),
   status: text('status').$type<EmailStatus>().notNull(),

@@ -1,4 +1,4 @@
-/** The values that columns of words hold. */
+/** The values of columns that hold one of a fixed set of words. */
 
 export type Role = 'OWNER' | 'ADMIN' | 'MEMBER'
 export type TrackingMode = 'ENABLED' | 'DISABLED' | 'MARKETING_ONLY'

@@ -28,13 +28,15 @@ export type ContentCache = {
 }
 
 const MAX_REMEMBERED_BYTES = 8 * 1024 * 1024
-/** Per load. The first large content is read in any case if outbound has room for it. */
+/**
+ * Per load. The first large content is read even if it is larger, when outbound has room for it.
+ */
 const MAX_LOADED_BYTES = 32 * 1024 * 1024
 const SMALL_BYTES = 64 * 1024
-/** Small contents per statement: reading them takes milliseconds. */
+/** Small contents per statement; one statement takes milliseconds. */
 const CHUNK = 100
-/** Load this much takes about a millisecond; the event loop turns after it. */
-const TURN_BYTES = 256 * 1024
+/** Loading this much takes about a millisecond; the event loop runs other work after it. */
+const YIELD_BYTES = 256 * 1024
 
 const bytes = sql<number>`coalesce(${octets(sql`body`)}, 0) + coalesce(${octets(sql`text`)}, 0)
   + coalesce(${octets(sql`attachments`)}, 0) + chunk_bytes`
@@ -103,7 +105,7 @@ async function readContents(deps: Deps, ids: readonly string[]): Promise<Load> {
   const large: Row[] = []
   let total = 0
   for (let start = 0; start < ids.length; start += CHUNK) {
-    if (start > 0) await turn()
+    if (start > 0) await nextTurn()
     const chunk = JSON.stringify(ids.slice(start, start + CHUNK))
     for (const row of await deps.store.read.list(listContents, { ids: chunk })) {
       if (row.isCleared) continue
@@ -137,7 +139,7 @@ async function readLarge(
     const texts = await store.read.find(findTexts, { id: row.id })
     const attachments = await readAttachments({ store }, row.id, texts?.attachments ?? [])
     if (texts !== undefined && attachments !== undefined) add(load, row, { ...texts, attachments })
-    if (row.bytes > TURN_BYTES) await turn()
+    if (row.bytes > YIELD_BYTES) await nextTurn()
   }
 }
 
@@ -156,6 +158,6 @@ function sizeOf({ subject, body, text, attachments }: MessageContent): number {
   return 200 + 2 * (subject.length + body.length + (text?.length ?? 0) + attached)
 }
 
-function turn(): Promise<void> {
+function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

@@ -45,11 +45,11 @@ export type DeliveryDeps = Pick<
   'store' | 'config' | 'keyring' | 'directory' | 'outbound' | 'counters' | 'now' | 'log'
 > & { queueNotifier: QueueNotifier; fuse: Fuse; knownDomains: KnownDomains }
 
-/** The wait of an email after an error of this server, so that errors do not fill the queue. */
+/** The delay after an error of this server, so that the same emails are not claimed in a loop. */
 const FAULT_PAUSE_MS = MINUTE_MS
-/** Emails whose contents were too large for the batch come back some at a time, a pause apart. */
+/** Emails whose contents were too large for the batch are due again in groups, a pause apart. */
 const LEFT_PAUSE_MS = 1_000
-const LEFT_AT_A_TIME = 10
+const LEFT_GROUP_SIZE = 10
 
 /** By id; undefined before the email is handed to outbound. */
 export type InFlight = Map<string, InFlightEmail | undefined>
@@ -80,7 +80,7 @@ export function createDeliverer(deps: DeliveryDeps): Deliverer {
   return {
     deliver,
     recall: () => recall(deps, inFlight),
-    recallAll: () => withdraw(deps, [...inFlight.values()]),
+    recallAll: () => recallFrom(deps, [...inFlight.values()]),
     report: buffer.add,
     inFlight: () => [...inFlight.keys()],
     stop: () => stopping.abort(),
@@ -100,10 +100,10 @@ async function recall({ directory, outbound }: DeliveryDeps, inFlight: InFlight)
   const stopped = emails.filter(({ projectId, recipientDomain }) => {
     return disabled.has(projectId) || held.has(recipientDomain)
   })
-  withdraw({ outbound }, stopped)
+  recallFrom({ outbound }, stopped)
 }
 
-function withdraw(
+function recallFrom(
   { outbound }: Pick<DeliveryDeps, 'outbound'>,
   emails: readonly (InFlightEmail | undefined)[],
 ): void {
@@ -130,15 +130,15 @@ async function handOver(
   deps.outbound.deliver(tasks)
   await refuseAll(deps, inFlight, refused)
   await putBack(deps, inFlight, { ids: faulty, dueAt: deps.now() + FAULT_PAUSE_MS, signal })
-  for (const [dueAt, ids] of later(deps, left))
+  for (const [dueAt, ids] of groupByDueTime(deps, left))
     await putBack(deps, inFlight, { ids, dueAt, signal })
 }
 
-/** The ids by the time at which they are due again: some at a time. */
-function later({ now }: Pick<Base, 'now'>, ids: readonly string[]): Map<number, string[]> {
+/** Groups ids by the time at which their emails are due again. */
+function groupByDueTime({ now }: Pick<Base, 'now'>, ids: readonly string[]): Map<number, string[]> {
   const at = now()
   return Map.groupBy(ids, (_, index) => {
-    return at + LEFT_PAUSE_MS * (1 + Math.floor(index / LEFT_AT_A_TIME))
+    return at + LEFT_PAUSE_MS * (1 + Math.floor(index / LEFT_GROUP_SIZE))
   })
 }
 

@@ -1,7 +1,7 @@
 /**
- * The job that verifies a list of addresses. It asks DNS once per domain, for a few domains at a time,
- * and lets other work run in between, however fast the answers come. It saves the result so far with
- * its position every few seconds, so that a resumed run continues there and counts nothing twice.
+ * The job that verifies a list of addresses. It queries DNS once per domain, for a few domains at a
+ * time, and lets other work run in between, however fast the answers come. It saves the result so far
+ * with its position every few seconds, so that a resumed run continues there and counts nothing twice.
  */
 import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
