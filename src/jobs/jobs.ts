@@ -90,7 +90,7 @@ export function startJobs(options: JobsOptions): Jobs {
   const wake = () => poll(state)
   const clocks = startCron({ log: state.log, tick: (entry) => tick(state, entry) }, cron)
   const timer = setInterval(wake, POLL_MS)
-  const heartbeat = setInterval(() => beat(state), state.leaseMs / 3)
+  const heartbeat = setInterval(() => renewLeases(state), state.leaseMs / 3)
   const unwatch = state.store.onExternalChange(wake)
   wake()
   return {
@@ -168,7 +168,7 @@ async function claim(state: State, free: readonly SlotGroup[]): Promise<void> {
   })
   for (const job of claimed) {
     // The lease of a running handler may have ended unnoticed, for example while the machine slept.
-    state.running.get(job.id)?.abort.abort(lostLease())
+    state.running.get(job.id)?.abort.abort(lostLeaseError())
     const abort = new AbortController()
     const done = runJob(state, job, abort.signal).then(() => {
       if (state.running.get(job.id)?.abort === abort) state.running.delete(job.id)
@@ -179,7 +179,7 @@ async function claim(state: State, free: readonly SlotGroup[]): Promise<void> {
 }
 
 /** Renews the leases of running jobs and aborts those that have lost theirs. */
-async function beat(state: State): Promise<void> {
+async function renewLeases(state: State): Promise<void> {
   const running = [...state.running.values()]
   if (running.length === 0) return
   const leaseUntil = state.now() + state.leaseMs
@@ -191,7 +191,7 @@ async function beat(state: State): Promise<void> {
     })
     for (const [index, run] of running.entries()) {
       const isOver = state.running.get(run.job.id) !== run
-      if (!held[index] && !isOver) run.abort.abort(lostLease())
+      if (!held[index] && !isOver) run.abort.abort(lostLeaseError())
     }
   } catch (error) {
     state.log.error({ error: describeError(error) }, 'the leases of jobs could not be renewed')
@@ -202,11 +202,11 @@ async function finish(state: State, graceMs: number): Promise<void> {
   const running = [...state.running.values()]
   if (running.length === 0) return
   const long = running.filter(({ job }) => Object.hasOwn(state.limits, job.kind))
-  for (const { abort } of long) abort.abort(stopping())
-  await within(graceMs, Promise.all(running.map(({ done }) => done)))
+  for (const { abort } of long) abort.abort(stopError())
+  await settlesWithin(graceMs, Promise.all(running.map(({ done }) => done)))
   const left = [...new Set([...long, ...state.running.values()])]
   if (left.length === 0) return
-  for (const { abort } of left) abort.abort(stopping())
+  for (const { abort } of left) abort.abort(stopError())
   try {
     const now = state.now()
     await state.store.write(async (tx) => {
@@ -217,15 +217,15 @@ async function finish(state: State, graceMs: number): Promise<void> {
   }
 }
 
-function stopping(): Error {
+function stopError(): Error {
   return new Error('The program is stopping.')
 }
 
-function lostLease(): Error {
+function lostLeaseError(): Error {
   return new Error('The lease of the job was lost.')
 }
 
-async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
+async function settlesWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const timer = setTimeout(resolve, ms, false)
   const isDone = await Promise.race([work.then(() => true), promise])

@@ -28,34 +28,34 @@ const ownForm = z.object({
 })
 
 type Deps = { core: Pick<Core, 'store' | 'keyring' | 'now'>; layout: Layout }
-type Visit = Call<z.infer<typeof attribution>, unknown>
-type Press = Call<z.infer<typeof attribution>, z.infer<typeof ownForm>>
+type PageCall = Call<z.infer<typeof attribution>, unknown>
+type FormCall = Call<z.infer<typeof attribution>, z.infer<typeof ownForm>>
 
 export const showUnsubscribe = (deps: Deps) => pageOperation(deps, unsubscribeView)
 export const showSubscribe = (deps: Deps) => pageOperation(deps, subscribeView)
 export const showManage = (deps: Deps) => pageOperation(deps, manageView)
 
 export const unsubscribe = (deps: Deps) =>
-  formOperation(deps, (press) => takeUnsubscribe(deps.core, press))
+  formOperation(deps, (call) => changeByUnsubscribe(deps.core, call))
 export const subscribe = (deps: Deps) =>
-  formOperation(deps, (press) => change(deps.core, press, 'subscribe'))
+  formOperation(deps, (call) => changeByForm(deps.core, call, 'subscribe'))
 export const manage = (deps: Deps) =>
-  formOperation(deps, (press) => change(deps.core, press, press.body.wish))
+  formOperation(deps, (call) => changeByForm(deps.core, call, call.body.wish))
 
 function pageOperation({ core, layout }: Deps, view: View) {
   return openOperation({
     ...sharedShape(layout),
     summary: "Show the contact's state",
-    handle: async (visit) => {
-      const { contactId } = getPage(core, visit)
+    handle: async (call) => {
+      const { contactId } = getPage(core, call)
       const contact = await findPageContact(core, contactId)
       if (contact === undefined) throw notFound()
-      return layout(view({ contact, link: linkOf(visit) }))
+      return layout(view({ contact, link: pageLinkOf(call) }))
     },
   })
 }
 
-function formOperation({ layout }: Deps, handle: (press: Press) => Promise<HttpResponse>) {
+function formOperation({ layout }: Deps, handle: (call: FormCall) => Promise<HttpResponse>) {
   return openOperation({
     ...sharedShape(layout),
     summary: 'Change the subscription as the form of the page requests',
@@ -72,34 +72,34 @@ function sharedShape(layout: Layout) {
     tag: 'Pages',
     query: attribution,
     responses: { 200: { description: 'A page' } },
-    showError: (error: AppError, { headers }: Visit['incoming']) =>
+    showError: (error: AppError, { headers }: PageCall['incoming']) =>
       layout(errorView(error.status, readerLanguage(headers['accept-language']))),
   } as const
 }
 
-async function change(
+async function changeByForm(
   core: Deps['core'],
-  press: Press,
-  wish: Press['body']['wish'],
+  call: FormCall,
+  wish: FormCall['body']['wish'],
 ): Promise<HttpResponse> {
-  const page = getPage(core, press)
+  const page = getPage(core, call)
   if (wish !== undefined) {
-    const changed = await changeSubscription(core, page, toRequest(press, wish === 'subscribe'))
+    const changed = await changeSubscription(core, page, toRequest(call, wish === 'subscribe'))
     if (changed === undefined) throw notFound()
   }
-  return backTo(press)
+  return redirectToPage(call)
 }
 
-async function takeUnsubscribe(core: Deps['core'], press: Press): Promise<HttpResponse> {
-  const page = readPageLink(core, press.params.token)
+async function changeByUnsubscribe(core: Deps['core'], call: FormCall): Promise<HttpResponse> {
+  const page = readPageLink(core, call.params.token)
   if (page === undefined) return ACCEPTED
-  const isOwnForm = press.body.wish !== undefined
-  const request = toRequest(press, false)
+  const isOwnForm = call.body.wish !== undefined
+  const request = toRequest(call, false)
   await changeSubscription(core, page, isOwnForm ? request : { ...request, reason: 'one-click' })
-  return isOwnForm ? backTo(press) : ACCEPTED
+  return isOwnForm ? redirectToPage(call) : ACCEPTED
 }
 
-function toRequest({ query }: Press, subscribed: boolean): SubscriptionRequest {
+function toRequest({ query }: FormCall, subscribed: boolean): SubscriptionRequest {
   return { subscribed, reason: 'page', claimedEmailId: query.e }
 }
 
@@ -111,18 +111,18 @@ const ACCEPTED: HttpResponse = {
 }
 
 /** The location is relative, so that it works below any path that a proxy maps. */
-function backTo(press: Press): HttpResponse {
-  return { status: 303, body: '', headers: { location: linkOf(press) } }
+function redirectToPage(call: FormCall): HttpResponse {
+  return { status: 303, body: '', headers: { location: pageLinkOf(call) } }
 }
 
 /** The last part of the page's URL: a token that has been checked, and the query. */
-function linkOf({ params, query }: Visit): string {
+function pageLinkOf({ params, query }: PageCall): string {
   const token = params.token ?? ''
   return query.e === undefined ? token : `${token}?e=${query.e}`
 }
 
 /** @throws AppError RESOURCE_NOT_FOUND */
-function getPage(core: Deps['core'], { params }: Visit): PageToken {
+function getPage(core: Deps['core'], { params }: PageCall): PageToken {
   const page = readPageLink(core, params.token)
   if (page === undefined) throw notFound()
   return page

@@ -36,14 +36,14 @@ export type ServeLockOptions = {
 
 type Held = { connection: Connection; mark: string; isNew: boolean }
 
-const PATIENCE_MS = 2_000
+const MAX_WAIT_MS = 2_000
 const RETRY_MS = 20
-const EVERY_MS = 250
+const CHECK_INTERVAL_MS = 250
 
 /** @throws AppError CONFLICT while another server holds it */
 export async function takeServeLock(
   databaseFile: string,
-  { log, nativeBinding, patienceMs = PATIENCE_MS, everyMs = EVERY_MS }: ServeLockOptions,
+  { log, nativeBinding, patienceMs = MAX_WAIT_MS, everyMs = CHECK_INTERVAL_MS }: ServeLockOptions,
 ): Promise<ServeLock> {
   const { database, file } = lockFileOf(databaseFile)
   let held = hold(file, nativeBinding)
@@ -95,7 +95,7 @@ function lock(file: string, nativeBinding: string | undefined): Connection {
   }
 }
 
-type Suspicion = {
+type ServerCheck = {
   held: Held
   file: string
   nativeBinding: string | undefined
@@ -105,7 +105,7 @@ type Suspicion = {
 /** Refuses to start while another process has the database open. @throws AppError CONFLICT */
 async function refuseOthers(
   database: string,
-  { held, file, nativeBinding, patienceMs }: Suspicion,
+  { held, file, nativeBinding, patienceMs }: ServerCheck,
 ): Promise<void> {
   const endsAt = performance.now() + patienceMs
   while (isOpenElsewhere(database, nativeBinding)) {
@@ -113,7 +113,7 @@ async function refuseOthers(
       await delay(RETRY_MS)
       continue
     }
-    // Removed while it is still locked, so that no other process takes it for an old one.
+    // Removes the file before the lock ends, so that no other process mistakes it for an old lock.
     if (process.platform !== 'win32') rmSync(file, { force: true })
     held.connection.close()
     const text =
@@ -122,7 +122,7 @@ async function refuseOthers(
   }
 }
 
-/** Exclusive mode needs the database without other connections. Other errors show later. */
+/** Exclusive mode fails while the database has other connections. Other errors are ignored here. */
 function isOpenElsewhere(database: string, nativeBinding: string | undefined): boolean {
   const size = statSync(database, { throwIfNoEntry: false })?.size ?? 0
   if (size === 0) return false
