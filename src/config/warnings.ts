@@ -81,7 +81,7 @@ function warnOfDns({ dns }: Config): string[] {
 function warnOfLimits({ limits }: Config): string[] {
   if ((limits.attachmentsMaxBytes * 4) / 3 <= limits.messageMaxBytes) return []
   return [
-    'limits.attachments_max_bytes grows by a third in base64 and then exceeds limits.message_max_bytes.',
+    'Attachments of limits.attachments_max_bytes exceed limits.message_max_bytes: base64 makes them a third larger.',
   ]
 }
 

@@ -53,7 +53,10 @@ function eventMetadata({ name, data }: FeedEvent): Record<string, unknown> {
   return { eventName: name, eventData: data }
 }
 
-/** Fields of the email take precedence over fields of the event with the same name. */
+/**
+ * Fields of the email take precedence over fields of the event with the same name. A failure keeps
+ * its own reason: the email may have been retried since.
+ */
 function emailMetadata(event: FeedEvent, email: ShownEmail): Record<string, unknown> {
   const isFailure = ['email.bounce', 'email.complaint'].includes(event.name)
   return {
@@ -69,7 +72,7 @@ function emailMetadata(event: FeedEvent, email: ShownEmail): Record<string, unkn
     campaignName: null,
     workflowName: null,
     status: email.status,
-    reason: email.reason,
+    reason: event.name === 'email.failed' ? event.data?.reason : email.reason,
     ...(isFailure ? { error: email.error } : {}),
     ...(email.templateFaults === null ? {} : { templateFaults: email.templateFaults }),
   }

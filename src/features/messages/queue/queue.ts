@@ -288,5 +288,9 @@ async function sweepQueue(state: QueueState): Promise<void> {
 }
 
 function logRecovered({ log }: Pick<Base, 'log'>, emails: number): void {
-  if (emails > 0) log.warn({ emails }, 'returned to the queue: their sender is gone')
+  if (emails > 0)
+    log.warn(
+      { emails },
+      'emails were put back into the queue: the process that had claimed them is gone',
+    )
 }
