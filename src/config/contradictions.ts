@@ -1,4 +1,4 @@
-/** Finds settings that are valid one by one and contradict each other. */
+/** Finds settings that are valid one by one but contradict each other. */
 import type { ListenAddress } from './config.ts'
 import { describeFound, type Problem } from './problems.ts'
 import type { SettingKey, SettingValues } from './settings.ts'

@@ -4,7 +4,7 @@
  *
  * The chunks are durable before their owner, the row that refers to them, is written; the owner is
  * refused where chunks are missing. `discardChunks` deletes the chunks of an owner that was not
- * written. `deleteExpiredChunks` deletes the chunks that a dead process left, and those of owners that
+ * written. `deleteExpiredChunks` deletes the chunks that a crash left, and those of owners that
  * were cleared or deleted. The SQL never deletes chunks that a row refers to.
  */
 

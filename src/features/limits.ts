@@ -1,6 +1,6 @@
 /**
- * Limits that several features and the HTTP API share. A limit of one feature stands in that
- * feature, a limit of messages in `mail/limits.ts`; `http/` imports them and defines none again.
+ * Limits that several features and the HTTP API share. A limit of one feature is defined in
+ * that feature, a limit of messages in `mail/limits.ts`; `http/` imports them.
  */
 
 /** Entries on a page of a list, unless the caller asks for another number. */

@@ -1,8 +1,8 @@
 /**
  * Outbound: delivery tasks in, one result out for each. The caller asks `capacity` before it claims
- * emails, so that a site that is full, throttled or dead never gets more than it may take. A task that
- * exceeds the limits nevertheless, because its site was not known yet, is put back with its site, and
- * no attempt counts.
+ * emails, so that a site that is full, throttled or unreachable gets no more than it may take. A task may
+ * still exceed the limits, because its site was not known yet; it is put back with its site, and no
+ * attempt counts.
  *
  * This thread asks DNS and decides how many connections each site gets; the delivery threads do the
  * work. Messages that take long to compose are composed in a thread of their own first; they hold
@@ -99,7 +99,7 @@ export type Outbound = {
   sites(): SiteStatus[]
   /** Ends a site's pause, rate and restriction at once; false if there was none. */
   liftSite(site: string): boolean
-  /** The progress of a delivery; undefined if it is not here, or not any more. Takes a second at most. */
+  /** The progress of a delivery; undefined if it is not in progress here. Takes a second at most. */
   progressOf(emailId: string): Promise<DeliveryProgress | undefined>
   /** Resolves when every task has its result and no connection is left open. */
   stop(graceMs: number): Promise<void>

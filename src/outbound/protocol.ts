@@ -103,7 +103,7 @@ export type ToThread =
   /** Tasks for the site that have not begun come back as 'put back'. */
   | { type: 'recall'; site: string }
   | { type: 'forget'; contents: readonly number[]; keys: readonly number[] }
-  /** The thread composes no message of this content any more. */
+  /** The thread stops composing messages of this content. */
   | { type: 'set aside'; content: string }
   | { type: 'preview'; task: number; sources: readonly RenderSource[] }
   | { type: 'check'; task: number; source: string }
@@ -141,7 +141,7 @@ export type FromThread =
   | { type: 'preview failed'; task: number; error: string }
   | { type: 'checked'; task: number; fault: TemplateFault | undefined }
   | { type: 'not checked'; task: number; error: string }
-  /** Null: the thread does not have the task, or not any more. */
+  /** Null if the thread does not have the task. */
   | { type: 'progress'; query: number; current: CurrentStep | null }
   | { type: 'warning'; text: string }
   | { type: 'stopped' }

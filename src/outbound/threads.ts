@@ -1,8 +1,8 @@
 /**
  * Delivery and composing threads as the main thread sees them: started one by one as they are needed,
- * watched, and replaced when they crash or take too long over one message. Their owner learns which
- * task was being composed when a thread ended. After three threads in a row that end before they have
- * started, none is started for a minute.
+ * watched, and replaced when they crash or take too long over one message. When a thread
+ * ends, their owner is notified of the task that the thread was composing. After three threads in a row
+ * that end before they have started, none is started for a minute.
  */
 import type { Worker } from 'node:worker_threads'
 import { describeError } from '../errors.ts'

@@ -1,6 +1,6 @@
 /**
  * Merges the layers: every key takes the value of the environment, else of the file, else its
- * default. A secret may stand in its own file (`<key>_file`).
+ * default. A secret may be in a file of its own (`<key>_file`).
  */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'

@@ -2,7 +2,7 @@
  * The file of an import, stored in a table of chunks of its own until the job has read it. The request
  * writes the chunks as the bytes arrive, each durable by itself. One transaction writes the last chunk
  * and enqueues the job, so an interrupted upload never becomes an import: `discard` deletes its
- * chunks or, if the process died, `deleteExpiredImportFiles`.
+ * chunks or, after a crash, `deleteExpiredImportFiles`.
  */
 import { HOUR_MS } from '../../clock.ts'
 import { enqueueForProject } from '../../jobs/enqueue-for-project.ts'

@@ -16,7 +16,7 @@ export type TemplateUsage = {
   workflows: Reference[]
 }
 
-/** Finds what uses a template. @throws AppError TEMPLATE_NOT_FOUND */
+/** Finds the campaigns, workflows and emails that use a template. @throws AppError TEMPLATE_NOT_FOUND */
 export async function findTemplateUsage(
   { store }: Pick<Base, 'store'>,
   target: TemplateTarget,

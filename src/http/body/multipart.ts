@@ -80,7 +80,7 @@ type Form = {
   /** Resolves when the parser takes more; input after a failure is ignored. */
   push(piece: Uint8Array): Promise<void>
   end(): Promise<ReadForm>
-  /** Resolves when no write is running any more. */
+  /** Resolves when all writes have ended. */
   abandon(): Promise<void>
 }
 

@@ -29,7 +29,7 @@ import { warnOfUnknownFields } from '../validation/unknown-fields.ts'
 
 type Limits = Config['limits']
 
-/** Of body and text together: they are stored as one value, and a long write delays all others. */
+/** For body and text together: they are stored as one value, and a long write delays all others. */
 const MAX_TEXT_BYTES = 10 * 1024 * 1024
 
 const sender = describedMailbox('from must be an email address or an object {name, email}')

@@ -45,7 +45,7 @@ export function createPipelines(answer: RequestListener): Pipelines {
 
   function listener(incoming: IncomingMessage, outgoing: ServerResponse): void {
     const pipeline = pipelines.get(incoming.socket)
-    // A response could not be sent any more.
+    // A response can no longer be sent.
     if (pipeline === undefined || !incoming.socket.writable) return
     pipeline.last = incoming
     pipeline.waiting.push({ incoming, outgoing })

@@ -36,7 +36,7 @@ export type Composer = {
   forgetContent(id: number): void
   addKey(id: number, key: SigningKey): void
   forgetKey(id: number): void
-  /** Composes no message of this content (its own id, not the thread's number) any more. */
+  /** Stops composing messages of the content with this id (its own, not the thread's number). */
   setAside(content: string): void
   /** @throws QuickLimitError; any other error means that the message cannot be composed or signed */
   compose(task: Pick<ThreadTask, 'task' | 'making'>): ComposedMessage

@@ -52,7 +52,7 @@ type Current = {
 
 const MAX_WAITING = 200
 const MAX_WAITING_OF_PROJECT = 50
-/** Of composed messages. A project without any may have one even if others hold this much. */
+/** For composed messages. A project without any may have one, even if other projects use all of this. */
 const MAX_HELD_BYTES = 96 * 1024 * 1024
 const MAX_HELD_BYTES_OF_PROJECT = 48 * 1024 * 1024
 const MAX_TOTAL_HELD_BYTES = 256 * 1024 * 1024

@@ -21,11 +21,11 @@ export type ContentHistory = {
   isHeavy(content: MessageContent): boolean
   /** One of its messages took that long; null = longer than a delivery thread may take. */
   recordTime(content: MessageContent, cpuMs: number | null): void
-  /** A thread ended at one of its messages. Returns true if that was once too often. */
+  /** A thread ended while it composed one of its messages. Returns true if the limit is reached. */
   recordThreadEnd(content: MessageContent, reason: string): boolean
-  /** How often a thread ended at one of its messages. */
+  /** How often a thread ended while it composed one of its messages. */
   threadEnds(content: MessageContent): number
-  /** Why no message of the content can be composed any more; null if one can. */
+  /** The reason for which messages of the content are no longer composed; null if they are. */
   refusal(content: MessageContent): string | null
 }
 

@@ -27,7 +27,7 @@ type Request = {
   settled: PromiseWithResolvers<readonly (RenderedMessage | null)[]>
 }
 
-/** Sources that are rendered together, and where they stand in the request's order. */
+/** Sources that are rendered together, from the position `at` in the request. */
 type Portion = { at: number; sources: readonly RenderSource[]; hasEnded: boolean }
 
 type Current = { task: number; request: Request; portion: Portion }

@@ -56,7 +56,7 @@ export type Dispatcher = {
   count(): number
   /** How many connections are allocated to the site. */
   connectionsOf(site: string): number
-  /** The progress of the delivery that `test` finds; undefined if there is none, or not any more. */
+  /** The progress of the delivery that `test` finds; undefined if there is none. */
   progressOf(test: (delivery: Delivery) => boolean): Promise<DeliveryProgress | undefined>
   stop(graceMs: number): Promise<void>
 }
@@ -315,7 +315,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     pump(sites.union(unserved))
   }
 
-  /** No delivery thread composes messages of that content any more. */
+  /** Makes the delivery threads stop composing messages of the content. */
   function setAside(content: string, { composing, reason }: { composing: number; reason: string }) {
     for (const thread of threads.list()) thread.postMessage({ type: 'set aside', content })
     const heavy = new Map<Delivery, Heavy>()

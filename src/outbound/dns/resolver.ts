@@ -39,7 +39,7 @@ export type ResolverOptions = {
   /** `address` or `address:port`; empty = the system's. */
   servers: readonly string[]
   now: Now
-  /** Of one try at one server. */
+  /** Timeout of one try at one server. */
   timeoutMs?: number
   tries?: number
   /**

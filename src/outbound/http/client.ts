@@ -22,7 +22,7 @@ export type HttpRequest = {
   /** `host` and `content-length` are set by the client. */
   headers?: Readonly<Record<string, string>>
   body?: string | Buffer
-  /** Of each hop, from the connection to the last octet. */
+  /** Timeout of each hop, from the connection to the last octet. */
   timeoutMs?: number
   maxBodyBytes?: number
   /** 0, the default: a redirect is a response like any other. */

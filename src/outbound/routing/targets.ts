@@ -22,7 +22,7 @@ export function orderTargets(
   return keepVariety(ordered)
 }
 
-/** Leaves out a family that this host lacks, unless there is nothing else. */
+/** Leaves out an address family that this host lacks, unless all addresses are of that family. */
 function reachable(targets: readonly Target[], families: LocalFamilies): readonly Target[] {
   const kept = targets.filter(({ address }) => {
     const isReachable = isIpv6(address) ? families.hasIpv6 : families.hasIpv4

@@ -15,9 +15,9 @@ export type Holder = {
   site: string
   connections: number
   isIdle: boolean
-  /** It has been asked to give some up and has not done so yet. */
+  /** It was asked to give up connections and still has them. */
   isLowering: boolean
-  /** Since when it owes us its greeting, epoch ms; null = it has greeted, or has no session. */
+  /** When the wait for its greeting began, epoch ms; null = it has greeted, or has no session. */
   silentSince: number | null
   /** How often it was cut since it last greeted. */
   cuts: number
@@ -73,7 +73,7 @@ function longestSilent(longest: Holder | null, one: Holder): Holder {
   return (one.silentSince ?? 0) < (longest.silentSince ?? 0) ? one : longest
 }
 
-/** Of several with as many connections, the first. */
+/** Returns the site with more connections; on a tie, the earlier one. */
 function withMost(most: Holder | null, one: Holder): Holder {
   return most === null || one.connections > most.connections ? one : most
 }

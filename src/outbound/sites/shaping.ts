@@ -84,7 +84,7 @@ type SiteState = {
   accepted: number
   /** Attempts in a row that did not reach the site. */
   unreachable: number
-  /** How often the site was found dead since it last answered. */
+  /** How often the site was found unreachable since it last answered. */
   deaths: number
   /** Nothing until then; afterwards one message at a time while `isProbed`. */
   pausedUntil: number
@@ -92,7 +92,7 @@ type SiteState = {
   shrunkAt: number
   throttledAt: number
   rate: Rate | null
-  /** Of the last answers, the newest in the lowest bit: which were refusals of our address. */
+  /** The last answers, the newest in the lowest bit; a set bit is a refusal of our address. */
   blocks: number
   /** Mean time of a message, moving; null before the first was accepted. */
   messageMs: number | null
@@ -271,7 +271,7 @@ function blockedUntil(state: SiteState, at: number): number {
 type Chance = { now: number; random: () => number; spread: (ms: number) => number }
 
 function countUnreachable(state: SiteState, { now, spread }: Omit<Chance, 'random'>): void {
-  // Attempts that began before the site was found dead say nothing new.
+  // Attempts that began before the site was found unreachable say nothing new.
   if (state.pausedUntil > now) return
   state.unreachable++
   state.accepted = 0

@@ -203,7 +203,7 @@ function isOpenForOthers(outcome: AttemptOutcome, { session }: Progress): boolea
   return outcome.result === 'deferred' && isUndecided && session?.isUsable !== true
 }
 
-/** Of two failures, a deferral before a bounce decides, else the later one. */
+/** Returns the failure that counts: a deferral before a bounce, else the later one. */
 function moreHopeful(before: AttemptOutcome | null, after: AttemptOutcome): AttemptOutcome {
   if (before === null) return after
   return before.result === 'deferred' && after.result === 'bounced' ? before : after

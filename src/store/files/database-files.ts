@@ -1,8 +1,8 @@
 /**
  * Watches whether the database, its log and its index are still the files that were opened. Writes to
- * a file that was removed, moved or replaced would be lost, because this process goes on with the
- * file that no longer has a name. The watch uses `stat` only: to open the database by hand would drop
- * the locks of this process.
+ * a file that was removed, moved or replaced would be lost, because this process still uses the
+ * file that no longer has a name. The watch uses `stat` only: opening and closing the database here
+ * would release the locks of this process.
  *
  * SQLite removes log and index only with the last connection of all processes, so while a connection
  * is open none of the three can change legitimately. A file that comes back (a move that was undone)
@@ -62,7 +62,7 @@ export function openDatabaseFiles(file: string, { log, health }: Deps): Database
       log.warn({ file }, 'the files of the database are back')
       return
     }
-    const reason = `${lost} was removed or replaced while the server runs: nothing is taken or sent. Stop the server, put the right files in place, start again.`
+    const reason = `${lost} was removed or replaced while the server runs: mail is neither accepted nor sent. Stop the server, put the right files in place, start again.`
     health?.set('database-files', reason)
     log.fatal({ file: lost }, 'a file of the database was removed or replaced')
   }
@@ -95,7 +95,7 @@ export function openDatabaseFiles(file: string, { log, health }: Deps): Database
 export function refuseSecondName(file: string): void {
   const links = statSync(file).nlink
   if (links <= 1) return
-  const text = `The database ${file} cannot be opened: the file has ${links} names (hard links), and what is written by one name is lost to the other. Remove the other names.`
+  const text = `The database ${file} cannot be opened: the file has ${links} names (hard links), and data written by one name is not visible by the other. Remove the other names.`
   throw new AppError('DATABASE_ERROR', text)
 }
 

@@ -68,7 +68,7 @@ function lasting(state: string, since: number | null): string {
   return since === null ? `is ${state}` : `has been ${state} since ${formatSecond(since)}`
 }
 
-/** Adds the recipient domain: a site bears the name of its mail servers, which few people know. */
+/** Adds the recipient domain: a site is named after its mail servers, which few people know. */
 export function nameSite(site: string, domain: string): string {
   const shown = displayDomain(domain)
   return site === domain ? shown : `${site} (the mail servers of ${shown})`

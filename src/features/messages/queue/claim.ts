@@ -1,5 +1,5 @@
 /**
- * The two statements of a claim, the hottest of the queue. A claim returns all columns that the
+ * The two statements of a claim, which run most often in the queue. A claim returns all columns that the
  * delivery needs, so that the row is not read again.
  */
 
