@@ -30,7 +30,7 @@ export type Directory = {
   findProjectBySecret(secretKey: string): Promise<Project | undefined>
   findProjectByPublicKey(publicKey: string): Promise<Project | undefined>
   findProject(id: string): Promise<Project | undefined>
-  /** `domain` in A-label form; undefined unless it is verified for this very project. */
+  /** `domain` in A-label form; undefined unless it is verified for this project. */
   findSenderDomain(projectId: string, domain: string): Promise<SenderDomain | undefined>
   /** The project that has verified `domain` (A-labels), if the domain's MX is this server. */
   findMailboxDomain(domain: string): Promise<{ projectId: string } | undefined>
@@ -43,7 +43,7 @@ export type Directory = {
   heldDomains(): Promise<ReadonlySet<string>>
   /** Empties the cache; writers of these rows call it by `Tx.afterCommit`. */
   drop(): void
-  /** Calls `fn` after each `drop`; the function returned ends it. */
+  /** Calls `fn` after each `drop`; the returned function ends this. */
   onDrop(fn: () => void): () => void
 }
 

@@ -99,7 +99,7 @@ export function startReader(options: ReaderOptions): ReaderPool {
     })
   }
 
-  /** Assigns waiting messages in order; one without room is skipped, unless it must be read alone. */
+  /** Assigns waiting messages in order; skips one that fits no thread, unless it must be read alone. */
   function assign(): void {
     let next = 0
     for (let task = waiting[next]; task !== undefined; task = waiting[next]) {

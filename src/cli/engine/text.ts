@@ -1,6 +1,6 @@
 /**
- * Formats text for a terminal. Much of the text comes from strangers (subjects, replies of other
- * servers), so control characters are escaped before they can reach the terminal.
+ * Formats text for a terminal. Much of the text comes from untrusted sources (subjects, replies of
+ * other servers), so control characters are escaped before they can reach the terminal.
  */
 
 import { formatSecond } from '../../clock.ts'

@@ -156,11 +156,11 @@ function known<T>(map: ReadonlyMap<number, T>, id: number): T {
 
 /**
  * Counts the bytes of composed messages in a delivery thread. Beyond the limit a message with a large
- * content is composed only after another one has gone, so that attachments on many connections do not
+ * content is composed only after another one was sent, so that attachments on many connections do not
  * fill the memory. Messages with small contents need not wait: together they hold few bytes.
  */
 export type HeldBytes = {
-  /** Resolves when there is room for a message with such a content; null if there is room now. */
+  /** Resolves when a message with such a content fits into memory; null if it fits now. */
   waitForRoom(contentBytes: number): Promise<void> | null
   hold(bytes: number): void
   release(bytes: number): void
@@ -181,7 +181,7 @@ export function createHeldBytes(maxBytes: number): HeldBytes {
       held -= bytes
       while (held < maxBytes && waiting.length > 0) {
         waiting.shift()?.()
-        // Each composes its message in a later turn: admit one at a time while there is little room.
+        // Each composes its message in a later turn: admit one at a time while little memory is left.
         if (held > maxBytes / 2) return
       }
     },

@@ -75,7 +75,7 @@ const AFTER_CUT_MS = 60_000
 /** A composed message that was lost with its thread is composed again. */
 const AFTER_LOSS_MS = 1_000
 const SWEEP_EVERY_MS = 15_000
-/** Deliveries that wait longer for a connection are put back, to make room for others. */
+/** Deliveries that wait longer for a connection are put back, so that others can take their place. */
 const MAX_STARVED_MS = 30_000
 const AFTER_STARVED_MS = 30_000
 

@@ -1,6 +1,6 @@
 /**
  * Finds the DNS servers that do not answer at all. A look-up queries the next server if one is silent,
- * so a dead server would only show as slow mail. After a look-up without an answer in time, each
+ * so without this check a silent server would only be noticed as slow mail. After a look-up without an answer in time, each
  * server is queried alone; any answer counts, even a refusal. A silent server is queried by a timer
  * until it answers.
  */
@@ -63,7 +63,7 @@ export function createDnsSilence(options: SilenceOptions): DnsSilence {
 
   return {
     suspect() {
-      // A domain whose own servers are dead looks the same, so this must not run all the time.
+      // A domain whose own servers are silent looks the same, so this must not run all the time.
       const hasPaused = Math.abs(now() - askedAt) >= pauseMs
       if (!isAsking && !isStopped && hasPaused) void checkAll()
     },

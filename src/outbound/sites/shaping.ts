@@ -2,15 +2,15 @@
  * How much mail a site may get now. This is kept in memory only: after a restart every site starts with
  * its safe limits again.
  *
- * - Connections grow by one after a run of accepted messages and are halved when the site is in
- *   trouble (421, unexplained 4yz, lost connections), at most once in a few seconds.
+ * - Connections grow by one after a run of accepted messages and are halved when the site has
+ *   problems (421, unexplained 4yz, lost connections), at most once in a few seconds.
  * - A throttle cuts to one connection and 10 messages a minute (1 when it comes again) for 30-90
  *   minutes; a `suspend` stops for hours.
  * - A refusal of our address may come from one recipient's own rules. A single one halves the
  *   connections; only the third among the last 20 answers counts as a throttle.
- * - A site that could not be reached several times in a row is dead: nothing is sent for a pause
- *   that doubles each time, with jitter, then one message probes. Its success opens the site with
- *   few connections, so that the mail that gathered does not fall on it at once.
+ * - A site that could not be reached several times in a row is unreachable: nothing is sent for a pause
+ *   that doubles each time, with jitter, then one message probes. After a success the site
+ *   gets few connections, so that the waiting mail does not overload it.
  * - The number of messages that may wait for one connection depends on how long a message takes at the
  *   site, so that a slow site cannot fill the delivery threads.
  */

@@ -1,7 +1,7 @@
 /**
  * The deliveries in progress, by site and by project: those that wait for a thread, and the counts of
- * all. A project may have three times as many as there is room left, so that no backlog leaves the
- * others without room.
+ * all. A project may have three times as many as there are free places, so that no backlog takes
+ * all places.
  */
 import { type ClassQueue, createClassQueue } from '../class-queue.ts'
 import type { Delivery } from '../delivery.ts'

@@ -66,9 +66,9 @@ const NO_HOSTS: readonly string[] = []
 export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
   const bytes = deps.contentBytes(input.task)
   // Several tasks may wake up at the same time.
-  for (let room = deps.held.waitForRoom(bytes); room !== null; ) {
-    await room
-    room = deps.held.waitForRoom(bytes)
+  for (let wait = deps.held.waitForRoom(bytes); wait !== null; ) {
+    await wait
+    wait = deps.held.waitForRoom(bytes)
   }
   const beganAt = deps.now()
   const { pool, task, session, current } = input

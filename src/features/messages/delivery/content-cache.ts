@@ -28,9 +28,7 @@ export type ContentCache = {
 }
 
 const MAX_REMEMBERED_BYTES = 8 * 1024 * 1024
-/**
- * Per load. The first large content is read even if it is larger, when outbound has room for it.
- */
+/** For one load. The first large content may be larger, if outbound has memory for it. */
 const MAX_LOADED_BYTES = 32 * 1024 * 1024
 const SMALL_BYTES = 64 * 1024
 /** Small contents per statement; one statement takes milliseconds. */

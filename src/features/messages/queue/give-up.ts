@@ -6,7 +6,7 @@
  *   (`record-attempts.ts`). An attempt that began before the give-up time is followed by one more.
  * - Overdue emails that cannot be tried, because their site takes nothing or little, are given up
  *   here. The failed attempt is then one to the same site: the site's restriction must come from an
- *   attempt past the email's give-up time. A dead site is probed every half hour.
+ *   attempt past the email's give-up time. An unreachable site is probed every half hour.
  *
  * A clock that is wrong for some minutes must not give mail up: an email must have been overdue at
  * every reading of the clock for ten minutes of the running time of this process.

@@ -2,8 +2,8 @@
  * The mail queue: claims due emails under a lease and hands them to delivery.
  *
  * The rows are the queue; `lanes` remembers which lanes have due mail. Before each claim, outbound
- * tells how many emails the site can take now, so a full or dead site never holds leases that it
- * cannot use. The claim writes the time of the next attempt before the connection is opened: a crash
+ * says how many emails the site can take now, so no emails are claimed for a full or unreachable
+ * site. The claim writes the time of the next attempt before the connection is opened: a crash
  * loop cannot hammer a receiver. Emails that a crash leaves in SENDING are found at the next start.
  * The leases of emails in flight are renewed.
  */
