@@ -1,6 +1,6 @@
 /**
  * The look-ups that every request and every delivery repeats: projects by key, sender domains with
- * their signing keys, templates, the domains an operator holds back.
+ * their signing keys, templates, and the domains that an operator holds.
  *
  * Missing rows and disabled projects are not cached, so a refusal always comes from the database.
  * Writers in this process call `drop` after their commit. A write by another process empties the
@@ -39,7 +39,7 @@ export type Directory = {
   /** Whether any project has verified or just claimed it (A-labels). */
   hasDomain(domain: string): Promise<boolean>
   findTemplate(projectId: string, id: string): Promise<Template | undefined>
-  /** Recipient domains held back by an operator, in A-label form. */
+  /** Recipient domains that an operator holds (A-labels). */
   heldDomains(): Promise<ReadonlySet<string>>
   /** Empties the cache; writers of these rows call it by `Tx.afterCommit`. */
   drop(): void

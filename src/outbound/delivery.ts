@@ -62,7 +62,7 @@ export type Delivery = DeliveryTask & {
   thread: DeliveryThread | null
   /** How many threads ended while they had it. */
   lostThreads: number
-  /** The message, if a composing thread has composed it: handing it over takes its octets away. */
+  /** The message, if a composing thread has composed it: handing it over transfers its octets. */
   composed?: TransferableMessage
   /** Size of `composed`, also after the octets are gone. */
   composedBytes?: number

@@ -21,7 +21,7 @@ export type Connection = {
   run(text: string, params: readonly unknown[], shape: Shape): unknown
   /** The number of statements so far that may have changed the database. */
   writes(): number
-  /** A statement without parameters that gives no rows, as BEGIN. @throws SQLite's error. */
+  /** A statement without parameters that returns no rows, such as BEGIN. @throws SQLite's error. */
   command(text: string): () => void
   /** The single value of a pragma or of a query without parameters. */
   value(text: string): () => unknown
@@ -102,7 +102,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   }
 }
 
-/** A statement with the facts that the addon is asked for once, not at every run. */
+/** A statement, with properties that are read from the addon once instead of at every run. */
 type Prepared = {
   statement: Database.Statement
   isReader: boolean

@@ -1,6 +1,6 @@
 /**
  * SQL that database engines write differently. Statements that need more of one engine than these
- * functions stand in a file `*.sqlite.ts` beside their verb.
+ * functions are in a file `*.sqlite.ts` beside the code that runs them.
  */
 import { type SQL, sql } from './drizzle.ts'
 
@@ -106,7 +106,7 @@ export function jsonType(column: Term, key: string | SQL): SQL {
   return sql`json_type(${column}, ${typeof key === 'string' ? jsonPath(key) : key})`
 }
 
-/** A number to compare a `jsonValue` with: read from text as that one is, so that equals are equal. */
+/** A number to compare with a `jsonValue`. SQLite parses fractions from text in both, so equals match. */
 export function jsonNumber(value: number): SQL {
   if (Number.isSafeInteger(value)) return sql`${value}`
   return sql`json_extract(${JSON.stringify(value)}, '$')`
@@ -119,7 +119,7 @@ export function jsonPath(key: string): string {
 
 /** Whether a text contains `part`, letter case aside in every script; unlike LIKE, which folds ASCII. */
 export function containsText(column: Term, part: string): SQL {
-  // A pattern ends at its first NUL, and would match everything that begins so.
+  // A pattern ends at its first NUL, so it would match every text with that beginning.
   if (part.includes('\0')) return sql`false`
   const anyCase = Array.from(part.normalize('NFC'), (char) => {
     const upper = char.toUpperCase()
@@ -132,7 +132,7 @@ export function containsText(column: Term, part: string): SQL {
 
 /**
  * A parameter of a hot statement's WHERE or LIMIT. SQLite (3.54) looks at such values when it plans,
- * and may compile the whole statement anew whenever one is bound; behind a plus it does not look.
+ * and may compile the whole statement anew whenever one is bound. A plus in front prevents this.
  */
 export function unseen(value: SQL): SQL {
   return sql`+${value}`

@@ -4,7 +4,7 @@
  *   write   all changes, in transactions shared by many callers; resolves when the change is durable,
  *           so that power loss cannot undo it
  *   read    point look-ups, on this thread
- *   scan    queries whose cost grows with a project, on reader threads; page them by key
+ *   scan    queries whose cost grows with a project, on scan threads; page them by key
  *
  * Other processes (the command line) may use the same file at the same time.
  */
@@ -35,8 +35,8 @@ export type Store = {
    * Runs `fn` in a transaction and resolves when its work is durable. `fn` may await only queries of
    * its `tx`. `fn` may run twice, when another closure of the shared transaction fails: the first run
    * is rolled back, so `fn` changes the database only, and defers other effects to `tx.afterCommit`.
-   * A heavy write sets `heavyFor` (`WriteOptions`); the order between light and heavy writes is open.
-   * @throws errors of `fn`; AppError DATABASE_ERROR when the work was not kept
+   * A heavy write sets `heavyFor` (`WriteOptions`); light and heavy writes have no defined order.
+   * @throws errors of `fn`; AppError DATABASE_ERROR when the work was not committed
    */
   write<T>(fn: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T>
   read: Reader
@@ -54,8 +54,8 @@ export type Store = {
   /** Calls `fn` repeatedly while files of the database are gone. `fn` must not throw. */
   onFilesLost(fn: () => void): () => void
   /**
-   * False while files of the database are gone, and after a write failed for lack of space or a fault
-   * of the file: until no write has failed for five seconds and a write of the store succeeds.
+   * False while files of the database are gone. Also false after a write failed for lack of space or a
+   * fault of the file, until no write has failed for five seconds and a write of the store succeeds.
    */
   isWritable(): boolean
   /** Size of the write-ahead log. */

@@ -4,7 +4,7 @@
  * links of bodies stay, because recipients may still click the links. Mail in the queue keeps
  * its content.
  *
- * The reader threads search; transactions are short.
+ * Scan threads find the rows; transactions are short.
  */
 import { DAY_MS, HOUR_MS } from '../../clock.ts'
 import { listLinks, MAX_LINK_SCAN_LENGTH } from '../../mail/html/links.ts'
@@ -144,9 +144,9 @@ const clearSnapshot = statement((db) =>
 )
 
 /**
- * Goes back from the newest old email, past the emails that may have ended since the last run, and on
- * while there are snapshots to clear. On the first of each month it goes back to the first email,
- * for emails that were held for long.
+ * Reads old emails from the newest to the oldest. It reads all emails that may have ended since the
+ * last run, and continues while it finds snapshots to clear. On the first of each month it reads all
+ * emails, because some may have been held for a long time.
  */
 async function clearSnapshots({ store, config, now }: Deps, before: number): Promise<void> {
   const isThorough = new Date(now()).getUTCDate() === 1

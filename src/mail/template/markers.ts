@@ -23,9 +23,7 @@ const BODY_ENDS: Record<string, RegExp> = {
   comment: /\{%-?\s*endcomment\s*-?%\}/g,
 }
 
-/**
- * Closed markers in order, at most `max`, without those inside `raw` and `comment`.
- */
+/** Closed markers in order, at most `max`, without those inside `raw` and `comment`. */
 export function scanMarkers(source: string, max: number): Marker[] {
   const markers: Marker[] = []
   const last = { output: source.lastIndexOf('}}'), tag: source.lastIndexOf('%}') }
@@ -72,8 +70,10 @@ function kindAt(source: string, at: number): Marker['kind'] | undefined {
   return next === '%' ? 'tag' : undefined
 }
 
-/** The offset after the first `}}` outside quotes. A quote that is not closed before the next
- * marker is an apostrophe. */
+/**
+ * The offset after the first `}}` outside quotes. A quote that is not closed before the next marker is
+ * an apostrophe.
+ */
 function outputEnd(source: string, at: number): number {
   const first = source.indexOf('}}', at + 2) + 2
   let quote = ''

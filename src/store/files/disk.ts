@@ -65,7 +65,7 @@ export async function watchDisk(options: DiskOptions): Promise<Disk> {
     health.set('disk', reasonOf(space))
     if (isLow && !wasLow) {
       const facts = { folder, freeBytes: free, minFreeBytes }
-      log.error(facts, 'the disk is nearly full: nothing more is taken in')
+      log.error(facts, 'the disk is nearly full: no new data is accepted')
     }
     if (wasLow && !isLow) log.warn({ folder, freeBytes: free }, 'the disk has room again')
   }
@@ -74,7 +74,7 @@ export async function watchDisk(options: DiskOptions): Promise<Disk> {
     const room = `${toMegabytes(free)} MB of the disk of ${folder} are free`
     if (isLow) {
       const limit = toMegabytes(minFreeBytes)
-      return `Only ${room}, and limits.min_free_bytes is ${limit} MB: nothing more is taken in, mail is still sent.`
+      return `Only ${room}, and limits.min_free_bytes is ${limit} MB: no new data is accepted, mail is still sent.`
     }
     return isScarce ? `Only ${room}, ${Math.floor((free / total) * 100)}% of it.` : null
   }

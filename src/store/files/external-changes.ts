@@ -14,8 +14,8 @@ export type Watch = {
 
 /**
  * Notifies listeners when another process has changed the database. On the writer's connection
- * `PRAGMA data_version` changes when others commit, and when a checkpoint empties the log, which
- * notifies without need.
+ * `PRAGMA data_version` changes when another process commits, and also when a checkpoint empties the
+ * log; that notice is harmless.
  */
 export function watchExternalChanges(writer: Connection, log: Log): Watch {
   const version = writer.value('PRAGMA data_version')

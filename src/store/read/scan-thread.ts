@@ -1,5 +1,5 @@
 /**
- * The entry of the store's threads. A thread runs scans, each in a snapshot of its own, or copies the
+ * The entry point of the store's threads. A thread runs scans, each in a snapshot of its own, or copies the
  * write-ahead log into the database file.
  */
 import { parentPort, workerData } from 'node:worker_threads'
@@ -63,7 +63,7 @@ function openWritable(settings: ThreadSettings): Connection {
   return connection
 }
 
-/** Copies beside the writer first, so that little is left when the writer has to wait. */
+/** Copies pages while the writer works, so that little is left when the writer has to wait. */
 function checkpoint(connection: Connection, { isQuiet, maxLogBytes }: Checkpoint): void {
   const pageBytes = Number(connection.value('PRAGMA page_size')())
   let log = copyPages(connection)

@@ -19,7 +19,7 @@ export const idempotencyKeys = sqliteTable(
     method: text('method').notNull(),
     path: text('path').notNull(),
     statusCode: integer('status_code'),
-    /** The ids of the stored response. */
+    /** The `data` of the first response. */
     answer: json('answer').$type<Record<string, unknown>>(),
     createdAt: integer('created_at').notNull(),
     expiresAt: integer('expires_at').notNull(),

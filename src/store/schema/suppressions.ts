@@ -10,7 +10,7 @@ export const suppressions = sqliteTable('suppressions', {
   source: text('source').notNull(),
   emailId: text('email_id'),
   createdAt: integer('created_at').notNull(),
-  /** The reason of a person who suppressed the address after the server had. */
+  /** The second reason, if a person suppressed the address after the server had suppressed it. */
   laterReason: text('later_reason').$type<SuppressionReason>(),
   /** When the contact itself unsubscribed, after the server had unsubscribed it. */
   wishedAt: integer('wished_at'),
@@ -33,7 +33,7 @@ export const heldSuppressions = sqliteTable('held_suppressions', {
   createdAt: integer('created_at').notNull(),
 })
 
-/** Recipient domains that have accepted or deferred mail. */
+/** Recipient domains that seem to exist (`messages/outcome/known-domains.ts`). */
 export const knownDomains = sqliteTable('known_domains', {
   domain: text('domain').primaryKey(),
   createdAt: integer('created_at').notNull(),

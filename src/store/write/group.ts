@@ -12,10 +12,10 @@
  *   the files are gone            (removed under the server) the commit may be lost, so all callers
  *                                 get DATABASE_ERROR
  *
- * To undo one closure takes a savepoint, which costs as much as a closure's own statements (SQLite
- * copies every page before its first change) and is seldom needed. So a group runs without: when a
- * closure has written and then fails, the group is rolled back, and the requests before it return to
- * the front of the queue, to run again in a group with savepoints.
+ * Undoing one closure needs a savepoint, which costs as much as a closure's own statements (SQLite
+ * copies every page before its first change) and is seldom needed. So a group first runs without
+ * savepoints: when a closure has written and then fails, the group is rolled back, and the requests
+ * before it return to the front of the queue, to run again in a group with savepoints.
  *
  * Queries run on this thread and their promises resolve in microtasks, so a whole group runs in one
  * drain of the microtask queue, and no caller continues before the group is durable. Only a heavy

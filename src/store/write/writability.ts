@@ -1,7 +1,7 @@
 /**
- * Tells whether the disk takes writes: not after a write has failed for lack of space or a fault of
- * the file. When no write has failed for some seconds, the store tries a small write itself, until
- * one succeeds: health checks may have turned all other writers away.
+ * Whether the disk accepts writes: not after a write has failed for lack of space or a fault of the
+ * file. When no write has failed for some seconds, the store tries small writes itself until one
+ * succeeds, because failing health checks may keep all clients away.
  */
 import { isStorageFault } from '../database-error.ts'
 

@@ -39,11 +39,11 @@ test('below limits.min_free_bytes the disk is low from the start', async (t) => 
   assert.equal(disk.freeBytes(), 199 * MB)
   assert.equal(
     reason(),
-    'Only 199 MB of the disk of /data are free, and limits.min_free_bytes is 200 MB: nothing more is taken in, mail is still sent.',
+    'Only 199 MB of the disk of /data are free, and limits.min_free_bytes is 200 MB: no new data is accepted, mail is still sent.',
   )
   assert.deepEqual(
     lines.map(({ level, msg }) => [level, msg]),
-    [['error', 'the disk is nearly full: nothing more is taken in']],
+    [['error', 'the disk is nearly full: no new data is accepted']],
   )
 })
 
@@ -58,7 +58,7 @@ test('a disk at the limit does not flap: it has room again 20% above the limit',
   assert.equal(disk.isLow(), false)
   assert.deepEqual(
     lines.map(({ msg }) => msg),
-    ['the disk is nearly full: nothing more is taken in', 'the disk has room again'],
+    ['the disk is nearly full: no new data is accepted', 'the disk has room again'],
   )
 })
 

@@ -1,9 +1,9 @@
 /**
  * Accepts planned emails in the caller's transaction: contacts, content, one row per recipient.
  *
- * Campaigns, workflows and requests share this core. `planEmails` (`plan.ts`) has checked the request
- * and stored large attachments before the transaction began; a refusal here must roll the caller's
- * transaction back. Nothing is rendered yet: each row has the snapshot that it is rendered from.
+ * `planEmails` (`plan.ts`) has checked the request and stored large attachments before the transaction
+ * began; a refusal here must roll the caller's transaction back. Nothing is rendered yet: each row has
+ * the snapshot that it is rendered from.
  */
 import { AppError } from '../../../errors.ts'
 import { attachedBytes } from '../../../mail/compose/attachment.ts'
@@ -105,7 +105,7 @@ async function upsertRecipients(
   return contacts
 }
 
-/** The held domains among the recipients'; a hold in the cache may have ended by now. */
+/** Returns the held domains of the recipients; a hold in the cache may have ended by now. */
 async function confirmHeld(tx: Tx, { request, heldDomains }: EmailPlan): Promise<Set<string>> {
   const held = new Set<string>()
   if (heldDomains.size === 0) return held

@@ -1,6 +1,6 @@
 /**
- * The content that the recipients of a request share, or all requests with a template version: it is
- * stored once per project, however often it is sent.
+ * Stores contents. The recipients of a request share one content; requests that send a template
+ * unchanged share one content per project and template version.
  */
 import { HOUR_MS } from '../../../clock.ts'
 import { and, eq, sql } from '../../../store/drizzle.ts'

@@ -1,4 +1,4 @@
-/** Inserts the rows of new emails: the hottest insert of the server. */
+/** Inserts the rows of new emails: the most frequent insert of the server. */
 import { type Email, emails } from '../../../store/schema/messages.ts'
 import type { QueueState } from '../../../store/schema/words.ts'
 import { parameter, statement } from '../../../store/statement.ts'

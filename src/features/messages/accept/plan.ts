@@ -162,7 +162,7 @@ function checkTotalSize({ variables, changes }: ParsedData, recipients: number):
 }
 
 function tooMuchData(most: string): AppError {
-  const text = `data times recipients may be ${most}: split the request`
+  const text = `data may have at most ${most} in all copies, one for each recipient: split the request`
   return invalidField('data', 'too_big', text)
 }
 
@@ -182,7 +182,7 @@ function givenName(...names: (string | null | undefined)[]): string | null {
   return names.find((name) => name !== undefined && name !== null && name.trim() !== '') ?? null
 }
 
-/** Address: request, then template. Name: `from.name`, `name`, the template's; the project's last. */
+/** The address: from the request, else the template. The name: `from.name`, `name`, the template's. */
 function chooseSender(request: SendRequest, template: Template | undefined) {
   const name = givenName(request.from?.name, request.name, template?.fromName)
   const replyTo = request.reply?.address ?? template?.replyTo ?? null

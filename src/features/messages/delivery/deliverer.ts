@@ -28,7 +28,7 @@ export type Deliverer = {
   /** Recalls all emails whose attempt has not begun. */
   recallAll(): void
   /** Takes the results of outbound. */
-  report(reports: readonly DeliveryResult[]): void
+  report(results: readonly DeliveryResult[]): void
   /** The ids of claimed emails whose result is not recorded yet. */
   inFlight(): string[]
   /**
@@ -59,7 +59,7 @@ export function createDeliverer(deps: DeliveryDeps): Deliverer {
   const inFlight: InFlight = new Map()
   const stopping = new AbortController()
   const prepareDeps = { ...deps, returnKey: deps.keyring.keys('return-path')[0] }
-  const buffer = createResultBuffer((reports) => recordResults(deps, inFlight, reports))
+  const buffer = createResultBuffer((results) => recordResults(deps, inFlight, results))
 
   async function deliver(emails: readonly ClaimedEmail[]): Promise<void> {
     for (const { id } of emails) inFlight.set(id, undefined)

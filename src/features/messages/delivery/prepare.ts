@@ -21,7 +21,7 @@ export type Refusal = 'suppressed' | 'held' | { error: string }
 export type Prepared = {
   tasks: DeliveryTask[]
   refused: { email: ClaimedEmail; refusal: Refusal }[]
-  /** Emails that an error of this server concerns, such as a key that cannot be decrypted. */
+  /** Emails that an error of this server stopped, such as a key that cannot be decrypted. */
   faulty: string[]
   /** Emails whose contents were too large for this batch. */
   left: string[]
@@ -35,7 +35,7 @@ export type PrepareDeps = Pick<
   returnKey: KeyObject
 }
 
-/** `senderDomain` is undefined once it is no longer verified. */
+/** `domain` is undefined once the project has no such verified domain. */
 type Sender = { project: Project | undefined; domain: SenderDomain | undefined }
 type Batch = { senders: ReadonlyMap<string, Sender | Error>; held: ReadonlySet<string> }
 

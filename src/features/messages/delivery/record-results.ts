@@ -164,7 +164,7 @@ export async function keepTrying(
       await act()
     } catch (error) {
       const facts = { error: describeError(error) }
-      if (!isLogged) log.error(facts, 'what became of an email could not be recorded')
+      if (!isLogged) log.error(facts, 'the results of emails could not be recorded')
       isLogged = true
       throw error
     }
@@ -173,7 +173,7 @@ export async function keepTrying(
     await pause(RECORD_RETRY_MS, signal)
     return signal?.aborted !== true
   }
-  // The error is in the log; the email's lease brings it back.
+  // The error is in the log. The queue recovers the email when its lease ends.
   await retryWhileUnwritable(logged, wait).catch(() => undefined)
 }
 

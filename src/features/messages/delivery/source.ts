@@ -1,5 +1,5 @@
 /**
- * Makes the source of a message (`mail/compose/build-message.ts`) of the rows of an email. Deliveries
+ * Makes the source of a message (`mail/compose/build-message.ts`) from the rows of an email. Deliveries
  * and previews share this code, so that a preview shows the message as it was sent.
  */
 import { parseAddress } from '../../../mail/address/address.ts'
@@ -17,7 +17,7 @@ import { contents, type Email, emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
 
-/** Reading this much takes about a millisecond; the event loop turns after it. */
+/** Reading a text of this length takes about a millisecond, after which the event loop turns. */
 const LARGE_CHARACTERS = 128 * 1024
 
 /** The columns of an email that its message needs. */

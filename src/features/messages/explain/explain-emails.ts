@@ -16,7 +16,7 @@ import type { LiveStatusQuery } from './live-status.ts'
 /** Called only if some of the emails have not ended. */
 export type FindLiveState = (question: LiveStatusQuery) => Promise<Live>
 
-/** Up to this number, emails are looked up on this thread instead of a reader thread. */
+/** Up to this number, emails are looked up on this thread instead of a scan thread. */
 const FEW = 10
 /** The server looks up the progress of this many emails, one delivery thread after the other. */
 const MAX_PROGRESS = 100

@@ -17,7 +17,7 @@ const FAILURES: Record<string, (host: string) => string> = {
   dns: (host) => `The mail servers of ${host} could not be looked up in the DNS`,
 }
 
-/** Why the last attempt did not deliver it: `mx.dest.test said: 451 4.3.2 busy.` */
+/** Why the last attempt did not deliver the email: `mx.dest.test said: 451 4.3.2 busy.` */
 export function describeFailure(last: LastAttempt, domain: string): string {
   const host = last.host ?? displayDomain(domain)
   const meaning = FAILURES[last.class ?? '']

@@ -13,7 +13,7 @@
  * | transient, before the give-up time   | deferred  | PENDING   | due again                              |
  * | transient, begun after the give-up   | failed    | FAILED    | error, `email.failed` (given_up)       |
  * | time                                 |           |           |                                        |
- * | our own error                        | failed    | FAILED    | error, `email.failed` (error)          |
+ * | error of this server                 | failed    | FAILED    | error, `email.failed` (error)          |
  *
  * | without an attempt                   | state     | status    | also                                   |
  * |--------------------------------------|-----------|-----------|----------------------------------------|
@@ -41,7 +41,7 @@
  * adds its attempt row. `features/tracking` turns delivered mail OPENED and CLICKED. An operator may
  * retry an email that failed (`queue/operate.ts`).
  *
- * The states of waiting (queued, deferred, held) and sending belong to the queue.
+ * The queue writes the states queued, held and sending, and `deferred` where no attempt decides it.
  */
 import { eq, sql } from '../../../store/drizzle.ts'
 import { type Email, emails } from '../../../store/schema/messages.ts'
@@ -132,7 +132,7 @@ const setBounced = statement((db) =>
 
 const isAtEnd = sql`${emails.state} in ('delivered', 'relayed', 'bounced')`
 
-/** Opens and clicks may have come before; a bounced email stays bounced. */
+/** A bounced email stays bounced; any other is COMPLAINED, even if it was opened or clicked. */
 const setComplained = statement((db) =>
   db
     .update(emails)

@@ -129,9 +129,9 @@ export async function startFuse(deps: Deps, checkMs = CHECK_MS): Promise<Fuse> {
 function describeHeld({ count, since }: Held): string {
   const from = formatInstant(Math.floor((since - MINUTE_MS) / 1000) * 1000).replace('.000Z', 'Z')
   return (
-    `Too many bounces in a minute: suppressions held: ${count} ` +
-    '(pillarbox suppressions list --held). Were the bounces right? Then type ' +
-    `"pillarbox suppressions confirm --since ${from}", else ` +
+    `Too many bounces in a minute; suppressions held: ${count} ` +
+    '(pillarbox suppressions list --held). If the bounces are right, run ' +
+    `"pillarbox suppressions confirm --since ${from}", otherwise ` +
     `"pillarbox suppressions undo --since ${from}".`
   )
 }

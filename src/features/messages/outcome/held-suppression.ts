@@ -5,7 +5,7 @@
  * | cause    | why                                  | ended by                                    |
  * |----------|--------------------------------------|---------------------------------------------|
  * | `fuse`   | too many at once (fuse.ts)           | `pillarbox suppressions confirm` or `undo`  |
- * | `domain` | DNS denies a domain that was there   | a recheck after a day (`recheck-domains.ts`)|
+ * | `domain` | DNS denies a domain that is known    | a recheck after a day (`recheck-domains.ts`)|
  *
  * Any other suppression of the address (`suppression.ts`) ends it too.
  */

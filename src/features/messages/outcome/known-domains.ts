@@ -1,7 +1,7 @@
 /**
- * Recipient domains that exist: a server of the domain accepted mail, deferred it, or answered at
- * all. If DNS denies such a domain later, that may be a mistake of a day. Each domain is written
- * once; a cache of written domains makes further mail to them free.
+ * Recipient domains that seem to exist: an attempt reached a mail server, or was deferred. If DNS
+ * denies such a domain later, this may be a temporary mistake. Each domain is written once; a cache of
+ * written domains saves the look-up for further mail.
  */
 import { LRUCache } from 'lru-cache'
 import type { AttemptOutcome } from '../../../outbound/attempt.ts'

@@ -31,24 +31,24 @@ const MAX_REASON_LENGTH = 200
 
 export function logOutcome(
   { log, counters }: Pick<Base, 'log' | 'counters'>,
-  noted: LoggedOutcome,
+  logged: LoggedOutcome,
 ): void {
-  const { outcome, attempts } = noted
-  const className = noted.class ?? 'none'
+  const { outcome, attempts } = logged
+  const className = logged.class ?? 'none'
   if (outcome === 'deferred') {
     counters.add('pillarbox_email_deferrals_total', { class: className })
     if (attempts > 1) return
   } else counters.add('pillarbox_email_outcomes_total', { outcome, class: className })
-  log.info(factsOf(noted), `email ${outcome}`)
+  log.info(factsOf(logged), `email ${outcome}`)
 }
 
-function factsOf({ email, site, reply, attempts, durationMs, reason, ...noted }: LoggedOutcome) {
+function factsOf({ email, site, reply, attempts, durationMs, reason, ...logged }: LoggedOutcome) {
   return {
     email: email.id,
     project: email.projectId,
     to: email.recipient,
     site: site ?? undefined,
-    class: noted.class ?? undefined,
+    class: logged.class ?? undefined,
     code: reply ? codeOf(reply) : undefined,
     attempts,
     durationMs: durationMs === undefined ? undefined : Math.round(durationMs),

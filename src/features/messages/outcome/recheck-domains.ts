@@ -130,6 +130,6 @@ async function suppressOne(
     await tx.execute(deleteHeld, { id })
     return
   }
-  const source = `${row.source}; so it was a day later`
+  const source = `${row.source}; the recheck a day later confirmed it`
   await suppressUnlessTooMany(deps, tx, { ...row, reason: 'HARD_BOUNCE', source, at })
 }

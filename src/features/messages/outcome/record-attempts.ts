@@ -101,7 +101,7 @@ export async function recordAttempts(
   })
 }
 
-/** The records of emails that a report has ended before their session was recorded. */
+/** The records of emails that a report ended before the outcome of their session was recorded. */
 async function findOvertaken(tx: Tx, records: readonly AttemptRecord[]): Promise<AttemptRecord[]> {
   const overtaken: AttemptRecord[] = []
   for (const record of records) {
@@ -215,7 +215,7 @@ function deferral(
   return { state: 'deferred', status: 'PENDING', dueAt, isFailure }
 }
 
-/** The queue id in a smarthost's answer, as `250 2.0.0 Ok: queued as 4F2C91` or an SES message id. */
+/** The queue id in a smarthost's reply, such as `250 2.0.0 Ok: queued as 4F2C91` or an SES message id. */
 export function providerIdOf({ reply }: AttemptOutcome): string | null {
   if (reply === null) return null
   const named =

@@ -2,8 +2,8 @@
  * Records reports that arrive after an email's session: a DSN at its return path, a complaint, a
  * notification of a provider. `final-state.ts` has the table of states.
  *
- * Every report counts once: a repeated report changes nothing and makes no event, and neither does a
- * report of an outcome that the session has shown already.
+ * Every report counts once. A repeated report, or a report of an outcome that the session has already
+ * recorded, changes nothing and makes no event.
  */
 import type { Verdict } from '../../../mail/replies/reply.ts'
 import type { RowOf } from '../../../store/database.ts'

@@ -23,7 +23,7 @@ export type NewStrike = {
 
 const STRIKES = 3
 const SPAN_MS = 14 * DAY_MS
-/** Older strikes say nothing about the address today. */
+/** Strikes are deleted at this age. */
 const KEPT_MS = 180 * DAY_MS
 const CHUNK = 500
 

@@ -1,4 +1,4 @@
-/** The suppression list: addresses that a project does not send to, whatever the contact wishes. */
+/** The suppression list: addresses that a project does not send to, even if the contact is subscribed. */
 import { and, eq, sql } from '../../../store/drizzle.ts'
 import { newId } from '../../../store/ids.ts'
 import { heldSuppressions, suppressions } from '../../../store/schema/suppressions.ts'

@@ -1,4 +1,4 @@
-/** Makes mail due at once whose site an operator has freed from its back-off. */
+/** Makes mail due at once when an operator has lifted the back-off of its site. */
 import { QUEUE_CLASSES } from '../../../queue-class.ts'
 import { eachOf, listOf } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'

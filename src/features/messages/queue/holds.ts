@@ -2,7 +2,7 @@
  * Recipient domains that an operator holds. A held email keeps its place in the queue, and its
  * give-up clock stops until it is released.
  *
- * The table `holds` has the domains; the state of an email tells whether it is held. The two can
+ * The table `holds` has the domains; the state of an email says whether it is held. The two can
  * differ for a moment, because acceptance and delivery use a cached set of domains: delivery holds
  * an email that should have been held, and `releaseStray` releases one that should not.
  */

@@ -11,7 +11,7 @@ import { QUEUE_CLASSES, type QueueClass } from '../../../queue-class.ts'
 import type { QueueLane } from './notifier.ts'
 
 export type Lanes = {
-  /** Notes that an email of the lane is due at `dueAt`; an earlier known time stays. */
+  /** Records that an email of the lane is due at `dueAt`; an earlier known time stays. */
   note(lane: QueueLane, dueAt: number): void
   /** Sets when the lane's earliest email is due; null if the lane is empty. */
   settle(lane: QueueLane, dueAt: number | null): void

@@ -3,9 +3,9 @@ import { type SQL, sql } from '../../../store/drizzle.ts'
 const MAX_DOMAINS = 10_000
 
 /**
- * Domains with due mail, the one that has waited longest first. It goes from lane to lane in the
- * index, by one seek each: the next of the domain, else the next domain, else the next class. So a
- * long backlog of few lanes costs nothing.
+ * Domains with due mail, the one that has waited longest first. The query seeks once for each lane in
+ * the index: to the next lane of the domain, else the next domain, else the next class. A long
+ * backlog in few lanes is therefore cheap.
  */
 export function oldestDue(at: number): SQL {
   const first = sql`select json_array(queue_class, recipient_domain, project_id, due_at)

@@ -1,4 +1,4 @@
-/** The age of the queue: since when the oldest email waits that could be tried. */
+/** The age of the queue: when the oldest email that could be tried became due. */
 import type { Base } from '../../base.ts'
 import { oldestDue } from './oldest-due.sqlite.ts'
 

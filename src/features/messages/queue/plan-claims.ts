@@ -10,7 +10,7 @@ import type { Throttle } from './throttle.ts'
 
 export type Claim = { lane: QueueLane; limit: number }
 
-/** Emails claimed in one transaction, from one lane in it, and lanes in all. */
+/** Per transaction: emails in all, emails of one lane, and lanes. */
 const BATCH = 400
 const LANE_BATCH = 100
 const MAX_LANES = 100

@@ -1,5 +1,5 @@
 /**
- * Lists and counts the mail of the queue, on the reader threads. Mail on its way is found through
+ * Lists and counts the mail of the queue, on the scan threads. Mail on its way is found through
  * the three partial indexes of `emails`: their terms are repeated as literals, because SQLite does
  * not match parameters with the terms of an index. The statements name the index; otherwise SQLite
  * would read the table to get the order by row number. Mail to one recipient is found through the
@@ -133,7 +133,7 @@ async function listEnded(
   let before = (newest?.number ?? 0) + 1
   const end = Math.max(0, before - maxRows)
   while (before > end && found.length < limitOf(filter)) {
-    const page = and(wanted(filter), isNumbered({ from: before - PAGE, before }))
+    const page = and(matches(filter), isNumbered({ from: before - PAGE, before }))
     found.push(...(await listRows({ store }, page, limitOf(filter) - found.length)))
     before -= PAGE
   }
@@ -182,7 +182,7 @@ function recipientRows(filter: QueueFilter): SQL {
     from contacts ${indexedBy('contacts_address')}
     cross join emails ${indexedBy('emails_contact')} on emails.contact_id = contacts.id
     where contacts.project_id in (select id from projects) and contacts.email = ${filter.recipient}
-      and ${wanted(filter)}`
+      and ${matches(filter)}`
   const domain = filter.recipient?.split('@').at(-1)
   const parsed = domain === undefined ? undefined : parseDomain(domain)
   const rows = [ofContacts, ...onTheWayRows({ ...filter, domain: parsed })]
@@ -195,7 +195,7 @@ function onTheWayRows(filter: QueueFilter): SQL[] {
   const parts = known === undefined ? [WAITING, SENDING, HELD] : [known]
   return parts.map(
     ({ index, term }) => sql`select ${rowNumber()} as number from emails ${indexedBy(index)}
-      where ${and(sql.raw(term), wanted(filter))}`,
+      where ${and(sql.raw(term), matches(filter))}`,
   )
 }
 
@@ -205,7 +205,7 @@ function isAmong(rows: SQL, filter: QueueFilter): SQL {
 }
 
 /** Received mail is never listed. */
-function wanted({ state, domain, senderDomain, recipient, projectId }: QueueFilter): SQL {
+function matches({ state, domain, senderDomain, recipient, projectId }: QueueFilter): SQL {
   const sender = `@${senderDomain}`
   const conditions = [
     state === undefined || state === 'ended' ? undefined : eq(emails.state, state),
@@ -248,10 +248,10 @@ export async function countEnded({ store }: Deps, filter: QueueFilter): Promise<
 export function endedCounts(filter: QueueFilter, before: number): SQL {
   const ended = { ...filter, state: 'ended' as const }
   return sql`select state, count(*) as count from emails
-    where ${and(isNumbered({ from: before - PAGE, before }), wanted(ended))} group by state`
+    where ${and(isNumbered({ from: before - PAGE, before }), matches(ended))} group by state`
 }
 
-/** How many emails stand in each state on the way. */
+/** The number of emails on their way, by state. */
 export async function countQueue({ store }: Deps): Promise<{ state: QueueState; count: number }[]> {
   const counts = await store.scan.get<Record<string, number>>(queueCounts())
   return queueStates.flatMap((state) => {

@@ -80,7 +80,9 @@ export function startQueue(core: QueueDeps, delivery: Deliverer): Queue {
     wake: pause.notify,
   }
   const upkeep = createUpkeep(state)
-  const stopListening = core.queueNotifier.listen((call) => handleNotice(state, call, upkeep.run))
+  const stopListening = core.queueNotifier.listen((notice) =>
+    handleNotice(state, notice, upkeep.run),
+  )
   // Without the database no outcome can be recorded, so the emails would be sent again.
   const stopRecalling = core.store.onFilesLost(delivery.recallAll)
   const renewal = setInterval(
@@ -106,13 +108,13 @@ export function startQueue(core: QueueDeps, delivery: Deliverer): Queue {
 
 function handleNotice(
   state: QueueState,
-  call: QueueNotice,
+  notice: QueueNotice,
   run: (act: () => Promise<unknown>) => void,
 ): void {
-  if (call === 'anywhere') {
+  if (notice === 'anywhere') {
     run(() => state.delivery.recall())
     run(() => state.reload().then(state.wake))
-  } else if (call !== 'capacity') state.lanes.note(call, call.dueAt)
+  } else if (notice !== 'capacity') state.lanes.note(notice, notice.dueAt)
   state.wake()
 }
 
@@ -164,7 +166,7 @@ async function guard<T>({ log }: Pick<Base, 'log'>, act: () => Promise<T>): Prom
   try {
     return await act()
   } catch (error) {
-    log.error({ error: describeError(error) }, 'the mail queue could not work')
+    log.error({ error: describeError(error) }, 'an operation of the mail queue failed')
     return undefined
   }
 }

@@ -2,7 +2,7 @@
 import type { Now } from '../../../clock.ts'
 
 export type Throttle = {
-  /** Null = no limit: the two functions below need not be called. */
+  /** Null = no limit: `allowance` and `spend` need not be called. */
   readonly emailsPerSecond: number | null
   /** The number of emails that may start now. */
   allowance(projectId: string): number
