@@ -1,6 +1,6 @@
 /**
- * The entry point of the store's threads. A thread runs scans, each in a snapshot of its own, or copies the
- * write-ahead log into the database file.
+ * The entry point of the store's threads. A thread runs scans, each in a snapshot of its own, or
+ * copies the write-ahead log into the database file.
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Connection, openConnection } from '../connection.ts'

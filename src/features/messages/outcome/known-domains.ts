@@ -1,7 +1,7 @@
 /**
  * Recipient domains that seem to exist: an attempt reached a mail server, or was deferred. If DNS
  * denies such a domain later, this may be a temporary mistake. Each domain is written once; a cache of
- * written domains saves the look-up for further mail.
+ * written domains saves the insert for further mail.
  */
 import { LRUCache } from 'lru-cache'
 import type { AttemptOutcome } from '../../../outbound/attempt.ts'
