@@ -15,6 +15,7 @@ import {
   toRenderSource,
 } from '../messages/delivery/source.ts'
 import { explainEmails } from '../messages/explain/explain-emails.ts'
+import { EXPLAINED_COLUMNS } from '../messages/explain/facts.ts'
 import { findLiveStateForProject } from '../messages/explain/project-live-status.ts'
 import type { Throttle } from '../messages/queue/throttle.ts'
 
@@ -37,27 +38,10 @@ export type ShownEmail = EventEmail &
 type Text = { subject: string; body: string | null; text: string | null }
 
 const stateColumns = {
-  id: emails.id,
-  projectId: emails.projectId,
-  recipient: emails.recipient,
-  recipientDomain: emails.recipientDomain,
-  state: emails.state,
-  status: emails.status,
-  queueClass: emails.queueClass,
-  dueAt: emails.dueAt,
-  retryAt: emails.retryAt,
-  leaseUntil: emails.leaseUntil,
-  heldAt: emails.heldAt,
-  attemptCount: emails.attemptCount,
-  error: emails.error,
+  ...EXPLAINED_COLUMNS,
   templateFaults: emails.templateFaults,
-  sentAt: emails.sentAt,
-  deliveredAt: emails.deliveredAt,
   openedAt: emails.openedAt,
   clickedAt: emails.clickedAt,
-  bouncedAt: emails.bouncedAt,
-  complainedAt: emails.complainedAt,
-  updatedAt: emails.updatedAt,
 }
 
 const listPlainTexts = statement((db) =>

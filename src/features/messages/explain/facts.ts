@@ -1,29 +1,31 @@
 /** The facts that explain an email, and the explanation. */
-import type { Attempt, Email, Hold } from '../../../store/schema/messages.ts'
+import { type Attempt, type Email, emails, type Hold } from '../../../store/schema/messages.ts'
 import type { Suppression } from '../../../store/schema/suppressions.ts'
 import type { LiveStatus } from './live-status.ts'
 
-export type ExplainedEmail = Pick<
-  Email,
-  | 'id'
-  | 'projectId'
-  | 'recipient'
-  | 'recipientDomain'
-  | 'state'
-  | 'status'
-  | 'queueClass'
-  | 'dueAt'
-  | 'retryAt'
-  | 'leaseUntil'
-  | 'heldAt'
-  | 'attemptCount'
-  | 'error'
-  | 'sentAt'
-  | 'deliveredAt'
-  | 'bouncedAt'
-  | 'complainedAt'
-  | 'updatedAt'
->
+/** The columns of an email that an explanation needs. */
+export const EXPLAINED_COLUMNS = {
+  id: emails.id,
+  projectId: emails.projectId,
+  recipient: emails.recipient,
+  recipientDomain: emails.recipientDomain,
+  state: emails.state,
+  status: emails.status,
+  queueClass: emails.queueClass,
+  dueAt: emails.dueAt,
+  retryAt: emails.retryAt,
+  leaseUntil: emails.leaseUntil,
+  heldAt: emails.heldAt,
+  attemptCount: emails.attemptCount,
+  error: emails.error,
+  sentAt: emails.sentAt,
+  deliveredAt: emails.deliveredAt,
+  bouncedAt: emails.bouncedAt,
+  complainedAt: emails.complainedAt,
+  updatedAt: emails.updatedAt,
+}
+
+export type ExplainedEmail = Pick<Email, keyof typeof EXPLAINED_COLUMNS>
 
 /** The attempt or report that decided the state of an email. */
 export type LastAttempt = Pick<

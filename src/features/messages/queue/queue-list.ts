@@ -13,7 +13,7 @@ import { and, eq, inArray, ne, type SQL, sql } from '../../../store/drizzle.ts'
 import { type Email, emails } from '../../../store/schema/messages.ts'
 import type { QueueState } from '../../../store/schema/words.ts'
 import type { Base } from '../../base.ts'
-import type { ExplainedEmail } from '../explain/facts.ts'
+import { EXPLAINED_COLUMNS, type ExplainedEmail } from '../explain/facts.ts'
 import { ANY_CLASS_TERM } from './any-class.ts'
 
 export type QueueFilter = {
@@ -67,26 +67,9 @@ const MAX_SEARCHED = 1_000_000
 const MAX_SEARCHED_FOR_RECIPIENT = 100_000
 
 const columns = {
-  id: emails.id,
-  projectId: emails.projectId,
-  recipient: emails.recipient,
-  recipientDomain: emails.recipientDomain,
+  ...EXPLAINED_COLUMNS,
   fromAddress: emails.fromAddress,
   subject: emails.subject,
-  state: emails.state,
-  status: emails.status,
-  queueClass: emails.queueClass,
-  dueAt: emails.dueAt,
-  retryAt: emails.retryAt,
-  leaseUntil: emails.leaseUntil,
-  heldAt: emails.heldAt,
-  attemptCount: emails.attemptCount,
-  error: emails.error,
-  sentAt: emails.sentAt,
-  deliveredAt: emails.deliveredAt,
-  bouncedAt: emails.bouncedAt,
-  complainedAt: emails.complainedAt,
-  updatedAt: emails.updatedAt,
 } satisfies Record<keyof QueuedEmail, unknown>
 
 type Deps = Pick<Base, 'store'>
