@@ -21,7 +21,8 @@ import { type Allowance, createMessageBuffer } from './message-buffer.ts'
 import { cannotStore, refusal, type SmtpRefusal, toRefusal } from './refusal.ts'
 import type { SubmissionReader } from './submission-reader.ts'
 
-export type SubmissionContext = Pick<
+/** The parts of the core that a submission uses. */
+export type SubmissionCore = Pick<
   Core,
   | 'config'
   | 'disk'
@@ -32,7 +33,9 @@ export type SubmissionContext = Pick<
   | 'counters'
   | 'now'
   | 'log'
-> & {
+>
+
+export type SubmissionContext = SubmissionCore & {
   limiter: RateLimiter
   reader: SubmissionReader
   failedLogins: FailedLogins

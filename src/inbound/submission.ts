@@ -15,21 +15,13 @@ import { createAllowance } from './message-buffer.ts'
 import { type MailService, type ServerParts, startMailService } from './service.ts'
 import type { SessionLimits } from './sessions.ts'
 import { createSubmissionReader, type ReaderOptions } from './submission-reader.ts'
-import { type SubmissionContext, submissionHandlers } from './submission-session.ts'
+import {
+  type SubmissionContext,
+  type SubmissionCore,
+  submissionHandlers,
+} from './submission-session.ts'
 
-export type SubmissionDeps = Pick<
-  Core,
-  | 'certificates'
-  | 'config'
-  | 'disk'
-  | 'store'
-  | 'directory'
-  | 'claims'
-  | 'queueNotifier'
-  | 'counters'
-  | 'now'
-  | 'log'
->
+export type SubmissionDeps = SubmissionCore & Pick<Core, 'certificates'>
 
 export type SubmissionOptions = {
   /** Shared with the HTTP API, since a message counts as a request. */

@@ -41,19 +41,7 @@ export type CurrentStep = {
    * `waiting` for a connection, `compose`, then the stages of a session. In stage `message` the
    * message is being written; `final-dot` waits for its reply.
    */
-  step:
-    | 'waiting'
-    | 'compose'
-    | 'connect'
-    | 'greeting'
-    | 'ehlo'
-    | 'starttls'
-    | 'auth'
-    | 'mail'
-    | 'rcpt'
-    | 'data'
-    | 'message'
-    | 'final-dot'
+  step: 'waiting' | 'compose' | Exclude<Stage, 'late'> | 'final-dot'
   /** Epoch ms. */
   since: number
   /** The server of the session; null while there is none. */
