@@ -42,7 +42,14 @@ import { createDestinations } from './routing/destinations.ts'
 import { createBrokenTls, createPoolChooser, createSourceChooser } from './routing/pool-settings.ts'
 import { createShaping, type SiteObservation } from './sites/shaping.ts'
 import { createSiteQueues } from './sites/site-queues.ts'
-import type { DeliveryProgress, SiteStatus } from './sites/site-status.ts'
+import {
+  type DeliveryProgress,
+  pauseOf,
+  reasonOf,
+  restrictionOf,
+  type SiteStatus,
+  statusOf,
+} from './sites/site-status.ts'
 import type { Timeouts } from './smtp/timeouts.ts'
 
 export type OutboundDeps = {
@@ -331,25 +338,8 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     const { pausedUntil } = shaping.restriction(site)
     const rateUntil = pausedUntil === null ? blockedUntil : 0
     const retryAt = Math.max(rateUntil, delayMs > 0 ? now() + delayMs : 0)
-    const reason = blockedUntil > 0 ? reasonOf(site) : own
+    const reason = blockedUntil > 0 ? reasonOf(shaping, site) : own
     return { emailId, kind: 'put back', site, retryAt: retryAt > 0 ? retryAt : null, reason }
-  }
-
-  function reasonOf(site: string): string {
-    const { pausedUntil, cause } = shaping.restriction(site)
-    const amount = pausedUntil === null ? 'little' : 'no'
-    return `${site} takes ${amount} mail now: ${cause?.text || 'no answer'}`
-  }
-
-  function restrictionOf(site: string): { triedAt: number; reason: string } | null {
-    const { pausedUntil, messagesPerMinute, cause } = shaping.restriction(site)
-    if (cause === null || (pausedUntil === null && messagesPerMinute === null)) return null
-    return { triedAt: cause.at, reason: reasonOf(site) }
-  }
-
-  function pauseOf(site: string): { until: number; reason: string } | null {
-    const { pausedUntil } = shaping.restriction(site)
-    return pausedUntil === null ? null : { until: pausedUntil, reason: reasonOf(site) }
   }
 
   /** Ends a task that no thread has; its result follows in a later turn of the event loop. */
@@ -423,18 +413,6 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     composing.recall(site)
   }
 
-  function statusOf(site: string): SiteStatus {
-    const { pausedUntil, ...restriction } = shaping.restriction(site)
-    return {
-      site,
-      connections: dispatcher.connectionsOf(site),
-      maxConnections: shaping.connections(site),
-      inFlight: queues.count(site),
-      blockedUntil: pausedUntil,
-      ...restriction,
-    }
-  }
-
   async function progressOf(emailId: string): Promise<DeliveryProgress | undefined> {
     for (const { tasks, since } of groups) {
       const task = tasks.find((one) => one.emailId === emailId)
@@ -462,15 +440,18 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     projectCapacity: (projectId, queueClass) => queues.roomOf(projectId, maxInFlight(queueClass)),
     siteOf: destinations.siteOf,
     blockedUntil: shaping.blockedUntil,
-    pauseOf,
-    restrictionOf,
+    pauseOf: (site) => pauseOf(shaping, site),
+    restrictionOf: (site) => restrictionOf(shaping, site),
     deliver,
     hasContentRoom: contentMemory.hasRoom,
     recall,
     preview: previews.preview,
     checkTemplate: checks.check,
     inFlight: () => queues.total() + composing.waiting(),
-    sites: () => [...new Set([...shaping.sites(), ...queues.busySites()])].map(statusOf),
+    sites: () =>
+      [...new Set([...shaping.sites(), ...queues.busySites()])].map((site) =>
+        statusOf({ shaping, queues, dispatcher }, site),
+      ),
     liftSite: shaping.lift,
     progressOf,
     stop,

@@ -1,5 +1,6 @@
-/** The status of sites and of deliveries in progress, for operators. */
+/** The status of sites and of deliveries in progress, and why a site takes no mail or little. */
 import type { CurrentStep } from '../attempt.ts'
+import type { Shaping } from './shaping.ts'
 
 /** The limits of a site now, and why they are not higher. */
 export type SiteStatus = {
@@ -29,4 +30,43 @@ export type DeliveryProgress = {
   peer: { host: string; address: string } | null
   /** Since when it is at that step; epoch ms. */
   since: number
+}
+
+/** Why a site takes no mail or little now. */
+export function reasonOf(shaping: Shaping, site: string): string {
+  const { pausedUntil, cause } = shaping.restriction(site)
+  const amount = pausedUntil === null ? 'little' : 'no'
+  return `${site} takes ${amount} mail now: ${cause?.text || 'no answer'}`
+}
+
+export function restrictionOf(
+  shaping: Shaping,
+  site: string,
+): { triedAt: number; reason: string } | null {
+  const { pausedUntil, messagesPerMinute, cause } = shaping.restriction(site)
+  if (cause === null || (pausedUntil === null && messagesPerMinute === null)) return null
+  return { triedAt: cause.at, reason: reasonOf(shaping, site) }
+}
+
+export function pauseOf(shaping: Shaping, site: string): { until: number; reason: string } | null {
+  const { pausedUntil } = shaping.restriction(site)
+  return pausedUntil === null ? null : { until: pausedUntil, reason: reasonOf(shaping, site) }
+}
+
+type Sources = {
+  shaping: Shaping
+  queues: { count(site: string): number }
+  dispatcher: { connectionsOf(site: string): number }
+}
+
+export function statusOf({ shaping, queues, dispatcher }: Sources, site: string): SiteStatus {
+  const { pausedUntil, ...restriction } = shaping.restriction(site)
+  return {
+    site,
+    connections: dispatcher.connectionsOf(site),
+    maxConnections: shaping.connections(site),
+    inFlight: queues.count(site),
+    blockedUntil: pausedUntil,
+    ...restriction,
+  }
 }
