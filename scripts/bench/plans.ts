@@ -1,17 +1,21 @@
 /** Shows the query plans (`EXPLAIN QUERY PLAN`) of the contact lists. */
 import { chooseQueries } from '../../src/features/contacts/list/list.ts'
 import type { ContactOrder, ContactScope } from '../../src/features/contacts/list/scope.ts'
-import { hitsOf, type Source } from '../../src/features/contacts/list/search.ts'
+import { type ContactSource, hitsOf } from '../../src/features/contacts/list/search.ts'
 import { compileSql } from '../../src/store/database.ts'
 import { type SQL, sql } from '../../src/store/drizzle.ts'
 import type { SeededServer } from './seeded-server.ts'
 
-type List = { name: string; scope?: Partial<ContactScope>; source?: Source } & Partial<ContactOrder>
+type List = {
+  name: string
+  scope?: Partial<ContactScope>
+  source?: ContactSource
+} & Partial<ContactOrder>
 
 const LIMIT = 101
 const condition = sql`json_extract(contacts.data, '$.plan') = 'pro'`
-const none: Source = { kind: 'none' }
-const hits: Source = hitsOf('"kel" AND "ell"', 10_000)
+const none: ContactSource = { kind: 'none' }
+const hits: ContactSource = hitsOf('"kel" AND "ell"', 10_000)
 
 const lists: readonly List[] = [
   { name: 'newest first' },

@@ -46,7 +46,7 @@ export function load({ terminal, configPath }: Context): Loaded {
 /** Warns about a user and keys of the sandbox, which other modes refuse. */
 async function findLeftovers(context: Context, config: Config): Promise<string[]> {
   if (config.delivery.mode === 'sandbox' || !existsSync(config.database.file)) return []
-  const { sandboxLeftovers } = await import('../features/accounts/sandbox.ts')
+  const { sandboxLeftovers } = await import('../features/accounts/sandbox-project.ts')
   const { users, projects } = await withCore(context, sandboxLeftovers)
   return [
     ...users.map(

@@ -58,12 +58,12 @@ export const settings = {
 
   'http.listen': setting(kind.listenAddress, '127.0.0.1:8080', 'Address and port of the HTTP API.'),
   'http.trusted_proxies': setting(
-    kind.listOf(kind.network),
+    kind.arrayOf(kind.network),
     [],
     'Addresses and networks of proxies whose X-Forwarded-For header is trusted.',
   ),
   'http.metrics_allow': setting(
-    kind.listOf(kind.network),
+    kind.arrayOf(kind.network),
     ['loopback'],
     'Addresses and networks that may read /metrics and the details of /health.',
   ),
@@ -104,7 +104,7 @@ export const settings = {
   ),
   'delivery.port': setting(kind.port, 25, 'Port of every MX host.'),
   'delivery.source_addresses': setting(
-    kind.listOf(kind.ipAddress),
+    kind.arrayOf(kind.ipAddress),
     [],
     'Local addresses to send from; empty: the system chooses.',
   ),
@@ -129,7 +129,7 @@ export const settings = {
     'Maximum number of messages sent over one connection.',
   ),
   'delivery.retry_schedule': setting(
-    kind.listOf(kind.duration, { min: 1 }),
+    kind.arrayOf(kind.duration, { min: 1 }),
     ['1m', '5m', '10m', '15m', '30m', '1h', '2h', '4h', '6h'],
     'Delays between attempts. The last one repeats; each varies by 15%.',
   ),
@@ -180,18 +180,18 @@ export const settings = {
   ),
 
   'dns.servers': setting(
-    kind.listOf(kind.dnsServer),
+    kind.arrayOf(kind.dnsServer),
     [],
     "DNS servers to query; empty: the system's.",
   ),
   'dns.canary': setting(
-    kind.listOf(kind.hostName),
+    kind.arrayOf(kind.hostName),
     ['gmail.com', 'outlook.com', 'yahoo.com', 'icloud.com'],
     'Mail domains that certainly exist. "No such domain" is believed only while one of them resolves; empty: always.',
   ),
 
   'inbound.listen': setting(
-    kind.listOf(kind.listenAddress),
+    kind.arrayOf(kind.listenAddress),
     [],
     'Addresses and ports for bounces, complaints and replies, such as "0.0.0.0:25".',
   ),
@@ -217,7 +217,7 @@ export const settings = {
   ),
 
   'submission.listen': setting(
-    kind.listOf(kind.listenAddressOrTls),
+    kind.arrayOf(kind.listenAddressOrTls),
     [],
     'Addresses and ports where programs submit mail over SMTP, such as "0.0.0.0:587" (STARTTLS) or "tls://0.0.0.0:465". The user name is pillarbox, the password a secret key.',
   ),
@@ -231,7 +231,7 @@ export const settings = {
   }),
 
   'sns.topic_arns': setting(
-    kind.listOf(kind.topicArn),
+    kind.arrayOf(kind.topicArn),
     [],
     'ARNs of the SNS topics whose messages are accepted; empty: none.',
   ),

@@ -15,7 +15,7 @@ import {
   type RecipientRefusal,
 } from '../features/receiving/accept/admit-recipient.ts'
 import {
-  hasRoom,
+  hasSpace,
   MAX_SERVER_MESSAGE_BYTES,
   MailboxFull,
 } from '../features/receiving/accept/quota.ts'
@@ -157,11 +157,11 @@ async function findExcess(
     if (sizeBytes > MAX_SERVER_MESSAGE_BYTES) return 'too-large'
     if (!context.serverMailLimit.allows(session.remoteAddress)) return 'too-often'
   }
-  const isRoom = await hasRoom(context, context.store.read, {
+  const fits = await hasSpace(context, context.store.read, {
     recipient,
     sizeBytes: sizeBytes || 1,
   })
-  return isRoom ? undefined : 'full'
+  return fits ? undefined : 'full'
 }
 
 /** Returns the SIZE parameter of MAIL (RFC 1870), 0 without it. */

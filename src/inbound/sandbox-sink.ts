@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { simpleParser } from 'mailparser'
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
 import type { Core } from '../features/core.ts'
-import { insertSandboxMessage } from '../features/messages/sandbox.ts'
+import { insertSandboxMessage } from '../features/messages/sandbox-messages.ts'
 
 export type SandboxSink = { port: number; stop(): Promise<void> }
 

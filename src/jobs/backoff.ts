@@ -8,7 +8,7 @@ const MAX_DELAY_MS = HOUR_MS
  * to a quarter shorter or longer at random, so that jobs that failed at the same time are not all due
  * at the same time.
  */
-export function retryDelayMs(attempts: number, random: () => number = Math.random): number {
+export function jobDelayMs(attempts: number, random: () => number = Math.random): number {
   const delayMs = Math.min(FIRST_DELAY_MS * 2 ** Math.max(0, attempts - 1), MAX_DELAY_MS)
   return Math.round(delayMs * (0.75 + random() / 2))
 }

@@ -33,7 +33,7 @@ const LOST_TEXT = 'The process ended while the job was running.'
 /** Claims up to `limit` due jobs, most urgent first. */
 export async function claimJobs(
   tx: Tx,
-  { kinds, onePerProject = false, limit, now, leaseUntil }: Claim,
+  { kinds, onePerProject = false, limit, now, leaseUntil }: JobClaim,
 ): Promise<Claimed[]> {
   const ids = sql`(${selectDue({ kinds, onePerProject }, { limit, now })})`
   const leaseId = newId()
@@ -51,7 +51,7 @@ export async function claimJobs(
   return claimed.map((job) => ({ ...job, leaseId })).sort(byUrgency)
 }
 
-export type Claim = {
+export type JobClaim = {
   kinds: readonly string[]
   /** False if absent. */
   onePerProject?: boolean

@@ -4,7 +4,7 @@
  * A rest of twice the batch's duration follows, so that the disk keeps up: otherwise the write-ahead
  * log would grow until writers have to wait.
  */
-export type Pace = {
+export type BatchPace = {
   /** The number of rows for the next batch. */
   size(): number
   /**
@@ -16,7 +16,7 @@ export type Pace = {
   batch<T>(act: () => Promise<T>, signal?: AbortSignal): Promise<T>
 }
 
-export type PaceOptions = {
+export type BatchPaceOptions = {
   first: number
   most: number
   /** 4 if absent. */
@@ -28,12 +28,12 @@ const DEFAULT_TARGET_MS = 4
 const REST_TIMES = 2
 const MAX_REST_MS = 1000
 
-export function createPace({
+export function createBatchPace({
   first,
   most,
   targetMs = DEFAULT_TARGET_MS,
   clock = () => performance.now(),
-}: PaceOptions): Pace {
+}: BatchPaceOptions): BatchPace {
   let size = first
   return {
     size: () => size,

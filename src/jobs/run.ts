@@ -2,7 +2,7 @@ import type { Now } from '../clock.ts'
 import { AppError, describeError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Store } from '../store/store.ts'
-import { retryDelayMs } from './backoff.ts'
+import { jobDelayMs } from './backoff.ts'
 import { type Claimed, completeJob, deleteSurplusJobs, failJob, reportProgress } from './job-row.ts'
 
 export type RunningJob = {
@@ -94,7 +94,7 @@ async function record({ store, now }: Deps, job: Claimed, outcome: Outcome): Pro
     return
   }
   const isLast = outcome.isFinal || job.attempts >= job.maxAttempts
-  const retryAt = isLast ? null : endedAt + retryDelayMs(job.attempts)
+  const retryAt = isLast ? null : endedAt + jobDelayMs(job.attempts)
   await store.write(async (tx) => {
     await failJob(tx, job, { error: outcome.error, retryAt, now: endedAt })
     if (isLast) await deleteSurplusJobs(tx, job)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { retryDelayMs } from '../../src/jobs/backoff.ts'
+import { jobDelayMs } from '../../src/jobs/backoff.ts'
 import { enqueueJob, findJob, type NewJob } from '../../src/jobs/enqueue.ts'
 import { claimJobs, deleteExpiredJobs, putBackLostJobs } from '../../src/jobs/job-row.ts'
 import { type JobsOptions, startJobs } from '../../src/jobs/jobs.ts'
@@ -216,15 +216,15 @@ test('a failing job is tried again after a growing delay and ends as failed', as
 
 test('delays double from a minute to an hour, a quarter shorter or longer', () => {
   assert.deepEqual(
-    [1, 2, 3, 6, 7, 50].map((attempts) => retryDelayMs(attempts, () => 0.5)),
+    [1, 2, 3, 6, 7, 50].map((attempts) => jobDelayMs(attempts, () => 0.5)),
     [60_000, 120_000, 240_000, 1_920_000, 3_600_000, 3_600_000],
   )
   assert.equal(
-    retryDelayMs(1, () => 0),
+    jobDelayMs(1, () => 0),
     45_000,
   )
   assert.equal(
-    retryDelayMs(1, () => 1),
+    jobDelayMs(1, () => 1),
     75_000,
   )
 })

@@ -1,7 +1,7 @@
 /** Lists and shows the mail that the sandbox kept instead of sending it. */
 import { formatInstant } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
-import { getSandboxMessage, listSandboxMessages } from '../../features/messages/sandbox.ts'
+import { getSandboxMessage, listSandboxMessages } from '../../features/messages/sandbox-messages.ts'
 import { decodeMessage } from '../../mail/decode-message.ts'
 import { type Context, type Input, type Result, UsageError, withCore } from '../engine/command.ts'
 import { formatTable, formatTime, shorten } from '../engine/text.ts'

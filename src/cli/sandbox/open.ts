@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { getSandboxMessage } from '../../features/messages/sandbox.ts'
+import { getSandboxMessage } from '../../features/messages/sandbox-messages.ts'
 import { type DecodedMessage, decodeMessage } from '../../mail/decode-message.ts'
 import { type Context, type Input, type Result, withCore } from '../engine/command.ts'
 import { readMessageNumber } from './messages.ts'

@@ -22,14 +22,14 @@ import { describePairFault } from './pair-fault.ts'
 /** PEM. */
 export type CertificatePair = { cert: Buffer; key: Buffer }
 
-export type Follower = (pair: CertificatePair) => void
+export type OnPairChange = (pair: CertificatePair) => void
 
 export type Certificates = {
   /**
    * Returns the listener's current pair, null without one; `onChange` gets each new usable pair.
    * @throws Error when the files cannot be read or do not belong together
    */
-  follow(listener: TlsListener, onChange: Follower): CertificatePair | null
+  follow(listener: TlsListener, onChange: OnPairChange): CertificatePair | null
   /** Days left for every followed listener; negative once the certificate has expired. */
   list(): { listener: TlsListener; daysLeft: number }[]
   stop(): void
@@ -44,7 +44,7 @@ type Deps = {
 
 type Followed = {
   files: TlsFiles
-  followers: Map<TlsListener, Follower>
+  followers: Map<TlsListener, OnPairChange>
   pair: CertificatePair
   /** Fingerprints of the files when last read successfully, and when last found unusable. */
   seen: string | undefined

@@ -93,7 +93,7 @@ export const duration: Kind<number> = textual(
 )
 
 /** A list; in the environment separated by commas, or a JSON array. */
-export function listOf<T>(kind: Kind<T>, { min = 0 } = {}): Kind<readonly T[]> {
+export function arrayOf<T>(kind: Kind<T>, { min = 0 } = {}): Kind<readonly T[]> {
   return {
     ...kind,
     expected: `a list${min > 0 ? ' that is not empty' : ''}, each ${kind.expected}`,

@@ -85,7 +85,7 @@ export async function listProjects({ store }: Pick<Base, 'store'>): Promise<Proj
 /** @throws AppError RESOURCE_NOT_FOUND */
 export async function getProject({ store }: Pick<Base, 'store'>, id: string): Promise<ProjectView> {
   const project = await store.read.select().from(projects).where(eq(projects.id, id)).get()
-  if (project === undefined) throw noSuchProject(id)
+  if (project === undefined) throw projectNotFound(id)
   return toProjectView(project)
 }
 
@@ -105,7 +105,7 @@ export async function updateProject(
       .returning()
     return row
   })
-  if (project === undefined) throw noSuchProject(id)
+  if (project === undefined) throw projectNotFound(id)
   return toProjectView(project)
 }
 
@@ -121,7 +121,7 @@ export async function regenerateKeys(
     const [row] = await tx.update(projects).set(change).where(eq(projects.id, id)).returning()
     return row
   })
-  if (project === undefined) throw noSuchProject(id)
+  if (project === undefined) throw projectNotFound(id)
   return { id, name: project.name, public: keys.publicKey, secret: keys.secretKey }
 }
 
@@ -131,7 +131,7 @@ export async function describeKeys(
   id: string,
 ): Promise<ProjectKeysView> {
   const project = await store.read.select().from(projects).where(eq(projects.id, id)).get()
-  if (project === undefined) throw noSuchProject(id)
+  if (project === undefined) throw projectNotFound(id)
   return toKeysView(project)
 }
 
@@ -188,6 +188,6 @@ function toProjectView(project: Project): ProjectView {
   }
 }
 
-function noSuchProject(id: string): AppError {
+function projectNotFound(id: string): AppError {
   return notFound('project', id, 'No project has this id.')
 }

@@ -50,7 +50,7 @@ export async function setPassword(deps: UserDeps, input: UserInput): Promise<Cre
   const [user] = await deps.store.write((tx) =>
     tx.update(users).set(change).where(eq(users.address, address)).returning({ id: users.id }),
   )
-  if (user === undefined) throw noSuchUser(address)
+  if (user === undefined) throw userNotFound(address)
   return { id: user.id, email: address, ...made }
 }
 
@@ -83,7 +83,7 @@ export async function insertUser(tx: Tx, { at, ...user }: NewUser): Promise<stri
 export async function getUserId(tx: Tx, text: string): Promise<string> {
   const address = parseUserAddress(text)
   const user = await tx.select({ id: users.id }).from(users).where(eq(users.address, address)).get()
-  if (user === undefined) throw noSuchUser(address)
+  if (user === undefined) throw userNotFound(address)
   return user.id
 }
 
@@ -100,6 +100,6 @@ function parseUserAddress(text: string): string {
   return parsed.address
 }
 
-function noSuchUser(address: string): AppError {
+function userNotFound(address: string): AppError {
   return notFound('user', address, 'No user has this email address.')
 }

@@ -30,7 +30,7 @@ export type ConditionReferences = {
   segments: string[]
 }
 
-export const MAX_DEPTH = 32
+export const MAX_CONDITION_DEPTH = 32
 export const MAX_FILTERS = 500
 const MAX_GROUPS = 500
 const MAX_BYTES = 128 * 1024
@@ -89,8 +89,8 @@ type JsonNode = { value: unknown; path: string; depth: number }
 
 function readCondition(walk: Walk, { value, path, depth }: JsonNode): Condition | undefined {
   const addError = errorsAt(walk.errors, path)
-  if (depth > MAX_DEPTH) {
-    addError('', 'too_big', `Conditions may be nested ${MAX_DEPTH} deep`)
+  if (depth > MAX_CONDITION_DEPTH) {
+    addError('', 'too_big', `Conditions may be nested ${MAX_CONDITION_DEPTH} deep`)
     return undefined
   }
   const fields = readObject(addError, { value, keys: ['logic', 'groups'] })

@@ -13,7 +13,7 @@ import {
 } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema/contacts.ts'
-import { formatDay, lowestTextOf, parseDataDate } from './dates.ts'
+import { dayOf, lowestTextOf, parseDataDate } from './dates.ts'
 import type { OperatorOf } from './operators.ts'
 
 export type DataFilter = {
@@ -66,7 +66,7 @@ function equals(field: DataField, value: unknown): SQL {
   if (typeof value === 'number') return equalsNumber(field, value)
   const text = String(value)
   const instant = parseDataDate(text)
-  if (instant !== undefined) return isOnDay(field, formatDay(instant))
+  if (instant !== undefined) return isOnDay(field, dayOf(instant))
   // SQLite returns lists and objects as JSON text.
   const isLikeJson = text.startsWith('[') || text.startsWith('{')
   const isEqual = sql`${field.value} = ${text}`

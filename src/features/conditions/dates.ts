@@ -15,7 +15,7 @@ export function startOfDay(instant: number): number {
 }
 
 /** `2026-01-31` */
-export function formatDay(instant: number): string {
+export function dayOf(instant: number): string {
   return toText(instant).slice(0, 10)
 }
 

@@ -29,7 +29,11 @@ export function readObject(
   }
   for (const key of Object.keys(value as JsonObject)) {
     if (keys.includes(key)) continue
-    addError(shorten(key), 'unrecognized_keys', `Unknown key; allowed are ${keys.join(', ')}`)
+    addError(
+      shortenForError(key),
+      'unrecognized_keys',
+      `Unknown key; allowed are ${keys.join(', ')}`,
+    )
   }
   return value as JsonObject
 }
@@ -41,7 +45,7 @@ export function nameType(value: unknown): string {
 }
 
 /** Shortens text of the request for an error message. */
-export function shorten(text: string): string {
+export function shortenForError(text: string): string {
   return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`
 }
 

@@ -6,7 +6,7 @@ import {
   type JsonObject,
   nameType,
   readObject,
-  shorten,
+  shortenForError,
   suggest,
 } from './field-errors.ts'
 import type { Unit } from './operators.ts'
@@ -77,7 +77,7 @@ function readTarget(
   const parsedField = parseField({ field, operator })
   // Without an operator, a bare name may be the name of an event.
   if (parsedField === undefined && isOperator(operator)) {
-    addError('field', 'custom', explainField({ field: shorten(field), operator }))
+    addError('field', 'custom', explainField({ field: shortenForError(field), operator }))
   }
   return parsedField
 }

@@ -1,5 +1,5 @@
 /** The JSON schema of conditions for the API's description; `parseCondition` validates. */
-import { MAX_DEPTH, MAX_FILTERS } from './condition.ts'
+import { MAX_CONDITION_DEPTH, MAX_FILTERS } from './condition.ts'
 import { OPERATORS, UNITS } from './operators.ts'
 
 const FILTER = {
@@ -24,7 +24,7 @@ const FILTER = {
 
 const NESTED = {
   type: 'object',
-  description: `Another condition that must hold as well; at most ${MAX_DEPTH} levels deep`,
+  description: `Another condition that must hold as well; at most ${MAX_CONDITION_DEPTH} levels deep`,
 } as const
 
 export const CONDITION_JSON_SCHEMA = {

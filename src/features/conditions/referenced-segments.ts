@@ -8,7 +8,7 @@ import { and, eq, inArray } from '../../store/drizzle.ts'
 import { segments } from '../../store/schema/segments.ts'
 import type { Base } from '../base.ts'
 import { type Condition, listReferences } from './condition.ts'
-import { shorten } from './field-errors.ts'
+import { shortenForError } from './field-errors.ts'
 
 export type ReferencedSegment = {
   id: string
@@ -53,7 +53,7 @@ export async function loadReferencedSegments(
 export function requireSegment(known: ReferencedSegments, id: string): ReferencedSegment {
   const segment = known.get(id)
   if (segment !== undefined) return segment
-  throw new AppError('BAD_REQUEST', `There is no segment "${shorten(id)}" in this project.`)
+  throw new AppError('BAD_REQUEST', `There is no segment "${shortenForError(id)}" in this project.`)
 }
 
 async function findSegments(
@@ -102,7 +102,7 @@ function refuseLoops(
 }
 
 function loop(name: string): AppError {
-  const text = `The segments refer to each other in a loop, by way of "${shorten(name)}".`
+  const text = `The segments refer to each other in a loop, by way of "${shortenForError(name)}".`
   return new AppError('BAD_REQUEST', text)
 }
 

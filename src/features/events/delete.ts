@@ -4,7 +4,7 @@
  */
 import { AppError } from '../../errors.ts'
 import { enqueueForProject } from '../../jobs/enqueue-for-project.ts'
-import { createPace } from '../../jobs/pace.ts'
+import { createBatchPace } from '../../jobs/pace.ts'
 import { loadProgress, saveProgress } from '../../jobs/progress.ts'
 import type { RunningJob } from '../../jobs/run.ts'
 import { findJobStatus, type JobStatus } from '../../jobs/status.ts'
@@ -66,7 +66,7 @@ export async function deleteEvents(
 /** Runs the job. */
 export async function runEventDeletion(deps: Deps, job: RunningJob): Promise<Progress> {
   const work = job.payload as DeletionPayload
-  const pace = createPace({ first: FIRST_BATCH, most: MAX_BATCH })
+  const pace = createBatchPace({ first: FIRST_BATCH, most: MAX_BATCH })
   let state = (await loadProgress<Progress>(deps.store.read, job.id)) ?? { deletedCount: 0 }
   for (;;) {
     job.signal.throwIfAborted()

@@ -39,7 +39,7 @@ export type FollowerOptions = {
   handle(tx: Tx, events: EventRow[]): Promise<void>
 }
 
-export type Follower = {
+export type EventFollower = {
   /** Resolves when all events committed before the call are handled; rejects after `stop`. */
   caughtUp(): Promise<void>
   /** Finishes the current batch. */
@@ -82,7 +82,7 @@ const listEventsAfter = statement((db) =>
     .limit(parameter('limit')),
 )
 
-export function startFollower(deps: Deps, options: FollowerOptions): Follower {
+export function startFollower(deps: Deps, options: FollowerOptions): EventFollower {
   const { store, log } = deps
   const most = options.batch ?? DEFAULT_BATCH
   const stopping = Promise.withResolvers<void>()

@@ -14,7 +14,10 @@ export type EventView = {
   createdAt: string
 }
 
-export function toEventView(event: Omit<EventRow, 'seq'>, email?: ShownEmail | null): EventView {
+export function toEventView(
+  event: Omit<EventRow, 'seq'>,
+  email?: EventViewEmail | null,
+): EventView {
   const { id, name, projectId, contactId, emailId, createdAt } = event
   return {
     id,
@@ -28,9 +31,9 @@ export function toEventView(event: Omit<EventRow, 'seq'>, email?: ShownEmail | n
 }
 
 /** `received`: the content of received mail. */
-export type ShownEmail = EventEmail & { received: ReceivedContent | null }
+export type EventViewEmail = EventEmail & { received: ReceivedContent | null }
 
-function dataOf(event: Pick<EventRow, 'name' | 'data'>, { received, ...email }: ShownEmail) {
+function dataOf(event: Pick<EventRow, 'name' | 'data'>, { received, ...email }: EventViewEmail) {
   const data = emailEventData(event, email)
   return event.name === 'email.received' ? { ...data, ...toReceivedData(received) } : data
 }

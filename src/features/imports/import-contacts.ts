@@ -6,7 +6,7 @@ import type { Base } from '../base.ts'
 import { parseData } from '../contacts/write/data.ts'
 import type { ContactEntry } from '../contacts/write/upsert.ts'
 import { upsertValidContacts } from '../contacts/write/upsert.ts'
-import { type CellRules, readCell, readText } from './csv/cell.ts'
+import { type CellRules, readCell, readCellText } from './csv/cell.ts'
 import { type Header, keyOf, pickCell } from './csv/header.ts'
 import type { Cell, CsvRecord } from './csv/parser.ts'
 import type { ImportPayload } from './import-file.ts'
@@ -66,7 +66,7 @@ function contactHandler({ now }: Pick<Deps, 'now'>, job: RunningJob): RowHandler
 export function readAddress(record: CsvRecord, header: Header): ParsedAddress {
   const cell = pickCell(record, header.columns.get('email'), header)
   if (cell === undefined) throw invalidField('email', 'required', 'There is no email address')
-  const address = parseAddress(readText(cell, header))
+  const address = parseAddress(readCellText(cell, header))
   if (address === undefined) throw invalidField('email', 'invalid_string', 'Not an email address')
   return address
 }
@@ -76,7 +76,7 @@ const TRUE_WORDS = new Set(['true', '1', 'yes'])
 /** Any other word means false; an empty cell keeps the state. */
 function readSubscribed(record: CsvRecord, header: Header): boolean | undefined {
   const cell = pickCell(record, header.columns.get('subscribed'), header)
-  return cell && TRUE_WORDS.has(readText(cell, header).toLowerCase())
+  return cell && TRUE_WORDS.has(readCellText(cell, header).toLowerCase())
 }
 
 /** @throws AppError VALIDATION_ERROR for data that breaks a limit */
@@ -96,5 +96,5 @@ function readChanges(
 
 /** A locale stays a text: `no` is Norwegian, not false. */
 function readValue(key: string, cell: Cell, rules: CellRules): unknown {
-  return key === 'locale' ? readText(cell, rules) : readCell(cell, rules)
+  return key === 'locale' ? readCellText(cell, rules) : readCell(cell, rules)
 }

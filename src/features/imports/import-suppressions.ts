@@ -7,7 +7,7 @@ import type { ParsedAddress } from '../../mail/address/address.ts'
 import type { SuppressionReason } from '../../store/schema/words.ts'
 import type { Base } from '../base.ts'
 import { suppressAddresses } from '../suppressions/add.ts'
-import { readText } from './csv/cell.ts'
+import { readCellText } from './csv/cell.ts'
 import { type Header, pickCell } from './csv/header.ts'
 import type { CsvRecord } from './csv/parser.ts'
 import { type ImportResult, readAddress, toResult } from './import-contacts.ts'
@@ -74,7 +74,7 @@ function suppressionHandler({ now }: Pick<Deps, 'now'>, job: RunningJob): RowHan
 function readReason(record: CsvRecord, header: Header): Pick<Row, 'reason' | 'source'> {
   const cell = pickCell(record, header.columns.get('data.reason'), header)
   if (cell === undefined) return { reason: 'MANUAL', source: 'import' }
-  const text = readText(cell, header)
+  const text = readCellText(cell, header)
   const reason = REASON_BY_WORD.get(text.toLowerCase().replaceAll(/[\s_-]+/g, ' '))
   if (reason !== undefined) return { reason, source: 'import' }
   return { reason: 'MANUAL', source: `import: ${text.slice(0, MAX_SOURCE_LENGTH)}` }

@@ -2,7 +2,7 @@
  * The registry of references: which definitions of a project use a template, a segment, an event, a
  * field of contacts or a sending domain. The usage routes read it, and so does each deletion that is
  * refused while something uses its object. A feature with a table that refers to one of these adds
- * a row to `SOURCES`. `test/features/references/registry.test.ts` fails while the schema has such a
+ * a row to `REFERENCE_SOURCES`. `test/features/references/registry.test.ts` fails while the schema has such a
  * column that is missing here.
  */
 import { contains } from '../../store/dialect.ts'
@@ -29,7 +29,7 @@ export type References = Record<Label, Reference[]>
 /** `limit`: how many users of each kind to find at most; all if absent. */
 export type ReferenceQuery = { projectId: string; referent: Referent; limit?: number | undefined }
 
-export type Source = {
+export type ReferenceSource = {
   /** Table and column, as in the database. */
   column: string
   label: Label
@@ -45,7 +45,7 @@ type Queries = Pick<Tx, 'select'>
 
 const LABELS = ['segments', 'templates', 'campaigns', 'workflows', 'workflowSteps'] as const
 
-export const SOURCES: readonly Source[] = [
+export const REFERENCE_SOURCES: readonly ReferenceSource[] = [
   {
     column: 'segments.condition',
     label: 'segments',
@@ -64,7 +64,7 @@ export const SOURCES: readonly Source[] = [
 export async function findReferences(
   queries: Queries,
   query: ReferenceQuery,
-  sources: readonly Source[] = SOURCES,
+  sources: readonly ReferenceSource[] = REFERENCE_SOURCES,
 ): Promise<References> {
   const found: References = {
     segments: [],

@@ -22,7 +22,7 @@ export async function requireReferences(
   for (const id of reached) {
     if (id === ofSegmentId) throw new AppError('BAD_REQUEST', 'A segment cannot depend on itself.')
     const segment = await findSegment(tx, { projectId, id })
-    if (segment === undefined && named.has(id)) throw noSuchReference(id)
+    if (segment === undefined && named.has(id)) throw referenceNotFound(id)
     for (const next of segmentsOf(segment?.condition ?? null)) reached.add(next)
   }
 }
@@ -34,7 +34,7 @@ function segmentsOf(condition: unknown): string[] {
   return condition === null ? [] : listReferences(condition as Condition).segments
 }
 
-function noSuchReference(id: string): AppError {
+function referenceNotFound(id: string): AppError {
   const text = 'The condition refers to a segment that this project does not have.'
   return new AppError('BAD_REQUEST', text, { details: { resource: 'segment', id } })
 }

@@ -9,7 +9,7 @@ import type { MessageIds } from './notification.ts'
 
 const columns = { id: emails.id, recipient: emails.recipient, state: emails.state }
 
-export const findByProviderId = statement((db) =>
+export const findReportedByProviderId = statement((db) =>
   db
     .select(columns)
     .from(emails)
@@ -31,7 +31,7 @@ const findOwn = statement((db) =>
 )
 
 /** The second term is the condition of the partial index. */
-export const findByMessageId = statement((db) =>
+export const findReportedByMessageId = statement((db) =>
   db
     .select(columns)
     .from(emails)
@@ -46,7 +46,7 @@ export const findByMessageId = statement((db) =>
     .limit(1),
 )
 
-export type ReportedEmail = RowOf<typeof findByProviderId>
+export type ReportedEmail = RowOf<typeof findReportedByProviderId>
 
 /** Returns undefined when no email that we sent has one of these ids. */
 export async function findReportedEmail(
@@ -54,14 +54,14 @@ export async function findReportedEmail(
   { providerIds, messageIds }: MessageIds,
 ): Promise<ReportedEmail | undefined> {
   for (const providerId of providerIds) {
-    const email = await store.read.find(findByProviderId, { providerId })
+    const email = await store.read.find(findReportedByProviderId, { providerId })
     if (email !== undefined) return email
   }
   for (const messageId of messageIds) {
     const id = messageId.slice(0, 36)
     const email =
       (isUuid(id) ? await store.read.find(findOwn, { id, messageId }) : undefined) ??
-      (await store.read.find(findByMessageId, { messageId }))
+      (await store.read.find(findReportedByMessageId, { messageId }))
     if (email !== undefined) return email
   }
   return undefined

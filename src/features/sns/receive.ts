@@ -24,12 +24,12 @@ import type { Base } from '../base.ts'
 import { recordReports } from '../messages/outcome/record-reports.ts'
 import { recordHits } from '../tracking/record-hits.ts'
 import { acceptReceivedMail } from './accept-mail.ts'
-import { type Certificates, createCertificates } from './certificates.ts'
 import { confirmSubscription } from './confirm-subscription.ts'
 import { findReportedEmail } from './find-email.ts'
 import { parseSnsMessage, type SnsMessage, signedText } from './message.ts'
 import { parseNotification } from './notification.ts'
 import { processOnce } from './processed-messages.ts'
+import { createSigningCertificates, type SigningCertificates } from './signing-certificates.ts'
 import { toReportsAndHits } from './to-reports.ts'
 import { untrusted } from './untrusted.ts'
 import { parseCertificateUrl } from './urls.ts'
@@ -51,7 +51,7 @@ const MAX_AGE_MS = 2 * HOUR_MS
 const MAX_AHEAD_MS = 15 * MINUTE_MS
 
 export function createSnsReceiver(deps: SnsDeps): SnsReceiver {
-  const certificates = createCertificates(deps)
+  const certificates = createSigningCertificates(deps)
   return {
     isOpen: deps.config.sns.topicArns.length > 0,
     async receive(body) {
@@ -68,7 +68,7 @@ export function createSnsReceiver(deps: SnsDeps): SnsReceiver {
 /** @throws AppError FORBIDDEN, EXTERNAL_SERVICE_ERROR */
 async function authenticate(
   { config, now }: SnsDeps,
-  certificates: Certificates,
+  certificates: SigningCertificates,
   message: SnsMessage,
 ): Promise<void> {
   const { topicArn, at, signatureVersion, signature, signingCertUrl } = message

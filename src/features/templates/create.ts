@@ -1,6 +1,6 @@
 import { newId } from '../../store/ids.ts'
 import { templates } from '../../store/schema/messages.ts'
-import type { ContentType } from '../../store/schema/words.ts'
+import type { ContentClass } from '../../store/schema/words.ts'
 import type { Base } from '../base.ts'
 import {
   checkFields,
@@ -13,7 +13,7 @@ import { type TemplateView, toTemplateView } from './view.ts'
 type Mandatory = Pick<TemplateFields, 'name' | 'subject' | 'body' | 'from'>
 export type NewTemplate = { projectId: string } & Omit<TemplateChanges, keyof Mandatory> & Mandatory
 
-const DEFAULT_TYPE: ContentType = 'MARKETING'
+const DEFAULT_TYPE: ContentClass = 'MARKETING'
 
 /** @throws AppError VALIDATION_ERROR, BAD_REQUEST (template syntax), FORBIDDEN (sender domain) */
 export async function createTemplate(

@@ -3,13 +3,13 @@
 export type TemplateOrder = { sort: 'name' | 'createdAt' | 'updatedAt'; dir: 'asc' | 'desc' }
 
 /** Epoch ms, or the name in lower case. */
-export type SortKey = string | number
+export type TemplateSortKey = string | number
 
-export type CursorPosition = { id: string; sortKey: SortKey }
+export type CursorPosition = { id: string; sortKey: TemplateSortKey }
 
 const CURSOR_PATTERN = /^(name|createdAt|updatedAt)\.(asc|desc)\.([0-9a-f-]{36})\.([\w-]+)$/
 
-export function formatCursor(
+export function formatTemplateCursor(
   { sort, dir }: TemplateOrder,
   { id, sortKey }: CursorPosition,
 ): string {
@@ -18,7 +18,10 @@ export function formatCursor(
 }
 
 /** Returns undefined for an unknown cursor and for a cursor of a list in another order. */
-export function parseCursor(order: TemplateOrder, cursor: string): CursorPosition | undefined {
+export function parseTemplateCursor(
+  order: TemplateOrder,
+  cursor: string,
+): CursorPosition | undefined {
   const [, sort, dir, id, key] = CURSOR_PATTERN.exec(cursor) ?? []
   if (sort !== order.sort || dir !== order.dir) return undefined
   if (id === undefined || key === undefined) return undefined

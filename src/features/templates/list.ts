@@ -19,12 +19,17 @@ import {
   sql,
 } from '../../store/drizzle.ts'
 import { type Template, templates } from '../../store/schema/messages.ts'
-import type { ContentType } from '../../store/schema/words.ts'
+import type { ContentClass } from '../../store/schema/words.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
 import { limitPageBytes } from '../events/page-bytes.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_SEARCH_LENGTH } from '../limits.ts'
-import { formatCursor, parseCursor, type SortKey, type TemplateOrder } from './cursor.ts'
+import {
+  formatTemplateCursor,
+  parseTemplateCursor,
+  type TemplateOrder,
+  type TemplateSortKey,
+} from './cursor.ts'
 import { isTemplate } from './get.ts'
 import { type TemplateView, toTemplateView } from './view.ts'
 
@@ -35,7 +40,7 @@ export type TemplateQuery = {
   /** Counts from 1; instead of a cursor. */
   page?: number | undefined
   cursor?: string | undefined
-  type?: ContentType | undefined
+  type?: ContentClass | undefined
   /** Part of the name, description or subject; letter case is ignored. */
   search?: string | undefined
   sort?: TemplateOrder['sort'] | undefined
@@ -55,10 +60,10 @@ type Deps = Pick<Base, 'store'>
 /** Reading a body of this length takes about a millisecond. */
 const MAX_CHARACTERS_AT_ONCE = 128 * 1024
 
-const SORT_KEYS: Record<TemplateOrder['sort'], SQL<SortKey>> = {
-  name: sql<SortKey>`lower(${templates.name})`,
-  createdAt: sql<SortKey>`${templates.createdAt}`,
-  updatedAt: sql<SortKey>`${templates.updatedAt}`,
+const SORT_KEYS: Record<TemplateOrder['sort'], SQL<TemplateSortKey>> = {
+  name: sql<TemplateSortKey>`lower(${templates.name})`,
+  createdAt: sql<TemplateSortKey>`${templates.createdAt}`,
+  updatedAt: sql<TemplateSortKey>`${templates.updatedAt}`,
 }
 
 const { body, ...columns } = getTableColumns(templates)
@@ -85,7 +90,7 @@ export async function listTemplates(deps: Deps, query: TemplateQuery): Promise<T
       page.map(({ template }) => template),
     ),
     total: query.cursor === undefined ? await countAll(deps, query) : 0,
-    cursor: hasMore && last ? formatCursor(order, { ...last, id: last.template.id }) : null,
+    cursor: hasMore && last ? formatTemplateCursor(order, { ...last, id: last.template.id }) : null,
     hasMore,
   }
 }
@@ -149,7 +154,7 @@ async function behindCursor(
   order: TemplateOrder,
 ): Promise<SQL | undefined> {
   if (cursor === undefined) return undefined
-  const { id, sortKey } = parseCursor(order, cursor) ?? { id: cursor, sortKey: undefined }
+  const { id, sortKey } = parseTemplateCursor(order, cursor) ?? { id: cursor, sortKey: undefined }
   const key = sortKey ?? (await findSortKey(deps, { projectId, id }, order))
   const than = order.dir === 'asc' ? sql`>` : sql`<`
   return sql`(${SORT_KEYS[order.sort]}, ${templates.id}) ${than} (${key}, ${id})`
@@ -160,7 +165,7 @@ async function findSortKey(
   { store }: Deps,
   target: { projectId: string; id: string },
   { sort }: TemplateOrder,
-): Promise<SortKey> {
+): Promise<TemplateSortKey> {
   const row = await store.read
     .select({ sortKey: SORT_KEYS[sort] })
     .from(templates)

@@ -9,7 +9,7 @@ import type { CheckedTemplate } from '../../outbound/composing/template-checks.t
 import { and, eq } from '../../store/drizzle.ts'
 import { domains } from '../../store/schema/domains.ts'
 import type { Template } from '../../store/schema/messages.ts'
-import type { ContentType } from '../../store/schema/words.ts'
+import type { ContentClass } from '../../store/schema/words.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import { MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH } from '../limits.ts'
@@ -24,7 +24,7 @@ export type TemplateFields = {
   from: ParsedAddress
   fromName: string | null
   replyTo: ParsedAddress | null
-  type: ContentType
+  type: ContentClass
 }
 
 /** Some of the fields; undefined means absent. */
@@ -45,7 +45,7 @@ const TEXT_RULES: Record<'name' | 'description' | 'subject' | 'body' | 'fromName
   fromName: { min: 0, max: MAX_FROM_NAME_LENGTH, isLine: true },
 }
 
-const TYPES: readonly string[] = ['TRANSACTIONAL', 'MARKETING', 'HEADLESS'] satisfies ContentType[]
+const TYPES: readonly string[] = ['TRANSACTIONAL', 'MARKETING', 'HEADLESS'] satisfies ContentClass[]
 const TOO_COMPLEX = 'The template takes too much time or memory to parse'
 const CONTROL_CHARACTER = /[\x00-\x08\x0a-\x1f\x7f]/
 

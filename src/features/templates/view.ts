@@ -2,7 +2,7 @@
 import { formatInstant } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
 import type { Template } from '../../store/schema/messages.ts'
-import type { ContentType } from '../../store/schema/words.ts'
+import type { ContentClass } from '../../store/schema/words.ts'
 
 export type TemplateView = {
   id: string
@@ -13,7 +13,7 @@ export type TemplateView = {
   from: string
   fromName: string | null
   replyTo: string | null
-  type: ContentType
+  type: ContentClass
   projectId: string
   createdAt: string
   updatedAt: string

@@ -5,7 +5,7 @@
  */
 import { displayDomain, type ParsedAddress } from '../../mail/address/address.ts'
 import type { DomainFacts } from './domain-facts.ts'
-import type { KnownDomains } from './domain-lists/domain-lists.ts'
+import type { DomainTraits } from './domain-lists/domain-lists.ts'
 import { suggestDomain } from './suggest-domain.ts'
 
 export type Verification = {
@@ -57,7 +57,7 @@ export type DomainEvidence = {
   /** In A-labels. */
   domain: string
   facts: DomainFacts
-  known: KnownDomains
+  known: DomainTraits
 }
 
 /** Takes a hundred times as long as `assessAddress`: call it once per domain. */

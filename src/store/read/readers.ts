@@ -9,7 +9,7 @@ import type { Run } from '../database.ts'
 import { databaseError } from '../database-error.ts'
 import { createScanQueue, type ScanCaller } from './scan-queue.ts'
 import type { StoreThread } from './thread.ts'
-import type { Query, ThreadSettings } from './thread-messages.ts'
+import type { Query, StoreThreadSettings } from './thread-messages.ts'
 
 export type Readers = {
   run: Run
@@ -33,7 +33,7 @@ const RETRY_AFTER_SECONDS = 5
 /** Scans without a caller: work of the server itself, and commands. */
 const SYSTEM: ScanCaller = { key: '', isJob: false }
 
-export function createReaders({ path }: ThreadSettings, threads: readonly Thread[]): Readers {
+export function createReaders({ path }: StoreThreadSettings, threads: readonly Thread[]): Readers {
   const callers = new AsyncLocalStorage<ScanCaller>()
   /** Callers whose first scan was admitted: their further scans are not refused. */
   const admitted = new WeakSet([SYSTEM])
@@ -47,8 +47,8 @@ export function createReaders({ path }: ThreadSettings, threads: readonly Thread
 
   function refusal(caller: ScanCaller): AppError | undefined {
     if (isStopped) return closed()
-    const hasRoom = caller.isJob || queue.countWaiting(caller) < MAX_WAITING
-    if (!hasRoom && !admitted.has(caller)) return crowded()
+    const isWithinLimit = caller.isJob || queue.countWaiting(caller) < MAX_WAITING
+    if (!isWithinLimit && !admitted.has(caller)) return crowded()
     admitted.add(caller)
     return undefined
   }

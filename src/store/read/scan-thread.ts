@@ -8,10 +8,10 @@ import { sqliteCode } from '../database-error.ts'
 import type {
   Checkpoint,
   Query,
+  StoreThreadSettings,
   ThreadFailure,
   ThreadReply,
   ThreadRequest,
-  ThreadSettings,
 } from './thread-messages.ts'
 
 const BUSY_TIMEOUT_MS = 1000
@@ -23,9 +23,9 @@ const MAX_PASSES = 6
 
 type Work = { [kind in ThreadRequest['kind']]?: Connection }
 
-serve(workerData as ThreadSettings)
+serve(workerData as StoreThreadSettings)
 
-function serve(settings: ThreadSettings): void {
+function serve(settings: StoreThreadSettings): void {
   const connections: Work = {}
   parentPort?.on('message', (request: ThreadRequest | null) => {
     if (request) return parentPort?.postMessage(answer(settings, connections, request))
@@ -35,7 +35,11 @@ function serve(settings: ThreadSettings): void {
   })
 }
 
-function answer(settings: ThreadSettings, connections: Work, request: ThreadRequest): ThreadReply {
+function answer(
+  settings: StoreThreadSettings,
+  connections: Work,
+  request: ThreadRequest,
+): ThreadReply {
   const { id, kind } = request
   try {
     if (kind === 'query') {
@@ -57,7 +61,7 @@ function query(connection: Connection, { text, params, shape }: Query): unknown 
   return connection.run(text, params, shape)
 }
 
-function openWritable(settings: ThreadSettings): Connection {
+function openWritable(settings: StoreThreadSettings): Connection {
   const connection = openConnection({ ...settings, busyTimeoutMs: READER_WAIT_MS })
   connection.script('PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = FULL')
   return connection

@@ -1,7 +1,7 @@
 /** The messages between the main thread and the store's threads. */
 import type { Shape } from '../connection.ts'
 
-export type ThreadSettings = { path: string; nativeBinding: string | undefined }
+export type StoreThreadSettings = { path: string; nativeBinding: string | undefined }
 
 export type Query = { kind: 'query'; text: string; params: unknown[]; shape: Shape }
 

@@ -9,9 +9,9 @@ import { databaseError, queryError } from '../database-error.ts'
 import type {
   Checkpoint,
   Query,
+  StoreThreadSettings,
   ThreadFailure,
   ThreadReply,
-  ThreadSettings,
 } from './thread-messages.ts'
 
 export type StoreThread = {
@@ -28,7 +28,7 @@ type Waiting = { resolve(result: unknown): void; reject(error: unknown): void }
 
 /** `start` is for tests. */
 export function createThread(
-  settings: ThreadSettings,
+  settings: StoreThreadSettings,
   start: () => Worker = () => startThread('scan', { workerData: settings }),
 ): StoreThread {
   const waiting = new Map<number, Waiting>()

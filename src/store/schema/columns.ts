@@ -3,10 +3,10 @@
  * text, instants integer epoch milliseconds (columns ending in _at), booleans integers, JSON text.
  */
 import { customType, integer, text } from '../drizzle.ts'
-import { packSteps, type StoredStep, unpackSteps } from './steps.ts'
+import { packSteps, type StoredStep, unpackSteps } from './packed-steps.ts'
 
 export const bool = (name: string) => integer(name, { mode: 'boolean' })
-export const json = (name: string) => text(name, { mode: 'json' })
+export const jsonColumn = (name: string) => text(name, { mode: 'json' })
 export const stepList = customType<{ data: StoredStep[]; driverData: string }>({
   dataType: () => 'text',
   toDriver: packSteps,

@@ -1,7 +1,7 @@
 /** Contacts, the fields of their data, and those that the search index still lacks. */
 import { type InferSelectModel, integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
-import { bool, json } from './columns.ts'
-import type { FieldKind } from './words.ts'
+import { bool, jsonColumn } from './columns.ts'
+import type { ValueKind } from './words.ts'
 
 export const contacts = sqliteTable('contacts', {
   /** The order of lists and walks; not part of the API. */
@@ -10,7 +10,7 @@ export const contacts = sqliteTable('contacts', {
   projectId: text('project_id').notNull(),
   address: text('email').notNull(),
   subscribed: bool('subscribed').notNull(),
-  data: json('data').$type<ContactData>(),
+  data: jsonColumn('data').$type<ContactData>(),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
 })
@@ -20,7 +20,7 @@ export const contactFields = sqliteTable(
   {
     projectId: text('project_id').notNull(),
     key: text('key').notNull(),
-    kind: text('kind').$type<FieldKind>().notNull(),
+    kind: text('kind').$type<ValueKind>().notNull(),
     contacts: integer('contacts').notNull(),
   },
   (table) => [primaryKey({ columns: [table.projectId, table.key, table.kind] })],

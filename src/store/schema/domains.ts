@@ -1,6 +1,6 @@
 /** Sending domains with their keys and the state of their DNS records. */
 import { type InferSelectModel, integer, sqliteTable, text } from '../drizzle.ts'
-import { bool, json } from './columns.ts'
+import { bool, jsonColumn } from './columns.ts'
 import type { DomainStatus } from './words.ts'
 
 export const domains = sqliteTable('domains', {
@@ -20,7 +20,7 @@ export const domains = sqliteTable('domains', {
   isReturnPathFound: bool('is_return_path_found').notNull().default(false),
   /** The domain's MX is this server, which accepts mail for its mailboxes. */
   isMxFound: bool('is_mx_found').notNull().default(false),
-  findings: json('findings').$type<RecordFinding[]>(),
+  findings: jsonColumn('findings').$type<RecordFinding[]>(),
   checkedAt: integer('checked_at'),
   failedChecks: integer('failed_checks').notNull().default(0),
   failingSince: integer('failing_since'),

@@ -1,6 +1,6 @@
 /** Events, and how far each follower has read them. */
 import { type InferSelectModel, integer, sqliteTable, text } from '../drizzle.ts'
-import { json } from './columns.ts'
+import { jsonColumn } from './columns.ts'
 
 export const events = sqliteTable('events', {
   seq: integer('seq').primaryKey({ autoIncrement: true }),
@@ -10,7 +10,7 @@ export const events = sqliteTable('events', {
   contactId: text('contact_id'),
   emailId: text('email_id'),
   /** An object for the server's own events. Clients' events may have any JSON: `unwrapEventData`. */
-  data: json('data').$type<Record<string, unknown>>(),
+  data: jsonColumn('data').$type<Record<string, unknown>>(),
   createdAt: integer('created_at').notNull(),
 })
 

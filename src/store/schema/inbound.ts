@@ -1,6 +1,6 @@
 /** Received messages, and figures about them. */
 import { blob, type InferSelectModel, integer, sqliteTable, text } from '../drizzle.ts'
-import { bool, json } from './columns.ts'
+import { bool, jsonColumn } from './columns.ts'
 import type { InboundKind, InboundState } from './words.ts'
 
 export const inboundMessages = sqliteTable('inbound_messages', {
@@ -9,7 +9,7 @@ export const inboundMessages = sqliteTable('inbound_messages', {
   state: text('state').$type<InboundState>().notNull(),
   /** Empty for the null reverse path. */
   reversePath: text('reverse_path').notNull(),
-  recipients: json('recipients').$type<InboundRecipient[]>().notNull(),
+  recipients: jsonColumn('recipients').$type<InboundRecipient[]>().notNull(),
   clientAddress: text('client_address').notNull(),
   /** The name that the client gave in EHLO or HELO. */
   clientName: text('client_name').notNull(),
@@ -26,7 +26,7 @@ export const inboundMessages = sqliteTable('inbound_messages', {
   sender: text('sender'),
   subject: text('subject'),
   /** The findings, for display. */
-  summary: json('summary').$type<Record<string, unknown>>(),
+  summary: jsonColumn('summary').$type<Record<string, unknown>>(),
   error: text('error'),
   processedAt: integer('processed_at'),
   /** Parsed alone, because it may have ended a reader thread or the process. */

@@ -1,13 +1,13 @@
 /** Background jobs, their progress, and the files that they import. */
 import { blob, type InferSelectModel, integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
-import { json } from './columns.ts'
+import { jsonColumn } from './columns.ts'
 import type { JobState } from './words.ts'
 
 export const jobs = sqliteTable('jobs', {
   id: text('id').primaryKey(),
   kind: text('kind').notNull(),
   projectId: text('project_id'),
-  payload: json('payload').$type<unknown>().notNull(),
+  payload: jsonColumn('payload').$type<unknown>().notNull(),
   state: text('state').$type<JobState>().notNull(),
   priority: integer('priority').notNull().default(0),
   runAt: integer('run_at').notNull(),
@@ -17,7 +17,7 @@ export const jobs = sqliteTable('jobs', {
   leaseUntil: integer('lease_until'),
   uniqueKey: text('unique_key'),
   progress: integer('progress').notNull().default(0),
-  result: json('result').$type<unknown>(),
+  result: jsonColumn('result').$type<unknown>(),
   error: text('error'),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
@@ -28,7 +28,7 @@ export const jobs = sqliteTable('jobs', {
 
 export const jobProgress = sqliteTable('job_progress', {
   jobId: text('job_id').primaryKey(),
-  state: json('state').notNull(),
+  state: jsonColumn('state').notNull(),
   updatedAt: integer('updated_at').notNull(),
 })
 

@@ -1,8 +1,8 @@
 /** Templates, contents, emails, and the attempts to deliver them. */
 import type { QueueClass } from '../../queue-class.ts'
 import { blob, type InferSelectModel, integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
-import { bool, json, stepList } from './columns.ts'
-import type { ContentType, EmailStatus, QueueState, SourceType } from './words.ts'
+import { bool, jsonColumn, stepList } from './columns.ts'
+import type { ContentClass, EmailStatus, QueueState, SourceType } from './words.ts'
 
 export const templates = sqliteTable('templates', {
   id: text('id').primaryKey(),
@@ -15,7 +15,7 @@ export const templates = sqliteTable('templates', {
   fromDomain: text('from_domain').notNull(),
   fromName: text('from_name'),
   replyTo: text('reply_to'),
-  type: text('type').$type<ContentType>().notNull().default('MARKETING'),
+  type: text('type').$type<ContentClass>().notNull().default('MARKETING'),
   version: integer('version').notNull().default(1),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
@@ -33,11 +33,11 @@ export const contents = sqliteTable('contents', {
   /** The text part beside HTML; null without one, and once retention has cleared it. */
   text: text('text'),
   /** Null without attachments, and once retention has cleared them. */
-  attachments: json('attachments').$type<StoredAttachment[]>(),
+  attachments: jsonColumn('attachments').$type<StoredAttachment[]>(),
   /** The octets of the attachments in `chunks`. */
   chunkBytes: integer('chunk_bytes').notNull().default(0),
   /** The links of a body that retention has cleared; null while the body exists. */
-  links: json('links').$type<string[]>(),
+  links: jsonColumn('links').$type<string[]>(),
   lastUsedAt: integer('last_used_at').notNull(),
   createdAt: integer('created_at').notNull(),
 })
@@ -72,10 +72,10 @@ export const emails = sqliteTable('emails', {
   replyTo: text('reply_to'),
   /** As given until an attempt has rendered it. */
   subject: text('subject').notNull(),
-  contentClass: text('content_class').$type<ContentType>().notNull(),
+  contentClass: text('content_class').$type<ContentClass>().notNull(),
   isTracked: bool('is_tracked').notNull(),
-  headers: json('headers').$type<Record<string, string>>(),
-  variables: json('variables').$type<Snapshot>(),
+  headers: jsonColumn('headers').$type<Record<string, string>>(),
+  variables: jsonColumn('variables').$type<Snapshot>(),
   messageId: text('message_id').notNull(),
   providerId: text('provider_id'),
   /** For received mail: the email that the message replies to. */
@@ -108,7 +108,7 @@ export const emails = sqliteTable('emails', {
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
   /** The faults of the latest rendering; null without any. */
-  templateFaults: json('template_faults').$type<StoredFault[]>(),
+  templateFaults: jsonColumn('template_faults').$type<StoredFault[]>(),
 })
 
 export const attempts = sqliteTable('attempts', {

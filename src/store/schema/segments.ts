@@ -1,6 +1,6 @@
 /** Segments and their members. */
 import { type InferSelectModel, integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
-import { bool, json } from './columns.ts'
+import { bool, jsonColumn } from './columns.ts'
 import type { SegmentType } from './words.ts'
 
 export const segments = sqliteTable('segments', {
@@ -9,7 +9,7 @@ export const segments = sqliteTable('segments', {
   name: text('name').notNull(),
   description: text('description'),
   type: text('type').$type<SegmentType>().notNull().default('DYNAMIC'),
-  condition: json('condition'),
+  condition: jsonColumn('condition'),
   hasMembershipEvents: bool('track_membership').notNull().default(false),
   memberCount: integer('member_count').notNull().default(0),
   countedAt: integer('counted_at'),

@@ -1,13 +1,13 @@
 /** Requests to the API, questions to the running server, and the mail that sandbox mode keeps. */
 import { blob, integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
-import { json } from './columns.ts'
+import { jsonColumn } from './columns.ts'
 
 /** Questions of commands to the running server. */
 export const serverQuestions = sqliteTable('server_questions', {
   id: text('id').primaryKey(),
-  question: json('question').notNull(),
+  question: jsonColumn('question').notNull(),
   /** Null until the server answers. */
-  answer: json('answer'),
+  answer: jsonColumn('answer'),
   askedAt: integer('asked_at').notNull(),
 })
 
@@ -20,7 +20,7 @@ export const idempotencyKeys = sqliteTable(
     path: text('path').notNull(),
     statusCode: integer('status_code'),
     /** The `data` of the first response. */
-    answer: json('answer').$type<Record<string, unknown>>(),
+    answer: jsonColumn('answer').$type<Record<string, unknown>>(),
     createdAt: integer('created_at').notNull(),
     expiresAt: integer('expires_at').notNull(),
   },

@@ -9,7 +9,7 @@ export type DisabledReason =
   | 'CARD_VERIFICATION_FAILED'
   | 'MANUAL'
 export type DomainStatus = 'Pending' | 'Success' | 'Failed' | 'TemporaryFailure'
-export type ContentType = 'TRANSACTIONAL' | 'MARKETING' | 'HEADLESS'
+export type ContentClass = 'TRANSACTIONAL' | 'MARKETING' | 'HEADLESS'
 export type SourceType = 'TRANSACTIONAL' | 'CAMPAIGN' | 'WORKFLOW' | 'INBOUND'
 export type SuppressionReason = 'HARD_BOUNCE' | 'COMPLAINT' | 'MANUAL' | 'STRIKES'
 /** A held suppression waits for an operator (`fuse`) or for another check of the domain (`domain`). */
@@ -41,5 +41,5 @@ export type EmailStatus =
   | 'FAILED'
   | 'SUPPRESSED'
 /** The kind of a value in a contact's data; lists and objects are 'other'. */
-export type FieldKind = 'boolean' | 'number' | 'date' | 'string' | 'other'
+export type ValueKind = 'boolean' | 'number' | 'date' | 'string' | 'other'
 export type SegmentType = 'DYNAMIC' | 'STATIC'

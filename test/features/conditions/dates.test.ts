@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import {
-  formatDay,
+  dayOf,
   lowestTextOf,
   parseDataDate,
   startOfDay,
@@ -61,7 +61,7 @@ test('a text that is not a date of the calendar is no instant', () => {
 
 test('days are days of UTC, also before 1970', () => {
   const late = Date.parse('1969-12-31T23:59:59.999Z')
-  assert.equal(formatDay(late), '1969-12-31')
+  assert.equal(dayOf(late), '1969-12-31')
   assert.equal(new Date(startOfDay(late)).toISOString(), '1969-12-31T00:00:00.000Z')
   assert.equal(startOfDay(0), 0)
 })

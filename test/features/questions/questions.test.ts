@@ -70,15 +70,15 @@ test('a command learns the state of emails that only the server knows', async (t
     server: 'running',
     answer: {
       sites: {
-        'a.test': { site: 'a.test', status: null, hasRoom: { 1: true, 5: true, 10: true } },
+        'a.test': { site: 'a.test', status: null, hasCapacity: { 1: true, 5: true, 10: true } },
         'x.b.test': {
           site: 'b.test',
           status: status('b.test', { inFlight: 7 }),
-          hasRoom: { 1: false, 5: false, 10: false },
+          hasCapacity: { 1: false, 5: false, 10: false },
         },
       },
       projects: {
-        p1: { emailsPerSecond: 3, isShort: true, hasRoom: { 1: true, 5: false, 10: false } },
+        p1: { emailsPerSecond: 3, isShort: true, hasCapacity: { 1: true, 5: false, 10: false } },
       },
       progress: { e1: progress },
     },

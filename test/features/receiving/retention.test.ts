@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { findFinalReport, findReport } from '../../../src/features/messages/outcome/report-row.ts'
 import {
   deleteExpiredStrikes,
-  findProofOfLife,
+  findLastDelivery,
   summariseStrikes,
 } from '../../../src/features/messages/outcome/strikes.ts'
 import {
@@ -114,7 +114,7 @@ const statements: [string, Statement<unknown>][] = [
   ['an answered email by the smarthost’s id', findByProviderId],
   ['recent mail of a sender', countReceived],
   ['what of it is an hour old', deleteExpiredReceived],
-  ['a sign of life', findProofOfLife],
+  ['a sign of life', findLastDelivery],
   ['strikes', summariseStrikes],
   ['a report', findReport],
   ['a report that ended an email', findFinalReport],

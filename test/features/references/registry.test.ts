@@ -8,10 +8,10 @@ import { ACTIVITY_SOURCES } from '../../../src/features/activity/sources.ts'
 import {
   findReferences,
   isUsed,
+  REFERENCE_SOURCES,
   type Reference,
+  type ReferenceSource,
   type Referent,
-  SOURCES,
-  type Source,
 } from '../../../src/features/references/registry.ts'
 import { createSegment } from '../../../src/features/segments/create.ts'
 import { sql } from '../../../src/store/drizzle.ts'
@@ -42,17 +42,17 @@ describe('every column of the schema', () => {
   it('that refers to a definition is in the registry, or has a reason', async (t) => {
     const columns = await listColumns(t)
     const referring = columns.filter((column) => REFERRING.test(nameOf(column)))
-    const registered = SOURCES.map(({ column }) => column)
+    const registered = REFERENCE_SOURCES.map(({ column }) => column)
     assert.deepEqual(
       referring.filter((column) => !registered.includes(column) && !(column in NO_REFERENCES)),
       [],
-      'add these columns to SOURCES in src/features/references/registry.ts',
+      'add these columns to REFERENCE_SOURCES in src/features/references/registry.ts',
     )
   })
 
   it('that the registry or an exemption names exists, and stands in one of them', async (t) => {
     const columns = await listColumns(t)
-    const registered = SOURCES.map(({ column }) => column)
+    const registered = REFERENCE_SOURCES.map(({ column }) => column)
     const named = [...registered, ...Object.keys(NO_REFERENCES)]
     assert.deepEqual(
       named.filter((column) => !columns.includes(column)),
@@ -134,7 +134,7 @@ test('references are found by kind, oldest first, each once', async (t) => {
 test('a new source joins the answers for the kinds that it names', async (t) => {
   const core = await openTestCore(t)
   const found = (...ids: string[]): Reference[] => ids.map((id) => ({ id, name: id.toUpperCase() }))
-  const source = (column: string, references: Reference[]): Source => ({
+  const source = (column: string, references: Reference[]): ReferenceSource => ({
     column,
     label: 'workflows',
     refersTo: ['template'],

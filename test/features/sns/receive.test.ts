@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AppError } from '../../../src/errors.ts'
 import { insertInboundMessage } from '../../../src/features/receiving/accept/accept-message.ts'
-import { findByMessageId, findByProviderId } from '../../../src/features/sns/find-email.ts'
+import {
+  findReportedByMessageId,
+  findReportedByProviderId,
+} from '../../../src/features/sns/find-email.ts'
 import { deleteExpiredNotifications } from '../../../src/features/sns/processed-messages.ts'
 import { createSnsReceiver, type SnsReceiver } from '../../../src/features/sns/receive.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
@@ -709,9 +712,12 @@ test('emails are looked up through the two indexes made for it', async (t) => {
     )
     return rows.map(({ detail }) => detail).join('; ')
   }
-  assert.match(await planOf(findByProviderId.compiled().text), /emails_provider \(provider_id=\?\)/)
   assert.match(
-    await planOf(findByMessageId.compiled().text),
+    await planOf(findReportedByProviderId.compiled().text),
+    /emails_provider \(provider_id=\?\)/,
+  )
+  assert.match(
+    await planOf(findReportedByMessageId.compiled().text),
     /emails_custom_message_id \(message_id=\?\)/,
   )
 })

@@ -7,7 +7,7 @@
  * them. The walk follows their numbers, which a change of `subscribed` does not affect.
  */
 import { AppError } from '../../../errors.ts'
-import { createPace, type Pace } from '../../../jobs/pace.ts'
+import { type BatchPace, createBatchPace } from '../../../jobs/pace.ts'
 import { loadProgress, saveProgress } from '../../../jobs/progress.ts'
 import { FinalFailure, type RunningJob } from '../../../jobs/run.ts'
 import { listOf, unindexed } from '../../../store/dialect.ts'
@@ -56,7 +56,7 @@ export const selectExisting = statement<{ id: string }>(
 
 export async function runBulk(deps: Deps, job: RunningJob): Promise<BulkResult> {
   const order = job.payload as BulkPayload
-  const pace = createPace({ first: 10, most: MAX_BATCH_SIZE })
+  const pace = createBatchPace({ first: 10, most: MAX_BATCH_SIZE })
   let state = (await loadProgress<Progress>(deps.store.read, job.id)) ?? (await begin(deps, order))
   for await (const page of candidatesOf(deps, order, state)) {
     let done = 0
@@ -135,7 +135,7 @@ type Batch = {
   order: BulkPayload
   state: Progress
   batch: readonly Candidate[]
-  pace: Pace
+  pace: BatchPace
 }
 
 async function applyBatch(

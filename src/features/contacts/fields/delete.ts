@@ -5,7 +5,7 @@
  */
 import { AppError, invalidField } from '../../../errors.ts'
 import { enqueueForProject } from '../../../jobs/enqueue-for-project.ts'
-import { createPace, type Pace } from '../../../jobs/pace.ts'
+import { type BatchPace, createBatchPace } from '../../../jobs/pace.ts'
 import { loadProgress, saveProgress } from '../../../jobs/progress.ts'
 import type { RunningJob } from '../../../jobs/run.ts'
 import {
@@ -28,7 +28,7 @@ import { findFieldReferences } from './usage.ts'
 /** `jobId`: the job that deletes the key, where the deletion is not done yet. */
 export type FieldDeletion = { deletedFrom: number; jobId?: string }
 
-type Field = { projectId: string; key: string }
+type FieldKey = { projectId: string; key: string }
 /** `last`: the highest number of a contact at the start. */
 type Progress = { after: number; last: number; deletedFrom: number }
 type Deps = Pick<Base, 'store' | 'now'>
@@ -81,7 +81,7 @@ export async function deleteField(
 
 /** Runs the job. */
 export async function runFieldDeletion(deps: Deps, job: RunningJob): Promise<FieldDeletion> {
-  const { deletedFrom: total, ...target } = job.payload as Field & { deletedFrom: number }
+  const { deletedFrom: total, ...target } = job.payload as FieldKey & { deletedFrom: number }
   const saved = await loadProgress<Progress>(deps.store.read, job.id)
   const end = await removeFromAll(deps, target, {
     from: saved,
@@ -94,7 +94,7 @@ export async function runFieldDeletion(deps: Deps, job: RunningJob): Promise<Fie
   return { deletedFrom: end.deletedFrom }
 }
 
-async function refuseUsed({ store }: Deps, { projectId, key }: Field): Promise<void> {
+async function refuseUsed({ store }: Deps, { projectId, key }: FieldKey): Promise<void> {
   const references = await findFieldReferences({ store }, { projectId, name: { key } })
   if (!isUsed(references)) return
   throw new AppError('BAD_REQUEST', 'The field is used by a segment.', {
@@ -105,7 +105,7 @@ async function refuseUsed({ store }: Deps, { projectId, key }: Field): Promise<v
 
 async function enqueueDeletion(
   { store, now, jobNotifier }: Pick<Base, 'store' | 'now' | 'jobNotifier'>,
-  { deletedFrom, ...target }: Field & { deletedFrom: number },
+  { deletedFrom, ...target }: FieldKey & { deletedFrom: number },
 ): Promise<FieldDeletion> {
   const jobId = await store.write((tx) => {
     tx.afterCommit(() => jobNotifier.notify())
@@ -129,10 +129,10 @@ type DeletionOptions = {
 
 async function removeFromAll(
   deps: Deps,
-  target: Field,
+  target: FieldKey,
   { from, signal, onBatch }: DeletionOptions = {},
 ): Promise<Progress> {
-  const pace = createPace({ first: 50, most: MAX_BATCH_SIZE })
+  const pace = createBatchPace({ first: 50, most: MAX_BATCH_SIZE })
   let state = from ?? { after: 0, last: await findLast(deps), deletedFrom: 0 }
   for (;;) {
     signal?.throwIfAborted()
@@ -159,7 +159,7 @@ async function findLast({ store }: Pick<Base, 'store'>): Promise<number> {
   return row?.last ?? 0
 }
 
-type PageQuery = Field & Progress & { size: number }
+type PageQuery = FieldKey & Progress & { size: number }
 
 async function listHolders(
   { store }: Pick<Base, 'store'>,
@@ -172,7 +172,7 @@ async function listHolders(
 async function removeFrom(
   { now }: Pick<Base, 'now'>,
   tx: Tx,
-  { projectId, key, numbers, pace }: Field & { numbers: readonly number[]; pace: Pace },
+  { projectId, key, numbers, pace }: FieldKey & { numbers: readonly number[]; pace: BatchPace },
 ): Promise<number> {
   const values = { projectId, path: jsonPath(key), numbers: JSON.stringify(numbers), at: now() }
   return pace.measure(numbers.length, () => tx.execute(removeKey, values))

@@ -5,14 +5,14 @@
 import { and, eq, sql } from '../../../store/drizzle.ts'
 import { projects } from '../../../store/schema/accounts.ts'
 import { contactFields } from '../../../store/schema/contacts.ts'
-import type { FieldKind } from '../../../store/schema/words.ts'
+import type { ValueKind } from '../../../store/schema/words.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Reader } from '../../../store/store.ts'
 import type { Base } from '../../base.ts'
 
 export type FieldType = 'string' | 'number' | 'boolean' | 'date'
 
-export type Field = {
+export type ContactField = {
   /** `email`, `data.plan` */
   field: string
   /** The type of most values; lists and objects count as strings. */
@@ -72,7 +72,7 @@ const selectHolders = statement((db) =>
 export async function listFields(
   { store }: Pick<Base, 'store'>,
   projectId: string,
-): Promise<{ fields: Field[]; count: number }> {
+): Promise<{ fields: ContactField[]; count: number }> {
   const [kinds, total] = await Promise.all([
     store.scan.list(selectKinds, { projectId }),
     countProjectContacts(store.scan, projectId),
@@ -116,9 +116,9 @@ export async function countContactsWithKey(
   return row?.contacts ?? 0
 }
 
-type Counts = readonly { kind: FieldKind; contacts: number }[]
+type Counts = readonly { kind: ValueKind; contacts: number }[]
 
-function describeKey(key: string, counts: Counts, total: number): Field {
+function describeKey(key: string, counts: Counts, total: number): ContactField {
   const contacts = counts.reduce((sum, each) => sum + each.contacts, 0)
   // The two counts are not from one transaction.
   const share = total === 0 ? 0 : Math.min(1, contacts / total)

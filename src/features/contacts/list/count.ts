@@ -8,7 +8,7 @@ import type { Base } from '../../base.ts'
 import { type NumberRange, walkNumberRanges } from './number-ranges.ts'
 import { countAmong, countByNumber, countScanned } from './queries.ts'
 import { type ContactScope, needsAddressOnly } from './scope.ts'
-import { findSource, type Source } from './search.ts'
+import { type ContactSource, findSource } from './search.ts'
 
 type Deps = Pick<Base, 'store'>
 
@@ -23,7 +23,11 @@ export async function countContacts(deps: Deps, scope: ContactScope): Promise<nu
 }
 
 /** As `countContacts`, for a caller that already has the source. */
-export async function countFrom(deps: Deps, scope: ContactScope, source: Source): Promise<number> {
+export async function countFrom(
+  deps: Deps,
+  scope: ContactScope,
+  source: ContactSource,
+): Promise<number> {
   const readsRows = scope.condition !== undefined || source.kind === 'scan'
   if (readsRows && !('candidates' in source) && !needsAddressOnly(scope)) {
     return countRanges(deps, scope)
@@ -53,7 +57,7 @@ export async function countInRange(
 }
 
 /** The count of a source for which SQLite reads few rows of `contacts` or none. */
-export function countQuery(source: Source, scope: ContactScope): SQL {
+export function countQuery(source: ContactSource, scope: ContactScope): SQL {
   if ('candidates' in source) return countAmong(source.candidates, scope)
   if (source.kind === 'scan') return countScanned(scope)
   return sql`select ${counterOf(scope)} from projects where id = ${scope.projectId}`

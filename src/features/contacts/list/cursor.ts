@@ -9,7 +9,7 @@ import { contacts } from '../../../store/schema/contacts.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
 import type { NumberedContact } from './row.ts'
-import type { ContactSort, SortKey } from './scope.ts'
+import type { ContactSort, ContactSortKey } from './scope.ts'
 
 type Deps = Pick<Base, 'store' | 'keyring'>
 
@@ -20,7 +20,7 @@ const selectSortKey = statement((db) =>
     .where(and(eq(contacts.id, parameter('id')), eq(contacts.projectId, parameter('projectId')))),
 )
 
-export function formatCursor(
+export function formatContactCursor(
   { keyring }: Pick<Base, 'keyring'>,
   sort: ContactSort,
   last: Pick<NumberedContact, 'number' | 'address'>,
@@ -30,10 +30,10 @@ export function formatCursor(
 }
 
 /** @throws AppError VALIDATION_ERROR for other texts, and for a cursor of another order or project */
-export async function parseCursor(
+export async function parseContactCursor(
   deps: Deps,
   { projectId, sort, cursor }: { projectId: string; sort: ContactSort; cursor: string },
-): Promise<SortKey> {
+): Promise<ContactSortKey> {
   if (!isUuid(cursor)) return unsealSortKey(deps, sort, cursor)
   const contact = await deps.store.read.find(selectSortKey, { projectId, id: cursor })
   if (contact === undefined) throw invalidCursor()
@@ -47,7 +47,7 @@ function sortKeyOf(sort: ContactSort, { number, address }: { number: number; add
 function unsealSortKey({ keyring }: Pick<Base, 'keyring'>, sort: ContactSort, cursor: string) {
   const [kind, sortedBy, place] = unseal(keyring, cursor)
   if (kind !== 'contacts' || sortedBy !== sort) throw invalidCursor()
-  return place as SortKey
+  return place as ContactSortKey
 }
 
 function unseal(keyring: Base['keyring'], cursor: string): unknown[] {

@@ -28,7 +28,7 @@ import { compileCondition } from '../../conditions/compile.ts'
 import type { Condition } from '../../conditions/condition.ts'
 import { type ContactView, toContactView } from '../read/view.ts'
 import { countFrom } from './count.ts'
-import { formatCursor, parseCursor } from './cursor.ts'
+import { formatContactCursor, parseContactCursor } from './cursor.ts'
 import { type NumberRange, walkNumberRanges } from './number-ranges.ts'
 import {
   countWindow,
@@ -49,7 +49,7 @@ import {
   type PageRange,
   scopeCondition,
 } from './scope.ts'
-import { findSource, type Source } from './search.ts'
+import { type ContactSource, findSource } from './search.ts'
 import { findByNumber } from './walk.ts'
 
 export type ContactQuery = Omit<ContactScope, 'condition'> & {
@@ -76,7 +76,7 @@ const MAX_SORTED_HITS = 2_000
 export async function listContacts(deps: Deps, query: ContactQuery): Promise<ContactPage> {
   const { projectId, cursor, limit, sort = 'createdAt', dir = 'desc' } = query
   const after =
-    cursor === undefined ? undefined : await parseCursor(deps, { projectId, sort, cursor })
+    cursor === undefined ? undefined : await parseContactCursor(deps, { projectId, sort, cursor })
   const scope = await scopeOf(deps, query)
   const source = await findSource(deps, scope)
   const range = { sort, dir, after, limit: limit + 1 }
@@ -89,7 +89,7 @@ export async function listContacts(deps: Deps, query: ContactQuery): Promise<Con
   const hasMore = rows.length > limit
   return {
     data: page.map(toContactView),
-    cursor: hasMore && last !== undefined ? formatCursor(deps, sort, last) : null,
+    cursor: hasMore && last !== undefined ? formatContactCursor(deps, sort, last) : null,
     hasMore,
     total,
   }
@@ -101,7 +101,7 @@ async function scopeOf(deps: Deps, query: ContactQuery): Promise<ContactScope> {
   return { projectId, subscribed, search, condition: compiled }
 }
 
-type PagePlan = { scope: ContactScope; source: Source; range: PageRange }
+type PagePlan = { scope: ContactScope; source: ContactSource; range: PageRange }
 
 async function findPage(deps: Deps, plan: PagePlan): Promise<NumberedContact[]> {
   return (await findRows(deps, plan)).map(toContact)

@@ -18,9 +18,9 @@ export type ContactSort = 'createdAt' | 'email'
 export type ContactOrder = { sort: ContactSort; dir: 'asc' | 'desc' }
 
 /** The sort key of the last contact of a page: its number or, in lists by address, its address. */
-export type SortKey = number | string
+export type ContactSortKey = number | string
 
-export type PageRange = ContactOrder & { after?: SortKey | undefined; limit: number }
+export type PageRange = ContactOrder & { after?: ContactSortKey | undefined; limit: number }
 
 /** The searched part in the form in which addresses are stored; '' where there is none. */
 export function normalizedSearch({ search = '' }: ContactScope): string {

@@ -18,7 +18,7 @@ import { type ContactScope, normalizedSearch, subscribedValues } from './scope.t
 import { countHits, matchAll, SAMPLE, selectHitNumbers, selectSamples } from './search.sqlite.ts'
 
 /** `candidates`: a query of the numbers of the contacts to read. */
-export type Source =
+export type ContactSource =
   | { kind: 'none' | 'scan' }
   | { kind: 'newest' | 'nothing'; candidates: SQL }
   | Hits
@@ -41,7 +41,7 @@ const MAX_TRIGRAMS = 24
 /** The rarest of these trigrams, which the query of the index contains. */
 const MATCHED_TRIGRAMS = 4
 
-const NOTHING: Source = { kind: 'nothing', candidates: sql`select 0 as number where false` }
+const NOTHING: ContactSource = { kind: 'nothing', candidates: sql`select 0 as number where false` }
 
 const countProject = statement<{ contacts: number }>(
   () => sql`select contact_count as contacts from projects where id = ${parameter('projectId')}`,
@@ -52,7 +52,7 @@ export async function findSource(
   deps: Deps,
   scope: ContactScope,
   { isExact = false }: { isExact?: boolean } = {},
-): Promise<Source> {
+): Promise<ContactSource> {
   const part = normalizedSearch(scope)
   if (part === '') return { kind: 'none' }
   // No address contains these, and a SQLite text ends at the first NUL.
@@ -77,7 +77,11 @@ export function hitsOf(match: string, count: number): Hits {
   return { kind: 'hits', candidates: selectHitNumbers(match), match, count }
 }
 
-async function searchIndex(deps: Deps, trigrams: readonly string[], most: number): Promise<Source> {
+async function searchIndex(
+  deps: Deps,
+  trigrams: readonly string[],
+  most: number,
+): Promise<ContactSource> {
   const match = matchAll(await findRarest(deps, trigrams))
   const { hits = 0 } = (await deps.store.scan.find(countHits, { match, most })) ?? {}
   return hits > most ? { kind: 'scan' } : hitsOf(match, hits)

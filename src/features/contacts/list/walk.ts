@@ -7,7 +7,7 @@ import { type NumberRange, walkNumberRanges } from './number-ranges.ts'
 import { type RangedPage, selectAmong, selectByNumber, selectHits } from './queries.ts'
 import { type ContactRow, type NumberedContact, toContact } from './row.ts'
 import { type ContactScope, normalizedSearch } from './scope.ts'
-import { findSource, type Source } from './search.ts'
+import { type ContactSource, findSource } from './search.ts'
 
 type Deps = Pick<Base, 'store'>
 
@@ -46,7 +46,7 @@ function nextPageSize(rows: readonly ContactRow[]): number {
   return Math.min(rows.length * 4, Math.floor((rows.length * PAGE_CHARS) / chars))
 }
 
-type Place = { source: Source; scope: ContactScope; after: number; limit: number }
+type Place = { source: ContactSource; scope: ContactScope; after: number; limit: number }
 
 async function findWalkPage(deps: Deps, { source, scope, ...place }: Place): Promise<ContactRow[]> {
   const range = { ...place, dir: 'asc' as const }

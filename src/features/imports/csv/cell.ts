@@ -40,11 +40,14 @@ export function isBlank({ text, isQuoted }: Cell, { isOwn }: Pick<CellRules, 'is
 /** Reads a cell that is not blank. */
 export function readCell(cell: Cell, rules: CellRules): unknown {
   if (!rules.isOwn) return rules.areStrings ? cell.text.trim() : readForeign(cell.text.trim())
-  return rules.areStrings ? readText(cell, rules) : readExported(cell)
+  return rules.areStrings ? readCellText(cell, rules) : readExported(cell)
 }
 
 /** Reads a cell as a text, whatever it looks like. */
-export function readText({ text, isQuoted }: Cell, { isOwn }: Pick<CellRules, 'isOwn'>): string {
+export function readCellText(
+  { text, isQuoted }: Cell,
+  { isOwn }: Pick<CellRules, 'isOwn'>,
+): string {
   if (!isOwn) return text.trim()
   return removeApostrophe(isQuoted ? text : text.trim())
 }

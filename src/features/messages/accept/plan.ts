@@ -8,7 +8,7 @@ import type { QueueClass } from '../../../queue-class.ts'
 import { newId } from '../../../store/ids.ts'
 import type { Project } from '../../../store/schema/accounts.ts'
 import type { StoredAttachment, Template } from '../../../store/schema/messages.ts'
-import type { ContentType, SourceType } from '../../../store/schema/words.ts'
+import type { ContentClass, SourceType } from '../../../store/schema/words.ts'
 import type { Base } from '../../base.ts'
 import { discardChunks } from '../../chunks.ts'
 import { type ParsedData, parseData } from '../../contacts/write/data.ts'
@@ -65,7 +65,7 @@ type RequestPlan = {
   template: Template | undefined
   sender: Sender
   senderDomain: SenderDomain
-  contentClass: ContentType
+  contentClass: ContentClass
   data: ParsedData
   /** From the cache: a hold may have ended by now. */
   heldDomains: ReadonlySet<string>

@@ -96,7 +96,7 @@ export async function recordResults(
     const email = inFlight.get(result.emailId)
     return email === undefined ? [] : [{ email, result }]
   })
-  deps.fuse.tried(known.filter(hasVerdict).length)
+  deps.fuse.countTried(known.filter(hasVerdict).length)
   const writes: Promise<void>[] = []
   for (let from = 0; from < known.length; from += RESULTS_PER_WRITE) {
     writes.push(recordSome(deps, inFlight, known.slice(from, from + RESULTS_PER_WRITE)))

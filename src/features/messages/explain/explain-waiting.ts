@@ -108,12 +108,12 @@ function explainDue({ email, ahead, live }: Facts, site: LiveSite | undefined): 
       `It is due and waits for the rate limit of its project: ${rate} a second (limits.emails_per_second).`,
     )
   }
-  if (site?.hasRoom[email.queueClass] === false) {
+  if (site?.hasCapacity?.[email.queueClass] === false) {
     const first = live.progress[ahead ?? '']
     const doing = first === undefined ? '' : ` The first of them: ${describeStep(first, email)}.`
     return say(`${describeFull(site, email)}${doing}`)
   }
-  if (project?.hasRoom[email.queueClass] === false) {
+  if (project?.hasCapacity?.[email.queueClass] === false) {
     return say(
       'It is due and waits for other mail of its project, which uses the whole share that a project has of the server.',
     )

@@ -20,13 +20,13 @@ export type LiveSite = {
   site: string
   /** Null while the site is unknown. */
   status: SiteStatus | null
-  /** Whether the site can take an email of that class now. */
-  hasRoom: { [queueClass: number]: boolean }
+  /** Whether the site can take an email of that class now. Absent from a server of an older version. */
+  hasCapacity: { [queueClass: number]: boolean }
 }
 
 export type LiveProject = ThrottleStatus & {
   /** Whether the project's share of the server allows an email of that class. */
-  hasRoom: { [queueClass: number]: boolean }
+  hasCapacity: { [queueClass: number]: boolean }
 }
 
 /** By domain, project and email id; a JSON value. */
@@ -46,12 +46,12 @@ export async function findLiveStatus(
   const statuses = new Map(outbound.sites().map((status) => [status.site, status]))
   const sites = question.domains.map((domain) => {
     const site = outbound.siteOf(domain)
-    const hasRoom = byClass((queueClass) => outbound.capacity(site, queueClass) > 0)
-    return [domain, { site, status: statuses.get(site) ?? null, hasRoom }] as const
+    const hasCapacity = byClass((queueClass) => outbound.capacity(site, queueClass) > 0)
+    return [domain, { site, status: statuses.get(site) ?? null, hasCapacity }] as const
   })
   const projects = question.projectIds.map((id) => {
-    const hasRoom = byClass((queueClass) => outbound.projectCapacity(id, queueClass) > 0)
-    return [id, { ...throttle.status(id), hasRoom }] as const
+    const hasCapacity = byClass((queueClass) => outbound.projectCapacity(id, queueClass) > 0)
+    return [id, { ...throttle.status(id), hasCapacity }] as const
   })
   const progress = question.emailIds.map(async (id) => [id, await outbound.progressOf(id)] as const)
   const known = (await Promise.all(progress)).flatMap(([id, found]) =>

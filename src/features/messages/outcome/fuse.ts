@@ -17,12 +17,12 @@ import type { Base } from '../../base.ts'
 
 export type Fuse = {
   /** Counts emails that were tried; emails that reached no server are not counted. */
-  tried(count: number): void
+  countTried(count: number): void
   /**
    * Whether the suppression of this email's address must be held. Repeated calls count once. The fuse
    * has not blown before a held suppression is durable: the caller may roll back.
    */
-  trips(emailId: string): boolean
+  mustHold(emailId: string): boolean
   /** Call it when a held suppression is durable. */
   recordHeld(cause: HeldCause): void
   /** Reads the held suppressions, as after an operator's command. */
@@ -52,7 +52,7 @@ export function createFuse(deps: Deps): Fuse {
   let held: Held | undefined
   let changes = 0
 
-  function report(next: Held | undefined): void {
+  function setHeld(next: Held | undefined): void {
     held = next
     health.set('suppressions', held === undefined ? null : describeHeld(held))
   }
@@ -64,10 +64,10 @@ export function createFuse(deps: Deps): Fuse {
     const { count = 0, since = null } = found ?? {}
     if (isBlown && count === 0) {
       log.info('no suppression is held any more')
-      minute.forget()
+      minute.clearSuppressed()
     }
     isBlown = count > 0
-    report(since === null ? undefined : { count, since })
+    setHeld(since === null ? undefined : { count, since })
   }
 
   function recordHeld(cause: HeldCause): void {
@@ -77,7 +77,7 @@ export function createFuse(deps: Deps): Fuse {
     changes += 1
     isBlown = true
     const isFirst = held === undefined
-    report({ count: (held?.count ?? 0) + 1, since: held?.since ?? now() })
+    setHeld({ count: (held?.count ?? 0) + 1, since: held?.since ?? now() })
     if (isFirst) log.warn({ fusePerMinute }, 'too many bounces in a minute: suppressions are held')
   }
 
@@ -91,13 +91,13 @@ export function createFuse(deps: Deps): Fuse {
   const unwatch = store.onExternalChange(() => void check())
 
   return {
-    tried: minute.tried,
-    trips(emailId) {
+    countTried: minute.addTried,
+    mustHold(emailId) {
       if (fusePerMinute === 0) return false
       if (isBlown) return true
       const { suppressed, tried } = minute.count(emailId)
       const isTooMany = suppressed > fusePerMinute && suppressed > MAX_SHARE * tried
-      if (!isTooMany) minute.suppressed(emailId)
+      if (!isTooMany) minute.addSuppressed(emailId)
       return isTooMany
     },
     recordHeld,
@@ -151,8 +151,8 @@ function createMinute(now: Base['now']) {
   }
 
   return {
-    /** Keeps one entry per second. */
-    tried(count: number): void {
+    /** One entry per second. */
+    addTried(count: number): void {
       const at = Math.floor(now() / 1000) * 1000
       const last = tries.at(-1)
       if (last?.at === at) last.count += count
@@ -161,14 +161,14 @@ function createMinute(now: Base['now']) {
         tries.push({ at, count })
       }
     },
-    suppressed: (emailId: string) => void emails.set(emailId, now()),
+    addSuppressed: (emailId: string) => void emails.set(emailId, now()),
     /** Includes the suppression of this email. */
     count(emailId: string) {
       prune()
       const suppressed = emails.size + (emails.has(emailId) ? 0 : 1)
       return { suppressed, tried: tries.reduce((sum, { count }) => sum + count, 0) }
     },
-    forget(): void {
+    clearSuppressed(): void {
       emails.clear()
     },
   }

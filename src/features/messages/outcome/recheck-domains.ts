@@ -115,7 +115,7 @@ async function suppressSome(
   { domain, at }: { domain: string; at: number },
 ): Promise<number> {
   const due = await tx.list(findDueOf, { domain, at })
-  tx.afterCommit(() => deps.fuse.tried(due.length))
+  tx.afterCommit(() => deps.fuse.countTried(due.length))
   for (const row of due) await suppressOne(deps, tx, { row, at })
   return due.length
 }

@@ -41,7 +41,7 @@ const insertStrike = statement((db) =>
 )
 
 /** An email that bounced after its 250 has another status, so its delivery proves nothing. */
-export const findProofOfLife = statement<{ at: number }>(
+export const findLastDelivery = statement<{ at: number }>(
   () => sql`select delivered_at as at from emails
     where contact_id = ${parameter('contactId')}
       and status in ('DELIVERED', 'OPENED', 'CLICKED') and delivered_at is not null
@@ -86,7 +86,7 @@ const deleteOld = statement((db) =>
 export async function recordStrike(tx: Tx, strike: NewStrike): Promise<string | undefined> {
   if ((await tx.execute(insertStrike, strike)) === 0) return undefined
   const { projectId, contactId, address } = strike
-  const alive = await tx.find(findProofOfLife, { contactId })
+  const alive = await tx.find(findLastDelivery, { contactId })
   const sum = await tx.find(summariseStrikes, { projectId, address, after: alive?.at ?? 0 })
   if (sum === undefined || sum.count < STRIKES || sum.last - sum.first < SPAN_MS) {
     return undefined
@@ -100,7 +100,7 @@ export async function hasDeliveredSince(
   tx: Tx,
   { contactId, since }: { contactId: string; since: number },
 ): Promise<boolean> {
-  return ((await tx.find(findProofOfLife, { contactId }))?.at ?? 0) > since
+  return ((await tx.find(findLastDelivery, { contactId }))?.at ?? 0) > since
 }
 
 /** Deletes the strikes of an address since an instant. */

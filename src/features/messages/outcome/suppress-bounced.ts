@@ -64,7 +64,7 @@ export async function suppressUnlessTooMany(
   suppression: BounceSuppression,
 ): Promise<void> {
   const isNew = !(await isSuppressed(tx, suppression))
-  if (!isNew || !fuse.trips(suppression.emailId)) {
+  if (!isNew || !fuse.mustHold(suppression.emailId)) {
     await suppressBouncedAddress(tx, suppression)
     return
   }

@@ -22,7 +22,7 @@ import type { Base } from '../../base.ts'
 import { type Ending, endEmails, giveUpError } from '../outcome/final-state.ts'
 import { ANY_CLASS } from './any-class.ts'
 
-const PATIENCE_MS = 600_000
+const WRONG_CLOCK_MS = 600_000
 const CHUNK = 500
 
 type Deps = Pick<Base, 'store' | 'outbound' | 'counters' | 'now' | 'log'>
@@ -67,7 +67,7 @@ export function createGiveUp(deps: Deps): GiveUp {
   return async (runningForMs) => {
     readings.push({ runningForMs, clock: deps.now() })
     const first = readings.findLastIndex(
-      (reading) => reading.runningForMs <= runningForMs - PATIENCE_MS,
+      (reading) => reading.runningForMs <= runningForMs - WRONG_CLOCK_MS,
     )
     if (first === -1) return 0
     readings = readings.slice(first)

@@ -12,15 +12,15 @@ import type { QueueLane } from './notifier.ts'
 
 export type Lanes = {
   /** Records that an email of the lane is due at `dueAt`; an earlier known time stays. */
-  note(lane: QueueLane, dueAt: number): void
+  addDueAt(lane: QueueLane, dueAt: number): void
   /** Sets when the lane's earliest email is due; null if the lane is empty. */
-  settle(lane: QueueLane, dueAt: number | null): void
+  setDueAt(lane: QueueLane, dueAt: number | null): void
   /** A lower bound of the time when the lane's earliest email is due; undefined for an unknown lane. */
   dueAt(lane: QueueLane): number | undefined
   /** At most `maxVisits` due lanes of each class, the most urgent class first. */
   listDue(now: number, maxVisits: number): QueueLane[]
   /** Moves these lanes, and their projects, behind the others of their class. */
-  served(lanes: readonly QueueLane[]): void
+  markServed(lanes: readonly QueueLane[]): void
   /** When a waiting lane is due next; undefined when none waits. */
   nextDueAt(): number | undefined
 }
@@ -65,12 +65,12 @@ export function createLanes(): Lanes {
     else waiting.add(dueAt, entry)
   }
 
-  function note(lane: QueueLane, dueAt: number): void {
+  function addDueAt(lane: QueueLane, dueAt: number): void {
     const entry = known.get(nameOf(lane))
     if (entry === undefined || dueAt < entry.dueAt) put(lane, dueAt)
   }
 
-  function settle(lane: QueueLane, dueAt: number | null): void {
+  function setDueAt(lane: QueueLane, dueAt: number | null): void {
     known.delete(nameOf(lane))
     dropDue(lane)
     if (dueAt !== null) put(lane, dueAt)
@@ -85,7 +85,7 @@ export function createLanes(): Lanes {
     return QUEUE_CLASSES.flatMap((queueClass) => visit(dueOf(queueClass), maxVisits))
   }
 
-  function served(lanes: readonly QueueLane[]): void {
+  function markServed(lanes: readonly QueueLane[]): void {
     for (const lane of lanes) {
       moveToEnd(dueBeside(lane), nameOf(lane))
       moveToEnd(dueOf(lane.queueClass), lane.projectId)
@@ -93,11 +93,11 @@ export function createLanes(): Lanes {
   }
 
   return {
-    note,
-    settle,
+    addDueAt,
+    setDueAt,
     dueAt: (lane) => known.get(nameOf(lane))?.dueAt,
     listDue,
-    served,
+    markServed,
     nextDueAt: () => waiting.next(isCurrent),
   }
 }
@@ -117,11 +117,11 @@ function visit(projects: DueLanes, maxVisits: number): QueueLane[] {
       lines.push(line)
     }
   }
-  if (visited.length === maxVisits) for (const { lane } of visited) turnOver(projects, lane)
+  if (visited.length === maxVisits) for (const { lane } of visited) moveLaneToEnd(projects, lane)
   return visited.map(({ lane }) => lane)
 }
 
-function turnOver(projects: DueLanes, lane: QueueLane): void {
+function moveLaneToEnd(projects: DueLanes, lane: QueueLane): void {
   moveToEnd(projects.get(lane.projectId), nameOf(lane))
   moveToEnd(projects, lane.projectId)
 }
@@ -137,20 +137,20 @@ function nameOf({ queueClass, domain, projectId }: QueueLane): string {
   return `${queueClass} ${domain} ${projectId}`
 }
 
-/** Things in the order of their due times, then of insertion: a binary heap. */
+/** Items in the order of their due times, then of insertion: a binary heap. */
 export type Timetable<T> = {
-  add(at: number, thing: T): void
-  /** Removes and yields all things due by `now`, earliest first. */
+  add(at: number, item: T): void
+  /** Removes and yields all items due by `now`, earliest first. */
   takeUntil(now: number): Generator<T>
-  /** The due time of the earliest wanted thing; removes the unwanted ones before it. */
-  next(isWanted: (thing: T) => boolean): number | undefined
+  /** The due time of the earliest wanted item; removes the unwanted ones before it. */
+  next(isWanted: (item: T) => boolean): number | undefined
 }
 
-type Slot<T> = { at: number; turn: number; thing: T }
+type Slot<T> = { at: number; sequence: number; item: T }
 
 export function createTimetable<T>(): Timetable<T> {
   const heap: Slot<T>[] = []
-  let turn = 0
+  let sequence = 0
 
   function takeFirst(): T | undefined {
     const first = heap[0]
@@ -160,19 +160,19 @@ export function createTimetable<T>(): Timetable<T> {
       heap[0] = last
       sink(heap)
     }
-    return first.thing
+    return first.item
   }
 
   return {
-    add: (at, thing) => {
-      heap.push({ at, turn: turn++, thing })
+    add: (at, item) => {
+      heap.push({ at, sequence: sequence++, item })
       rise(heap)
     },
     *takeUntil(now) {
       while (heap[0] !== undefined && heap[0].at <= now) yield takeFirst() as T
     },
     next: (isWanted) => {
-      while (heap[0] !== undefined && !isWanted(heap[0].thing)) takeFirst()
+      while (heap[0] !== undefined && !isWanted(heap[0].item)) takeFirst()
       return heap[0]?.at
     },
   }
@@ -202,7 +202,7 @@ function sink<T>(heap: Slot<T>[]): void {
 function isEarlier<T>(heap: Slot<T>[], one: number, other: number): boolean {
   const [a, b] = [heap[one], heap[other]]
   if (a === undefined || b === undefined) return false
-  return a.at === b.at ? a.turn < b.turn : a.at < b.at
+  return a.at === b.at ? a.sequence < b.sequence : a.at < b.at
 }
 
 function swap<T>(heap: Slot<T>[], one: number, other: number): void {

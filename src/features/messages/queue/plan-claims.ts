@@ -8,7 +8,7 @@ import type { Base } from '../../base.ts'
 import type { QueueLane } from './notifier.ts'
 import type { Throttle } from './throttle.ts'
 
-export type Claim = { lane: QueueLane; limit: number }
+export type PlannedClaim = { lane: QueueLane; limit: number }
 
 /** Per transaction: emails in all, emails of one lane, and lanes. */
 const BATCH = 400
@@ -19,12 +19,12 @@ type Deps = Pick<Base, 'outbound'> & { throttle: Throttle }
 type SitedLane = { lane: QueueLane; site: string }
 
 /** `due`: the most urgent first. */
-export function planClaims(deps: Deps, due: readonly QueueLane[]): Claim[] {
+export function planClaims(deps: Deps, due: readonly QueueLane[]): PlannedClaim[] {
   const capacity = createCapacity(deps)
   const open = due.filter((lane) => capacity.ofProject(lane) > 0)
   const sited = open.map((lane) => ({ lane, site: deps.outbound.siteOf(lane.domain) }))
   const left = countLanes(sited)
-  const claims: Claim[] = []
+  const claims: PlannedClaim[] = []
   let total = 0
   for (const { lane, site } of sited) {
     if (total === BATCH || claims.length === MAX_LANES) break

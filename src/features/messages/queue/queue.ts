@@ -21,7 +21,7 @@ import { releaseStray } from './holds.ts'
 import { createLanes, type Lanes } from './lanes.ts'
 import { mendClock, recoverLeases, renewLeases } from './leases.ts'
 import type { QueueLane, QueueNotice, QueueNotifier } from './notifier.ts'
-import { type Claim, planClaims } from './plan-claims.ts'
+import { type PlannedClaim, planClaims } from './plan-claims.ts'
 import { deferWaiting } from './put-back.ts'
 import { createReload } from './reload-lanes.ts'
 import type { Throttle } from './throttle.ts'
@@ -114,7 +114,7 @@ function handleNotice(
   if (notice === 'anywhere') {
     run(() => state.delivery.recall())
     run(() => state.reload().then(state.wake))
-  } else if (notice !== 'capacity') state.lanes.note(notice, notice.dueAt)
+  } else if (notice !== 'capacity') state.lanes.addDueAt(notice, notice.dueAt)
   state.wake()
 }
 
@@ -182,7 +182,7 @@ async function claimAndDeliver(state: QueueState): Promise<number> {
   if (claims.length === 0) return paused.length > 0 ? 0 : continueOrPause(state, open.length)
   state.vainVisits = 0
   const claimed = await core.store.write((tx) => claimAll(state, tx, claims))
-  lanes.served(claims.map(({ lane }) => lane))
+  lanes.markServed(claims.map(({ lane }) => lane))
   await delivery.deliver(claimed)
   return 0
 }
@@ -216,7 +216,7 @@ async function deferPaused(
       const from = lanes.dueAt(lane) ?? 0
       const { count, deferredUntil } = await deferWaiting(tx, { lane, reason, from, at, limit })
       limit -= count
-      tx.afterCommit(() => lanes.settle(lane, deferredUntil ?? until))
+      tx.afterCommit(() => lanes.setDueAt(lane, deferredUntil ?? until))
     }
   })
 }
@@ -239,7 +239,11 @@ function idleMs({ lanes, core }: QueueState, isSomethingDue: boolean): number {
   return Math.min(SWEEP_EVERY_MS, Math.max(1, nextDueAt - core.now()))
 }
 
-async function claimAll(state: QueueState, tx: Tx, claims: Claim[]): Promise<ClaimedEmail[]> {
+async function claimAll(
+  state: QueueState,
+  tx: Tx,
+  claims: PlannedClaim[],
+): Promise<ClaimedEmail[]> {
   const claimed: ClaimedEmail[] = []
   for (const claim of claims) claimed.push(...(await claimOne(state, tx, claim)))
   return claimed
@@ -248,7 +252,7 @@ async function claimAll(state: QueueState, tx: Tx, claims: Claim[]): Promise<Cla
 async function claimOne(
   { core, lanes, leaseId }: QueueState,
   tx: Tx,
-  { lane, limit }: Claim,
+  { lane, limit }: PlannedClaim,
 ): Promise<ClaimedEmail[]> {
   const now = core.now()
   const claimed = await tx.list(claimLane, {
@@ -263,7 +267,7 @@ async function claimOne(
     tx.afterCommit(() => core.throttle.spend(lane.projectId, claimed.length))
   if (claimed.length < limit) {
     const next = await tx.find(findNextDue, lane)
-    tx.afterCommit(() => lanes.settle(lane, next?.dueAt ?? null))
+    tx.afterCommit(() => lanes.setDueAt(lane, next?.dueAt ?? null))
   }
   return claimed
 }

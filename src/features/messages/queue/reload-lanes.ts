@@ -57,7 +57,7 @@ async function readLanes(store: Store, lanes: Lanes): Promise<void> {
   let position: Position = { queueClass: 0, domain: '', projectId: '' }
   for (;;) {
     const page = await store.scan.list(listLanes, position)
-    for (const { dueAt, ...lane } of page) if (dueAt !== null) lanes.note(lane, dueAt)
+    for (const { dueAt, ...lane } of page) if (dueAt !== null) lanes.addDueAt(lane, dueAt)
     const last = page.at(-1)
     if (last === undefined || page.length < PAGE) return
     position = last

@@ -10,7 +10,7 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { discardChunks, requireChunks } from '../../chunks.ts'
 import { type StoredRaw, sizeOf, writeRaw } from '../raw.ts'
-import { requireRoom } from './quota.ts'
+import { requireSpace } from './quota.ts'
 
 export type { InboundRecipient } from '../../../store/schema/inbound.ts'
 
@@ -61,7 +61,7 @@ export async function acceptInboundMessage(
   message: NewInboundMessage,
 ): Promise<string> {
   const { parts, ...row } = toRow(deps, message)
-  await requireRoom(deps, deps.store.read, row)
+  await requireSpace(deps, deps.store.read, row)
   const kept = await writeRaw(deps, { id: row.id, parts })
   try {
     await deps.store.write((tx) => insertRow(deps, tx, { ...row, ...kept }))
@@ -109,7 +109,7 @@ async function insertRow(
   tx: Tx,
   row: Omit<ReturnType<typeof toRow>, 'parts'> & StoredRaw,
 ): Promise<void> {
-  await requireRoom({ config }, tx, row)
+  await requireSpace({ config }, tx, row)
   if (row.rawChunks > 0) await requireChunks(tx, { ownerId: row.id, count: row.rawChunks })
   await tx.execute(insertMessage, row)
   tx.afterCommit(() => inboundNotifier.notify())

@@ -35,7 +35,7 @@ export class MailboxFull extends Error {
 }
 
 /** Whether a message of `sizeBytes` may be stored for this recipient. */
-export async function hasRoom(
+export async function hasSpace(
   { config }: Pick<Base, 'config'>,
   reader: Pick<Reader, 'find'>,
   { recipient, sizeBytes }: { recipient: InboundRecipient; sizeBytes: number },
@@ -53,13 +53,13 @@ export async function hasRoom(
 }
 
 /** @throws MailboxFull */
-export async function requireRoom(
+export async function requireSpace(
   deps: Pick<Base, 'config'>,
   reader: Pick<Reader, 'find'>,
   { recipients, sizeBytes }: { recipients: readonly InboundRecipient[]; sizeBytes: number },
 ): Promise<void> {
   for (const recipient of recipients) {
-    const fits = await hasRoom(deps, reader, { recipient, sizeBytes })
+    const fits = await hasSpace(deps, reader, { recipient, sizeBytes })
     if (!fits) throw new MailboxFull(`the mailbox of ${recipient.address} is full`)
   }
 }

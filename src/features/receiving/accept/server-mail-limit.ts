@@ -4,7 +4,7 @@
  */
 import { LRUCache } from 'lru-cache'
 import { HOUR_MS, type Now } from '../../../clock.ts'
-import { networkOf } from '../client-network.ts'
+import { clientNetworkOf } from '../client-network.ts'
 
 export type ServerMailLimit = {
   /** Whether the network of this address may send one more. */
@@ -26,9 +26,9 @@ export function createServerMailLimit(now: Now): ServerMailLimit {
   }
 
   return {
-    allows: (address) => recent(networkOf(address)).length < MAX_PER_HOUR,
+    allows: (address) => recent(clientNetworkOf(address)).length < MAX_PER_HOUR,
     count(address) {
-      const network = networkOf(address)
+      const network = clientNetworkOf(address)
       const visits = recent(network)
       if (visits.length >= MAX_PER_HOUR) return undefined
       const visit = now()

@@ -18,7 +18,7 @@ import { emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { type EmailReport, recordReports } from '../../messages/outcome/record-reports.ts'
-import { unsubscribe } from './apply-unsubscribe.ts'
+import { unsubscribeContactOf } from './apply-unsubscribe.ts'
 import { type ApplyDeps, type Effect, ignore, ignoreKnown, type ReceivedMessage } from './effect.ts'
 import { isExpired, readOwnTokens } from './own-tokens.ts'
 
@@ -78,7 +78,7 @@ async function applyComplaint(
   }
   if (!isComplaint(feedbackType)) return ignore(`feedback: ${feedbackType}`, emailId)
   if (feedbackType !== null && UNSUBSCRIBE_TYPES.has(feedbackType))
-    return unsubscribe(deps, tx, emailId)
+    return unsubscribeContactOf(deps, tx, emailId)
   return record(deps, tx, { type: 'complaint', emailId, feedbackType })
 }
 

@@ -28,11 +28,15 @@ export async function applyUnsubscribe(
   { row, parsed, emailId }: ReceivedMessage & { emailId: string },
 ): Promise<Effect> {
   if (!asksToUnsubscribe({ row, parsed })) return ignore('an automatic message', emailId)
-  return unsubscribe(deps, tx, emailId)
+  return unsubscribeContactOf(deps, tx, emailId)
 }
 
 /** Unsubscribes the contact of this email. */
-export async function unsubscribe(deps: ApplyDeps, tx: Tx, emailId: string): Promise<Effect> {
+export async function unsubscribeContactOf(
+  deps: ApplyDeps,
+  tx: Tx,
+  emailId: string,
+): Promise<Effect> {
   const email = await tx.find(findContact, { id: emailId })
   if (email === undefined) return ignore('the email has been deleted', emailId)
   const page = { contactId: email.contactId, emailId }

@@ -107,7 +107,9 @@ export async function startProcessing(
 
   async function start(row: PendingMessage): Promise<void> {
     const { id, isSuspect } = row
-    const mayStart = isSuspect ? aloneId === undefined : hasRoom(ofKind(pendingKindOf(row)), row)
+    const mayStart = isSuspect
+      ? aloneId === undefined
+      : hasCapacityFor(ofKind(pendingKindOf(row)), row)
     if (inWork.has(id) || !mayStart) return
     const error = findReasonToFail(row)
     if (error !== undefined) {
@@ -253,7 +255,7 @@ async function tryToRecord({ log }: ProcessDeps, write: () => Promise<void>): Pr
   }
 }
 
-function hasRoom(others: readonly PendingMessage[], row: PendingMessage): boolean {
+function hasCapacityFor(others: readonly PendingMessage[], row: PendingMessage): boolean {
   if (others.length === 0) return true
   const bytes = others.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
   return others.length < MAX_IN_WORK && bytes + row.sizeBytes <= MAX_IN_WORK_BYTES

@@ -8,7 +8,7 @@ import { rowNumber } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import { networkOf } from '../client-network.ts'
+import { clientNetworkOf } from '../client-network.ts'
 
 export type SentMessage = {
   projectId: string
@@ -46,7 +46,7 @@ export const deleteExpiredReceived = statement(
 /** Counts a message. Returns the reason, as text, when the message is over its sender's limit. */
 export async function countFromSender(tx: Tx, message: SentMessage): Promise<string | undefined> {
   const { authenticated, clientAddress, at, ...to } = message
-  const sender = authenticated ?? networkOf(clientAddress)
+  const sender = authenticated ?? clientNetworkOf(clientAddress)
   const after = at - HOUR_MS
   await tx.execute(deleteExpiredReceived, { after })
   const counts = await tx.find(countReceived, { ...to, sender, after, at })

@@ -42,7 +42,7 @@ const selectByIds = statement<{ id: string; address: string }>(
     and id in ${listOf(parameter('ids'))}`,
 )
 
-export async function measureList(deps: Deps, payload: ListPayload): Promise<ListRange> {
+export async function measureAddressList(deps: Deps, payload: ListPayload): Promise<ListRange> {
   const startedAt = deps.now()
   if (payload.mode === 'emails') return { startedAt, total: payload.emails.length, last: 0 }
   if (payload.mode === 'ids') return { startedAt, total: payload.contactIds.length, last: 0 }

@@ -4,7 +4,7 @@ import type { Verification } from '../assess.ts'
 /** `unknown`: well formed, but the name servers of its domain gave no answer. */
 export type ListedState = 'valid' | 'invalid' | 'unknown'
 
-export type Listed = Omit<Verification, 'valid' | 'hasWebsite'> & {
+export type VerifiedAddress = Omit<Verification, 'valid' | 'hasWebsite'> & {
   state: ListedState
   /** Why the address is invalid; null where it is not. */
   cause: 'malformed' | 'domain-missing' | 'no-mx' | null
@@ -36,7 +36,7 @@ export type ListResult = ListSummary & {
    * Every address of a list of up to `MAX_RESULTS`. In longer lists: the first `MAX_RESULTS` addresses
    * that are invalid, unknown, mistyped or disposable. In the order of the list.
    */
-  results: Listed[]
+  results: VerifiedAddress[]
   /** How many more such addresses there are. */
   resultsOmitted: number
 }
@@ -62,8 +62,8 @@ export const EMPTY_RESULT: ListResult = {
 }
 
 /** Returns `result` with these addresses added; `result` itself stays unchanged. */
-export function addResults(result: ListResult, batch: readonly Listed[]): ListResult {
-  const count = (matches: (one: Listed) => boolean) => batch.filter(matches).length
+export function addResults(result: ListResult, batch: readonly VerifiedAddress[]): ListResult {
+  const count = (matches: (one: VerifiedAddress) => boolean) => batch.filter(matches).length
   const total = result.total + batch.length
   const isLong = total > MAX_RESULTS
   const all = [...result.results, ...batch]
@@ -87,6 +87,6 @@ export function addResults(result: ListResult, batch: readonly Listed[]): ListRe
   }
 }
 
-function isNoteworthy({ state, isTypo, isDisposable }: Listed): boolean {
+function isNoteworthy({ state, isTypo, isDisposable }: VerifiedAddress): boolean {
   return state !== 'valid' || isTypo || isDisposable
 }

@@ -19,8 +19,8 @@ import {
 } from '../assess.ts'
 import { findDomainFacts } from '../domain-facts.ts'
 import type { Verifier } from '../verifier.ts'
-import { type ListedAddress, type ListRange, measureList, pagesOfList } from './addresses.ts'
-import { addResults, EMPTY_RESULT, type Listed, type ListResult } from './result.ts'
+import { type ListedAddress, type ListRange, measureAddressList, pagesOfList } from './addresses.ts'
+import { addResults, EMPTY_RESULT, type ListResult, type VerifiedAddress } from './result.ts'
 import type { ListPayload } from './start.ts'
 
 type Deps = Pick<Base, 'store' | 'now'> & { verifier: Verifier }
@@ -39,7 +39,7 @@ const SAVE_EVERY_MS = 2_000
 export async function runListVerification(deps: Deps, job: RunningJob): Promise<ListResult> {
   const payload = job.payload as ListPayload
   let progress = (await loadProgress<Progress>(deps.store.read, job.id)) ?? {
-    ...(await measureList(deps, payload)),
+    ...(await measureAddressList(deps, payload)),
     after: 0,
     result: EMPTY_RESULT,
   }
@@ -90,7 +90,7 @@ function createDomainAssessor({ verifier }: Deps, signal: AbortSignal): AssessOn
 async function verifyOne(
   { text, contactId }: ListedAddress,
   assessOnce: AssessOnce,
-): Promise<Listed> {
+): Promise<VerifiedAddress> {
   const address = parseAddress(text)
   if (address === undefined) {
     return toListed(assessMalformed(text), { contactId, state: 'invalid', cause: 'malformed' })
@@ -107,7 +107,7 @@ async function verifyOne(
 
 function toListed(
   { valid, hasWebsite, email, ...verification }: Verification,
-  { contactId, state, cause }: Pick<Listed, 'contactId' | 'state' | 'cause'>,
-): Listed {
+  { contactId, state, cause }: Pick<VerifiedAddress, 'contactId' | 'state' | 'cause'>,
+): VerifiedAddress {
   return { email, contactId, state, cause, ...verification }
 }

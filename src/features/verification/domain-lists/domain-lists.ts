@@ -12,7 +12,7 @@ import { type FileStamp, readListFile, stampOf } from './list-file.ts'
 import { LIST_NAMES, type ListName, readShippedList } from './shipped-lists.ts'
 
 /** `domain` in A-labels, lower case. */
-export type KnownDomains = {
+export type DomainTraits = {
   /** Matches the domain or a parent domain. */
   isDisposable(domain: string): boolean
   /** Matches the domain itself only. */
@@ -21,7 +21,7 @@ export type KnownDomains = {
   isAlias(domain: string): boolean
 }
 
-export type DomainLists = { load(): Promise<KnownDomains> }
+export type DomainLists = { load(): Promise<DomainTraits> }
 
 export type DomainListsOptions = { dataDir: string; now: Now; log: Log }
 
@@ -30,8 +30,8 @@ type State = {
   folder: string
   log: Log
   loaded: Map<ListName, LoadedList>
-  known: KnownDomains | undefined
-  checking: Promise<KnownDomains> | undefined
+  known: DomainTraits | undefined
+  checking: Promise<DomainTraits> | undefined
   checkedAt: number
 }
 
@@ -59,13 +59,13 @@ export function createDomainLists({ dataDir, now, log }: DomainListsOptions): Do
   }
 }
 
-async function checkAll(state: State): Promise<KnownDomains> {
+async function checkAll(state: State): Promise<DomainTraits> {
   const found = await Promise.all(LIST_NAMES.map((name) => checkList(state, name)))
   for (const [index, name] of LIST_NAMES.entries()) {
     const loaded = found[index]
     if (loaded !== undefined) state.loaded.set(name, loaded)
   }
-  state.known = toKnownDomains(state.loaded)
+  state.known = toDomainTraits(state.loaded)
   return state.known
 }
 
@@ -104,7 +104,7 @@ async function readChanged(
   }
 }
 
-function toKnownDomains(loaded: State['loaded']): KnownDomains {
+function toDomainTraits(loaded: State['loaded']): DomainTraits {
   const [disposable, free, alias] = [
     loaded.get('disposable'),
     loaded.get('free'),

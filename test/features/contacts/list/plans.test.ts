@@ -9,7 +9,11 @@ import { selectEnd } from '../../../../src/features/contacts/list/number-ranges.
 import { countByNumber, selectByNumber } from '../../../../src/features/contacts/list/queries.ts'
 import type { ContactScope, PageRange } from '../../../../src/features/contacts/list/scope.ts'
 import { countHits, selectSamples } from '../../../../src/features/contacts/list/search.sqlite.ts'
-import { hitsOf, newestOf, type Source } from '../../../../src/features/contacts/list/search.ts'
+import {
+  type ContactSource,
+  hitsOf,
+  newestOf,
+} from '../../../../src/features/contacts/list/search.ts'
 import { selectAddresses } from '../../../../src/features/contacts/read/lookup.ts'
 import { deleteByIds, history } from '../../../../src/features/contacts/write/delete.ts'
 import { selectSubscribed } from '../../../../src/features/suppressions/add.ts'
@@ -55,13 +59,20 @@ async function explain(text: string): Promise<string[]> {
 
 const planOf = (query: SQL) => explain(compileSql(query).sql)
 
-const inOrder = { source: { kind: 'none' } as Source, sort: 'createdAt', dir: 'desc' } as const
+const inOrder = {
+  source: { kind: 'none' } as ContactSource,
+  sort: 'createdAt',
+  dir: 'desc',
+} as const
 const byAddress = { ...inOrder, sort: 'email', dir: 'asc' } as const
 const some = hitsOf('"ada" AND "dam"', 10_000)
 const few = { ...some, count: 100 }
 const searched = { kind: 'scan' } as const
 
-type Case = Pick<PageRange, 'sort' | 'dir'> & { source: Source; scope?: Partial<ContactScope> }
+type Case = Pick<PageRange, 'sort' | 'dir'> & {
+  source: ContactSource
+  scope?: Partial<ContactScope>
+}
 
 const pages: [string, Case, RegExp][] = [
   ['the plain list', inOrder, /INDEX contacts_order \(project_id=\? AND subscribed=\? AND rowid</],
@@ -205,9 +216,9 @@ test('candidates come from the trigram index', async () => {
 })
 
 test('counts read one index of the project, or the counter', async () => {
-  const count = (source: Source, scope: Partial<ContactScope>) =>
+  const count = (source: ContactSource, scope: Partial<ContactScope>) =>
     planOf(countQuery(source, { projectId, ...scope }))
-  const none: Source = { kind: 'none' }
+  const none: ContactSource = { kind: 'none' }
   for (const subscribed of [undefined, true, false]) {
     const counter = (await count(none, { subscribed })).join()
     assert.match(counter, /^SEARCH projects USING INDEX \S+ \(id=\?\)$/)

@@ -59,9 +59,9 @@ const status: SiteStatus = {
   cause: null,
 }
 
-const site: LiveSite = { site: 'dest.test', status, hasRoom: { 1: true, 5: true, 10: true } }
-const hasRoom = { 1: true, 5: true, 10: true }
-const quiet = { emailsPerSecond: null, isShort: false, hasRoom }
+const site: LiveSite = { site: 'dest.test', status, hasCapacity: { 1: true, 5: true, 10: true } }
+const hasCapacity = { 1: true, 5: true, 10: true }
+const quiet = { emailsPerSecond: null, isShort: false, hasCapacity }
 
 function running(change: Partial<Extract<Live, { server: 'running' }>> = {}): Live {
   const calm = { sites: { 'dest.test': site }, projects: { p1: quiet }, progress: {} }
@@ -259,12 +259,12 @@ const waiting: Case[] = [
   ],
   [
     "its project's rate",
-    { live: running({ projects: { p1: { emailsPerSecond: 2, isShort: true, hasRoom } } }) },
+    { live: running({ projects: { p1: { emailsPerSecond: 2, isShort: true, hasCapacity } } }) },
     'It is due and waits for the rate limit of its project: 2 emails a second (limits.emails_per_second).',
   ],
   [
     "its project's share of the server",
-    { live: running({ projects: { p1: { ...quiet, hasRoom: { 1: false } } } }) },
+    { live: running({ projects: { p1: { ...quiet, hasCapacity: { 1: false } } } }) },
     'It is due and waits for other mail of its project, which uses the whole share that a project has of the server.',
   ],
   [
@@ -273,7 +273,7 @@ const waiting: Case[] = [
       live: running({
         sites: sites(
           { connections: 10, inFlight: 25 },
-          { hasRoom: { 1: false, 5: false, 10: false } },
+          { hasCapacity: { 1: false, 5: false, 10: false } },
         ),
       }),
     },
@@ -285,7 +285,7 @@ const waiting: Case[] = [
       live: running({
         sites: sites(
           { ...inBackOff, blockedUntil: null, connections: 1, inFlight: 1 },
-          { hasRoom: { 1: false } },
+          { hasCapacity: { 1: false } },
         ),
       }),
     },
@@ -296,7 +296,7 @@ const waiting: Case[] = [
     {
       ahead: 'e0',
       live: running({
-        sites: sites({ connections: 5, inFlight: 5 }, { hasRoom: { 1: false } }),
+        sites: sites({ connections: 5, inFlight: 5 }, { hasCapacity: { 1: false } }),
         progress: {
           e0: {
             ...{ site: 'dest.test', step: 'greeting', since: NOW - MINUTE },
@@ -309,7 +309,7 @@ const waiting: Case[] = [
   ],
   [
     'the capacity of the server',
-    { live: running({ sites: sites({}, { hasRoom: { 1: false } }) }) },
+    { live: running({ sites: sites({}, { hasCapacity: { 1: false } }) }) },
     'It is due and waits for a free connection: the server is busy with other mail.',
   ],
 ]

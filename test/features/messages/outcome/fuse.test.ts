@@ -6,7 +6,7 @@ import { updateContact } from '../../../../src/features/contacts/write/update.ts
 import { upsertContact } from '../../../../src/features/contacts/write/upsert.ts'
 import { createFuse, startFuse } from '../../../../src/features/messages/outcome/fuse.ts'
 import { recordReports } from '../../../../src/features/messages/outcome/record-reports.ts'
-import { unsubscribe } from '../../../../src/features/receiving/process/apply-unsubscribe.ts'
+import { unsubscribeContactOf } from '../../../../src/features/receiving/process/apply-unsubscribe.ts'
 import { addSuppressions } from '../../../../src/features/suppressions/add.ts'
 import { confirmHeld } from '../../../../src/features/suppressions/confirm-held.ts'
 import { listHeld } from '../../../../src/features/suppressions/list-held.ts'
@@ -87,8 +87,8 @@ test('after 50 suppressions in a minute, further ones are held: the mail bounces
 test('the fuse blows when a held suppression is durable, not by a transaction that is rolled back', async (t) => {
   const { core, clock } = await openBounces(t)
   const fuse = createFuse(core)
-  fuse.tried(60)
-  const trips = (email: number) => fuse.trips(`e${email}`)
+  fuse.countTried(60)
+  const trips = (email: number) => fuse.mustHold(`e${email}`)
   assert.deepEqual([...Array(52).keys()].filter(trips), [50, 51])
   clock.now += MINUTE
   assert.equal(trips(52), false)
@@ -172,12 +172,12 @@ test('a blown fuse outlasts a restart and the minute, until every held suppressi
   await fuse.refresh()
   sender.core.fuse = fuse
   sender.clock.now += 60 * MINUTE
-  assert.equal(fuse.trips('another email'), true)
+  assert.equal(fuse.mustHold('another email'), true)
   assert.match(sender.core.health.reasons()[0]?.reason ?? '', /held: 150 /)
   await confirmHeld(sender.core, { since: START })
   await fuse.refresh()
   assert.deepEqual(sender.core.health.reasons(), [])
-  assert.equal(fuse.trips('another email'), false)
+  assert.equal(fuse.mustHold('another email'), false)
 })
 
 test('confirm suppresses and unsubscribes the held addresses; a second time it changes nothing', async (t) => {
@@ -302,7 +302,7 @@ test('an unsubscribe is a wish of the person on every path, even if it changes n
   assert.ok(patched && saved && mailed && sent)
   await updateContact(core, { projectId, id: patched.id }, { subscribed: false })
   await upsertContact(core, { projectId, address: address(saved.address), subscribed: false })
-  await core.store.write((tx) => unsubscribe(core, tx, ids[2] ?? ''))
+  await core.store.write((tx) => unsubscribeContactOf(core, tx, ids[2] ?? ''))
   await sender.send({ to: [{ address: address(sent.address), name: null }], subscribed: false })
   const { removed, resubscribed } = await undoSuppressions(core, { since: START })
   assert.deepEqual([removed, resubscribed], [5, 1])
@@ -361,10 +361,10 @@ test('a suppression that is held while the fuse reads the rows keeps the fuse bl
   const { core, end } = await openBounces(t)
   const { fuse } = core
   await end(people(50), hard)
-  assert.equal(fuse.trips('one more'), true)
+  assert.equal(fuse.mustHold('one more'), true)
   await fuse.refresh()
   fuse.recordHeld('fuse')
-  assert.equal(fuse.trips('and one more'), true)
+  assert.equal(fuse.mustHold('and one more'), true)
   await fuse.refresh()
   assert.deepEqual(core.health.reasons(), [])
 })
@@ -377,9 +377,9 @@ test('the fuse is whole again once the server itself has decided all held suppre
   }
   const fuse = await startFuse({ ...core, log: createLog('info', { write }) }, 5)
   t.after(fuse.stop)
-  assert.equal(fuse.trips('one more'), true)
+  assert.equal(fuse.mustHold('one more'), true)
   await core.store.write((tx) => tx.delete(heldSuppressions))
   await over.promise
   assert.deepEqual(core.health.reasons(), [])
-  assert.equal(fuse.trips('one more'), false)
+  assert.equal(fuse.mustHold('one more'), false)
 })

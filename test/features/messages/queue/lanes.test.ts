@@ -13,33 +13,33 @@ const names = (lanes: Iterable<{ domain: string }>) => [...lanes].map(({ domain 
 
 test('transactional lanes come before workflow before campaign lanes', () => {
   const lanes = createLanes()
-  lanes.note(lane('campaign.test', 10), 0)
-  lanes.note(lane('workflow.test', 5), 0)
-  lanes.note(lane('transactional.test', 1), 0)
+  lanes.addDueAt(lane('campaign.test', 10), 0)
+  lanes.addDueAt(lane('workflow.test', 5), 0)
+  lanes.addDueAt(lane('transactional.test', 1), 0)
   const due = ['transactional.test', 'workflow.test', 'campaign.test']
   assert.deepEqual(names(lanes.listDue(0, 10)), due)
 })
 
 test('a served lane moves behind the others', () => {
   const lanes = createLanes()
-  for (const domain of ['a', 'b', 'c']) lanes.note(lane(domain), 0)
+  for (const domain of ['a', 'b', 'c']) lanes.addDueAt(lane(domain), 0)
   assert.deepEqual(names(lanes.listDue(0, 10)), ['a', 'b', 'c'])
-  lanes.served([lane('a')])
+  lanes.markServed([lane('a')])
   assert.deepEqual(names(lanes.listDue(0, 10)), ['b', 'c', 'a'])
   assert.deepEqual(names(lanes.listDue(0, 10)), ['b', 'c', 'a'])
 })
 
 test('with more due lanes than one visit takes, each lane is served in turn', () => {
   const lanes = createLanes()
-  for (const domain of ['a', 'b', 'c']) lanes.note(lane(domain), 0)
+  for (const domain of ['a', 'b', 'c']) lanes.addDueAt(lane(domain), 0)
   assert.deepEqual(names(lanes.listDue(0, 2)), ['a', 'b'])
   assert.deepEqual(names(lanes.listDue(0, 2)), ['c', 'a'])
 })
 
 test('projects take turns within a class: none waits for all lanes of another', () => {
   const lanes = createLanes()
-  for (let at = 0; at < 20_000; at++) lanes.note(lane(`bulk${at}.test`, 1, 'bulk'), 0)
-  lanes.note(lane('good.test', 1, 'other'), 1)
+  for (let at = 0; at < 20_000; at++) lanes.addDueAt(lane(`bulk${at}.test`, 1, 'bulk'), 0)
+  lanes.addDueAt(lane('good.test', 1, 'other'), 1)
   assert.deepEqual(names(lanes.listDue(1, 4)).slice(0, 3), [
     'bulk0.test',
     'good.test',
@@ -50,9 +50,9 @@ test('projects take turns within a class: none waits for all lanes of another', 
 
 test('a lane is due at its earliest email, and not before', () => {
   const lanes = createLanes()
-  lanes.note(lane('a'), 500)
-  lanes.note(lane('a'), 300)
-  lanes.note(lane('a'), 900)
+  lanes.addDueAt(lane('a'), 500)
+  lanes.addDueAt(lane('a'), 300)
+  lanes.addDueAt(lane('a'), 900)
   assert.deepEqual(names(lanes.listDue(299, 10)), [])
   assert.equal(lanes.nextDueAt(), 300)
   assert.deepEqual(names(lanes.listDue(300, 10)), ['a'])
@@ -60,20 +60,20 @@ test('a lane is due at its earliest email, and not before', () => {
 
 test('an empty lane is removed, a lane with later mail waits until it is due', () => {
   const lanes = createLanes()
-  lanes.note(lane('a'), 0)
+  lanes.addDueAt(lane('a'), 0)
   lanes.listDue(0, 10)
-  lanes.settle(lane('a'), 800)
+  lanes.setDueAt(lane('a'), 800)
   assert.deepEqual(lanes.listDue(799, 10), [])
   assert.equal(lanes.nextDueAt(), 800)
-  lanes.settle(lane('a'), null)
+  lanes.setDueAt(lane('a'), null)
   assert.equal(lanes.nextDueAt(), undefined)
   assert.deepEqual(lanes.listDue(1_000, 10), [])
 })
 
 test('the same domain is one lane for each project', () => {
   const lanes = createLanes()
-  lanes.note(lane('a', 1, 'p'), 0)
-  lanes.note(lane('a', 1, 'q'), 0)
+  lanes.addDueAt(lane('a', 1, 'p'), 0)
+  lanes.addDueAt(lane('a', 1, 'q'), 0)
   assert.deepEqual(
     lanes.listDue(0, 10).map(({ projectId }) => projectId),
     ['p', 'q'],
@@ -82,8 +82,8 @@ test('the same domain is one lane for each project', () => {
 
 test('a hundred thousand waiting lanes do not delay a due one', () => {
   const lanes = createLanes()
-  for (let index = 0; index < 100_000; index += 1) lanes.note(lane(`d${index}`), 60_000)
-  lanes.note(lane('now'), 0)
+  for (let index = 0; index < 100_000; index += 1) lanes.addDueAt(lane(`d${index}`), 60_000)
+  lanes.addDueAt(lane('now'), 0)
   assert.deepEqual(names(lanes.listDue(0, 10)), ['now'])
 })
 

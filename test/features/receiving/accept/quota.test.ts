@@ -4,7 +4,7 @@ import { acceptInboundMessage } from '../../../../src/features/receiving/accept/
 import { MailboxFull } from '../../../../src/features/receiving/accept/quota.ts'
 import { createServerMailLimit } from '../../../../src/features/receiving/accept/server-mail-limit.ts'
 import { deleteInboundMessages } from '../../../../src/features/receiving/admin/delete.ts'
-import { networkOf } from '../../../../src/features/receiving/client-network.ts'
+import { clientNetworkOf } from '../../../../src/features/receiving/client-network.ts'
 import {
   type InboundRecipient,
   inboundMessages,
@@ -127,5 +127,5 @@ test('a network is the /24 of IPv4, the /48 of IPv6', () => {
     ['', ''],
     ['unknown', 'unknown'],
   ]
-  for (const [address, network] of cases) assert.equal(networkOf(address), network)
+  for (const [address, network] of cases) assert.equal(clientNetworkOf(address), network)
 })

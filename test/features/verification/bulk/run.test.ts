@@ -6,9 +6,9 @@ import { createSchedule } from '../../../../src/features/schedule.ts'
 import {
   addResults,
   EMPTY_RESULT,
-  type Listed,
   type ListResult,
   MAX_RESULTS,
+  type VerifiedAddress,
 } from '../../../../src/features/verification/bulk/result.ts'
 import { runListVerification } from '../../../../src/features/verification/bulk/run.ts'
 import {
@@ -301,7 +301,7 @@ test('a long list shows the first thousand noteworthy addresses and counts the o
 })
 
 test('a list of exactly the limit shows all results; one more address makes it long', () => {
-  const one = (state: Listed['state']): Listed => ({
+  const one = (state: VerifiedAddress['state']): VerifiedAddress => ({
     email: state,
     contactId: null,
     state,

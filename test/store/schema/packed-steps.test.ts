@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { packSteps, type StoredStep, unpackSteps } from '../../../src/store/schema/steps.ts'
+import { packSteps, type StoredStep, unpackSteps } from '../../../src/store/schema/packed-steps.ts'
 
 const reply = fc.record(
   {

@@ -10,7 +10,7 @@ import type { PublicFetch } from '../../outbound/http/public-fetch.ts'
 import type { Base } from '../base.ts'
 import { untrusted } from './untrusted.ts'
 
-export type Certificates = {
+export type SigningCertificates = {
   /**
    * @throws AppError FORBIDDEN when the URL has no certificate of SNS, EXTERNAL_SERVICE_ERROR when the
    *   certificate cannot be fetched at the moment
@@ -32,10 +32,10 @@ const COMMON_NAMES = ['sns.amazonaws.com', 'sns.amazonaws.com.cn']
 /** Signs in both regions of GovCloud. */
 const GOVERNMENT_NAME = 'sns-us-gov-west-1.amazonaws.com'
 
-export function createCertificates({
+export function createSigningCertificates({
   publicFetch,
   now,
-}: Pick<Base, 'publicFetch' | 'now'>): Certificates {
+}: Pick<Base, 'publicFetch' | 'now'>): SigningCertificates {
   const good = new LRUCache<string, CachedCertificate>({ max: MAX_CACHED })
   // A cache of its own, so that requests for other URLs cannot evict good certificates.
   const tried = new LRUCache<string, CachedCertificate>({ max: MAX_CACHED })
