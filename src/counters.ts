@@ -51,7 +51,7 @@ export const COUNTER_TEXTS = {
 
 export type CounterName = keyof typeof COUNTER_TEXTS
 
-export type CounterLabels = Readonly<Record<string, string>>
+type CounterLabels = Readonly<Record<string, string>>
 
 export type Counters = {
   /** `labels`: a value for each label name of the counter. */

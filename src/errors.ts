@@ -97,12 +97,12 @@ const MEANINGS = {
   EXTERNAL_SERVICE_ERROR: { status: 503, smtp: '451 4.4.3', suggestion: 'Try again in a moment.' },
 } as const satisfies Record<string, ErrorMeaning>
 
-export type ErrorCode = keyof typeof MEANINGS
+type ErrorCode = keyof typeof MEANINGS
 
 /** One invalid field: its dot path, a text for people, a code for programs. */
 export type FieldError = { field: string; message: string; code: string; received?: unknown }
 
-export type ErrorContext = {
+type ErrorContext = {
   /** The underlying error; logged, never shown. */
   cause?: unknown
   fields?: FieldError[]

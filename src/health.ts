@@ -5,7 +5,7 @@
  */
 
 /** The causes; each has at most one reason. */
-export type HealthCause =
+type HealthCause =
   | 'dns'
   | 'disk'
   | 'certificate'
@@ -13,7 +13,7 @@ export type HealthCause =
   /** Files of the database are gone: `/health` answers 503. */
   | 'database-files'
 
-export type HealthReason = { cause: HealthCause; reason: string }
+type HealthReason = { cause: HealthCause; reason: string }
 
 export type Health = {
   /** Sets the reason of a cause, one sentence for operators; null clears it. */

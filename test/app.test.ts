@@ -3,10 +3,11 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { test } from 'node:test'
 import { acceptInboundMessage } from '../src/features/receiving/accept/accept-message.ts'
-import { enqueueJob, findJob } from '../src/jobs/enqueue.ts'
+import { enqueueJob } from '../src/jobs/enqueue.ts'
 import { eq } from '../src/store/drizzle.ts'
 import { inboundMessages } from '../src/store/schema/inbound.ts'
 import { eventually, type Program, startProgram } from './e2e/program.ts'
+import { findJob } from './jobs/running.ts'
 
 async function holdPort(port = 0): Promise<Server> {
   const server = createServer().listen(port, '127.0.0.1')

@@ -9,7 +9,7 @@ import path from 'node:path'
 
 /** Files by their path below `src/`, with `/`. */
 export type Sources = Map<string, string>
-export type Packages = { dependencies: string[]; devDependencies: string[] }
+type Packages = { dependencies: string[]; devDependencies: string[] }
 
 type Import = { from: string; specifier: string; isType: boolean }
 

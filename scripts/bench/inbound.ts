@@ -14,7 +14,7 @@ import { makeProject, runLoad } from './sender.ts'
 import { createBench, residentMegabytes } from './server.ts'
 import { printTable, show } from './table.ts'
 
-export type Bounce = { id: string; to: string; returnPath: string }
+type Bounce = { id: string; to: string; returnPath: string }
 
 export type InboundLoadRequest = {
   port: number

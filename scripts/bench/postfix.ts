@@ -18,7 +18,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-export type Postfix = {
+type Postfix = {
   port: number
   /** Number of messages in the queue, including held ones. */
   queued(): number
@@ -149,7 +149,7 @@ export function measureIntake(port: number, messages: number, bytes: number): nu
   return messages / ((performance.now() - startedAt) / 1_000)
 }
 
-export type SmtpSink = { port: number; stop(): void }
+type SmtpSink = { port: number; stop(): void }
 
 /** Starts Postfix's smtp-sink, which discards all mail. */
 export async function startSmtpSink(): Promise<SmtpSink> {

@@ -12,7 +12,7 @@ export type Row = {
   call(index: number): Promise<Answer>
 }
 
-export type Measured = Row & { timesMs: number[]; sendsP99Ms: number }
+type Measured = Row & { timesMs: number[]; sendsP99Ms: number }
 
 const TIMES = 300
 const LEAST_TIMES = 5

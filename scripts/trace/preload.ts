@@ -12,7 +12,7 @@ import { BroadcastChannel, isMainThread, Worker } from 'node:worker_threads'
 /** Calls by function, named `<file below src/>:<name>:<offset>`. */
 export type Calls = Record<string, number>
 /** Files below `src/` on the stack at each hand-over, the caller first; awaits count as calls. */
-export type HandOver = { kind: 'to thread' | 'to socket'; files: string[] }
+type HandOver = { kind: 'to thread' | 'to socket'; files: string[] }
 export type Taken = { calls: Calls; handOvers: HandOver[] }
 
 /** Threads answer within that time: they are idle when they are asked. */

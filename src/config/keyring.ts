@@ -12,7 +12,7 @@ import {
   randomBytes,
 } from 'node:crypto'
 
-export type KeyPurpose =
+type KeyPurpose =
   | 'sessions'
   | 'return-path'
   | 'mail-in-unsubscribe'
@@ -21,7 +21,7 @@ export type KeyPurpose =
   | 'page'
   | 'at-rest'
 
-export type KeysOfPurpose = readonly [current: KeyObject, ...previous: KeyObject[]]
+type KeysOfPurpose = readonly [current: KeyObject, ...previous: KeyObject[]]
 
 export type Keyring = {
   /** The current key first. */

@@ -16,8 +16,6 @@ import type { Layer } from './layers/given.ts'
 import { ConfigError } from './problems.ts'
 import type { SettingValues } from './settings.ts'
 
-export { ConfigError } from './problems.ts'
-
 export type LoadOptions = FileSearch & { env: NodeJS.ProcessEnv }
 
 export type Loaded = {

@@ -24,7 +24,7 @@ export class ConfigError extends Error {
   }
 }
 
-export function formatProblem({ key, found, expected, where, meant }: Problem): string {
+function formatProblem({ key, found, expected, where, meant }: Problem): string {
   const place = where === null ? '' : ` (${where})`
   const guess = meant === undefined ? '' : `; did you mean ${meant}?`
   return `  ${key}: found ${found}, expected ${expected}${place}${guess}`

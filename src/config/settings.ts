@@ -39,7 +39,7 @@ function optional<T>(
   return { kind: kindOrNull, default: null, description, ...more }
 }
 
-export const settings = {
+const settings = {
   base_url: setting(
     kind.webAddress,
     'http://localhost:8080',

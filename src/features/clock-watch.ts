@@ -5,7 +5,7 @@
 import { formatInstant, HOUR_MS } from '../clock.ts'
 import type { Base } from './base.ts'
 
-export type ClockWatchOptions = {
+type ClockWatchOptions = {
   everyMs?: number
   /** A monotonic clock in milliseconds. */
   elapsed?: () => number

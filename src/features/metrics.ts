@@ -12,7 +12,7 @@ export type Gauge = {
   read(): GaugeValue[] | Promise<GaugeValue[]>
 }
 
-export type GaugeValue = { value: number; labels?: Record<string, string> }
+type GaugeValue = { value: number; labels?: Record<string, string> }
 
 export type GaugeDeps = Pick<Core, 'store' | 'outbound' | 'hits' | 'certificates' | 'disk' | 'now'>
 

@@ -27,7 +27,7 @@ import { deleteExpiredNotifications } from './sns/processed-messages.ts'
 import { runListVerification } from './verification/bulk/run.ts'
 import { LIST_JOB_KIND } from './verification/bulk/start.ts'
 
-export type Schedule = {
+type Schedule = {
   handlers: Record<string, JobHandler>
   cron: CronEntry[]
   limits: Record<string, number>

@@ -17,7 +17,7 @@ const MAX_BODIES_BYTES_PER_ADDRESS = 64 * 1024 * 1024
 /** Twice this, for both keys of a project, leaves memory for other projects. */
 const MAX_BODIES_BYTES_PER_KEY = 96 * 1024 * 1024
 
-export type ApiDeps = {
+type ApiDeps = {
   core: Core
   limiter: RateLimiter
   requestLog: Pick<RequestLog, 'record'>

@@ -7,9 +7,9 @@ import { COUNTER_TEXTS, type CounterName, type Counters } from '../counters.ts'
 import type { Gauge } from '../features/metrics.ts'
 import type { Traffic } from './exchange/traffic.ts'
 
-export type Metrics = { text(): Promise<string>; contentType: string }
+type Metrics = { text(): Promise<string>; contentType: string }
 
-export type MetricsDeps = { traffic: Traffic; gauges: readonly Gauge[]; counters: Counters }
+type MetricsDeps = { traffic: Traffic; gauges: readonly Gauge[]; counters: Counters }
 
 export function createMetrics(deps: MetricsDeps): Metrics {
   let registry: Promise<Registry> | undefined

@@ -10,7 +10,7 @@ import type { SMTPConnection } from 'smtp-server/lib/smtp-connection.js'
 
 type Parser = ReturnType<SMTPConnection['_createParser']>
 
-export type DataReader = {
+type DataReader = {
   /** Returns the content of a chunk. `rest`: the octets after the message; undefined before its end. */
   read(chunk: Buffer): { content: Buffer; rest: Buffer | undefined }
 }

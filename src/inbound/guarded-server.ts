@@ -9,7 +9,7 @@ import type { ListenAddress } from '../config/config.ts'
 import { GuardedConnection } from './guarded-connection.ts'
 import type { Sessions } from './sessions.ts'
 
-export type GuardedOptions = SMTPServerOptions & { name: string }
+type GuardedOptions = SMTPServerOptions & { name: string }
 
 export class GuardedServer extends SMTPServer {
   readonly sessions: Sessions

@@ -5,12 +5,12 @@ import type { Project } from '../features/accounts/project.ts'
 import type { Core } from '../features/core.ts'
 import { refusal, type SmtpRefusal } from './refusal.ts'
 
-export type LoginDeps = Pick<Core, 'directory' | 'config' | 'log'>
+type LoginDeps = Pick<Core, 'directory' | 'config' | 'log'>
 
 /** The user of a session, which smtp-server stores. */
 export type SubmissionUser = { key: string; project: Project }
 
-export type LoginResult = { user: SubmissionUser } | { refused: SmtpRefusal; isGuess: boolean }
+type LoginResult = { user: SubmissionUser } | { refused: SmtpRefusal; isGuess: boolean }
 
 const USER = 'pillarbox'
 

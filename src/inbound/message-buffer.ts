@@ -15,9 +15,9 @@ export type Allowance = {
   giveBack(bytes: number): void
 }
 
-export type MessageBufferOptions = { maxBytes: number; allowance: Allowance }
+type MessageBufferOptions = { maxBytes: number; allowance: Allowance }
 
-export type MessageBuffer = {
+type MessageBuffer = {
   write(chunk: Buffer): void
   /** Returns the parts of the message in order. @throws SmtpRefusal */
   finish(): readonly Buffer[]

@@ -9,7 +9,7 @@ import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 's
 import type { Core } from '../features/core.ts'
 import { insertSandboxMessage } from '../features/messages/sandbox-messages.ts'
 
-export type SandboxSink = { port: number; stop(): Promise<void> }
+type SandboxSink = { port: number; stop(): Promise<void> }
 
 type SinkDeps = Pick<Core, 'store' | 'now' | 'log' | 'config'>
 

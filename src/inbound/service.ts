@@ -15,7 +15,7 @@ export type MailService = {
   stop(graceMs: number): Promise<void>
 }
 
-export type ServiceOptions = {
+type ServiceOptions = {
   log: Log
   name: 'inbound' | 'submission'
   listen: readonly ListenAddress[]

@@ -21,7 +21,7 @@ import {
   submissionHandlers,
 } from './submission-session.ts'
 
-export type SubmissionDeps = SubmissionCore & Pick<Core, 'certificates'>
+type SubmissionDeps = SubmissionCore & Pick<Core, 'certificates'>
 
 export type SubmissionOptions = {
   /** Shared with the HTTP API, since a message counts as a request. */

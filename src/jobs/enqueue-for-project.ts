@@ -6,7 +6,7 @@ import type { Tx } from '../store/write/transaction.ts'
 import { isUnfinished } from './due.ts'
 import { enqueueJob, type NewJob } from './enqueue.ts'
 
-export type ProjectJob = Omit<NewJob, 'id' | 'uniqueKey' | 'projectId'> & {
+type ProjectJob = Omit<NewJob, 'id' | 'uniqueKey' | 'projectId'> & {
   /** The beginning of the id: `import`, `bulk-delete`. */
   prefix: string
   projectId: string

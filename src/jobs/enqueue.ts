@@ -1,8 +1,6 @@
-import { eq } from '../store/drizzle.ts'
 import { newId } from '../store/ids.ts'
-import { type Job, jobs } from '../store/schema/jobs.ts'
+import { jobs } from '../store/schema/jobs.ts'
 import { parameter, statement } from '../store/statement.ts'
-import type { Reader } from '../store/store.ts'
 import type { Tx } from '../store/write/transaction.ts'
 
 export type NewJob = {
@@ -66,11 +64,4 @@ export async function enqueueJob(
     now: job.now,
   })
   return row ? { id: row.id, isNew: true } : { isNew: false }
-}
-
-export async function findJob(
-  reader: Pick<Reader, 'select'>,
-  id: string,
-): Promise<Job | undefined> {
-  return reader.select().from(jobs).where(eq(jobs.id, id)).get()
 }

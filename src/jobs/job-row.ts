@@ -21,7 +21,7 @@ import { isActive, selectDue } from './due.ts'
 
 export type Claimed = Job & { leaseId: string }
 /** Identifies an active job and proves that the caller holds its lease. */
-export type Held = Pick<Claimed, 'id' | 'leaseId'>
+type Held = Pick<Claimed, 'id' | 'leaseId'>
 
 const MAX_ERROR_LENGTH = 2000
 const MAX_LOSSES = 5
@@ -51,7 +51,7 @@ export async function claimJobs(
   return claimed.map((job) => ({ ...job, leaseId })).sort(byUrgency)
 }
 
-export type JobClaim = {
+type JobClaim = {
   kinds: readonly string[]
   /** False if absent. */
   onePerProject?: boolean

@@ -29,7 +29,7 @@ import {
 } from './job-row.ts'
 import { type JobHandler, runJob } from './run.ts'
 
-export type Jobs = {
+type Jobs = {
   /** Polls for due jobs now, for example after enqueuing; the loop polls by itself once a second. */
   wake(): void
   /** Claims no more jobs, waits up to `graceMs` for running ones, then aborts and puts them back. */

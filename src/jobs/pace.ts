@@ -16,7 +16,7 @@ export type BatchPace = {
   batch<T>(act: () => Promise<T>, signal?: AbortSignal): Promise<T>
 }
 
-export type BatchPaceOptions = {
+type BatchPaceOptions = {
   first: number
   most: number
   /** 4 if absent. */

@@ -19,7 +19,7 @@ export type JobStatus = {
   failedReason: string | null
 }
 
-export type JobQuestion = {
+type JobQuestion = {
   projectId: string
   id: string
   /** The kinds to look for; jobs of other kinds are not found. */

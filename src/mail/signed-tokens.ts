@@ -34,7 +34,7 @@ const knownBlocks = new WeakMap<KeyObject, KeyBlocks>()
 export type PageToken = { contactId: string; emailId: string | undefined }
 
 /** A link of an email: its number (see `html/links.ts`) or its URL. */
-export type ClickToken = { emailId: string; link: number | string }
+type ClickToken = { emailId: string; link: number | string }
 
 export function createToken(key: TokenKey, payload: Buffer): string {
   const octets = Buffer.allocUnsafe(payload.length + SIGNATURE_OCTETS)

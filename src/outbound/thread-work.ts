@@ -10,7 +10,7 @@ import type { Delivery } from './delivery.ts'
 import type { DeliveryThread, PoolSettings, ThreadTask, ToThread } from './protocol.ts'
 
 /** The main thread's record of the cache of one thread. */
-export type ThreadCache<T> = {
+type ThreadCache<T> = {
   /** Counts one more use. `isNew`: the value must be sent along. */
   use(value: T): { id: number; isNew: boolean }
   release(id: number): void
@@ -18,7 +18,7 @@ export type ThreadCache<T> = {
   takeEvicted(): number[]
 }
 
-export type CacheOptions<T> = {
+type CacheOptions<T> = {
   maxWeight: number
   weigh(value: T): number
   /** Values with the same key are the same. */
@@ -28,7 +28,7 @@ export type CacheOptions<T> = {
 const MAX_CONTENT_BYTES = 32 * 1024 * 1024
 const MAX_KEYS = 1_000
 
-export type ThreadWork = {
+type ThreadWork = {
   /** Adds a delivery to its thread's batch. `isPlain`: its templates are not run. */
   add(thread: DeliveryThread, delivery: Delivery, options?: { isPlain: boolean }): void
   /** Returns the messages to post, with the memory to transfer, and starts new batches. */
@@ -39,7 +39,7 @@ export type ThreadWork = {
   drop(thread: DeliveryThread): void
 }
 
-export type ThreadMessage = {
+type ThreadMessage = {
   thread: DeliveryThread
   message: ToThread
   transfer: readonly ArrayBuffer[]

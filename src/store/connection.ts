@@ -31,7 +31,7 @@ export type Connection = {
   close(): void
 }
 
-export type ConnectionOptions = {
+type ConnectionOptions = {
   path: string
   nativeBinding?: string | undefined
   isReadOnly?: boolean

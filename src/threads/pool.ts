@@ -33,7 +33,7 @@ export type PoolOptions<State, Message> = {
   }
 }
 
-export type ThreadPool<State> = {
+type ThreadPool<State> = {
   list(): readonly PoolThread<State>[]
   /** Returns undefined at `maxThreads`, during a pause and after `stop`. */
   start(): PoolThread<State> | undefined

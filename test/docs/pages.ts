@@ -4,7 +4,7 @@ import path from 'node:path'
 import { lexer, type Token, walkTokens } from 'marked'
 import { createSlugs } from '../../src/http/guide/render-markdown.ts'
 
-export type CodeBlock = { language: string; text: string }
+type CodeBlock = { language: string; text: string }
 
 export type DocsPage = {
   /** Below the repository's root. */

@@ -28,8 +28,8 @@ import { type FakeDns, startDnsServer } from '../fakes/dns-server.ts'
 import { type Sink, type SinkOptions, startSink } from '../fakes/smtp-sink.ts'
 import { type Outcome, runAt } from '../fakes/terminal.ts'
 
-export type Answer = { status: number; body: unknown }
-export type State = EmailHistory['email']['state']
+type Answer = { status: number; body: unknown }
+type State = EmailHistory['email']['state']
 
 export type Program = {
   dns: FakeDns

@@ -8,9 +8,9 @@ import { createSocket, type Socket as UdpSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 
-export type DnsFailure = 'NXDOMAIN' | 'SERVFAIL' | 'REFUSED' | 'SILENT'
-export type DnsType = 'A' | 'NS' | 'CNAME' | 'PTR' | 'MX' | 'TXT' | 'AAAA'
-export type DnsRecords = {
+type DnsFailure = 'NXDOMAIN' | 'SERVFAIL' | 'REFUSED' | 'SILENT'
+type DnsType = 'A' | 'NS' | 'CNAME' | 'PTR' | 'MX' | 'TXT' | 'AAAA'
+type DnsRecords = {
   A?: string[] | DnsFailure
   AAAA?: string[] | DnsFailure
   /** `[preference, host]`; a host of '' is the root: `[[0, '']]` is a null MX. */
@@ -26,7 +26,7 @@ export type DnsRecords = {
   delayMs?: number
 }
 export type DnsZone = Record<string, DnsRecords | DnsFailure>
-export type DnsQuery = { name: string; type: string; transport: 'udp' | 'tcp' }
+type DnsQuery = { name: string; type: string; transport: 'udp' | 'tcp' }
 
 export type FakeDns = {
   /** `127.0.0.1:<port>`, for `dns.servers`. */

@@ -9,7 +9,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { Certificate } from './certificate.ts'
 
-export type SinkMessage = {
+type SinkMessage = {
   from: string
   to: string[]
   /** As sent, dots unstuffed. */

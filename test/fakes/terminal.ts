@@ -4,7 +4,7 @@ import { PassThrough, Writable } from 'node:stream'
 import { runCli } from '../../src/cli/cli.ts'
 import type { Terminal } from '../../src/cli/engine/terminal.ts'
 
-export type FakeTerminal = Terminal & {
+type FakeTerminal = Terminal & {
   stdin: PassThrough & { isTTY?: boolean }
   signals: EventEmitter
   /** The output so far. */
@@ -16,7 +16,7 @@ export type FakeTerminal = Terminal & {
 
 export type Outcome = { status: number; out: string; err: string; raw: Buffer }
 
-export type TerminalOptions = {
+type TerminalOptions = {
   cwd: string
   env?: NodeJS.ProcessEnv
   /** The whole standard input. */

@@ -15,7 +15,7 @@ import { eq } from '../../src/store/drizzle.ts'
 import { jobs } from '../../src/store/schema/jobs.ts'
 import { pageToken } from '../features/contacts/add-recipient.ts'
 
-export type Stage = {
+type Stage = {
   core: Core
   projectId: string
   dns: ReturnType<typeof createExampleDns>

@@ -23,7 +23,7 @@ export type Service = {
   stop(): Promise<void>
 }
 
-export type ServiceOptions = {
+type ServiceOptions = {
   http?: Partial<Config['http']>
   limits?: Partial<Config['limits']>
   resolver?: Partial<Core['resolver']>
@@ -58,7 +58,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   }
 }
 
-export type StartedService = { service: Service; mine: ServiceProject; other: ServiceProject }
+type StartedService = { service: Service; mine: ServiceProject; other: ServiceProject }
 
 /** A service with two projects for the tests of a file; `started` gets them before the first test. */
 export function useService(started: (all: StartedService) => void): void {

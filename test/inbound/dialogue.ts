@@ -3,7 +3,7 @@ import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 
 /** The code and the text of a reply, its lines joined by LF. */
-export type Reply = { code: number; text: string }
+type Reply = { code: number; text: string }
 
 export type Dialogue = {
   socket: Socket
@@ -24,7 +24,7 @@ export type Dialogue = {
   close(): void
 }
 
-export type DialogueOptions = {
+type DialogueOptions = {
   /** The name for EHLO. */
   ehlo?: string
   /** The client's own address. */

@@ -15,7 +15,7 @@ import { addProject, openTestCore, type TestCore, type TestProject, trustDomain 
 import { type Certificate, makeCertificate } from '../fakes/certificate.ts'
 import { connect, type Dialogue } from './dialogue.ts'
 
-export type Row = Email & { content: typeof contents.$inferSelect }
+type Row = Email & { content: typeof contents.$inferSelect }
 
 export type SubmissionServer = {
   core: TestCore
@@ -34,7 +34,7 @@ export type SubmissionServer = {
 
 type Login = { user?: string; pass?: string; port?: number; secure?: boolean }
 
-export const certificate: Certificate = makeCertificate(['localhost'])
+const certificate: Certificate = makeCertificate(['localhost'])
 
 type Given = {
   settings?: Record<string, string>

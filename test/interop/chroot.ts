@@ -31,10 +31,10 @@ const packages = path.join(
   'mail-servers',
 )
 
-export const MAIL_UID = 65_533
+const MAIL_UID = 65_533
 const DAEMON_UID = 65_532
 
-export type ChrootOptions = {
+type ChrootOptions = {
   /** Folder of the unpacked package. */
   name: string
   /** Files by their path inside. */

@@ -15,7 +15,7 @@ export const isCurlInstalled = spawnSync('curl', ['--version']).status === 0
 // biome-ignore lint/suspicious/noExplicitAny: what a stranger sees has no types
 export type Answer = { status: number; headers: string; text: string; body: any }
 
-export type CurlOptions = {
+type CurlOptions = {
   key?: string
   body?: unknown
   /** `name=value` or `name=@file`, as curl's -F. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { jobDelayMs } from '../../src/jobs/backoff.ts'
-import { enqueueJob, findJob, type NewJob } from '../../src/jobs/enqueue.ts'
+import { enqueueJob, type NewJob } from '../../src/jobs/enqueue.ts'
 import { claimJobs, deleteExpiredJobs, putBackLostJobs } from '../../src/jobs/job-row.ts'
 import { type JobsOptions, startJobs } from '../../src/jobs/jobs.ts'
 import { FinalFailure } from '../../src/jobs/run.ts'
@@ -10,6 +10,7 @@ import { eq } from '../../src/store/drizzle.ts'
 import { type Job, jobs } from '../../src/store/schema/jobs.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { makeDatabaseFolder } from '../store/test-store.ts'
+import { findJob } from './running.ts'
 
 const log = silentLog()
 const start = 1_700_000_000_000

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { AppError } from '../../src/errors.ts'
-import { enqueueJob, findJob, type NewJob } from '../../src/jobs/enqueue.ts'
+import { enqueueJob, type NewJob } from '../../src/jobs/enqueue.ts'
 import { enqueueForProject } from '../../src/jobs/enqueue-for-project.ts'
 import { putBackLostJobs } from '../../src/jobs/job-row.ts'
 import { type JobsOptions, startJobs } from '../../src/jobs/jobs.ts'
@@ -15,7 +15,7 @@ import { and, eq } from '../../src/store/drizzle.ts'
 import { type Job, jobProgress, jobs } from '../../src/store/schema/jobs.ts'
 import { openStore } from '../../src/store/store.ts'
 import { makeDatabaseFolder } from '../store/test-store.ts'
-import { claimJob } from './running.ts'
+import { claimJob, findJob } from './running.ts'
 
 const log = silentLog()
 const start = 1_700_000_000_000

@@ -3,7 +3,9 @@ import assert from 'node:assert/strict'
 import type { Now } from '../../src/clock.ts'
 import { claimJobs, putBackLostJobs, reportProgress } from '../../src/jobs/job-row.ts'
 import type { RunningJob } from '../../src/jobs/run.ts'
-import type { Store } from '../../src/store/store.ts'
+import { eq } from '../../src/store/drizzle.ts'
+import { type Job, jobs } from '../../src/store/schema/jobs.ts'
+import type { Reader, Store } from '../../src/store/store.ts'
 
 export type ClaimedJob = RunningJob & { abort: AbortController }
 
@@ -37,4 +39,12 @@ export async function claimJob(
       await store.write((tx) => reportProgress(tx, job, percent))
     },
   }
+}
+
+/** Returns the job with the id. */
+export async function findJob(
+  reader: Pick<Reader, 'select'>,
+  id: string,
+): Promise<Job | undefined> {
+  return reader.select().from(jobs).where(eq(jobs.id, id)).get()
 }

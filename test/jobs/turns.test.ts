@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { AppError } from '../../src/errors.ts'
 import { isWorkDue, selectDue } from '../../src/jobs/due.ts'
-import { enqueueJob, findJob, type NewJob } from '../../src/jobs/enqueue.ts'
+import { enqueueJob, type NewJob } from '../../src/jobs/enqueue.ts'
 import { enqueueForProject, MAX_UNFINISHED } from '../../src/jobs/enqueue-for-project.ts'
 import {
   type Claimed,
@@ -21,6 +21,7 @@ import { sql } from '../../src/store/drizzle.ts'
 import { type Job, jobs } from '../../src/store/schema/jobs.ts'
 import { openStore } from '../../src/store/store.ts'
 import { makeDatabaseFolder } from '../store/test-store.ts'
+import { findJob } from './running.ts'
 
 const start = 1_700_000_000_000
 const long = { kinds: ['long'], onePerProject: true }

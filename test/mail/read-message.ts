@@ -1,5 +1,5 @@
 /** An independent reader of header sections, written from the RFCs without the code under test. */
-export type Field = { name: string; value: string; lines: string[] }
+type Field = { name: string; value: string; lines: string[] }
 
 /** A message as a string with one character per octet. */
 export function toBuffer({ octets }: { octets: string }): Buffer {

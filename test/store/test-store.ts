@@ -15,7 +15,7 @@ export const notes = sqliteTable('notes', {
   data: text('data', { mode: 'json' }).$type<unknown>(),
 })
 
-export const firstMigration = `
+const firstMigration = `
   CREATE TABLE notes (
     id TEXT PRIMARY KEY,
     seq INTEGER NOT NULL,

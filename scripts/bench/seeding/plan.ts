@@ -2,14 +2,14 @@
 import { createHash } from 'node:crypto'
 import type { ProjectKeys } from '../../../src/features/accounts/keys.ts'
 
-export type Size = { contacts: number; events: number; emails: number }
+type Size = { contacts: number; events: number; emails: number }
 
 /** Contacts date from the three years before `at`; emails and events from the last year. */
 export type Plan = Size & { at: number }
 
 export type ProjectName = 'big' | 'first' | 'second' | 'small'
 
-export type ProjectPlan = {
+type ProjectPlan = {
   name: ProjectName
   /** The trusted sender domain. */
   domain: string

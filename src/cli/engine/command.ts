@@ -29,7 +29,7 @@ export type Input = {
 /** `json` with --json, else `text`; `raw` in both cases; null: the command has written its own output. */
 export type Result = { json: unknown; text: string } | { raw: Buffer } | null
 
-export type Command = (context: Context, input: Input) => Promise<Result>
+type Command = (context: Context, input: Input) => Promise<Result>
 
 export type CommandSpec = {
   name: string
@@ -49,7 +49,7 @@ export class UsageError extends Error {
 }
 
 /** @throws ConfigError */
-export async function readConfig({ terminal, configPath }: Context): Promise<Config> {
+async function readConfig({ terminal, configPath }: Context): Promise<Config> {
   const { loadConfig } = await import('../../config/load.ts')
   return loadConfig({ configPath, env: terminal.env, cwd: terminal.cwd })
 }

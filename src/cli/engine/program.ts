@@ -7,7 +7,7 @@ import { type CommandSpec, type Context, type Input, type Result, UsageError } f
 import type { Terminal } from './terminal.ts'
 
 /** Commands, and the description of each group (the first of two words of a name). */
-export type CommandTable = {
+type CommandTable = {
   groups: Readonly<Record<string, string>>
   commands: readonly CommandSpec[]
 }

@@ -8,7 +8,7 @@ import type { Config } from '../config.ts'
 /** The listeners that have certificates. */
 export type TlsListener = 'http' | 'inbound' | 'submission'
 
-export const tlsListeners: readonly TlsListener[] = ['http', 'inbound', 'submission']
+const tlsListeners: readonly TlsListener[] = ['http', 'inbound', 'submission']
 
 const SOON_MS = 7 * DAY_MS
 const MAX_NAMES_LENGTH = 200

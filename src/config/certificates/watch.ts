@@ -22,7 +22,7 @@ import { describePairFault } from './pair-fault.ts'
 /** PEM. */
 export type CertificatePair = { cert: Buffer; key: Buffer }
 
-export type OnPairChange = (pair: CertificatePair) => void
+type OnPairChange = (pair: CertificatePair) => void
 
 export type Certificates = {
   /**

@@ -12,7 +12,7 @@ import type { Given, Layer } from './given.ts'
 /** The origin of every value that is not a default. */
 export type Origins = ReadonlyMap<SettingKey, string>
 
-export type Effective = {
+type Effective = {
   /** A key with a problem has its default. */
   values: SettingValues
   origins: Origins

@@ -10,7 +10,7 @@ import { type Given, type Layer, unknownKey } from './given.ts'
 const PREFIX = 'PILLARBOX_'
 
 /** Not a setting: the sandbox's welcome text uses this variable for the secret key. */
-export const API_KEY_VARIABLE = `${PREFIX}KEY`
+const API_KEY_VARIABLE = `${PREFIX}KEY`
 
 export function readEnvironment(env: NodeJS.ProcessEnv): Layer {
   const given = new Map<string, Given>()

@@ -10,7 +10,7 @@ import {
 } from '../settings.ts'
 import type { TomlValue } from './kinds.ts'
 
-export const HIDDEN = '(hidden)'
+const HIDDEN = '(hidden)'
 
 const WIDTH = 90
 

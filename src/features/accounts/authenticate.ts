@@ -7,7 +7,7 @@ import type { Base } from '../base.ts'
 import { admits, type Caller, type KeyCallers } from './caller.ts'
 import { PUBLIC_KEY_PATTERN, SECRET_KEY_PATTERN } from './keys.ts'
 
-export type AuthDeps = Pick<Base, 'directory' | 'config'>
+type AuthDeps = Pick<Base, 'directory' | 'config'>
 
 /**
  * `authorization` is the value of that header field. A disabled project is not refused here: its

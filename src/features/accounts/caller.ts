@@ -4,7 +4,7 @@
  */
 import type { Project } from './project.ts'
 
-export type KeyKind = 'public' | 'secret'
+type KeyKind = 'public' | 'secret'
 
 export type Caller = { kind: 'key'; key: KeyKind; project: Project }
 

@@ -11,7 +11,7 @@ export type ProjectKeys = {
   secretKey: string
 }
 
-export type StoredKeys = { publicKey: string; secretDigest: string; secretHint: string }
+type StoredKeys = { publicKey: string; secretDigest: string; secretHint: string }
 
 const KEY_BYTES = 32
 const HINT_LENGTH = 4

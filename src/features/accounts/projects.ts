@@ -14,8 +14,6 @@ import { makeKeys, maskSecret, type ProjectKeys, toStoredKeys } from './keys.ts'
 import { readProjectName } from './project-name.ts'
 import { getUserId } from './users.ts'
 
-export type { DisabledReason, TrackingMode } from '../../store/schema/words.ts'
-
 /** `secret` is complete when the keys were just made, masked otherwise. */
 export type ProjectKeysView = { id: string; name: string; public: string; secret: string }
 
@@ -28,7 +26,7 @@ export type ProjectView = ProjectKeysView & {
   updatedAt: string
 }
 
-export type ProjectChange = {
+type ProjectChange = {
   name?: string | undefined
   tracking?: string | undefined
   /** `xx` or `xx-XX` */
@@ -38,7 +36,7 @@ export type ProjectChange = {
   enable?: boolean | undefined
 }
 
-export type NewProject = {
+type NewProject = {
   name: string
   ownerId: string
   keys: ProjectKeys
@@ -48,14 +46,14 @@ export type NewProject = {
 
 type ProjectDeps = Pick<Base, 'store' | 'directory' | 'now'>
 
-export const DISABLED_REASONS: readonly DisabledReason[] = [
+const DISABLED_REASONS: readonly DisabledReason[] = [
   'PAYMENT_FAILED',
   'EMAIL_REPUTATION',
   'PHISHING_DETECTED',
   'CARD_VERIFICATION_FAILED',
   'MANUAL',
 ]
-export const TRACKING_MODES: readonly TrackingMode[] = ['ENABLED', 'DISABLED', 'MARKETING_ONLY']
+const TRACKING_MODES: readonly TrackingMode[] = ['ENABLED', 'DISABLED', 'MARKETING_ONLY']
 
 const LANGUAGE_PATTERN = /^[a-z]{2}(?:-[A-Z]{2})?$/
 

@@ -18,7 +18,7 @@ export type UserInput = {
 /** `password` is present only if it was generated; it is shown only once. */
 export type CreatedUser = { id: string; email: string; password?: string }
 
-export type UserView = {
+type UserView = {
   id: string
   email: string
   /** Created by the sandbox; refused in other modes until the user gets a new password. */
@@ -26,7 +26,7 @@ export type UserView = {
   createdAt: string
 }
 
-export type NewUser = { address: string; passwordHash: string; isSandbox: boolean; at: number }
+type NewUser = { address: string; passwordHash: string; isSandbox: boolean; at: number }
 
 type UserDeps = Pick<Base, 'store'> & { now: Now }
 

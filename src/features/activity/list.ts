@@ -18,7 +18,7 @@ import { type Activity, type FeedEvent, toActivity } from './entry.ts'
 import { type FeedDeps, loadShownEmails } from './show-emails.ts'
 import { eventNamesOf, serviceEventNames } from './types.ts'
 
-export type ActivityQuery = {
+type ActivityQuery = {
   /** The maximum number of entries; a page of large emails ends early. */
   limit: number
   /** The cursor of the previous page, or the id of an event. */
@@ -32,7 +32,7 @@ export type ActivityQuery = {
   endAt?: number | undefined
 }
 
-export type ActivityPage = { data: Activity[]; cursor: string | null; hasMore: boolean }
+type ActivityPage = { data: Activity[]; cursor: string | null; hasMore: boolean }
 
 /** The range of a feed or of figures without a start. */
 export const DEFAULT_SPAN_MS = 30 * DAY_MS

@@ -8,7 +8,7 @@ import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
 import { isListed } from '../events/unlisted.ts'
 
-export type RecentCount = { count: number; minutes: number }
+type RecentCount = { count: number; minutes: number }
 
 /** At most this many of the server's newest emails are read. */
 const MAX_EMAILS = 100_000

@@ -8,7 +8,7 @@ import type { Base } from '../base.ts'
 import type { Activity } from './entry.ts'
 
 /** Epoch ms: `from` is excluded, `until` is included. */
-export type UpcomingQuery = { projectId: string; from: number; until: number; limit: number }
+type UpcomingQuery = { projectId: string; from: number; until: number; limit: number }
 
 /** Lists at most `limit` activities, soonest first. */
 export type UpcomingSource = (
@@ -17,12 +17,12 @@ export type UpcomingSource = (
 ) => Promise<Activity[]>
 
 /** Counts the workflows that started in a time: `after` is excluded, `until` is included. */
-export type StartCounter = (
+type StartCounter = (
   deps: Pick<Base, 'store'>,
   query: { projectId: string; after: number; until: number },
 ) => Promise<number>
 
-export type ActivitySource = {
+type ActivitySource = {
   /** The table, as in the database. */
   table: string
   listUpcoming?: UpcomingSource

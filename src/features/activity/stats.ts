@@ -14,7 +14,7 @@ import { isListed } from '../events/unlisted.ts'
 import { DEFAULT_SPAN_MS } from './list.ts'
 import { ACTIVITY_SOURCES } from './sources.ts'
 
-export type ActivityStats = {
+type ActivityStats = {
   totalEvents: number
   totalEmailsSent: number
   /** Emails whose first open is in the range, without opens by prefetchers and scanners. */
@@ -27,7 +27,7 @@ export type ActivityStats = {
 }
 
 /** Epoch ms, both included. The end defaults to now, the start to 30 days before the end. */
-export type StatsRange = { startAt?: number | undefined; endAt?: number | undefined }
+type StatsRange = { startAt?: number | undefined; endAt?: number | undefined }
 
 type StatsDeps = Pick<Base, 'store' | 'now'>
 type Counts = {

@@ -33,7 +33,7 @@ import {
   requireSegment,
 } from './referenced-segments.ts'
 
-export type ConditionInput = {
+type ConditionInput = {
   projectId: string
   condition: Condition
   /** The segment that the condition belongs to. A reference that leads back to it is a loop. */

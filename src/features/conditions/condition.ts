@@ -15,11 +15,11 @@ import type { Filter } from './filter.ts'
 import { parseFilter } from './filter.ts'
 
 export type Condition = { logic: Logic; groups: Group[] }
-export type Logic = 'AND' | 'OR'
+type Logic = 'AND' | 'OR'
 /** At least one filter or a nested condition. */
 export type Group = { filters: Filter[]; conditions?: Condition }
 
-export type ConditionReferences = {
+type ConditionReferences = {
   /** Keys of contact data. */
   keys: string[]
   /** Columns of contacts: `email`, `subscribed`, `createdAt`, `updatedAt`. */

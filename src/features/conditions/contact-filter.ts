@@ -7,7 +7,7 @@ import { contacts } from '../../store/schema/contacts.ts'
 import { startOfDay } from './dates.ts'
 import type { OperatorOf } from './operators.ts'
 
-export type InstantFilter = {
+type InstantFilter = {
   column: 'createdAt' | 'updatedAt'
   operator: OperatorOf<'instant'>
   value: unknown

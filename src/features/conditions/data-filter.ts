@@ -16,7 +16,7 @@ import { contacts } from '../../store/schema/contacts.ts'
 import { dayOf, lowestTextOf, parseDataDate } from './dates.ts'
 import type { OperatorOf } from './operators.ts'
 
-export type DataFilter = {
+type DataFilter = {
   key: string
   operator: OperatorOf<'data'>
   value: unknown

@@ -5,7 +5,7 @@ import { contacts } from '../../store/schema/contacts.ts'
 import { events } from '../../store/schema/events.ts'
 import type { OperatorOf } from './operators.ts'
 
-export type EventFilter = {
+type EventFilter = {
   /** The stored name. `email.bounce` excludes events with `transientBounce` in their data. */
   name: string
   operator: OperatorOf<'event'>

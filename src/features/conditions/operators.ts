@@ -32,7 +32,6 @@ export const OPERATORS_BY_KIND = {
 export type FieldKind = keyof typeof OPERATORS_BY_KIND
 export type OperatorOf<Kind extends FieldKind> = (typeof OPERATORS_BY_KIND)[Kind][number]
 export type Operator = OperatorOf<FieldKind>
-export type EventOperator = OperatorOf<'event'>
 export type Unit = 'days' | 'hours' | 'minutes'
 
 export const OPERATORS: readonly Operator[] = [

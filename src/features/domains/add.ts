@@ -19,9 +19,9 @@ import {
 } from './ownership.ts'
 import { type DomainView, toDomainView } from './view.ts'
 
-export type DomainInput = { projectId: string; domain: string }
+type DomainInput = { projectId: string; domain: string }
 
-export type NewDomain = {
+type NewDomain = {
   projectId: string
   /** In A-labels. */
   domain: string
@@ -30,7 +30,7 @@ export type NewDomain = {
   at: number
 }
 
-export type AddDomainDeps = Pick<Base, 'store' | 'config' | 'keyring' | 'now'>
+type AddDomainDeps = Pick<Base, 'store' | 'config' | 'keyring' | 'now'>
 
 /**
  * @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND (project), PROJECT_DISABLED, BAD_REQUEST

@@ -9,7 +9,7 @@ import { nextVerificationState, type VerificationState } from './verification-st
 
 export type CheckDeps = Pick<Base, 'store' | 'config' | 'directory' | 'resolver' | 'now' | 'log'>
 
-export type CheckedDomain = {
+type CheckedDomain = {
   domain: Domain
   /** The key was found, but another project has verified the domain. */
   isRefused: boolean

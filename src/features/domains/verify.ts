@@ -7,7 +7,7 @@ import { type DomainLookup, domainNotFound, getDomain } from './get.ts'
 import { domainOwnedElsewhere, isOwnedElsewhere } from './ownership.ts'
 import { type DomainView, toDomainView } from './view.ts'
 
-export type VerifyOptions = {
+type VerifyOptions = {
   /** Verifies the domain without DNS, for good: for the sandbox and for tests. */
   trust?: boolean | undefined
 }

@@ -18,7 +18,7 @@ import { isReservedEvent } from './reserved.ts'
 import { countEvents, type EventTarget, findEventReferences } from './usage.ts'
 
 /** `jobId`: the job that deletes the events, where the deletion is not done yet. */
-export type EventDeletion = { deletedCount: number; jobId?: string }
+type EventDeletion = { deletedCount: number; jobId?: string }
 
 /** `last`: the newest `seq` at the time of the request. */
 type DeletionPayload = EventTarget & { last: number; total: number }

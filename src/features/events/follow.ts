@@ -39,7 +39,7 @@ export type FollowerOptions = {
   handle(tx: Tx, events: EventRow[]): Promise<void>
 }
 
-export type EventFollower = {
+type EventFollower = {
   /** Resolves when all events committed before the call are handled; rejects after `stop`. */
   caughtUp(): Promise<void>
   /** Finishes the current batch. */

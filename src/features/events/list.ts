@@ -15,7 +15,7 @@ import { limitPageBytes } from './page-bytes.ts'
 import { type EventCursor, type EventScope, selectPage } from './select-page.ts'
 import { type EventView, toEventView } from './view.ts'
 
-export type EventQuery = {
+type EventQuery = {
   projectId: string
   /** The maximum number of events; a page of large events ends early. */
   limit: number
@@ -24,8 +24,8 @@ export type EventQuery = {
   cursor?: string | undefined
 }
 
-export type ListedEvent = EventView & { contact: { email: string } | null }
-export type EventPage = { events: ListedEvent[]; cursor: string | null; hasMore: boolean }
+type ListedEvent = EventView & { contact: { email: string } | null }
+type EventPage = { events: ListedEvent[]; cursor: string | null; hasMore: boolean }
 
 type Deps = Pick<Base, 'store'>
 type SizedEvent = EventCursor & { bytes: number }

@@ -9,10 +9,10 @@ import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
 import { UNLISTED_EVENTS } from './unlisted.ts'
 
-export type EventCount = { name: string; count: number }
+type EventCount = { name: string; count: number }
 
 /** Epoch ms, both included. */
-export type CountRange = { startAt?: number | undefined; endAt?: number | undefined }
+type CountRange = { startAt?: number | undefined; endAt?: number | undefined }
 
 const namesOfProject = sql`events ${indexedBy('events_named')} where project_id = ${parameter('projectId')}`
 

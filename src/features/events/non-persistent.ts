@@ -3,7 +3,7 @@
  * which are not stored with the contact. The event stores its data unchanged, so readers unwrap the
  * values.
  */
-export type NonPersistentValue = { value: unknown; persistent: false }
+type NonPersistentValue = { value: unknown; persistent: false }
 
 export function isNonPersistent(value: unknown): value is NonPersistentValue {
   return (

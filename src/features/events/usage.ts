@@ -6,7 +6,7 @@ import type { Base } from '../base.ts'
 import { findReferences, isUsed, type Reference, type References } from '../references/registry.ts'
 import { isReservedEvent } from './reserved.ts'
 
-export type EventUsage = {
+type EventUsage = {
   usedInSegments: Reference[]
   usedInWorkflows: Reference[]
   totalCount: number

@@ -31,7 +31,7 @@ export function toEventView(
 }
 
 /** `received`: the content of received mail. */
-export type EventViewEmail = EventEmail & { received: ReceivedContent | null }
+type EventViewEmail = EventEmail & { received: ReceivedContent | null }
 
 function dataOf(event: Pick<EventRow, 'name' | 'data'>, { received, ...email }: EventViewEmail) {
   const data = emailEventData(event, email)

@@ -13,7 +13,7 @@ export type ExportSlots = {
   nextTurn(): Promise<void>
 }
 
-export type ExportLimits = { perProject: number; all: number }
+type ExportLimits = { perProject: number; all: number }
 
 const LIMITS: ExportLimits = { perProject: 2, all: 8 }
 const RETRY_AFTER_SECONDS = 10

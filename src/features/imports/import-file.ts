@@ -30,7 +30,7 @@ export type ImportOptions = {
 /** The payload of the job. */
 export type ImportPayload = ImportOptions & { uploadId: string; sizeBytes: number }
 
-export type ImportFile = {
+type ImportFile = {
   /** Resolves when the file can take more bytes. @throws AppError DATABASE_ERROR */
   write(bytes: Uint8Array): Promise<void>
   /**

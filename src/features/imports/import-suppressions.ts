@@ -13,7 +13,7 @@ import type { CsvRecord } from './csv/parser.ts'
 import { type ImportResult, readAddress, toResult } from './import-contacts.ts'
 import { type RowHandler, runImport } from './run.ts'
 
-export type SuppressionImportResult = ImportResult & { addedCount: number; existingCount: number }
+type SuppressionImportResult = ImportResult & { addedCount: number; existingCount: number }
 
 type Deps = Pick<Base, 'store' | 'now'>
 type Row = { address: ParsedAddress; reason: SuppressionReason; source: string }

@@ -18,7 +18,7 @@ import {
 import { type CsvParser, type CsvRecord, createCsvParser } from './csv/parser.ts'
 
 /** The rows that end in one chunk, without blank rows. */
-export type RowBatch = {
+type RowBatch = {
   header: Header
   rows: FileRow[]
   /** Bytes of the file up to the end of this batch. */

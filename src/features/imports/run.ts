@@ -37,7 +37,7 @@ export type Tally = {
   warnings: string[]
 }
 
-export type RowContext = { header: Header; options: ImportPayload }
+type RowContext = { header: Header; options: ImportPayload }
 
 /** The work of an import kind on its rows. */
 export type RowHandler<Entry> = {
@@ -47,7 +47,7 @@ export type RowHandler<Entry> = {
   apply(tx: Tx, entries: readonly Entry[]): Promise<RowResult[]>
 }
 
-export type RowResult = { isNew: boolean } | AppError
+type RowResult = { isNew: boolean } | AppError
 
 type Deps = Pick<Base, 'store' | 'now'>
 type State = Tally & { isDone?: boolean; failure?: string }

@@ -3,7 +3,7 @@ import { findJobStatus, type JobStatus } from '../../jobs/status.ts'
 import type { Base } from '../base.ts'
 import type { ImportKind, ImportPayload } from './import-file.ts'
 
-export type ImportData = {
+type ImportData = {
   filename: string
   sizeBytes: number
   /** The field for each header in lower case. */

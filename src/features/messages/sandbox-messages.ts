@@ -4,7 +4,7 @@ import { desc, eq, lte, max } from '../../store/drizzle.ts'
 import { sandboxMessages } from '../../store/schema/service.ts'
 import type { Base } from '../base.ts'
 
-export type SandboxMessage = {
+type SandboxMessage = {
   id: number
   receivedAt: number
   /** The From field, decoded. */

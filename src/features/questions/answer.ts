@@ -13,9 +13,9 @@ import type { Throttle } from '../messages/queue/throttle.ts'
 import type { AnswerOf, QuestionKind, QuestionOf, StoredAnswer } from './questions.ts'
 import { liftSite, listSites } from './sites.ts'
 
-export type Answering = { stop(): Promise<void> }
+type Answering = { stop(): Promise<void> }
 
-export type AnswerDeps = Pick<Base, 'store' | 'outbound' | 'now' | 'log'> & {
+type AnswerDeps = Pick<Base, 'store' | 'outbound' | 'now' | 'log'> & {
   throttle: Throttle
   queueNotifier: QueueNotifier
 }

@@ -13,7 +13,7 @@ import type { Base } from '../base.ts'
 import type { AnswerOf, QuestionKind, QuestionOf, StoredAnswer } from './questions.ts'
 
 /** `none`: no server runs. `silent`: a server runs and has not answered in time. */
-export type Asked<Answer> =
+type Asked<Answer> =
   | { server: 'running'; answer: Answer }
   | { server: 'none' }
   | { server: 'silent' }

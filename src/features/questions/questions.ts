@@ -5,7 +5,7 @@
 import type { SiteStatus } from '../../outbound/sites/site-status.ts'
 import type { LiveStatus, LiveStatusQuery } from '../messages/explain/live-status.ts'
 
-export type Questions = {
+type Questions = {
   /** Why these emails wait. */
   queue: { question: LiveStatusQuery; answer: LiveStatus }
   /** The sites that the server knows, those with problems first. */

@@ -8,7 +8,7 @@ import { and, eq, or } from '../../store/drizzle.ts'
 import { domains } from '../../store/schema/domains.ts'
 import type { Base } from '../base.ts'
 
-export type ReceivingDomains = {
+type ReceivingDomains = {
   /** Our own host names and the domains with mailboxes here, as A-labels. The set changes in place. */
   domains: ReadonlySet<string>
   stop(): void

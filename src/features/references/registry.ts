@@ -27,7 +27,7 @@ export type Reference = { id: string; name: string }
 export type References = Record<Label, Reference[]>
 
 /** `limit`: how many users of each kind to find at most; all if absent. */
-export type ReferenceQuery = { projectId: string; referent: Referent; limit?: number | undefined }
+type ReferenceQuery = { projectId: string; referent: Referent; limit?: number | undefined }
 
 export type ReferenceSource = {
   /** Table and column, as in the database. */

@@ -27,8 +27,8 @@ import { type Change, findChanges } from './membership-changes.ts'
 import { segmentEvent } from './slug.ts'
 import type { SegmentTarget } from './view.ts'
 
-export type ComputeDeps = Pick<Base, 'store' | 'sharedRuns' | 'now'>
-export type ComputeResult = { added: number; removed: number; total: number }
+type ComputeDeps = Pick<Base, 'store' | 'sharedRuns' | 'now'>
+type ComputeResult = { added: number; removed: number; total: number }
 type Applied = Omit<ComputeResult, 'total'>
 
 /** The time that one transaction of changes may take, and the number of changes in it. */

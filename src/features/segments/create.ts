@@ -12,7 +12,7 @@ import { requireReferences } from './require-references.ts'
 import { checkTexts, readCondition } from './validate.ts'
 import { type SegmentView, toSegmentView } from './view.ts'
 
-export type NewSegment = {
+type NewSegment = {
   projectId: string
   name: string
   description?: string | null | undefined

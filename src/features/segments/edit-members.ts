@@ -16,15 +16,15 @@ import { isSegment, loadSegment } from './get.ts'
 import { endMemberships, startMemberships } from './member-rows.ts'
 import type { SegmentTarget } from './view.ts'
 
-export type MemberChange = SegmentTarget & { emails: readonly string[] }
-export type NewMembers = MemberChange & {
+type MemberChange = SegmentTarget & { emails: readonly string[] }
+type NewMembers = MemberChange & {
   /** Whether to create contacts for unknown addresses. */
   createMissing?: boolean | undefined
   /** The state of created contacts; true if absent. */
   subscribed?: boolean | undefined
 }
 
-export type AddedMembers = {
+type AddedMembers = {
   /** Contacts of the given addresses that are members now, whether new, created or earlier members. */
   added: number
   created: number

@@ -19,14 +19,14 @@ import { type CountDeps, findRecentCount } from './count.ts'
 import { loadSegment } from './get.ts'
 import type { SegmentTarget } from './view.ts'
 
-export type SegmentContactQuery = SegmentTarget & {
+type SegmentContactQuery = SegmentTarget & {
   /** Counts from 1; the first page if absent. */
   page?: number | undefined
   /** 20 if absent, at most 100. */
   pageSize?: number | undefined
 }
 
-export type SegmentContactPage = {
+type SegmentContactPage = {
   data: ContactView[]
   /** At most five minutes old, while `data` is current. */
   total: number

@@ -8,7 +8,7 @@ import { requireReferences } from './require-references.ts'
 import { checkTexts, readCondition, type SegmentTexts } from './validate.ts'
 import { type SegmentTarget, type SegmentView, toSegmentView } from './view.ts'
 
-export type SegmentChanges = SegmentTexts & {
+type SegmentChanges = SegmentTexts & {
   /** Must be the current type, because the type cannot change. */
   type?: SegmentType | undefined
   /** Ignored for a STATIC segment. */

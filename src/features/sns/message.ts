@@ -2,7 +2,7 @@
  * Parses a message of SNS (AWS: "HTTP/HTTPS message and JSON formats") and makes the text that SNS
  * signs: names and values on lines of their own, in the order of the names.
  */
-export type SnsType = 'Notification' | 'SubscriptionConfirmation' | 'UnsubscribeConfirmation'
+type SnsType = 'Notification' | 'SubscriptionConfirmation' | 'UnsubscribeConfirmation'
 
 export type SnsMessage = {
   type: SnsType

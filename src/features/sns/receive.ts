@@ -34,7 +34,7 @@ import { toReportsAndHits } from './to-reports.ts'
 import { untrusted } from './untrusted.ts'
 import { parseCertificateUrl } from './urls.ts'
 
-export type SnsDeps = Pick<
+type SnsDeps = Pick<
   Base,
   'config' | 'store' | 'inboundNotifier' | 'counters' | 'now' | 'log' | 'publicFetch'
 >

@@ -17,7 +17,7 @@ import type { BouncedRecipient, Notification, ReceivedMail } from './notificatio
 type EmailNotification = Exclude<Notification, ReceivedMail>
 type OfKind<Kind extends EmailNotification['kind']> = Extract<EmailNotification, { kind: Kind }>
 
-export type ReportsAndHits = { reports: EmailReport[]; hits: Hit[] }
+type ReportsAndHits = { reports: EmailReport[]; hits: Hit[] }
 
 const MAX_DIAGNOSTIC_LENGTH = 1_000
 const MAX_HOST_LENGTH = 240

@@ -17,7 +17,7 @@ import {
 } from '../contacts/write/set-subscribed.ts'
 import { suppress } from '../messages/outcome/suppression.ts'
 
-export type AddedSuppressions = {
+type AddedSuppressions = {
   added: number
   /** Addresses that were on the list before. An address that is given twice counts once. */
   existing: number

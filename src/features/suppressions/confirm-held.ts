@@ -14,7 +14,7 @@ import {
 import { hasDeliveredSince } from '../messages/outcome/strikes.ts'
 import { countHeld, type HeldScope, isHeldIn } from './list-held.ts'
 
-export type ConfirmResult = {
+type ConfirmResult = {
   /** Addresses that are now on the list; their contacts are unsubscribed. */
   suppressed: number
   /** Held suppressions of addresses that accepted mail meanwhile. */

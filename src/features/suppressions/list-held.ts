@@ -22,7 +22,7 @@ export type HeldView = {
 /** All projects without `projectId`; all times without `since` (epoch ms). */
 export type HeldScope = { projectId?: string | undefined; since?: number | undefined }
 
-export type HeldPage = { data: HeldView[]; hasMore: boolean; total: number }
+type HeldPage = { data: HeldView[]; hasMore: boolean; total: number }
 
 export async function listHeld(
   { store }: Pick<Base, 'store'>,

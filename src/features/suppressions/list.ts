@@ -8,7 +8,7 @@ import type { SuppressionReason } from '../../store/schema/words.ts'
 import type { Base } from '../base.ts'
 import { type SuppressionView, toSuppressionView } from './view.ts'
 
-export type SuppressionQuery = {
+type SuppressionQuery = {
   /** Every project if absent, for operators. */
   projectId?: string | undefined
   limit: number
@@ -22,7 +22,7 @@ export type SuppressionQuery = {
 /** `projectId` is present when the list is of every project. */
 export type ListedSuppression = SuppressionView & { projectId?: string }
 
-export type SuppressionPage = {
+type SuppressionPage = {
   data: ListedSuppression[]
   cursor: string | null
   hasMore: boolean

@@ -24,7 +24,7 @@ import { setSubscribed } from '../contacts/write/set-subscribed.ts'
 import { deleteStrikesSince } from '../messages/outcome/strikes.ts'
 import { countHeld, type HeldScope, isHeldIn } from './list-held.ts'
 
-export type UndoResult = {
+type UndoResult = {
   /** Held suppressions that were dropped. */
   dropped: number
   /** Addresses that were removed from the list. */
@@ -53,7 +53,7 @@ const findContact = statement((db) =>
 )
 
 /** The last change of a contact's subscription. */
-export const findLastChange = statement<{ name: string; emailId: string | null; reason: unknown }>(
+const findLastChange = statement<{ name: string; emailId: string | null; reason: unknown }>(
   () => sql`select name, email_id as emailId, ${jsonValue(sql`data`, 'reason')} as reason from events
     where contact_id = ${parameter('contactId')}
       and name in ('contact.subscribed', 'contact.unsubscribed')

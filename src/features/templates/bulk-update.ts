@@ -6,7 +6,7 @@ import { MAX_IDS_PER_REQUEST } from '../limits.ts'
 import { requireUnused } from './usage.ts'
 import { templateNotFound } from './view.ts'
 
-export type BulkUpdate = {
+type BulkUpdate = {
   projectId: string
   ids: readonly string[]
   delete?: boolean | undefined

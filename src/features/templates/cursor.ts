@@ -5,7 +5,7 @@ export type TemplateOrder = { sort: 'name' | 'createdAt' | 'updatedAt'; dir: 'as
 /** Epoch ms, or the name in lower case. */
 export type TemplateSortKey = string | number
 
-export type CursorPosition = { id: string; sortKey: TemplateSortKey }
+type CursorPosition = { id: string; sortKey: TemplateSortKey }
 
 const CURSOR_PATTERN = /^(name|createdAt|updatedAt)\.(asc|desc)\.([0-9a-f-]{36})\.([\w-]+)$/
 

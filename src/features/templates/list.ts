@@ -47,7 +47,7 @@ export type TemplateQuery = {
   dir?: TemplateOrder['dir'] | undefined
 }
 
-export type TemplatePage = {
+type TemplatePage = {
   items: TemplateView[]
   /** The number of templates on all pages; 0 after a cursor. */
   total: number

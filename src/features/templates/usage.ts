@@ -7,7 +7,7 @@ import { findReferences, isUsed, type Reference } from '../references/registry.t
 import { loadTemplate } from './get.ts'
 import type { TemplateTarget } from './view.ts'
 
-export type TemplateUsage = {
+type TemplateUsage = {
   /** The number of steps of workflows that send the template. */
   workflowSteps: number
   /** The number of emails that were made from the template. */

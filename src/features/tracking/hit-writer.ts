@@ -22,7 +22,7 @@ export type HitWriter = {
   stop(): Promise<void>
 }
 
-export type HitWriterOptions = {
+type HitWriterOptions = {
   groupMs?: number
   retryMs?: number
   maxWaiting?: number

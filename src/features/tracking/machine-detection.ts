@@ -24,7 +24,7 @@
 import type { IncomingMessage } from 'node:http'
 import { isbot } from 'isbot'
 
-export type HitType = 'open' | 'click'
+type HitType = 'open' | 'click'
 
 /** A hit as `findBursts` sees it; `link` is of a click. */
 export type TimedHit = { at: number; isMachine: boolean; link?: string | undefined }

@@ -11,10 +11,10 @@ import { contents, emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
 
-export type Click = { emailId: string; link: string }
+type Click = { emailId: string; link: string }
 
 /** Returns undefined for a token without our signature, and for a link that does not exist. */
-export type ResolveClick = (token: string) => Promise<Click | undefined>
+type ResolveClick = (token: string) => Promise<Click | undefined>
 
 type Deps = Pick<Base, 'store' | 'keyring'>
 type Links = ReadonlyMap<number, string>

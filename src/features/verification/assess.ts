@@ -53,7 +53,7 @@ export type DomainAssessment = {
   suggested: string | undefined
 }
 
-export type DomainEvidence = {
+type DomainEvidence = {
   /** In A-labels. */
   domain: string
   facts: DomainFacts
@@ -74,7 +74,7 @@ export function assessDomain({ domain, facts, known }: DomainEvidence): DomainAs
   return { facts, lists, hasMxRecords, suggested: suggestDomain({ domain, acceptsMail }) }
 }
 
-export type Evidence = {
+type Evidence = {
   /** The address as given. */
   text: string
   address: ParsedAddress

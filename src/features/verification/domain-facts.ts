@@ -16,7 +16,7 @@ export type DomainFacts =
   /** The name servers gave no answer. `retryAt`: epoch ms of the earliest useful retry. */
   | { kind: 'unknown'; error: string; retryAt: number }
 
-export type FactsQuestion = {
+type FactsQuestion = {
   /** In A-labels. */
   domain: string
   /** Asks for A and AAAA records too. */

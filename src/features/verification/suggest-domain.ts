@@ -6,7 +6,7 @@
  */
 import { KNOWN_TYPOS, WELL_KNOWN_DOMAINS } from './well-known-domains.ts'
 
-export type TypoQuestion = {
+type TypoQuestion = {
   /** In A-labels, lower case. */
   domain: string
   /** Undefined where DNS gave no answer. */

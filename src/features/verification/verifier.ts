@@ -21,7 +21,7 @@ export type Verifier = {
   stop(): void
 }
 
-export type VerifierOptions = {
+type VerifierOptions = {
   dnsServers: readonly string[]
   dataDir: string
   now: Now

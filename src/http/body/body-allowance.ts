@@ -16,7 +16,7 @@ export type BodyAllowance = {
 }
 
 /** The sender of a body. `key`: null without a key; all such bodies share one limit. */
-export type BodyOwner = { address: string | null; key: string | null }
+type BodyOwner = { address: string | null; key: string | null }
 
 export type BodyShare = {
   /**
@@ -29,7 +29,7 @@ export type BodyShare = {
   release(): void
 }
 
-export type AllowanceLimits = { totalBytes: number; addressBytes: number; keyBytes: number }
+type AllowanceLimits = { totalBytes: number; addressBytes: number; keyBytes: number }
 
 /** A body up to this size needs no share. */
 export const FREE_BODY_BYTES = 64 * 1024

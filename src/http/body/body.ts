@@ -14,7 +14,7 @@ import { createPace } from './pace.ts'
 /** The share of a body of unknown length grows by this much. */
 const GROWTH_BYTES = 1024 * 1024
 
-export type ReadBody = { value: unknown; sizeBytes: number }
+type ReadBody = { value: unknown; sizeBytes: number }
 
 export type BodyLimits = {
   /** The limit of the decoded body. */

@@ -11,14 +11,14 @@ export const MAX_JSON_VALUES = 200_000
 /** Names of fields: each new name costs a parser more than a value. */
 export const MAX_JSON_NAMES = 25_000
 /** Bytes of all names together. */
-export const MAX_JSON_NAME_BYTES = 1_000_000
+const MAX_JSON_NAME_BYTES = 1_000_000
 /** Deeper than any reasonable data, and far from the limit of recursion. */
 export const MAX_JSON_LEVELS = 100
 
 /** Text values of at least this size are listed in `texts`. */
-export const LISTED_TEXT_BYTES = 64
+const LISTED_TEXT_BYTES = 64
 
-export type JsonScan = {
+type JsonScan = {
   /**
    * Scans the bytes up to `end`; a text that crosses `end` is finished by the next call.
    * @throws AppError VALIDATION_ERROR 422 `too_big`, naming the field of the outermost object

@@ -22,14 +22,14 @@ export type FormOptions = {
   write(bytes: Uint8Array): Promise<void>
 }
 
-export type FormFile = {
+type FormFile = {
   /** Without folders; '' if the part has no filename. */
   filename: string
   /** Lower case, without parameters. */
   contentType: string
 }
 
-export type ReadForm = { file: FormFile; fields: Record<string, string> }
+type ReadForm = { file: FormFile; fields: Record<string, string> }
 
 const MAX_FIELD_BYTES = 256 * 1024
 const MAX_PARTS = 20

@@ -5,7 +5,7 @@
  */
 import { AppError } from '../../errors.ts'
 
-export type Pace = {
+type Pace = {
   /** Starts waiting for the sender; `onSlow` is called once if the sender is too slow. */
   watch(onSlow: (error: AppError) => void): void
   /** Bytes have arrived. */

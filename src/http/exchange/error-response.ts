@@ -10,7 +10,7 @@ import { type HttpResponse, json } from '../response.ts'
 /** Seconds to wait after a 503 that states no time. */
 const DEFAULT_RETRY_AFTER = 5
 
-export type ResponseContext = {
+type ResponseContext = {
   requestId: string
   /** The path is under `/v1/`. */
   isPublicApi: boolean

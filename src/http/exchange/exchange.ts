@@ -55,7 +55,7 @@ export type Exchange = RoutedRequest & {
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 
 /** The client's own `X-Request-ID` if it is safe to log, else a new id. */
-export function requestIdOf(incoming: IncomingMessage): string {
+function requestIdOf(incoming: IncomingMessage): string {
   const given = incoming.headers['x-request-id']
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
 }

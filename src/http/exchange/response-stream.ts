@@ -10,7 +10,7 @@ export type StreamEnd = {
   error: unknown
 }
 
-export type StreamOut = {
+type StreamOut = {
   /** Called once. */
   onEnd(end: StreamEnd): void
   /** Closes the connection: the only way left to show that the body is incomplete. */

@@ -2,7 +2,7 @@
  * Counts requests and their durations by route and status. The counts are plain numbers, because
  * every request adds to them and only scrapes read them.
  */
-export type TrafficLine = {
+type TrafficLine = {
   method: string
   route: string
   status: number

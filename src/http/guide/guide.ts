@@ -8,14 +8,14 @@ import { listAssets, readAsset } from '../../config/assets.ts'
 import type { Html } from '../pages/phrase.ts'
 import { renderMarkdown } from './render-markdown.ts'
 
-export type GuidePage = { title: string; content: Html }
+type GuidePage = { title: string; content: Html }
 
-export type Guide = {
+type Guide = {
   /** `name`: of a file in `src/docs` without `.md`; null: the README. Undefined for an unknown name. */
   page(name: string | null): Promise<GuidePage> | undefined
 }
 
-export const GUIDE_PATH = '/docs/guide'
+const GUIDE_PATH = '/docs/guide'
 
 const FOLDER = 'guide/pages'
 const README = 'guide/README.md'
@@ -55,7 +55,7 @@ function listNames(): string[] {
 }
 
 /** `contacts.md#import` and `src/docs/contacts.md` -> `/docs/guide/contacts`; other links stay. */
-export function resolveLink(href: string): string {
+function resolveLink(href: string): string {
   const [, name, anchor = ''] = /^(?:\.\.\/\.\.\/|src\/docs\/)?([\w-]+)\.md(#.*)?$/.exec(href) ?? []
   if (name === undefined) return href
   return name === 'README' ? `${GUIDE_PATH}${anchor}` : `${GUIDE_PATH}/${name}${anchor}`

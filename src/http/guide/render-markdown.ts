@@ -4,7 +4,7 @@
  */
 import { escapeHtml } from '../../mail/template/characters.ts'
 
-export type RenderedPage = { title: string; html: string }
+type RenderedPage = { title: string; html: string }
 
 /** `resolveLink` turns a link of the page into an address that this server has. */
 export async function renderMarkdown(

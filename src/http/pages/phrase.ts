@@ -6,7 +6,7 @@ import { html } from 'hono/html'
 
 export type Html = ReturnType<typeof html>
 
-export type Names = { project: string; email: string }
+type Names = { project: string; email: string }
 
 /** `text` with the names in place of `{project}` and `{email}`. */
 export function phrase(text: string, names: Names): Html {

@@ -13,14 +13,14 @@ import { TRANSLATIONS } from './translations.ts'
 
 export type View = (visit: Visit) => Page
 
-export type Visit = {
+type Visit = {
   contact: PageContact
   /** The last part of this contact's links: token and query. */
   link: string
 }
 
 /** The values of the field `wish` in the forms of the pages. */
-export type Wished = 'subscribe' | 'unsubscribe'
+type Wished = 'subscribe' | 'unsubscribe'
 
 export const unsubscribeView: View = (visit) => {
   const { contact, link } = visit

@@ -20,7 +20,7 @@ export type Pipelines = {
   unanswered(socket: Socket): readonly Waiting[]
 }
 
-export type Waiting = { incoming: IncomingMessage; outgoing: ServerResponse }
+type Waiting = { incoming: IncomingMessage; outgoing: ServerResponse }
 
 /**
  * The least size of a piece of a body, which may hold any number of empty lines. If the body ends

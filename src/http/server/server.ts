@@ -23,7 +23,7 @@ import { createPipelines } from './pipelining.ts'
 import { writeRefusal } from './raw-response.ts'
 import { answerUnreadable } from './unreadable-requests.ts'
 
-export type HttpDeps = {
+type HttpDeps = {
   core: Core
   requestLog: Pick<RequestLog, 'record'>
   /** Shared with SMTP submission; the server creates its own if absent. */

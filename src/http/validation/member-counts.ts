@@ -11,7 +11,7 @@ import { z } from 'zod'
 type Schema = z.core.$ZodType
 type Path = readonly PropertyKey[]
 
-export type Visit = {
+type Visit = {
   /** The list, map or object at `path` has too many members. */
   onTooMany(path: Path, fault: { code: string; message: string }): void
   /** The next member of a long list, undefined if it has too many members itself; false ends the list. */
@@ -19,7 +19,7 @@ export type Visit = {
 }
 
 /** The members of shorter lists are validated with the whole value. */
-export const SHORT_LIST = 20
+const SHORT_LIST = 20
 
 export function countMembers(schema: Schema, value: unknown, visit: Visit): void {
   checkValue(schema, value, { path: [], visit })

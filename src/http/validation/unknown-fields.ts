@@ -6,7 +6,7 @@ import type { z } from 'zod'
 import { findClosest } from '../../config/layers/closest.ts'
 
 /** Maps fields of other APIs, and misspellings that a spelling check misses, to Pillarbox's fields. */
-export type FieldAliases = Readonly<Record<string, string>>
+type FieldAliases = Readonly<Record<string, string>>
 
 /** Warnings for further unknown fields are left out. */
 const MAX_WARNINGS = 20

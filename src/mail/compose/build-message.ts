@@ -21,14 +21,10 @@ import {
 } from '../template/template.ts'
 import type { Variables } from '../template/variables.ts'
 import { decodeAttachment } from './attachment.ts'
+import type { Mailbox } from './mailbox-field.ts'
 import type { MessageContent } from './message-content.ts'
 import { costOfText, MAX_QUICK_COST_US } from './message-cost.ts'
-import {
-  type ComposedMessage,
-  composeMessage,
-  type Mailbox,
-  type MessageInput,
-} from './mime-message.ts'
+import { type ComposedMessage, composeMessage, type MessageInput } from './mime-message.ts'
 import { QuickLimitError } from './quick-limit-error.ts'
 
 /** The source of subject and body. Plain data, so that it can be sent to a thread. */

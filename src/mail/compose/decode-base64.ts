@@ -17,7 +17,7 @@ const LINE_OCTETS = 57
 /** About 1 MB of octets, in whole lines. */
 export const BASE64_CHUNK_OCTETS = LINE_OCTETS * 18_396
 
-export type Base64Scan = {
+type Base64Scan = {
   /** Scans the text up to `end`. */
   advance(end: number): void
   /** Whether the text scanned so far is base64 of at least one octet. */

@@ -10,7 +10,7 @@
 import { generateKeyPair, hash, type KeyObject, sign } from 'node:crypto'
 import { promisify } from 'node:util'
 
-export type DkimAlgorithm = 'rsa-sha256' | 'ed25519-sha256'
+type DkimAlgorithm = 'rsa-sha256' | 'ed25519-sha256'
 export type DkimKeyType = 'rsa' | 'ed25519'
 
 /** `domain` and `selector` in A-labels, lower case. `privateKey`: PKCS #8, PEM, or parsed. */
@@ -22,7 +22,7 @@ export type SigningKey<Key extends string | KeyObject = string> = {
 }
 
 /** PKCS #8 and SPKI, both PEM. */
-export type DkimKeyPair = { privateKey: string; publicKey: string }
+type DkimKeyPair = { privateKey: string; publicKey: string }
 
 const OVERSIGNED = ['from', 'to', 'subject']
 /** RFC 6376 section 5.4.1, and the fields that one-click unsubscribe (RFC 8058) and feedback loops

@@ -23,8 +23,6 @@ import {
 } from './mime-part.ts'
 import type { EncodedText } from './text-body.ts'
 
-export type { Attachment, Mailbox }
-
 export type MessageInput = {
   /** Without angle brackets. */
   messageId: string

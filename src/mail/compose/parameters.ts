@@ -5,7 +5,7 @@
 import { encodeWords, needsEncodedWords, splitByCost, utf8Length } from './encoded-word.ts'
 import { unquote } from './quoted-string.ts'
 
-export type ContentType = { type: string; parameters: ReadonlyMap<string, string> }
+type ContentType = { type: string; parameters: ReadonlyMap<string, string> }
 
 const LINE_WIDTH = 76
 const PIECE_WIDTH = 50

@@ -37,7 +37,7 @@ export function readEntities(message: Buffer): Entity[] {
 }
 
 /** A parameter of the Content-Type; '' without it. */
-export function readParameter({ contentType }: Entity, name: string): string {
+function readParameter({ contentType }: Entity, name: string): string {
   const found = new RegExp(
     `[;\\s]${name}\\*?\\s{0,9}=\\s{0,9}(?:"([^"]{0,400})"|([^\\s";]{0,400}))`,
     'i',

@@ -40,7 +40,7 @@ import {
 import { addTrackingSlots, fillTrackingSlots, type TrackingSlot } from './tracking-slots.ts'
 
 /** The language of the footer and the tracking of the links; undefined without them. */
-export type PrecomposedKind = {
+type PrecomposedKind = {
   footer: Language | undefined
   tracking: { baseUrl: string; numbers: LinkNumbers } | undefined
 }
@@ -59,7 +59,7 @@ export type PrecomposedBody = {
 }
 
 /** The values of one recipient. */
-export type RecipientValues = {
+type RecipientValues = {
   emailId: string
   variables: Variables
   language: string
@@ -67,7 +67,7 @@ export type RecipientValues = {
 }
 
 /** `html` and `text`: encoded for the wire; `document`: the untracked HTML. */
-export type FilledBody = { html: EncodedText; text: EncodedText; document: () => string }
+type FilledBody = { html: EncodedText; text: EncodedText; document: () => string }
 
 /** The value of a slot: the document's language, two values of the footer, or a placeholder. */
 type SlotSource = 'language' | 'projectName' | 'url' | Placeholder

@@ -23,7 +23,7 @@ export type PreparedTemplate = {
 }
 
 /** `footer`: the language of the footer; undefined without one. */
-export type MessageKind = { footer: Language | undefined; isTracked: boolean }
+type MessageKind = { footer: Language | undefined; isTracked: boolean }
 
 /** One per thread; all its messages share `tracker`. */
 export type TemplateCache = {

@@ -42,7 +42,7 @@ export const BEFORE_MAIL: readonly Stage[] = ['connect', 'greeting', 'ehlo']
 /** Stages before RCPT: a refusal concerns this server, not the recipient. */
 export const BEFORE_RECIPIENT: readonly Stage[] = [...BEFORE_MAIL, 'starttls', 'auth', 'mail']
 
-export type ClassMeaning = {
+type ClassMeaning = {
   /** A 5yz of this class in session is retried. */
   readonly isRetried: boolean
   readonly retryAfterMs: number | null

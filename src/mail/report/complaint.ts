@@ -9,7 +9,7 @@ import { type Field, findField, listFields, readFields } from '../parse/fields.t
 import { findAddress } from '../parse/find-address.ts'
 import { MAX_READ_RECIPIENTS } from './reported-recipient.ts'
 
-export type Complaint = {
+type Complaint = {
   /** RFC 5965 section 3.1, in lower case. */
   feedbackType: string
   /** In the order of the report; a removed address is ''. */

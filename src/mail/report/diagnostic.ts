@@ -51,7 +51,7 @@ export function readDiagnosis(text: string): Diagnosis {
 }
 
 /** The most specific code in a text; a code of success only if there is no other. */
-export function pickStatus(text: string): string | null {
+function pickStatus(text: string): string | null {
   const codes = Array.from(text.matchAll(STATUS), (match) => match[0])
   const refusals = codes.filter((code) => !code.startsWith('2'))
   return mostSpecific(refusals.length > 0 ? refusals : codes)

@@ -4,7 +4,7 @@
  */
 import { type Entity, readText } from '../parse/entity.ts'
 
-export type Notice = {
+type Notice = {
   /** The prose of every text part, without the returned message. */
   text: string
   /** The returned message within the text; '' without one. */
@@ -45,7 +45,7 @@ export function isReturnedPart(entity: Entity, entities: readonly Entity[]): boo
   return names.has('received') || (names.has('message-id') && names.has('from'))
 }
 
-export function splitNotice(text: string): Notice {
+function splitNotice(text: string): Notice {
   const lines = text.split('\n')
   const at = findReturned(lines)
   if (at === -1) return { text, returned: '' }

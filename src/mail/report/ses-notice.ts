@@ -9,7 +9,7 @@ export type SesNotice =
   | { type: 'delivery'; reportingMta: string | null; recipients: SesRecipient[] }
   | { type: 'complaint'; feedbackType: string; recipients: string[] }
 
-export type SesRecipient = {
+type SesRecipient = {
   recipient: string
   action: ReportedAction
   status: string | null

@@ -33,7 +33,7 @@ export type SubmittedMessage = {
 }
 
 /** `code`: reply code and enhanced code, such as `550 5.6.0`. */
-export type SubmissionRefusal = { code: string; text: string }
+type SubmissionRefusal = { code: string; text: string }
 
 export type SubmissionResult = { submitted: SubmittedMessage } | { refusal: SubmissionRefusal }
 

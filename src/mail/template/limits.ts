@@ -11,7 +11,7 @@ export const MAX_TEMPLATE_LENGTH = 2_000_000
 const MAX_RENDER_MS = 1_000
 
 /** Units of one rendering: characters and items processed; expensive steps cost more per item. */
-export const MAX_UNITS = 10_000_000
+const MAX_UNITS = 10_000_000
 
 /** Characters printed by one rendering, including captured ones. */
 export const MAX_OUTPUT_LENGTH = 10_000_000
@@ -26,7 +26,7 @@ export const MAX_MARKUP_LENGTH = 200_000
 export const MAX_DEPTH = 100
 
 /** Product of both lengths in a search: quadratic in the worst case, and then 0.3 s. */
-export const MAX_SEARCH_COST = 1_000_000_000
+const MAX_SEARCH_COST = 1_000_000_000
 
 /** Characters of a date and of a date format: each letter of a format may cost 50 us. */
 export const MAX_DATE_LENGTH = 256

@@ -47,7 +47,7 @@ export type TemplateFault = { message: string; line: number | null; column: numb
 export type RenderOptions = { at?: number; limits?: RenderLimits }
 
 /** `fault`: the reason why the text differs from the author's intention. */
-export type Rendered = { text: string; fault: TemplateFault | undefined }
+type Rendered = { text: string; fault: TemplateFault | undefined }
 
 /** The library's message for an exceeded time limit. */
 const LIBRARY_TIME_LIMIT = 'template render limit exceeded'

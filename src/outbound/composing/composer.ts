@@ -31,7 +31,7 @@ import {
 import type { ComposedMessage, SharedSource, ThreadTask, TransferableMessage } from '../protocol.ts'
 import { contentBytes } from './contents.ts'
 
-export type Composer = {
+type Composer = {
   addContent(id: number, content: MessageContent): void
   forgetContent(id: number): void
   addKey(id: number, key: SigningKey): void
@@ -52,7 +52,7 @@ const MAX_QUICK_FAILURES = 2
 /** Contents up to this size need not wait for memory. */
 const SMALL_BYTES = 64 * 1024
 
-export type ComposerDeps = {
+type ComposerDeps = {
   slot: SharedArrayBuffer
   tracker: Tracker
   limits: RenderLimits

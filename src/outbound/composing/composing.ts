@@ -15,7 +15,7 @@ import { createThreadWork } from '../thread-work.ts'
 import { createThreads, type ThreadEnd, type ThreadsOptions } from '../threads.ts'
 import { type ContentHistory, extraMs } from './contents.ts'
 
-export type ComposingDeps = Pick<ThreadsOptions, 'settings' | 'log'> & {
+type ComposingDeps = Pick<ThreadsOptions, 'settings' | 'log'> & {
   hangMs: number
   /** The thread ends when there was nothing to compose for so long. */
   restMs: number
@@ -29,7 +29,7 @@ export type ComposingDeps = Pick<ThreadsOptions, 'settings' | 'log'> & {
   createThreads?: typeof createThreads
 }
 
-export type Composing = {
+type Composing = {
   /** Returns 0 if the delivery was added, else in how many ms it may be added again. */
   add(delivery: Delivery): number
   /** The composed message has been delivered or lost. */

@@ -8,7 +8,7 @@ import type { MessageContent } from '../../mail/compose/message-content.ts'
 import { costOfContent, MAX_QUICK_COST_US } from '../../mail/compose/message-cost.ts'
 
 /** Large contents in use. Shared ones count once; small ones do not count. */
-export type ContentMemory = {
+type ContentMemory = {
   /** Whether outbound has memory for a content of that size, so that it may be read now. */
   hasRoom(projectId: string, bytes: number): boolean
   enter(projectId: string, content: MessageContent): void

@@ -9,12 +9,12 @@ import type { DeliveryThread, FromThread } from '../protocol.ts'
 import { createThreads, type ThreadsOptions } from '../threads.ts'
 import { contentBytes, extraMs } from './contents.ts'
 
-export type PreviewsDeps = Pick<ThreadsOptions, 'settings' | 'log'> & {
+type PreviewsDeps = Pick<ThreadsOptions, 'settings' | 'log'> & {
   hangMs: number
   restMs: number
 }
 
-export type Previews = {
+type Previews = {
   /** Resolves to null for sources that cannot be rendered. Rejects while shutting down. */
   preview(sources: readonly RenderSource[]): Promise<readonly (RenderedMessage | null)[]>
   stop(): Promise<void>

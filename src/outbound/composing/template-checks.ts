@@ -8,7 +8,7 @@ import type { FromThread } from '../protocol.ts'
 import { createSemaphore } from '../semaphore.ts'
 import { createThreads, type ThreadEnd, type ThreadsOptions } from '../threads.ts'
 
-export type TemplateChecksDeps = Pick<ThreadsOptions, 'settings' | 'log'> & {
+type TemplateChecksDeps = Pick<ThreadsOptions, 'settings' | 'log'> & {
   hangMs: number
   /** The thread ends when there was nothing to check for so long. */
   restMs: number
@@ -16,7 +16,7 @@ export type TemplateChecksDeps = Pick<ThreadsOptions, 'settings' | 'log'> & {
   createThreads?: typeof createThreads
 }
 
-export type TemplateChecks = {
+type TemplateChecks = {
   /** As `checkTemplate` of the template language. Rejects while shutting down. */
   check(source: string): Promise<CheckedTemplate>
   stop(): Promise<void>

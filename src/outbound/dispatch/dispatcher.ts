@@ -48,7 +48,7 @@ export type DispatcherDeps = {
   createThreads?: typeof createThreads
 }
 
-export type Dispatcher = {
+type Dispatcher = {
   add(deliveries: readonly Delivery[]): void
   /** Puts back the deliveries for a site that have not begun. */
   recall(site: string): void

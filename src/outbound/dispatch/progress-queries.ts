@@ -5,7 +5,7 @@
 import type { CurrentStep } from '../attempt.ts'
 import type { DeliveryThread, FromThread } from '../protocol.ts'
 
-export type ProgressQueries = {
+type ProgressQueries = {
   /**
    * Resolves to null if the thread does not have the task; undefined if the thread does not answer.
    */

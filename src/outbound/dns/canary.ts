@@ -13,7 +13,7 @@ import type { Now } from '../../clock.ts'
 import type { DnsAnswer, MxRecord } from './answer.ts'
 import type { Resolver } from './resolver.ts'
 
-export type DnsCanary = {
+type DnsCanary = {
   /** Must be called for every domain that is looked up. */
   note(domain: string, isDenied: boolean): void
   /** Whether a denial that has just arrived may be believed. Never rejects. */
@@ -21,7 +21,7 @@ export type DnsCanary = {
   stop(): void
 }
 
-export type CanaryOptions = {
+type CanaryOptions = {
   /** Domains, in A-labels; at least one. */
   names: readonly string[]
   /** Queries the servers without cache and without this check. */

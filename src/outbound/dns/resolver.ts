@@ -20,7 +20,7 @@ import type { DnsAnswer, DnsQuestion, DnsWatch, MxRecord } from './answer.ts'
  * `isFresh`: ignores the cache. `isUnjudged`: returns a denial as it is, for callers that draw no
  * conclusion from it.
  */
-export type LookupOptions = { isFresh?: boolean; isUnjudged?: boolean }
+type LookupOptions = { isFresh?: boolean; isUnjudged?: boolean }
 
 /** The strings of one TXT record are joined. */
 export type Resolver = {
@@ -35,7 +35,7 @@ export type Resolver = {
   stop(): void
 }
 
-export type ResolverOptions = {
+type ResolverOptions = {
   /** `address` or `address:port`; empty = the system's. */
   servers: readonly string[]
   now: Now

@@ -7,13 +7,13 @@
 import { Resolver as NodeResolver } from 'node:dns/promises'
 import type { Now } from '../../clock.ts'
 
-export type DnsSilence = {
+type DnsSilence = {
   /** A look-up got no answer from the server that was asked first. */
   suspect(): void
   stop(): void
 }
 
-export type SilenceOptions = {
+type SilenceOptions = {
   /** As `dns.servers`; empty = the system's. */
   servers: readonly string[]
   /** The domain to query. */

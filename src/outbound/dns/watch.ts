@@ -12,7 +12,7 @@ import { createDnsCanary } from './canary.ts'
 import { createResolver } from './resolver.ts'
 import { createDnsSilence } from './silence.ts'
 
-export type WatchOptions = {
+type WatchOptions = {
   dns: Config['dns']
   now: Now
   log: Log

@@ -14,9 +14,9 @@ import type { DnsAnswer } from '../dns/answer.ts'
 import type { Resolver } from '../dns/resolver.ts'
 import { isPublicAddress } from '../routing/addresses.ts'
 
-export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-export type HttpRequest = {
+type HttpRequest = {
   url: URL
   method?: HttpMethod
   /** `host` and `content-length` are set by the client. */
@@ -29,7 +29,7 @@ export type HttpRequest = {
   maxRedirects?: number
 }
 
-export type HttpResult =
+type HttpResult =
   | { kind: 'response'; url: URL; status: number; headers: IncomingHttpHeaders; body: Buffer }
   /** The client must not connect to the URL, or to that of a redirect. A retry changes nothing. */
   | { kind: 'refused'; error: string }

@@ -1,7 +1,7 @@
 /** GET by the HTTP client of `client.ts`, without redirects, for small answers. */
 import { createHttpClient, type HttpClientOptions } from './client.ts'
 
-export type Fetched =
+type Fetched =
   | { ok: true; status: number; body: Buffer }
   /** `isRefused`: the URL must not be requested; otherwise it may work another time. */
   | { ok: false; isRefused: boolean; error: string }

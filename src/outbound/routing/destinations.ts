@@ -13,7 +13,7 @@ import {
 import { findMxDestination, type PendingLookup } from './mx-destination.ts'
 import { findSmarthostAddresses } from './smarthost-address.ts'
 
-export type Destinations = {
+type Destinations = {
   /** Returns the destination if it is cached. */
   find(domain: string): Destination | undefined
   resolve(domain: string): Promise<Destination>

@@ -13,26 +13,26 @@ import type { PoolSettings, SourceAddresses } from '../protocol.ts'
 import type { Shaping } from '../sites/shaping.ts'
 import type { OpenDestination } from './destination.ts'
 
-export type SourceChooser = {
+type SourceChooser = {
   choose(emailId: string, site: string): SourceAddresses
   /** A site refused our address. Returns false if there is no other one to send from. */
   refuse(site: string, address: string): boolean
 }
 
 /** Hosts that offer STARTTLS and break the handshake: for three days, sessions use no TLS. */
-export type BrokenTls = {
+type BrokenTls = {
   add(host: string): void
   has(host: string): boolean
 }
 
-export type PoolDeps = {
+type PoolDeps = {
   shaping: Pick<Shaping, 'requiresTls' | 'messagesPerConnection'>
   sources: Pick<SourceChooser, 'choose'>
   brokenTls: Pick<BrokenTls, 'has'>
   receivedDomains: ReadonlySet<string>
 }
 
-export type PoolChooser = (email: { emailId: string; domain: string }) => PoolSettings
+type PoolChooser = (email: { emailId: string; domain: string }) => PoolSettings
 
 const REFUSED_FOR_MS = 6 * HOUR_MS
 const MAX_REFUSALS = 10_000

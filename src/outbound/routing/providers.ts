@@ -14,7 +14,7 @@ export type Provider = {
 }
 
 /** The first match wins, so special entries stand before general ones. */
-export const PROVIDERS: readonly Provider[] = [
+const PROVIDERS: readonly Provider[] = [
   {
     site: 'google.com',
     hosts: ['google.com', 'googlemail.com', 'smtp.goog'],

@@ -6,7 +6,7 @@ import { describeError } from '../../errors.ts'
 import type { Resolver } from '../dns/resolver.ts'
 
 /** `error`: why there is no address. `expiresAt`: epoch ms. */
-export type SmarthostAddresses = { addresses: string[]; error: string | null; expiresAt: number }
+type SmarthostAddresses = { addresses: string[]; error: string | null; expiresAt: number }
 
 const SYSTEM_ANSWER_MS = MINUTE_MS
 const FAILURE_MS = 10_000

@@ -8,7 +8,7 @@ import { isLoopback, type LocalFamilies } from './addresses.ts'
 
 export type Target = { host: string; address: string; preference: number }
 
-export const MAX_ADDRESSES = 5
+const MAX_ADDRESSES = 5
 export const MAX_SESSIONS = 2
 
 /** Returns the addresses to try in one attempt, at most five. `random`: as Math.random. */

@@ -28,7 +28,7 @@ export type Holder = {
 export type Starving = { since: number; isUrgent: boolean; now: number }
 
 /** Lowers the site to `connections`. `isCut`: its silent session ends at once. */
-export type Reclaim = { site: string; connections: number; isCut: boolean }
+type Reclaim = { site: string; connections: number; isCut: boolean }
 
 const URGENT_SILENCE_MS = 1_000
 const SILENCE_MS = 30_000

@@ -56,7 +56,7 @@ export type Shaping = {
 }
 
 /** The restrictions of a site; all null if it has none. */
-export type Restriction = {
+type Restriction = {
   messagesPerMinute: number | null
   /** Until when that rate holds. Epoch ms, as all instants here. */
   rateUntil: number | null
@@ -66,7 +66,7 @@ export type Restriction = {
   cause: { at: number; text: string } | null
 }
 
-export type ShapingOptions = {
+type ShapingOptions = {
   maxConnectionsPerSite: number
   messagesPerConnection: number
   now: Now

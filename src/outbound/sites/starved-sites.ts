@@ -16,7 +16,7 @@ import type { Budgets } from './budgets.ts'
 import { chooseReclaim, type Holder } from './reclaim.ts'
 import type { SiteQueue } from './site-queues.ts'
 
-export type StarvedSites = {
+type StarvedSites = {
   /** When each of them became starved, epoch ms. */
   since: ReadonlyMap<string, number>
   set(site: string, isStarved: boolean): void
@@ -31,7 +31,7 @@ export type StarvedSites = {
   stop(): void
 }
 
-export type StarvedSitesDeps = {
+type StarvedSitesDeps = {
   allocations: Allocations<DeliveryThread>
   budgets: Budgets
   queueOf(site: string): SiteQueue

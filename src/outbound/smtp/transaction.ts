@@ -50,7 +50,7 @@ export type SendResult = {
   isStale: boolean
 }
 
-export type TransactionDeps = {
+type TransactionDeps = {
   wire: Wire
   timeouts: Timeouts
   capabilities: Capabilities
@@ -59,7 +59,7 @@ export type TransactionDeps = {
   now: Now
 }
 
-export type Transactions = {
+type Transactions = {
   send(input: SendInput): Promise<SendResult>
   isBusy(): boolean
   count(): number

@@ -32,7 +32,7 @@ export type Transcript = {
   stop(error: string): void
 }
 
-export type TranscriptDeps = {
+type TranscriptDeps = {
   now: Now
   timeouts: Timeouts
   /** Called when a reply is late, malformed or unexpected. */

@@ -47,7 +47,7 @@ export type Wire = {
   end(reason?: WireFailure): void
 }
 
-export type WireOptions = {
+type WireOptions = {
   address: string
   port: number
   localAddress: string | undefined

@@ -15,7 +15,7 @@ import type { PoolSettings, TaskResult, ThreadTask } from '../protocol.ts'
 import type { Session } from '../smtp/session.ts'
 import type { Tried, TryInput } from './try-task.ts'
 
-export type PoolDeps = {
+type PoolDeps = {
   tryTask(input: TryInput): Promise<Tried>
   report(result: TaskResult): void
   /** Called when a lower allocation has taken effect. */
@@ -26,7 +26,7 @@ export type PoolDeps = {
   now: Now
 }
 
-export type ConnectionPools = {
+type ConnectionPools = {
   setPool(pool: PoolSettings): void
   add(task: ThreadTask): void
   /** Starts tasks for which there are connections; call it after a batch of `add`. */

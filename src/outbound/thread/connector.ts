@@ -10,7 +10,7 @@ import { type OpenResult, openSession, type Session, type SessionOptions } from 
 import type { SmarthostOptions } from '../smtp/smarthost-session.ts'
 import type { OpenInput, TryDeps } from './try-task.ts'
 
-export type Connector = Pick<TryDeps, 'open'> & {
+type Connector = Pick<TryDeps, 'open'> & {
   /** Ends all transactions; their outcomes say how far they got. Opens no sessions afterwards. */
   cut(): void
   /** Ends the session with a site that has waited longest for its greeting. */

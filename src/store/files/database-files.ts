@@ -14,7 +14,7 @@ import { AppError } from '../../errors.ts'
 import type { Health } from '../../health.ts'
 import type { Log } from '../../log.ts'
 
-export type DatabaseFiles = {
+type DatabaseFiles = {
   /** Size of the write-ahead log. */
   logBytes(): number
   /** Call this for every commit. @throws Error with an SQLite code when a file was removed or replaced */
@@ -25,7 +25,7 @@ export type DatabaseFiles = {
   stop(): void
 }
 
-export type LostFiles = {
+type LostFiles = {
   /** Only the log is gone; the database is in its place. */
   isLogAloneGone: boolean
 }

@@ -19,7 +19,7 @@ export type Disk = {
   stop(): void
 }
 
-export type DiskOptions = {
+type DiskOptions = {
   /** The folder of the database. */
   folder: string
   /** 0 = no limit. */

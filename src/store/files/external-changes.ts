@@ -5,7 +5,7 @@ import { isBusy } from '../database-error.ts'
 /** Well below the 200 ms within which commands take effect on a running server. */
 const INTERVAL_MS = 100
 
-export type Watch = {
+type Watch = {
   subscribe(fn: () => void): () => void
   /** Call this when a transaction of the writer has ended. */
   ended(): void

@@ -23,9 +23,9 @@ import { lockFileOf } from './lock-file.ts'
 /** A command that checks for a server (`is-served.ts`) holds the file for less than this. */
 const BUSY_MS = 200
 
-export type ServeLock = { release(): void }
+type ServeLock = { release(): void }
 
-export type ServeLockOptions = {
+type ServeLockOptions = {
   log: Log
   nativeBinding?: string | undefined
   /** How long to wait for a command that has the database open. */

@@ -2,7 +2,7 @@
  * A queue of several lines that are served in turn, so that a long line delays mostly itself. Each
  * line is first in, first out.
  */
-export type RoundRobin<Waiting> = {
+type RoundRobin<Waiting> = {
   /** Adds an entry at the end of line `key`. */
   add(key: string, waiting: Waiting): void
   /** Removes and returns the first entry of the line whose turn it is. */

@@ -12,7 +12,7 @@ export type ScanCaller = {
   isJob: boolean
 }
 
-export type ScanQueue<Scan> = {
+type ScanQueue<Scan> = {
   add(caller: ScanCaller, scan: Scan): void
   /** Removes and returns the next scan. */
   take(mayBeJob: boolean): Scan | undefined

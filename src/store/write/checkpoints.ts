@@ -19,7 +19,7 @@ const DEFAULT_LIMITS: CheckpointLimits = {
   maxLogBytes: 32 * 1024 * 1024,
 }
 
-export type Checkpoints = {
+type Checkpoints = {
   /** Call this after each commit. */
   committed(): void
   stop(): Promise<void>

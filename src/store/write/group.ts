@@ -59,7 +59,7 @@ type Deps = {
   onError(error: unknown): void
 }
 
-export type GroupRunner = {
+type GroupRunner = {
   /** Opens the transaction. @throws SQLite's error; SQLITE_BUSY when others are writing. */
   begin(): void
   /**

@@ -7,7 +7,7 @@ import { isStorageFault } from '../database-error.ts'
 
 const RETRY_MS = 5_000
 
-export type Writability = {
+type Writability = {
   isWritable(): boolean
   /** Call this with every error of a write; errors of the query itself do not count. */
   failed(error: unknown): void

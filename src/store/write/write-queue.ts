@@ -12,7 +12,7 @@
 import { createRoundRobin } from '../read/round-robin.ts'
 import type { Request } from './group.ts'
 
-export type WriteQueue = {
+type WriteQueue = {
   /** `heavyFor`: the owner of a heavy write; undefined for a light one. */
   add(request: Request, heavyFor: string | undefined): void
   /** Whether the event loop should turn once more before the next group. */

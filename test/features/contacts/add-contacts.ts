@@ -6,7 +6,7 @@ import { contacts } from '../../../src/store/schema/contacts.ts'
 
 type Store = Pick<Core, 'store'>
 
-export type NewContact = {
+type NewContact = {
   email: string
   subscribed?: boolean
   data?: Record<string, unknown>

@@ -15,7 +15,7 @@ import { heldSuppressions, suppressions } from '../../../src/store/schema/suppre
 import { address } from '../../core.ts'
 import { attempted, type OutcomeKind, openSender, type Sender } from './sender.ts'
 
-export type End = { kind: OutcomeKind; change?: Partial<AttemptOutcome> }
+type End = { kind: OutcomeKind; change?: Partial<AttemptOutcome> }
 
 /** The outcome for a domain that does not exist. */
 export const noSuchDomain: End = {

@@ -27,7 +27,7 @@ import { openSender, type Sender } from '../messages/sender.ts'
 
 export const DAY = 86_400_000
 
-export type MessageToReceive = {
+type MessageToReceive = {
   to: InboundRecipient[]
   raw: string | Buffer
   /** `''` is the null reverse path. */
@@ -164,7 +164,7 @@ export function shareReader(): { reader: MessageReader; dns(): FakeDns } {
   }
 }
 
-export type Dsn = {
+type Dsn = {
   recipient?: string
   originalRecipient?: string
   action?: string

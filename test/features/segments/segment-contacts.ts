@@ -8,7 +8,7 @@ import { events } from '../../../src/store/schema/events.ts'
 import { type Segment, segmentMembers, segments } from '../../../src/store/schema/segments.ts'
 import type { TestCore } from '../../core.ts'
 
-export type NewContact = { email: string; data?: ContactData; subscribed?: boolean }
+type NewContact = { email: string; data?: ContactData; subscribed?: boolean }
 
 /** Returns the ids in order. */
 export async function addContacts(

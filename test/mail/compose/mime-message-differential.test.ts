@@ -10,11 +10,8 @@ import { dkimSign } from 'mailauth/lib/dkim/sign.js'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { type AddressObject, type ParsedMail, simpleParser } from 'mailparser'
 import MailComposer from 'nodemailer/lib/mail-composer'
-import {
-  type Attachment,
-  composeMessage,
-  type MessageInput,
-} from '../../../src/mail/compose/mime-message.ts'
+import { composeMessage, type MessageInput } from '../../../src/mail/compose/mime-message.ts'
+import type { Attachment } from '../../../src/mail/compose/mime-part.ts'
 import { hostileBody, hostileLine } from '../hostile-text.ts'
 import { decodeWords, readFields, toBuffer } from '../read-message.ts'
 

@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import {
-  type Attachment,
-  composeMessage,
-  type MessageInput,
-} from '../../../src/mail/compose/mime-message.ts'
+import { composeMessage, type MessageInput } from '../../../src/mail/compose/mime-message.ts'
+import type { Attachment } from '../../../src/mail/compose/mime-part.ts'
 import { decodeWords, readField, readFields, toBuffer } from '../read-message.ts'
 
 const plain: MessageInput = {

@@ -9,9 +9,9 @@ type Node =
   | { kind: 'nothing' }
 
 /** One option of a choice, with its source for the failure message. */
-export type Branch = { id: number; option: number; source: string }
+type Branch = { id: number; option: number; source: string }
 
-export type Pattern = { branches: Branch[]; sample: (branch: Branch, seed: number) => string }
+type Pattern = { branches: Branch[]; sample: (branch: Branch, seed: number) => string }
 
 const MAX_REPEATS = 2
 

@@ -1,7 +1,7 @@
 /** Builds reports in the layouts of common mail systems around given texts. */
 import { readReport } from '../../../src/mail/report/read-report.ts'
 
-export type Told = {
+type Told = {
   recipient?: string
   /** The lines of the other server's reply. */
   said: string

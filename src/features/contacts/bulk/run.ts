@@ -24,7 +24,7 @@ import { deleteContacts, deleteLongHistory } from '../write/delete.ts'
 import { setSubscribed } from '../write/set-subscribed.ts'
 import type { BulkOperation, BulkPayload } from './start.ts'
 
-export type BulkFailure = { contactId: string; email: string | null; error: string }
+type BulkFailure = { contactId: string; email: string | null; error: string }
 
 export type BulkResult = {
   operation: BulkOperation

@@ -7,7 +7,7 @@ import { type Condition, parseCondition } from '../../conditions/condition.ts'
 
 export type BulkOperation = 'subscribe' | 'unsubscribe' | 'delete'
 
-export type BulkFilter<RawCondition = Condition> = {
+type BulkFilter<RawCondition = Condition> = {
   subscribed?: boolean | undefined
   /** A part of the address. */
   search?: string | undefined

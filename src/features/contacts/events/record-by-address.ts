@@ -20,7 +20,7 @@ import { findKnownAddresses } from '../read/known-addresses.ts'
 import { type ParsedData, parseData } from '../write/data.ts'
 import { upsertContacts } from '../write/upsert.ts'
 
-export type AddressEventRequest = {
+type AddressEventRequest = {
   event: string
   address: ParsedAddress
   /** Undefined keeps the state of an existing contact; a new contact is subscribed. */
@@ -34,14 +34,14 @@ export type AddressEventRequest = {
   data?: unknown
 }
 
-export type AddressEventInput = {
+type AddressEventInput = {
   projectId: string
   request: AddressEventRequest
   idempotency?: Pick<IdempotentRequest, 'key' | 'method' | 'path'> | undefined
 }
 
 /** The API's answer: the ids of the contact and of the event, and its time. */
-export type RecordedEvent = { contact: string; event: string; timestamp: string }
+type RecordedEvent = { contact: string; event: string; timestamp: string }
 
 type Deps = Pick<Base, 'store' | 'config' | 'now'> & { claims: IdempotencyClaims }
 

@@ -12,7 +12,7 @@ import { getContactIn } from '../read/get.ts'
 import { checkData } from '../write/data.ts'
 import { refuseReservedName } from './record-by-address.ts'
 
-export type EventDraft = {
+type EventDraft = {
   projectId: string
   name: string
   contactId?: string | undefined

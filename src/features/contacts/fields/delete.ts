@@ -26,7 +26,7 @@ import { countContactsWithKey, dataKeyOf } from './list.ts'
 import { findFieldReferences } from './usage.ts'
 
 /** `jobId`: the job that deletes the key, where the deletion is not done yet. */
-export type FieldDeletion = { deletedFrom: number; jobId?: string }
+type FieldDeletion = { deletedFrom: number; jobId?: string }
 
 type FieldKey = { projectId: string; key: string }
 /** `last`: the highest number of a contact at the start. */

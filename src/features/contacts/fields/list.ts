@@ -10,9 +10,9 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Reader } from '../../../store/store.ts'
 import type { Base } from '../../base.ts'
 
-export type FieldType = 'string' | 'number' | 'boolean' | 'date'
+type FieldType = 'string' | 'number' | 'boolean' | 'date'
 
-export type ContactField = {
+type ContactField = {
   /** `email`, `data.plan` */
   field: string
   /** The type of most values; lists and objects count as strings. */

@@ -13,7 +13,7 @@ import {
   parseFieldName,
 } from './list.ts'
 
-export type FieldUsage = {
+type FieldUsage = {
   usedInSegments: Reference[]
   usedInCampaigns: Reference[]
   usedInWorkflows: Reference[]

@@ -8,9 +8,9 @@ import type { Base } from '../../base.ts'
 import { countContactsWithKey, parseFieldName, type StandardField } from './list.ts'
 import { selectValues } from './values.sqlite.ts'
 
-export type FieldValue = string | number | boolean
+type FieldValue = string | number | boolean
 
-export type FieldValues = { field: string; values: FieldValue[]; count: number; limit: number }
+type FieldValues = { field: string; values: FieldValue[]; count: number; limit: number }
 
 type Deps = Pick<Base, 'store'>
 

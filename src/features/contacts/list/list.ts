@@ -59,7 +59,7 @@ export type ContactQuery = Omit<ContactScope, 'condition'> & {
   cursor?: string | undefined
 } & Partial<ContactOrder>
 
-export type ContactPage = {
+type ContactPage = {
   data: ContactView[]
   cursor: string | null
   hasMore: boolean

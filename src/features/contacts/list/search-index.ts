@@ -19,7 +19,7 @@ import { deleteEntries, insertEntries, mergeSegments } from './search-index.sqli
 
 type Deps = Pick<Base, 'store' | 'log'>
 
-export type SearchIndexer = { stop(): Promise<void> }
+type SearchIndexer = { stop(): Promise<void> }
 
 /** Contacts of a batch: 2 to 4 ms. */
 const BATCH = 200

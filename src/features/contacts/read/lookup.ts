@@ -6,7 +6,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
 
 /** The texts as they were given, in the order given. */
-export type LookupResult = { found: string[]; notFound: string[] }
+type LookupResult = { found: string[]; notFound: string[] }
 
 export const selectAddresses = statement<{ address: string }>(
   () => sql`select email as address from contacts where project_id = ${parameter('projectId')}

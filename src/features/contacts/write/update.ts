@@ -17,7 +17,7 @@ import { REASON_OF_SUPPRESSION, type SubscriptionReason, writeContact } from './
 import { recordUnsubscribeWish } from './unsubscribe-wish.ts'
 
 /** Absent properties stay unchanged. */
-export type ContactChanges = {
+type ContactChanges = {
   address?: ParsedAddress | undefined
   subscribed?: boolean | undefined
   /** Null deletes all data. */

@@ -17,7 +17,7 @@ import { type SubscriptionReason, writeContact } from './set-subscribed.ts'
 import { recordUnsubscribeWish } from './unsubscribe-wish.ts'
 
 /** The change that a call makes to all of its contacts. */
-export type ContactChange = {
+type ContactChange = {
   projectId: string
   /** Undefined keeps the state of an existing contact. */
   subscribed: boolean | undefined
@@ -39,10 +39,10 @@ export type ContactEntry = {
   subscribed?: boolean | undefined
 }
 
-export type UpsertedContact = { contact: Contact; isNew: boolean }
+type UpsertedContact = { contact: Contact; isNew: boolean }
 
 /** The input of `POST /contacts`. */
-export type ContactInput = {
+type ContactInput = {
   projectId: string
   address: ParsedAddress
   /** Undefined keeps the state of an existing contact; a new contact is subscribed. */

@@ -7,7 +7,7 @@
 import { isBlankRecord, RECORD_LIMITS } from './header.ts'
 import { type CsvRecord, createCsvParser } from './parser.ts'
 
-export type Beginning = {
+type Beginning = {
   delimiter: string
   /** Number of lines before the header. */
   skippedLines: 0 | 1

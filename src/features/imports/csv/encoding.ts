@@ -5,7 +5,7 @@
  */
 import { isUtf8 } from 'node:buffer'
 
-export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252'
+type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252'
 
 /** Bytes that are enough to recognize UTF-16. */
 const SAMPLE_BYTES = 1024

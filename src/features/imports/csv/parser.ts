@@ -31,7 +31,7 @@ export type CsvParser = {
   end(): CsvRecord[]
 }
 
-export type CsvFormat = {
+type CsvFormat = {
   /** One character. */
   delimiter: string
   /** Cells of a record; further cells are dropped. */

@@ -16,19 +16,19 @@ import {
 import { type AcceptDeps, type AcceptedEmail, acceptEmails, isHeavy } from './accept-emails.ts'
 import { discardPlan, type EmailOrigin, planEmails, type SendRequest } from './plan.ts'
 
-export type MessageRequest = { project: Project; request: SendRequest }
+type MessageRequest = { project: Project; request: SendRequest }
 
 /** The emails, and when they were accepted (epoch ms). */
 export type AcceptedMessage = { emails: AcceptedEmail[]; at: number }
 
 /** The key of an idempotent operation, and the answer that is stored with the key. */
-export type IdempotentForm<Answer> = {
+type IdempotentForm<Answer> = {
   idempotency: { key: string; method: string; path: string } | undefined
   /** Makes the `data` of the response. */
   toAnswer: (accepted: AcceptedMessage) => Answer
 }
 
-export type MessageDeps = AcceptDeps &
+type MessageDeps = AcceptDeps &
   Pick<Base, 'store' | 'directory' | 'now'> & { claims: IdempotencyClaims }
 
 const ORIGIN: EmailOrigin = { source: 'TRANSACTIONAL', class: TRANSACTIONAL_CLASS }

@@ -18,8 +18,6 @@ import { templateNotFound } from '../../templates/view.ts'
 import { storeAttachments } from './attachment-chunks.ts'
 import type { ContentDraft } from './content.ts'
 
-export type { StoredAttachment } from '../../../store/schema/messages.ts'
-
 export type NamedAddress = { address: ParsedAddress; name: string | null }
 
 /** A send request with a valid shape; `planEmails` checks it against the project. */

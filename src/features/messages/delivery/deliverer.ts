@@ -40,7 +40,7 @@ export type Deliverer = {
   settled(graceMs: number): Promise<void>
 }
 
-export type DeliveryDeps = Pick<
+type DeliveryDeps = Pick<
   Base,
   'store' | 'config' | 'keyring' | 'directory' | 'outbound' | 'counters' | 'now' | 'log'
 > & { queueNotifier: QueueNotifier; fuse: Fuse; knownDomains: KnownDomains }
@@ -52,7 +52,7 @@ const LEFT_PAUSE_MS = 1_000
 const LEFT_GROUP_SIZE = 10
 
 /** By id; undefined before the email is handed to outbound. */
-export type InFlight = Map<string, InFlightEmail | undefined>
+type InFlight = Map<string, InFlightEmail | undefined>
 
 export function createDeliverer(deps: DeliveryDeps): Deliverer {
   const cache = createContentCache(deps)

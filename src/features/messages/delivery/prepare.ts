@@ -18,7 +18,7 @@ import { toSource } from './source.ts'
 /** Why an email is not sent: its address is suppressed, its domain is held, or an error. */
 export type Refusal = 'suppressed' | 'held' | { error: string }
 
-export type Prepared = {
+type Prepared = {
   tasks: DeliveryTask[]
   refused: { email: ClaimedEmail; refusal: Refusal }[]
   /** Emails that an error of this server stopped, such as a key that cannot be decrypted. */

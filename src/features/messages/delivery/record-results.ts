@@ -37,7 +37,7 @@ type Deps = Pick<Base, 'store' | 'config' | 'counters' | 'now' | 'log'> & {
 type InFlight = Map<string, InFlightEmail | undefined>
 type Known = { email: InFlightEmail; result: DeliveryResult }
 
-export type ResultBuffer = {
+type ResultBuffer = {
   add(results: readonly DeliveryResult[]): void
   /** Resolves when all results, including those added meanwhile, are recorded. */
   settled(): Promise<void>

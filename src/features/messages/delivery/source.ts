@@ -73,7 +73,7 @@ const selectText = statement((db) =>
 export type LoadedEmail = RowOf<typeof selectEmails>
 
 /** `isSubscribed`: as of now, not of the acceptance. */
-export type SourceRow = Pick<Email, keyof typeof sourceColumns> & { isSubscribed: boolean }
+type SourceRow = Pick<Email, keyof typeof sourceColumns> & { isSubscribed: boolean }
 
 /** Loads emails for a preview; deleted ones are left out. */
 export function loadEmails({ store }: Pick<Base, 'store'>, ids: readonly string[]) {
@@ -212,7 +212,7 @@ function unsubscribeMailbox({ keyring }: Pick<Base, 'keyring'>, { id }: SourceRo
 }
 
 /** Mailbox providers call the URL from outside, and by HTTPS only (RFC 8058). */
-export function isOneClickPossible(baseUrl: string): boolean {
+function isOneClickPossible(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl)
   const isLoopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
   return protocol === 'https:' && !isLoopback
@@ -230,7 +230,7 @@ function feedbackId(email: SourceRow): string {
 }
 
 /** The wire form of a stored address; an address in ASCII is stored in that form. */
-export function wireAddress(address: string): string {
+function wireAddress(address: string): string {
   if (/^[\x21-\x7e]*$/.test(address)) return address
   return parseAddress(address)?.wire ?? address
 }

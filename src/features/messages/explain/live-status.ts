@@ -24,7 +24,7 @@ export type LiveSite = {
   hasCapacity: { [queueClass: number]: boolean }
 }
 
-export type LiveProject = ThrottleStatus & {
+type LiveProject = ThrottleStatus & {
   /** Whether the project's share of the server allows an email of that class. */
   hasCapacity: { [queueClass: number]: boolean }
 }

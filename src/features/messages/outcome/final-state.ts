@@ -52,10 +52,10 @@ import { appendEvents, type NewEvent } from '../../events/append.ts'
 import { type LoggedOutcome, logOutcome } from './log-outcome.ts'
 
 /** Why an email failed, as `email.failed` names it. */
-export type FailureReason = 'given_up' | 'cancelled' | 'refused' | 'error'
+type FailureReason = 'given_up' | 'cancelled' | 'refused' | 'error'
 
 /** `Permanent`: the address does not work. */
-export type BounceType = 'Permanent' | 'Undetermined'
+type BounceType = 'Permanent' | 'Undetermined'
 
 type EventEmail = Pick<Email, 'id' | 'projectId' | 'contactId'>
 type EndedEmail = EventEmail & Pick<Email, 'recipient' | 'attemptCount'>
@@ -190,9 +190,7 @@ function attemptEvents({ email, transition }: Settlement, at: number): NewEvent[
 }
 
 /** The end of an email without an attempt or a report. */
-export type End =
-  | { state: 'failed'; error: string; reason: FailureReason }
-  | { state: 'suppressed' }
+type End = { state: 'failed'; error: string; reason: FailureReason } | { state: 'suppressed' }
 
 export type Ending = { email: EndedEmail & Pick<Email, 'state'>; end: End }
 

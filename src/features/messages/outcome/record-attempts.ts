@@ -216,7 +216,7 @@ function deferral(
 }
 
 /** The queue id in a smarthost's reply, such as `250 2.0.0 Ok: queued as 4F2C91` or an SES message id. */
-export function providerIdOf({ reply }: AttemptOutcome): string | null {
+function providerIdOf({ reply }: AttemptOutcome): string | null {
   if (reply === null) return null
   const named =
     /\b(?:queued as|id=|queued mail for delivery)\s{0,9}[:<]?\s{0,9}([\w.@-]{4,200})/i.exec(

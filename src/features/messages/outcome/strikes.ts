@@ -10,7 +10,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 
-export type NewStrike = {
+type NewStrike = {
   projectId: string
   contactId: string
   /** As the email's row has it. */

@@ -6,7 +6,7 @@ import type { SuppressionReason } from '../../../store/schema/words.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 
-export type NewSuppression = {
+type NewSuppression = {
   projectId: string
   address: string
   reason: SuppressionReason

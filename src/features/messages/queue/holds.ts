@@ -59,7 +59,7 @@ export async function releaseDomain(
   return releaseEmails(core, domain)
 }
 
-export type ListedHold = Hold & { emails: number }
+type ListedHold = Hold & { emails: number }
 
 /** The held domains, newest first, with the number of emails that wait for each. */
 export async function listHolds({ store }: Pick<Base, 'store'>): Promise<ListedHold[]> {

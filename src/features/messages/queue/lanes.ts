@@ -138,7 +138,7 @@ function nameOf({ queueClass, domain, projectId }: QueueLane): string {
 }
 
 /** Items in the order of their due times, then of insertion: a binary heap. */
-export type Timetable<T> = {
+type Timetable<T> = {
   add(at: number, item: T): void
   /** Removes and yields all items due by `now`, earliest first. */
   takeUntil(now: number): Generator<T>

@@ -61,7 +61,7 @@ const ON_THE_WAY: Partial<Record<QueueState, Part>> = {
 }
 
 /** Finished mail has no index: it is searched in pages of this many rows, newest first. */
-export const PAGE = 20_000
+const PAGE = 20_000
 const MAX_SEARCHED = 1_000_000
 /** The limit for a recipient without a contact. */
 const MAX_SEARCHED_FOR_RECIPIENT = 100_000

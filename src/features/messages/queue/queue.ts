@@ -26,7 +26,7 @@ import { deferWaiting } from './put-back.ts'
 import { createReload } from './reload-lanes.ts'
 import type { Throttle } from './throttle.ts'
 
-export const LEASE_MS = 30_000
+const LEASE_MS = 30_000
 const RENEW_EVERY_MS = 10_000
 const SWEEP_EVERY_MS = MINUTE_MS
 /** Due lanes of a class that are visited in one turn of the event loop. */
@@ -39,12 +39,12 @@ const PAUSED_BATCH = 500
 /** The wait before a full or paused site is checked again, unless a notice comes first. */
 const RECHECK_MS = 500
 
-export type Queue = {
+type Queue = {
   /** Stops claiming; delivery finishes or puts back the emails in flight. */
   stop(): Promise<void>
 }
 
-export type QueueDeps = Pick<
+type QueueDeps = Pick<
   Base,
   'store' | 'config' | 'outbound' | 'directory' | 'counters' | 'now' | 'log'
 > & { throttle: Throttle; queueNotifier: QueueNotifier }

@@ -14,7 +14,7 @@ import { requireSpace } from './quota.ts'
 
 export type { InboundRecipient } from '../../../store/schema/inbound.ts'
 
-export type NewInboundMessage = {
+type NewInboundMessage = {
   /** Empty for the null reverse path. */
   reversePath: string
   recipients: readonly InboundRecipient[]

@@ -51,10 +51,10 @@ export const countAll = statement<{ kept: number; waiting: number }>(
     as waiting`,
 )
 
-export type ListedInboundMessage = RowOf<typeof selectListed>
+type ListedInboundMessage = RowOf<typeof selectListed>
 
 /** `isAll`: includes reports and mail to mailboxes. */
-export type InboundFilter = { isAll?: boolean; limit?: number }
+type InboundFilter = { isAll?: boolean; limit?: number }
 
 /** Newest first. */
 export function listInboundMessages(

@@ -46,8 +46,6 @@ export const selectPending = statement((db) =>
 )
 
 export type PendingMessage = RowOf<typeof selectPending>
-export type { InboundRecipient } from '../../../store/schema/inbound.ts'
-
 const selectRaw = statement((db) =>
   db
     .select({ raw: inboundMessages.raw })
@@ -127,7 +125,7 @@ export async function isPending(tx: Tx, id: string): Promise<boolean> {
   return (await tx.find(selectState, { id }))?.state === 'pending'
 }
 
-export type Ended = {
+type Ended = {
   id: string
   kind: InboundKind
   sender: string | null

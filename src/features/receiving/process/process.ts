@@ -40,10 +40,7 @@ export type Processing = {
   stop(): Promise<void>
 }
 
-export type ProcessDeps = Pick<
-  Base,
-  'store' | 'keyring' | 'inboundNotifier' | 'counters' | 'now' | 'log'
->
+type ProcessDeps = Pick<Base, 'store' | 'keyring' | 'inboundNotifier' | 'counters' | 'now' | 'log'>
 
 /** Messages of each kind that are in work at a time: in parsing, or waiting to be written. */
 const MAX_IN_WORK = 128

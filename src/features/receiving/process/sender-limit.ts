@@ -10,7 +10,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { clientNetworkOf } from '../client-network.ts'
 
-export type SentMessage = {
+type SentMessage = {
   projectId: string
   mailbox: string
   /** The sender's address; null unless SPF or DKIM speaks for it. */

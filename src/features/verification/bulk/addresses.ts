@@ -11,7 +11,7 @@ import type { ListPayload } from './start.ts'
 
 export type ListedAddress = { text: string; contactId: string | null }
 
-export type ListPage = {
+type ListPage = {
   addresses: ListedAddress[]
   /** Number of ids without a contact. */
   missing: number

@@ -2,7 +2,7 @@
 import type { Verification } from '../assess.ts'
 
 /** `unknown`: well formed, but the name servers of its domain gave no answer. */
-export type ListedState = 'valid' | 'invalid' | 'unknown'
+type ListedState = 'valid' | 'invalid' | 'unknown'
 
 export type VerifiedAddress = Omit<Verification, 'valid' | 'hasWebsite'> & {
   state: ListedState
@@ -12,7 +12,7 @@ export type VerifiedAddress = Omit<Verification, 'valid' | 'hasWebsite'> & {
   contactId: string | null
 }
 
-export type ListSummary = {
+type ListSummary = {
   /** Addresses; each is valid, invalid or unknown. */
   total: number
   valid: number

@@ -23,7 +23,7 @@ export type DomainTraits = {
 
 export type DomainLists = { load(): Promise<DomainTraits> }
 
-export type DomainListsOptions = { dataDir: string; now: Now; log: Log }
+type DomainListsOptions = { dataDir: string; now: Now; log: Log }
 
 type LoadedList = { stamp: FileStamp; domains: Set<string> }
 type State = {
