@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { after, before, describe, it } from 'node:test'
-import { type Service, startService } from '../http/service.ts'
+import { describe, it } from 'node:test'
+import { useService } from '../http/service.ts'
 import { type DocsPage, ROOT, readPage, readPages } from './pages.ts'
 
 const pages = readPages()
@@ -41,11 +41,7 @@ describe('links between the files', () => {
 })
 
 describe('the guide on the server', () => {
-  let service: Service
-  before(async () => {
-    service = await startService()
-  })
-  after(() => service.stop())
+  const { service } = useService()
 
   it('shows every page, and every link on a page leads to a page and a heading', async () => {
     const seen = new Map<string, string>()

@@ -1,6 +1,6 @@
 /** The examples of the API's description, sent to a server and compared with its answers. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import supertest from 'supertest'
 import { findExample } from '../../src/http/examples/all.ts'
 import type { OperationExample } from '../../src/http/examples/operation-example.ts'
@@ -11,21 +11,14 @@ import {
   type ExampleStep,
   exampleSequence,
 } from './example-sequence.ts'
-import { type Service, type ServiceProject, startService } from './service.ts'
+import { type Method, useService } from './service.ts'
 
 const dns = createExampleDns()
 const bindings: Bindings = new Map()
 
-let service: Service
-let project: ServiceProject
-
-before(async () => {
-  service = await startService({ resolver: dns.resolver })
-  project = await service.makeProject('Shop')
-  bindings.set(EXAMPLE_IDS.project, project.id)
-})
-
-after(() => service.stop())
+const { service, mine, call } = useService({ resolver: dns.resolver }, (started) =>
+  bindings.set(EXAMPLE_IDS.project, started.mine.id),
+)
 
 for (const step of exampleSequence) {
   test(`the example of ${step.name} matches the response of the server`, async () => {
@@ -51,24 +44,22 @@ test('every described operation has an example, which runs here', async () => {
 async function send({ name, headers = {}, prepare }: ExampleStep, example: OperationExample) {
   const [method = '', path = ''] = name.split(' ')
   const real = (id: string) => bindings.get(id) ?? id
-  const stage = { core: service.core, projectId: project.id, dns, real }
+  const stage = { core: service.core, projectId: mine.id, dns, real }
   const made = Object(await prepare?.(stage)) as Record<string, string>
   for (const [parameter, value] of Object.entries(made)) {
     bindings.set(example.params?.[parameter] ?? '', value)
   }
-  const { params = {}, query = {}, request } = bind(example, bindings)
+  const { params = {}, query = {}, request: content } = bind(example, bindings)
   const url = path.replaceAll(/:(\w+)/g, (_, parameter: string) =>
     encodeURIComponent(made[parameter] ?? params[parameter] ?? ''),
   )
-  const verb = method.toLowerCase() as 'get' | 'post' | 'patch' | 'delete'
-  const call = supertest(service.url)
-    [verb](url)
+  const request = call(method.toLowerCase() as Method, url)
     .query(query)
-    .set({ Authorization: `Bearer ${project.secret}`, ...headers })
-  const { file, ...fields } = Object(request) as Record<string, string>
-  if (file === undefined) return call.send(request as object | undefined)
-  for (const [field, value] of Object.entries(fields)) call.field(field, value)
-  return call.attach('file', Buffer.from(file), 'people.csv')
+    .set(headers)
+  const { file, ...fields } = Object(content) as Record<string, string>
+  if (file === undefined) return request.send(content as object | undefined)
+  for (const [field, value] of Object.entries(fields)) request.field(field, value)
+  return request.attach('file', Buffer.from(file), 'people.csv')
 }
 
 function contentOf({ body, text, type, status }: supertest.Response): unknown {

@@ -1,18 +1,17 @@
 /** The description is complete, and responses match it. */
 import assert from 'node:assert/strict'
-import { after, before, describe, it, test } from 'node:test'
+import { describe, it, test } from 'node:test'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import supertest from 'supertest'
-import { addDomain } from '../../src/features/domains/add.ts'
-import { verifyDomain } from '../../src/features/domains/verify.ts'
 import { appendEvents } from '../../src/features/events/append.ts'
 import { createTraffic } from '../../src/http/exchange/traffic.ts'
 import { createLayout } from '../../src/http/pages/layout.ts'
 import type { Route } from '../../src/http/route.ts'
 import { createRoutes } from '../../src/http/route-table.ts'
 import { createAddressList } from '../../src/http/server/client-address.ts'
+import { trustDomain } from '../core.ts'
 import { addRecipient } from '../features/contacts/add-recipient.ts'
-import { type Service, type ServiceProject, startService } from './service.ts'
+import { type Method, useService } from './service.ts'
 
 type Operation = {
   operationId: string
@@ -28,24 +27,17 @@ type Description = {
   paths: Record<string, Record<string, Operation>>
 }
 
-let service: Service
-let project: ServiceProject
+const { service, mine, call } = useService({}, prepare)
 let routes: Route[]
 let description: Description
 
-before(async () => {
-  const nothing = { kind: 'nxdomain', expiresAt: 0 } as const
-  service = await startService({ resolver: { txt: async () => nothing, mx: async () => nothing } })
-  project = await service.makeProject('mine')
-  const added = await addDomain(service.core, { projectId: project.id, domain: 'example.test' })
-  await verifyDomain(service.core, { id: added.id }, { trust: true })
+async function prepare(): Promise<void> {
+  await trustDomain(service.core, mine.id, 'example.test')
   const { core } = service
   const proxies = createAddressList([])
   routes = createRoutes({ core, traffic: createTraffic(), proxies, layout: createLayout() })
   description = (await supertest(service.url).get('/openapi.json')).body
-})
-
-after(() => service.stop())
+}
 
 const shown = () => routes.filter(({ isHidden }) => !isHidden)
 
@@ -158,13 +150,13 @@ describe('responses match their descriptions, with no further fields', () => {
 
   it('domains', async () => {
     const { body: domain } = await checked('POST', '/domains', {}, { domain: 'new.test' })
-    await checked('GET', '/domains/project/:projectId', { projectId: project.id })
+    await checked('GET', '/domains/project/:projectId', { projectId: mine.id })
     await checked('GET', '/domains/:id/verify', { id: domain.id })
     await checked('DELETE', '/domains/:id', { id: domain.id })
   })
 
   it('the pages of a contact', async () => {
-    const { token } = await addRecipient(service.core, { projectId: project.id })
+    const { token } = await addRecipient(service.core, { projectId: mine.id })
     await checked('GET', '/contacts/public/:id', { id: token })
     await checked('POST', '/contacts/public/:id/unsubscribe', { id: token })
     await checked('POST', '/contacts/public/:id/subscribe', { id: token })
@@ -249,7 +241,7 @@ describe('responses match their descriptions, with no further fields', () => {
     await checked('GET', '/events/contact/:contactId', { contactId })
     await checked('GET', '/events/:eventName/usage', { eventName: 'order%20placed' })
     await checked('DELETE', '/events/:eventName', { eventName: 'order%20placed' })
-    const many = { projectId: project.id, contactId, name: 'often', data: null, at: Date.now() }
+    const many = { projectId: mine.id, contactId, name: 'often', data: null, at: Date.now() }
     const often = Array.from({ length: 501 }, () => ({ ...many, emailId: null }))
     await service.core.store.write((tx) => appendEvents(tx, often))
     const { body: gone } = await checked('DELETE', '/events/:eventName', { eventName: 'often' })
@@ -291,9 +283,7 @@ async function checked(
   const route = routes.find((each) => each.method === method && each.path === path)
   assert.ok(route, name)
   const url = path.replaceAll(/:(\w+)/g, (_, parameter) => params[parameter] ?? '')
-  const verb = method.toLowerCase() as 'get' | 'post' | 'patch' | 'delete'
-  const request = supertest(service.url)[verb](url)
-  request.set('Authorization', `Bearer ${project.secret}`)
+  const request = call(method.toLowerCase() as Method, url)
   const response = Buffer.isBuffer(body)
     ? await request.attach('file', body, 'people.csv')
     : await request.send(body)

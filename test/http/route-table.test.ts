@@ -1,7 +1,7 @@
 /** Calls every route of the table with every kind of caller. */
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import supertest from 'supertest'
 import { updateProject } from '../../src/features/accounts/projects.ts'
 import { addDomain } from '../../src/features/domains/add.ts'
@@ -10,7 +10,8 @@ import { appendEvents } from '../../src/features/events/append.ts'
 import { findExample } from '../../src/http/examples/all.ts'
 import { ROUTES } from '../../src/http/route-table.ts'
 import { sql } from '../../src/store/drizzle.ts'
-import { type Service, type ServiceProject, startService } from './service.ts'
+import type { TestProject } from '../core.ts'
+import { useService } from './service.ts'
 
 type Row = { method: string; path: string; callers: (typeof ROUTES)[number][2] }
 type Called = { status: number; body: { error?: { code: string } } }
@@ -27,24 +28,16 @@ const unknownKeys = {
   nonsense: 'Bearer nonsense',
 }
 
-let service: Service
-let own: ServiceProject
-let other: ServiceProject
-let disabled: ServiceProject
-/** Records of `own`, by the part of a path that names them. */
+const { service, mine, other } = useService({}, prepare)
+let disabled: TestProject
+/** Records of `mine`, by the part of a path that names them. */
 let records: Record<string, string>
 
-before(async () => {
-  const nothing = { kind: 'nxdomain', expiresAt: 0 } as const
-  service = await startService({ resolver: { txt: async () => nothing, mx: async () => nothing } })
-  own = await service.makeProject('own')
-  other = await service.makeProject('other')
+async function prepare(): Promise<void> {
   disabled = await service.makeProject('disabled')
   await updateProject(service.core, disabled.id, { disable: 'MANUAL' })
   records = await makeRecords()
-})
-
-after(() => service.stop())
+}
 
 describe('a route that needs a key', () => {
   it('refuses requests without a key, and changes nothing', async () => {
@@ -69,7 +62,7 @@ describe('a route that needs a key', () => {
   it('refuses the public key unless it takes any key, and changes nothing', async () => {
     const digest = await digestTables()
     for (const row of keyed.filter(({ callers }) => callers === 'secret key')) {
-      expectError(row, await call(row, `Bearer ${own.public}`), [401, 'INVALID_API_KEY'])
+      expectError(row, await call(row, `Bearer ${mine.public}`), [401, 'INVALID_API_KEY'])
     }
     assert.equal(await digestTables(), digest)
   })
@@ -104,11 +97,11 @@ describe('a route that needs a key', () => {
     // Deletions last, because the other calls need the records.
     const [last, first] = [keyed.filter(isDeletion), keyed.filter((row) => !isDeletion(row))]
     for (const row of [...first, ...last]) {
-      const called = await call(row, `Bearer ${own.secret}`)
+      const called = await call(row, `Bearer ${mine.secret}`)
       expectAdmitted(row, called)
       if (namesRecord(row) && !isDeletion(row)) assert.notEqual(called.status, 404, nameOf(row))
       if (row.callers === 'any key') {
-        expectAdmitted(row, await call(row, `Bearer ${own.public}`))
+        expectAdmitted(row, await call(row, `Bearer ${mine.public}`))
       }
     }
   })
@@ -118,7 +111,7 @@ describe('a route for anyone', () => {
   it('takes no notice of keys', async () => {
     for (const row of open) {
       const { status } = await call(row, undefined)
-      const keys = [own.secret, own.public, other.secret, disabled.secret, 'nonsense']
+      const keys = [mine.secret, mine.public, other.secret, disabled.secret, 'nonsense']
       for (const key of keys) {
         assert.equal((await call(row, `Bearer ${key}`)).status, status, nameOf(row))
       }
@@ -181,7 +174,7 @@ function bodyFor(path: string, example: unknown): object | undefined {
 
 function recordFor(path: string, parameter: string): string {
   const named = {
-    projectId: own.id,
+    projectId: mine.id,
     field: 'data.plan',
     eventName: 'signup',
     file: 'start.js',
@@ -199,15 +192,15 @@ function recordFor(path: string, parameter: string): string {
 /** One record of each kind that a path names. */
 async function makeRecords(): Promise<Record<string, string>> {
   const post = async (path: string, body: object, field = 'id'): Promise<string> => {
-    const request = supertest(service.url).post(path).set('Authorization', `Bearer ${own.secret}`)
+    const request = supertest(service.url).post(path).set('Authorization', `Bearer ${mine.secret}`)
     const response = Buffer.isBuffer(body)
       ? await request.attach('file', body, 'people.csv')
       : await request.send(body)
     assert.ok(response.body[field], `${path} ${response.text}`)
     return response.body[field]
   }
-  const template = { name: 'T', subject: 'S', body: 'B', from: 'a@own.test' }
-  const { id: domain } = await addDomain(service.core, { projectId: own.id, domain: 'own.test' })
+  const template = { name: 'T', subject: 'S', body: 'B', from: 'a@mine.test' }
+  const { id: domain } = await addDomain(service.core, { projectId: mine.id, domain: 'mine.test' })
   await verifyDomain(service.core, { id: domain }, { trust: true })
   const contact = await post('/contacts', { email: 'ann@people.test', data: { plan: 'pro' } })
   const contactIds = [contact]
@@ -215,7 +208,7 @@ async function makeRecords(): Promise<Record<string, string>> {
   await post('/suppressions', { email: 'gone@people.test' }, 'added')
   const { body: suppressed } = await supertest(service.url)
     .get('/suppressions')
-    .set('Authorization', `Bearer ${own.secret}`)
+    .set('Authorization', `Bearer ${mine.secret}`)
   return {
     '/templates': await post('/templates', template),
     '/domains': domain,
@@ -233,26 +226,26 @@ async function makeRecords(): Promise<Record<string, string>> {
 
 /** The id of the job. */
 async function deleteManyEvents(contactId: string): Promise<string> {
-  const event = { projectId: own.id, contactId, emailId: null, name: 'often', data: null }
+  const event = { projectId: mine.id, contactId, emailId: null, name: 'often', data: null }
   const many = Array.from({ length: 501 }, () => ({ ...event, at: Date.now() }))
   await service.core.store.write((tx) => appendEvents(tx, many))
   const { body } = await supertest(service.url)
     .delete('/events/often')
-    .set('Authorization', `Bearer ${own.secret}`)
+    .set('Authorization', `Bearer ${mine.secret}`)
   return body.jobId
 }
 
-/** Whatever `own` shows of its records. */
+/** Whatever `mine` shows of its records. */
 async function ownRecords() {
   const paths = [
     '/templates',
     '/segments',
     '/suppressions',
     '/contacts',
-    `/domains/project/${own.id}`,
+    `/domains/project/${mine.id}`,
   ]
   const get = (path: string) =>
-    supertest(service.url).get(path).set('Authorization', `Bearer ${own.secret}`)
+    supertest(service.url).get(path).set('Authorization', `Bearer ${mine.secret}`)
   return Promise.all(paths.map(async (path) => (await get(path)).body))
 }
 

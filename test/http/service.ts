@@ -1,24 +1,28 @@
 /** A server with a real database and HTTP listener; delivery and DNS are not there. */
 import { tmpdir } from 'node:os'
 import { after, before } from 'node:test'
+import supertest from 'supertest'
 import type { Config } from '../../src/config/config.ts'
-import { createProject } from '../../src/features/accounts/projects.ts'
-import { createUser } from '../../src/features/accounts/users.ts'
 import type { Core } from '../../src/features/core.ts'
 import type { RequestLogEntry } from '../../src/features/requests/log.ts'
 import { createDomainLists } from '../../src/features/verification/domain-lists/domain-lists.ts'
 import { type HttpServer, startHttp } from '../../src/http/server/server.ts'
 import { silentLog } from '../../src/log.ts'
-import { openTestCore, refuseFetch, type TestCore, type TestCoreOptions } from '../core.ts'
-
-export type ServiceProject = { id: string; secret: string; public: string }
+import {
+  addProject,
+  openTestCore,
+  refuseFetch,
+  type TestCore,
+  type TestCoreOptions,
+  type TestProject,
+} from '../core.ts'
 
 export type Service = {
   url: string
   core: TestCore
   /** The entries of the request log. */
   requests: RequestLogEntry[]
-  makeProject(name: string): Promise<ServiceProject>
+  makeProject(name: string): Promise<TestProject>
   stopHttp(graceMs: number): Promise<void>
   stop(): Promise<void>
 }
@@ -45,11 +49,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     url: http.url,
     core,
     requests,
-    makeProject: async (name) => {
-      const ownerEmail = `${name}@example.test`
-      await createUser(core, { email: ownerEmail })
-      return createProject(core, { name, ownerEmail })
-    },
+    makeProject: (name) => addProject(core, name),
     stopHttp: http.stop,
     stop: async () => {
       await http.stop(0)
@@ -58,22 +58,51 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   }
 }
 
-type StartedService = { service: Service; mine: ServiceProject; other: ServiceProject }
+export type Method = 'get' | 'post' | 'patch' | 'put' | 'delete'
 
-/** A service with two projects for the tests of a file; `started` gets them before the first test. */
-export function useService(started: (all: StartedService) => void): void {
-  let service: Service
-  before(async () => {
-    service = await startService()
-    const mine = await service.makeProject('mine')
-    started({ service, mine, other: await service.makeProject('other') })
-  })
-  after(() => service.stop())
+type StartedService = {
+  service: Service
+  mine: TestProject
+  other: TestProject
+  /** A request with the secret key of a project, which is `mine` unless given. */
+  call(method: Method, path: string, by?: Pick<TestProject, 'secret'>): supertest.Test
 }
 
+/**
+ * Starts a service with two projects before the tests of a file, and stops it after them.
+ * The objects are empty until then: `prepare`, hooks for each test and tests may read them.
+ * A second `before` of a file runs at the same time as the first, therefore `prepare`.
+ */
+export function useService(
+  options: ServiceOptions = {},
+  prepare: (started: StartedService) => unknown = () => undefined,
+): StartedService {
+  const service = {} as Service
+  const mine = {} as TestProject
+  const other = {} as TestProject
+  const started: StartedService = {
+    service,
+    mine,
+    other,
+    call: (method, path, by = mine) =>
+      supertest(service.url)[method](path).set('Authorization', `Bearer ${by.secret}`),
+  }
+  before(async () => {
+    Object.assign(service, await startService(options))
+    Object.assign(mine, await service.makeProject('mine'))
+    Object.assign(other, await service.makeProject('other'))
+    await prepare(started)
+  })
+  after(() => service.stop())
+  return started
+}
+
+const nxdomain = async () => ({ kind: 'nxdomain', expiresAt: 0 }) as const
+const emptyDns = { mx: nxdomain, txt: nxdomain, a: nxdomain, aaaa: nxdomain }
+
 function toCoreOptions(options: ServiceOptions): TestCoreOptions {
-  const { http, limits, resolver = {}, publicFetch = refuseFetch, topicArns = [] } = options
-  const dns = resolver as Core['resolver']
+  const { http, limits, resolver, publicFetch = refuseFetch, topicArns = [] } = options
+  const dns = { ...emptyDns, ...resolver } as Core['resolver']
   return {
     settings: {
       PILLARBOX_HTTP__LISTEN: '127.0.0.1:0',

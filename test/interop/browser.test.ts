@@ -12,26 +12,22 @@ import {
   type Recipient,
   subscriptionEvents,
 } from '../features/contacts/add-recipient.ts'
-import { type Service, type ServiceProject, startService } from '../http/service.ts'
+import { useService } from '../http/service.ts'
 import { findChromium, launchChromium } from './chromium.ts'
 import { enlargeLetters, focused, lowestContrast, overflow, smallTargets } from './page-looks.ts'
 
 const program = findChromium()
 
-let service: Service
-let project: ServiceProject
+const { service, mine } = useService()
 let browser: Browser
 
 describe('in Chromium', { skip: program === undefined && 'chromium is not installed' }, () => {
   before(async () => {
-    service = await startService()
-    project = await service.makeProject('shop')
     browser = await launchChromium(program ?? '')
   })
 
   after(async () => {
     await browser?.close()
-    await service?.stop()
   })
 
   for (const [language, javaScriptEnabled] of [
@@ -113,7 +109,7 @@ describe('in Chromium', { skip: program === undefined && 'chromium is not instal
 })
 
 const makeRecipient = (options: Partial<Parameters<typeof addRecipient>[1]> = {}) =>
-  addRecipient(service.core, { projectId: project.id, ...options })
+  addRecipient(service.core, { projectId: mine.id, ...options })
 
 /** Hands over a page of a browser that knows nothing; it must speak to nobody but us. */
 async function visit(

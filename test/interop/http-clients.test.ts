@@ -1,9 +1,9 @@
 /** Refusals of large bodies, as Python's own HTTP client hears them: it reads when all is sent. */
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { promisify } from 'node:util'
-import { type Service, type ServiceProject, startService } from '../http/service.ts'
+import { useService } from '../http/service.ts'
 
 const isInstalled = spawnSync('python3', ['--version']).status === 0
 
@@ -24,15 +24,7 @@ for _ in range(5):
 `
 
 describe("Python's http.client", { skip: isInstalled ? false : 'python3 is not installed' }, () => {
-  let service: Service
-  let project: ServiceProject
-
-  before(async () => {
-    service = await startService()
-    project = await service.makeProject('python')
-  })
-
-  after(() => service.stop())
+  const { service, mine } = useService()
 
   for (const [name, path, sizeMb, isChunked, expected] of [
     ['55 MB of JSON', '/v1/send', 55, false, '413 PAYLOAD_TOO_LARGE'],
@@ -42,7 +34,7 @@ describe("Python's http.client", { skip: isInstalled ? false : 'python3 is not i
     ['15 MB to no route', '/nowhere', 15, false, '404 RESOURCE_NOT_FOUND'],
   ] as const) {
     it(`hears why ${name} are refused, each time`, async () => {
-      const key = expected.startsWith('401') ? 'nonsense' : project.secret
+      const key = expected.startsWith('401') ? 'nonsense' : mine.secret
       const size = String(sizeMb * 1024 * 1024)
       const { port } = new URL(service.url)
       const argv = ['-c', program, port, path, key, size, String(isChunked)]

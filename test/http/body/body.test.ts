@@ -3,31 +3,18 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import { connect, type Socket } from 'node:net'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import supertest from 'supertest'
-import { addDomain } from '../../../src/features/domains/add.ts'
-import { verifyDomain } from '../../../src/features/domains/verify.ts'
-import { type Service, type ServiceProject, startService } from '../service.ts'
+import { trustDomain } from '../../core.ts'
+import { useService } from '../service.ts'
 
 const MB = 1024 * 1024
 
-let service: Service
-let project: ServiceProject
-
-before(async () => {
-  const nothing = { kind: 'nxdomain', expiresAt: 0 } as const
-  service = await startService({
-    resolver: { txt: async () => nothing, mx: async () => nothing },
-    limits: { attachmentsMaxBytes: 40 * MB },
-  })
-  project = await service.makeProject('bodies')
-  const domain = { projectId: project.id, domain: 'example.test' }
-  const { id } = await addDomain(service.core, domain)
-  await verifyDomain(service.core, { id }, { trust: true })
-})
-
-after(() => service.stop())
+const { service, mine } = useService(
+  { limits: { attachmentsMaxBytes: 40 * MB } },
+  ({ service, mine }) => trustDomain(service.core, mine.id, 'example.test'),
+)
 
 type Answer = { status: number; body: { error?: { code: string; errors?: { field: string }[] } } }
 
@@ -39,7 +26,7 @@ async function post(
 ): Promise<Answer & { headers: Headers }> {
   const response = await fetch(service.url + path, {
     method: 'POST',
-    headers: { authorization: `Bearer ${project.secret}`, ...headers },
+    headers: { authorization: `Bearer ${mine.secret}`, ...headers },
     body,
   })
   const text = await response.text()
@@ -211,7 +198,7 @@ function begin(path: string, length: number, body: Buffer | string): Socket {
   const head = [
     `POST ${path} HTTP/1.1`,
     'Host: a',
-    `Authorization: Bearer ${project.secret}`,
+    `Authorization: Bearer ${mine.secret}`,
     'Content-Type: multipart/form-data; boundary=x',
     `Content-Length: ${length}`,
   ]
@@ -244,7 +231,7 @@ async function postLarge(from: string, sizeBytes: number): Promise<number | unde
     method: 'POST',
     localAddress: from,
     agent: false,
-    headers: { authorization: `Bearer ${project.secret}`, 'content-length': sizeBytes },
+    headers: { authorization: `Bearer ${mine.secret}`, 'content-length': sizeBytes },
   })
   request.end(Buffer.alloc(sizeBytes, ' '))
   const [response] = await once(request, 'response')

@@ -1,21 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import supertest from 'supertest'
+import { test } from 'node:test'
 import { createTraffic } from '../../../src/http/exchange/traffic.ts'
 import { createLayout } from '../../../src/http/pages/layout.ts'
 import { createRoutes } from '../../../src/http/route-table.ts'
 import { createAddressList } from '../../../src/http/server/client-address.ts'
-import { type Service, type ServiceProject, startService } from '../service.ts'
+import { useService } from '../service.ts'
 
-let service: Service
-let project: ServiceProject
-
-before(async () => {
-  service = await startService()
-  project = await service.makeProject('mine')
-})
-
-after(() => service.stop())
+const { service, call } = useService()
 
 /** Operations that store nothing, and the wishes of recipients: allowed on a full disk. */
 const goesOn = [
@@ -53,27 +44,23 @@ test('on a full disk reads, deletes and changes of recipients go on, everything 
 })
 
 test('a contact is not stored on a full disk, and can be read and deleted', async (t) => {
-  const auth = { Authorization: `Bearer ${project.secret}` }
-  const put = (email: string) => supertest(service.url).post('/contacts').set(auth).send({ email })
-  const { body } = await put('ada@example.net')
+  const add = (email: string) => call('post', '/contacts').send({ email })
+  const { body } = await add('ada@example.net')
   const id = body.data?.id ?? body.id
   const { disk } = service.core
   t.after(() => {
     disk.isLow = () => false
   })
   disk.isLow = () => true
-  const refused = await put('bob@example.net')
+  const refused = await add('bob@example.net')
   assert.equal(refused.status, 503)
   assert.equal(refused.body.error.code, 'INSUFFICIENT_STORAGE')
-  assert.equal((await supertest(service.url).get(`/contacts/${id}`).set(auth)).status, 200)
-  assert.equal((await supertest(service.url).delete(`/contacts/${id}`).set(auth)).status, 204)
+  assert.equal((await call('get', `/contacts/${id}`)).status, 200)
+  assert.equal((await call('delete', `/contacts/${id}`)).status, 204)
 })
 
 test('on a full disk small writes that protect people from mail are accepted', async (t) => {
-  const auth = { Authorization: `Bearer ${project.secret}` }
-  const call = (method: 'post' | 'patch', path: string, body: object) =>
-    supertest(service.url)[method](path).set(auth).send(body)
-  const { body: ann } = await call('post', '/contacts', { email: 'ann@example.net' })
+  const { body: ann } = await call('post', '/contacts').send({ email: 'ann@example.net' })
   const { disk } = service.core
   t.after(() => {
     disk.isLow = () => false
@@ -83,13 +70,13 @@ test('on a full disk small writes that protect people from mail are accepted', a
   const bulk = '/contacts/bulk-unsubscribe'
   const ids = { contactIds: [ann.data?.id ?? ann.id] }
   const answers = [
-    await call('post', '/suppressions', { email: 'ann@example.net' }),
-    await call('patch', contact, { subscribed: false }),
-    await call('patch', contact, { subscribed: true }),
-    await call('patch', contact, { subscribed: false, data: { plan: 'pro' } }),
-    await call('post', bulk, ids),
-    await call('post', bulk, { mode: 'query', filter: {} }),
-    await call('post', '/contacts/bulk-subscribe', ids),
+    await call('post', '/suppressions').send({ email: 'ann@example.net' }),
+    await call('patch', contact).send({ subscribed: false }),
+    await call('patch', contact).send({ subscribed: true }),
+    await call('patch', contact).send({ subscribed: false, data: { plan: 'pro' } }),
+    await call('post', bulk).send(ids),
+    await call('post', bulk).send({ mode: 'query', filter: {} }),
+    await call('post', '/contacts/bulk-subscribe').send(ids),
   ]
   assert.deepEqual(
     answers.map(({ status }) => status),
@@ -103,9 +90,8 @@ test('on a full disk an idempotency key still shows that its request was accepte
     disk.isLow = () => false
   })
   const track = (key: string) =>
-    supertest(service.url)
-      .post('/v1/track')
-      .set({ Authorization: `Bearer ${project.secret}`, 'Idempotency-Key': key })
+    call('post', '/v1/track')
+      .set('Idempotency-Key', key)
       .send({ event: 'signup', email: 'eve@example.net' })
   const { body: accepted } = await track('first')
   disk.isLow = () => true

@@ -1,21 +1,17 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import supertest from 'supertest'
 import { appendEvent } from '../../../src/features/events/append.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { events } from '../../../src/store/schema/events.ts'
-import { type Service, type ServiceProject, startService } from '../service.ts'
+import { useService } from '../service.ts'
 
-let service: Service
-let mine: ServiceProject
+const { service, mine, other, call } = useService({}, addEvents)
 
 const day = 24 * 60 * 60 * 1000
 const start = Date.parse('2026-03-01T12:00:00.000Z')
 
-before(async () => {
-  service = await startService()
-  mine = await service.makeProject('mine')
-  const other = await service.makeProject('other')
+async function addEvents(): Promise<void> {
   const event = { contactId: null, emailId: null, data: { n: 1 } }
   await service.core.store.write(async (tx) => {
     for (const [index, name] of ['signup', 'contact.subscribed', 'order'].entries()) {
@@ -24,12 +20,9 @@ before(async () => {
       await appendEvent(tx, { ...event, projectId: other.id, name: 'theirs', at })
     }
   })
-})
+}
 
-after(() => service.stop())
-
-const list = (query: string) =>
-  supertest(service.url).get(`/activity?${query}`).set('Authorization', `Bearer ${mine.secret}`)
+const list = (query: string) => call('get', `/activity?${query}`)
 
 const namesOf = (page: { data: { metadata: { eventName: string } }[] }) =>
   page.data.map(({ metadata }) => metadata.eventName)

@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import supertest from 'supertest'
 import type { Core } from '../../../src/features/core.ts'
 import { domains } from '../../../src/store/schema/domains.ts'
-import { type Service, type ServiceProject, startService } from '../service.ts'
-
-let service: Service
-let mine: ServiceProject
-let other: ServiceProject
+import { useService } from '../service.ts'
 
 /** The TXT records in the DNS, by name. */
 const zone = new Map<string, string[]>()
@@ -22,16 +18,7 @@ const resolver: Partial<Core['resolver']> = {
   mx: async () => ({ kind: 'nxdomain', expiresAt: 0 }),
 }
 
-before(async () => {
-  service = await startService({ resolver })
-  mine = await service.makeProject('mine')
-  other = await service.makeProject('other')
-})
-
-after(() => service.stop())
-
-const call = (method: 'get' | 'post' | 'delete', path: string, by: ServiceProject = mine) =>
-  supertest(service.url)[method](path).set('Authorization', `Bearer ${by.secret}`)
+const { service, mine, other, call } = useService({ resolver })
 
 const countDomains = () => service.core.store.read.$count(domains)
 

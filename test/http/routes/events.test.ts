@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import fc from 'fast-check'
-import supertest from 'supertest'
 import { appendEvent, appendEvents } from '../../../src/features/events/append.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
@@ -10,18 +9,12 @@ import { jobs } from '../../../src/store/schema/jobs.ts'
 import { contents, emails } from '../../../src/store/schema/messages.ts'
 import { segments } from '../../../src/store/schema/segments.ts'
 import { addRecipient } from '../../features/contacts/add-recipient.ts'
-import { type Service, type ServiceProject, useService } from '../service.ts'
+import { useService } from '../service.ts'
 
-let service: Service
-let mine: ServiceProject
-let other: ServiceProject
+const { service, mine, other, call } = useService()
 
 const DAY = 86_400_000
 const START = Date.parse('2026-03-01T12:00:00.000Z')
-
-useService((started) => {
-  ;({ service, mine, other } = started)
-})
 
 beforeEach(() =>
   service.core.store.write(async (tx) => {
@@ -29,9 +22,7 @@ beforeEach(() =>
   }),
 )
 
-const ask = (method: 'get' | 'post' | 'delete', path: string, key = mine.secret) =>
-  supertest(service.url)[method](path).set('Authorization', `Bearer ${key}`)
-const get = async (path: string, key = mine.secret) => (await ask('get', path, key)).body
+const get = async (path: string, by = mine) => (await call('get', path, by)).body
 
 type Brief = { name: string; at?: number; contactId?: string | null; projectId?: string }
 
@@ -65,14 +56,14 @@ const segmentOf = (name: string, field: string, projectId = mine.id) =>
 test('POST /events/track records an event of a contact and an email', async () => {
   const { contactId, emailId } = await addContact()
   const body = { name: 'order placed', contactId, emailId, data: { total: 7 } }
-  const answer = await ask('post', '/events/track').send(body)
+  const answer = await call('post', '/events/track').send(body)
   assert.equal(answer.status, 201)
   const [row] = await allEvents()
   assert.deepEqual(answer.body, {
     ...{ id: row?.id, name: 'order placed', data: { total: 7 }, projectId: mine.id },
     ...{ contactId, emailId, createdAt: new Date(row?.createdAt ?? 0).toISOString() },
   })
-  const bare = await ask('post', '/events/track').send({ name: 'bare' })
+  const bare = await call('post', '/events/track').send({ name: 'bare' })
   assert.deepEqual(
     [bare.status, bare.body.contactId, bare.body.emailId, bare.body.data],
     [201, null, null, null],
@@ -81,7 +72,7 @@ test('POST /events/track records an event of a contact and an email', async () =
 
 test('POST /events/track takes the body of POST /v1/track, and does the same', async () => {
   const body = { event: 'signup', email: 'reader@people.test', data: { plan: 'pro' } }
-  const answer = await ask('post', '/events/track').send(body)
+  const answer = await call('post', '/events/track').send(body)
   assert.equal(answer.status, 200)
   const [contact] = await service.core.store.read.select().from(contacts)
   const [event] = await allEvents()
@@ -97,18 +88,18 @@ test('a contact or an email of another project is 404, and no event is stored', 
   const own = await addContact()
   const before = (await allEvents()).length
   const { contactId, emailId } = theirs
-  const byContact = await ask('post', '/events/track').send({ name: 'x', contactId })
+  const byContact = await call('post', '/events/track').send({ name: 'x', contactId })
   assert.deepEqual([byContact.status, byContact.body.error.code], [404, 'CONTACT_NOT_FOUND'])
-  const byEmail = await ask('post', '/events/track').send({
+  const byEmail = await call('post', '/events/track').send({
     ...{ name: 'x', contactId: own.contactId, emailId },
   })
   assert.deepEqual([byEmail.status, byEmail.body.error.code], [404, 'RESOURCE_NOT_FOUND'])
-  const unknown = await ask('post', '/events/track').send({ name: 'x', contactId: newId() })
+  const unknown = await call('post', '/events/track').send({ name: 'x', contactId: newId() })
   assert.equal(
     unknown.body.error.message.replace(/[0-9a-f-]{36}/, ''),
     byContact.body.error.message.replace(/[0-9a-f-]{36}/, ''),
   )
-  assert.equal((await ask('get', `/events/contact/${contactId}`)).status, 404)
+  assert.equal((await call('get', `/events/contact/${contactId}`)).status, 404)
   assert.equal((await allEvents()).length, before)
 })
 
@@ -124,7 +115,7 @@ const refused: [object, string, string][] = [
 ]
 for (const [body, field, code] of refused) {
   test(`POST /events/track refuses ${JSON.stringify(body).slice(0, 50)}`, async () => {
-    const answer = await ask('post', '/events/track').send(body)
+    const answer = await call('post', '/events/track').send(body)
     assert.equal(answer.status, 422)
     const errors: { field: string; code: string }[] = answer.body.error.errors
     assert.deepEqual(
@@ -168,7 +159,7 @@ test('pages of one name hold that name alone; a cap, a bad limit and a bad curso
   assert.equal((await get('/events?limit=5000')).events.length, 3)
   const theirs = (await allEvents()).find(({ projectId }) => projectId === other.id)?.id
   for (const query of ['limit=0', 'limit=x', 'cursor=x', `cursor=${newId()}`, `cursor=${theirs}`]) {
-    const { status, body } = await ask('get', `/events?${query}`)
+    const { status, body } = await call('get', `/events?${query}`)
     assert.deepEqual([status, body.error.code], [422, 'VALIDATION_ERROR'], query)
   }
 })
@@ -225,7 +216,7 @@ test('the events of a contact come newest first, whatever their names, fifty at 
   assert.equal('contact' in all[0], false)
   const few = await get(`/events/contact/${contactId.toUpperCase()}?limit=2`)
   assert.equal(few.events.length, 2)
-  assert.equal((await ask('get', `/events/contact/${newId()}`)).status, 404)
+  assert.equal((await call('get', `/events/contact/${newId()}`)).status, 404)
 })
 
 test('figures and names are of the project, the most frequent first', async () => {
@@ -242,8 +233,8 @@ test('figures and names are of the project, the most frequent first', async () =
   assert.deepEqual(await get('/events/stats?startDate=2026-03-02'), [{ name: 'often', count: 1 }])
   assert.equal((await get('/events/stats?endDate=2026-03-01')).length, 3)
   assert.deepEqual(await get('/events/stats?endDate=2026-02-28'), [])
-  assert.deepEqual(await get('/events/names', other.secret), { eventNames: ['theirs'] })
-  assert.equal((await ask('get', '/events/stats?startDate=soon')).status, 422)
+  assert.deepEqual(await get('/events/names', other), { eventNames: ['theirs'] })
+  assert.equal((await call('get', '/events/stats?startDate=soon')).status, 422)
 })
 
 test('usage shows the uses of a name, the number of events, and whether they can be deleted', async () => {
@@ -268,18 +259,18 @@ test('usage shows the uses of a name, the number of events, and whether they can
 test('a name is deleted with all its events, and nothing else with it', async () => {
   await happen({ name: 'old' }, { name: 'old' }, { name: 'older' })
   await happen({ name: 'old', projectId: other.id })
-  const { status, body } = await ask('delete', '/events/old')
+  const { status, body } = await call('delete', '/events/old')
   assert.deepEqual([status, body], [200, { deletedCount: 2 }])
   assert.deepEqual((await get('/events/names')).eventNames, ['older'])
-  assert.deepEqual((await get('/events/names', other.secret)).eventNames, ['old'])
-  assert.deepEqual((await ask('delete', '/events/old')).body, { deletedCount: 0 })
+  assert.deepEqual((await get('/events/names', other)).eventNames, ['old'])
+  assert.deepEqual((await call('delete', '/events/old')).body, { deletedCount: 0 })
 })
 
 test('reserved names, and those that a segment refers to, are not deleted', async () => {
   await happen({ name: 'email.sent' }, { name: 'used' })
   const vip = await segmentOf('VIP', 'event.used')
   for (const name of ['email.sent', 'contact.subscribed', 'segment.vip.entry', 'used']) {
-    const { status, body } = await ask('delete', `/events/${name}`)
+    const { status, body } = await call('delete', `/events/${name}`)
     assert.deepEqual([status, body.error.code], [400, 'BAD_REQUEST'], name)
     if (name === 'used') assert.deepEqual(body.error.details.usedInSegments, [vip])
   }
@@ -288,7 +279,7 @@ test('reserved names, and those that a segment refers to, are not deleted', asyn
 
 test('many events of a name are deleted by a job, which the response names', async () => {
   await happen(...Array.from({ length: 501 }, () => ({ name: 'old' })))
-  const { body } = await ask('delete', '/events/old')
+  const { body } = await call('delete', '/events/old')
   const [job] = await service.core.store.read.select().from(jobs)
   assert.deepEqual(body, { deletedCount: 501, jobId: job?.id })
   assert.match(String(body.jobId), new RegExp(`^delete-events-${mine.id}-\\d+$`))
@@ -296,21 +287,21 @@ test('many events of a name are deleted by a job, which the response names', asy
     ...{ id: body.jobId, state: 'waiting', progress: 0, result: null, failedReason: null },
     data: { name: 'old', total: 501 },
   })
-  assert.equal((await ask('get', `/events/jobs/${body.jobId}`, other.secret)).status, 404)
+  assert.equal((await call('get', `/events/jobs/${body.jobId}`, other)).status, 404)
 })
 
 for (const name of ['stats', 'names', 'contact', 'track', 'usage', 'jobs']) {
   test(`an event may be called ${name}`, async () => {
     await happen({ name })
     assert.equal((await get(`/events/${name}/usage`)).totalCount, 1)
-    assert.deepEqual((await ask('delete', `/events/${name}`)).body, { deletedCount: 1 })
+    assert.deepEqual((await call('delete', `/events/${name}`)).body, { deletedCount: 1 })
   })
 }
 
 test('below /events/contact there are only ids of contacts', async () => {
   await happen({ name: 'contact' })
   for (const word of ['stats', 'names', '1', 'usage%2F', encodeURIComponent('../x')]) {
-    assert.equal((await ask('get', `/events/contact/${word}`)).status, 404, word)
+    assert.equal((await call('get', `/events/contact/${word}`)).status, 404, word)
   }
 })
 
@@ -318,11 +309,11 @@ test('whatever an event is called, its percent-encoded name is that event', asyn
   const names = fc.string({ unit: 'binary', minLength: 1, maxLength: 20 })
   await fc.assert(
     fc.asyncProperty(names, async (name) => {
-      const tracked = await ask('post', '/events/track').send({ name })
+      const tracked = await call('post', '/events/track').send({ name })
       if (tracked.status !== 201) return assert.match(name, unsayable)
       const place = `/events/${encodeURIComponent(name)}`
       assert.equal((await get(`${place}/usage`)).totalCount, 1)
-      assert.deepEqual((await ask('delete', place)).body, { deletedCount: 1 })
+      assert.deepEqual((await call('delete', place)).body, { deletedCount: 1 })
     }),
     {
       numRuns: 40,
@@ -336,8 +327,11 @@ const unsayable = /[\p{Cc}\p{Cs}]|^\.{1,2}$/u
 
 test('every route of events wants the secret key', async () => {
   for (const path of ['', '/stats', '/names', '/x/usage', `/contact/${newId()}`]) {
-    assert.equal((await ask('get', `/events${path}`, mine.public)).status, 401, path)
+    assert.equal((await call('get', `/events${path}`, { secret: mine.public })).status, 401, path)
   }
-  assert.equal((await ask('post', '/events/track', mine.public).send({ name: 'x' })).status, 401)
-  assert.equal((await ask('delete', '/events/x', mine.public)).status, 401)
+  assert.equal(
+    (await call('post', '/events/track', { secret: mine.public }).send({ name: 'x' })).status,
+    401,
+  )
+  assert.equal((await call('delete', '/events/x', { secret: mine.public })).status, 401)
 })

@@ -1,7 +1,7 @@
 /** `POST /unsubscribe/…` as mail programs call it (RFC 8058). */
 import assert from 'node:assert/strict'
 import { request as startRequest } from 'node:http'
-import { after, before, beforeEach, test } from 'node:test'
+import { beforeEach, test } from 'node:test'
 import supertest from 'supertest'
 import { setSubscribed } from '../../../src/features/contacts/write/set-subscribed.ts'
 import { eq } from '../../../src/store/drizzle.ts'
@@ -12,18 +12,12 @@ import {
   type Recipient,
   subscriptionEvents,
 } from '../../features/contacts/add-recipient.ts'
-import { type Service, startService } from '../service.ts'
+import { useService } from '../service.ts'
 
-let service: Service
-let ada: Recipient
-
-before(async () => {
-  service = await startService()
-  const { id: projectId } = await service.makeProject('shop')
-  ada = await addRecipient(service.core, { projectId })
+const { service } = useService({}, async ({ service, mine }) => {
+  ada = await addRecipient(service.core, { projectId: mine.id })
 })
-
-after(() => service.stop())
+let ada: Recipient
 
 beforeEach(async () => {
   await subscribeAgain()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
-import { after, before, beforeEach, test } from 'node:test'
+import { beforeEach, test } from 'node:test'
 import fc from 'fast-check'
 import supertest from 'supertest'
 import { createKeyring } from '../../../src/config/keyring.ts'
@@ -30,21 +30,13 @@ import {
   type Recipient,
   subscriptionEvents,
 } from '../../features/contacts/add-recipient.ts'
-import { type Service, type ServiceProject, startService } from '../service.ts'
+import { startService, useService } from '../service.ts'
 
 const oneClick = 'List-Unsubscribe=One-Click'
 const pages = ['unsubscribe', 'subscribe', 'manage'] as const
 
-let service: Service
-let project: ServiceProject
+const { service, mine } = useService()
 let ada: Recipient
-
-before(async () => {
-  service = await startService()
-  project = await service.makeProject('shop')
-})
-
-after(() => service.stop())
 
 beforeEach(async () => {
   await service.core.store.write(async (tx) => {
@@ -54,7 +46,7 @@ beforeEach(async () => {
 })
 
 const makeRecipient = (options: Partial<Parameters<typeof addRecipient>[1]> = {}) =>
-  addRecipient(service.core, { projectId: project.id, ...options })
+  addRecipient(service.core, { projectId: mine.id, ...options })
 
 const get = (path: string) => supertest(service.url).get(path)
 const post = (path: string) => supertest(service.url).post(path)
@@ -266,8 +258,8 @@ test('a token is read in capitals too, and signed by the previous secret', async
 
 test('the pages of a disabled project go on working', async (t) => {
   const { core } = service
-  t.after(() => updateProject(core, project.id, { enable: true }))
-  await updateProject(core, project.id, { disable: 'MANUAL' })
+  t.after(() => updateProject(core, mine.id, { enable: true }))
+  await updateProject(core, mine.id, { disable: 'MANUAL' })
   for (const page of pages) assert.equal((await get(`/${page}/${ada.token}`)).status, 200)
   assert.equal((await post(`/unsubscribe/${ada.token}`)).status, 200)
   assert.equal(await isSubscribed(ada), false)
@@ -276,7 +268,7 @@ test('the pages of a disabled project go on working', async (t) => {
 test('the email that led there may be named, and stays in the links', async () => {
   const { contactId } = ada
   const campaignId = newId()
-  const email = await addEmail(service.core, { projectId: project.id, contactId, campaignId })
+  const email = await addEmail(service.core, { projectId: mine.id, contactId, campaignId })
   const path = `/unsubscribe/${ada.token}?e=${email}`
   assert.match((await get(path)).text, new RegExp(`href="../manage/${ada.token}\\?e=${email}"`))
   const { headers } = await press(path, 'unsubscribe')
@@ -304,7 +296,7 @@ test('names and addresses are text, in every language', async (t) => {
   const name = `<img src=x onerror=alert(1)> & "Co" '{email}' \u202e</title>`
   const rename = (to: string) =>
     core.store.write(async (tx) => {
-      await tx.update(projects).set({ name: to }).where(eq(projects.id, project.id))
+      await tx.update(projects).set({ name: to }).where(eq(projects.id, mine.id))
     })
   t.after(() => rename('shop'))
   await rename(name)
@@ -372,7 +364,7 @@ test('a contact that subscribes with a suppressed address learns that no mail wi
   const { token, emailId } = await makeRecipient({ email, subscribed: false })
   await service.core.store.write((tx) =>
     suppress(tx, {
-      projectId: project.id,
+      projectId: mine.id,
       address: email,
       reason: 'HARD_BOUNCE',
       source: '550 5.1.1 <no such user & more>',

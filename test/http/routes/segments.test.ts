@@ -5,15 +5,10 @@ import { newId } from '../../../src/store/ids.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { segmentMembers, segments } from '../../../src/store/schema/segments.ts'
-import { type Service, type ServiceProject, useService } from '../service.ts'
+import type { TestProject } from '../../core.ts'
+import { useService } from '../service.ts'
 
-let service: Service
-let mine: ServiceProject
-let other: ServiceProject
-
-useService((started) => {
-  ;({ service, mine, other } = started)
-})
+const { service, mine, other, call } = useService()
 
 beforeEach(async () => {
   await service.core.store.write(async (tx) => {
@@ -21,20 +16,15 @@ beforeEach(async () => {
   })
 })
 
-type Method = 'get' | 'post' | 'patch' | 'delete'
-
-const call = (method: Method, path: string, by: ServiceProject = mine) =>
-  supertest(service.url)[method](path).set('Authorization', `Bearer ${by.secret}`)
-
 const pro = {
   logic: 'AND',
   groups: [{ filters: [{ field: 'data.plan', operator: 'equals', value: 'pro' }] }],
 }
 
-const create = (body: object = {}, by: ServiceProject = mine) =>
+const create = (body: object = {}, by: TestProject = mine) =>
   call('post', '/segments', by).send({ name: 'Pro people', condition: pro, ...body })
 
-async function addContact(email: string, plan = 'pro', by: ServiceProject = mine): Promise<string> {
+async function addContact(email: string, plan = 'pro', by: TestProject = mine): Promise<string> {
   const id = newId()
   const row = { id, projectId: by.id, address: email, subscribed: true, data: { plan } }
   const at = { createdAt: Date.now(), updatedAt: Date.now() }

@@ -1,27 +1,18 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, test } from 'node:test'
+import { beforeEach, test } from 'node:test'
 import supertest from 'supertest'
 import { newId } from '../../../src/store/ids.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
-import { domains } from '../../../src/store/schema/domains.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { contents, emails, templates } from '../../../src/store/schema/messages.ts'
 import { idempotencyKeys } from '../../../src/store/schema/service.ts'
-import { type Service, type ServiceProject, startService } from '../service.ts'
+import { trustDomain } from '../../core.ts'
+import { useService } from '../service.ts'
 
-let service: Service
-let mine: ServiceProject
-let other: ServiceProject
-
-before(async () => {
-  service = await startService()
-  mine = await service.makeProject('mine')
-  other = await service.makeProject('other')
-  await verifiedDomain(mine.id, 'example.test')
-  await verifiedDomain(other.id, 'other.test')
+const { service, mine, other, call } = useService({}, async ({ service, mine, other }) => {
+  await trustDomain(service.core, mine.id, 'example.test')
+  await trustDomain(service.core, other.id, 'other.test')
 })
-
-after(() => service.stop())
 
 beforeEach(() =>
   service.core.store.write(async (tx) => {
@@ -37,8 +28,7 @@ const valid = {
   body: '<p>Hello</p>',
 }
 
-const send = (body: object, secret = mine.secret) =>
-  supertest(service.url).post('/v1/send').set('Authorization', `Bearer ${secret}`).send(body)
+const send = (body: object, secret = mine.secret) => call('post', '/v1/send', { secret }).send(body)
 
 test('a message is accepted: a contact, an email, and their ids in the answer', async () => {
   const { status, body, headers } = await send({ ...valid, to: { name: 'Ann', email: valid.to } })
@@ -264,28 +254,6 @@ test('one of two simultaneous requests with one key is accepted', async () => {
   assert.deepEqual(statuses.sort(), [200, 409, 409])
   assert.equal(await countOf(emails), 1)
 })
-
-async function verifiedDomain(projectId: string, domain: string): Promise<void> {
-  const { store, keyring } = service.core
-  await store.write(async (tx) => {
-    await tx.insert(domains).values({
-      id: newId(),
-      projectId,
-      domain,
-      isVerified: true,
-      isTrusted: true,
-      status: 'Success',
-      rsaSelector: 'r',
-      rsaPrivateKey: keyring.seal('key'),
-      rsaPublicKey: 'key',
-      ed25519Selector: 'e',
-      ed25519PrivateKey: keyring.seal('key'),
-      ed25519PublicKey: 'key',
-      createdAt: 1,
-      updatedAt: 1,
-    })
-  })
-}
 
 async function templateOf(projectId: string): Promise<string> {
   const id = newId()

@@ -1,26 +1,16 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import supertest from 'supertest'
 import { createSns, type SnsFields, sesEvent, TOPIC } from '../../fakes/sns.ts'
-import { type Service, startService } from '../service.ts'
+import { useService } from '../service.ts'
 
 const sns = createSns()
-let service: Service
-let closed: Service
-
-before(async () => {
-  service = await startService({
-    topicArns: [TOPIC],
-    publicFetch: sns.publicFetch,
-    limits: { apiRequestsPerMinute: 1 },
-  })
-  closed = await startService()
+const { service } = useService({
+  topicArns: [TOPIC],
+  publicFetch: sns.publicFetch,
+  limits: { apiRequestsPerMinute: 1 },
 })
-
-after(async () => {
-  await service.stop()
-  await closed.stop()
-})
+const { service: withoutTopics } = useService()
 
 /** As SNS posts: JSON under the name of text. */
 const post = (body: SnsFields | string, { url } = service, type = 'text/plain; charset=UTF-8') =>
@@ -57,11 +47,11 @@ test('a forged message is 403 without further details', async () => {
 
 test('without listed topics every call is 403', async () => {
   for (const body of [sns.message(), '{}', 'no JSON', '']) {
-    const reply = await post(body, closed)
+    const reply = await post(body, withoutTopics)
     assert.deepEqual([reply.status, reply.body.success], [403, false])
   }
   const asked = sns.asked.length
-  await post(sns.message(), closed)
+  await post(sns.message(), withoutTopics)
   assert.equal(sns.asked.length, asked)
 })
 

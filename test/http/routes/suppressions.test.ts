@@ -7,24 +7,15 @@ import { newId } from '../../../src/store/ids.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { strikes, suppressions } from '../../../src/store/schema/suppressions.ts'
-import { type Service, type ServiceProject, useService } from '../service.ts'
+import { useService } from '../service.ts'
 
-let service: Service
-let mine: ServiceProject
-let other: ServiceProject
-
-useService((started) => {
-  ;({ service, mine, other } = started)
-})
+const { service, mine, other, call } = useService()
 
 beforeEach(async () => {
   await service.core.store.write(async (tx) => {
     for (const table of [suppressions, strikes, contacts, events]) await tx.delete(table).run()
   })
 })
-
-const call = (method: 'get' | 'post' | 'delete', path: string, by: ServiceProject = mine) =>
-  supertest(service.url)[method](path).set('Authorization', `Bearer ${by.secret}`)
 
 const add = (body: object, by = mine) => call('post', '/suppressions', by).send(body)
 

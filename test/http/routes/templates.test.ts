@@ -1,41 +1,19 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, test } from 'node:test'
-import supertest from 'supertest'
-import { addDomain } from '../../../src/features/domains/add.ts'
-import { verifyDomain } from '../../../src/features/domains/verify.ts'
+import { beforeEach, test } from 'node:test'
 import { templates } from '../../../src/store/schema/messages.ts'
-import { type Service, type ServiceProject, startService } from '../service.ts'
+import { type TestProject, trustDomain } from '../../core.ts'
+import { useService } from '../service.ts'
 
-let service: Service
-let mine: ServiceProject
-let other: ServiceProject
-
-before(async () => {
-  service = await startService()
-  mine = await service.makeProject('mine')
-  other = await service.makeProject('other')
-  await own(mine, 'example.test')
-  await own(other, 'other.test')
+const { service, mine, other, call } = useService({}, async ({ service, mine, other }) => {
+  await trustDomain(service.core, mine.id, 'example.test')
+  await trustDomain(service.core, other.id, 'other.test')
 })
-
-after(() => service.stop())
 
 beforeEach(() => service.core.store.write(async (tx) => void (await tx.delete(templates))))
 
-async function own(project: ServiceProject, domain: string): Promise<void> {
-  const { id } = await addDomain(service.core, { projectId: project.id, domain })
-  await verifyDomain(service.core, { id }, { trust: true })
-}
-
-const call = (
-  method: 'get' | 'post' | 'patch' | 'delete',
-  path: string,
-  by: ServiceProject = mine,
-) => supertest(service.url)[method](path).set('Authorization', `Bearer ${by.secret}`)
-
 const valid = { name: 'Welcome', subject: 'Hi {{name}}', body: '<p>Hi</p>', from: 'a@example.test' }
 
-const create = (change: object = {}, by: ServiceProject = mine) =>
+const create = (change: object = {}, by: TestProject = mine) =>
   call('post', '/templates', by).send({ ...valid, ...change })
 
 const countTemplates = () => service.core.store.read.$count(templates)

@@ -6,15 +6,9 @@ import { contacts } from '../../../src/store/schema/contacts.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { idempotencyKeys } from '../../../src/store/schema/service.ts'
 import { suppressions } from '../../../src/store/schema/suppressions.ts'
-import { type Service, type ServiceProject, useService } from '../service.ts'
+import { useService } from '../service.ts'
 
-let service: Service
-let mine: ServiceProject
-let other: ServiceProject
-
-useService((started) => {
-  ;({ service, mine, other } = started)
-})
+const { service, mine, other, call } = useService()
 
 beforeEach(() =>
   service.core.store.write(async (tx) => {
@@ -25,7 +19,7 @@ beforeEach(() =>
 const valid = { event: 'signup', email: ' Reader@Example.NET ' }
 
 const track = (body: object, key = mine.public) =>
-  supertest(service.url).post('/v1/track').set('Authorization', `Bearer ${key}`).send(body)
+  call('post', '/v1/track', { secret: key }).send(body)
 
 const read = () => service.core.store.read
 const allContacts = () => read().select().from(contacts).all()

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import supertest from 'supertest'
 import { linkNumber } from '../../../src/mail/html/links.ts'
 import {
@@ -13,20 +13,14 @@ import { projects } from '../../../src/store/schema/accounts.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { contents, emails } from '../../../src/store/schema/messages.ts'
-import { type Service, startService } from '../service.ts'
+import { startService, useService } from '../service.ts'
 
 const agent =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36'
 const link = 'https://shop.test/sale?a=1&b=2#top'
 const GIF_OCTETS = 43
 
-let service: Service
-
-before(async () => {
-  service = await startService()
-})
-
-after(() => service.stop())
+const { service } = useService()
 
 /** An email delivered an hour ago; its id. */
 async function deliver(to = service): Promise<string> {

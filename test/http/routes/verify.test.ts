@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import supertest from 'supertest'
 import type { Core } from '../../../src/features/core.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { jobs } from '../../../src/store/schema/jobs.ts'
-import { type Service, type ServiceProject, startService } from '../service.ts'
-
-let service: Service
-let mine: ServiceProject
-let other: ServiceProject
+import { useService } from '../service.ts'
 
 /** Names that end in `.down` fail to resolve; others have mail servers or do not exist. */
 const mx: Core['resolver']['mx'] = async (name) => {
@@ -19,20 +15,12 @@ const mx: Core['resolver']['mx'] = async (name) => {
 }
 const nothing = { kind: 'nodata', expiresAt: 0 } as const
 
-before(async () => {
-  service = await startService({
-    resolver: { mx, a: async () => nothing, aaaa: async () => nothing },
-  })
-  mine = await service.makeProject('mine')
-  other = await service.makeProject('other')
+const { service, mine, other, call } = useService({
+  resolver: { mx, a: async () => nothing, aaaa: async () => nothing },
 })
 
-after(() => service.stop())
-
 const post = (path: string, body: unknown, key = mine.secret) =>
-  supertest(service.url)
-    .post(path)
-    .set('Authorization', `Bearer ${key}`)
+  call('post', path, { secret: key })
     .set('Content-Type', 'application/json')
     .send(JSON.stringify(body))
 
@@ -101,9 +89,7 @@ test('a body without an address is refused, in both error formats', async () => 
 })
 
 test('malformed JSON, a missing key and a public key are refused', async () => {
-  const malformed = await supertest(service.url)
-    .post('/v1/verify')
-    .set('Authorization', `Bearer ${mine.secret}`)
+  const malformed = await call('post', '/v1/verify')
     .set('Content-Type', 'application/json')
     .send('{"email":')
   assert.deepEqual([malformed.status, malformed.body.error.code], [400, 'VALIDATION_ERROR'])
@@ -150,7 +136,7 @@ test('a list is queued however its addresses are named, and the job echoes it', 
     assert.equal(status, 202)
     assert.deepEqual(Object.keys(body), ['message', 'jobId'])
     assert.match(body.jobId, new RegExp(`^verify-${mine.id}-\\d{13}$`))
-    const { status: found, body: job } = await look(body.jobId)
+    const { status: found, body: job } = await findJob(body.jobId)
     assert.equal(found, 200)
     assert.deepEqual(job, {
       id: body.jobId,
@@ -160,13 +146,12 @@ test('a list is queued however its addresses are named, and the job echoes it', 
       data: { projectId: mine.id, ...echo },
       failedReason: null,
     })
-    assert.equal((await look(body.jobId, other.secret)).status, 404)
+    assert.equal((await findJob(body.jobId, other)).status, 404)
   }
-  assert.equal((await look('verify-nothing-1')).status, 404)
+  assert.equal((await findJob('verify-nothing-1')).status, 404)
 })
 
-const look = (jobId: string, key = mine.secret) =>
-  supertest(service.url).get(`/contacts/verify/${jobId}`).set('Authorization', `Bearer ${key}`)
+const findJob = (jobId: string, by = mine) => call('get', `/contacts/verify/${jobId}`, by)
 
 test('an invalid list is refused with the path of the fault, and nothing is queued', async () => {
   const before = await countJobs()

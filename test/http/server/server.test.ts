@@ -6,21 +6,15 @@ import { request as httpsRequest } from 'node:https'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
 import { runInNewContext } from 'node:vm'
 import supertest from 'supertest'
 import { sql } from '../../../src/store/drizzle.ts'
 import { makeCertificate } from '../../fakes/certificate.ts'
-import { type Service, startService } from '../service.ts'
+import { startService, useService } from '../service.ts'
 
-let service: Service
-
-before(async () => {
-  service = await startService({ http: { trustedProxies: ['127.0.0.9'] } })
-})
-
-after(() => service.stop())
+const { service } = useService({ http: { trustedProxies: ['127.0.0.9'] } })
 
 test('the server listens on a free port and reports it', () => {
   assert.match(service.url, /^http:\/\/127\.0\.0\.1:[1-9]\d+$/)

@@ -3,20 +3,12 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
-import { after, before, test } from 'node:test'
-import { type Service, type ServiceProject, startService } from '../service.ts'
+import { test } from 'node:test'
+import { useService } from '../service.ts'
 
 const MB = 1024 * 1024
 
-let service: Service
-let project: ServiceProject
-
-before(async () => {
-  service = await startService()
-  project = await service.makeProject('faults')
-})
-
-after(() => service.stop())
+const { service, mine } = useService()
 
 const dial = () => connect(Number(new URL(service.url).port), '127.0.0.1')
 
@@ -92,7 +84,7 @@ test('under /v1/ unreadable requests get the older error fields beside the envel
   const { body } = await exchangeRaw('POST /v1/send HTTP/1.1\r\nHost: a\r\nX: b\x01\r\n\r\n')
   assert.equal(body.code, 400)
   assert.equal(body.message, body.error.message)
-  const head = ['POST /v1/track HTTP/1.1', 'Host: a', `Authorization: Bearer ${project.secret}`]
+  const head = ['POST /v1/track HTTP/1.1', 'Host: a', `Authorization: Bearer ${mine.secret}`]
   const chunked = `${[...head, 'Transfer-Encoding: chunked'].join('\r\n')}\r\n\r\n`
   const inBody = await exchangeRaw(`${chunked}${'f'.repeat(18)}\r\n{}`)
   assert.equal(inBody.body.code, 400)
@@ -145,7 +137,7 @@ for (const [name, path, sizeMb, status, isChunked] of [
   ['15 MB to another method', '/health', 15, 405, false],
 ] as const) {
   test(`${name} are answered ${status} to a client that sends everything first`, async () => {
-    const text = await sendWhole(path, project.secret, sizeMb * MB, isChunked)
+    const text = await sendWhole(path, mine.secret, sizeMb * MB, isChunked)
     assert.match(text, new RegExp(`^HTTP/1\\.1 ${status} `))
     assert.match(text, /connection: close/i)
     assert.match(text, /"requestId"/)
@@ -157,7 +149,7 @@ test('15 MB with a key that is not known are answered 401 to a client that sends
 })
 
 test("Node's fetch receives the refusal of 55 MB of JSON and of an import of 20 MB", async () => {
-  const headers = { authorization: `Bearer ${project.secret}` }
+  const headers = { authorization: `Bearer ${mine.secret}` }
   for (let round = 0; round < 3; round += 1) {
     const body = Buffer.alloc(55 * MB, ' ')
     const json = await fetch(`${service.url}/v1/send`, { method: 'POST', headers, body })
@@ -222,7 +214,7 @@ test('a connection is kept after a refusal whose body is short', async () => {
 async function expectContinue(path: string, more: string[], body = ''): Promise<string> {
   const socket = dial()
   const known = more.some((field) => field.startsWith('Authorization'))
-  const key = known ? [] : [`Authorization: Bearer ${project.secret}`]
+  const key = known ? [] : [`Authorization: Bearer ${mine.secret}`]
   const head = [`POST ${path} HTTP/1.1`, 'Host: a', 'Expect: 100-continue', ...key, ...more]
   socket.write(`${head.join('\r\n')}\r\n\r\n`)
   const chunks: Buffer[] = []

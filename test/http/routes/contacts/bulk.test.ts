@@ -1,26 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import supertest from 'supertest'
 import { newId } from '../../../../src/store/ids.ts'
 import { jobs } from '../../../../src/store/schema/jobs.ts'
-import { type Service, type ServiceProject, useService } from '../../service.ts'
+import type { TestProject } from '../../../core.ts'
+import { useService } from '../../service.ts'
 
-let service: Service
-let mine: ServiceProject
-let other: ServiceProject
+const { service, mine, other, call } = useService()
 
-useService((started) => {
-  ;({ service, mine, other } = started)
-})
+const post = (operation: string, body: object, by: TestProject = mine) =>
+  call('post', `/contacts/bulk-${operation}`, by).send(body)
 
-const post = (operation: string, body: object, by: ServiceProject = mine) =>
-  supertest(service.url)
-    .post(`/contacts/bulk-${operation}`)
-    .set('Authorization', `Bearer ${by.secret}`)
-    .send(body)
-
-const look = (jobId: string, by: ServiceProject = mine) =>
-  supertest(service.url).get(`/contacts/bulk/${jobId}`).set('Authorization', `Bearer ${by.secret}`)
+const findJob = (jobId: string, by: TestProject = mine) =>
+  call('get', `/contacts/bulk/${jobId}`, by)
 
 const ids = (count: number) => Array.from({ length: count }, () => newId())
 const condition = {
@@ -62,7 +53,7 @@ test('contacts are queued however they are selected, and the job echoes the sele
       assert.equal(status, 202)
       assert.deepEqual(Object.keys(answer), ['message', 'jobId'])
       assert.match(answer.jobId, new RegExp(`^bulk-${operation}-${mine.id}-\\d{13}$`))
-      const { status: found, body: job } = await look(answer.jobId)
+      const { status: found, body: job } = await findJob(answer.jobId)
       assert.equal(found, 200)
       assert.deepEqual(job, {
         id: answer.jobId,
@@ -79,11 +70,11 @@ test('contacts are queued however they are selected, and the job echoes the sele
 test('a job of another project is not found, and neither is one of another kind', async () => {
   const { body } = await post('delete', { contactIds: ids(1) }, other)
   for (const jobId of [body.jobId, 'bulk-delete-x', newId(), '%00']) {
-    const answer = await look(jobId)
+    const answer = await findJob(jobId)
     assert.equal(answer.status, 404, jobId)
     assert.equal(answer.body.error.code, 'RESOURCE_NOT_FOUND')
   }
-  assert.equal((await look(body.jobId, other)).status, 200)
+  assert.equal((await findJob(body.jobId, other)).status, 200)
 })
 
 test('a body without exactly one selection is refused, and nothing is queued', async () => {

@@ -4,15 +4,9 @@ import supertest from 'supertest'
 import { newId } from '../../../../src/store/ids.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { events } from '../../../../src/store/schema/events.ts'
-import { type Service, type ServiceProject, useService } from '../../service.ts'
+import { useService } from '../../service.ts'
 
-let service: Service
-let mine: ServiceProject
-let other: ServiceProject
-
-useService((started) => {
-  ;({ service, mine, other } = started)
-})
+const { service, mine, other, call } = useService()
 
 beforeEach(async () => {
   await service.core.store.write(async (tx) => {
@@ -20,11 +14,6 @@ beforeEach(async () => {
     await tx.delete(events).run()
   })
 })
-
-type Verb = 'get' | 'post' | 'patch' | 'delete'
-
-const call = (verb: Verb, path: string, by: ServiceProject = mine) =>
-  supertest(service.url)[verb](path).set('Authorization', `Bearer ${by.secret}`)
 
 const add = (body: object, by = mine) => call('post', '/contacts', by).send(body)
 

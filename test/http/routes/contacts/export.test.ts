@@ -1,20 +1,15 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { upsertContacts } from '../../../../src/features/contacts/write/upsert.ts'
 import { address } from '../../../core.ts'
-import { type Service, type ServiceProject, startService } from '../../service.ts'
+import { useService } from '../../service.ts'
 
 const PEOPLE = 3000
 
-let service: Service
-let mine: ServiceProject
-let other: ServiceProject
+const { service, mine, other } = useService({}, addPeople)
 
-before(async () => {
-  service = await startService()
-  mine = await service.makeProject('mine')
-  other = await service.makeProject('other')
+async function addPeople(): Promise<void> {
   const { store, now } = service.core
   const change = {
     projectId: mine.id,
@@ -30,9 +25,7 @@ before(async () => {
     }))
     await store.write((tx) => upsertContacts(tx, change, entries))
   }
-})
-
-after(() => service.stop())
+}
 
 test('a misspelt filter is refused, and nothing is exported', async () => {
   const response = await get('?segmentid=1')

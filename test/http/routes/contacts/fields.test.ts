@@ -4,18 +4,9 @@ import supertest from 'supertest'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
 import { type ContactData, contacts } from '../../../../src/store/schema/contacts.ts'
-import { type Service, type ServiceProject, useService } from '../../service.ts'
+import { useService } from '../../service.ts'
 
-let service: Service
-let mine: ServiceProject
-let other: ServiceProject
-
-useService((started) => {
-  ;({ service, mine, other } = started)
-})
-
-const call = (method: 'get' | 'delete', path: string, by: ServiceProject = mine) =>
-  supertest(service.url)[method](path).set('Authorization', `Bearer ${by.secret}`)
+const { service, mine, other, call } = useService()
 
 async function addContact(data: ContactData, { id: projectId } = mine): Promise<string> {
   const id = newId()

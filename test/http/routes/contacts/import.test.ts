@@ -9,15 +9,9 @@ import { startJobs } from '../../../../src/jobs/jobs.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { importChunks, jobs } from '../../../../src/store/schema/jobs.ts'
 import { suppressions } from '../../../../src/store/schema/suppressions.ts'
-import { type Service, type ServiceProject, startService, useService } from '../../service.ts'
+import { startService, useService } from '../../service.ts'
 
-let service: Service
-let mine: ServiceProject
-let other: ServiceProject
-
-useService((started) => {
-  ;({ service, mine, other } = started)
-})
+const { service, mine, other } = useService()
 
 beforeEach(async () => {
   await service.core.store.write(async (tx) => {

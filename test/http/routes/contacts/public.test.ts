@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import supertest from 'supertest'
 import { newId } from '../../../../src/store/ids.ts'
 import { events } from '../../../../src/store/schema/events.ts'
@@ -8,17 +8,9 @@ import {
   pageToken,
   subscriptionEvents,
 } from '../../../features/contacts/add-recipient.ts'
-import { type Service, type ServiceProject, startService } from '../../service.ts'
+import { useService } from '../../service.ts'
 
-let service: Service
-let project: ServiceProject
-
-before(async () => {
-  service = await startService()
-  project = await service.makeProject('shop')
-})
-
-after(() => service.stop())
+const { service, mine } = useService()
 
 const base = '/contacts/public'
 const get = (path: string) => supertest(service.url).get(`${base}/${path}`)
@@ -27,7 +19,7 @@ const post = (path: string) => supertest(service.url).post(`${base}/${path}`)
 test('a contact is seen and changed by its token, without a key', async () => {
   const campaignId = newId()
   const { contactId, emailId, token } = await addRecipient(service.core, {
-    projectId: project.id,
+    projectId: mine.id,
     email: 'Ada@People.test',
     data: { locale: 'nl-BE', plan: 'secret' },
     campaignId,
@@ -54,7 +46,7 @@ test('a contact is seen and changed by its token, without a key', async () => {
 })
 
 test('the email that led there may be named; a wrong one is ignored', async () => {
-  const projectId = project.id
+  const projectId = mine.id
   const ada = await addRecipient(service.core, { projectId })
   const bob = await addRecipient(service.core, { projectId })
   const bare = pageToken(service.core, { contactId: ada.contactId, emailId: undefined })
@@ -68,10 +60,10 @@ test('the email that led there may be named; a wrong one is ignored', async () =
 })
 
 test('a contact id, a key or an invented token is 404 on every path', async () => {
-  const { contactId, token } = await addRecipient(service.core, { projectId: project.id })
+  const { contactId, token } = await addRecipient(service.core, { projectId: mine.id })
   const gone = pageToken(service.core, { contactId: newId(), emailId: undefined })
   const count = await service.core.store.read.$count(events)
-  for (const wrong of [contactId, newId(), 'nonsense', token.slice(1), gone, project.public, '%']) {
+  for (const wrong of [contactId, newId(), 'nonsense', token.slice(1), gone, mine.public, '%']) {
     const replies = [get(wrong), post(`${wrong}/subscribe`), post(`${wrong}/unsubscribe`)]
     for (const { status, body } of await Promise.all(replies)) {
       assert.equal(status, 404, wrong)
@@ -79,7 +71,7 @@ test('a contact id, a key or an invented token is 404 on every path', async () =
       assert.equal(body.success, false)
     }
   }
-  const keyed = await get(contactId).set('Authorization', `Bearer ${project.secret}`)
+  const keyed = await get(contactId).set('Authorization', `Bearer ${mine.secret}`)
   assert.equal(keyed.status, 404)
   assert.equal((await get(`${token}/unsubscribe`)).status, 405)
   assert.equal((await get(token)).body.subscribed, true)
