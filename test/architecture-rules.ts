@@ -13,7 +13,7 @@ type Packages = { dependencies: string[]; devDependencies: string[] }
 
 type Import = { from: string; specifier: string; isType: boolean }
 
-const free = ['errors', 'log', 'clock', 'calendar', 'health', 'counters', 'queue-class']
+const free = ['errors', 'log', 'clock', 'health', 'counters', 'queue-class']
 
 /** Room -> the rooms it may import, besides `free` and itself. */
 const table: Record<string, string[] | 'any'> = {
@@ -22,7 +22,6 @@ const table: Record<string, string[] | 'any'> = {
   errors: [],
   log: [],
   clock: [],
-  calendar: [],
   health: [],
   counters: [],
   'queue-class': [],

@@ -1,6 +1,6 @@
 /**
  * Chunks of values that are too large to write or read at once: attachments
- * (messages/accept/attachment-chunks.ts) and received mail (receiving/raw.ts).
+ * (messages/accept/content.ts) and received mail (receiving/raw.ts).
  *
  * The chunks are durable before their owner, the row that refers to them, is written; the owner is
  * refused where chunks are missing. `discardChunks` deletes the chunks of an owner that was not

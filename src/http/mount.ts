@@ -8,9 +8,8 @@ import { type Context, Hono } from 'hono'
 import { AppError } from '../errors.ts'
 import type { ExchangeDeps, RoutedRequest } from './exchange/exchange.ts'
 import { respond } from './exchange/respond.ts'
-import { PREFLIGHT_HEADERS } from './exchange/response-headers.ts'
-import { openOperation } from './operation.ts'
-import { METHODS, openRoute, type Route } from './route.ts'
+import { PREFLIGHT_HEADERS } from './response.ts'
+import { METHODS, openOperation, openRoute, type Route } from './route.ts'
 
 export type Bindings = { Bindings: HttpBindings }
 

@@ -6,8 +6,7 @@ import type { z } from 'zod'
 import { MAX_IDEMPOTENCY_KEY_LENGTH } from '../features/requests/idempotency.ts'
 import { findExample } from './examples/all.ts'
 import type { OperationExample } from './examples/operation-example.ts'
-import type { ResponseDoc } from './operation.ts'
-import type { Route } from './route.ts'
+import type { ResponseDoc, Route } from './route.ts'
 
 type Server = { url: string; version: string }
 

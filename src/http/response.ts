@@ -1,8 +1,8 @@
-/** HTTP responses before the headers that all of them share. */
+/** HTTP responses, and the headers that all of them share. */
 
 /**
- * The next piece of a body in pieces is asked for when the client has taken the last one; a client
- * that has gone is asked for no more.
+ * A body of several pieces produces the next piece when the client has taken the one before, and none
+ * after the client has disconnected.
  */
 export type HttpResponse = {
   status: number
@@ -18,4 +18,31 @@ export function json(status: number, value: unknown): HttpResponse {
 
 export function noContent(): HttpResponse {
   return { status: 204, body: '', headers: {} }
+}
+
+/** The headers of every response. */
+const EVERYWHERE = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cache-control': 'no-store',
+} as const
+
+/** Pages of any origin may call the public API; no other page may call the rest. */
+const PUBLIC_API = {
+  ...EVERYWHERE,
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers':
+    'X-Request-ID, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After',
+} as const
+
+export const PREFLIGHT_HEADERS = {
+  'access-control-allow-methods': 'GET, POST, PUT, DELETE, OPTIONS',
+  'access-control-allow-headers': 'Content-Type, Authorization',
+  'access-control-max-age': '86400',
+} as const
+
+export function commonHeaders(isPublicApi: boolean): Record<string, string> {
+  return isPublicApi ? { ...PUBLIC_API } : { ...EVERYWHERE }
 }

@@ -4,8 +4,15 @@
  * the first one that matches is taken.
  */
 import type { KeyCallers } from '../features/accounts/caller.ts'
-import type { CallerCall, Operation, RawCall } from './operation.ts'
-import { keyRoute, type Method, openRoute, type Route } from './route.ts'
+import {
+  type CallerCall,
+  keyRoute,
+  type Method,
+  type Operation,
+  openRoute,
+  type RawCall,
+  type Route,
+} from './route.ts'
 import type { RouteDeps } from './route-deps.ts'
 import * as activity from './routes/activity.ts'
 import * as contactBulk from './routes/contacts/bulk.ts'

@@ -1,10 +1,105 @@
-/** A route: a method and a path, the callers it admits, and the operation that it runs. */
-import type { Callers, KeyCallers } from '../features/accounts/caller.ts'
-import type { CallerCall, Operation, RawCall } from './operation.ts'
+/**
+ * A route: a method and a path, the callers it admits, and the operation that it runs. The schemas of
+ * an operation validate the request, type the handler and appear in `/openapi.json`, so the three
+ * cannot differ. A handler only translates: it calls a verb of `features/` and shapes the result.
+ */
+import type { IncomingMessage } from 'node:http'
+import type { z } from 'zod'
+import type { AppError } from '../errors.ts'
+import type { Caller, Callers, KeyCallers } from '../features/accounts/caller.ts'
+import type { Project } from '../features/accounts/project.ts'
+import type { BodyStream } from './body/body-stream.ts'
 import type { HttpResponse } from './response.ts'
+import { validate } from './validation/validation.ts'
 
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export type Method = (typeof METHODS)[number]
+
+/** A request as the exchange hands it to a route. */
+export type RawCall = {
+  requestId: string
+  /** Epoch milliseconds. */
+  receivedAt: number
+  path: string
+  /** The client's address, behind trusted proxies; null when the connection is gone. */
+  address: string | null
+  incoming: IncomingMessage
+  params: Readonly<Record<string, string>>
+  query: Readonly<Record<string, string>>
+  /** Parsed JSON or the fields of a form; undefined where the operation takes neither. */
+  body: unknown
+  /** The unread body, where the operation has `takesStream`. */
+  stream: BodyStream | undefined
+  /** Reads the body of an operation that declares none. @throws AppError like `body.ts` */
+  readJson(maxBytes: number): Promise<unknown>
+  idempotencyKey: string | undefined
+  /** Null on routes that anyone may call. */
+  caller: Caller | null
+}
+
+/** A request whose caller has authenticated. */
+export type CallerCall = RawCall & { caller: Caller }
+
+export type Call<Query, Body> = Omit<RawCall, 'query' | 'body'> & {
+  query: Query
+  body: Body
+  /** The body before validation removed the fields that its schema does not name. */
+  givenBody: unknown
+}
+export type ProjectCall<Query, Body> = Call<Query, Body> & { caller: Caller; project: Project }
+
+export type ResponseDoc = {
+  description: string
+  schema?: z.ZodType
+  contentType?: string
+}
+
+type Shape<Query, Body> = {
+  tag: string
+  summary: string
+  description?: string
+  /** Descriptions of the path's parameters. */
+  params?: Readonly<Record<string, string>>
+  query?: z.ZodType<Query>
+  body?: z.ZodType<Body>
+  /** The body is an HTML form, and `body` the schema of its fields. */
+  takesForm?: boolean
+  /** The handler reads the body from `stream`; these are its content type and schema for the description. */
+  takesStream?: { contentType: string; schema: z.ZodType }
+  /** The limit of the decoded body; 1 MB unless given. */
+  maxBodyBytes?: number
+  takesIdempotencyKey?: boolean
+  /**
+   * Whether the operation is refused while the disk is nearly full. Unless given: all methods but
+   * GET and DELETE on routes that need a key.
+   */
+  growsDisk?: boolean
+  /** Admits this body to an operation that grows the disk even on a full disk, because it protects people. */
+  protects?(givenBody: unknown): boolean
+  /** Shows an error as something other than the envelope. */
+  showError?(error: AppError, incoming: IncomingMessage): Promise<HttpResponse>
+  /** Responses of requests that succeed. */
+  responses: Readonly<Record<number, ResponseDoc>>
+  /** Statuses of the operation's own errors, besides those that all routes with its callers have. */
+  refusals?: readonly number[]
+  /** Left out of `/openapi.json`. */
+  isHidden?: boolean
+  /** The path holds a token, so failures are not written to the request log. */
+  isUnlogged?: boolean
+}
+
+/** `Request`: the calls that `run` takes, with or without a caller. */
+export type Operation<Request extends RawCall> = Omit<
+  Shape<unknown, unknown>,
+  'query' | 'body' | 'maxBodyBytes' | 'isHidden' | 'isUnlogged'
+> & {
+  query: z.ZodType | undefined
+  body: z.ZodType | undefined
+  maxBodyBytes: number
+  isHidden: boolean
+  isUnlogged: boolean
+  run: (call: Request) => Promise<HttpResponse>
+}
 
 export type Route = Omit<Operation<RawCall>, 'growsDisk' | 'run'> & {
   method: Method
@@ -13,6 +108,36 @@ export type Route = Omit<Operation<RawCall>, 'growsDisk' | 'run'> & {
   callers: Callers
   growsDisk: boolean
   run(call: RawCall): Promise<HttpResponse>
+}
+
+/** The limit for operations that set none. */
+export const DEFAULT_BODY_BYTES = 1024 * 1024
+
+/** An operation that needs no caller. */
+export function openOperation<Query = undefined, Body = undefined>(
+  shape: Shape<Query, Body> & {
+    handle(call: Call<Query, Body>): Promise<HttpResponse> | HttpResponse
+  },
+): Operation<RawCall> {
+  return {
+    ...withDefaults(shape),
+    run: async (call) => shape.handle({ ...call, ...validated(shape, call), givenBody: call.body }),
+  }
+}
+
+/** An operation on the caller's project. */
+export function projectOperation<Query = undefined, Body = undefined>(
+  shape: Shape<Query, Body> & {
+    handle(call: ProjectCall<Query, Body>): Promise<HttpResponse> | HttpResponse
+  },
+): Operation<CallerCall> {
+  return {
+    ...withDefaults(shape),
+    run: async (call) => {
+      const { project } = call.caller
+      return shape.handle({ ...call, project, ...validated(shape, call), givenBody: call.body })
+    },
+  }
 }
 
 type Place = { method: Method; path: string }
@@ -39,5 +164,32 @@ export function keyRoute(
       if (caller === null) throw new TypeError(`${place.path} was called without a caller`)
       return operation.run({ ...call, caller })
     },
+  }
+}
+
+/** The project and the `:id` of the path, which name the record that a call is about. */
+export function targetOf({ project, params }: ProjectCall<unknown, unknown>) {
+  return { projectId: project.id, id: params.id ?? '' }
+}
+
+function withDefaults<Query, Body>(shape: Shape<Query, Body>) {
+  return {
+    ...shape,
+    query: shape.query,
+    body: shape.body,
+    maxBodyBytes: shape.maxBodyBytes ?? DEFAULT_BODY_BYTES,
+    isHidden: shape.isHidden ?? false,
+    isUnlogged: shape.isUnlogged ?? false,
+  }
+}
+
+/** @throws AppError VALIDATION_ERROR */
+function validated<Query, Body>(
+  shape: Shape<Query, Body>,
+  call: RawCall,
+): { query: Query; body: Body } {
+  return {
+    query: shape.query === undefined ? (undefined as Query) : validate(shape.query, call.query),
+    body: shape.body === undefined ? (undefined as Body) : validate(shape.body, call.body),
   }
 }

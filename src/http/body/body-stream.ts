@@ -2,8 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { AppError } from '../../errors.ts'
-import { announcedLength, tooLarge } from './body.ts'
-import { decodedBody, toBodyError } from './content-encoding.ts'
+import { announcedLength, decodedBody, toBodyError, tooLarge } from './body.ts'
 import { createPace } from './pace.ts'
 
 export type BodyStream = {

@@ -1,16 +1,20 @@
-/** The state of a request, from routing to the end of its response. */
+/**
+ * The state of a request, from routing to the end of its response, and the record of the request:
+ * counters, and a line in the request log.
+ */
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AppError } from '../../errors.ts'
 import type { Caller } from '../../features/accounts/caller.ts'
 import type { Core } from '../../features/core.ts'
 import type { RequestLog } from '../../features/requests/log.ts'
 import type { RateLimiter } from '../../features/requests/rate-limit.ts'
 import type { BodyAllowance, BodyShare } from '../body/body-allowance.ts'
 import { type BodyStream, openBody } from '../body/body-stream.ts'
+import { commonHeaders } from '../response.ts'
 import type { Route } from '../route.ts'
 import { type AddressList, clientAddress } from '../server/client-address.ts'
-import { sendContinueFor } from '../server/expectation.ts'
-import { commonHeaders } from './response-headers.ts'
+import { sendContinueFor } from '../server/unread-body.ts'
 import type { Traffic } from './traffic.ts'
 
 /** The state that the exchanges of a server share. */
@@ -87,5 +91,47 @@ export function openExchange(
       route.takesStream === undefined ? undefined : openBody(incoming, { stopping, sendContinue }),
     headers,
     within: (act) => act(),
+  }
+}
+
+type Result = { status: number; sizeBytes: number; error: AppError | undefined }
+
+/** Refused requests without a caller are only counted, because anyone can send them in any number. */
+export function recordRequest(deps: ExchangeDeps, exchange: Exchange, result: Result): void {
+  const { core, traffic, requestLog } = deps
+  const { route, receivedAt, caller } = exchange
+  const { status } = result
+  const durationMs = Math.max(0, core.now() - receivedAt)
+  traffic.count(route, status, durationMs)
+  if (caller === null && status >= 400 && status < 500) {
+    core.counters.add('pillarbox_http_strangers_refused_total', { status: String(status) })
+    return
+  }
+  // On a nearly full disk the space that is left is for the outcomes of emails.
+  if (core.disk.isLow()) return
+  if (caller !== null || (status >= 500 && !route.isUnlogged)) {
+    requestLog.record(toLogEntry(exchange, { ...result, durationMs }))
+  }
+}
+
+function toLogEntry(
+  exchange: Exchange,
+  { status, sizeBytes, error, durationMs }: Result & { durationMs: number },
+) {
+  const { id, incoming, path, caller, address, requestBytes, stream, receivedAt } = exchange
+  return {
+    id,
+    method: incoming.method ?? 'GET',
+    path,
+    statusCode: status,
+    durationMs,
+    projectId: caller?.project.id ?? null,
+    ip: address,
+    userAgent: incoming.headers['user-agent'] ?? null,
+    errorCode: error?.code ?? null,
+    errorMessage: error?.message ?? null,
+    requestSizeBytes: stream?.sizeBytes() ?? requestBytes,
+    responseSizeBytes: sizeBytes,
+    createdAt: receivedAt,
   }
 }

@@ -12,15 +12,22 @@ import { callerName, type KeyCallers } from '../../features/accounts/caller.ts'
 import { MAX_IDEMPOTENCY_KEY_LENGTH, refuseUsedKey } from '../../features/requests/idempotency.ts'
 import type { RateVerdict } from '../../features/requests/rate-limit.ts'
 import { type BodyLimits, readForm, readJson } from '../body/body.ts'
-import type { RawCall } from '../operation.ts'
 import type { HttpResponse } from '../response.ts'
-import type { Route } from '../route.ts'
-import { sendContinueFor } from '../server/expectation.ts'
-import { isLongUnderWay, type LastResponse, respondAndLinger } from '../server/linger.ts'
-import { refuseUnreadableTarget } from '../server/request-target.ts'
+import type { RawCall, Route } from '../route.ts'
+import {
+  isLongUnderWay,
+  type LastResponse,
+  respondAndLinger,
+  sendContinueFor,
+} from '../server/unread-body.ts'
 import { errorResponse, logError, toAppError } from './error-response.ts'
-import { type Exchange, type ExchangeDeps, openExchange, type RoutedRequest } from './exchange.ts'
-import { recordRequest } from './request-record.ts'
+import {
+  type Exchange,
+  type ExchangeDeps,
+  openExchange,
+  type RoutedRequest,
+  recordRequest,
+} from './exchange.ts'
 import { toStream } from './response-stream.ts'
 
 /** The forms of the hosted pages have one short field. */
@@ -86,6 +93,25 @@ async function runSteps(deps: ExchangeDeps, exchange: Exchange): Promise<HttpRes
   const body = route.body === undefined ? undefined : await takeBody(deps, exchange)
   if (isRefused && route.protects?.(body) !== true) throw diskFull()
   return exchange.within(() => route.run(toCall(deps, exchange, { body, idempotencyKey })))
+}
+
+/**
+ * Checks the path and query as they were sent, before routing decodes them.
+ * @throws AppError BAD_REQUEST for broken percent-encoding
+ */
+function refuseUnreadableTarget({ url = '' }: IncomingMessage): void {
+  if (!url.includes('%')) return
+  const [path = ''] = url.split('?', 1)
+  refuseUnreadable('path', path)
+  refuseUnreadable('query', url.slice(path.length))
+}
+
+function refuseUnreadable(part: 'path' | 'query', encoded: string): void {
+  try {
+    decodeURIComponent(encoded)
+  } catch (cause) {
+    throw new AppError('BAD_REQUEST', `The percent-encoding of the ${part} is broken.`, { cause })
+  }
 }
 
 /** @throws AppError MISSING_AUTH, INVALID_API_KEY, PROJECT_DISABLED, RATE_LIMIT_EXCEEDED */

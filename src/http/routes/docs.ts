@@ -4,8 +4,8 @@ import { readAsset } from '../../config/assets.ts'
 import { productVersion } from '../../config/version.ts'
 import { notFound } from '../../errors.ts'
 import { describeApi } from '../openapi.ts'
-import { openOperation } from '../operation.ts'
 import type { HttpResponse } from '../response.ts'
+import { openOperation } from '../route.ts'
 import type { RouteDeps } from '../route-deps.ts'
 
 const PAGE_POLICY = [

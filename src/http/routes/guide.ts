@@ -2,8 +2,8 @@
 import { notFound } from '../../errors.ts'
 import { createGuide } from '../guide/guide.ts'
 import { GUIDE_STYLE } from '../guide/guide-style.ts'
-import { openOperation } from '../operation.ts'
 import { createLayout } from '../pages/layout.ts'
+import { openOperation } from '../route.ts'
 
 const shared = {
   isHidden: true,

@@ -16,11 +16,11 @@ import {
 } from '../../features/contacts/write/subscription-request.ts'
 import type { Core } from '../../features/core.ts'
 import type { PageToken } from '../../mail/signed-tokens.ts'
-import { type Call, openOperation } from '../operation.ts'
 import type { Layout } from '../pages/layout.ts'
 import { readerLanguage } from '../pages/reader-language.ts'
 import { errorView, manageView, subscribeView, unsubscribeView, type View } from '../pages/views.ts'
 import type { HttpResponse } from '../response.ts'
+import { type Call, openOperation } from '../route.ts'
 import { attribution, readPageLink } from '../shapes/page-link.ts'
 
 const ownForm = z.object({

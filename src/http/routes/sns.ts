@@ -1,8 +1,8 @@
 /** `POST /webhooks/sns`: Amazon SNS notifications about mail that was relayed through SES. */
 import { AppError } from '../../errors.ts'
 import { createSnsReceiver } from '../../features/sns/receive.ts'
-import { openOperation } from '../operation.ts'
 import { json } from '../response.ts'
+import { openOperation } from '../route.ts'
 import type { RouteDeps } from '../route-deps.ts'
 
 /** SNS sends at most 256 KB, and JSON escapes each quotation mark in the quoted message. */

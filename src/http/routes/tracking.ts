@@ -6,8 +6,8 @@
 import { isMachineRequest } from '../../features/tracking/machine-detection.ts'
 import { createClickResolver } from '../../features/tracking/resolve-click.ts'
 import { readOpenToken } from '../../mail/signed-tokens.ts'
-import { openOperation } from '../operation.ts'
 import type { HttpResponse } from '../response.ts'
+import { openOperation } from '../route.ts'
 import type { RouteDeps } from '../route-deps.ts'
 
 /** A transparent GIF of one pixel, 43 octets. */

@@ -5,8 +5,8 @@
 import { z } from 'zod'
 import { verifyAddress } from '../../features/verification/verify.ts'
 import { MAX_ADDRESS_TEXT_LENGTH } from '../../mail/address/address.ts'
-import { projectOperation } from '../operation.ts'
 import { json } from '../response.ts'
+import { projectOperation } from '../route.ts'
 import type { RouteDeps } from '../route-deps.ts'
 
 /** A text to verify as an address. */

@@ -5,13 +5,13 @@ import type { Socket } from 'node:net'
 import type { AppError } from '../../errors.ts'
 import type { Core } from '../../features/core.ts'
 import { errorResponse } from '../exchange/error-response.ts'
-import { commonHeaders } from '../exchange/response-headers.ts'
-import { discard } from './linger.ts'
+import { commonHeaders } from '../response.ts'
+import { discard } from './unread-body.ts'
 
 /** Bytes that are read and discarded while the refusal is sent. */
 const MAX_REST_BYTES = 20 * 1024 * 1024
 
-/** Writes the envelope, discards input for a while (see `linger.ts`), and closes the connection. */
+/** Writes the envelope, discards input for a while (see `unread-body.ts`), and closes the connection. */
 export async function writeRefusal(
   { now }: Pick<Core, 'now'>,
   socket: Socket,

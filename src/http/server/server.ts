@@ -15,13 +15,13 @@ import { createRateLimiter, type RateLimiter } from '../../features/requests/rat
 import { createApi } from '../api.ts'
 import { REQUEST_TIMEOUT_MS } from '../body/pace.ts'
 import { errorResponse } from '../exchange/error-response.ts'
-import { commonHeaders } from '../exchange/response-headers.ts'
+import { commonHeaders } from '../response.ts'
 import { createAddressList, plainAddress } from './client-address.ts'
 import { type ConnectionLimits, type Connections, watchConnections } from './connections.ts'
-import { leaveBodiesToReaders } from './expectation.ts'
-import { createPipelines } from './pipelining.ts'
+import { createRequestPipelines } from './pipelined-requests.ts'
 import { writeRefusal } from './raw-response.ts'
-import { answerUnreadable } from './unreadable-requests.ts'
+import { leaveBodiesToReaders } from './unread-body.ts'
+import { refuseUnreadableRequests } from './unreadable-requests.ts'
 
 type HttpDeps = {
   core: Core
@@ -59,7 +59,7 @@ export async function startHttp(deps: HttpDeps): Promise<HttpServer> {
   const stopping = new AbortController()
   const api = createApi({ core, limiter, requestLog, stopping: stopping.signal })
   const inHand = new Set<Promise<unknown>>()
-  const answer = getRequestListener(
+  const handle = getRequestListener(
     (request, env) => {
       if (lacksHost(env.incoming as IncomingMessage)) return refuseUrl(core, undefined)
       return heldUntilSettled(inHand, api.fetch(request, env))
@@ -67,17 +67,17 @@ export async function startHttp(deps: HttpDeps): Promise<HttpServer> {
     {
       hostname: UNNAMED_HOST,
       errorHandler: (error) => refuseUrl(core, error),
-      // `linger.ts` does this.
+      // `unread-body.ts` does this.
       autoCleanupIncoming: false,
     },
   ) as RequestListener
-  const pipelines = createPipelines(answer)
+  const pipelines = createRequestPipelines(handle)
   const server = createListener(core, pipelines.listener)
   server.keepAliveTimeout = KEEP_ALIVE_MS
   server.requestTimeout = REQUEST_TIMEOUT_MS
   leaveBodiesToReaders(server)
   pipelines.watch(server)
-  answerUnreadable(server, core, pipelines)
+  refuseUnreadableRequests(server, core, pipelines)
   const connections = watchConnections(server, connectionLimits(core))
   await listening(server, listen.host, listen.port)
   const { port } = server.address() as AddressInfo

@@ -7,16 +7,16 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { AppError } from '../../errors.ts'
 import type { Core } from '../../features/core.ts'
-import type { Pipelines } from './pipelining.ts'
+import type { RequestPipelines } from './pipelined-requests.ts'
 import { writeRefusal } from './raw-response.ts'
 
 type Fault = Error & { code?: string; reason?: string; rawPacket?: Buffer }
-type Unanswered = Pick<Pipelines, 'unanswered'>
+type Pending = Pick<RequestPipelines, 'pendingRequests'>
 
-export function answerUnreadable(
+export function refuseUnreadableRequests(
   server: Server,
   core: Pick<Core, 'now' | 'counters'>,
-  pipelines: Unanswered,
+  pipelines: Pending,
 ): void {
   server.on('clientError', (fault: Fault, socket: Socket) => {
     const error = toRefusal(fault)
@@ -30,15 +30,15 @@ export function answerUnreadable(
 }
 
 /** The last bytes are a request's head, or part of the body of a request that waits. */
-function isPublicApi({ rawPacket }: Fault, { unanswered }: Unanswered, socket: Socket): boolean {
-  const [first] = unanswered(socket)
+function isPublicApi({ rawPacket }: Fault, { pendingRequests }: Pending, socket: Socket): boolean {
+  const [first] = pendingRequests(socket)
   if (first !== undefined) return first.incoming.url?.startsWith('/v1/') ?? false
   return /^[A-Z]+ \/v1\//.test(rawPacket?.toString('latin1', 0, 32) ?? '')
 }
 
 /** Whether no request waits, or only the broken one, and no response has begun. */
-function isFree({ unanswered }: Unanswered, socket: Socket): boolean {
-  const [first, second] = unanswered(socket)
+function isFree({ pendingRequests }: Pending, socket: Socket): boolean {
+  const [first, second] = pendingRequests(socket)
   if (first === undefined) return true
   return second === undefined && !first.incoming.complete && !first.outgoing.headersSent
 }

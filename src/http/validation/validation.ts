@@ -1,15 +1,22 @@
 /**
  * Validates a value with a zod schema and turns zod's issues into the field errors of the API: the
  * API's own CODES, dot paths, and one entry where zod lists every alternative of a union.
+ *
+ * The members of lists and maps are counted before their schemas validate them: zod makes an issue of
+ * every invalid member, and hundreds of thousands of issues block a server. The members of a list
+ * within its limit are validated one by one, until enough of them are invalid. The limits come from
+ * the schemas: `.max()` of a list, `maxProperties` in the description of a map, the shape of an object
+ * without unknown fields.
  */
 import { z } from 'zod'
 import { type FieldError, invalid } from '../../errors.ts'
-import { countMembers } from './member-counts.ts'
 
 type Issue = z.core.$ZodIssue
 
 /** Further errors of a request are left out. */
 const MAX_FIELD_ERRORS = 20
+/** The members of shorter lists are validated with the whole value. */
+const SHORT_LIST = 20
 /** Names and texts from the request are shown up to these lengths. */
 const MAX_SHOWN_NAME = 100
 const MAX_SHOWN_TEXT = 500
@@ -41,24 +48,6 @@ export function validate<Output>(schema: z.ZodType<Output>, value: unknown): Out
   const again = schema.safeParse(value, { reportInput: true })
   const issues = (again.error ?? result.error).issues
   throw invalid(issues.flatMap((issue) => toFieldErrors(issue, [])).slice(0, MAX_FIELD_ERRORS))
-}
-
-/** Errors of lists and objects with too many members, and of the members of long lists. */
-function findMemberErrors(schema: z.ZodType, value: unknown): FieldError[] {
-  const errors: FieldError[] = []
-  countMembers(schema, value, {
-    onTooMany: (path, fault) => {
-      if (errors.length < MAX_FIELD_ERRORS) errors.push({ field: fieldAt(path), ...fault })
-    },
-    onMember(path, member) {
-      const { schema: own = z.unknown(), value: given } = member ?? {}
-      const { error } = z.safeParse(own, given, { reportInput: true })
-      const found = (error?.issues ?? []).flatMap((issue) => toFieldErrors(issue, path))
-      errors.push(...found.slice(0, MAX_FIELD_ERRORS - errors.length))
-      return errors.length < MAX_FIELD_ERRORS
-    },
-  })
-  return errors
 }
 
 function toFieldErrors(issue: Issue, prefix: readonly PropertyKey[]): FieldError[] {
@@ -132,4 +121,107 @@ function shortened(text: string, maxLength: number): string {
 function typeName(value: unknown): string {
   if (value === null) return 'null'
   return Array.isArray(value) ? 'array' : typeof value
+}
+
+type Schema = z.core.$ZodType
+
+/** A value within the request, and the errors found so far. */
+type Context = { path: readonly PropertyKey[]; errors: FieldError[] }
+
+/** Errors of lists and objects with too many members, and of the members of long lists. */
+function findMemberErrors(schema: Schema, value: unknown): FieldError[] {
+  const errors: FieldError[] = []
+  checkCounts(schema, value, { path: [], errors })
+  return errors
+}
+
+/** False if there are too many members. */
+function checkCounts(given: Schema, value: unknown, context: Context): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  const schema = unwrapped(given)
+  const { def } = schema._zod
+  if (def.type === 'union') {
+    return def.options.map((option) => checkCounts(option, value, context)).every(Boolean)
+  }
+  if (Array.isArray(value)) return def.type !== 'array' || checkList(schema, value, context)
+  if (def.type === 'record') return checkMap(schema, value, context)
+  return def.type !== 'object' || checkObject(schema, value, context)
+}
+
+/** The innermost schema that validates the value itself. */
+function unwrapped(schema: Schema): z.core.$ZodTypes {
+  const known = schema as z.core.$ZodTypes
+  const { def } = known._zod
+  switch (def.type) {
+    case 'optional':
+    case 'nullable':
+    case 'default':
+    case 'prefault':
+    case 'nonoptional':
+    case 'readonly':
+    case 'catch':
+      return unwrapped(def.innerType)
+    case 'pipe':
+      return unwrapped(def.in)
+    default:
+      return known
+  }
+}
+
+function checkList(schema: Schema, list: unknown[], { path, errors }: Context): boolean {
+  const { def } = (schema as z.core.$ZodArray)._zod
+  const maximum = maxMembers(def.checks)
+  if (list.length > maximum) {
+    const message = `Too big: expected array to have <=${maximum} items`
+    addError({ path, errors }, 'too_big', message)
+    return false
+  }
+  const isLong = list.length > SHORT_LIST
+  for (const [index, value] of list.entries()) {
+    const context = { path: [...path, index], errors }
+    const isCounted = checkCounts(def.element, value, context)
+    if (!isLong) continue
+    if (isCounted) addMemberErrors(def.element, value, context)
+    if (errors.length >= MAX_FIELD_ERRORS) break
+  }
+  return true
+}
+
+function addMemberErrors(schema: Schema, value: unknown, { path, errors }: Context): void {
+  const { error } = z.safeParse(schema, value, { reportInput: true })
+  const found = (error?.issues ?? []).flatMap((issue) => toFieldErrors(issue, path))
+  errors.push(...found.slice(0, MAX_FIELD_ERRORS - errors.length))
+}
+
+/** Infinite for a list without a maximum. */
+function maxMembers(checks: readonly z.core.$ZodCheck<never>[] = []): number {
+  const limits = checks.map((check) => check._zod.def as z.core.$ZodCheckMaxLengthDef)
+  const maxima = limits.filter((limit) => limit.check === 'max_length')
+  return Math.min(...maxima.map(({ maximum }) => maximum))
+}
+
+function checkMap(schema: Schema, map: object, context: Context): boolean {
+  const maximum = z.globalRegistry.get(schema)?.maxProperties
+  if (typeof maximum !== 'number' || Object.keys(map).length <= maximum) return true
+  addError(context, 'too_big', `At most ${maximum} entries`)
+  return false
+}
+
+function checkObject(schema: Schema, fields: object, { path, errors }: Context): boolean {
+  const { shape, catchall } = (schema as z.core.$ZodObject)._zod.def
+  const isStrict = (catchall as z.core.$ZodTypes | undefined)?._zod.def.type === 'never'
+  const known = Object.entries(shape)
+  if (isStrict && Object.keys(fields).length > known.length + SHORT_LIST) {
+    const message = `Has more than ${SHORT_LIST} unknown fields`
+    addError({ path, errors }, 'unrecognized_keys', message)
+    return false
+  }
+  const parts = fields as Record<string, unknown>
+  return known
+    .map(([name, part]) => checkCounts(part, parts[name], { path: [...path, name], errors }))
+    .every(Boolean)
+}
+
+function addError({ path, errors }: Context, code: string, message: string): void {
+  if (errors.length < MAX_FIELD_ERRORS) errors.push({ field: fieldAt(path), message, code })
 }

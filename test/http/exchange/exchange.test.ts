@@ -16,9 +16,15 @@ import { createBodyAllowance } from '../../../src/http/body/body-allowance.ts'
 import type { ExchangeDeps } from '../../../src/http/exchange/exchange.ts'
 import { createTraffic } from '../../../src/http/exchange/traffic.ts'
 import { mount } from '../../../src/http/mount.ts'
-import { DEFAULT_BODY_BYTES, openOperation, projectOperation } from '../../../src/http/operation.ts'
 import { json } from '../../../src/http/response.ts'
-import { keyRoute, openRoute, type Route } from '../../../src/http/route.ts'
+import {
+  DEFAULT_BODY_BYTES,
+  keyRoute,
+  openOperation,
+  openRoute,
+  projectOperation,
+  type Route,
+} from '../../../src/http/route.ts'
 import { createAddressList } from '../../../src/http/server/client-address.ts'
 import { createLog } from '../../../src/log.ts'
 

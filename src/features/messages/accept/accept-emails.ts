@@ -9,7 +9,9 @@ import { AppError } from '../../../errors.ts'
 import { attachedBytes } from '../../../mail/compose/attachment.ts'
 import { newId } from '../../../store/ids.ts'
 import type { Contact, ContactData } from '../../../store/schema/contacts.ts'
-import type { Email } from '../../../store/schema/messages.ts'
+import { type Email, emails } from '../../../store/schema/messages.ts'
+import type { QueueState } from '../../../store/schema/words.ts'
+import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { findKnownAddresses } from '../../contacts/read/known-addresses.ts'
@@ -19,8 +21,33 @@ import { giveUpAfterMs } from '../queue/give-up-after.ts'
 import { isDomainHeld } from '../queue/holds.ts'
 import type { QueueNotifier } from '../queue/notifier.ts'
 import { writeContent } from './content.ts'
-import { type EmailDraft, insertEmails } from './email-row.ts'
 import type { EmailPlan, NamedAddress, SendRequest } from './plan.ts'
+
+type EmailDraft = Pick<
+  Email,
+  | 'id'
+  | 'projectId'
+  | 'contactId'
+  | 'contentId'
+  | 'sourceType'
+  | 'templateId'
+  | 'campaignId'
+  | 'workflowExecutionId'
+  | 'recipient'
+  | 'recipientDomain'
+  | 'toName'
+  | 'fromAddress'
+  | 'fromName'
+  | 'replyTo'
+  | 'subject'
+  | 'contentClass'
+  | 'isTracked'
+  | 'headers'
+  | 'variables'
+  | 'messageId'
+  | 'queueClass'
+  | 'giveUpAt'
+> & { state: Extract<QueueState, 'queued' | 'held' | 'suppressed'>; at: number }
 
 /** A row that acceptance has written. */
 export type AcceptedEmail = Pick<EmailDraft, 'id' | 'contactId' | 'recipient' | 'state'>
@@ -28,6 +55,40 @@ export type AcceptedEmail = Pick<EmailDraft, 'id' | 'contactId' | 'recipient' | 
 export type AcceptDeps = Pick<Base, 'config' | 'counters' | 'log'> & {
   queueNotifier: QueueNotifier
 }
+
+/** The most frequent insert of the server. */
+const insertRow = statement((db) =>
+  db.insert(emails).values({
+    id: parameter('id'),
+    projectId: parameter('projectId'),
+    contactId: parameter('contactId'),
+    contentId: parameter('contentId'),
+    sourceType: parameter('sourceType'),
+    templateId: parameter('templateId'),
+    campaignId: parameter('campaignId'),
+    workflowExecutionId: parameter('workflowExecutionId'),
+    recipient: parameter('recipient'),
+    recipientDomain: parameter('recipientDomain'),
+    toName: parameter('toName'),
+    fromAddress: parameter('fromAddress'),
+    fromName: parameter('fromName'),
+    replyTo: parameter('replyTo'),
+    subject: parameter('subject'),
+    contentClass: parameter('contentClass'),
+    isTracked: parameter('isTracked'),
+    headers: parameter('headers'),
+    variables: parameter('variables'),
+    messageId: parameter('messageId'),
+    state: parameter('state'),
+    status: parameter('status'),
+    queueClass: parameter('queueClass'),
+    dueAt: parameter('dueAt'),
+    giveUpAt: parameter('giveUpAt'),
+    heldAt: parameter('heldAt'),
+    createdAt: parameter('at'),
+    updatedAt: parameter('at'),
+  }),
+)
 
 /** Limits of a write that shares its transaction with others (`store/write/writer.ts`). */
 const LIGHT_RECIPIENTS = 50
@@ -183,4 +244,17 @@ function chooseMessageId(id: string, domain: string, headers: SendRequest['heade
     if (given !== '') return given
   }
   return `${id}@${domain}`
+}
+
+async function insertEmails(tx: Tx, drafts: readonly EmailDraft[]): Promise<void> {
+  await tx.executeEach(insertRow, drafts.map(toRow))
+}
+
+function toRow(draft: EmailDraft) {
+  return {
+    ...draft,
+    status: draft.state === 'suppressed' ? 'SUPPRESSED' : 'PENDING',
+    dueAt: draft.state === 'queued' ? draft.at : null,
+    heldAt: draft.state === 'held' ? draft.at : null,
+  }
 }

@@ -15,8 +15,7 @@ import { type ParsedData, parseData } from '../../contacts/write/data.ts'
 import type { SenderDomain } from '../../directory.ts'
 import { checkTemplateSizes } from '../../templates/validate-size.ts'
 import { templateNotFound } from '../../templates/view.ts'
-import { storeAttachments } from './attachment-chunks.ts'
-import type { ContentDraft } from './content.ts'
+import { type ContentDraft, storeAttachments } from './content.ts'
 
 export type NamedAddress = { address: ParsedAddress; name: string | null }
 

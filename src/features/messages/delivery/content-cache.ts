@@ -13,7 +13,7 @@ import { eq, sql } from '../../../store/drizzle.ts'
 import { type Content, contents } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
-import { readAttachments } from '../accept/attachment-chunks.ts'
+import { readAttachments } from '../accept/content.ts'
 
 export type LoadedContents = {
   /** By id, without the contents that retention cleared. */

@@ -11,8 +11,8 @@ import {
   MAX_IDS_PER_REQUEST,
   MAX_SEARCH_LENGTH,
 } from '../../../features/limits.ts'
-import { projectOperation } from '../../operation.ts'
 import { json } from '../../response.ts'
+import { projectOperation } from '../../route.ts'
 import type { RouteDeps } from '../../route-deps.ts'
 import { conditionField } from '../../shapes/condition.ts'
 import { id } from '../../shapes/fields.ts'

@@ -20,8 +20,8 @@ import {
   MAX_SEARCH_LENGTH,
 } from '../../../features/limits.ts'
 import { MAX_ADDRESS_TEXT_LENGTH } from '../../../mail/address/address.ts'
-import { projectOperation, targetOf } from '../../operation.ts'
 import { json, noContent } from '../../response.ts'
+import { projectOperation, targetOf } from '../../route.ts'
 import type { RouteDeps } from '../../route-deps.ts'
 import { conditionField } from '../../shapes/condition.ts'
 import { contactData, contactRecord } from '../../shapes/contact.ts'

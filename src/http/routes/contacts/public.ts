@@ -9,8 +9,8 @@ import { changeSubscription } from '../../../features/contacts/write/subscriptio
 import type { Core } from '../../../features/core.ts'
 import { LANGUAGES } from '../../../mail/languages.ts'
 import type { PageToken } from '../../../mail/signed-tokens.ts'
-import { openOperation } from '../../operation.ts'
 import { json } from '../../response.ts'
+import { openOperation } from '../../route.ts'
 import { attribution, readPageLink } from '../../shapes/page-link.ts'
 
 const contact = z

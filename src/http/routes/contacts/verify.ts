@@ -12,8 +12,8 @@ import {
   startListVerification,
 } from '../../../features/verification/bulk/start.ts'
 import { MAX_ADDRESS_TEXT_LENGTH } from '../../../mail/address/address.ts'
-import { projectOperation } from '../../operation.ts'
 import { json } from '../../response.ts'
+import { projectOperation } from '../../route.ts'
 import type { RouteDeps } from '../../route-deps.ts'
 import { conditionField } from '../../shapes/condition.ts'
 import { id } from '../../shapes/fields.ts'

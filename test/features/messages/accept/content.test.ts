@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deleteExpiredChunks, selectExpiredOwners } from '../../../../src/features/chunks.ts'
-import { readAttachments } from '../../../../src/features/messages/accept/attachment-chunks.ts'
+import { readAttachments } from '../../../../src/features/messages/accept/content.ts'
 import { createContentCache } from '../../../../src/features/messages/delivery/content-cache.ts'
 import { deleteExpiredContent } from '../../../../src/features/messages/retention.ts'
 import { decodeAttachment } from '../../../../src/mail/compose/attachment.ts'

@@ -1,6 +1,6 @@
 /**
- * Handles pipelined requests of a connection one after the other. A client may send requests without
- * waiting for responses (RFC 9112, section 9.3.2). Each request is parsed and begins after the
+ * Handles pipelined HTTP requests of a connection one after the other. A client may send requests
+ * without waiting for responses (RFC 9112, section 9.3.2). Each request is parsed and begins after the
  * response before it was sent, so that effects keep their order and at most one response of a
  * connection is in memory. Until then the connection is not read.
  *
@@ -11,16 +11,16 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-export type Pipelines = {
+export type RequestPipelines = {
   /** The request listener of the server. */
   listener: RequestListener
   /** Must be called before the server listens. */
   watch(server: Server): void
   /** The requests of a connection without a complete response, oldest first. */
-  unanswered(socket: Socket): readonly Waiting[]
+  pendingRequests(socket: Socket): readonly PendingRequest[]
 }
 
-type Waiting = { incoming: IncomingMessage; outgoing: ServerResponse }
+type PendingRequest = { incoming: IncomingMessage; outgoing: ServerResponse }
 
 /**
  * The least size of a piece of a body, which may hold any number of empty lines. If the body ends
@@ -30,8 +30,8 @@ const BODY_PIECE_BYTES = 512
 const END_OF_HEAD = Buffer.from('\r\n\r\n')
 const [CR, LF] = END_OF_HEAD
 
-type Pipeline = {
-  waiting: Waiting[]
+type RequestPipeline = {
+  pending: PendingRequest[]
   /** The request that was parsed last. */
   last: IncomingMessage | undefined
   /** A request is running, or its response ended in this turn of the event loop. */
@@ -40,24 +40,24 @@ type Pipeline = {
   readOn(): void
 }
 
-export function createPipelines(answer: RequestListener): Pipelines {
-  const pipelines = new WeakMap<Socket, Pipeline>()
+export function createRequestPipelines(handle: RequestListener): RequestPipelines {
+  const pipelines = new WeakMap<Socket, RequestPipeline>()
 
   function listener(incoming: IncomingMessage, outgoing: ServerResponse): void {
     const pipeline = pipelines.get(incoming.socket)
     // A response can no longer be sent.
     if (pipeline === undefined || !incoming.socket.writable) return
     pipeline.last = incoming
-    pipeline.waiting.push({ incoming, outgoing })
+    pipeline.pending.push({ incoming, outgoing })
     beginNext(pipeline)
   }
 
-  function beginNext(pipeline: Pipeline): void {
-    const [next] = pipeline.waiting
+  function beginNext(pipeline: RequestPipeline): void {
+    const [next] = pipeline.pending
     if (next === undefined || pipeline.isBusy) return
     pipeline.isBusy = true
     next.outgoing.once('close', () => {
-      pipeline.waiting.shift()
+      pipeline.pending.shift()
       // Not at once, so that other connections need not wait for all requests of this one.
       setImmediate(() => {
         pipeline.isBusy = false
@@ -65,12 +65,12 @@ export function createPipelines(answer: RequestListener): Pipelines {
       })
       pipeline.readOn()
     })
-    void answer(next.incoming, next.outgoing)
+    void handle(next.incoming, next.outgoing)
   }
 
   function open(socket: Socket): void {
-    const pipeline: Pipeline = {
-      waiting: [],
+    const pipeline: RequestPipeline = {
+      pending: [],
       last: undefined,
       isBusy: false,
       readOn: () => undefined,
@@ -78,10 +78,10 @@ export function createPipelines(answer: RequestListener): Pipelines {
     pipelines.set(socket, pipeline)
     pipeline.readOn = readInPieces(socket, {
       isInBody: () => pipeline.last?.complete === false,
-      mayRead: () => pipeline.waiting.length === 0 || pipeline.last?.complete === false,
+      mayRead: () => pipeline.pending.length === 0 || pipeline.last?.complete === false,
     })
     socket.once('close', () => {
-      pipeline.waiting = []
+      pipeline.pending = []
     })
   }
 
@@ -91,7 +91,7 @@ export function createPipelines(answer: RequestListener): Pipelines {
       // With TLS the event `connection` comes before decryption, which is too early.
       server.on('setSecureContext' in server ? 'secureConnection' : 'connection', open)
     },
-    unanswered: (socket) => pipelines.get(socket)?.waiting ?? [],
+    pendingRequests: (socket) => pipelines.get(socket)?.pending ?? [],
   }
 }
 

@@ -1,17 +1,41 @@
 /**
- * Responds to a request whose body is still arriving but is not needed. The connection must be
- * closed, but closing it while the client sends would lose the response, and many clients read a
- * response only after they have sent everything. So the rest of the body is read and discarded
- * first, up to a limit.
+ * The body of a request while it is unread: when the client is asked to send it, and what becomes of
+ * the rest when the response needs none of it.
+ *
+ * `Expect: 100-continue` (RFC 9110, section 10.1.1): the client waits for a 100 before it sends the
+ * body. Node would send the 100 at once. Here the reader of the body sends it, so that a request that
+ * is refused earlier gets only the refusal. Other expectations are ignored.
+ *
+ * A connection whose request is refused while its body arrives must be closed. Closing it at once
+ * would lose the response, because many clients read a response only after they have sent
+ * everything. So the rest of the body is read and discarded first, up to a limit.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
+
+/** The pattern that Node uses. */
+const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i
 
 /** Bytes discarded beyond the route's own limit. */
 const MAX_EXTRA_BYTES = 20 * 1024 * 1024
 const MAX_MS = 5_000
 /** The listener itself discards a rest of up to this size, and the connection is kept. */
 const SHORT_BYTES = 64 * 1024
+
+/** Handles requests with an expectation like all others. */
+export function leaveBodiesToReaders(server: Server): void {
+  const pass = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    server.emit('request', incoming, outgoing)
+  }
+  server.on('checkContinue', pass).on('checkExpectation', pass)
+}
+
+/** Sends the 100 if the client waits for it. */
+export function sendContinueFor(incoming: IncomingMessage, outgoing: ServerResponse): void {
+  const { httpVersion, headers } = incoming
+  if (httpVersion !== '1.1' || outgoing.headersSent) return
+  if (CONTINUE.test(headers.expect ?? '')) outgoing.writeContinue()
+}
 
 /** Whether the rest of the body is too long for the listener to discard. */
 export function isLongUnderWay({ complete, headers }: IncomingMessage): boolean {

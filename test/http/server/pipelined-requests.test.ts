@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
-import { createPipelines } from '../../../src/http/server/pipelining.ts'
+import { createRequestPipelines } from '../../../src/http/server/pipelined-requests.ts'
 import { makeCertificate } from '../../fakes/certificate.ts'
 
 type Options = { tls?: { key: string; cert: string } }
@@ -14,7 +14,7 @@ type Options = { tls?: { key: string; cert: string } }
 async function listen(t: TestContext, answer: RequestListener, { tls }: Options = {}) {
   const seen = { parsed: 0, begun: [] as string[], atOnce: 0 }
   let inHand = 0
-  const pipelines = createPipelines((incoming, outgoing) => {
+  const pipelines = createRequestPipelines((incoming, outgoing) => {
     seen.begun.push(incoming.url ?? '')
     inHand += 1
     seen.atOnce = Math.max(seen.atOnce, inHand)
