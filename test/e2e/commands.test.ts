@@ -4,9 +4,9 @@ import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, it } from 'node:test'
 import { runAt } from '../fakes/terminal.ts'
+import type { ShownEmail } from './mail/shown-email.ts'
 import { eventually } from './program.ts'
 import { installBesideSink, makeProject, post } from './server.ts'
-import type { ShownEmail } from './shown-email.ts'
 
 /** The goal is 200 ms. A busy machine gets more time, and the test prints the figure. */
 const WITHIN_MS = 1_000

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from '../../../src/store/drizzle.ts'
+import { followSeen, openFollowed } from './follower.ts'
+
+const KILLS = 3
+const program = path.join(import.meta.dirname, 'follower.ts')
+
+type Seen = { seq: number; name: string }
+
+test('a follower that is killed again and again misses no event and sees none twice', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-'))
+  const running = new Set<ChildProcess>()
+  t.after(async () => {
+    for (const child of running) child.kill('SIGKILL')
+    await rm(folder, { recursive: true, force: true })
+  })
+  const file = path.join(folder, 'a.db')
+  const heard: string[] = []
+  for (let round = 0; round < KILLS; round += 1) await runUntilKilled(file, { running, heard })
+
+  const store = await openFollowed(file)
+  const unseenBefore = await store.read.get<{ n: number }>(
+    sql`select (select count(*) from events) - (select count(*) from seen) as n`,
+  )
+  const follower = followSeen(store)
+  await follower.caughtUp()
+  await follower.stop()
+  const happened = await store.read.all<Seen>(sql`select seq, name from events order by seq`)
+  const seen = await store.read.all<Seen>(sql`select seq, name from seen order by place`)
+  await store.close()
+
+  t.diagnostic(`${happened.length} events, ${unseenBefore?.n} unseen at the last kill`)
+  assert.deepEqual(seen, happened)
+  const names = new Set(happened.map(({ name }) => name))
+  assert.deepEqual(
+    heard.filter((name) => !names.has(name)),
+    [],
+  )
+})
+
+/** Kills it at random, some time after it has heard of commits. */
+async function runUntilKilled(
+  file: string,
+  { running, heard }: { running: Set<ChildProcess>; heard: string[] },
+): Promise<void> {
+  const child = spawn(process.execPath, [program, file], { stdio: ['ignore', 'pipe', 'inherit'] })
+  running.add(child)
+  const begun = Promise.withResolvers<void>()
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    heard.push(line)
+    begun.resolve()
+  })
+  const exited = once(child, 'exit')
+  await Promise.race([begun.promise, exited])
+  assert.equal(child.exitCode, null)
+  await sleep(Math.random() * 200)
+  child.kill('SIGKILL')
+  await exited
+  running.delete(child)
+}

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { link, unlink } from 'node:fs/promises'
+import path from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { installBesideSink, makeProject, post } from '../server.ts'
+
+const message = {
+  from: 'shop@example.test',
+  to: 'ada@dest.test',
+  subject: 'Hello',
+  body: '<p>Hello</p>',
+}
+
+test('acknowledged data survives an unlinked log and a kill', async (t) => {
+  const { installation } = await installBesideSink(t, { retrySchedule: '1h' })
+  const { secret } = await makeProject(installation)
+  await installation.command('queue', 'hold', '--domain', 'dest.test')
+  const server = await installation.serve()
+  const acknowledged: string[] = []
+  let isRefused = false
+  const sending = (async () => {
+    while (!isRefused) {
+      const { status, body } = await post(server.url, secret, message)
+      const { data } = body as { data?: { emails: { email: string }[] } }
+      if (status === 200) acknowledged.push(data?.emails[0]?.email ?? '')
+      else {
+        assert.equal(status, 503, JSON.stringify(body))
+        isRefused = true
+      }
+    }
+  })()
+  while (acknowledged.length < 100) await sleep(10)
+  await unlink(path.join(installation.folder, 'data', 'pillarbox.db-wal'))
+  await sending
+  const health = await fetch(new URL('/health', server.url))
+  assert.equal(health.status, 503)
+  const { reasons } = (await health.json()) as { reasons: { cause: string; reason: string }[] }
+  assert.match(reasons[0]?.reason ?? '', /pillarbox\.db-wal was removed or replaced/)
+  await sleep(500)
+  await server.kill('SIGKILL')
+  const listed = (await installation.command('queue', 'list')) as { id: string }[]
+  const ids = new Set(listed.map(({ id }) => id))
+  assert.deepEqual(
+    acknowledged.filter((id) => !ids.has(id)),
+    [],
+  )
+  const again = await installation.serve()
+  assert.equal((await post(again.url, secret, message)).status, 200)
+})
+
+test('a second server by a hard link, or after the lock was removed, is refused', async (t) => {
+  const { installation } = await installBesideSink(t, { retrySchedule: '1h' })
+  await makeProject(installation)
+  await installation.serve()
+  const data = path.join(installation.folder, 'data')
+  await unlink(path.join(data, 'pillarbox.db.serving'))
+  const second = await installation.attempt('serve', '--json')
+  assert.deepEqual([second.status, JSON.parse(second.stderr).error.code], [1, 'CONFLICT'])
+  await link(path.join(data, 'pillarbox.db'), path.join(data, 'other.db'))
+  const url = 'sqlite:other.db'
+  const { installation: other } = await installBesideSink(t, {
+    retrySchedule: '1h',
+    configuration: `[database]\nurl = "${url.replace('other.db', path.join(data, 'other.db'))}"`,
+  })
+  const third = await other.attempt('serve', '--json')
+  assert.equal(third.status, 1)
+  assert.match(JSON.parse(third.stderr).error.message, /has 2 names|has this database open/)
+})

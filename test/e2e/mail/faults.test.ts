@@ -1,0 +1,146 @@
+/** Faults of other systems while mail is on its way, and a stop under load. */
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import { emails } from '../../../src/store/schema/messages.ts'
+import { drop, type SinkCommand } from '../../fakes/smtp-sink.ts'
+import { eventually, type Program, startProgram } from '../program.ts'
+import type { ShownEmail } from './shown-email.ts'
+
+async function startFor(t: TestContext, settings: Record<string, string> = {}): Promise<Program> {
+  const program = await startProgram({
+    PILLARBOX_DELIVERY__RETRY_SCHEDULE: '["100ms"]',
+    ...settings,
+  })
+  t.after(program.close)
+  return program
+}
+
+function idOf(message: string): string {
+  return /^message-id: *<([^@>]+)@example\.test>/im.exec(message)?.[1] ?? ''
+}
+
+describe('faults', () => {
+  it('a peer that vanishes in the middle gets the same message again', async (t) => {
+    const program = await startFor(t)
+    const stages = ['MAIL', 'RCPT', 'DATA', 'MESSAGE']
+    const copies: string[] = []
+    const vanishAt = (stage: string) => (command: SinkCommand) => {
+      if (command.verb === 'MESSAGE' && stage === 'MESSAGE') copies.push(command.line)
+      return command.verb === stage && command.count === 1 ? drop : undefined
+    }
+    const trySending = async (stage: string) => {
+      const domain = `${stage.toLowerCase()}.test`
+      const sink = await program.receive(domain, { respond: vanishAt(stage) })
+      const [id = ''] = await program.send({ to: `ada@${domain}` })
+      await program.untilState(id, 'delivered')
+      const { attempts } = (await program.command('queue', 'show', id)) as ShownEmail
+      assert.deepEqual(
+        attempts.map(({ result, maybeDelivered }) => [result, maybeDelivered]),
+        [
+          ['deferred', stage === 'MESSAGE'],
+          ['delivered', false],
+        ],
+        stage,
+      )
+      const { out } = await program.run('queue', 'show', id)
+      assert.equal(
+        out.includes('may have accepted the message nevertheless'),
+        stage === 'MESSAGE',
+        out,
+      )
+      assert.equal(sink.messages.length, 1)
+      assert.equal(idOf(sink.messages[0]?.bytes.toString('latin1') ?? ''), id)
+    }
+    await Promise.all(stages.map(trySending))
+    const unsigned = copies.map((copy) => copy.slice(copy.search(/^From:/m)))
+    assert.equal(copies.length, 2)
+    assert.equal(unsigned[0], unsigned[1])
+  })
+
+  it('a dead destination delays no other mail', async (t) => {
+    const program = await startFor(t)
+    const live = await program.receive('live.test')
+    program.dns.set('dead.test', { MX: [[10, 'mx.dead.test']] })
+    program.dns.set('mx.dead.test', { A: ['127.0.0.250'] })
+    program.dns.set('silent.test', 'SILENT')
+    const to = (domain: string) => Array.from({ length: 100 }, (_, at) => `user${at}@${domain}`)
+    const lost = await program.send({ to: [...to('dead.test'), ...to('silent.test')] })
+    const startedAt = performance.now()
+    await program.send({ to: to('live.test') })
+    await live.waitForMessages(100)
+    const tookMs = performance.now() - startedAt
+    t.diagnostic(`100 messages beside 200 to dead destinations: ${tookMs.toFixed(0)} ms`)
+    assert.ok(tookMs < 5_000, `${tookMs} ms`)
+    const open = (await program.command('queue', 'list')) as { id: string; attempts: number }[]
+    assert.equal(open.length, lost.length)
+    const attempts = open.reduce((sum, email) => sum + email.attempts, 0)
+    assert.ok(attempts < 100, `${attempts} attempts at destinations that are not there`)
+  })
+
+  it('finishes or puts back the mail in flight when it is stopped under load', async (t) => {
+    const program = await startFor(t)
+    const sink = await program.receive('load.test')
+    const accepted = new Set<string>()
+    let isStopping = false
+    const load = Array.from({ length: 2 }, async (_, sender) => {
+      for (let round = 0; !isStopping; round += 1) {
+        const ids = await program.send({ to: `u${sender}.${round}@load.test` }).catch(() => [])
+        for (const id of ids) accepted.add(id)
+      }
+    })
+    await sink.waitForMessages(100)
+    const startedAt = performance.now()
+    await Promise.all([program.stop(), Promise.resolve().then(() => (isStopping = true))])
+    const tookMs = performance.now() - startedAt
+    await Promise.all(load)
+    assert.ok(tookMs < 10_000, `stopped after ${tookMs} ms`)
+
+    const rows = await program.core.store.scan
+      .select({ id: emails.id, state: emails.state })
+      .from(emails)
+      .all()
+    const states = new Map(rows.map(({ id, state }) => [id, state]))
+    const inState = (...some: string[]) =>
+      [...accepted].filter((id) => some.includes(states.get(id) ?? 'nowhere'))
+    const arrived = sink.messages.map(({ bytes }) => idOf(bytes.toString('latin1')))
+    const [done, waiting] = [inState('delivered'), inState('queued', 'deferred')]
+    t.diagnostic(`stopped in ${tookMs.toFixed(0)} ms: ${done.length} there, ${waiting.length} wait`)
+    assert.equal(done.length + waiting.length, accepted.size)
+    assert.deepEqual(new Set(arrived), new Set(done))
+
+    await program.start()
+    await eventually(() => (sink.acceptedCount() >= accepted.size ? true : undefined))
+    const all = sink.messages.map(({ bytes }) => idOf(bytes.toString('latin1')))
+    assert.equal(new Set(all).size, accepted.size, 'some are missing')
+    assert.equal(all.length, accepted.size, 'some arrived twice')
+  })
+
+  it('a template that renders for a second delays no request, and is still sent', async (t) => {
+    const program = await startFor(t)
+    const [slow, quick] = [await program.receive('slow.test'), await program.receive('quick.test')]
+    const step = '{% assign sum = j | plus: i %}'
+    const loop = `{% for i in (1..1000) %}{% for j in (1..1000) %}${step}{% endfor %}{% endfor %}`
+    const [id = ''] = await program.send({
+      to: 'ada@slow.test',
+      body: `<p>${loop}Dear {{ email }}</p>`,
+    })
+    const delays: number[] = []
+    while (slow.acceptedCount() === 0) {
+      const startedAt = performance.now()
+      const { status } = await program.call('GET', '/health')
+      await program.send({ to: 'eve@quick.test' })
+      delays.push(performance.now() - startedAt)
+      assert.equal(status, 200)
+    }
+    const median = delays.sort((a, b) => a - b)[Math.floor(delays.length / 2)] ?? 0
+    t.diagnostic(`${delays.length} rounds of two requests, median ${median.toFixed(0)} ms`)
+    assert.ok(median < 500, `median ${median} ms`)
+    const { email } = await program.untilState(id, 'delivered')
+    assert.deepEqual(
+      email.templateFaults?.map(({ part, message }) => `${part}: ${message}`),
+      ['body: rendering took longer than a second'],
+    )
+    assert.match(String(slow.messages[0]?.bytes), /Dear ada@slow\.test/)
+    await quick.waitForMessages(delays.length)
+  })
+})

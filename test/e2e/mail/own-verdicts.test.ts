@@ -1,0 +1,91 @@
+/** Verdicts of our own that are wrong: blind DNS servers, and receivers that refuse everybody. */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { eventually, type Program, startProgram } from '../program.ts'
+
+type Health = { status: string; reasons: { cause: string; reason: string }[] }
+type Page = { data: { email: string; cause?: string; reason: string }[]; total: number }
+
+let program: Program
+
+before(async () => {
+  program = await startProgram({ PILLARBOX_DELIVERY__RETRY_SCHEDULE: '["1s"]' })
+})
+
+after(() => program.close())
+
+async function health(): Promise<Health> {
+  return (await program.call('GET', '/health')).body as Health
+}
+
+async function list(...more: string[]): Promise<Page> {
+  return (await program.command('suppressions', 'list', ...more)) as Page
+}
+
+async function countSubscribed(): Promise<number> {
+  const { body } = await program.call('GET', '/contacts?subscribed=true&limit=1')
+  return (body as { total: number }).total
+}
+
+describe('verdicts of our own', () => {
+  it('failing DNS servers cost no address: mail waits and is sent when they work again', async () => {
+    const sink = await program.receive('dest.test')
+    const to = Array.from({ length: 100 }, (_, index) => `ann@customer${index}.test`)
+    program.dns.answerAll('NXDOMAIN')
+    const ids = await program.send({ to: [...to, 'ann@dest.test'], subscribed: true })
+    for (const id of ids) {
+      const { email, attempts } = await program.untilState(id, 'deferred', 'bounced')
+      assert.equal(email.state, 'deferred')
+      assert.equal(attempts[0]?.class, 'dns')
+    }
+    assert.deepEqual((await list()).data, [])
+    assert.equal(await countSubscribed(), 101)
+    const { status, reasons } = await health()
+    assert.deepEqual([status, reasons.map(({ cause }) => cause)], ['degraded', ['dns']])
+    program.dns.answerAll(undefined)
+    await program.untilState(ids.at(-1) ?? '', 'delivered')
+    assert.equal(sink.acceptedCount(), 1)
+    // The others do not exist indeed. Their mail had waited: a second look decides.
+    for (const id of ids.slice(0, -1)) await program.untilState(id, 'bounced')
+    const held = await list('--held')
+    assert.deepEqual([held.total, held.data[0]?.cause], [100, 'domain'])
+    assert.deepEqual((await list()).data, [])
+    assert.equal(await countSubscribed(), 101)
+    const undone = await program.command('suppressions', 'undo', '--since', '1h')
+    assert.equal((undone as { dropped: number }).dropped, 100)
+  })
+
+  it('too many bounces at once wait for a word, which takes back all of them', async () => {
+    await program.receive('angry.test', {
+      respond: ({ verb }) => (verb === 'RCPT' ? '550 5.1.1 No such user' : undefined),
+    })
+    const before = { since: new Date().toISOString(), subscribed: await countSubscribed() }
+    const to = Array.from({ length: 120 }, (_, index) => `user${index}@angry.test`)
+    const ids = await program.send({ to, subscribed: true })
+    for (const id of ids) await program.untilState(id, 'bounced')
+    const held = await list('--held')
+    assert.deepEqual([held.total, held.data[0]?.cause], [70, 'fuse'])
+    assert.equal((await list()).total, 50)
+    assert.equal(await countSubscribed(), before.subscribed + 70)
+
+    await program.stop()
+    await program.start()
+    const reason = (await health()).reasons.find(({ cause }) => cause === 'suppressions')
+    assert.match(reason?.reason ?? '', /held: 70 .*suppressions confirm --since .*undo --since /)
+
+    const shown = await program.run('suppressions', 'list', '--held', '--limit', '2')
+    assert.match(
+      shown.out,
+      /^ADDRESS +REASON.*\nuser\d+@angry\.test +HARD_BOUNCE .*confirm or undo/,
+    )
+    assert.match(shown.out, /70 in all/)
+    const done = await program.command('suppressions', 'undo', '--since', before.since)
+    assert.deepEqual(done, {
+      since: before.since,
+      ...{ dropped: 70, removed: 50, resubscribed: 50, kept: 0, remaining: 0 },
+    })
+    assert.equal(await countSubscribed(), before.subscribed + 120)
+    assert.deepEqual([(await list()).total, (await list('--held')).total], [0, 0])
+    await eventually(async () => ((await health()).status === 'ok' ? true : undefined))
+  })
+})

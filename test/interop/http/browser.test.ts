@@ -1,0 +1,209 @@
+/**
+ * The hosted pages in a real browser: with the keyboard alone, with and without scripts, on a
+ * narrow screen, in both colour schemes, and as assistive technology is told of them.
+ */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { TRANSLATIONS } from '../../../src/http/pages/translations.ts'
+import { LANGUAGES, type Language } from '../../../src/mail/languages.ts'
+import {
+  addRecipient,
+  type Recipient,
+  subscriptionEvents,
+} from '../../features/contacts/add-recipient.ts'
+import { useService } from '../../http/service.ts'
+import { findChromium, launchChromium } from './chromium.ts'
+import { enlargeLetters, focused, lowestContrast, overflow, smallTargets } from './page-layout.ts'
+
+const program = findChromium()
+
+const { service, mine } = useService()
+let browser: Browser
+
+describe('in Chromium', { skip: program === undefined && 'chromium is not installed' }, () => {
+  before(async () => {
+    browser = await launchChromium(program ?? '')
+  })
+
+  after(async () => {
+    await browser?.close()
+  })
+
+  for (const [language, javaScriptEnabled] of [
+    ['en', false],
+    ['fr', true],
+  ] as const) {
+    const how = `${language}, ${javaScriptEnabled ? 'with' : 'without'} scripts`
+    test(`a keyboard is enough to leave, come back and choose (${how})`, async () => {
+      const ada = await makeRecipient({ data: { locale: language } })
+      await visit({ javaScriptEnabled }, (page) => leaveAndComeBack(page, ada, language))
+    })
+  }
+
+  test('going back and reloading ask nothing and do nothing', async () => {
+    const ada = await makeRecipient()
+    await visit({}, async (page) => {
+      page.on('dialog', () => assert.fail('the browser asked something'))
+      await page.goto(`${service.url}/unsubscribe/${ada.token}`)
+      await page.getByRole('button').click()
+      await page.getByRole('heading', { name: 'You are unsubscribed' }).waitFor()
+      const { length } = await subscriptionEvents(service.core)
+      await page.reload()
+      assert.equal(await page.getByRole('heading').textContent(), 'You are unsubscribed')
+      await page.getByRole('link', { name: 'Manage email preferences' }).click()
+      await page.getByRole('button', { name: 'Subscribe' }).waitFor()
+      await page.goBack()
+      assert.equal(await page.getByRole('heading').textContent(), 'You are unsubscribed')
+      assert.equal((await subscriptionEvents(service.core)).length, length)
+    })
+  })
+
+  test('assistive technology is told what is there, and nothing else', async () => {
+    const { token } = await makeRecipient({ email: 'ada@people.test' })
+    await visit({}, async (page) => {
+      for (const [name, tree] of Object.entries(trees)) {
+        await page.goto(`${service.url}/${name}/${token}`)
+        const seen = (await page.locator('body').ariaSnapshot()).replaceAll(token, 'TOKEN')
+        assert.equal(seen, tree.trim(), name)
+        assert.equal(await page.locator('main, h1').count(), 2)
+      }
+      assert.equal(await page.title(), 'Email preferences · shop')
+    })
+  })
+
+  test('no language is wider than a narrow screen, nor with letters twice as large', async () => {
+    const email = `${'long.'.repeat(10)}x@${'long'.repeat(10)}.people.test`
+    await visit({ viewport: { width: 320, height: 640 } }, async (page) => {
+      for (const language of LANGUAGES) {
+        const to = { email: `${language.toLowerCase()}.${email}`, data: { locale: language } }
+        const { token } = await makeRecipient(to)
+        for (const name of ['unsubscribe', 'manage']) {
+          await page.goto(`${service.url}/${name}/${token}`)
+          assert.equal(await page.evaluate(overflow), 0, `${name} ${language}`)
+          assert.deepEqual(await page.evaluate(smallTargets), [], `${name} ${language}`)
+          await page.evaluate(enlargeLetters)
+          assert.equal(await page.evaluate(overflow), 0, `${name} ${language}, large letters`)
+        }
+      }
+    })
+  })
+
+  test('text stands out from what is behind it, by day and by night', async () => {
+    const on = await makeRecipient()
+    const off = await makeRecipient({ subscribed: false })
+    const names = ['unsubscribe', 'manage'].flatMap((name) => [
+      `${name}/${on.token}`,
+      `${name}/${off.token}`,
+    ])
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await visit({ colorScheme }, async (page) => {
+        for (const path of [...names, 'manage/nope']) {
+          await page.goto(`${service.url}/${path}`)
+          const { ratio, text } = await page.evaluate(lowestContrast)
+          assert.ok(ratio >= 7, `${path}, ${colorScheme}: "${text}" has ${ratio}`)
+        }
+      })
+    }
+  })
+})
+
+const makeRecipient = (options: Partial<Parameters<typeof addRecipient>[1]> = {}) =>
+  addRecipient(service.core, { projectId: mine.id, ...options })
+
+/** Hands over a page of a browser that knows nothing; it must speak to nobody but us. */
+async function visit(
+  options: BrowserContextOptions,
+  run: (page: Page) => Promise<void>,
+): Promise<void> {
+  const context = await browser.newContext({ viewport: { width: 1000, height: 700 }, ...options })
+  const complaints: string[] = []
+  const page = await context.newPage()
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${service.url}/`)) complaints.push(request.url())
+  })
+  page.on('pageerror', ({ message }) => complaints.push(message))
+  page.on('console', (message) => {
+    if (!/status of 404/.test(message.text())) complaints.push(message.text())
+  })
+  try {
+    await run(page)
+    assert.deepEqual(complaints, [])
+    assert.deepEqual(await context.cookies(), [])
+  } finally {
+    await context.close()
+  }
+}
+
+async function leaveAndComeBack(page: Page, ada: Recipient, language: Language): Promise<void> {
+  const { unsubscribe, unsubscribed, subscribe, subscribed, manage } = TRANSLATIONS[language]
+  const before = (await subscriptionEvents(service.core)).length
+  await page.goto(`${service.url}/unsubscribe/${ada.token}`)
+  assert.equal(await page.locator('html').getAttribute('lang'), language)
+  await press(page, unsubscribe.button)
+  await page.getByRole('heading', { level: 1, name: unsubscribed.title, exact: true }).waitFor()
+  await press(page, unsubscribed.again)
+  await page.getByRole('heading', { level: 1, name: subscribe.title, exact: true }).waitFor()
+  await press(page, subscribe.button)
+  await page.getByRole('heading', { level: 1, name: subscribed.title, exact: true }).waitFor()
+  await press(page, manage.link)
+  await page.getByText(manage.on, { exact: true }).waitFor()
+  await press(page, unsubscribe.button)
+  await page.getByText(manage.off, { exact: true }).waitFor()
+  await press(page, subscribe.button)
+  await page.getByText(manage.on, { exact: true }).waitFor()
+  const events = (await subscriptionEvents(service.core)).slice(before)
+  assert.deepEqual(
+    events.map(({ name, contactId, emailId, data }) => [name.slice(8), contactId, emailId, data]),
+    ['unsubscribed', 'subscribed', 'unsubscribed', 'subscribed'].map((name) => [
+      name,
+      ada.contactId,
+      ada.emailId,
+      { reason: 'page' },
+    ]),
+  )
+}
+
+/** Goes on with Tab until the focus is there, then presses Enter. */
+async function press(page: Page, text: string): Promise<void> {
+  for (let tabs = 0; tabs < 4; tabs += 1) {
+    await page.keyboard.press('Tab')
+    const there = await page.evaluate(focused)
+    if (there.text !== text) continue
+    assert.equal(there.outline, '3px solid')
+    return page.keyboard.press('Enter')
+  }
+  assert.fail(`"${text}" is not reached by Tab`)
+}
+
+const trees = {
+  unsubscribe: `
+- banner:
+  - paragraph: shop
+- main:
+  - heading "Unsubscribe" [level=1]
+  - paragraph:
+    - text: Should
+    - strong: shop
+    - text: stop sending newsletters and offers to
+    - strong: ada@people.test
+    - text: "?"
+  - button "Unsubscribe"
+  - navigation:
+    - list:
+      - listitem:
+        - link "Manage email preferences":
+          - /url: ../manage/TOKEN`,
+  manage: `
+- banner:
+  - paragraph: shop
+- main:
+  - heading "Email preferences" [level=1]
+  - paragraph: ada@people.test
+  - region "Newsletters and offers from shop":
+    - heading "Newsletters and offers from shop" [level=2]:
+      - text: Newsletters and offers from
+      - strong: shop
+    - paragraph: Subscribed
+    - button "Unsubscribe"`,
+} as const
