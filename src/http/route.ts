@@ -10,7 +10,7 @@ import type { Caller, Callers, KeyCallers } from '../features/accounts/caller.ts
 import type { Project } from '../features/accounts/project.ts'
 import type { BodyStream } from './body/body-stream.ts'
 import type { HttpResponse } from './response.ts'
-import { validate } from './validation/validation.ts'
+import { validate } from './validation.ts'
 
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export type Method = (typeof METHODS)[number]

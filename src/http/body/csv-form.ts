@@ -5,7 +5,7 @@ import type { Core } from '../../features/core.ts'
 import { isImportable, MAX_COLUMNS, normalizeHeader } from '../../features/imports/csv/header.ts'
 import { createImportFile, type ImportKind } from '../../features/imports/import-file.ts'
 import type { ProjectCall } from '../route.ts'
-import { validate } from '../validation/validation.ts'
+import { validate } from '../validation.ts'
 import { MAX_OTHER_BYTES, readForm } from './multipart.ts'
 
 const MAX_FILE_BYTES = 5 * 1024 * 1024

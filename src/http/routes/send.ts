@@ -25,7 +25,7 @@ import {
   mailbox,
   warnings,
 } from '../shapes/fields.ts'
-import { warnOfUnknownFields } from '../validation/unknown-fields.ts'
+import { warnOfUnknownFields } from '../validation.ts'
 
 type Limits = Config['limits']
 

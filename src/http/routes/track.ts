@@ -6,7 +6,7 @@ import { json } from '../response.ts'
 import { projectOperation } from '../route.ts'
 import type { RouteDeps } from '../route-deps.ts'
 import { againAtTopLevel, emailAddress, instant, warnings } from '../shapes/fields.ts'
-import { warnOfUnknownFields } from '../validation/unknown-fields.ts'
+import { warnOfUnknownFields } from '../validation.ts'
 
 /**
  * Any text that fits into a path when percent-encoded: no control characters, no lone surrogates,

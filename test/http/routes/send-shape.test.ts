@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { AppError } from '../../../src/errors.ts'
 import { sendBody } from '../../../src/http/routes/send.ts'
-import { validate } from '../../../src/http/validation/validation.ts'
+import { validate } from '../../../src/http/validation.ts'
 
 const limits = {
   apiRequestsPerMinute: 1000,

@@ -14,6 +14,8 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { discardChunks, readChunks, requireChunks, writeChunks } from '../../chunks.ts'
 
+export type { StoredAttachment } from '../../../store/schema/messages.ts'
+
 /** The columns of a content that depend on where its attachments are stored. */
 export type AttachmentColumns = { attachments: StoredAttachment[] | null; chunkBytes: number }
 

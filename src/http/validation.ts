@@ -7,11 +7,17 @@
  * within its limit are validated one by one, until enough of them are invalid. The limits come from
  * the schemas: `.max()` of a list, `maxProperties` in the description of a map, the shape of an object
  * without unknown fields.
+ *
+ * Where a request with unknown fields takes effect, its response contains warnings instead.
  */
 import { z } from 'zod'
-import { type FieldError, invalid } from '../../errors.ts'
+import { findClosest } from '../config/layers/closest.ts'
+import { type FieldError, invalid } from '../errors.ts'
 
 type Issue = z.core.$ZodIssue
+
+/** Maps fields of other APIs, and misspellings that a spelling check misses, to Pillarbox's fields. */
+type FieldAliases = Readonly<Record<string, string>>
 
 /** Further errors of a request are left out. */
 const MAX_FIELD_ERRORS = 20
@@ -20,6 +26,10 @@ const SHORT_LIST = 20
 /** Names and texts from the request are shown up to these lengths. */
 const MAX_SHOWN_NAME = 100
 const MAX_SHOWN_TEXT = 500
+
+/** Warnings for further unknown fields are left out. */
+const MAX_WARNINGS = 20
+const MAX_WARNED_NAME = 60
 
 /** The message of zod for a union without its own message. */
 const DEFAULT_TEXT = 'Invalid input'
@@ -48,6 +58,27 @@ export function validate<Output>(schema: z.ZodType<Output>, value: unknown): Out
   const again = schema.safeParse(value, { reportInput: true })
   const issues = (again.error ?? result.error).issues
   throw invalid(issues.flatMap((issue) => toFieldErrors(issue, [])).slice(0, MAX_FIELD_ERRORS))
+}
+
+/**
+ * Warns of unknown fields, and suggests Pillarbox's names for the field names of other mail services.
+ * @returns one text for each field: `"html": unknown field, ignored; did you mean "body"?`; undefined
+ *   without unknown fields
+ */
+export function warnOfUnknownFields(
+  schema: z.ZodObject,
+  body: unknown,
+  aliases: FieldAliases,
+): string[] | undefined {
+  const known = Object.keys(schema.shape)
+  const unknown = Object.keys(Object(body)).filter((name) => !known.includes(name))
+  if (unknown.length === 0) return undefined
+  return unknown.slice(0, MAX_WARNINGS).map((name) => {
+    const shown = name.length > MAX_WARNED_NAME ? `${name.slice(0, MAX_WARNED_NAME)}…` : name
+    const meant = Object.hasOwn(aliases, name) ? aliases[name] : findClosest(shown, known)
+    const hint = meant === undefined ? '' : `; did you mean "${meant}"?`
+    return `${JSON.stringify(shown)}: unknown field, ignored${hint}`
+  })
 }
 
 function toFieldErrors(issue: Issue, prefix: readonly PropertyKey[]): FieldError[] {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { z } from 'zod'
-import type { AppError } from '../../../src/errors.ts'
-import { validate } from '../../../src/http/validation/validation.ts'
+import type { AppError } from '../../src/errors.ts'
+import { validate } from '../../src/http/validation.ts'
 
 /** A text that counts how often it was looked at, and how often it was wrong. */
 function countedText() {
