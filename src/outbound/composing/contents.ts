@@ -3,6 +3,7 @@
  * in use, and which of them take long to compose or have ended a thread.
  */
 import { LRUCache } from 'lru-cache'
+import { HOUR_MS } from '../../clock.ts'
 import { attachedBytes } from '../../mail/compose/attachment.ts'
 import type { MessageContent } from '../../mail/compose/message-content.ts'
 import { costOfContent, MAX_QUICK_COST_US } from '../../mail/compose/message-cost.ts'
@@ -37,7 +38,7 @@ const MAX_TOTAL_BYTES = 192 * 1024 * 1024
 /** Twice the time of the most expensive texts. */
 const MS_PER_MEGABYTE = 250
 const MAX_KNOWN = 10_000
-const KNOWN_FOR_MS = 3_600_000
+const KNOWN_FOR_MS = HOUR_MS
 const MAX_THREAD_ENDS = 2
 /** A content that was too slow once returns to delivery threads if it takes no longer than this. */
 const QUICK_MS = 25
