@@ -14,6 +14,11 @@ describe('the check of SQL of one engine', () => {
     ['glob', "sql`name glob 'email.*'`"],
     ['instr', 'sql`instr(a, b) > 0`'],
     ['octet_length', 'sql<Record<string, number>>`octet_length(a)`'],
+    ['cross join', 'sql`from a cross join b on b.id = a.id`'],
+    ['max or min of two values', 'sql`set a = max(0, ${b} - 1)`'],
+    ['max or min of two values', 'sql`min(coalesce(a, 1), b)`'],
+    ['limit -1', 'sql`order by id limit -1 offset 3`'],
+    ['iif or ifnull', 'sql`iif(a = 1, 2, 3)`'],
     ['a unary plus', 'sql`where a = 1 and +b = 2`'],
     ['a unary plus', 'sql`where +${column} = 2`'],
     ['match', "sql`a ${flag ? sql`and b match 'x'` : sql``} c`"],
@@ -30,7 +35,7 @@ describe('the check of SQL of one engine', () => {
     const text = `// sql\`rowid\`
       /** \`json_each\` and ->> */
       const match = /[\`/]->rowid/.exec('a match b') ?? "rowid"
-      const next = sql\`a + \${b} + c - 1 where matched = 1\`
+      const next = sql\`a + \${b} + c - 1, max(d), min(coalesce(e, 0)) where matched = 1\`
       const address = \`+\${tag}@\${match.map((x) => \`\${x} glob\`)}\`
     `
     assert.deepEqual(findEngineSql(new Map([['features/a/a.ts', text]])), [])

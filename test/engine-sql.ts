@@ -18,6 +18,10 @@ const ENGINE_SQL: Record<string, RegExp> = {
   glob: /\bglob\b/i,
   instr: /\binstr\b/i,
   octet_length: /\boctet_length\b/i,
+  'cross join': /\bcross\s+join\b/i,
+  'max or min of two values': /\b(?:max|min)\((?:[^()]|\([^()]*\))*,/i,
+  'limit -1': /\blimit\s+-/i,
+  'iif or ifnull': /\b(?:iif|ifnull)\s*\(/i,
   'a unary plus': new RegExp(`(?:^|[\\s(,])\\+(?=[\\w"(]|${VALUE})`),
 }
 

@@ -4,6 +4,7 @@
  * A project runs one job of a long kind at a time, however many it has enqueued. The project that was
  * served longest ago goes first, so that a project with many jobs does not hold up the others.
  */
+import { larger } from '../store/dialect.ts'
 import { and, inArray, lte, type SQL, sql } from '../store/drizzle.ts'
 import { jobs } from '../store/schema/jobs.ts'
 import type { Store } from '../store/store.ts'
@@ -38,7 +39,7 @@ const lastEnd = (state: 'completed' | 'failed') => sql`coalesce((
   select max(completed_at) from jobs as ended
   where ended.project_id = jobs.project_id and ended.kind = jobs.kind
     and ended.state = ${sql.raw(`'${state}'`)} and ended.completed_at is not null), 0)`
-const lastServed = sql`max(${lastEnd('completed')}, ${lastEnd('failed')})`
+const lastServed = larger(lastEnd('completed'), lastEnd('failed'))
 
 /** Returns whether a claim would find a job, without a transaction. */
 export async function isWorkDue(

@@ -13,6 +13,7 @@
  * checks its lease: without the lease nothing changes.
  */
 import { MINUTE_MS } from '../clock.ts'
+import { larger } from '../store/dialect.ts'
 import { and, eq, gte, inArray, isNotNull, lt, lte, sql } from '../store/drizzle.ts'
 import { newId } from '../store/ids.ts'
 import { type Job, jobProgress, jobs } from '../store/schema/jobs.ts'
@@ -28,6 +29,8 @@ const MAX_LOSSES = 5
 /** The delay after the second loss; each further loss doubles it. */
 const FIRST_REST_MS = MINUTE_MS
 const KEPT_JOBS = { completed: 50, failed: 100 }
+/** An offset needs a limit. */
+const NO_LIMIT = Number.MAX_SAFE_INTEGER
 const LOST_TEXT = 'The process ended while the job was running.'
 
 /** Claims up to `limit` due jobs, most urgent first. */
@@ -66,7 +69,7 @@ export async function putBackLostJobs(tx: Tx, now: number): Promise<void> {
   const lost = {
     leaseId: null,
     leaseUntil: null,
-    attempts: sql`max(0, ${jobs.attempts} - 1)`,
+    attempts: larger(0, sql`${jobs.attempts} - 1`),
     losses: sql`${jobs.losses} + 1`,
     error: LOST_TEXT,
     updatedAt: now,
@@ -147,7 +150,7 @@ export async function deleteSurplusJobs(
       select id from jobs
       where project_id = ${projectId} and kind = ${kind} and state = ${state}
         and project_id is not null and completed_at is not null
-      order by completed_at desc, id desc limit -1 offset ${KEPT_JOBS[state]})`)
+      order by completed_at desc, id desc limit ${NO_LIMIT} offset ${KEPT_JOBS[state]})`)
   }
 }
 

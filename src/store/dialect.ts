@@ -54,6 +54,19 @@ export function unindexed(term: Term): SQL {
   return sql`+${term}`
 }
 
+/**
+ * A join that the planner keeps in the written order: the rows before it are read first. A table and
+ * its `on` follow.
+ */
+export function orderedJoin(): SQL {
+  return sql.raw('cross join')
+}
+
+/** The larger of two numbers. */
+export function larger(a: Term | number, b: Term | number): SQL {
+  return sql`max(${a}, ${b})`
+}
+
 /** The number that the engine gives each row of a table, in the order in which rows were added. */
 export function rowNumber(table?: string): SQL {
   return sql.raw(table === undefined ? 'rowid' : `${table}.rowid`)

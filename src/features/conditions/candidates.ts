@@ -3,7 +3,7 @@
  * small segment, or an address. The query then reads only these contacts instead of the whole
  * project. Candidates are selected by their numbers, which every index of contacts ends with.
  */
-import { indexedBy } from '../../store/dialect.ts'
+import { indexedBy, orderedJoin } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema/contacts.ts'
 import { events } from '../../store/schema/events.ts'
@@ -113,10 +113,9 @@ async function countRows({ store }: Deps, { table, matches }: CandidateSource): 
   return count ?? 0
 }
 
-/** SQLite keeps the order of a cross join. */
 function selectNumbers({ table, contactId, matches }: CandidateSource): SQL {
   return sql`select listed.number from ${table}
-    cross join ${contacts} as listed on listed.id = ${contactId} where ${matches}`
+    ${orderedJoin()} ${contacts} as listed on listed.id = ${contactId} where ${matches}`
 }
 
 function selectAddress(projectId: string, address: string): SQL {

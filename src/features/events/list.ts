@@ -2,7 +2,7 @@
  * Lists events, newest first. An index gives the page (`selectPage`) with the size of each event;
  * only the events that fit into the response are read.
  */
-import { listOf, octets, startsWith } from '../../store/dialect.ts'
+import { listOf, octets, orderedJoin, startsWith } from '../../store/dialect.ts'
 import { desc, eq, sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema/contacts.ts'
 import { events } from '../../store/schema/events.ts'
@@ -107,11 +107,11 @@ function listSizedEvents({ store }: Deps, scope: EventScope, limit: number): Pro
 /** Sizes come from the heads of rows; the texts themselves are not read. */
 export function selectSizedEvents(scope: EventScope, limit: number) {
   return sql`select page.seq, page.created_at as at,
-      coalesce(${octets(sql`events.data`)}, 0) + iif(events.name = 'email.received', coalesce((
+      coalesce(${octets(sql`events.data`)}, 0) + case when events.name = 'email.received' then coalesce((
         select ${octets(sql`contents.body`)} + coalesce(${octets(sql`contents.text`)}, 0)
         from emails join contents on contents.id = emails.content_id
-        where emails.id = events.email_id), 0), 0) as bytes
-    from (${selectPage(scope, limit)}) as page cross join events on events.seq = page.seq
+        where emails.id = events.email_id), 0) else 0 end as bytes
+    from (${selectPage(scope, limit)}) as page ${orderedJoin()} events on events.seq = page.seq
     order by page.created_at desc, page.seq desc`
 }
 

@@ -6,7 +6,7 @@
  *   some names       events_named: the newest events of each name, merged
  *   a contact        events_contact; only the entries of the contact are sorted, and these are few
  */
-import { eachOf, indexedBy, listOf } from '../../store/dialect.ts'
+import { eachOf, indexedBy, listOf, orderedJoin } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { isListed, UNLISTED_EVENTS } from './unlisted.ts'
 
@@ -41,7 +41,7 @@ export function selectPage(wanted: EventScope, limit: number): SQL {
   const ofName = sql`${indexedBy('events_named')} where project_id = ${projectId}
     and name = wanted.value`
   return sql`select each.seq, each.created_at from ${eachOf(names)} as wanted
-    cross join events as each on each.seq in
+    ${orderedJoin()} events as each on each.seq in
       (select seq from (${selectNewest(scope, limit, ofName)}))
     order by each.created_at desc, each.seq desc limit ${limit}`
 }

@@ -133,7 +133,7 @@ async function findTemplates(
     .from(templates)
     .where(and(eq(templates.projectId, projectId), eq(templates.fromDomain, referent.domain)))
     .orderBy(asc(templates.createdAt), asc(templates.id))
-    .limit(limit ?? -1)
+    .limit(limit ?? Number.MAX_SAFE_INTEGER)
 }
 
 /** A workflow that uses an object twice is one user. */

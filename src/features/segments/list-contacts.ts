@@ -3,7 +3,7 @@
  * a dynamic segment the contacts that match its condition now, newest first.
  */
 import { invalidField } from '../../errors.ts'
-import { indexedBy } from '../../store/dialect.ts'
+import { indexedBy, orderedJoin } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import type { Segment } from '../../store/schema/segments.ts'
 import type { Base } from '../base.ts'
@@ -96,7 +96,7 @@ function selectMembers(segmentId: string, { limit, offset }: Range): SQL {
       select contact_id, entered_at from segment_members ${indexedBy('segment_members_newest')}
       where segment_id = ${segmentId} and exited_at is null
       order by entered_at desc, contact_id desc limit ${limit} offset ${offset}
-    ) as member cross join contacts on contacts.id = member.contact_id
+    ) as member ${orderedJoin()} contacts on contacts.id = member.contact_id
     order by member.entered_at desc, member.contact_id desc`
 }
 

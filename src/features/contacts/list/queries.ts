@@ -4,7 +4,7 @@
  * once: `selectScanned` for a rare part of an address (0.1 s per million contacts), and `selectSorted`
  * for few contacts by address among many (as long as counting them).
  */
-import { indexedBy, notIndexed, rowNumber } from '../../../store/dialect.ts'
+import { indexedBy, notIndexed, orderedJoin, rowNumber } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import { type NumberRange, within } from './number-ranges.ts'
 import { columnsAfter, contactColumns } from './row.ts'
@@ -54,14 +54,14 @@ export function countWindow(scope: ContactScope, range: Omit<PageRange, 'limit'>
 /** The contacts among `candidates` that match. */
 export function selectAmong(candidates: SQL, scope: ContactScope, range: PageRange): SQL {
   return sql`select ${contactColumns} from (${candidates}) as candidates
-    cross join contacts on contacts.number = candidates.number
+    ${orderedJoin()} contacts on contacts.number = candidates.number
     where contacts.project_id = ${scope.projectId}${andAll(scopeCondition(scope), afterKey(range))}
     order by ${sortColumn(range)} ${inDirection(range)} limit ${range.limit}`
 }
 
 export function countAmong(candidates: SQL, scope: ContactScope): SQL {
   return sql`select count(*) from (${candidates}) as candidates
-    cross join contacts on contacts.number = candidates.number
+    ${orderedJoin()} contacts on contacts.number = candidates.number
     where contacts.project_id = ${scope.projectId}${andAll(scopeCondition(scope))}`
 }
 
@@ -76,7 +76,7 @@ export function selectHits(
 ): SQL {
   const select = (table: SQL, number: SQL, isHit?: SQL) =>
     sql`select ${columnsAfter(number)} from ${table}
-      cross join contacts on contacts.number = ${number}
+      ${orderedJoin()} contacts on contacts.number = ${number}
       where contacts.project_id = ${scope.projectId}${andAll(
         isHit,
         afterNumber(number, range),
@@ -102,7 +102,7 @@ export function selectScanned(scope: ContactScope, range: Omit<PageRange, 'sort'
     where contacts.project_id = ${scope.projectId}${andAll(scopeCondition(scope), afterKey(place))}
     order by contacts.number ${inDirection(range)} limit ${range.limit}`
   return sql`select ${contactColumns} from (${candidates}) as candidates
-    cross join contacts on contacts.number = candidates.number
+    ${orderedJoin()} contacts on contacts.number = candidates.number
     order by contacts.number ${inDirection(range)}`
 }
 
@@ -118,7 +118,7 @@ export function selectSorted(scope: ContactScope, range: RangedPage): SQL {
     where ${inProject(scope)}${within(range.numberRange)}${andAll(afterKey(place), scopeCondition(scope))}
     order by contacts.email ${inDirection(range)} limit ${range.limit}`
   return sql`select ${contactColumns} from (${candidates}) as candidates
-    cross join contacts on contacts.number = candidates.number
+    ${orderedJoin()} contacts on contacts.number = candidates.number
     order by contacts.email ${inDirection(range)}`
 }
 

@@ -1,6 +1,6 @@
 /** The leases of emails being sent: renewal, and recovery after a crash or a jump of the clock. */
 import { HOUR_MS } from '../../../clock.ts'
-import { listOf } from '../../../store/dialect.ts'
+import { larger, listOf } from '../../../store/dialect.ts'
 import { and, eq, gt, isNotNull, lte, sql } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import type { Base } from '../../base.ts'
@@ -41,7 +41,7 @@ export async function recoverLeases(
         retryAt: null,
         leaseId: null,
         leaseUntil: null,
-        attemptCount: sql`max(0, ${emails.attemptCount} - 1)`,
+        attemptCount: larger(0, sql`${emails.attemptCount} - 1`),
         updatedAt: now(),
       })
       .where(

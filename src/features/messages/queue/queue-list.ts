@@ -8,7 +8,7 @@
  */
 
 import { parseDomain } from '../../../mail/address/address.ts'
-import { indexedBy, type NamedIndex, rowNumber } from '../../../store/dialect.ts'
+import { indexedBy, type NamedIndex, orderedJoin, rowNumber } from '../../../store/dialect.ts'
 import { and, eq, inArray, ne, type SQL, sql } from '../../../store/drizzle.ts'
 import { type Email, emails } from '../../../store/schema/messages.ts'
 import type { QueueState } from '../../../store/schema/words.ts'
@@ -163,7 +163,7 @@ export function recipientCondition(filter: QueueFilter): SQL {
 function recipientRows(filter: QueueFilter): SQL {
   const ofContacts = sql`select ${rowNumber('emails')} as number
     from contacts ${indexedBy('contacts_address')}
-    cross join emails ${indexedBy('emails_contact')} on emails.contact_id = contacts.id
+    ${orderedJoin()} emails ${indexedBy('emails_contact')} on emails.contact_id = contacts.id
     where contacts.project_id in (select id from projects) and contacts.email = ${filter.recipient}
       and ${matches(filter)}`
   const domain = filter.recipient?.split('@').at(-1)
