@@ -70,6 +70,7 @@ export function findBreaches(sources: Sources, packages: Packages): string[] {
     ...findCycles('rooms', edgesBetween(inner, roomOf)),
     ...findCycles('features', edgesBetween(inner, featureOf)),
     ...findCircles(edgesBetween(inner, (file) => file)),
+    ...findReexports(sources),
   ]
   return [...new Set(breaches)].sort()
 }
@@ -152,6 +153,32 @@ function edgesBetween(
     edges.set(source, (edges.get(source) ?? new Set()).add(target))
   }
   return edges
+}
+
+/**
+ * One line for each name that a file exports without declaring it. Features pass on types of the
+ * store's schema, which edges may not import: each type from one file.
+ */
+function findReexports(sources: Sources): string[] {
+  const lines: string[] = []
+  const passedOn = new Map<string, string>()
+  const statement = /^export\s+(type\s+)?(\*|\{[^}]*\})(?:\s+as\s+\w+)?(?:\s+from\s+'([^']+)')?/gm
+  for (const [file, text] of sources) {
+    for (const [, isType, names = '', specifier = ''] of text.matchAll(statement)) {
+      if (specifier !== '' && !specifier.startsWith('.')) continue
+      const isSchema = specifier !== '' && resolve(file, specifier).startsWith('store/schema/')
+      for (const name of names.match(/\w+|\*/g) ?? []) {
+        const isAllowed = isType && isSchema && roomOf(file) === 'features'
+        const first = isAllowed ? passedOn.get(name) : undefined
+        if (isAllowed && first === undefined) passedOn.set(name, file)
+        else {
+          const other = first === undefined ? '' : `; ${first} passes it on`
+          lines.push(`${file} exports ${name}, which it does not declare${other}`)
+        }
+      }
+    }
+  }
+  return lines
 }
 
 /** One line for each circle of files, with its shortest way around from its first file. */

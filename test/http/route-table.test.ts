@@ -185,7 +185,7 @@ function recordFor(path: string, parameter: string): string {
   if (path.startsWith('/contacts/public/') || path.startsWith('/t/')) return 'x'
   const [record = ''] = path.split(`/:${parameter}`)
   const id = records[record]
-  assert.ok(id, `no record for ${path}`)
+  assert.ok(id, `${path} names a record: add one to makeRecords() in this file`)
   return id
 }
 

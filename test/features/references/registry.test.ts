@@ -43,10 +43,14 @@ describe('every column of the schema', () => {
     const columns = await listColumns(t)
     const referring = columns.filter((column) => REFERRING.test(nameOf(column)))
     const registered = REFERENCE_SOURCES.map(({ column }) => column)
+    const unregistered = referring.filter(
+      (column) => !registered.includes(column) && !(column in NO_REFERENCES),
+    )
     assert.deepEqual(
-      referring.filter((column) => !registered.includes(column) && !(column in NO_REFERENCES)),
+      unregistered,
       [],
-      'add these columns to REFERENCE_SOURCES in src/features/references/registry.ts',
+      `add a row to REFERENCE_SOURCES in src/features/references/registry.ts for each column, or the reason \
+why it uses nothing to NO_REFERENCES in this file: ${unregistered.join(', ')}`,
     )
   })
 
