@@ -34,8 +34,8 @@ import { createRateLimiter } from './features/requests/rate-limit.ts'
 import { createSchedule } from './features/schedule.ts'
 import { startHitWriter } from './features/tracking/hit-writer.ts'
 import { startHttp } from './http/server/server.ts'
+import { startInboundReader } from './inbound/inbound-reader.ts'
 import { startInbound } from './inbound/listener.ts'
-import { startReader } from './inbound/reader.ts'
 import { startSandboxSink } from './inbound/sandbox-sink.ts'
 import type { MailService } from './inbound/service.ts'
 import { startSubmission } from './inbound/submission.ts'
@@ -189,7 +189,7 @@ async function watchInboundHosts(base: OpenCore, stops: Stops): Promise<InboundH
 async function startReading(core: Core, stops: Stops): Promise<void> {
   const { config, log } = core
   const settings = { dnsServers: config.dns.servers, hostname: config.delivery.hostname }
-  const reader = startReader({ settings, log })
+  const reader = startInboundReader({ settings, log })
   stops.parts.push(reader.stop)
   const processing = await startProcessing(core, reader)
   stops.parts.push(processing.stop)
@@ -221,7 +221,7 @@ async function prepareDelivery(
   const knownDomains = createKnownDomains()
   const core: Core = { ...base, outbound, hits, throttle, fuse, knownDomains }
   const delivery = createDeliverer(core)
-  listener.finished = delivery.report
+  listener.finished = delivery.finished
   stops.parts.push(async (graceMs) => {
     await outbound.stop(graceMs)
     await delivery.settled(graceMs)

@@ -9,7 +9,7 @@ import type { SubmissionLimits, SubmittedMessage } from '../mail/submitted/read-
 import { createThreadPool, type PoolThread } from '../threads/pool.ts'
 import { startThread } from '../threads/start.ts'
 import { refusal } from './refusal.ts'
-import type { FromThread, ThreadAnswer } from './submission-thread.ts'
+import type { FromSubmissionThread, SubmissionThreadResult } from './submission-reader-thread.ts'
 
 export type SubmissionReader = {
   /**
@@ -20,7 +20,7 @@ export type SubmissionReader = {
   stop(): Promise<void>
 }
 
-export type ReaderOptions = {
+export type SubmissionReaderOptions = {
   limits: SubmissionLimits
   log: Log
   maxThreads?: number
@@ -32,8 +32,8 @@ export type ReaderOptions = {
   start?: (options: { workerData: SubmissionLimits; resourceLimits: object }) => Worker
 }
 
-type Answer = ThreadAnswer | { lost: string }
-type Job = { parts: readonly Buffer[]; sizeBytes: number; settle(answer: Answer): void }
+type ReaderResult = SubmissionThreadResult | { lost: string }
+type Job = { parts: readonly Buffer[]; sizeBytes: number; settle(result: ReaderResult): void }
 
 /** One job at a time. `timer` ends a thread that takes too long. */
 type Thread = PoolThread<{ job: Job | undefined; timer: NodeJS.Timeout | undefined }>
@@ -46,11 +46,11 @@ const MIB = 1024 * 1024
 /** Beyond these limits the thread ends, not the process. */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 32 }
 
-const GOING_DOWN: Answer = {
+const GOING_DOWN: ReaderResult = {
   refusal: { code: '451 4.3.2', text: 'This server is going down, try again later' },
 }
 
-const NOT_STARTED: Answer = { failure: 'no thread starts' }
+const NOT_STARTED: ReaderResult = { failure: 'no thread starts' }
 
 export function createSubmissionReader({
   limits,
@@ -59,10 +59,10 @@ export function createSubmissionReader({
   timeoutMs = TIMEOUT_MS,
   startTimeoutMs = START_TIMEOUT_MS,
   start = (options) => startThread('submission', options),
-}: ReaderOptions): SubmissionReader {
+}: SubmissionReaderOptions): SubmissionReader {
   const waiting: Job[] = []
   let isStopping = false
-  const pool = createThreadPool<Thread['state'], FromThread>({
+  const pool = createThreadPool<Thread['state'], FromSubmissionThread>({
     maxThreads,
     launch: () => ({
       worker: start({ workerData: limits, resourceLimits: RESOURCE_LIMITS }),
@@ -74,21 +74,21 @@ export function createSubmissionReader({
     },
     ended(thread, error) {
       if (error !== undefined) log.error({ error }, 'a thread that reads mail ended')
-      finish(thread, lastWords(thread))
+      finish(thread, resultOfEndedThread(thread))
     },
   })
 
-  function lastWords({ hasStarted }: Thread): Answer {
+  function resultOfEndedThread({ hasStarted }: Thread): ReaderResult {
     if (isStopping) return GOING_DOWN
     return hasStarted ? { lost: 'The message cannot be read' } : NOT_STARTED
   }
 
-  function finish(thread: Thread, answer: Answer): void {
+  function finish(thread: Thread, result: ReaderResult): void {
     clearTimeout(thread.state.timer)
     const { job } = thread.state
     thread.state.job = undefined
     thread.worker.unref()
-    job?.settle(answer)
+    job?.settle(result)
     next()
   }
 
@@ -124,15 +124,15 @@ export function createSubmissionReader({
 
   async function read(parts: readonly Buffer[]): Promise<SubmittedMessage> {
     const sizeBytes = parts.reduce((sum, { length }) => sum + length, 0)
-    const answer = await new Promise<Answer>((settle) => {
+    const result = await new Promise<ReaderResult>((settle) => {
       if (isStopping) return settle(GOING_DOWN)
       waiting.push({ parts, sizeBytes, settle })
       next()
     })
-    if ('submitted' in answer) return answer.submitted
-    if ('refusal' in answer) throw refusal(answer.refusal.code, answer.refusal.text)
-    if ('lost' in answer) throw refusal('554 5.6.0', answer.lost)
-    throw new Error(answer.failure)
+    if ('submitted' in result) return result.submitted
+    if ('refusal' in result) throw refusal(result.refusal.code, result.refusal.text)
+    if ('lost' in result) throw refusal('554 5.6.0', result.lost)
+    throw new Error(result.failure)
   }
 
   async function stop(): Promise<void> {

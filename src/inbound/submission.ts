@@ -9,12 +9,12 @@ import { isLoopbackHost } from '../config/values/listen-address.ts'
 import type { Core } from '../features/core.ts'
 import type { RateLimiter } from '../features/requests/rate-limit.ts'
 import { createFailedLogins } from './failed-logins.ts'
-import { guardHandshakes } from './gate.ts'
 import { GuardedServer } from './guarded-server.ts'
+import { limitHandshakes } from './handshake-limit.ts'
 import { createAllowance } from './message-buffer.ts'
 import { type MailService, type ServerParts, startMailService } from './service.ts'
 import type { SessionLimits } from './sessions.ts'
-import { createSubmissionReader, type ReaderOptions } from './submission-reader.ts'
+import { createSubmissionReader, type SubmissionReaderOptions } from './submission-reader.ts'
 import {
   type SubmissionContext,
   type SubmissionCore,
@@ -27,7 +27,7 @@ export type SubmissionOptions = {
   /** Shared with the HTTP API, since a message counts as a request. */
   limiter: RateLimiter
   limits?: Partial<SessionLimits>
-  reader?: Partial<ReaderOptions>
+  reader?: Partial<SubmissionReaderOptions>
   /** Whether the connection from this address cannot be intercepted. Default: loopback addresses. */
   isLocal?: (address: string) => boolean
   /** Waits before the reply to a failed login. */
@@ -96,6 +96,6 @@ function createServer(
     },
     sessions,
   )
-  if (address.isTls) guardHandshakes(server.server, sessions.limits.connectionsPerAddress)
+  if (address.isTls) limitHandshakes(server.server, sessions.limits.connectionsPerAddress)
   return server
 }

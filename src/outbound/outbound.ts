@@ -90,7 +90,7 @@ export type Outbound = {
   /** When (epoch ms) and how the site last restricted us; null = it does not. */
   restrictionOf(site: string): { triedAt: number; reason: string } | null
   /** Whether there is memory for a content of that many bytes now. */
-  hasContentRoom(projectId: string, bytes: number): boolean
+  hasMemoryFor(projectId: string, bytes: number): boolean
   deliver(tasks: readonly DeliveryTask[]): void
   /** Puts back the deliveries for a site that have not begun. */
   recall(site: string): void
@@ -182,7 +182,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
   function capacity(site: string, queueClass: QueueClass): number {
     if (isStopping) return 0
     const total = maxInFlight(queueClass) - queues.total()
-    return Math.max(0, Math.min(roomAt(site, queueClass), total))
+    return Math.max(0, Math.min(siteCapacity(site, queueClass), total))
   }
 
   function maxInFlight(queueClass: QueueClass): number {
@@ -190,9 +190,9 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     return queueClass === TRANSACTIONAL_CLASS ? Math.ceil(max * TRANSACTIONAL_RESERVE) : max
   }
 
-  function roomAt(site: string, queueClass: QueueClass): number {
+  function siteCapacity(site: string, queueClass: QueueClass): number {
     const isUrgent = queueClass === TRANSACTIONAL_CLASS
-    return shaping.room(site, { outstanding: queues.count(site), isUrgent })
+    return shaping.capacity(site, { outstanding: queues.count(site), isUrgent })
   }
 
   function deliver(tasks: readonly DeliveryTask[]): void {
@@ -248,7 +248,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     const isFirst = (task: DeliveryTask) =>
       mayJoin(task, site) && !ready.some(({ projectId }) => projectId === task.projectId)
     for (const task of tasks.toSorted((left, right) => left.queueClass - right.queueClass)) {
-      if (roomAt(site, task.queueClass) - ready.length <= 0 && !isFirst(task)) {
+      if (siteCapacity(site, task.queueClass) - ready.length <= 0 && !isFirst(task)) {
         settle(task, putBack(task, site))
         continue
       }
@@ -265,7 +265,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
 
   /** A project without mail to a site gets its first email in, even if others fill the site. */
   function mayJoin({ projectId }: DeliveryTask, site: string): boolean {
-    if (shaping.standing(site) !== 'answered' || shaping.blockedUntil(site) > 0) return false
+    if (shaping.standing(site) !== 'replied' || shaping.blockedUntil(site) > 0) return false
     return queues.find(site)?.projects.has(projectId) !== true
   }
 
@@ -392,7 +392,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     const observed = siteObservationOf(outcome)
     if (observed === null) return
     const local = outcome.address?.includes(':') ? pool.source.ipv6 : pool.source.ipv4
-    const isBlock = observed.kind === 'answered' && observed.action === 'block'
+    const isBlock = observed.kind === 'replied' && observed.action === 'block'
     const hasOther = isBlock && local !== undefined && sources.refuse(site, local)
     observe(site, hasOther ? { ...observed, action: 'none' } : observed, outcome)
   }
@@ -402,7 +402,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     const until = new Date(shaping.blockedUntil(site)).toISOString()
     const fact = { site, until, reply: outcome.reply?.text ?? outcome.error }
     if (observed.kind === 'unreachable') log.warn(fact, 'a destination cannot be reached')
-    else if (observed.kind === 'answered' && observed.action === 'suspend')
+    else if (observed.kind === 'replied' && observed.action === 'suspend')
       log.error(fact, 'a destination refuses all mail from here')
     else log.warn(fact, 'a destination limits our mail')
     recall(site)
@@ -437,13 +437,14 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
 
   return {
     capacity,
-    projectCapacity: (projectId, queueClass) => queues.roomOf(projectId, maxInFlight(queueClass)),
+    projectCapacity: (projectId, queueClass) =>
+      queues.projectCapacity(projectId, maxInFlight(queueClass)),
     siteOf: destinations.siteOf,
     blockedUntil: shaping.blockedUntil,
     pauseOf: (site) => pauseOf(shaping, site),
     restrictionOf: (site) => restrictionOf(shaping, site),
     deliver,
-    hasContentRoom: contentMemory.hasRoom,
+    hasMemoryFor: contentMemory.hasSpace,
     recall,
     preview: previews.preview,
     checkTemplate: checks.check,

@@ -5,7 +5,7 @@ import type { Reply, Stage } from '../mail/replies/reply.ts'
 import type { AttemptOutcome, CurrentStep, Step, StepName } from './attempt.ts'
 import type { ClosedDestination, Lookup } from './routing/destination.ts'
 import type { SiteObservation } from './sites/shaping.ts'
-import type { Answer } from './smtp/wire.ts'
+import type { ReplyResult } from './smtp/wire.ts'
 
 const MAX_SHOWN_HOSTS = 5
 
@@ -14,8 +14,8 @@ export type StepLog = {
   readonly steps: Step[]
   /** Sets the current step, which began now or at `since`. */
   begin(step: CurrentStep['step'], since?: number): void
-  /** Records a step with the server's answer; `since`: when the wait for the answer began. */
-  recordAnswer(step: StepName, answer: Answer, since: number): void
+  /** Records a step with the server's reply; `since`: when the wait for it began. */
+  recordReply(step: StepName, result: ReplyResult, since: number): void
   /** Records a step that ends now; `since` as `now()` returned it. */
   record(step: Omit<Step, 'at' | 'durationMs'>, since: number): void
   elapsedMs(): number
@@ -34,7 +34,7 @@ export function createStepLog(now: Now, beganAt: number, current?: CurrentStep):
       current.step = step
       current.since = since
     },
-    recordAnswer(step, { reply, failure, at: receivedAt }, since) {
+    recordReply(step, { reply, failure, at: receivedAt }, since) {
       const [at, durationMs] = [since - beganAt, receivedAt - since]
       if (reply === null) steps.push({ step, error: failure.text, at, durationMs })
       else steps.push({ step, reply: reply.stored, at, durationMs })
@@ -159,7 +159,7 @@ function dnsStep({ durationMs, hosts }: Lookup): Step {
 /** The outcome in one line: the refusal, or the error if there was no refusal. */
 export function outcomeText({ reply, error }: Pick<AttemptOutcome, 'reply' | 'error'>): string {
   const isRefusal = reply !== null && reply.code >= 400
-  if (!isRefusal) return error ?? 'no answer'
+  if (!isRefusal) return error ?? 'no reply'
   // Replies are stored with their control bytes escaped, except the ends of their lines.
   const text = reply.text.split('\n').join(' ')
   return [reply.code, reply.enhancedCode, text].filter((part) => part !== null).join(' ')
@@ -173,5 +173,5 @@ export function siteObservationOf(outcome: AttemptOutcome): SiteObservation | nu
   const hasReplied = outcome.steps.some(({ reply }) => reply !== undefined)
   // A refusal of our own on an open session says nothing about the site.
   if (!hasReplied) return verdict.class === 'network' ? { kind: 'unreachable' } : null
-  return { kind: 'answered', durationMs, action: verdict.site }
+  return { kind: 'replied', durationMs, action: verdict.site }
 }

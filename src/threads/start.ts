@@ -10,8 +10,8 @@ export const THREAD_SOURCES: Record<ThreadName, string> = {
   scan: 'src/store/read/scan-thread.ts',
   delivery: 'src/outbound/thread/delivery-thread.ts',
   composing: 'src/outbound/composing/composing-thread.ts',
-  reader: 'src/inbound/reader-thread.ts',
-  submission: 'src/inbound/submission-thread.ts',
+  reader: 'src/inbound/inbound-reader-thread.ts',
+  submission: 'src/inbound/submission-reader-thread.ts',
 }
 
 /** Starts a worker thread; the caller listens to its messages and terminates it. */

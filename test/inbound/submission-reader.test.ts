@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Worker } from 'node:worker_threads'
-import { createSubmissionReader, type ReaderOptions } from '../../src/inbound/submission-reader.ts'
+import {
+  createSubmissionReader,
+  type SubmissionReaderOptions,
+} from '../../src/inbound/submission-reader.ts'
 import { silentLog } from '../../src/log.ts'
 
 /** Behaves as the message says instead of reading it. */
@@ -16,7 +19,7 @@ parentPort.on('message', (parts) => {
   parentPort.postMessage({ submitted: { subject: text } })
 })`
 
-function openReader(t: TestContext, options: Partial<ReaderOptions> = {}) {
+function openReader(t: TestContext, options: Partial<SubmissionReaderOptions> = {}) {
   let started = 0
   const reader = createSubmissionReader({
     limits: { attachmentsMaxCount: 10, attachmentsMaxBytes: 1000 },

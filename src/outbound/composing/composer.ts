@@ -161,7 +161,7 @@ function known<T>(map: ReadonlyMap<number, T>, id: number): T {
  */
 export type HeldBytes = {
   /** Resolves when a message with such a content fits into memory; null if it fits now. */
-  waitForRoom(contentBytes: number): Promise<void> | null
+  waitForSpace(contentBytes: number): Promise<void> | null
   hold(bytes: number): void
   release(bytes: number): void
 }
@@ -170,7 +170,7 @@ export function createHeldBytes(maxBytes: number): HeldBytes {
   let held = 0
   const waiting: (() => void)[] = []
   return {
-    waitForRoom(contentBytes) {
+    waitForSpace(contentBytes) {
       if (contentBytes <= SMALL_BYTES || held < maxBytes) return null
       return new Promise((resolve) => waiting.push(resolve))
     },

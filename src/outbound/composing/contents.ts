@@ -11,7 +11,7 @@ import { costOfContent, MAX_QUICK_COST_US } from '../../mail/compose/message-cos
 /** Large contents in use. Shared ones count once; small ones do not count. */
 type ContentMemory = {
   /** Whether outbound has memory for a content of that size, so that it may be read now. */
-  hasRoom(projectId: string, bytes: number): boolean
+  hasSpace(projectId: string, bytes: number): boolean
   enter(projectId: string, content: MessageContent): void
   leave(content: MessageContent): void
 }
@@ -67,7 +67,7 @@ export function createContentMemory(): ContentMemory {
   }
 
   return {
-    hasRoom(projectId, bytes) {
+    hasSpace(projectId, bytes) {
       if (bytes <= SMALL_BYTES || total === 0) return true
       const own = ofProject.get(projectId) ?? 0
       if (own === 0) return total + bytes <= MAX_TOTAL_BYTES

@@ -151,8 +151,8 @@ function portionsOf(sources: readonly RenderSource[]): Portion[] {
   for (const [at, source] of sources.entries()) {
     bytes += contentBytes(source.content)
     const open = portions.at(-1)
-    const hasRoom = open !== undefined && open.sources.length < PORTION_SOURCES
-    if (hasRoom && bytes <= PORTION_BYTES) open.sources.push(source)
+    const hasSpace = open !== undefined && open.sources.length < PORTION_SOURCES
+    if (hasSpace && bytes <= PORTION_BYTES) open.sources.push(source)
     else {
       portions.push({ at, sources: [source], hasEnded: false })
       bytes = contentBytes(source.content)

@@ -155,7 +155,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     const limit = connectionsOf(site)
     send(allocations.lower(site, limit))
     account(site, queue)
-    const needs = Math.min(limit, queue.count, allocations.total(site) + budgets.room(site))
+    const needs = Math.min(limit, queue.count, allocations.total(site) + budgets.capacity(site))
     send(allocations.raise({ site, needs, threads: byLoad() }))
     account(site, queue)
     if (queue.count > limit * BUSY_SITE_DELIVERIES)
@@ -209,7 +209,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         pump([...unserved, message.site])
         return
       case 'greeted':
-        noteGreeting(message.site)
+        recordGreeting(message.site)
         return
       case 'progress':
         progressQueries.answered(message)
@@ -232,7 +232,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       else finished.set(take(delivery), end)
     }
     if (finished.size > 0) done(finished)
-    for (const site of sites) noteStanding(site)
+    for (const site of sites) updateGreeted(site)
     if (!isStopping) pump(sites.union(unserved))
   }
 
@@ -252,18 +252,18 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     }
   }
 
-  function noteGreeting(site: string): void {
+  function recordGreeting(site: string): void {
     const queue = queues.of(site)
     queue.hasGreeted = true
-    starvedSites.forgive(site)
+    starvedSites.forgetCuts(site)
     account(site, queue)
     if (!isStopping) pump([site])
   }
 
   /** Updates from the site's latest results whether it sends greetings. */
-  function noteStanding(site: string): void {
+  function updateGreeted(site: string): void {
     const standing = deps.standingOf(site)
-    if (standing !== 'new') queues.of(site).hasGreeted = standing === 'answered'
+    if (standing !== 'new') queues.of(site).hasGreeted = standing === 'replied'
   }
 
   /** Takes the delivery from its thread. */

@@ -92,9 +92,9 @@ export function createAllocations<T>(maxConnections: number): Allocations<T> {
       (thread) => list.find((allocation) => allocation.thread === thread)?.connections ?? 0,
     )
     const [most, least] = [Math.max(...counts), Math.min(...counts)]
-    const richest = list.find(({ connections }) => connections === most)
-    if (richest === undefined || most - least < 2) return []
-    return [lowerOne(site, richest, most - Math.floor((most - least) / 2))]
+    const largest = list.find(({ connections }) => connections === most)
+    if (largest === undefined || most - least < 2) return []
+    return [lowerOne(site, largest, most - Math.floor((most - least) / 2))]
   }
 
   function confirm(thread: T, site: string, connections: number): void {

@@ -29,7 +29,7 @@ export type Budgets = {
   /** Sets the facts of a site and how many connections it holds. */
   update(site: string, facts: SiteFacts, connections: number): void
   /** How many more connections a known site may have. */
-  room(site: string): number
+  capacity(site: string): number
   /** The sites that share the budget that this site lacks; undefined if it lacks none. */
   sharers(site: string): ReadonlySet<string> | undefined
   /** The lower, the sooner a site gets a free connection: by use of its server, then its project. */
@@ -55,9 +55,9 @@ export function createBudgets(options: { maxConnections: number; maxPerSite: num
   const named = new Map<string, Budget>()
   const atLeastOne = (part: number) => Math.max(1, Math.floor(part))
   const all = fixed('all', maxConnections)
-  const unheard = fixed('unheard', atLeastOne(maxConnections / 4))
+  const ungreeted = fixed('ungreeted', atLeastOne(maxConnections / 4))
   const silent = fixed('silent', atLeastOne(maxConnections / 8))
-  const unanswered = fixed('unanswered', maxConnections - Math.floor(maxConnections / 4))
+  const unproven = fixed('unproven', maxConnections - Math.floor(maxConnections / 4))
 
   function byName(name: string, limit: Budget['limit']): Budget {
     const budget = named.get(name) ?? { name, used: 0, limit, sites: new Set() }
@@ -83,9 +83,9 @@ export function createBudgets(options: { maxConnections: number; maxPerSite: num
     const project = projectId === null ? undefined : ofProject(projectId)
     const budgets = [
       all,
-      ...(hasGreeted ? [] : [unheard]),
+      ...(hasGreeted ? [] : [ungreeted]),
       ...(isSilent ? [silent] : []),
-      ...(standing === 'answered' ? [] : [unanswered]),
+      ...(standing === 'replied' ? [] : [unproven]),
       ...(project === undefined ? [] : [project]),
       ...servers,
       ...networks.map((network) => byName(network, () => maxPerSite)),
@@ -125,11 +125,11 @@ export function createBudgets(options: { maxConnections: number; maxPerSite: num
   return {
     update,
     forget,
-    room(site) {
-      let room = Number.POSITIVE_INFINITY
+    capacity(site) {
+      let capacity = Number.POSITIVE_INFINITY
       for (const { used, limit } of entries.get(site)?.budgets ?? [])
-        room = Math.min(room, limit() - used)
-      return Math.max(0, room)
+        capacity = Math.min(capacity, limit() - used)
+      return Math.max(0, capacity)
     },
     rank(site) {
       const entry = entries.get(site)

@@ -32,11 +32,11 @@ type Reclaim = { site: string; connections: number; isCut: boolean }
 
 const URGENT_SILENCE_MS = 1_000
 const SILENCE_MS = 30_000
-const LENIENCY = 8
+const SILENCE_FACTOR = 8
 const MAX_SILENCE_MS = DEFAULT_TIMEOUTS.connect + DEFAULT_TIMEOUTS.greeting + 30_000
 /** How long a site waits before another one must give up its only connection. */
-const URGENT_PATIENCE_MS = 500
-const PATIENCE_MS = 5_000
+const MIN_URGENT_WAIT_MS = 500
+const MIN_WAIT_MS = 5_000
 
 /** `holders`: the sites with connections. `maxIdle`: how many idle ones give theirs up at most. */
 export function chooseReclaim(
@@ -53,19 +53,19 @@ export function chooseReclaim(
     .filter((holder) => isTooSilent(holder, starving))
     .reduce(longestSilent, null)
   if (silent !== null) return [{ ...less(silent), isCut: true }]
-  const richest = talking.reduce(withMost, null)
-  if (richest === null || richest.connections < (mayTakeLast(starving) ? 1 : 2)) return []
-  return [{ ...less(richest), isCut: false }]
+  const largest = talking.reduce(withMost, null)
+  if (largest === null || largest.connections < (mayTakeLast(starving) ? 1 : 2)) return []
+  return [{ ...less(largest), isCut: false }]
 }
 
 function isTooSilent({ silentSince, cuts, isSameServer }: Holder, starving: Starving): boolean {
   if (silentSince === null || isSameServer) return false
   const base = starving.isUrgent ? URGENT_SILENCE_MS : SILENCE_MS
-  return starving.now - silentSince >= Math.min(MAX_SILENCE_MS, base * LENIENCY ** cuts)
+  return starving.now - silentSince >= Math.min(MAX_SILENCE_MS, base * SILENCE_FACTOR ** cuts)
 }
 
 function mayTakeLast({ since, isUrgent, now }: Starving): boolean {
-  return now - since > (isUrgent ? URGENT_PATIENCE_MS : PATIENCE_MS)
+  return now - since > (isUrgent ? MIN_URGENT_WAIT_MS : MIN_WAIT_MS)
 }
 
 function longestSilent(longest: Holder | null, one: Holder): Holder {

@@ -22,11 +22,11 @@ import { findProvider, type Provider } from '../routing/providers.ts'
 /** An observation of a site in one attempt. `unreachable`: no connection, or no greeting. */
 export type SiteObservation =
   | { kind: 'accepted'; durationMs: number }
-  | { kind: 'answered'; durationMs: number; action: SiteAction }
+  | { kind: 'replied'; durationMs: number; action: SiteAction }
   | { kind: 'unreachable' }
 
 /** By the last attempts: the site answered about a message, was silent, or is not known yet. */
-export type Standing = 'answered' | 'silent' | 'new'
+export type Standing = 'replied' | 'silent' | 'new'
 
 export type Shaping = {
   /** How many connections may be open to the site. */
@@ -37,7 +37,7 @@ export type Shaping = {
    * How many messages may be taken for the site beside the `outstanding` ones. Urgent mail has a
    * reserve of its own, so that a campaign cannot lock it out, but no way around a pause or a rate.
    */
-  room(site: string, load: { outstanding: number; isUrgent: boolean }): number
+  capacity(site: string, load: { outstanding: number; isUrgent: boolean }): number
   /** Counts messages taken, where there is a rate. */
   take(site: string, count: number): void
   /** Epoch ms before which nothing may be sent; 0 when it may. */
@@ -85,7 +85,7 @@ type SiteState = {
   /** Attempts in a row that did not reach the site. */
   unreachable: number
   /** How often the site was found unreachable since it last answered. */
-  deaths: number
+  pauseCount: number
   /** Nothing until then; afterwards one message at a time while `isProbed`. */
   pausedUntil: number
   isProbed: boolean
@@ -104,7 +104,7 @@ type SiteState = {
 const newState = {
   accepted: 0,
   unreachable: 0,
-  deaths: 0,
+  pauseCount: 0,
   pausedUntil: 0,
   isProbed: false,
   shrunkAt: 0,
@@ -117,22 +117,22 @@ const newState = {
 }
 
 const MAX_SITES = 20_000
-const DEAD_AFTER = 5
+const UNREACHABLE_TO_PAUSE = 5
 const FIRST_PAUSE_MS = MINUTE_MS
 const MAX_PAUSE_MS = 30 * MINUTE_MS
 const SUSPEND_MS = 4 * 60 * MINUTE_MS
 const SHRINK_EVERY_MS = 5_000
 /** Accepted messages for each connection there is, before there is one more. */
 const ACCEPTED_TO_GROW = 20
-const CONNECTIONS_AFTER_DEATH = 2
-const ANSWERS_KEPT = 20
+const CONNECTIONS_AFTER_PAUSE = 2
+const MAX_RECENT_REPLIES = 20
 const BLOCKS_TO_THROTTLE = 3
 /** Messages that may wait for one connection: as many as it sends in about a second. */
 const MAX_DEPTH = 20
 const MIN_DEPTH = 2
 const DEPTH_MS = 1_000
 /** Before a site accepted anything, no more than these wait for its answer. */
-const UNPROVEN_ROOM = 5
+const UNPROVEN_CAPACITY = 5
 
 export function createShaping(options: ShapingOptions): Shaping {
   const { now, random, maxConnectionsPerSite } = options
@@ -159,13 +159,12 @@ export function createShaping(options: ShapingOptions): Shaping {
     if (report.kind === 'unreachable') countUnreachable(state, { now: now(), spread })
     else {
       revive(state)
-      noteAnswer(state, report.kind === 'answered' && report.action === 'block')
+      noteAnswer(state, report.kind === 'replied' && report.action === 'block')
       const canGrow = rateOf(state, now()) === null && state.connections < maxConnectionsPerSite
       if (report.kind === 'accepted') grow(state, report.durationMs, canGrow)
       else react(state, report, { now: now(), random, spread })
     }
-    if (isTrouble(report) && isRestricted(state))
-      noteCause(state, before, { at: now(), text: said })
+    if (isTrouble(report) && isRestricted(state)) setCause(state, before, { at: now(), text: said })
     return !wasBlocked && blockedUntil(state, now()) > 0
   }
 
@@ -196,7 +195,7 @@ export function createShaping(options: ShapingOptions): Shaping {
       return Math.min(limit, options.messagesPerConnection)
     },
     requiresTls: (site) => stateOf(site).provider?.requiresTls === true,
-    room: (site, load) => Math.max(0, roomOf(stateOf(site), load, now())),
+    capacity: (site, load) => Math.max(0, siteCapacity(stateOf(site), load, now())),
     take(site, count) {
       const rate = rateOf(stateOf(site), now())
       if (rate !== null) rate.nextAt = Math.max(rate.nextAt, now()) + count * rate.everyMs
@@ -212,16 +211,16 @@ export function createShaping(options: ShapingOptions): Shaping {
 
 function standingOf({ unreachable, isProbed, messageMs }: SiteState): Standing {
   if (unreachable > 0 || isProbed) return 'silent'
-  return messageMs === null ? 'new' : 'answered'
+  return messageMs === null ? 'new' : 'replied'
 }
 
 function isTrouble(report: SiteObservation): boolean {
-  if (report.kind === 'answered') return report.action !== 'none' && report.action !== 'reconnect'
+  if (report.kind === 'replied') return report.action !== 'none' && report.action !== 'reconnect'
   return report.kind === 'unreachable'
 }
 
 /** `before`: the state as it was, null when it was not restricted. */
-function noteCause(
+function setCause(
   state: SiteState,
   before: SiteState | null,
   cause: { at: number; text: string },
@@ -237,16 +236,16 @@ function noteCause(
 
 type Load = { outstanding: number; isUrgent: boolean }
 
-function roomOf(state: SiteState, { outstanding, isUrgent }: Load, at: number): number {
+function siteCapacity(state: SiteState, { outstanding, isUrgent }: Load, at: number): number {
   if (state.pausedUntil > at) return 0
   if (state.isProbed) return 1 - outstanding
   const places = placesOf(state)
   const reserve = isUrgent ? Math.ceil(places / 4) : 0
-  return Math.min(places + reserve - outstanding, roomOfRate(state, at))
+  return Math.min(places + reserve - outstanding, capacityByRate(state, at))
 }
 
 function placesOf({ messageMs, connections }: SiteState): number {
-  if (messageMs === null) return UNPROVEN_ROOM
+  if (messageMs === null) return UNPROVEN_CAPACITY
   const depth = Math.ceil(DEPTH_MS / Math.max(1, messageMs))
   return connections * Math.min(MAX_DEPTH, Math.max(MIN_DEPTH, depth))
 }
@@ -256,7 +255,7 @@ function rateOf(state: SiteState, at: number): Rate | null {
   return state.rate !== null && state.rate.until > at ? state.rate : null
 }
 
-function roomOfRate(state: SiteState, at: number): number {
+function capacityByRate(state: SiteState, at: number): number {
   const rate = rateOf(state, at)
   if (rate === null) return Number.POSITIVE_INFINITY
   return rate.nextAt <= at ? 1 : 0
@@ -275,9 +274,9 @@ function countUnreachable(state: SiteState, { now, spread }: Omit<Chance, 'rando
   if (state.pausedUntil > now) return
   state.unreachable++
   state.accepted = 0
-  if (!state.isProbed && state.unreachable < DEAD_AFTER) return
-  const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** state.deaths, MAX_PAUSE_MS)
-  state.deaths++
+  if (!state.isProbed && state.unreachable < UNREACHABLE_TO_PAUSE) return
+  const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** state.pauseCount, MAX_PAUSE_MS)
+  state.pauseCount++
   state.isProbed = true
   state.pausedUntil = now + spread(pauseMs)
 }
@@ -287,13 +286,13 @@ function revive(state: SiteState): void {
   state.unreachable = 0
   if (!state.isProbed) return
   state.isProbed = false
-  state.deaths = 0
+  state.pauseCount = 0
   state.pausedUntil = 0
-  state.connections = Math.min(state.connections, CONNECTIONS_AFTER_DEATH)
+  state.connections = Math.min(state.connections, CONNECTIONS_AFTER_PAUSE)
 }
 
 function noteAnswer(state: SiteState, isBlock: boolean): void {
-  state.blocks = ((state.blocks << 1) | (isBlock ? 1 : 0)) & (2 ** ANSWERS_KEPT - 1)
+  state.blocks = ((state.blocks << 1) | (isBlock ? 1 : 0)) & (2 ** MAX_RECENT_REPLIES - 1)
 }
 
 function blockCount({ blocks }: SiteState): number {

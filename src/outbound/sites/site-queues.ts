@@ -53,7 +53,7 @@ export type SiteQueues = {
   /** Sites with deliveries. */
   busySites(): string[]
   /** How many more deliveries a project may have, of `maxTotal` for all. */
-  roomOf(projectId: string, maxTotal: number): number
+  projectCapacity(projectId: string, maxTotal: number): number
 }
 
 const SHARE_OF_PROJECT = 3
@@ -107,7 +107,7 @@ export function createSiteQueues(now: () => number): SiteQueues {
     count: (site) => countOf(queues.get(site)),
     total: () => total,
     busySites: () => [...queues].flatMap(([site, queue]) => (countOf(queue) > 0 ? site : [])),
-    roomOf(projectId, maxTotal) {
+    projectCapacity(projectId, maxTotal) {
       const own = ofProject.get(projectId) ?? 0
       const free = maxTotal - total
       // The last one must still be within the limit that held before it.

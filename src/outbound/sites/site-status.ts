@@ -36,7 +36,7 @@ export type DeliveryProgress = {
 export function reasonOf(shaping: Shaping, site: string): string {
   const { pausedUntil, cause } = shaping.restriction(site)
   const amount = pausedUntil === null ? 'little' : 'no'
-  return `${site} takes ${amount} mail now: ${cause?.text || 'no answer'}`
+  return `${site} takes ${amount} mail now: ${cause?.text || 'no reply'}`
 }
 
 export function restrictionOf(

@@ -27,7 +27,7 @@ type StarvedSites = {
   /** Whether its session was cut and it has not greeted since. */
   isCut(site: string): boolean
   /** The site has greeted: forgets its cuts. */
-  forgive(site: string): void
+  forgetCuts(site: string): void
   stop(): void
 }
 
@@ -72,7 +72,7 @@ export function createStarvedSites(deps: StarvedSitesDeps): StarvedSites {
     const lacking = sites.filter(({ sharers }) => sharers !== undefined)
     for (const [sharers, some] of Map.groupBy(lacking, (one) => one.sharers)) {
       const first = some.reduce((best, one) => (compare(one, best) < 0 ? one : best))
-      if (sharers !== undefined) makeRoom(first.site, sharers, some.length)
+      if (sharers !== undefined) reclaimFor(first.site, sharers, some.length)
     }
     if (starved.size > 0 && !isStopped) timer ??= setTimeout(serveAgain, CHECK_EVERY_MS).unref()
   }
@@ -94,7 +94,7 @@ export function createStarvedSites(deps: StarvedSitesDeps): StarvedSites {
   }
 
   /** Makes others give up connections for `name`, the first of `count` sites that lack the same. */
-  function makeRoom(name: string, sharers: ReadonlySet<string>, count: number): void {
+  function reclaimFor(name: string, sharers: ReadonlySet<string>, count: number): void {
     const at = now()
     const holding = allocations.sites().filter((other) => sharers.has(other))
     const isOnItsWay = (other: string) =>
@@ -108,7 +108,7 @@ export function createStarvedSites(deps: StarvedSitesDeps): StarvedSites {
       now: at,
     }
     for (const { site, connections, isCut } of chooseReclaim(holders, starving, count))
-      takeBack(site, connections, isCut)
+      reclaim(site, connections, isCut)
   }
 
   function holderOf(name: string, addresses: readonly string[]): Holder {
@@ -124,7 +124,7 @@ export function createStarvedSites(deps: StarvedSitesDeps): StarvedSites {
     }
   }
 
-  function takeBack(name: string, connections: number, isCut: boolean): void {
+  function reclaim(name: string, connections: number, isCut: boolean): void {
     deps.lower(name, connections)
     queueOf(name).loweredAt = now()
     if (!isCut) return
@@ -144,7 +144,7 @@ export function createStarvedSites(deps: StarvedSitesDeps): StarvedSites {
       return [...starved].flatMap(([name, since]) => (since < before ? name : []))
     },
     isCut: (site) => cuts.has(site),
-    forgive: (site) => cuts.delete(site),
+    forgetCuts: (site) => cuts.delete(site),
     stop() {
       isStopped = true
       clearTimeout(timer)

@@ -27,7 +27,7 @@ import {
 import type { KnownReplies } from './reply-parser.ts'
 import { DEFAULT_TIMEOUTS, type Timeouts } from './timeouts.ts'
 import { createTransactions, type SendInput, type SendResult } from './transaction.ts'
-import { type Answer, connectWire, type Wire } from './wire.ts'
+import { connectWire, type ReplyResult, type Wire } from './wire.ts'
 import { cutFailure } from './wire-failure.ts'
 
 export type SessionOptions = {
@@ -150,33 +150,33 @@ async function greet({ wire, log, now, timeouts, options }: Opening): Promise<Tr
   options.cutSignal?.addEventListener('abort', cut)
   const [greeting] = await wire.expect([timeouts.greeting])
   options.cutSignal?.removeEventListener('abort', cut)
-  log.recordAnswer('greeting', greeting, since)
+  log.recordReply('greeting', greeting, since)
   if (greeting.reply !== null) options.onGreeted?.()
   return refusalOf('greeting', greeting) ?? loopOf(greeting, options)
 }
 
 /** Sends EHLO, then HELO if the server does not support EHLO. */
 async function sayHello(opening: Opening): Promise<Trouble | null> {
-  const answer = await ask(opening, 'ehlo', `EHLO ${opening.options.ehloName}`)
-  if (answer.reply !== null && answer.reply.code >= 500) {
+  const result = await ask(opening, 'ehlo', `EHLO ${opening.options.ehloName}`)
+  if (result.reply !== null && result.reply.code >= 500) {
     opening.capabilities = NO_CAPABILITIES
     const helo = await ask(opening, 'ehlo', `HELO ${opening.options.ehloName}`)
     return refusalOf('ehlo', helo) ?? loopOf(helo, opening.options)
   }
-  const trouble = refusalOf('ehlo', answer) ?? loopOf(answer, opening.options)
-  if (trouble === null) opening.capabilities = parseCapabilities(answer.reply?.lines ?? [])
+  const trouble = refusalOf('ehlo', result) ?? loopOf(result, opening.options)
+  if (trouble === null) opening.capabilities = parseCapabilities(result.reply?.lines ?? [])
   return trouble
 }
 
 /** If the server refuses STARTTLS after all, the session continues without TLS. */
 async function startTls(opening: Opening): Promise<Trouble | null> {
   const { wire, log, options, timeouts } = opening
-  const answer = await ask(opening, 'starttls', 'STARTTLS')
-  if (answer.failure !== null) return { kind: 'failure', error: answer.failure.text }
-  if (answer.reply.code === 421) {
-    return { kind: 'reply', step: 'starttls', reply: answer.reply.stored }
+  const result = await ask(opening, 'starttls', 'STARTTLS')
+  if (result.failure !== null) return { kind: 'failure', error: result.failure.text }
+  if (result.reply.code === 421) {
+    return { kind: 'reply', step: 'starttls', reply: result.reply.stored }
   }
-  if (answer.reply.code !== 220) return null
+  if (result.reply.code !== 220) return null
   const since = opening.now()
   log.begin('starttls', since)
   const { host: servername, secureContext } = options
@@ -195,26 +195,30 @@ async function ask(
   { wire, log, now, timeouts }: Opening,
   step: 'ehlo' | 'starttls',
   command: string,
-): Promise<Answer> {
+): Promise<ReplyResult> {
   const since = now()
   log.begin(step, since)
-  const answers = wire.expect([timeouts.command])
+  const replies = wire.expect([timeouts.command])
   wire.write(`${command}\r\n`)
-  const [answer] = await answers
-  log.recordAnswer(step, answer, since)
-  return answer
+  const [result] = await replies
+  log.recordReply(step, result, since)
+  return result
 }
 
-function refusalOf(step: Exclude<StepName, 'dns'>, { reply, failure }: Answer): Trouble | null {
+function refusalOf(
+  step: Exclude<StepName, 'dns'>,
+  { reply, failure }: ReplyResult,
+): Trouble | null {
   if (failure !== null) {
     return { kind: 'failure', error: failure.text, isCut: failure.kind === 'cut' }
   }
   if (reply.code < 300) return null
-  if (reply.code < 400) return { kind: 'failure', error: `${reply.code} is no answer to ${step}` }
+  if (reply.code < 400)
+    return { kind: 'failure', error: `${reply.code} is not a valid reply to ${step}` }
   return { kind: 'reply', step, reply: reply.stored }
 }
 
-function loopOf({ reply }: Answer, { ownName }: SessionOptions): Trouble | null {
+function loopOf({ reply }: ReplyResult, { ownName }: SessionOptions): Trouble | null {
   if (!ownName || reply === null) return null
   if (namedHost(reply.lines[0] ?? '') !== namedHost(ownName)) return null
   return { kind: 'loop', reply: reply.stored }
@@ -260,9 +264,9 @@ function createSession(opening: Opening): Session {
 
   async function quit(): Promise<void> {
     if (wire.failure() === null && !transactions.isBusy()) {
-      const answers = wire.expect([timeouts.quit])
+      const replies = wire.expect([timeouts.quit])
       wire.write('QUIT\r\n')
-      await answers
+      await replies
     }
     wire.end()
   }

@@ -327,9 +327,9 @@ function outcomeOfSteps(
     const { step: stage, reply } = decisive
     return outcomeOfReply(context, { stage, reply }, 'relayed')
   }
-  smarthost.fail(error ?? 'the server gave no answer to the message')
+  smarthost.fail(error ?? 'the server did not reply to the message')
   const isMaybeDelivered = smarthost.transcript.isMessageSent() && decisive?.reply === undefined
-  return outcomeOfFailure(context, { error: error ?? 'no answer to the message', isMaybeDelivered })
+  return outcomeOfFailure(context, { error: error ?? 'no reply to the message', isMaybeDelivered })
 }
 
 function isRelayed({ reply }: AttemptOutcome['steps'][number], error: string | null): boolean {

@@ -29,7 +29,7 @@ import {
   refuseLocally,
 } from './commands.ts'
 import type { Timeouts } from './timeouts.ts'
-import type { Answer, Wire } from './wire.ts'
+import type { ReplyResult, Wire } from './wire.ts'
 import type { WireFailure } from './wire-failure.ts'
 
 export type SendInput = Envelope & {
@@ -83,7 +83,7 @@ type Exchange = {
 type EnvelopeEnd = { outcome: AttemptOutcome; isStale: boolean; needsReset: boolean }
 
 type EnvelopeStep = 'mail' | 'rcpt' | 'data'
-type Answers = Record<EnvelopeStep, Answer>
+type EnvelopeReplies = Record<EnvelopeStep, ReplyResult>
 
 const ENVELOPE_STEPS: readonly EnvelopeStep[] = ['mail', 'rcpt', 'data']
 
@@ -141,12 +141,12 @@ async function sendMessage(current: Exchange): Promise<AttemptOutcome> {
   const { wire, timeouts, context } = current
   const since = current.now()
   context.log.begin('message', since)
-  const answers = wire.expect([timeouts.message])
+  const replies = wire.expect([timeouts.message])
   const writing = startWriting(current)
-  const [answer] = await answers
+  const [result] = await replies
   writing.stop()
-  context.log.recordAnswer('message', answer, since)
-  const { reply, failure } = answer
+  context.log.recordReply('message', result, since)
+  const { reply, failure } = result
   if (failure !== null) {
     const error = `${failure.text} (message)`
     const isMaybeDelivered = writing.isComplete() && wire.isFlushed()
@@ -158,7 +158,7 @@ async function sendMessage(current: Exchange): Promise<AttemptOutcome> {
     return outcomeOfReply(context, { stage: 'message', reply: reply.stored })
   }
   wire.end()
-  const error = `${reply.code} is no answer to the message`
+  const error = `${reply.code} is not a valid reply to the message`
   return outcomeOfFailure(context, { error, reply: reply.stored })
 }
 
@@ -208,29 +208,29 @@ async function sendPipelined(current: Exchange): Promise<EnvelopeEnd | null> {
     if (next !== undefined) log.begin(next)
   }
   if (!current.needsReset) {
-    const answers = wire.expect(limits, beginNext)
+    const replies = wire.expect(limits, beginNext)
     wire.write(commands)
-    return readAnswers(current, await answers, since)
+    return readReplies(current, await replies, since)
   }
   const all = wire.expect([timeouts.command, ...limits], (count) => beginNext(count - 1))
   wire.write(`RSET\r\n${commands}`)
-  const [reset, ...answers] = await all
-  return reset.reply?.code === 250 ? readAnswers(current, answers, reset.at) : resetRefused(current)
+  const [reset, ...replies] = await all
+  return reset.reply?.code === 250 ? readReplies(current, replies, reset.at) : resetRefused(current)
 }
 
-async function readAnswers(
+async function readReplies(
   current: Exchange,
-  [mail, rcpt, data]: readonly [Answer, Answer, Answer],
+  [mail, rcpt, data]: readonly [ReplyResult, ReplyResult, ReplyResult],
   since: number,
 ): Promise<EnvelopeEnd | null> {
   const { log } = current.context
-  log.recordAnswer('mail', mail, since)
+  log.recordReply('mail', mail, since)
   if (mail.failure !== null) return lost(current, mail.failure, 'mail')
-  log.recordAnswer('rcpt', rcpt, mail.at)
-  log.recordAnswer('data', data, rcpt.at)
-  const answers = { mail, rcpt, data }
-  const end = firstRefusal(current, answers)
-  if (end !== null) await endEmptyMessage(current, answers)
+  log.recordReply('rcpt', rcpt, mail.at)
+  log.recordReply('data', data, rcpt.at)
+  const replies = { mail, rcpt, data }
+  const end = firstRefusal(current, replies)
+  if (end !== null) await endEmptyMessage(current, replies)
   return end
 }
 
@@ -253,37 +253,44 @@ function mailLine({ envelope, needs, capabilities }: Exchange): string {
   return mailCommand(envelope, needs, capabilities)
 }
 
-async function ask(current: Exchange, step: EnvelopeStep, command: string): Promise<Answer> {
+async function ask(current: Exchange, step: EnvelopeStep, command: string): Promise<ReplyResult> {
   const { wire, context, timeouts } = current
   const since = current.now()
   context.log.begin(step, since)
-  const answers = wire.expect([timeouts[step]])
+  const replies = wire.expect([timeouts[step]])
   wire.write(`${command}\r\n`)
-  const [answer] = await answers
-  context.log.recordAnswer(step, answer, since)
-  return answer
+  const [result] = await replies
+  context.log.recordReply(step, result, since)
+  return result
 }
 
-function firstRefusal(current: Exchange, { mail, rcpt, data }: Answers): EnvelopeEnd | null {
+function firstRefusal(
+  current: Exchange,
+  { mail, rcpt, data }: EnvelopeReplies,
+): EnvelopeEnd | null {
   if (!isAccepted(mail)) return refused(current, 'mail', mail)
   if (!isAccepted(rcpt)) return refused(current, 'rcpt', rcpt)
   return data.reply?.code === 354 ? null : refused(current, 'data', data)
 }
 
-function isAccepted({ reply }: Answer): boolean {
+function isAccepted({ reply }: ReplyResult): boolean {
   return reply !== null && reply.code < 300
 }
 
-async function endEmptyMessage({ wire, timeouts }: Exchange, { rcpt, data }: Answers) {
+async function endEmptyMessage({ wire, timeouts }: Exchange, { rcpt, data }: EnvelopeReplies) {
   if (wire.failure() !== null || data.reply?.code !== 354) return
   // If the recipient was accepted and the sender refused, the dot would deliver an empty message.
   if (isAccepted(rcpt)) return wire.end()
-  const answers = wire.expect([timeouts.message])
+  const replies = wire.expect([timeouts.message])
   wire.write('.\r\n')
-  await answers
+  await replies
 }
 
-function refused(current: Exchange, step: EnvelopeStep, { reply, failure }: Answer): EnvelopeEnd {
+function refused(
+  current: Exchange,
+  step: EnvelopeStep,
+  { reply, failure }: ReplyResult,
+): EnvelopeEnd {
   if (failure !== null) return lost(current, failure, step)
   if (reply.code < 400) return desynchronised(current, step, reply.stored)
   const outcome = outcomeOfReply(current.context, { stage: step, reply: reply.stored })
@@ -294,7 +301,7 @@ function refused(current: Exchange, step: EnvelopeStep, { reply, failure }: Answ
 
 function desynchronised(current: Exchange, step: EnvelopeStep, reply: Reply): EnvelopeEnd {
   current.wire.end()
-  const error = `${reply.code} is no answer to ${step.toUpperCase()}`
+  const error = `${reply.code} is not a valid reply to ${step.toUpperCase()}`
   const outcome = outcomeOfFailure(current.context, { error, reply })
   return { outcome, isStale: false, needsReset: false }
 }

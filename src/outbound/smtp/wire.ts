@@ -17,7 +17,7 @@ import { startTls, tlsText, type UpgradeOptions } from './tls.ts'
 import { cutFailure, networkFailure, timedOut, type WireFailure } from './wire-failure.ts'
 
 /** A reply or the failure in its place. `at`: when it came, epoch ms. */
-export type Answer =
+export type ReplyResult =
   | { reply: ServerReply; failure: null; at: number }
   | { reply: null; failure: WireFailure; at: number }
 
@@ -30,7 +30,7 @@ export type Wire = {
   expect<const L extends readonly number[]>(
     limitsMs: L,
     onReply?: (count: number) => void,
-  ): Promise<{ [K in keyof L]: Answer }>
+  ): Promise<{ [K in keyof L]: ReplyResult }>
   /** Starts the limit of the current reply again, with this value. */
   restartLimit(limitMs: number): void
   /** One character is one octet. `onFlushed` is called when they are written, never after a failure. */
@@ -60,9 +60,9 @@ type WireOptions = {
 
 type Waiter = {
   limitsMs: readonly number[]
-  answers: Answer[]
+  results: ReplyResult[]
   onReply: ((count: number) => void) | undefined
-  resolve: (answers: Answer[]) => void
+  resolve: (results: ReplyResult[]) => void
 }
 
 /** A socket that reads into one buffer and passes the octets on at once. */
@@ -154,13 +154,13 @@ function createWire(connection: ReadableSocket, { now, knownReplies }: WireOptio
       end(unexpected(reply))
       return
     }
-    const { answers, limitsMs, resolve } = waiter
-    answers.push({ reply, failure: null, at: now() })
-    waiter.onReply?.(answers.length)
-    replyLimit.set(limitsMs[answers.length] ?? null)
-    if (answers.length === limitsMs.length) {
+    const { results, limitsMs, resolve } = waiter
+    results.push({ reply, failure: null, at: now() })
+    waiter.onReply?.(results.length)
+    replyLimit.set(limitsMs[results.length] ?? null)
+    if (results.length === limitsMs.length) {
       waiter = null
-      resolve(answers)
+      resolve(results)
     }
     if (reply.code === 421) end({ kind: 'closed', text: 'the server closed the channel (421)' })
   }
@@ -184,12 +184,12 @@ function createWire(connection: ReadableSocket, { now, knownReplies }: WireOptio
     deadline.stop()
     socket.destroy()
     if (waiter === null) return
-    const { answers, limitsMs, resolve } = waiter
+    const { results, limitsMs, resolve } = waiter
     waiter = null
-    resolve([...answers, ...failures(reason, limitsMs.length - answers.length)])
+    resolve([...results, ...failures(reason, limitsMs.length - results.length)])
   }
 
-  function failures(reason: WireFailure, count: number): Answer[] {
+  function failures(reason: WireFailure, count: number): ReplyResult[] {
     return Array.from({ length: count }, () => ({ reply: null, failure: reason, at: now() }))
   }
 
@@ -198,13 +198,13 @@ function createWire(connection: ReadableSocket, { now, knownReplies }: WireOptio
     onReply?: (count: number) => void,
   ) {
     if (waiter !== null) throw new TypeError('Another call waits for replies already.')
-    // As many answers as there are limits.
-    type Answers = { [K in keyof L]: Answer }
-    if (failure !== null) return Promise.resolve(failures(failure, limitsMs.length) as Answers)
+    // As many results as there are limits.
+    type Replies = { [K in keyof L]: ReplyResult }
+    if (failure !== null) return Promise.resolve(failures(failure, limitsMs.length) as Replies)
     replyLimit.set(limitsMs[0] ?? null)
-    return new Promise<Answer[]>((resolve) => {
-      waiter = { limitsMs, answers: [], onReply, resolve }
-    }) as Promise<Answers>
+    return new Promise<ReplyResult[]>((resolve) => {
+      waiter = { limitsMs, results: [], onReply, resolve }
+    }) as Promise<Replies>
   }
 
   function restartLimit(limitMs: number): void {
@@ -227,7 +227,7 @@ function createWire(connection: ReadableSocket, { now, knownReplies }: WireOptio
   async function upgrade(options: UpgradeOptions): Promise<WireFailure | null> {
     if (failure !== null) return failure
     if (parser.hasPartial()) {
-      end({ kind: 'protocol', text: 'the server sent data after its answer to STARTTLS' })
+      end({ kind: 'protocol', text: 'the server sent data after its reply to STARTTLS' })
       return failure
     }
     detach()

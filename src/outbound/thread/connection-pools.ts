@@ -17,7 +17,7 @@ import type { Tried, TryInput } from './try-task.ts'
 
 type PoolDeps = {
   tryTask(input: TryInput): Promise<Tried>
-  report(result: TaskResult): void
+  finished(result: TaskResult): void
   /** Called when a lower allocation has taken effect. */
   allocated(site: string, connections: number): void
   /** Called at the first greeting, once as long as the site has connections. */
@@ -216,7 +216,7 @@ async function runTasks(context: Context, runner: Runner): Promise<void> {
     context.running.set(task.task, current)
     const tried = await deps.tryTask({ pool: state.pool, task, session, current })
     session = tried.session
-    deps.report(tried.result)
+    deps.finished(tried.result)
     endTask(context, task)
     if (session !== null && session.sendCount >= state.pool.messagesPerConnection) {
       await close(session)
@@ -291,7 +291,8 @@ function closeExcess(context: Context, site: SiteState): void {
 
 function putBackWaiting(context: Context, site: SiteState): void {
   for (const state of site.pools.values())
-    for (const { task } of state.waiting.takeAll()) context.deps.report({ task, kind: 'put back' })
+    for (const { task } of state.waiting.takeAll())
+      context.deps.finished({ task, kind: 'put back' })
 }
 
 function forgetSite(context: Context, site: SiteState): void {

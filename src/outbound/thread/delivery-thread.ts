@@ -53,7 +53,7 @@ function main(settings: ThreadSettings): void {
   }
   const pools = createConnectionPools({
     tryTask: tryTask.bind(null, tryDeps),
-    report: (result) => results.add(isCut ? afterCut(result) : result),
+    finished: (result) => results.add(isCut ? afterCut(result) : result),
     allocated: (site, connections) => post({ type: 'allocated', site, connections }),
     greeted: (site) => post({ type: 'greeted', site }),
     warn: (text) => post({ type: 'warning', text }),

@@ -66,9 +66,9 @@ const NO_HOSTS: readonly string[] = []
 export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
   const bytes = deps.contentBytes(input.task)
   // Several tasks may wake up at the same time.
-  for (let wait = deps.held.waitForRoom(bytes); wait !== null; ) {
+  for (let wait = deps.held.waitForSpace(bytes); wait !== null; ) {
     await wait
-    wait = deps.held.waitForRoom(bytes)
+    wait = deps.held.waitForSpace(bytes)
   }
   const beganAt = deps.now()
   const { pool, task, session, current } = input
@@ -112,7 +112,7 @@ async function deliver(deps: TryDeps, progress: Progress): Promise<AttemptOutcom
     if (progress.sessionCount >= MAX_SESSIONS) break
     const outcome = await tryTarget(deps, progress, target)
     if (progress.cut !== null) return last && finish(deps, progress, last)
-    last = moreHopeful(last, outcome)
+    last = moreDecisive(last, outcome)
     if (!isOpenForOthers(outcome, progress)) return finish(deps, progress, outcome)
   }
   return finish(deps, progress, last ?? unreachable())
@@ -204,7 +204,7 @@ function isOpenForOthers(outcome: AttemptOutcome, { session }: Progress): boolea
 }
 
 /** Returns the failure that counts: a deferral before a bounce, else the later one. */
-function moreHopeful(before: AttemptOutcome | null, after: AttemptOutcome): AttemptOutcome {
+function moreDecisive(before: AttemptOutcome | null, after: AttemptOutcome): AttemptOutcome {
   if (before === null) return after
   return before.result === 'deferred' && after.result === 'bounced' ? before : after
 }

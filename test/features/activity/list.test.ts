@@ -29,7 +29,7 @@ async function send(
   const ended = Promise.withResolvers<void>()
   sender.core.outbound.deliver = ([task]) => {
     if (task === undefined) return
-    delivery.report([attempted(task, kind)])
+    delivery.finished([attempted(task, kind)])
     void delivery.settled(5_000).then(ended.resolve)
   }
   const queue = startQueue(sender.core, delivery)

@@ -74,7 +74,7 @@ export async function openBounces(
     await all.promise
     const order = new Map(to.map((text, index) => [text, index]))
     tasks.sort((left, right) => place(order, left) - place(order, right))
-    delivery.report(
+    delivery.finished(
       tasks.map((task, index) => {
         const { kind, change } = typeof how === 'function' ? how(index) : how
         return attempted(task, kind, change)

@@ -6,7 +6,7 @@ import {
   type Processing,
   startProcessing,
 } from '../../../src/features/receiving/process/process.ts'
-import { type ReaderPool, startReader } from '../../../src/inbound/reader.ts'
+import { type InboundReader, startInboundReader } from '../../../src/inbound/inbound-reader.ts'
 import { silentLog } from '../../../src/log.ts'
 import {
   createReturnPathLocalPart,
@@ -140,26 +140,26 @@ export async function openReceiver(t: TestContext, options: Options = {}): Promi
 
 function startOwnReader(t: TestContext): MessageReader {
   const settings = { dnsServers: ['127.0.0.1:9'], hostname: 'mx.example.test' }
-  const reader = startReader({ settings, log: silentLog() })
+  const reader = startInboundReader({ settings, log: silentLog() })
   t.after(() => reader.stop())
   return reader
 }
 
 /** One reader for a test file, and the DNS server that it asks. */
 export function shareReader(): { reader: MessageReader; dns(): FakeDns } {
-  let shared: ReaderPool | undefined
+  let shared: InboundReader | undefined
   let dns: FakeDns | undefined
   before(async () => {
     dns = await startDnsServer()
     const settings = { dnsServers: [dns.address], hostname: 'mx.example.test' }
-    shared = startReader({ settings, log: silentLog() })
+    shared = startInboundReader({ settings, log: silentLog() })
   })
   after(async () => {
     await shared?.stop()
     await dns?.stop()
   })
   return {
-    reader: { read: (...args) => (shared as ReaderPool).read(...args) },
+    reader: { read: (...args) => (shared as InboundReader).read(...args) },
     dns: () => dns as FakeDns,
   }
 }

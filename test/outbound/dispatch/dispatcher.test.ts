@@ -21,7 +21,7 @@ function open(t: TestContext, maxThreads: number) {
     queues: createSiteQueues(() => 1_000),
     maxConnectionsPerSite: 10,
     connectionsOf: () => 1,
-    standingOf: () => 'answered',
+    standingOf: () => 'replied',
     done: (results) => void finished.push(results),
     createThreads: fakes.createThreads,
   })

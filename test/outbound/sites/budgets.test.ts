@@ -6,7 +6,7 @@ const facts = (change: Partial<SiteFacts> = {}): SiteFacts => ({
   addresses: [],
   projectId: null,
   hasGreeted: true,
-  standing: 'answered',
+  standing: 'replied',
   ...change,
 })
 
@@ -19,7 +19,7 @@ function fill(
 ) {
   let count = 0
   budgets.update(site, own, 0)
-  while (count < wanted && budgets.room(site) > 0) budgets.update(site, own, ++count)
+  while (count < wanted && budgets.capacity(site) > 0) budgets.update(site, own, ++count)
   return count
 }
 
@@ -64,14 +64,14 @@ test('a greeting makes room for the next site', () => {
   assert.equal(fill(budgets, 'b', unknown), 0)
   assert.deepEqual([...(budgets.sharers('b') ?? [])], ['a', 'b'])
   budgets.update('a', { ...unknown, hasGreeted: true }, 2)
-  assert.equal(budgets.room('b'), 2)
+  assert.equal(budgets.capacity('b'), 2)
 })
 
 test('sites that never answered leave a quarter to those that have', () => {
   const budgets = createBudgets({ maxConnections: 40, maxPerSite: 10 })
   const greeted = facts({ standing: 'new' })
   assert.equal(sum(sites.map((site) => fill(budgets, site, greeted, 1))), 30)
-  assert.equal(fill(budgets, 'answered', facts()), 10)
+  assert.equal(fill(budgets, 'replied', facts()), 10)
 })
 
 test('a project has three times as many connections as it leaves free', () => {

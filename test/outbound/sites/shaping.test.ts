@@ -19,40 +19,41 @@ function setUp({ maxConnectionsPerSite = 10, random = () => 0.5 }: Options = {})
   const accept = (count: number, durationMs = 10) => {
     for (let at = 0; at < count; at++) shaping.record(SITE, { kind: 'accepted', durationMs })
   }
-  const answer = (action: SiteAction) =>
-    shaping.record(SITE, { kind: 'answered', durationMs: 10, action })
+  const reply = (action: SiteAction) =>
+    shaping.record(SITE, { kind: 'replied', durationMs: 10, action })
   const fail = (count: number) => {
     let isBlocked = false
     for (let at = 0; at < count; at++) isBlocked = shaping.record(SITE, { kind: 'unreachable' })
     return isBlocked
   }
-  const room = (outstanding = 0, isUrgent = false) => shaping.room(SITE, { outstanding, isUrgent })
-  return { shaping, clock, accept, answer, fail, room }
+  const capacity = (outstanding = 0, isUrgent = false) =>
+    shaping.capacity(SITE, { outstanding, isUrgent })
+  return { shaping, clock, accept, reply, fail, capacity }
 }
 
 test('a site that has accepted nothing yet gets only a few messages', () => {
-  const { room, accept } = setUp()
-  assert.equal(room(), 5)
-  assert.equal(room(5), 0)
+  const { capacity, accept } = setUp()
+  assert.equal(capacity(), 5)
+  assert.equal(capacity(5), 0)
   accept(1)
-  assert.equal(room(), 200)
+  assert.equal(capacity(), 200)
 })
 
 test('the number of messages that may wait follows from the time a message takes', () => {
-  const { room, accept } = setUp()
+  const { capacity, accept } = setUp()
   accept(100, 100)
-  assert.equal(room(), 100)
+  assert.equal(capacity(), 100)
   accept(200, 30_000)
-  assert.equal(room(), 20)
+  assert.equal(capacity(), 20)
 })
 
 test('urgent mail has a reserve, but no way around a pause', () => {
-  const { room, accept, fail } = setUp()
+  const { capacity, accept, fail } = setUp()
   accept(1)
-  assert.equal(room(200), 0)
-  assert.equal(room(200, true), 50)
+  assert.equal(capacity(200), 0)
+  assert.equal(capacity(200, true), 50)
   fail(5)
-  assert.equal(room(0, true), 0)
+  assert.equal(capacity(0, true), 0)
 })
 
 test('connections start at a safe number for the provider and grow with success up to the limit', () => {
@@ -71,65 +72,65 @@ test('connections start at a safe number for the provider and grow with success 
 })
 
 test('a reply to slow down halves the connections, at most once in a few seconds', () => {
-  const { shaping, clock, answer } = setUp()
-  for (let at = 0; at < 10; at++) answer('slow')
+  const { shaping, clock, reply } = setUp()
+  for (let at = 0; at < 10; at++) reply('slow')
   assert.equal(shaping.connections(SITE), 5)
   clock.at += 6_000
-  answer('slow')
+  reply('slow')
   assert.equal(shaping.connections(SITE), 2)
-  answer('none')
-  answer('reconnect')
+  reply('none')
+  reply('reconnect')
   assert.equal(shaping.connections(SITE), 2)
   assert.equal(shaping.blockedUntil(SITE), 0)
 })
 
 test('throttling leaves one connection and ten messages a minute for about an hour', () => {
-  const { shaping, clock, accept, answer, room } = setUp()
+  const { shaping, clock, accept, reply, capacity } = setUp()
   accept(1)
-  answer('throttle')
+  reply('throttle')
   assert.equal(shaping.connections(SITE), 1)
-  assert.equal(room(), 0)
+  assert.equal(capacity(), 0)
   assert.equal(shaping.blockedUntil(SITE), clock.at + 6_000)
   let sent = 0
   for (const until = clock.at + 10 * MINUTE; clock.at < until; clock.at += 1_000) {
-    const count = room()
+    const count = capacity()
     shaping.take(SITE, count)
     sent += count
   }
   assert.equal(sent, 99)
   clock.at += 80 * MINUTE
   assert.equal(shaping.blockedUntil(SITE), 0)
-  assert.equal(room(), 20)
+  assert.equal(capacity(), 20)
 })
 
 test('throttling counts directly after a reply to slow down', () => {
-  const { shaping, answer, accept } = setUp()
+  const { shaping, reply, accept } = setUp()
   accept(1)
-  answer('slow')
-  assert.equal(answer('throttle'), true)
+  reply('slow')
+  assert.equal(reply('throttle'), true)
   assert.equal(shaping.connections(SITE), 1)
 })
 
 test('repeated throttling leaves one message a minute', () => {
-  const { shaping, clock, answer, room } = setUp()
-  answer('throttle')
-  answer('throttle')
+  const { shaping, clock, reply, capacity } = setUp()
+  reply('throttle')
+  reply('throttle')
   clock.at += MINUTE
-  answer('throttle')
+  reply('throttle')
   assert.equal(shaping.blockedUntil(SITE), clock.at + MINUTE)
   clock.at += MINUTE
-  assert.equal(room(), 1)
+  assert.equal(capacity(), 1)
 })
 
 test('a site that refuses all our mail is blocked for hours', () => {
-  const { shaping, clock, answer } = setUp()
-  assert.equal(answer('suspend'), true)
+  const { shaping, clock, reply } = setUp()
+  assert.equal(reply('suspend'), true)
   assert.ok(shaping.blockedUntil(SITE) >= clock.at + 3 * 60 * MINUTE)
-  assert.equal(answer('suspend'), false)
+  assert.equal(reply('suspend'), false)
 })
 
 test('a dead site pauses longer each time and is probed by one message', () => {
-  const { shaping, clock, fail, room } = setUp()
+  const { shaping, clock, fail, capacity } = setUp()
   assert.equal(fail(4), false)
   assert.equal(shaping.blockedUntil(SITE), 0)
   assert.equal(fail(1), true)
@@ -137,10 +138,10 @@ test('a dead site pauses longer each time and is probed by one message', () => {
   for (let at = 0; at < 8; at++) {
     const until = shaping.blockedUntil(SITE)
     pauses.push((until - clock.at) / MINUTE)
-    assert.equal(room(), 0)
+    assert.equal(capacity(), 0)
     clock.at = until
-    assert.equal(room(), 1)
-    assert.equal(room(1), 0)
+    assert.equal(capacity(), 1)
+    assert.equal(capacity(1), 0)
     assert.equal(fail(1), true)
   }
   assert.deepEqual(pauses, [1, 2, 4, 8, 16, 30, 30, 30])
@@ -164,13 +165,13 @@ test('attempts that began before the pause do not lengthen it', () => {
 })
 
 test('a site that works again starts with two connections', () => {
-  const { shaping, clock, accept, fail, room } = setUp()
+  const { shaping, clock, accept, fail, capacity } = setUp()
   accept(1)
   fail(5)
   clock.at = shaping.blockedUntil(SITE)
   accept(1)
   assert.equal(shaping.connections(SITE), 2)
-  assert.equal(room(), 40)
+  assert.equal(capacity(), 40)
   accept(40)
   assert.equal(shaping.connections(SITE), 3)
   fail(4)
@@ -178,9 +179,9 @@ test('a site that works again starts with two connections', () => {
 })
 
 test('a reply of any kind resets the count of failed connections', () => {
-  const { shaping, fail, answer } = setUp()
+  const { shaping, fail, reply } = setUp()
   fail(4)
-  answer('none')
+  reply('none')
   fail(4)
   assert.equal(shaping.blockedUntil(SITE), 0)
 })
@@ -189,35 +190,35 @@ test('one site does not change another', () => {
   const { shaping, fail } = setUp()
   fail(5)
   assert.equal(shaping.blockedUntil('other.com'), 0)
-  assert.equal(shaping.room('other.com', { outstanding: 0, isUrgent: false }), 5)
+  assert.equal(shaping.capacity('other.com', { outstanding: 0, isUrgent: false }), 5)
 })
 
 test('one refusal of our address takes half of the connections, and no rate', () => {
-  const { shaping, answer, accept, room } = setUp()
+  const { shaping, reply, accept, capacity } = setUp()
   accept(1)
-  assert.equal(answer('block'), false)
+  assert.equal(reply('block'), false)
   assert.equal(shaping.blockedUntil(SITE), 0)
   assert.equal(shaping.connections(SITE), 5)
   assert.equal(shaping.restriction(SITE).messagesPerMinute, null)
-  assert.equal(room(), 100)
+  assert.equal(capacity(), 100)
 })
 
 test('the third refusal of our address among the last 20 answers restricts the site', () => {
-  const { shaping, answer, accept } = setUp()
-  answer('block')
+  const { shaping, reply, accept } = setUp()
+  reply('block')
   accept(9)
-  answer('block')
+  reply('block')
   accept(8)
   assert.equal(shaping.restriction(SITE).messagesPerMinute, null)
-  assert.equal(answer('block'), true)
+  assert.equal(reply('block'), true)
   assert.equal(shaping.connections(SITE), 1)
   assert.equal(shaping.restriction(SITE).messagesPerMinute, 10)
 })
 
 test('refusals of our address that lie far apart never restrict a site', () => {
-  const { shaping, answer, accept } = setUp()
+  const { shaping, reply, accept } = setUp()
   for (let at = 0; at < 10; at++) {
-    assert.equal(answer('block'), false)
+    assert.equal(reply('block'), false)
     accept(9)
   }
   assert.equal(shaping.restriction(SITE).messagesPerMinute, null)

@@ -8,21 +8,22 @@ test('a backlog of one project leaves a quarter of the room to others', () => {
   const queues = createSiteQueues(() => 0)
   const take = (projectId: string) => {
     let count = 0
-    for (; queues.roomOf(projectId, 1_000) > 0; count++) queues.enterResolving(resolving(projectId))
+    for (; queues.projectCapacity(projectId, 1_000) > 0; count++)
+      queues.enterResolving(resolving(projectId))
     return count
   }
   assert.equal(take('bulk'), 750)
   assert.ok(take('second') > 100)
-  assert.ok(queues.roomOf('third', 1_000) > 10)
-  assert.equal(queues.roomOf('bulk', 1_000), 0)
+  assert.ok(queues.projectCapacity('third', 1_000) > 10)
+  assert.equal(queues.projectCapacity('bulk', 1_000), 0)
   queues.leaveResolving(resolving('bulk'))
   assert.equal(queues.count('a.test'), queues.total())
 })
 
 test('the whole capacity of a site may be used at once', () => {
   const queues = createSiteQueues(() => 0)
-  const room = queues.roomOf('p', 1_000)
+  const room = queues.projectCapacity('p', 1_000)
   assert.equal(room, 750)
   for (let at = 0; at < room; at++) queues.enterResolving(resolving('p'))
-  assert.equal(queues.roomOf('p', 1_000), 0)
+  assert.equal(queues.projectCapacity('p', 1_000), 0)
 })

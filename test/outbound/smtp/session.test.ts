@@ -225,7 +225,7 @@ test('hostile greetings and EHLO replies end the session', async (t) => {
     ['250-a\r\n251 b\r\n', /different codes/],
     ['250 a\r\n250 b\r\n', /without a command/],
     ['GARBAGE\r\n', /not an SMTP reply/],
-    ['354 go on\r\n', /no answer/],
+    ['354 go on\r\n', /not a valid reply/],
   ]
   for (const stage of ['CONNECT', 'EHLO']) {
     for (const [bytes, error] of attacks) {

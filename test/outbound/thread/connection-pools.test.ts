@@ -56,7 +56,7 @@ function setUp() {
 
   const pools = createConnectionPools({
     tryTask,
-    report: (result) => results.push(result),
+    finished: (result) => results.push(result),
     allocated: (site, connections) => allocated.push([site, connections]),
     greeted: (site) => greeted.push(site),
     warn: (text) => assert.fail(text),

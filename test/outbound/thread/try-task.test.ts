@@ -327,7 +327,7 @@ test('an unexpected error of our own defers the message and releases its memory'
   const { outcome, session } = await attempt(pool, { deps: { findFamilies, held } })
   assert.deepEqual([outcome.result, outcome.error], ['deferred', 'no list of interfaces'])
   assert.equal(session, null)
-  assert.equal(held.waitForRoom(1e6), null)
+  assert.equal(held.waitForSpace(1e6), null)
 })
 
 test('tasks that wait for memory go on while there is some', async () => {
@@ -335,7 +335,7 @@ test('tasks that wait for memory go on while there is some', async () => {
   const held = createHeldBytes(2)
   let [now, most] = [0, 0]
   const counted = {
-    waitForRoom: held.waitForRoom,
+    waitForSpace: held.waitForSpace,
     hold(bytes: number) {
       now++
       most = Math.max(most, now)

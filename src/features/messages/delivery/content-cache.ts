@@ -68,7 +68,7 @@ const findTexts = statement((db) =>
     .where(eq(contents.id, parameter('id'))),
 )
 
-type Deps = Pick<Base, 'store'> & { outbound: Pick<Outbound, 'hasContentRoom'> }
+type Deps = Pick<Base, 'store'> & { outbound: Pick<Outbound, 'hasMemoryFor'> }
 type Row = RowOf<typeof listContents>
 
 export function createContentCache(deps: Deps): ContentCache {
@@ -128,7 +128,7 @@ async function readLarge(
   for (const [index, row] of rows.entries()) {
     const own = (ofProject.get(row.projectId) ?? 0) + row.bytes
     const isTooMuch = index > 0 && bytesRead + row.bytes > MAX_LOADED_BYTES
-    if (isTooMuch || !outbound.hasContentRoom(row.projectId, own)) {
+    if (isTooMuch || !outbound.hasMemoryFor(row.projectId, own)) {
       load.left.add(row.id)
       continue
     }

@@ -28,7 +28,7 @@ export type Deliverer = {
   /** Recalls all emails whose attempt has not begun. */
   recallAll(): void
   /** Takes the results of outbound. */
-  report(results: readonly DeliveryResult[]): void
+  finished(results: readonly DeliveryResult[]): void
   /** The ids of claimed emails whose result is not recorded yet. */
   inFlight(): string[]
   /**
@@ -81,7 +81,7 @@ export function createDeliverer(deps: DeliveryDeps): Deliverer {
     deliver,
     recall: () => recall(deps, inFlight),
     recallAll: () => recallFrom(deps, [...inFlight.values()]),
-    report: buffer.add,
+    finished: buffer.add,
     inFlight: () => [...inFlight.keys()],
     stop: () => stopping.abort(),
     settled: (graceMs) =>

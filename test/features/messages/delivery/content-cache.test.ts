@@ -69,7 +69,7 @@ test('a content that outbound has no room for is not read; other mail is', async
   const sender = await openSender(t)
   const [small, large] = [await keep(sender, 'aGk='), await keep(sender, 'x'.repeat(100_000))]
   const asked: [string, number][] = []
-  sender.core.outbound.hasContentRoom = (projectId, bytes) => {
+  sender.core.outbound.hasMemoryFor = (projectId, bytes) => {
     asked.push([projectId, bytes])
     return false
   }

@@ -57,7 +57,7 @@ async function openLine(t: TestContext): Promise<Line> {
       const task = sender.tasks.at(-1)
       if (task === undefined) throw new Error('nothing was handed over')
       const report = attempted(task, kind, change)
-      delivery.report([{ ...report, startedAt: beganAt }])
+      delivery.finished([{ ...report, startedAt: beganAt }])
       await delivery.settled(5_000)
     },
   }
@@ -221,7 +221,7 @@ test('an email that outbound puts back counts no attempt', async (t) => {
   sender.core.outbound.deliver = ([task]) => {
     if (task === undefined) return
     sender.tasks.push(task)
-    delivery.report([
+    delivery.finished([
       { emailId: task.emailId, kind: 'put back', site: 'x', retryAt: START + 60_000 },
     ])
     handed.resolve()

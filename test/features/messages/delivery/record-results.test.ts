@@ -48,7 +48,7 @@ test('outcomes of all kinds that arrive together are one write', async (t) => {
   const kinds = ['delivered', 'hard', 'delivered', 'deferred', 'relayed'] as const
   const reports = kinds.map((kind, index) => attempted(line.tasks[index] as never, kind))
   const returned = { emailId: line.tasks[5]?.emailId as string, kind: 'put back' } as const
-  line.delivery.report([...reports, { ...returned, site: 'x', retryAt: START + 60_000 }])
+  line.delivery.finished([...reports, { ...returned, site: 'x', retryAt: START + 60_000 }])
   await line.delivery.settled(5_000)
   assert.equal(line.writes(), 1)
   const states = ['delivered', 'bounced', 'delivered', 'deferred', 'relayed', 'queued']
@@ -58,7 +58,7 @@ test('outcomes of all kinds that arrive together are one write', async (t) => {
 
 test('events are in the order of the results, `email.sent` before `email.delivery`', async (t) => {
   const line = await openLine(t, 3)
-  line.delivery.report(line.tasks.map((task) => attempted(task, 'delivered')))
+  line.delivery.finished(line.tasks.map((task) => attempted(task, 'delivered')))
   await line.delivery.settled(5_000)
   const rows = await line.core.store.read.select().from(events).orderBy(events.seq).all()
   assert.deepEqual(
@@ -77,7 +77,7 @@ test('a result that cannot be written does not lose others', async (t) => {
   const reports = line.tasks.map((task, index) =>
     attempted(task, 'delivered', index === 1 ? broken : {}),
   )
-  line.delivery.report(reports)
+  line.delivery.finished(reports)
   await line.delivery.settled(5_000)
   assert.deepEqual(await statesOf(line), ['delivered', 'sending', 'delivered'])
   assert.deepEqual(line.delivery.inFlight(), [])
@@ -97,7 +97,7 @@ test('an email that was put back and claimed again stays in flight while others 
   const again = Promise.withResolvers<void>()
   line.core.outbound.deliver = () => again.resolve()
   const returned = { emailId: first, kind: 'put back', site: 'x', retryAt: null } as const
-  line.delivery.report([returned, attempted(line.tasks[1] as never, 'delivered')])
+  line.delivery.finished([returned, attempted(line.tasks[1] as never, 'delivered')])
   const settled = line.delivery.settled(60_000)
   while (answers.length > 0) await new Promise(setImmediate)
   line.capacity.set('dest.test', 10)
@@ -106,7 +106,7 @@ test('an email that was put back and claimed again stays in flight while others 
   t.mock.timers.tick(1_000)
   await settled
   assert.deepEqual(line.delivery.inFlight(), [first])
-  line.delivery.report([attempted(line.tasks[0] as never, 'delivered')])
+  line.delivery.finished([attempted(line.tasks[0] as never, 'delivered')])
   const last = line.delivery.settled(60_000)
   await last
   assert.equal((await line.email(first)).state, 'delivered')
@@ -145,7 +145,7 @@ test('results stay in memory while the database cannot be written, and are recor
     throw new AppError('DATABASE_ERROR', 'full')
   }
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  line.delivery.report(line.tasks.map((task) => attempted(task, 'delivered')))
+  line.delivery.finished(line.tasks.map((task) => attempted(task, 'delivered')))
   const settled = line.delivery.settled(60_000)
   await new Promise(setImmediate)
   assert.equal(line.delivery.inFlight().length, 2)

@@ -169,19 +169,19 @@ const waiting: Case[] = [
   [
     'the back-off of its site, and an earlier reason of the site',
     {
-      email: { ...deferred, attemptCount: 0, error: 'dest.test takes no mail now: no answer' },
+      email: { ...deferred, attemptCount: 0, error: 'dest.test takes no mail now: no reply' },
       live: running({ sites: sites(inBackOff) }),
     },
-    'Nothing is sent to dest.test until 2026-11-21 12:02:00Z; it has been in back-off since 2026-11-21 11:55:00Z: 421 4.7.0 too much. dest.test takes no mail now: no answer. The next attempt is at 2026-11-21 12:02:00Z.',
+    'Nothing is sent to dest.test until 2026-11-21 12:02:00Z; it has been in back-off since 2026-11-21 11:55:00Z: 421 4.7.0 too much. dest.test takes no mail now: no reply. The next attempt is at 2026-11-21 12:02:00Z.',
     'queue sites --lift dest.test',
   ],
   [
     'the back-off of a site without a cause, and an earlier reason',
     {
-      email: { ...deferred, attemptCount: 0, error: 'dest.test takes no mail now: no answer' },
+      email: { ...deferred, attemptCount: 0, error: 'dest.test takes no mail now: no reply' },
       live: running({ sites: sites({ ...inBackOff, cause: null }) }),
     },
-    'Nothing is sent to dest.test until 2026-11-21 12:02:00Z; it has been in back-off since 2026-11-21 11:55:00Z. dest.test takes no mail now: no answer. The next attempt is at 2026-11-21 12:02:00Z.',
+    'Nothing is sent to dest.test until 2026-11-21 12:02:00Z; it has been in back-off since 2026-11-21 11:55:00Z. dest.test takes no mail now: no reply. The next attempt is at 2026-11-21 12:02:00Z.',
     'queue sites --lift dest.test',
   ],
   [

@@ -35,8 +35,8 @@ async function runQueue(t: TestContext, sender: Sender) {
   const deliverer = createDeliverer(sender.core)
   const queue = startQueue(sender.core, deliverer)
   t.after(() => queue.stop())
-  const settle = async (...results: Parameters<typeof deliverer.report>[0]) => {
-    deliverer.report(results)
+  const settle = async (...results: Parameters<typeof deliverer.finished>[0]) => {
+    deliverer.finished(results)
     await deliverer.settled(60_000)
   }
   const untilTasks = async (count: number) => {

@@ -40,8 +40,8 @@ async function openLine(t: TestContext, recipients: readonly string[]) {
   const queue = startQueue(sender.core, delivery)
   t.after(() => queue.stop())
   while (sender.tasks.length < recipients.length) await new Promise(setImmediate)
-  const report = async (...reports: Parameters<typeof delivery.report>[0]) => {
-    delivery.report(reports)
+  const report = async (...reports: Parameters<typeof delivery.finished>[0]) => {
+    delivery.finished(reports)
     await delivery.settled(60_000)
   }
   return { ...sender, queue, report }

@@ -151,7 +151,7 @@ test('a refusal in session and the report that follows it are one bounce', async
   const accepted = await sender.send()
   const id = accepted.emails[0]?.email ?? ''
   const delivery = await handOver(t, sender)
-  delivery.report([attempted(sender.tasks[0] as never, 'bounced', { verdict: full })])
+  delivery.finished([attempted(sender.tasks[0] as never, 'bounced', { verdict: full })])
   await delivery.settled(5_000)
   assert.equal(await sender.core.store.read.$count(strikes), 1)
   const changed = await sender.core.store.write((tx) =>
@@ -173,7 +173,7 @@ test('a report that precedes the recorded outcome ends the email, and no event i
   await sender.core.store.write((tx) =>
     recordReports(sender.core, tx, [bounce(bounced), complaint]),
   )
-  delivery.report(sender.tasks.map((task) => attempted(task, 'delivered')))
+  delivery.finished(sender.tasks.map((task) => attempted(task, 'delivered')))
   await delivery.settled(5_000)
   const { store } = sender.core
   const rows = await store.read.select().from(events).orderBy(events.seq).all()

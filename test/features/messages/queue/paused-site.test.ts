@@ -132,7 +132,7 @@ test('an email that is put back because its site is paused has the reason and co
   })
   line.core.outbound.deliver = (tasks) => {
     line.tasks.push(...tasks)
-    line.delivery.report(tasks.map(({ emailId }) => report(emailId)))
+    line.delivery.finished(tasks.map(({ emailId }) => report(emailId)))
   }
   const id = await sendTo(line, 'ada@dest.test')
   const email = await line.untilDeferred(id)
@@ -157,7 +157,7 @@ test('the reply to an email is not replaced by the reason of its site', async (t
       retryAt: null,
       reason: 'dead',
     } as const
-    line.delivery.report([isTried ? returned : attempted(task, 'deferred')])
+    line.delivery.finished([isTried ? returned : attempted(task, 'deferred')])
     isTried = true
   }
   const id = await sendTo(line, 'ada@dest.test')

@@ -8,19 +8,19 @@ import {
 } from '../mail/submitted/read-submitted.ts'
 
 /** `failure`: an error of our own; the thread can go on. */
-export type ThreadAnswer = SubmissionResult | { failure: string }
-export type FromThread = ThreadAnswer | 'ready'
+export type SubmissionThreadResult = SubmissionResult | { failure: string }
+export type FromSubmissionThread = SubmissionThreadResult | 'ready'
 
 serve(workerData as SubmissionLimits)
 
 function serve(limits: SubmissionLimits): void {
-  parentPort?.postMessage('ready' satisfies FromThread)
+  parentPort?.postMessage('ready' satisfies FromSubmissionThread)
   parentPort?.on('message', (parts: readonly Uint8Array[]) => {
-    read(Buffer.concat(parts), limits).then((answer) => parentPort?.postMessage(answer))
+    read(Buffer.concat(parts), limits).then((result) => parentPort?.postMessage(result))
   })
 }
 
-async function read(raw: Uint8Array, limits: SubmissionLimits): Promise<ThreadAnswer> {
+async function read(raw: Uint8Array, limits: SubmissionLimits): Promise<SubmissionThreadResult> {
   try {
     return await readSubmitted(raw, limits)
   } catch (error) {

@@ -9,7 +9,7 @@ import {
   ReaderLost,
   type UnparsedMessage,
 } from '../../src/features/receiving/process/parsed-message.ts'
-import { type ReaderOptions, startReader } from '../../src/inbound/reader.ts'
+import { type InboundReaderOptions, startInboundReader } from '../../src/inbound/inbound-reader.ts'
 import { silentLog } from '../../src/log.ts'
 import { arf, buildMessage, dsn } from '../features/receiving/receiver.ts'
 
@@ -24,9 +24,9 @@ const unread = (
   ...change,
 })
 
-function open(t: TestContext, options: Partial<ReaderOptions> = {}) {
+function open(t: TestContext, options: Partial<InboundReaderOptions> = {}) {
   const settings = { dnsServers: ['127.0.0.1:9'], hostname: 'mx.test' }
-  const reader = startReader({ settings, log: silentLog(), ...options })
+  const reader = startInboundReader({ settings, log: silentLog(), ...options })
   t.after(() => reader.stop())
   return reader
 }

@@ -6,7 +6,7 @@ import type { Server, Socket } from 'node:net'
 import { peerOf } from './sessions.ts'
 
 /** Closes connections beyond the limit of one address or IPv6 network without a reply. */
-export function guardHandshakes(listener: Server, connectionsPerAddress: number): void {
+export function limitHandshakes(listener: Server, connectionsPerAddress: number): void {
   const counts = new Map<string, number>()
   const [accept] = listener.listeners('connection')
   listener.removeAllListeners('connection')

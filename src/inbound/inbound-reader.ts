@@ -18,19 +18,23 @@ import {
 import type { Log } from '../log.ts'
 import { createThreadPool, type PoolThread } from '../threads/pool.ts'
 import { startThread } from '../threads/start.ts'
-import type { FromReader, ReaderSettings, ToReader } from './reader-thread.ts'
+import type {
+  FromInboundReader,
+  InboundReaderSettings,
+  ToInboundReader,
+} from './inbound-reader-thread.ts'
 
-export type ReaderOptions = {
-  settings: ReaderSettings
+export type InboundReaderOptions = {
+  settings: InboundReaderSettings
   log: Log
   /** A message that takes longer ends its thread. */
   timeoutMs?: number
   idleMs?: number
   /** For tests. */
-  launch?: (settings: ReaderSettings) => Worker
+  launch?: (settings: InboundReaderSettings) => Worker
 }
 
-export type ReaderPool = MessageReader & {
+export type InboundReader = MessageReader & {
   countThreads(): number
   /** Rejects all messages that are waiting or being read. */
   stop(): Promise<void>
@@ -66,13 +70,13 @@ const MAX_PAUSE_MS = 30_000
 const MAX_OLD_HEAP_MB = 256
 const MAX_YOUNG_HEAP_MB = 16
 
-export function startReader(options: ReaderOptions): ReaderPool {
+export function startInboundReader(options: InboundReaderOptions): InboundReader {
   const { settings, log, timeoutMs = TIMEOUT_MS, idleMs = IDLE_MS } = options
   const launch = options.launch ?? launchThread
   const waiting: Task[] = []
   let lastId = 0
   let isStopped = false
-  const pool = createThreadPool<Thread['state'], FromReader>({
+  const pool = createThreadPool<Thread['state'], FromInboundReader>({
     maxThreads: Math.min(MAX_THREADS, availableParallelism()),
     launch: () => ({
       worker: launch(settings),
@@ -103,7 +107,7 @@ export function startReader(options: ReaderOptions): ReaderPool {
   function assign(): void {
     let next = 0
     for (let task = waiting[next]; task !== undefined; task = waiting[next]) {
-      const thread = findRoom(pool.list(), task) ?? startAnother()
+      const thread = findFreeThread(pool.list(), task) ?? startAnother()
       if (thread !== undefined) {
         waiting.splice(next, 1)
         send(thread, task)
@@ -117,7 +121,7 @@ export function startReader(options: ReaderOptions): ReaderPool {
     return pool.list().length < limit ? pool.start() : undefined
   }
 
-  function received({ state }: Thread, message: FromReader): void {
+  function received({ state }: Thread, message: FromInboundReader): void {
     const { tasks } = state
     if (message.type === 'ready') {
       for (const task of tasks.values()) task.startedAt = performance.now()
@@ -165,7 +169,7 @@ export function startReader(options: ReaderOptions): ReaderPool {
   return { read, countThreads: () => pool.list().length, stop }
 }
 
-function launchThread(workerData: ReaderSettings): Worker {
+function launchThread(workerData: InboundReaderSettings): Worker {
   const resourceLimits = {
     maxOldGenerationSizeMb: MAX_OLD_HEAP_MB,
     maxYoungGenerationSizeMb: MAX_YOUNG_HEAP_MB,
@@ -174,7 +178,7 @@ function launchThread(workerData: ReaderSettings): Worker {
 }
 
 /** Returns the thread with the fewest messages that may take one more. */
-function findRoom(threads: readonly Thread[], task: Task): Thread | undefined {
+function findFreeThread(threads: readonly Thread[], task: Task): Thread | undefined {
   const open = threads.filter(({ state }) => mayTake([...state.tasks.values()], task))
   return open.sort((one, other) => one.state.tasks.size - other.state.tasks.size)[0]
 }
@@ -191,5 +195,5 @@ function mayTake(tasks: readonly Task[], { message, isAlone }: Task): boolean {
 function send(thread: Thread, task: Task): void {
   task.startedAt = performance.now()
   thread.state.tasks.set(task.id, task)
-  thread.worker.postMessage({ id: task.id, message: task.message } satisfies ToReader)
+  thread.worker.postMessage({ id: task.id, message: task.message } satisfies ToInboundReader)
 }

@@ -14,14 +14,14 @@ import { readIncomingHeader } from '../mail/incoming/header.ts'
 import { readReport } from '../mail/report/read-report.ts'
 import type { VerdictDeps } from './verdicts.ts'
 
-export type ReaderSettings = {
+export type InboundReaderSettings = {
   /** As `dns.servers`; empty = the system's. */
   dnsServers: readonly string[]
   hostname: string
 }
 
-export type ToReader = { id: number; message: UnparsedMessage }
-export type FromReader =
+export type ToInboundReader = { id: number; message: UnparsedMessage }
+export type FromInboundReader =
   | { type: 'ready' }
   | { type: 'read'; id: number; reading: ParsedMessage }
   | { type: 'failed'; id: number; error: string }
@@ -29,12 +29,12 @@ export type FromReader =
 const LOOKUP_TIMEOUT_MS = 1_000
 const LOOKUP_TRIES = 2
 
-function main(settings: ReaderSettings): void {
+function main(settings: InboundReaderSettings): void {
   const port = parentPort
-  if (port === null) throw new TypeError('reader-thread.ts runs as a worker thread only')
-  const post = (message: FromReader) => port.postMessage(message)
+  if (port === null) throw new TypeError('inbound-reader-thread.ts runs as a worker thread only')
+  const post = (message: FromInboundReader) => port.postMessage(message)
   const deps = { resolve: createResolve(settings), hostname: settings.hostname }
-  port.on('message', ({ id, message }: ToReader) => {
+  port.on('message', ({ id, message }: ToInboundReader) => {
     read(deps, message).then(
       (reading) => post({ type: 'read', id, reading }),
       (error) => post({ type: 'failed', id, error: describeError(error) }),
@@ -69,10 +69,10 @@ function domainOf(reversePath: string): string {
   return reversePath.slice(reversePath.lastIndexOf('@') + 1)
 }
 
-function createResolve({ dnsServers }: ReaderSettings): VerdictDeps['resolve'] {
+function createResolve({ dnsServers }: InboundReaderSettings): VerdictDeps['resolve'] {
   const resolver = new Resolver({ timeout: LOOKUP_TIMEOUT_MS, tries: LOOKUP_TRIES })
   if (dnsServers.length > 0) resolver.setServers(dnsServers)
   return async (name, type) => (await resolver.resolve(name, type)) as string[] | string[][]
 }
 
-main(workerData as ReaderSettings)
+main(workerData as InboundReaderSettings)
