@@ -4,9 +4,9 @@ import path from 'node:path'
 import { AppError, describeError, notFound } from '../errors.ts'
 import type { Project } from '../features/accounts/project.ts'
 import { acceptMessage } from '../features/messages/accept/accept-message.ts'
-import type { NamedAddress } from '../features/messages/accept/plan.ts'
 import type { OpenCore } from '../features/open-core.ts'
 import { parseAddress } from '../mail/address/address.ts'
+import type { NamedMailbox } from '../mail/address/named-mailbox.ts'
 import { MAX_SUBJECT_LENGTH } from '../mail/limits.ts'
 import { type Context, type Input, type Result, UsageError, withCore } from './engine/command.ts'
 import { escapeControls } from './engine/text.ts'
@@ -29,7 +29,7 @@ export async function send(context: Context, input: Input): Promise<Result> {
   })
 }
 
-function readAddress(input: Input, option: 'to' | 'from'): NamedAddress {
+function readAddress(input: Input, option: 'to' | 'from'): NamedMailbox {
   const address = parseAddress(input.required(option))
   if (address === undefined) throw new UsageError(`--${option}: expected one email address`)
   return { address, name: null }

@@ -40,7 +40,7 @@ const findKey = statement((db) =>
 )
 
 /** Inserts the key unless an unexpired row has it. */
-const takeKey = statement((db) =>
+const insertKey = statement((db) =>
   db
     .insert(idempotencyKeys)
     .values({
@@ -49,7 +49,7 @@ const takeKey = statement((db) =>
       method: parameter('method'),
       path: parameter('path'),
       statusCode: parameter('statusCode'),
-      answer: parameter('answer'),
+      responseData: parameter('responseData'),
       createdAt: parameter('at'),
       expiresAt: parameter('expiresAt'),
     })
@@ -59,7 +59,7 @@ const takeKey = statement((db) =>
         method: sql`excluded.method`,
         path: sql`excluded.path`,
         statusCode: sql`excluded.status_code`,
-        answer: sql`excluded.answer`,
+        responseData: sql`excluded.answer`,
         createdAt: sql`excluded.created_at`,
         expiresAt: sql`excluded.expires_at`,
       },
@@ -102,8 +102,8 @@ export async function claimKey<T>(
   }
 }
 
-/** `answer` is the `data` of the response. */
-type StoredResponse = { statusCode: number; answer: Record<string, unknown> }
+/** `responseData` is the field `data` of the response. */
+type StoredResponse = { statusCode: number; responseData: Record<string, unknown> }
 
 /**
  * Stores the claim in the transaction of the request's own writes.
@@ -112,11 +112,11 @@ type StoredResponse = { statusCode: number; answer: Record<string, unknown> }
 export async function insertIdempotencyKey(
   tx: Tx,
   request: IdempotentRequest,
-  { statusCode, answer, hours }: StoredResponse & { hours: number },
+  { statusCode, responseData, hours }: StoredResponse & { hours: number },
 ): Promise<void> {
   const expiresAt = request.at + hours * HOUR_MS
-  const taken = await tx.execute(takeKey, { ...request, statusCode, answer, expiresAt })
-  if (taken > 0) return
+  const inserted = await tx.execute(insertKey, { ...request, statusCode, responseData, expiresAt })
+  if (inserted > 0) return
   const { projectId, key } = request
   refuseKnown(await tx.find(findKey, { projectId, key }), request)
 }
@@ -131,8 +131,8 @@ type KnownKey = typeof idempotencyKeys.$inferSelect
 function refuseKnown(known: KnownKey | undefined, { method, path, at }: IdempotentRequest): void {
   if (known === undefined || known.expiresAt <= at) return
   const isSameOperation = known.method === method && known.path === path
-  const answer = isSameOperation ? known.answer : null
-  throw reused({ ...known, at: known.createdAt }, { statusCode: known.statusCode, answer })
+  const responseData = isSameOperation ? known.responseData : null
+  throw reused({ ...known, at: known.createdAt }, { statusCode: known.statusCode, responseData })
 }
 
 function nameOf({ projectId, key }: Pick<IdempotentRequest, 'projectId' | 'key'>): string {
@@ -141,15 +141,15 @@ function nameOf({ projectId, key }: Pick<IdempotentRequest, 'projectId' | 'key'>
 
 function reused(
   original: { key: string; method: string; path: string; at: number },
-  answered: { statusCode: number | null; answer: Record<string, unknown> | null } | null,
+  response: { statusCode: number | null; responseData: Record<string, unknown> | null } | null,
 ): AppError {
   return new AppError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was already used.', {
     details: {
       key: original.key,
       originalRequest: `${original.method} ${original.path}`,
       originalRequestAt: new Date(original.at).toISOString(),
-      originalStatusCode: answered?.statusCode ?? null,
-      ...(answered?.answer ? { data: answered.answer } : {}),
+      originalStatusCode: response?.statusCode ?? null,
+      ...(response?.responseData ? { data: response.responseData } : {}),
     },
   })
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { AppError } from '../../errors.ts'
 import { announcedLength, decodedBody, toBodyError, tooLarge } from './body.ts'
-import { createPace } from './pace.ts'
+import { createBodyPace } from './body-pace.ts'
 
 export type BodyStream = {
   /** The Content-Type header. */
@@ -53,7 +53,7 @@ async function* until(
   stopping: AbortSignal,
   pieces: AsyncGenerator<Buffer>,
 ): AsyncGenerator<Buffer> {
-  const pace = createPace()
+  const pace = createBodyPace()
   const { promise: stopped, reject } = Promise.withResolvers<never>()
   const stop = (): void => reject(serverStopping())
   stopping.addEventListener('abort', stop)
@@ -64,13 +64,13 @@ async function* until(
     for (;;) {
       pace.watch(reject)
       const next = await Promise.race([stopped, pieces.next()])
-      pace.rest()
+      pace.pause()
       if (next.done) return
       pace.count(next.value.length)
       yield next.value
     }
   } finally {
-    pace.rest()
+    pace.pause()
     stopping.removeEventListener('abort', stop)
     // Not awaited: a pending read ends only when its piece arrives.
     void pieces.return(undefined)

@@ -8,8 +8,8 @@ import type { Readable, Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { AppError } from '../../errors.ts'
 import { type BodyShare, FREE_BODY_BYTES } from './body-allowance.ts'
+import { createBodyPace } from './body-pace.ts'
 import { parseJson } from './json.ts'
-import { createPace } from './pace.ts'
 
 /** Named in `Accept-Encoding` of a refusal. */
 const KNOWN_ENCODINGS = 'gzip, deflate, br'
@@ -98,12 +98,12 @@ function collect(
   { maxBytes, share }: BodyLimits,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const pace = createPace()
+    const pace = createBodyPace()
     const announced = source === incoming ? announcedLength(incoming) : undefined
     const bytes = openCollection(announced)
     // A compressed body is longer than its Content-Length.
     let reservedBytes = Math.max(FREE_BODY_BYTES, announcedLength(incoming) ?? 0)
-    pace.hold(reservedBytes)
+    pace.reserve(reservedBytes)
     const onData = (chunk: Buffer): void => {
       pace.count(chunk.length)
       bytes.add(chunk)
@@ -114,11 +114,11 @@ function collect(
     /** Grows by more than the piece, so that not every piece waits for its share. */
     function grow(size: number): void {
       reservedBytes = Math.min(maxBytes, size + GROWTH_BYTES)
-      pace.hold(reservedBytes)
+      pace.reserve(reservedBytes)
       const granted = share.growTo(reservedBytes)
       if (granted === undefined) return
       source.pause()
-      pace.rest()
+      pace.pause()
       granted.then(goOn, fail)
     }
     const goOn = (): void => {
@@ -135,7 +135,7 @@ function collect(
     function settle(then: () => void): void {
       if (isOver) return
       isOver = true
-      pace.rest()
+      pace.pause()
       source.off('data', onData).off('end', onEnd).off('error', onCut).off('close', onCut)
       // The response decides how the rest is read; later errors of the request do not matter.
       source.on('error', ignore)

@@ -100,7 +100,7 @@ const sent = z.object({
   timestamp: instant.meta(againAtTopLevel),
 })
 
-/** The names that other mail services use for our fields. */
+/** The names that other mail services use for the fields. */
 const FIELD_ALIASES = {
   html: 'body',
   htmlBody: 'body',
@@ -146,15 +146,15 @@ export const send = ({ core }: RouteDeps) => {
       const input = { project, request: toSendRequest(body) }
       const idempotency =
         idempotencyKey === undefined ? undefined : { key: idempotencyKey, method: 'POST', path }
-      const answer = await acceptOnce(core, input, { idempotency, toAnswer })
+      const data = await acceptOnce(core, input, { idempotency, toResponseData })
       const warnings = warnOfUnknownFields(schema, givenBody, FIELD_ALIASES)
-      return json(200, { success: true, data: { ...answer, warnings }, ...answer })
+      return json(200, { success: true, data: { ...data, warnings }, ...data })
     },
   })
 }
 
 /** The row of an idempotency key stores this response: its bytes are part of the API. */
-function toAnswer({ emails, at }: AcceptedMessage) {
+function toResponseData({ emails, at }: AcceptedMessage) {
   return {
     emails: emails.map(({ id, contactId, recipient }) => ({
       contact: { id: contactId, email: recipient },

@@ -51,7 +51,7 @@ export const tracked = z.object({
 
 const trackBody = z.object(trackFields)
 
-/** The names that other services use for our fields. */
+/** The names that other services use for the fields. */
 const FIELD_ALIASES = {
   name: 'event',
   eventName: 'event',

@@ -20,7 +20,7 @@ export const idempotencyKeys = sqliteTable(
     path: text('path').notNull(),
     statusCode: integer('status_code'),
     /** The `data` of the first response. */
-    answer: jsonColumn('answer').$type<Record<string, unknown>>(),
+    responseData: jsonColumn('answer').$type<Record<string, unknown>>(),
     createdAt: integer('created_at').notNull(),
     expiresAt: integer('expires_at').notNull(),
   },

@@ -43,8 +43,8 @@ export type Sender = {
   counts(): Promise<{ contacts: number; contents: number; emails: number; events: number }>
 }
 
-/** The answer of `POST /v1/send`. */
-type Accepted = ReturnType<typeof toAnswer>
+/** The `data` of a response to `POST /v1/send`. */
+type Accepted = ReturnType<typeof toResponseData>
 
 type SendOptions = { project?: Project; key?: string }
 
@@ -85,7 +85,7 @@ export async function openSender(
       },
       {
         idempotency: key === undefined ? undefined : { key, method: 'POST', path: '/v1/send' },
-        toAnswer,
+        toResponseData,
       },
     )
   return {
@@ -213,7 +213,7 @@ function outcomeOf(kind: OutcomeKind): AttemptOutcome {
   return { ...delivered, result, verdict, reply: { code, enhancedCode: null, text } }
 }
 
-function toAnswer({ emails, at }: AcceptedMessage) {
+function toResponseData({ emails, at }: AcceptedMessage) {
   return {
     emails: emails.map(({ id, contactId, recipient }) => ({
       contact: { id: contactId, email: recipient },

@@ -30,19 +30,19 @@ const valid = {
 
 const send = (body: object, secret = mine.secret) => call('post', '/v1/send', { secret }).send(body)
 
-test('a message is accepted: a contact, an email, and their ids in the answer', async () => {
+test('a message is accepted: a contact, an email, and their ids in the response', async () => {
   const { status, body, headers } = await send({ ...valid, to: { name: 'Ann', email: valid.to } })
   assert.equal(status, 200)
   assert.equal(headers['access-control-allow-origin'], '*')
   const [email, ...others] = await service.core.store.read.select().from(emails)
   const [contact] = await service.core.store.read.select().from(contacts)
   assert.deepEqual(others, [])
-  const answer = {
+  const data = {
     emails: [{ contact: { id: contact?.id, email: 'reader@example.net' }, email: email?.id }],
     timestamp: new Date(email?.createdAt ?? 0).toISOString(),
   }
   // Older clients read both at the top level.
-  assert.deepEqual(body, { success: true, data: answer, ...answer })
+  assert.deepEqual(body, { success: true, data, ...data })
   assert.equal(contact?.subscribed, false)
   assert.deepEqual(contact?.data, { name: 'Ann' })
   assert.equal(email?.projectId, mine.id)

@@ -39,13 +39,13 @@ for (const kind of ['public', 'secret'] as const) {
     const [contact, ...others] = await allContacts()
     const [event, ...more] = await allEvents()
     assert.deepEqual([others, more], [[], []])
-    const answer = {
+    const data = {
       contact: contact?.id,
       event: event?.id,
       timestamp: new Date(event?.createdAt ?? 0).toISOString(),
     }
     // Older clients read the three at the top level.
-    assert.deepEqual(body, { success: true, data: answer, ...answer })
+    assert.deepEqual(body, { success: true, data, ...data })
     assert.deepEqual(
       [contact?.address, contact?.subscribed, contact?.data, contact?.projectId],
       ['reader@example.net', true, { plan: 'pro' }, mine.id],
@@ -270,10 +270,10 @@ test('any body gets a success or an error with a code', async () => {
   )
   await fc.assert(
     fc.asyncProperty(anything, async (body) => {
-      const { status, body: answer } = await track(JSON.parse(JSON.stringify(body)))
+      const { status, body: response } = await track(JSON.parse(JSON.stringify(body)))
       if (status === 200) return
       assert.equal(status, 422)
-      assert.equal(answer.error.code, 'VALIDATION_ERROR')
+      assert.equal(response.error.code, 'VALIDATION_ERROR')
     }),
     { numRuns: 60 },
   )

@@ -40,7 +40,7 @@ type AddressEventInput = {
   idempotency?: Pick<IdempotentRequest, 'key' | 'method' | 'path'> | undefined
 }
 
-/** The API's answer: the ids of the contact and of the event, and its time. */
+/** The `data` of the response: the ids of the contact and of the event, and its time. */
 type RecordedEvent = { contact: string; event: string; timestamp: string }
 
 type Deps = Pick<Base, 'store' | 'config' | 'now'> & { claims: IdempotencyClaims }
@@ -58,10 +58,13 @@ export async function recordEventByAddress(
     const data = parseData(request.data)
     return deps.store.write(async (tx) => {
       const ids = await recordEvent(tx, { projectId, request, data, at })
-      const answer: RecordedEvent = { ...ids, timestamp: formatInstant(at) }
+      const recorded: RecordedEvent = { ...ids, timestamp: formatInstant(at) }
       const hours = deps.config.limits.idempotencyHours
-      if (claim !== null) await insertIdempotencyKey(tx, claim, { statusCode: 200, answer, hours })
-      return answer
+      if (claim !== null) {
+        const response = { statusCode: 200, responseData: recorded, hours }
+        await insertIdempotencyKey(tx, claim, response)
+      }
+      return recorded
     })
   })
 }

@@ -6,6 +6,7 @@
  * the snapshot that it is rendered from.
  */
 import { AppError } from '../../../errors.ts'
+import type { NamedMailbox } from '../../../mail/address/named-mailbox.ts'
 import { attachedBytes } from '../../../mail/compose/attachment.ts'
 import { newId } from '../../../store/ids.ts'
 import type { Contact, ContactData } from '../../../store/schema/contacts.ts'
@@ -21,7 +22,7 @@ import { giveUpAfterMs } from '../queue/give-up-after.ts'
 import { isDomainHeld } from '../queue/holds.ts'
 import type { QueueNotifier } from '../queue/notifier.ts'
 import { writeContent } from './content.ts'
-import type { EmailPlan, NamedAddress, SendRequest } from './plan.ts'
+import type { EmailPlan, SendRequest } from './plan.ts'
 
 type EmailDraft = Pick<
   Email,
@@ -196,27 +197,27 @@ function notSubscribed(address: string): AppError {
 function draftEmail(
   deps: AcceptDeps,
   plan: EmailPlan,
-  of: {
+  parts: {
     contentId: string
-    recipient: NamedAddress
+    recipient: NamedMailbox
     contact: { id: string; data: ContactData | null }
   },
 ): Omit<EmailDraft, 'state'> {
   const { project, request, template, sender, origin, at } = plan
   const id = newId()
-  const { domain } = of.recipient.address
+  const { contentId, recipient, contact } = parts
   return {
     id,
     projectId: project.id,
-    contactId: of.contact.id,
-    contentId: of.contentId,
+    contactId: contact.id,
+    contentId,
     sourceType: origin.source,
     templateId: template?.id ?? null,
     campaignId: origin.campaignId ?? null,
     workflowExecutionId: origin.workflowExecutionId ?? null,
-    recipient: of.recipient.address.address,
-    recipientDomain: domain,
-    toName: of.recipient.name,
+    recipient: recipient.address.address,
+    recipientDomain: recipient.address.domain,
+    toName: recipient.name,
     fromAddress: sender.address,
     fromName: sender.name ?? project.name,
     replyTo: sender.replyTo,
@@ -224,7 +225,7 @@ function draftEmail(
     contentClass: plan.contentClass,
     isTracked: request.tracking ?? project.tracking === 'ENABLED',
     headers: request.headers ?? null,
-    variables: takeSnapshot(of.contact.data, plan.data.variables),
+    variables: takeSnapshot(contact.data, plan.data.variables),
     messageId: chooseMessageId(id, plan.senderDomain.domain, request.headers),
     queueClass: origin.class,
     giveUpAt: at + giveUpAfterMs(deps.config, origin.class),

@@ -16,16 +16,17 @@ import {
 import { type AcceptDeps, type AcceptedEmail, acceptEmails, isHeavy } from './accept-emails.ts'
 import { discardPlan, type EmailOrigin, planEmails, type SendRequest } from './plan.ts'
 
+/** `planEmails` also takes the origin, which is the same for all requests of clients. */
 type MessageRequest = { project: Project; request: SendRequest }
 
 /** The emails, and when they were accepted (epoch ms). */
 export type AcceptedMessage = { emails: AcceptedEmail[]; at: number }
 
-/** The key of an idempotent operation, and the answer that is stored with the key. */
-type IdempotentForm<Answer> = {
+/** The key of an idempotent request, and the data of its response, which is stored with the key. */
+type IdempotentResponse<Data> = {
   idempotency: { key: string; method: string; path: string } | undefined
   /** Makes the `data` of the response. */
-  toAnswer: (accepted: AcceptedMessage) => Answer
+  toResponseData: (accepted: AcceptedMessage) => Data
 }
 
 type MessageDeps = AcceptDeps &
@@ -34,23 +35,26 @@ type MessageDeps = AcceptDeps &
 const ORIGIN: EmailOrigin = { source: 'TRANSACTIONAL', class: TRANSACTIONAL_CLASS }
 
 /**
- * Accepts a request once: with a key, a second request is refused, with the answer of the first.
+ * Accepts a request once: a second request with the same key is refused, and the refusal contains the
+ * first response.
  * @throws AppError as `acceptMessage`, and IDEMPOTENCY_KEY_REUSED
  */
-export async function acceptOnce<Answer extends Record<string, unknown>>(
+export async function acceptOnce<Data extends Record<string, unknown>>(
   deps: MessageDeps,
   input: MessageRequest,
-  { idempotency, toAnswer }: IdempotentForm<Answer>,
-): Promise<Answer> {
+  { idempotency, toResponseData }: IdempotentResponse<Data>,
+): Promise<Data> {
   const at = deps.now()
   const claim: IdempotentRequest | null =
     idempotency === undefined ? null : { projectId: input.project.id, at, ...idempotency }
   const hours = deps.config.limits.idempotencyHours
   return claimKey(deps.claims, claim, () =>
     writePlanned(deps, { ...input, at }, async (tx, accepted) => {
-      const answer = toAnswer(accepted)
-      if (claim !== null) await insertIdempotencyKey(tx, claim, { statusCode: 200, answer, hours })
-      return answer
+      const responseData = toResponseData(accepted)
+      if (claim !== null) {
+        await insertIdempotencyKey(tx, claim, { statusCode: 200, responseData, hours })
+      }
+      return responseData
     }),
   )
 }

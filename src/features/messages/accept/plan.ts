@@ -4,6 +4,7 @@
  */
 import { AppError, invalid, invalidField } from '../../../errors.ts'
 import { displayDomain, type ParsedAddress } from '../../../mail/address/address.ts'
+import type { NamedMailbox } from '../../../mail/address/named-mailbox.ts'
 import type { QueueClass } from '../../../queue-class.ts'
 import { newId } from '../../../store/ids.ts'
 import type { Project } from '../../../store/schema/accounts.ts'
@@ -17,11 +18,9 @@ import { checkTemplateSizes } from '../../templates/validate-size.ts'
 import { templateNotFound } from '../../templates/view.ts'
 import { type ContentDraft, storeAttachments } from './content.ts'
 
-export type NamedAddress = { address: ParsedAddress; name: string | null }
-
 /** A send request with a valid shape; `planEmails` checks it against the project. */
 export type SendRequest = {
-  to: readonly NamedAddress[]
+  to: readonly NamedMailbox[]
   subject?: string | undefined
   body?: string | undefined
   /** `body` is plain text: the message gets no HTML part. */
@@ -30,7 +29,7 @@ export type SendRequest = {
   text?: string | undefined
   /** A template's id. */
   template?: string | undefined
-  from?: NamedAddress | undefined
+  from?: NamedMailbox | undefined
   /** Display name where `from` has none (deprecated). */
   name?: string | undefined
   subscribed?: boolean | undefined
@@ -54,10 +53,11 @@ export type EmailOrigin = {
   workflowExecutionId?: string
 }
 
-/** The part of a plan that all recipients share. */
-type RequestPlan = {
+/** A checked request with its content; `acceptEmails` writes it, or `discardPlan` drops it. */
+export type EmailPlan = {
   project: Project
   request: SendRequest
+  origin: EmailOrigin
   at: number
   template: Template | undefined
   sender: Sender
@@ -66,12 +66,8 @@ type RequestPlan = {
   data: ParsedData
   /** From the cache: a hold may have ended by now. */
   heldDomains: ReadonlySet<string>
+  content: ContentDraft
 }
-
-/** A checked request with its content; `acceptEmails` writes it, or `discardPlan` drops it. */
-export type EmailPlan = RequestPlan & { origin: EmailOrigin; content: ContentDraft }
-
-type PlanInput = { project: Project; request: SendRequest; origin: EmailOrigin }
 
 type Sender = { address: string; name: string | null; replyTo: string | null }
 
@@ -81,11 +77,21 @@ type Sender = { address: string; name: string | null; replyTo: string | null }
  */
 export async function planEmails(
   deps: PlanDeps & Pick<Base, 'store'>,
-  { origin, ...input }: PlanInput,
+  { project, request, origin }: Pick<EmailPlan, 'project' | 'request' | 'origin'>,
   at: number,
 ): Promise<EmailPlan> {
-  const plan = await planRequest(deps, input, at)
-  return { ...plan, origin, content: await draftContent(deps, plan) }
+  checkSizes(request)
+  const template = await findTemplate(deps, project, request)
+  const { sender, domain } = chooseSender(request, template)
+  const senderDomain = await deps.directory.findSenderDomain(project.id, domain)
+  if (senderDomain === undefined) throw unverifiedSender(domain)
+  const data = parseData(request.data)
+  checkTotalSize(data, request.to.length)
+  const heldDomains = await deps.directory.heldDomains()
+  const contentClass = template?.type ?? 'TRANSACTIONAL'
+  const content = await draftContent(deps, { project, request, template, at })
+  const shared = { template, sender, senderDomain, contentClass, data, heldDomains, content }
+  return { project, request, origin, at, ...shared }
 }
 
 /** Deletes the attachments that `planEmails` stored for a plan that was not written. */
@@ -96,31 +102,9 @@ export async function discardPlan(
   if (content.chunkBytes > 0) await discardChunks(store, content.id)
 }
 
-async function planRequest(
-  deps: PlanDeps,
-  { project, request }: Omit<PlanInput, 'origin'>,
-  at: number,
-): Promise<RequestPlan> {
-  checkSizes(request)
-  const template = await findTemplate(deps, project, request)
-  const { sender, domain } = chooseSender(request, template)
-  const senderDomain = await deps.directory.findSenderDomain(project.id, domain)
-  if (senderDomain === undefined) {
-    throw new AppError(
-      'FORBIDDEN',
-      `The sender domain ${displayDomain(domain)} is not verified for this project.`,
-    )
-  }
-  const data = parseData(request.data)
-  checkTotalSize(data, request.to.length)
-  const heldDomains = await deps.directory.heldDomains()
-  const contentClass = template?.type ?? 'TRANSACTIONAL'
-  return { project, request, at, template, sender, senderDomain, contentClass, data, heldDomains }
-}
-
 async function draftContent(
   deps: Pick<Base, 'store'>,
-  { project, request, template, at }: RequestPlan,
+  { project, request, template, at }: Pick<EmailPlan, 'project' | 'request' | 'template' | 'at'>,
 ): Promise<ContentDraft> {
   const attachments = request.attachments ?? []
   const id = newId()
@@ -158,8 +142,13 @@ function checkTotalSize({ variables, changes }: ParsedData, recipients: number):
   if (keys > MAX_DATA_KEYS_PER_REQUEST) throw tooMuchData(`${MAX_DATA_KEYS_PER_REQUEST} keys`)
 }
 
-function tooMuchData(most: string): AppError {
-  const text = `data may have at most ${most} in all copies, one for each recipient: split the request`
+function unverifiedSender(domain: string): AppError {
+  const text = `The sender domain ${displayDomain(domain)} is not verified for this project.`
+  return new AppError('FORBIDDEN', text)
+}
+
+function tooMuchData(maximum: string): AppError {
+  const text = `data may have at most ${maximum} in all copies, one for each recipient: split the request`
   return invalidField('data', 'too_big', text)
 }
 

@@ -1,49 +1,49 @@
 /**
- * The least speed of a request body: a kilobyte a second over ten seconds of waiting. A body for
- * which memory is reserved must come at least half as fast as would fill that memory within the
- * time limit of a request. Time in which the server itself does not read does not count.
+ * The minimum speed of a request body: a kilobyte a second over ten seconds of waiting. A body that
+ * has reserved memory must also arrive at half the speed that would fill this memory within the time
+ * limit of a request. Time in which the server itself does not read does not count.
  */
 import { AppError } from '../../errors.ts'
 
-type Pace = {
+type BodyPace = {
   /** Starts waiting for the sender; `onSlow` is called once if the sender is too slow. */
   watch(onSlow: (error: AppError) => void): void
   /** Bytes have arrived. */
   count(bytes: number): void
-  /** Memory is reserved for the body. */
-  hold(bytes: number): void
+  /** Sets how much memory is reserved for the body. */
+  reserve(bytes: number): void
   /** Stops waiting for the sender. */
-  rest(): void
+  pause(): void
 }
 
 /** The time limit of a whole request, body included. */
 export const REQUEST_TIMEOUT_MS = 120_000
 const WINDOW_MS = 10_000
-const LEAST_BYTES = 10 * 1024
+const MIN_BYTES = 10 * 1024
 
-export function createPace(): Pace {
+export function createBodyPace(): BodyPace {
   let bytes = 0
-  let leastBytes = LEAST_BYTES
+  let minBytes = MIN_BYTES
   let waitedMs = 0
   let since: number | undefined
   let timer: NodeJS.Timeout | undefined
 
-  function rest(): void {
+  function pause(): void {
     clearTimeout(timer)
     if (since !== undefined) waitedMs += performance.now() - since
     since = undefined
   }
 
   function watch(onSlow: (error: AppError) => void): void {
-    rest()
-    if (waitedMs >= WINDOW_MS && bytes >= leastBytes) {
+    pause()
+    if (waitedMs >= WINDOW_MS && bytes >= minBytes) {
       waitedMs = 0
       bytes = 0
     }
     since = performance.now()
     timer = setTimeout(
       () => {
-        if (bytes < leastBytes) {
+        if (bytes < minBytes) {
           onSlow(tooSlow())
           return
         }
@@ -58,12 +58,12 @@ export function createPace(): Pace {
 
   return {
     watch,
-    rest,
+    pause,
     count: (more) => {
       bytes += more
     },
-    hold: (held) => {
-      leastBytes = Math.max(LEAST_BYTES, (held * WINDOW_MS) / (2 * REQUEST_TIMEOUT_MS))
+    reserve: (reserved) => {
+      minBytes = Math.max(MIN_BYTES, (reserved * WINDOW_MS) / (2 * REQUEST_TIMEOUT_MS))
     },
   }
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { createPace } from '../../../src/http/body/pace.ts'
+import { createBodyPace } from '../../../src/http/body/body-pace.ts'
 
 function watch(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  const pace = createPace()
+  const pace = createBodyPace()
   const slow: string[] = []
   pace.watch((error) => slow.push(error.code))
   return { pace, slow, pass: (ms: number) => t.mock.timers.tick(ms) }
@@ -39,7 +39,7 @@ test('a kilobyte a second is fast enough, for as long as it lasts', (t) => {
 
 test('a body with more memory must come faster: with 64 MB, 2.7 MB in ten seconds', (t) => {
   const { pace, slow, pass } = watch(t)
-  pace.hold(64 * 1024 * 1024)
+  pace.reserve(64 * 1024 * 1024)
   for (let window = 0; window < 12; window += 1) {
     pace.count((64 * 1024 * 1024) / 24)
     pass(10_000)
@@ -52,7 +52,7 @@ test('a body with more memory must come faster: with 64 MB, 2.7 MB in ten second
 
 test('time in which the server does not wait for the sender does not count', (t) => {
   const { pace, slow, pass } = watch(t)
-  pace.rest()
+  pace.pause()
   pass(1_000_000)
   assert.deepEqual(slow, [])
 })
