@@ -1,69 +1,15 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { jobDelayMs } from '../../src/jobs/backoff.ts'
-import { enqueueJob, type NewJob } from '../../src/jobs/enqueue.ts'
+import { enqueueJob } from '../../src/jobs/enqueue.ts'
 import { claimJobs, deleteExpiredJobs, putBackLostJobs } from '../../src/jobs/job-row.ts'
-import { type JobsOptions, startJobs } from '../../src/jobs/jobs.ts'
 import { FinalFailure } from '../../src/jobs/run.ts'
-import { silentLog } from '../../src/log.ts'
 import { eq } from '../../src/store/drizzle.ts'
-import { type Job, jobs } from '../../src/store/schema/jobs.ts'
-import { openStore, type Store } from '../../src/store/store.ts'
-import { makeDatabaseFolder } from '../store/test-store.ts'
-import { findJob } from './running.ts'
+import { jobs } from '../../src/store/schema/jobs.ts'
+import type { Store } from '../../src/store/store.ts'
+import { openJobs, START, type TestJobs } from './job-loop.ts'
 
-const log = silentLog()
-const start = 1_700_000_000_000
-
-type Bench = {
-  store: Store
-  clock: { at: number }
-  run(options: Partial<JobsOptions>): ReturnType<typeof startJobs>
-  add(job: Partial<NewJob>): Promise<string>
-  find(id: string): Promise<Job>
-  /** Resolves when the job is in that state. */
-  reaches(id: string, state: Job['state']): Promise<Job>
-}
-
-async function setUp(t: TestContext): Promise<Bench> {
-  const { path } = await makeDatabaseFolder(t)
-  const store = await openStore({ path, log })
-  const clock = { at: start }
-  const started: ReturnType<typeof startJobs>[] = []
-  t.after(async () => {
-    for (const each of started) await each.stop(0)
-    await store.close()
-  })
-  const find = async (id: string) => {
-    const job = await findJob(store.read, id)
-    assert.ok(job)
-    return job
-  }
-  return {
-    store,
-    clock,
-    find,
-    run(options) {
-      const running = startJobs({ store, log, now: () => clock.at, handlers: {}, ...options })
-      started.push(running)
-      return running
-    },
-    async add(job) {
-      const made = await store.write((tx) =>
-        enqueueJob(tx, { kind: 'work', payload: {}, now: clock.at, ...job }),
-      )
-      assert.ok(made.isNew)
-      return made.id
-    },
-    async reaches(id, state) {
-      for (;;) {
-        const job = await find(id)
-        if (job.state === state) return job
-        await new Promise(setImmediate)
-      }
-    },
-  }
-}
+const setUp = (t: TestContext) => openJobs(t, 'work')
 
 test('a job scans behind requests, in the line of its project', async (t) => {
   const { store, run, add, reaches } = await setUp(t)
@@ -89,7 +35,7 @@ test('a job runs with its payload and keeps its result', async (t) => {
   const job = await reaches(id, 'completed')
   assert.deepEqual(job.result, { payload: { n: 2 }, attempt: 1, projectId: 'p' })
   assert.equal(job.progress, 100)
-  assert.equal(job.completedAt, start)
+  assert.equal(job.completedAt, START)
   assert.equal(job.leaseId, null)
   assert.equal(job.error, null)
 })
@@ -105,7 +51,7 @@ test('a job that is enqueued while the loop rests runs when the loop is woken', 
 test('a job does not exist when the transaction that made it fails', async (t) => {
   const { store } = await setUp(t)
   const write = store.write(async (tx) => {
-    await enqueueJob(tx, { kind: 'work', payload: {}, now: start })
+    await enqueueJob(tx, { kind: 'work', payload: {}, now: START })
     throw new Error('no')
   })
   await assert.rejects(write, /no/)
@@ -125,7 +71,7 @@ test('a job whose handler throws FinalFailure fails at once', async (t) => {
 
 test('a job waits for its time', async (t) => {
   const { run, add, find, clock, reaches } = await setUp(t)
-  const later = await add({ runAt: start + 1000 })
+  const later = await add({ runAt: START + 1000 })
   const now = await add({})
   const running = run({ handlers: { work: async () => null } })
   await reaches(now, 'completed')
@@ -139,8 +85,8 @@ test('urgent jobs go first, then those that have been due longest', async (t) =>
   const { run, add, reaches } = await setUp(t)
   const order: unknown[] = []
   const last = await add({ payload: 'c', priority: 5 })
-  await add({ payload: 'b', runAt: start - 1 })
-  await add({ payload: 'a', runAt: start - 2 })
+  await add({ payload: 'b', runAt: START - 1 })
+  await add({ payload: 'a', runAt: START - 2 })
   const handlers = {
     work: async ({ payload }: { payload: unknown }) => {
       order.push(payload)
@@ -233,7 +179,7 @@ test('delays double from a minute to an hour, a quarter shorter or longer', () =
 test('a unique key admits one waiting or active job', async (t) => {
   const { run, store, add, reaches } = await setUp(t)
   const { promise, resolve } = Promise.withResolvers<void>()
-  const job = { kind: 'work', payload: {}, now: start, uniqueKey: 'k' }
+  const job = { kind: 'work', payload: {}, now: START, uniqueKey: 'k' }
   const again = () => store.write((tx) => enqueueJob(tx, job))
   const id = await add(job)
   assert.deepEqual(await again(), { isNew: false })
@@ -248,7 +194,7 @@ test('a unique key admits one waiting or active job', async (t) => {
 test('a job whose process died returns when its lease ends', async (t) => {
   const { run, store, add, clock, find, reaches } = await setUp(t)
   const id = await add({})
-  const claim = { kinds: ['work'], limit: 1, now: start, leaseUntil: start + 60_000 }
+  const claim = { kinds: ['work'], limit: 1, now: START, leaseUntil: START + 60_000 }
   await store.write((tx) => claimJobs(tx, claim))
   const running = run({ handlers: { work: async ({ attempt }) => attempt } })
   clock.at += 59_999
@@ -261,7 +207,7 @@ test('a job whose process died returns when its lease ends', async (t) => {
 })
 
 /** Claims the job that waits, for a process that dies then; when the job may run again. */
-async function dieOverJob({ store, clock, find }: Bench, id: string): Promise<number> {
+async function dieOverJob({ store, clock, find }: TestJobs, id: string): Promise<number> {
   const leaseUntil = clock.at + 60_000
   const claim = { kinds: ['work'], limit: 1, now: clock.at, leaseUntil }
   const claimed = await store.write((tx) => claimJobs(tx, claim))
@@ -272,12 +218,12 @@ async function dieOverJob({ store, clock, find }: Bench, id: string): Promise<nu
 }
 
 test('processes that are killed in a loop use up no attempt of a job', async (t) => {
-  const bench = await setUp(t)
-  const { run, add, clock, find, reaches } = bench
+  const started = await setUp(t)
+  const { run, add, clock, find, reaches } = started
   const id = await add({ maxAttempts: 1 })
   const rests: number[] = []
   for (let deaths = 0; deaths < 4; deaths += 1) {
-    const runAt = await dieOverJob(bench, id)
+    const runAt = await dieOverJob(started, id)
     rests.push(runAt - clock.at)
     const { state, attempts } = await find(id)
     assert.deepEqual([state, attempts], ['waiting', 0])
@@ -290,11 +236,11 @@ test('processes that are killed in a loop use up no attempt of a job', async (t)
 })
 
 test('a job fails when five processes have died while running it', async (t) => {
-  const bench = await setUp(t)
-  const { run, add, clock, reaches } = bench
+  const started = await setUp(t)
+  const { run, add, clock, reaches } = started
   const id = await add({})
   for (let deaths = 0; deaths < 5; deaths += 1) {
-    clock.at = Math.max(clock.at, await dieOverJob(bench, id))
+    clock.at = Math.max(clock.at, await dieOverJob(started, id))
   }
   run({ handlers: { work: async () => 'never' } })
   const dead = await reaches(id, 'failed')
@@ -309,7 +255,7 @@ test('a heartbeat keeps the lease of a long job', async (t) => {
   run({ handlers: { work: () => promise }, leaseMs: 30 })
   await reaches(id, 'active')
   clock.at += 20
-  while ((await find(id)).leaseUntil !== start + 50) await new Promise(setImmediate)
+  while ((await find(id)).leaseUntil !== START + 50) await new Promise(setImmediate)
   resolve()
   assert.equal((await reaches(id, 'completed')).attempts, 1)
 })
@@ -331,7 +277,7 @@ test('a run that has lost its lease is aborted, and its result does not count', 
     },
   })
   await reaches(id, 'active')
-  const taken = { leaseId: 'another', leaseUntil: start + 60_000 }
+  const taken = { leaseId: 'another', leaseUntil: START + 60_000 }
   await store.write((tx) => tx.update(jobs).set(taken).where(eq(jobs.id, id)))
   await promise
   await new Promise(setImmediate)
@@ -342,7 +288,7 @@ test('a run that has lost its lease is aborted, and its result does not count', 
 
 test('stop waits for running jobs and claims no more', async (t) => {
   const { run, add, find, reaches } = await setUp(t)
-  const first = await add({ runAt: start - 1 })
+  const first = await add({ runAt: START - 1 })
   const second = await add({})
   const { promise, resolve } = Promise.withResolvers<void>()
   const running = run({ handlers: { work: () => promise }, concurrency: 1 })
@@ -439,15 +385,15 @@ test('old jobs are deleted, failed ones later', async (t) => {
   const { run, store, add, reaches } = await setUp(t)
   const done = await add({})
   const dead = await add({ kind: 'bad', maxAttempts: 1 })
-  const waiting = await add({ runAt: start + 1e12 })
+  const waiting = await add({ runAt: START + 1e12 })
   const bad = async () => Promise.reject(new Error('bad'))
   run({ handlers: { work: async () => null, bad } })
   await Promise.all([reaches(done, 'completed'), reaches(dead, 'failed')])
   const left = async () => (await store.read.select({ id: jobs.id }).from(jobs)).map((j) => j.id)
-  await store.write((tx) => deleteExpiredJobs(tx, { completed: start, failed: start }))
+  await store.write((tx) => deleteExpiredJobs(tx, { completed: START, failed: START }))
   assert.deepEqual(await left(), [done, dead, waiting])
-  await store.write((tx) => deleteExpiredJobs(tx, { completed: start + 1, failed: start }))
+  await store.write((tx) => deleteExpiredJobs(tx, { completed: START + 1, failed: START }))
   assert.deepEqual(await left(), [dead, waiting])
-  await store.write((tx) => deleteExpiredJobs(tx, { completed: start + 1, failed: start + 1 }))
+  await store.write((tx) => deleteExpiredJobs(tx, { completed: START + 1, failed: START + 1 }))
   assert.deepEqual(await left(), [waiting])
 })

@@ -2,64 +2,19 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { AppError } from '../../src/errors.ts'
-import { enqueueJob, type NewJob } from '../../src/jobs/enqueue.ts'
+import { enqueueJob } from '../../src/jobs/enqueue.ts'
 import { enqueueForProject } from '../../src/jobs/enqueue-for-project.ts'
 import { putBackLostJobs } from '../../src/jobs/job-row.ts'
-import { type JobsOptions, startJobs } from '../../src/jobs/jobs.ts'
 import { createBatchPace } from '../../src/jobs/pace.ts'
 import { loadProgress, saveProgress } from '../../src/jobs/progress.ts'
 import { FinalFailure, type RunningJob } from '../../src/jobs/run.ts'
 import { findJobStatus } from '../../src/jobs/status.ts'
-import { silentLog } from '../../src/log.ts'
 import { and, eq } from '../../src/store/drizzle.ts'
 import { type Job, jobProgress, jobs } from '../../src/store/schema/jobs.ts'
-import { openStore } from '../../src/store/store.ts'
-import { makeDatabaseFolder } from '../store/test-store.ts'
-import { claimJob, findJob } from './running.ts'
+import { openJobs, START } from './job-loop.ts'
+import { claimJob } from './running.ts'
 
-const log = silentLog()
-const start = 1_700_000_000_000
-
-async function setUp(t: TestContext) {
-  const { path } = await makeDatabaseFolder(t)
-  const store = await openStore({ path, log })
-  const clock = { at: start }
-  const now = () => clock.at
-  const started: ReturnType<typeof startJobs>[] = []
-  t.after(async () => {
-    for (const each of started) await each.stop(0)
-    await store.close()
-  })
-  const find = async (id: string) => {
-    const job = await findJob(store.read, id)
-    assert.ok(job)
-    return job
-  }
-  return {
-    store,
-    now,
-    clock,
-    find,
-    run(options: Partial<JobsOptions>) {
-      const running = startJobs({ store, log, now, handlers: {}, ...options })
-      started.push(running)
-      return running
-    },
-    add: (job: Partial<NewJob> = {}) =>
-      store.write(async (tx) => {
-        const made = await enqueueJob(tx, { kind: 'long', payload: {}, now: clock.at, ...job })
-        assert.ok(made.isNew)
-        return made.id
-      }),
-    async reaches(id: string, state: Job['state']) {
-      for (;;) {
-        const job = await find(id)
-        if (job.state === state) return job
-        await new Promise(setImmediate)
-      }
-    },
-  }
-}
+const setUp = (t: TestContext) => openJobs(t, 'long')
 
 /** A handler that ends when it is told to, or when it is interrupted. */
 function gate() {
@@ -132,11 +87,11 @@ test('stop interrupts long work at once and puts it back without counting the at
 })
 
 test('saved progress is found by the next run and deleted when the job completes', async (t) => {
-  const bench = await setUp(t)
-  const { store, add, find, run, reaches, clock } = bench
+  const started = await setUp(t)
+  const { store, add, find, run, reaches, clock } = started
   const id = await add()
   assert.equal(await loadProgress(store.read, id), undefined)
-  const job = await claimJob(bench, 'long')
+  const job = await claimJob(started, 'long')
   const save = (state: unknown, percent?: number) =>
     store.write((tx) =>
       saveProgress(tx, job, {
@@ -159,12 +114,12 @@ test('saved progress is found by the next run and deleted when the job completes
 })
 
 test('a job that advances in each run may be lost more often than it may fail', async (t) => {
-  const bench = await setUp(t)
-  const { store, add, find, clock } = bench
+  const started = await setUp(t)
+  const { store, add, find, clock } = started
   const id = await add()
   const { maxAttempts } = await find(id)
   for (let row = 1; row <= maxAttempts + 2; row += 1) {
-    const job = await claimJob(bench, 'long')
+    const job = await claimJob(started, 'long')
     await store.write((tx) => saveProgress(tx, job, { state: { row }, at: clock.at }))
     clock.at += 60_000
   }
@@ -174,7 +129,7 @@ test('a job that advances in each run may be lost more often than it may fail', 
     const { state, runAt } = await find(id)
     assert.equal(state, 'waiting')
     clock.at = Math.max(clock.at, runAt)
-    await claimJob(bench, 'long')
+    await claimJob(started, 'long')
     clock.at += 60_000
   }
   await store.write((tx) => putBackLostJobs(tx, clock.at))
@@ -182,12 +137,12 @@ test('a job that advances in each run may be lost more often than it may fail', 
 })
 
 test('a run that has lost its lease commits nothing more', async (t) => {
-  const bench = await setUp(t)
-  const { store, add, clock, now } = bench
+  const started = await setUp(t)
+  const { store, add, clock, now } = started
   const id = await add()
-  const first = await claimJob(bench, 'long')
+  const first = await claimJob(started, 'long')
   clock.at += 60_000
-  const second = await claimJob(bench, 'long')
+  const second = await claimJob(started, 'long')
   assert.equal(second.id, first.id)
   assert.equal(second.attempt, 1)
   const batch = (job: RunningJob, row: number) =>
@@ -213,26 +168,26 @@ test('jobs enqueued in one millisecond get the ids of the next milliseconds', as
         kind: 'bulk',
         payload: {},
         projectId,
-        now: start,
+        now: START,
       }),
     )
   assert.deepEqual(
     [await name('p'), await name('p'), await name('q'), await name('p')],
     [
-      `bulk-delete-p-${start}`,
-      `bulk-delete-p-${start + 1}`,
-      `bulk-delete-q-${start}`,
-      `bulk-delete-p-${start + 2}`,
+      `bulk-delete-p-${START}`,
+      `bulk-delete-p-${START + 1}`,
+      `bulk-delete-q-${START}`,
+      `bulk-delete-p-${START + 2}`,
     ],
   )
 })
 
 test('the status of a job is found by its project and kind only', async (t) => {
-  const bench = await setUp(t)
-  const { add, run, clock, reaches, find } = bench
+  const started = await setUp(t)
+  const { add, run, clock, reaches, find } = started
   const id = await add({ projectId: 'p', payload: { what: 1 }, maxAttempts: 2 })
   const ask = (question: object = {}) =>
-    findJobStatus(bench, { projectId: 'p', id, kinds: ['long'], ...question })
+    findJobStatus(started, { projectId: 'p', id, kinds: ['long'], ...question })
   const empty = { id, progress: 0, result: null, data: { what: 1 }, failedReason: null }
   assert.deepEqual(await ask(), { ...empty, state: 'waiting' })
   for (const question of [{ projectId: 'q' }, { kinds: ['other'] }, { id: 'nothing' }]) {
@@ -287,7 +242,7 @@ test('a project sees public reasons only, the operator all of them', async (t) =
 
 test('a project keeps its last 50 completed and 100 failed jobs of each kind', async (t) => {
   const { store, add, run, reaches } = await setUp(t)
-  const over = { payload: {}, runAt: start, maxAttempts: 1, createdAt: start, updatedAt: start }
+  const over = { payload: {}, runAt: START, maxAttempts: 1, createdAt: START, updatedAt: START }
   const rows = (state: 'completed' | 'failed', count: number, of: { projectId: string }) =>
     Array.from({ length: count }, (_, index) => ({
       ...over,
@@ -295,7 +250,7 @@ test('a project keeps its last 50 completed and 100 failed jobs of each kind', a
       id: `${state}-${of.projectId}-${String(index).padStart(3, '0')}`,
       kind: 'long',
       state,
-      completedAt: start - 1000 + index,
+      completedAt: START - 1000 + index,
     }))
   await store.write(async (tx) => {
     await tx.insert(jobs).values(rows('completed', 60, { projectId: 'p' }))

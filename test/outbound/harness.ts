@@ -2,7 +2,7 @@
  * Outbound with real threads, a fake DNS and real sinks. `sendAll` adds deliveries as the queue does: up
  * to `capacity`, more when results come, and deliveries that were put back once more.
  */
-
+import { afterEach } from 'node:test'
 import type { Config } from '../../src/config/config.ts'
 import { silentLog } from '../../src/log.ts'
 import type { MessageSource } from '../../src/mail/compose/build-message.ts'
@@ -30,6 +30,26 @@ export async function startSinks(...options: SinkOptions[]): Promise<Sink[]> {
     sinks.push(await startSink({ host: `127.0.0.${at + 2}`, port, ...option }))
   }
   return sinks
+}
+
+/** Starts sinks and outbound for the tests of a file, and stops them after each test. */
+export function useOutbound() {
+  const stops: (() => Promise<unknown>)[] = []
+  afterEach(async () => {
+    for (const stop of stops.splice(0).reverse()) await stop()
+  })
+  return {
+    async sinksOf(...options: SinkOptions[]): Promise<Sink[]> {
+      const sinks = await startSinks(...options)
+      for (const sink of sinks) stops.push(() => sink.stop())
+      return sinks
+    },
+    async start(options: HarnessOptions) {
+      const harness = await startHarness(options)
+      stops.push(() => harness.stop())
+      return harness
+    },
+  }
 }
 
 export async function startHarness({ zone = {}, delivery = {}, deps = {} }: HarnessOptions) {

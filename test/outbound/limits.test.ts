@@ -1,24 +1,9 @@
 import assert from 'node:assert/strict'
-import { afterEach, test } from 'node:test'
-import { type Sink, type SinkOptions, silence } from '../fakes/smtp-sink.ts'
-import { type HarnessOptions, makeTasks, startHarness, startSinks } from './harness.ts'
+import { test } from 'node:test'
+import { type SinkOptions, silence } from '../fakes/smtp-sink.ts'
+import { type HarnessOptions, makeTasks, useOutbound } from './harness.ts'
 
-const stops: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  for (const stop of stops.splice(0).reverse()) await stop()
-})
-
-async function sinksOf(...options: SinkOptions[]): Promise<Sink[]> {
-  const sinks = await startSinks(...options)
-  for (const sink of sinks) stops.push(() => sink.stop())
-  return sinks
-}
-
-async function start(options: HarnessOptions) {
-  const harness = await startHarness(options)
-  stops.push(() => harness.stop())
-  return harness
-}
+const { sinksOf, start } = useOutbound()
 
 test('a connection carries as many messages as its limit allows', async () => {
   const [sink] = await sinksOf({})

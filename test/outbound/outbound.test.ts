@@ -1,25 +1,9 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
-import { after, afterEach, test } from 'node:test'
-import type { Sink, SinkOptions } from '../fakes/smtp-sink.ts'
-import { type HarnessOptions, makeTasks, startHarness, startSinks } from './harness.ts'
+import { test } from 'node:test'
+import { makeTasks, useOutbound } from './harness.ts'
 
-const stops: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  for (const stop of stops.splice(0).reverse()) await stop()
-})
-
-async function sinksOf(...options: SinkOptions[]): Promise<Sink[]> {
-  const sinks = await startSinks(...options)
-  for (const sink of sinks) stops.push(() => sink.stop())
-  return sinks
-}
-
-async function start(options: HarnessOptions) {
-  const harness = await startHarness(options)
-  stops.push(() => harness.stop())
-  return harness
-}
+const { sinksOf, start } = useOutbound()
 
 const { privateKey } = generateKeyPairSync('rsa', {
   modulusLength: 2048,
@@ -121,7 +105,6 @@ test('a dead site is probed by one message, and other sites are not affected', a
     delivery: { port: sink!.port },
   })
   await sink!.stop()
-  stops.splice(0, 1)
   for (let at = 0; at < 5; at++)
     assert.equal((await send({ domain: 'dead.test' })).outcome.verdict?.class, 'network')
   assert.equal(outbound.capacity('dead.test', 1), 0)
@@ -130,8 +113,7 @@ test('a dead site is probed by one message, and other sites are not affected', a
   assert.equal(other!.acceptedCount(), 10)
   clock.ahead += 80_000
   assert.equal(outbound.capacity('dead.test', 1), 1)
-  const revived = await startSinks({ port: sink!.port })
-  stops.unshift(() => revived[0]!.stop())
+  await sinksOf({ port: sink!.port })
   assert.equal((await send({ domain: 'dead.test' })).outcome.result, 'delivered')
   assert.equal(outbound.blockedUntil('dead.test'), 0)
   assert.ok(outbound.capacity('dead.test', 1) > 10)
@@ -219,14 +201,11 @@ test('in relay mode everything goes to the smarthost', async () => {
   assert.equal(sink!.acceptedCount(), 11)
 })
 
-after(() => assert.equal(stops.length, 0))
-
 test('one recipient refused for our reputation does not slow the mail of the others', async () => {
-  const [sink] = await startSinks({
+  const [sink] = await sinksOf({
     respond: ({ verb, count }) =>
       verb === 'RCPT' && count === 3 ? '554 5.7.1 rejected: poor reputation' : undefined,
   })
-  stops.push(() => sink!.stop())
   const { sendAll, outbound } = await start({
     zone: { 'a.test': { A: ['127.0.0.2'] } },
     delivery: { port: sink!.port },

@@ -1,25 +1,20 @@
 import assert from 'node:assert/strict'
-import { afterEach, test } from 'node:test'
+import { test } from 'node:test'
 import { silentLog } from '../../src/log.ts'
 import { checkTemplate } from '../../src/mail/template/template.ts'
 import { drop, type Sink, type SinkOptions, silence } from '../fakes/smtp-sink.ts'
-import { type HarnessOptions, makeSource, makeTasks, startHarness, startSinks } from './harness.ts'
+import { type HarnessOptions, makeSource, makeTasks, useOutbound } from './harness.ts'
 
-const stops: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  for (const stop of stops.splice(0).reverse()) await stop()
-})
+const { sinksOf, start: startOutbound } = useOutbound()
 
 async function start(sinkOptions: SinkOptions, options: HarnessOptions = {}) {
-  const [sink] = (await startSinks({ host: '127.0.0.1', ...sinkOptions })) as [Sink]
-  stops.push(() => sink.stop())
+  const [sink] = (await sinksOf({ host: '127.0.0.1', ...sinkOptions })) as [Sink]
   const { delivery, deps } = options
-  const harness = await startHarness({
+  const harness = await startOutbound({
     ...options,
     delivery: { mode: 'sandbox', ...delivery },
     deps: { sandboxPort: sink.port, ...deps },
   })
-  stops.push(() => harness.stop())
   return { ...harness, sink }
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import fc from 'fast-check'
 import { createTemplate } from '../../../src/features/templates/create.ts'
 import { listTemplates, type TemplateQuery } from '../../../src/features/templates/list.ts'
@@ -8,6 +8,7 @@ import type { Outbound } from '../../../src/outbound/outbound.ts'
 import { templates } from '../../../src/store/schema/messages.ts'
 import { addProject, address, openTestCore, type TestCore, trustDomain } from '../../core.ts'
 import { countTurns } from '../../event-loop.ts'
+import { cleanUpAfterFile } from '../../file-cleanup.ts'
 import { createReader } from './reader.ts'
 
 const names = ['Überblick', 'apple', 'Banana', 'cherry 100%', 'date_x', 'ÉTÉ *special*', 'Δέλτα']
@@ -16,11 +17,10 @@ let core: TestCore & { outbound: Outbound }
 let projectId: string
 let otherId: string
 const ids = new Map<string, string>()
-const ends: (() => unknown)[] = []
+const cleanup = cleanUpAfterFile()
 
 before(async () => {
-  const ending = { after: (fn: unknown) => void ends.push(fn as () => unknown) } as never
-  core = { ...(await openTestCore(ending)), outbound: createReader().outbound }
+  core = { ...(await openTestCore(cleanup)), outbound: createReader().outbound }
   projectId = (await addProject(core)).id
   otherId = (await addProject(core)).id
   await trustDomain(core, projectId, 'shop.test')
@@ -40,10 +40,6 @@ before(async () => {
   }
   const fields = { projectId: otherId, name: 'apple of others', subject: 's', body: 'b' }
   await createTemplate(core, { ...fields, from: address('a@other.test') })
-})
-
-after(async () => {
-  for (const end of ends) await end()
 })
 
 const list = (query: Partial<TemplateQuery> = {}) => listTemplates(core, { projectId, ...query })

@@ -1,6 +1,7 @@
 /** One server for a test file of contacts, events or segments, and short calls to it with curl. */
 import assert from 'node:assert/strict'
-import { after, before } from 'node:test'
+import { before } from 'node:test'
+import { cleanUpAfterFile } from '../../file-cleanup.ts'
 import { type Answer, type Client, isCurlInstalled, startClient } from './curl.ts'
 
 export const unlessCurl = { skip: isCurlInstalled ? false : 'curl is not installed' }
@@ -9,14 +10,9 @@ let client: Client
 
 /** A server for the tests of this file. */
 export function serveFile(): void {
-  const stops: (() => unknown)[] = []
+  const cleanup = cleanUpAfterFile()
   before(async () => {
-    client = await startClient({
-      after: (stop) => void (stop && stops.push(stop as () => unknown)),
-    })
-  })
-  after(async () => {
-    for (const stop of stops.reverse()) await stop()
+    client = await startClient(cleanup)
   })
 }
 

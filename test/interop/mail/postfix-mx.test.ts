@@ -4,12 +4,13 @@
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { simpleParser } from 'mailparser'
 import { findFreePort } from '../../../scripts/bench/postfix.ts'
 import type { ShownEmail } from '../../e2e/mail/shown-email.ts'
 import { eventually } from '../../e2e/program.ts'
 import { type Installation, install, post, type Serving } from '../../e2e/server.ts'
+import { cleanUpAfterFile } from '../../file-cleanup.ts'
 import { isDnsmasqInstalled, startDnsmasq, type ZoneRecord } from './dnsmasq.ts'
 import { isPostfixInstalled, type Mx, startPostfix } from './postfix.ts'
 
@@ -37,9 +38,7 @@ function whyNot(): string | false {
   return isDnsmasqInstalled() ? false : 'dnsmasq is not installed'
 }
 
-/** What `after` of these hooks takes down, in reverse. */
-const stops: (() => unknown)[] = []
-const t = { after: (stop: () => unknown) => void stops.push(stop) }
+const t = cleanUpAfterFile()
 
 let mx: Mx
 let dnsPort: number
@@ -126,10 +125,6 @@ describe('beside Postfix and dnsmasq', { skip: whyNot(), timeout: 120_000 }, () 
     const domain = await installation.command('domain', 'verify', 'example.test')
     assert.equal((domain as { verified: boolean }).verified, true)
     server = await installation.serve()
-  })
-
-  after(async () => {
-    for (const stop of stops.reverse()) await stop()
   })
 
   it('brings a message to the mail box over TLS, its signatures valid', async (t) => {

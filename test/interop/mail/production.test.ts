@@ -10,7 +10,7 @@ import { writeFile } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import path from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { type ParsedMail, simpleParser } from 'mailparser'
 import { createTransport } from 'nodemailer'
 import { type Browser, chromium, type Page } from 'playwright-core'
@@ -19,6 +19,7 @@ import type { ShownEmail } from '../../e2e/mail/shown-email.ts'
 import { eventually } from '../../e2e/program.ts'
 import { type Installation, install } from '../../e2e/server.ts'
 import { makeCertificate } from '../../fakes/certificate.ts'
+import { cleanUpAfterFile } from '../../file-cleanup.ts'
 import { isDnsmasqInstalled, startDnsmasq, type ZoneRecord } from './dnsmasq.ts'
 import { isPostfixInstalled, type Mx, startPostfix } from './postfix.ts'
 
@@ -35,9 +36,7 @@ function whyNot(): string | false {
   return browserPath === undefined ? 'Chromium is not installed' : false
 }
 
-/** What `after` of these hooks takes down, in reverse. */
-const stops: (() => unknown)[] = []
-const t = { after: (stop: () => unknown) => void stops.push(stop) }
+const t = cleanUpAfterFile()
 
 const zone: ZoneRecord[] = [
   { type: 'MX', name: 'dest.test', value: '10 mx.dest.test' },
@@ -167,17 +166,13 @@ describe('in production', { skip: whyNot(), timeout: 150_000 }, () => {
       executablePath: browserPath ?? '',
       args: ['--no-sandbox', `--host-resolver-rules=${names}`],
     })
-    stops.push(() => browser.close())
+    t.after(() => browser.close())
     // A headless browser calls itself one, and counts as a machine.
     const userAgent = await browser.version()
     page = await browser.newPage({
       ignoreHTTPSErrors: true,
       userAgent: `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/${userAgent} Safari/537.36`,
     })
-  })
-
-  after(async () => {
-    for (const stop of stops.reverse()) await stop()
   })
 
   it('is set up as the README says: its records are found in the DNS', async () => {

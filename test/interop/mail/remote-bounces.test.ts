@@ -3,13 +3,14 @@
  * cannot be delivered, and their reports come back to our listener.
  */
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { findFreePort } from '../../../scripts/bench/postfix.ts'
 import type { ShownEmail } from '../../e2e/mail/shown-email.ts'
 import { eventually } from '../../e2e/program.ts'
 import { type Installation, install, makeProject, post, type Serving } from '../../e2e/server.ts'
 import { startDnsServer } from '../../fakes/dns-server.ts'
 import { type SinkAction, type SinkCommand, startSink } from '../../fakes/smtp-sink.ts'
+import { cleanUpAfterFile } from '../../file-cleanup.ts'
 import { startExim, whyNoExim } from './exim.ts'
 import { startOpensmtpd, whyNoOpensmtpd } from './opensmtpd.ts'
 import { isPostfixInstalled, startForwardingPostfix } from './postfix.ts'
@@ -52,9 +53,7 @@ const servers = [
   },
 ]
 
-/** What `after` of these hooks takes down, in reverse. */
-const stops: (() => unknown)[] = []
-const t = { after: (stop: () => unknown) => void stops.push(stop) }
+const t = cleanUpAfterFile()
 
 let installation: Installation
 let server: Serving
@@ -106,14 +105,14 @@ describe('reports of other mail servers', { timeout: 180_000 }, () => {
     port = await findFreePort()
     bouncePort = await findFreePort()
     const backend = await startSink({ respond: answer })
-    stops.push(() => backend.stop())
+    t.after(() => backend.stop())
     backendPort = backend.port
     const hosts = servers.map(({ domain, host }) => [
       [domain, { MX: [[10, `mx.${domain}`]] }],
       [`mx.${domain}`, { A: [host] }],
     ])
     const dns = await startDnsServer(Object.fromEntries(hosts.flat()))
-    stops.push(() => dns.stop())
+    t.after(() => dns.stop())
     installation = await install(
       t,
       `
@@ -134,10 +133,6 @@ level = "error"
     )
     server = await installation.serve()
     secret = (await makeProject(installation)).secret
-  })
-
-  after(async () => {
-    for (const stop of stops.reverse()) await stop()
   })
 
   for (const { name, domain, host, start, lack, hasLists } of servers) {

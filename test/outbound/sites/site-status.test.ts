@@ -1,20 +1,16 @@
 import assert from 'node:assert/strict'
-import { afterEach, test } from 'node:test'
+import { test } from 'node:test'
 import type { SiteStatus } from '../../../src/outbound/sites/site-status.ts'
 import { type SinkOptions, silence } from '../../fakes/smtp-sink.ts'
-import { makeTask, makeTasks, startHarness, startSinks } from '../harness.ts'
+import { makeTask, makeTasks, useOutbound } from '../harness.ts'
 
-const stops: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  for (const stop of stops.splice(0).reverse()) await stop()
-})
+const { sinksOf, start } = useOutbound()
 
 const MINUTE = 60_000
 
 async function startAt(options: SinkOptions, connectionsPerSite = 10) {
-  const [sink] = await startSinks(options)
-  stops.push(() => sink!.stop())
-  const harness = await startHarness({
+  const [sink] = await sinksOf(options)
+  const harness = await start({
     zone: {
       'a.test': { MX: [[10, 'mx.host.test']] },
       'b.test': { MX: [[10, 'mx.host.test']] },
@@ -23,7 +19,6 @@ async function startAt(options: SinkOptions, connectionsPerSite = 10) {
     delivery: { port: sink!.port, maxConnectionsPerSite: connectionsPerSite },
     deps: { random: () => 0.5 },
   })
-  stops.push(() => harness.stop())
   const status = (site = 'host.test'): SiteStatus | undefined =>
     harness.outbound.sites().find((one) => one.site === site)
   return { sink: sink!, ...harness, status }

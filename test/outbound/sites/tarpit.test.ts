@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict'
-import { afterEach, test } from 'node:test'
+import { test } from 'node:test'
 import type { DeliveryResult, DeliveryTask } from '../../../src/outbound/delivery.ts'
 import type { Resolver } from '../../../src/outbound/dns/resolver.ts'
 import type { DnsZone } from '../../fakes/dns-server.ts'
-import { type Sink, type SinkOptions, silence, startSink } from '../../fakes/smtp-sink.ts'
-import { type Attempted, type HarnessOptions, makeTask, startHarness } from '../harness.ts'
+import { type SinkOptions, silence } from '../../fakes/smtp-sink.ts'
+import { type Attempted, type HarnessOptions, makeTask, useOutbound } from '../harness.ts'
 
-const stops: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  for (const stop of stops.splice(0).reverse()) await stop()
-})
+const { sinksOf, start: startOutbound } = useOutbound()
 
 /** `addresses`: the address of each domain, which is its own mail server. */
 async function start(addresses: Map<string, string>, delivery: HarnessOptions['delivery']) {
@@ -19,20 +16,7 @@ async function start(addresses: Map<string, string>, delivery: HarnessOptions['d
     aaaa: async () => nothing,
     a: async (name) => ({ ...nothing, kind: 'found', records: [addresses.get(name) ?? ''] }),
   }
-  const harness = await startHarness({ delivery: delivery ?? {}, deps: { resolver } })
-  stops.push(() => harness.stop())
-  return harness
-}
-
-/** Starts servers on these addresses, all on one port. */
-async function sinksAt(...options: (SinkOptions & { host: string })[]): Promise<Sink[]> {
-  const sinks: Sink[] = []
-  for (const option of options) {
-    const sink = await startSink({ port: sinks[0]?.port ?? 0, ...option })
-    stops.push(() => sink.stop())
-    sinks.push(sink)
-  }
-  return sinks
+  return startOutbound({ delivery: delivery ?? {}, deps: { resolver } })
 }
 
 const neverGreets: SinkOptions['respond'] = ({ verb }) => (verb === 'CONNECT' ? silence : undefined)
@@ -56,7 +40,7 @@ const OTHER = { projectId: 'other-project' }
 
 test('many domains at one silent address hold as many connections as one site', async () => {
   const tarpits = placesAt(210, '127.0.0.66')
-  const [tarpit, good] = await sinksAt(
+  const [tarpit, good] = await sinksOf(
     { host: '127.0.0.66', respond: neverGreets },
     { host: '127.0.9.1' },
   )
@@ -77,7 +61,7 @@ test('many domains at one silent address hold as many connections as one site', 
 
 test('mail beside a tarpit in its own network gets the connection of a silent session', async () => {
   const tarpits = placesAt(60, '127.0.0.66')
-  const [tarpit] = await sinksAt(
+  const [tarpit] = await sinksOf(
     { host: '127.0.0.66', respond: neverGreets },
     { host: '127.0.0.9' },
   )
@@ -98,7 +82,7 @@ test('mail beside a tarpit in its own network gets the connection of a silent se
 
 test('a session that we end for other mail is no attempt and no failure of its site', async () => {
   const tarpits = placesAt(10, '127.0.0.66')
-  const [tarpit] = await sinksAt(
+  const [tarpit] = await sinksOf(
     { host: '127.0.0.66', respond: neverGreets },
     { host: '127.0.0.9' },
   )
@@ -130,7 +114,7 @@ test('a session that we end for other mail is no attempt and no failure of its s
 test('silent servers in many networks hold a quarter of all connections and yield to other mail', async () => {
   const networks = Array.from({ length: 40 }, (_, at) => `127.0.${at + 20}.1`)
   const tarpits = placesAt(200, ...networks)
-  const sinks = await sinksAt(
+  const sinks = await sinksOf(
     { host: '127.0.9.1' },
     ...networks.map((host) => ({ host, respond: neverGreets })),
   )
@@ -157,7 +141,7 @@ test('mail of another project overtakes a backlog, at another server and at the 
     if (verb === 'RCPT') order.push(line.includes('bulk') ? 'bulk' : 'other')
     return undefined
   }
-  const [sink] = await sinksAt({ host: '127.0.9.1', respond }, { host: '127.0.10.1', respond })
+  const [sink] = await sinksOf({ host: '127.0.9.1', respond }, { host: '127.0.10.1', respond })
   const backlog = placesAt(60, '127.0.9.1')
   const { outbound, sendAll, toTask } = await start(
     new Map([...backlog, ['good.test', '127.0.10.1']]),
@@ -181,17 +165,16 @@ test('the queue of a full site admits the first message of another project', asy
   let isHolding = false
   const respond: SinkOptions['respond'] = ({ verb }) =>
     verb === 'MAIL' && isHolding ? silence : undefined
-  const [sink] = await sinksAt({ host: '127.0.9.1', respond })
+  const [sink] = await sinksOf({ host: '127.0.9.1', respond })
   const zone = {
     'bulk.test': { MX: [[10, 'mx.big.test']] },
     'other.test': { MX: [[10, 'mx.big.test']] },
     'mx.big.test': { A: ['127.0.9.1'] },
   } satisfies DnsZone
-  const { outbound, send, reports, reported, stop } = await startHarness({
+  const { outbound, send, reports, reported } = await startOutbound({
     zone,
     delivery: { port: sink!.port },
   })
-  stops.push(() => stop())
   const { site } = await send({ ...BULK, domain: 'bulk.test' })
   isHolding = true
   while (outbound.capacity(site, 1) > 0) {

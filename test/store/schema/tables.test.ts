@@ -3,12 +3,13 @@ import assert from 'node:assert/strict'
 import { globSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { silentLog } from '../../../src/log.ts'
 import { NAMED_INDEXES } from '../../../src/store/dialect.ts'
 import { is, sql } from '../../../src/store/drizzle.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'
+import { cleanUpAfterFile } from '../../file-cleanup.ts'
 import { makeDatabaseFolder } from '../test-store.ts'
 
 const require = createRequire(import.meta.url)
@@ -33,20 +34,15 @@ const UNDESCRIBED: Record<string, string> = {
 }
 
 describe('the schema', () => {
-  const closers: (() => unknown)[] = []
+  const cleanup = cleanUpAfterFile()
   let store: Store
   let described: Map<string, SchemaTable>
 
   before(async () => {
-    const { path: file } = await makeDatabaseFolder({
-      after: (fn: () => unknown) => closers.push(fn),
-    })
+    const { path: file } = await makeDatabaseFolder(cleanup)
     store = await openStore({ path: file, log: silentLog() })
+    cleanup.after(() => store.close())
     described = await readSchema()
-  })
-  after(async () => {
-    await store.close()
-    for (const close of closers) await close()
   })
 
   it('describes every table of the database, and no other', async () => {

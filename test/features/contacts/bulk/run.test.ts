@@ -1,6 +1,6 @@
 /** Bulk work on contacts: its effects and counts, and no work is done twice. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { type BulkResult, runBulk } from '../../../../src/features/contacts/bulk/run.ts'
 import {
   type BulkOperation,
@@ -21,18 +21,15 @@ import { jobs } from '../../../../src/store/schema/jobs.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
 import { segments } from '../../../../src/store/schema/segments.ts'
 import { addProject, address, openTestCore, type TestCore } from '../../../core.ts'
+import { cleanUpAfterFile } from '../../../file-cleanup.ts'
 import { type ClaimedJob, claimJob } from '../../../jobs/running.ts'
 import { addRecipient } from '../add-recipient.ts'
 
-const closers: (() => unknown)[] = []
+const cleanup = cleanUpAfterFile()
 let core: TestCore
 
 before(async () => {
-  core = await openTestCore({ after: (fn: () => unknown) => closers.push(fn) } as never)
-})
-
-after(async () => {
-  for (const close of closers.reverse()) await close()
+  core = await openTestCore(cleanup)
 })
 
 type Person = { subscribed?: boolean; data?: Record<string, unknown>; email?: string }

@@ -1,6 +1,6 @@
 /** Fields with their types and coverage, their values, who refers to them, and their end. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import fc from 'fast-check'
 import { parseCondition } from '../../../../src/features/conditions/condition.ts'
 import { deleteField, runFieldDeletion } from '../../../../src/features/contacts/fields/delete.ts'
@@ -17,17 +17,14 @@ import { type ContactData, contactFields, contacts } from '../../../../src/store
 import { segments } from '../../../../src/store/schema/segments.ts'
 import type { Tx } from '../../../../src/store/write/transaction.ts'
 import { addProject, address, openTestCore, START, type TestCore } from '../../../core.ts'
+import { cleanUpAfterFile } from '../../../file-cleanup.ts'
 import { claimJob } from '../../../jobs/running.ts'
 
-const closers: (() => unknown)[] = []
+const cleanup = cleanUpAfterFile()
 let core: TestCore
 
 before(async () => {
-  core = await openTestCore({ after: (fn: () => unknown) => closers.push(fn) } as never)
-})
-
-after(async () => {
-  for (const close of closers.reverse()) await close()
+  core = await openTestCore(cleanup)
 })
 
 /** Names that a path, a query or a prototype could take for something else. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import fc from 'fast-check'
 import type { Condition } from '../../../../src/features/conditions/condition.ts'
 import { countContacts } from '../../../../src/features/contacts/list/count.ts'
@@ -10,11 +10,12 @@ import { walkContacts } from '../../../../src/features/contacts/list/walk.ts'
 import { inArray, sql } from '../../../../src/store/drizzle.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { addProject, openTestCore, type TestCore } from '../../../core.ts'
+import { cleanUpAfterFile } from '../../../file-cleanup.ts'
 import { addContacts, PRETENDED, pretendLarge } from '../add-contacts.ts'
 
 type Row = { id: string; email: string; subscribed: boolean; data: Record<string, unknown> | null }
 
-const ends: (() => unknown)[] = []
+const cleanup = cleanUpAfterFile()
 let core: TestCore
 let small: string
 let large: string
@@ -26,17 +27,13 @@ const names = ['ada', 'adam', 'bob', 'o"hara', "d'arc", '100%_off', 'né', 'mül
 const hosts = ['gmail.com', 'mail.example', 'münchen.example', 'a.test']
 
 before(async () => {
-  core = await openTestCore({ after: (end: () => unknown) => void ends.push(end) } as never)
+  core = await openTestCore(cleanup)
   small = (await addProject(core, 'Small')).id
   large = (await addProject(core, 'Large')).id
   for (const projectId of [small, large]) await fill(projectId)
   while (await indexBatch(core));
   for (const projectId of [small, large]) await disturb(projectId)
   await pretendLarge(core, large)
-})
-
-after(async () => {
-  for (const end of ends.toReversed()) await end()
 })
 
 async function fill(projectId: string): Promise<void> {

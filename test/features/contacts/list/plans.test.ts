@@ -1,6 +1,6 @@
 /** The query plans over contacts: no list may read or sort more rows than necessary. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { compileCondition } from '../../../../src/features/conditions/compile.ts'
 import type { Condition } from '../../../../src/features/conditions/condition.ts'
 import { countQuery } from '../../../../src/features/contacts/list/count.ts'
@@ -20,8 +20,9 @@ import { selectSubscribed } from '../../../../src/features/suppressions/add.ts'
 import { compileSql } from '../../../../src/store/database.ts'
 import { type SQL, sql } from '../../../../src/store/drizzle.ts'
 import { addProject, openTestCore, type TestCore } from '../../../core.ts'
+import { cleanUpAfterFile } from '../../../file-cleanup.ts'
 
-const ends: (() => unknown)[] = []
+const cleanup = cleanUpAfterFile()
 let core: TestCore
 let projectId: string
 let condition: SQL
@@ -41,13 +42,9 @@ const wanted: Condition = {
 }
 
 before(async () => {
-  core = await openTestCore({ after: (end: () => unknown) => void ends.push(end) } as never)
+  core = await openTestCore(cleanup)
   projectId = (await addProject(core)).id
   condition = await compileCondition(core, { projectId, condition: wanted })
-})
-
-after(async () => {
-  for (const end of ends.toReversed()) await end()
 })
 
 async function explain(text: string): Promise<string[]> {

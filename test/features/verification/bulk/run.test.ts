@@ -1,6 +1,6 @@
 /** Verification of lists: counts and stored results; a crash counts nothing twice. */
 import assert from 'node:assert/strict'
-import { after, before, type TestContext, test } from 'node:test'
+import { before, type TestContext, test } from 'node:test'
 import type { Core } from '../../../../src/features/core.ts'
 import { createSchedule } from '../../../../src/features/schedule.ts'
 import {
@@ -24,24 +24,21 @@ import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { events } from '../../../../src/store/schema/events.ts'
 import { jobs } from '../../../../src/store/schema/jobs.ts'
 import { addProject, openTestCore, type TestCore } from '../../../core.ts'
+import { cleanUpAfterFile } from '../../../file-cleanup.ts'
 import { claimJob } from '../../../jobs/running.ts'
 import { addContacts } from '../../contacts/add-contacts.ts'
 
 const mail = { MX: [[10, 'mx.dest.test']] as [number, string][] }
 
-const closers: (() => unknown)[] = []
+const cleanup = cleanUpAfterFile()
 let shared: TestCore
 
 before(async () => {
-  shared = await openTestCore({ after: (fn: () => unknown) => closers.push(fn) } as never)
+  shared = await openTestCore(cleanup)
   const { dns } = shared
   for (const name of ['dest.test', 'gmail.com', 'mailinator.com']) dns.set(name, mail)
   dns.set('broken.test', 'SERVFAIL')
   dns.set('null.test', { MX: [[0, '']] })
-})
-
-after(async () => {
-  for (const close of closers.reverse()) await close()
 })
 
 /** A project in the one core, where no job waits and nothing has been asked yet. */
