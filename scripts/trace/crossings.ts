@@ -17,6 +17,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { startDnsServer } from '../../test/fakes/dns-server.ts'
+import { failureReport } from '../../test/fakes/failure-report.ts'
 import { startSink } from '../../test/fakes/smtp-sink.ts'
 import type { Calls, Taken } from './preload.ts'
 
@@ -195,27 +196,6 @@ async function report(): Promise<void> {
   await say('MAIL FROM:<>', '250')
   await say(`RCPT TO:<${message.from}>`, '250')
   await say('DATA', '354')
-  await say(`${reportLines(message.to[0] ?? '').join('\r\n')}\r\n.`, '250')
+  await say(`${failureReport(message.to[0] ?? '').join('\r\n')}\r\n.`, '250')
   socket.end('QUIT\r\n')
-}
-
-function reportLines(recipient: string): string[] {
-  return [
-    'From: MAILER-DAEMON@mx.dest.test',
-    'Subject: Undelivered Mail Returned to Sender',
-    'MIME-Version: 1.0',
-    'Content-Type: multipart/report; report-type=delivery-status; boundary=b1',
-    '',
-    '--b1',
-    'Content-Type: message/delivery-status',
-    '',
-    'Reporting-MTA: dns; mx.dest.test',
-    '',
-    `Final-Recipient: rfc822; ${recipient}`,
-    'Action: failed',
-    'Status: 5.1.1',
-    `Diagnostic-Code: smtp; 550 5.1.1 <${recipient}>: user unknown`,
-    '',
-    '--b1--',
-  ]
 }

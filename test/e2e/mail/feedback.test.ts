@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { simpleParser } from 'mailparser'
+import { failureReport } from '../../fakes/failure-report.ts'
 import { connect } from '../../inbound/dialogue.ts'
 import { eventually, type Program, startProgram } from '../program.ts'
 
@@ -73,33 +74,8 @@ async function suppressionOf(email: string): Promise<Record<string, unknown> | u
   return data.find((each) => each.email === email)
 }
 
-const report = (recipient: string, { raw }: Sent) => [
-  'From: MAILER-DAEMON@mx.dest.test',
-  'To: <the return path>',
-  'Subject: Undelivered Mail Returned to Sender',
-  'MIME-Version: 1.0',
-  'Content-Type: multipart/report; report-type=delivery-status; boundary=b1',
-  '',
-  '--b1',
-  'Content-Type: text/plain',
-  '',
-  'Your message could not be delivered.',
-  '--b1',
-  'Content-Type: message/delivery-status',
-  '',
-  'Reporting-MTA: dns; mx.dest.test',
-  '',
-  `Final-Recipient: rfc822; ${recipient}`,
-  'Action: failed',
-  'Status: 5.1.1',
-  `Diagnostic-Code: smtp; 550 5.1.1 <${recipient}>: user unknown`,
-  '',
-  '--b1',
-  'Content-Type: text/rfc822-headers',
-  '',
-  raw.slice(0, raw.indexOf('\r\n\r\n')),
-  '--b1--',
-]
+const report = (recipient: string, { raw }: Sent) =>
+  failureReport(recipient, raw.slice(0, raw.indexOf('\r\n\r\n')))
 
 describe('incoming reports and replies', () => {
   it('a report at the return path bounces the email and suppresses the address', async () => {
