@@ -23,7 +23,7 @@ import { openCore } from '../src/features/open-core.ts'
 import { startHitWriter } from '../src/features/tracking/hit-writer.ts'
 import { silentLog } from '../src/log.ts'
 import { type ParsedAddress, parseAddress } from '../src/mail/address/address.ts'
-import { roomyDisk } from '../src/store/files/disk.ts'
+import { unwatchedDisk } from '../src/store/files/disk.ts'
 import { copyDatabase } from './database-template.ts'
 import { type FakeDns, startDnsServer } from './fakes/dns-server.ts'
 
@@ -94,7 +94,7 @@ export async function openTestCore(
     knownDomains: createKnownDomains(),
     hits,
   }
-  return { ...opened, disk: { ...roomyDisk }, ...delivering, ...parts, clock, dns }
+  return { ...opened, disk: { ...unwatchedDisk }, ...delivering, ...parts, clock, dns }
 }
 
 /** An HTTP client that asks nobody. */

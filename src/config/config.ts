@@ -31,7 +31,7 @@ export type Config = {
   file: string | null
   /** Without a trailing slash. */
   baseUrl: string
-  /** Null: generated and kept in `dataDir`. */
+  /** Null: generated and stored in `dataDir`. */
   secret: string | null
   secretPrevious: string | null
   /** Absolute. */
@@ -70,7 +70,7 @@ export type Config = {
     listen: readonly ListenAddress[]
     tls: TlsFiles | null
     maxMessageBytes: number
-    /** Limit of the received mail that is kept; 0: no limit. */
+    /** Limit of the stored received mail; 0: no limit. */
     maxBytesPerProject: number
   }
   submission: { listen: readonly ListenAddress[]; tls: TlsFiles | null }

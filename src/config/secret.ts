@@ -1,6 +1,6 @@
 /**
  * The data folder, and the secret that keys are derived from. Without a configured secret, one is
- * generated and kept in `<data_dir>/secret`. The file is complete and durable before its name
+ * generated and stored in `<data_dir>/secret`. The file is complete and durable before its name
  * appears; of two processes that start at once, the second uses the secret of the first.
  */
 import { randomBytes } from 'node:crypto'
@@ -23,7 +23,7 @@ export async function prepareDataDir({ dataDir }: Pick<Config, 'dataDir'>): Prom
   }
 }
 
-/** Returns the configured secret, else the kept one, else a new one. @throws ConfigError */
+/** Returns the configured secret, else the stored one, else a new one. @throws ConfigError */
 export async function loadSecret(config: Pick<Config, 'secret' | 'dataDir'>): Promise<string> {
   if (config.secret !== null) return config.secret
   const file = path.join(config.dataDir, 'secret')
@@ -88,7 +88,7 @@ async function syncFolder(folder: string): Promise<void> {
 /** Permission errors usually mean that the files belong to another user, such as root. */
 function expectedSecret(error: unknown, dataDir: string): string {
   if (!hasCode(error, 'EACCES') && !hasCode(error, 'EPERM')) {
-    return 'a data_dir to keep it in, or a secret of your own'
+    return 'a data_dir to store it in, or a secret of your own'
   }
   const user = process.platform === 'win32' ? undefined : userInfo().username
   const remedy = user === undefined ? '' : `: as root, run "chown -R ${user} ${dataDir}"`

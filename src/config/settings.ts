@@ -48,7 +48,7 @@ const settings = {
   secret: optional(
     kind.longSecret,
     'The secret that all keys are derived from: for links, return paths and stored DKIM keys.',
-    { otherwise: 'generated and kept in data_dir' },
+    { otherwise: 'generated and stored in data_dir' },
   ),
   secret_previous: optional(
     kind.longSecret,

@@ -1,7 +1,7 @@
 /**
  * The parts that every feature may use: configuration, the database, the network, the clock, the
- * log. `openCore` makes them. A verb takes only the parts that it uses: `Pick<Base, 'store' | 'now'>`.
- * Nothing here belongs to a feature; `core.ts` adds the parts that features make.
+ * log. `openCore` makes them. A verb takes only the parts that it uses: `Pick<Base, 'store' |
+ * 'now'>`. Nothing here belongs to a feature; `core.ts` adds the parts that features make.
  */
 import type { Now } from '../clock.ts'
 import type { Certificates } from '../config/certificates/watch.ts'
@@ -39,7 +39,7 @@ export type Base = {
   certificates: Certificates
   /** The free space of the database's disk. */
   disk: Disk
-  /** The reasons for which `/health` answers `degraded`. */
+  /** The reasons for which `/health` reports `degraded`. */
   health: Health
   /** The counters of `/metrics`. */
   counters: Counters

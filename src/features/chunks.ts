@@ -20,7 +20,7 @@ import type { Tx } from '../store/write/transaction.ts'
 import type { Base } from './base.ts'
 
 /** `ownerId`: a UUIDv7; `first`: the number of the first chunk. */
-type Place = { ownerId: string; first: number }
+type ChunkRange = { ownerId: string; first: number }
 
 /** Longer than any request or session lasts. */
 const EXPIRES_AFTER_MS = HOUR_MS
@@ -68,7 +68,7 @@ export const selectExpiredOwners = statement<{ ownerId: string }>(
 /** Writes chunks and returns their number; all are durable. `heavyFor`: as in `store.write`. */
 export async function writeChunks(
   store: Store,
-  { ownerId, first, heavyFor }: Place & { heavyFor: string },
+  { ownerId, first, heavyFor }: ChunkRange & { heavyFor: string },
   values: Iterable<Uint8Array>,
 ): Promise<number> {
   let number = first
@@ -81,12 +81,12 @@ export async function writeChunks(
 }
 
 /**
- * Checks within the transaction that writes the owner that all chunks exist: `deleteExpiredChunks` may
- * have deleted them if the clock was set forward. @throws AppError DATABASE_ERROR
+ * Checks within the transaction that writes the owner that all chunks exist: `deleteExpiredChunks`
+ * may have deleted them if the clock was set forward. @throws AppError DATABASE_ERROR
  */
 export async function requireChunks(
   tx: Tx,
-  { ownerId, count }: Pick<Place, 'ownerId'> & { count: number },
+  { ownerId, count }: Pick<ChunkRange, 'ownerId'> & { count: number },
 ): Promise<void> {
   const stored = (await tx.find(countChunks, { ownerId }))?.count
   if (stored === count) return
@@ -96,7 +96,7 @@ export async function requireChunks(
 /** Reads chunks; ends early where one is missing, because the owner has been cleared. */
 export async function* readChunks(
   { read }: Pick<Store, 'read'>,
-  { ownerId, first, count }: Place & { count: number },
+  { ownerId, first, count }: ChunkRange & { count: number },
 ): AsyncGenerator<Buffer> {
   for (let number = first; number < first + count; number += 1) {
     const chunk = await read.find(findChunk, { ownerId, number })

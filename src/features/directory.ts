@@ -36,7 +36,7 @@ export type Directory = {
   findMailboxDomain(domain: string): Promise<{ projectId: string } | undefined>
   /** Whether any project has verified it (A-labels). */
   isVerifiedDomain(domain: string): Promise<boolean>
-  /** Whether any project has verified or just claimed it (A-labels). */
+  /** Whether any project has verified or claimed it (A-labels). */
   hasDomain(domain: string): Promise<boolean>
   findTemplate(projectId: string, id: string): Promise<Template | undefined>
   /** Recipient domains that an operator holds (A-labels). */
@@ -47,32 +47,32 @@ export type Directory = {
   onDrop(fn: () => void): () => void
 }
 
-const MAX_REMEMBERED = 10_000
-const MAX_REMEMBERED_BYTES = 32 * 1024 * 1024
+const MAX_CACHED = 10_000
+const MAX_CACHED_BYTES = 32 * 1024 * 1024
 
 export function createDirectory({ store, keyring }: { store: Store; keyring: Keyring }): Directory {
-  const { remember, drop, onDrop } = createMemory()
+  const { cached, drop, onDrop } = createCache()
   const findProjectWhere = (condition: ReturnType<typeof eq>) =>
     store.read.select().from(projects).where(condition).get()
 
   const findVerified = (domain: string) =>
-    remember(`verified ${domain}`, () => readVerifiedDomain(store, domain))
+    cached(`verified ${domain}`, () => readVerifiedDomain(store, domain))
 
   return {
     findProjectBySecret: (secretKey) => {
       const digest = digestSecret(secretKey)
-      return remember(`secret ${digest}`, () => findProjectWhere(eq(projects.secretDigest, digest)))
+      return cached(`secret ${digest}`, () => findProjectWhere(eq(projects.secretDigest, digest)))
     },
     findProjectByPublicKey: (publicKey) =>
-      remember(`public ${publicKey}`, () => findProjectWhere(eq(projects.publicKey, publicKey))),
-    findProject: (id) => remember(`project ${id}`, () => findProjectWhere(eq(projects.id, id))),
+      cached(`public ${publicKey}`, () => findProjectWhere(eq(projects.publicKey, publicKey))),
+    findProject: (id) => cached(`project ${id}`, () => findProjectWhere(eq(projects.id, id))),
     findSenderDomain: (projectId, domain) =>
-      remember(`domain ${projectId} ${domain}`, async () => {
+      cached(`domain ${projectId} ${domain}`, async () => {
         const row = await readDomain(store, projectId, domain)
         return row?.isVerified ? toSenderDomain(row, keyring) : undefined
       }),
     findMailboxDomain: (domain) =>
-      remember(`mailboxes ${domain}`, async () => {
+      cached(`mailboxes ${domain}`, async () => {
         const row = await readVerifiedDomain(store, domain)
         return row?.isMxFound || row?.isTrusted ? { projectId: row.projectId } : undefined
       }),
@@ -80,9 +80,9 @@ export function createDirectory({ store, keyring }: { store: Store; keyring: Key
     hasDomain: async (domain) =>
       (await findVerified(domain)) !== undefined || (await isClaimed(store, domain)),
     findTemplate: (projectId, id) =>
-      remember(`template ${projectId} ${id}`, () => readTemplate(store, projectId, id)),
+      cached(`template ${projectId} ${id}`, () => readTemplate(store, projectId, id)),
     heldDomains: async () => {
-      const held = await remember('held', async () => {
+      const held = await cached('held', async () => {
         const rows = await store.read.select({ domain: holds.domain }).from(holds).all()
         return new Set(rows.map((row) => row.domain))
       })
@@ -99,15 +99,15 @@ export function digestSecret(secretKey: string): string {
 }
 
 /** A bounded cache; a look-up during which `drop` is called is not cached. */
-function createMemory() {
+function createCache() {
   const known = new LRUCache<string, object>({
-    max: MAX_REMEMBERED,
-    maxSize: MAX_REMEMBERED_BYTES,
+    max: MAX_CACHED,
+    maxSize: MAX_CACHED_BYTES,
     sizeCalculation: sizeOf,
   })
   const listeners = new Set<() => void>()
   let generation = 0
-  async function remember<T extends object>(
+  async function cached<T extends object>(
     key: string,
     load: () => Promise<T | undefined>,
   ): Promise<T | undefined> {
@@ -128,7 +128,7 @@ function createMemory() {
     listeners.add(fn)
     return () => listeners.delete(fn)
   }
-  return { remember, drop, onDrop }
+  return { cached, drop, onDrop }
 }
 
 /** Approximate bytes: long values are texts. */

@@ -1,4 +1,6 @@
-/** The gauges of `/metrics`: figures that are read at each scrape. Counters stand in `counters.ts`. */
+/**
+ * The gauges of `/metrics`: figures that are read at each scrape. Counters stand in `counters.ts`.
+ */
 import type { Core } from './core.ts'
 import { findOldestDue } from './messages/queue/oldest-due.ts'
 import { countQueue } from './messages/queue/queue-list.ts'
@@ -45,7 +47,7 @@ function deliveryGauges({ outbound, hits }: GaugeDeps): Gauge[] {
   return [
     {
       name: 'pillarbox_deliveries_in_flight',
-      help: 'Emails in the hands of the delivery threads',
+      help: 'Emails that the delivery threads are sending',
       read: () => [{ value: outbound.inFlight() }],
     },
     {

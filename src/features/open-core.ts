@@ -1,4 +1,6 @@
-/** Opens the parts that all commands and the server share: data folder, secret, database, resolver. */
+/**
+ * Opens the parts that all commands and the server share: data folder, secret, database, resolver.
+ */
 import path from 'node:path'
 import { type Now, now as systemNow } from '../clock.ts'
 import { nativeBindingPath } from '../config/addon.ts'
@@ -12,7 +14,7 @@ import type { Log } from '../log.ts'
 import { createResolver } from '../outbound/dns/resolver.ts'
 import { createDnsWatch } from '../outbound/dns/watch.ts'
 import { createPublicFetch } from '../outbound/http/public-fetch.ts'
-import { roomyDisk, watchDisk } from '../store/files/disk.ts'
+import { unwatchedDisk, watchDisk } from '../store/files/disk.ts'
 import { openStore } from '../store/store.ts'
 import type { CommandCore } from './core.ts'
 import { createDirectory } from './directory.ts'
@@ -31,7 +33,7 @@ export type OpenOptions = {
   /** Existing counters; new ones if absent. */
   counters?: Counters | undefined
   now?: Now
-  /** The wait for a name server's answer, and how often it is asked; left out, those of production. */
+  /** The timeout of a DNS query and the number of its tries; the values of production if absent. */
   dnsTimeoutMs?: number
   dnsTries?: number
   certificatePollMs?: number | undefined
@@ -65,7 +67,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
   const watch = createDnsWatch({ dns, now, log, health })
   const resolver = createResolver({ servers: dns.servers, now, watch, timeoutMs, tries })
   const verifier = createVerifier({ dnsServers: dns.servers, dataDir, now, log, watch, timeoutMs })
-  const disk = isWatching ? await watchDisk({ ...diskOf(config), health, log }) : roomyDisk
+  const disk = isWatching ? await watchDisk({ ...diskOf(config), health, log }) : unwatchedDisk
   const certificates = createCertificates({ config, health, log, now }, certificatePollMs)
   const figures = { health, counters, certificates, disk }
   const close = async () => {

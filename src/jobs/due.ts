@@ -1,8 +1,8 @@
 /**
  * Selects the jobs that may be claimed now, and their order.
  *
- * A project runs one job of a long kind at a time, however many it has enqueued. The project that was
- * served longest ago goes first, so that a project with many jobs does not hold up the others.
+ * A project runs one job of a long kind at a time, even if it has enqueued more. The project whose
+ * last job ended first goes first, so that a project with many jobs does not hold up the others.
  */
 import { larger } from '../store/dialect.ts'
 import { and, inArray, lte, type SQL, sql } from '../store/drizzle.ts'
@@ -28,7 +28,10 @@ const hasNoneActive = sql`not exists (
   where other.kind = jobs.kind and other.project_id = jobs.project_id
     and other.state in ('waiting', 'active') and other.state = 'active')`
 
-/** Whether a job goes first among the due jobs of its kind and project. A window function takes twice as long. */
+/**
+ * Whether a job goes first among the due jobs of its kind and project. A window function takes
+ * twice as long.
+ */
 const isFirst = (now: number) => sql`not exists (
   select 1 from jobs as other
   where other.kind = jobs.kind and other.project_id = jobs.project_id

@@ -47,7 +47,7 @@ async function refuseTooMany(
 ): Promise<void> {
   const found = await tx.find(countUnfinished, { kind, projectId })
   if (found === undefined || found.unfinished < MAX_UNFINISHED) return
-  const text = `The project has ${MAX_UNFINISHED} unfinished jobs of the kind "${kind}", as many as it may.`
+  const text = `The project has ${MAX_UNFINISHED} unfinished jobs of the kind "${kind}", which is the limit.`
   throw new AppError('CONFLICT', text, {
     suggestion: 'Nothing was queued. Wait until one of them has ended, then try again.',
     details: { kind, limit: MAX_UNFINISHED },

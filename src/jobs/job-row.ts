@@ -6,11 +6,11 @@
  *      |__________________|
  *                         |---fail, none left; lost too often ------> failed
  *
- * A job is lost when its lease ends because the process died or hung. A loss does not count as an
- * attempt. A job runs again at once after its first loss, and after a growing delay after each further
- * loss, so that a process that crashes in a loop does not start the job each time. A job that is lost
- * five times without progress fails, because it is the likely cause. Every change of an active job
- * checks its lease: without the lease nothing changes.
+ * A job is lost when its lease ends because the process crashed or hung. A loss does not count as
+ * an attempt. A job runs again at once after its first loss, and after a growing delay after each
+ * further loss, so that a process that crashes in a loop does not start the job each time. A job
+ * that is lost five times without progress fails, because it is the likely cause. Every change of
+ * an active job checks its lease: without the lease nothing changes.
  */
 import { MINUTE_MS } from '../clock.ts'
 import { larger } from '../store/dialect.ts'
@@ -20,15 +20,15 @@ import { type Job, jobProgress, jobs } from '../store/schema/jobs.ts'
 import type { Tx } from '../store/write/transaction.ts'
 import { isActive, selectDue } from './due.ts'
 
-export type Claimed = Job & { leaseId: string }
+export type ClaimedJob = Job & { leaseId: string }
 /** Identifies an active job and proves that the caller holds its lease. */
-type Held = Pick<Claimed, 'id' | 'leaseId'>
+type HeldJob = Pick<ClaimedJob, 'id' | 'leaseId'>
 
 const MAX_ERROR_LENGTH = 2000
 const MAX_LOSSES = 5
 /** The delay after the second loss; each further loss doubles it. */
 const FIRST_REST_MS = MINUTE_MS
-const KEPT_JOBS = { completed: 50, failed: 100 }
+const MAX_FINISHED_JOBS = { completed: 50, failed: 100 }
 /** An offset needs a limit. */
 const NO_LIMIT = Number.MAX_SAFE_INTEGER
 const LOST_TEXT = 'The process ended while the job was running.'
@@ -37,7 +37,7 @@ const LOST_TEXT = 'The process ended while the job was running.'
 export async function claimJobs(
   tx: Tx,
   { kinds, onePerProject = false, limit, now, leaseUntil }: JobClaim,
-): Promise<Claimed[]> {
+): Promise<ClaimedJob[]> {
   const ids = sql`(${selectDue({ kinds, onePerProject }, { limit, now })})`
   const leaseId = newId()
   const claimed = await tx
@@ -86,19 +86,19 @@ export async function putBackLostJobs(tx: Tx, now: number): Promise<void> {
 }
 
 /**
- * Ends all leases, so that the jobs of an earlier process are due at once. Call it only while no other
- * process runs and this process has claimed nothing.
+ * Ends all leases, so that the jobs of an earlier process are due at once. Call it only while no
+ * other process runs and this process has claimed nothing.
  */
 export async function endLeases(tx: Tx, now: number): Promise<void> {
   await tx.update(jobs).set({ leaseUntil: now }).where(isActive)
 }
 
 /** False when the lease is lost. */
-export async function extendLease(tx: Tx, held: Held, leaseUntil: number): Promise<boolean> {
+export async function extendLease(tx: Tx, held: HeldJob, leaseUntil: number): Promise<boolean> {
   return change(tx, held, { leaseUntil })
 }
 
-export async function completeJob(tx: Tx, held: Held, end: { result: unknown; now: number }) {
+export async function completeJob(tx: Tx, held: HeldJob, end: { result: unknown; now: number }) {
   const { result = null, now } = end
   const done = { state: 'completed', result, error: null, progress: 100, completedAt: now } as const
   const isDone = await change(tx, held, { ...done, ...released(now) })
@@ -109,7 +109,7 @@ export async function completeJob(tx: Tx, held: Held, end: { result: unknown; no
 /** Makes the job due again at `retryAt`; null: the job has failed for good. */
 export async function failJob(
   tx: Tx,
-  held: Held,
+  held: HeldJob,
   { error, retryAt, now }: { error: string; retryAt: number | null; now: number },
 ): Promise<boolean> {
   const text = { error: error.slice(0, MAX_ERROR_LENGTH) }
@@ -120,18 +120,18 @@ export async function failJob(
 }
 
 /** Puts back an unfinished job; the attempt does not count. */
-export async function putBackJob(tx: Tx, held: Held, now: number): Promise<boolean> {
+export async function putBackJob(tx: Tx, held: HeldJob, now: number): Promise<boolean> {
   const attempts = sql`${jobs.attempts} - 1`
   return change(tx, held, { state: 'waiting', attempts, ...released(now) })
 }
 
 /** `percent` from 0 to 100. False when the lease is lost. */
-export async function reportProgress(tx: Tx, held: Held, percent: number): Promise<boolean> {
+export async function reportProgress(tx: Tx, held: HeldJob, percent: number): Promise<boolean> {
   return change(tx, held, { progress: Math.round(percent) })
 }
 
 /** As `reportProgress`, once the work is durable: earlier attempts and losses no longer count. */
-export async function reportAdvance(tx: Tx, held: Held, percent?: number): Promise<boolean> {
+export async function reportAdvance(tx: Tx, held: HeldJob, percent?: number): Promise<boolean> {
   const progress = percent === undefined ? sql`${jobs.progress}` : Math.round(percent)
   return change(tx, held, { progress, attempts: 1, losses: 0 })
 }
@@ -150,7 +150,7 @@ export async function deleteSurplusJobs(
       select id from jobs
       where project_id = ${projectId} and kind = ${kind} and state = ${state}
         and project_id is not null and completed_at is not null
-      order by completed_at desc, id desc limit ${NO_LIMIT} offset ${KEPT_JOBS[state]})`)
+      order by completed_at desc, id desc limit ${NO_LIMIT} offset ${MAX_FINISHED_JOBS[state]})`)
   }
 }
 
@@ -172,7 +172,7 @@ function updateJobs(tx: Tx) {
   return tx.update(jobs)
 }
 
-async function change(tx: Tx, { id, leaseId }: Held, changes: Changes): Promise<boolean> {
+async function change(tx: Tx, { id, leaseId }: HeldJob, changes: Changes): Promise<boolean> {
   const isHeld = and(eq(jobs.id, id), eq(jobs.leaseId, leaseId), isActive)
   const changed = await updateJobs(tx).set(changes).where(isHeld).returning({ id: jobs.id })
   return changed.length > 0

@@ -1,16 +1,16 @@
 /**
- * Background jobs: work that outlives the request that asked for it. The engine knows no feature:
- * each kind of job comes with a handler.
+ * Background jobs: work that outlives the request that asked for it. The engine depends on no
+ * feature: each kind of job comes with a handler.
  *
- * A job is claimed under a lease, which a heartbeat renews. A job whose handler fails is tried again
- * after a growing delay until its attempts are used up; then it stays as failed, with its last error.
- * When a process dies, its jobs are due again when their leases end, and the interrupted run does not
- * count as an attempt (job-row.ts). A job may therefore run twice, and a second run of a handler must
- * do no harm.
+ * A job is claimed under a lease, which a heartbeat renews. A job whose handler fails is tried
+ * again after a growing delay until its attempts are used up; then it stays as failed, with its
+ * last error. When a process crashes, its jobs are due again when their leases end, and the
+ * interrupted run does not count as an attempt (job-row.ts). A job may therefore run twice, and a
+ * second run of a handler must do no harm.
  *
- * Kinds with their own limit are for long work. They take no slots from the others, alternate between
- * projects (due.ts) and save their progress (progress.ts); the program interrupts them at once when it
- * stops.
+ * Kinds with their own limit are for long work. They take no slots from the others, alternate
+ * between projects (due.ts) and save their progress (progress.ts); the program interrupts them at
+ * once when it stops.
  */
 import { DAY_MS, HOUR_MS, MINUTE_MS, type Now } from '../clock.ts'
 import { describeError } from '../errors.ts'
@@ -20,7 +20,7 @@ import { type CronEntry, startCron } from './cron.ts'
 import { type DueKinds, isWorkDue } from './due.ts'
 import { enqueueJob } from './enqueue.ts'
 import {
-  type Claimed,
+  type ClaimedJob,
   claimJobs,
   deleteExpiredJobs,
   extendLease,
@@ -30,9 +30,13 @@ import {
 import { type JobHandler, runJob } from './run.ts'
 
 type Jobs = {
-  /** Polls for due jobs now, for example after enqueuing; the loop polls by itself once a second. */
+  /**
+   * Polls for due jobs now, for example after enqueuing; the loop polls by itself once a second.
+   */
   wake(): void
-  /** Claims no more jobs, waits up to `graceMs` for running ones, then aborts and puts them back. */
+  /**
+   * Claims no more jobs, waits up to `graceMs` for running ones, then aborts and puts them back.
+   */
   stop(graceMs: number): Promise<void>
 }
 
@@ -44,13 +48,15 @@ export type JobsOptions = {
   cron?: readonly CronEntry[]
   /** How many jobs run at a time, without the kinds that have their own limit; 4 if absent. */
   concurrency?: number
-  /** By kind: how many jobs of it run at a time, beside the others. Each project has one at a time. */
+  /**
+   * By kind: how many jobs of it run at a time, beside the others. Each project has one at a time.
+   */
   limits?: Readonly<Record<string, number>>
   /** How long a job stays with a process that no longer renews its lease. */
   leaseMs?: number
 }
 
-type Running = { job: Claimed; abort: AbortController; done: Promise<void> }
+type Running = { job: ClaimedJob; abort: AbortController; done: Promise<void> }
 /** Kinds of jobs that share slots. */
 type SlotGroup = DueKinds & { slots: number }
 type State = Required<Omit<JobsOptions, 'cron'>> & {
@@ -59,15 +65,15 @@ type State = Required<Omit<JobsOptions, 'cron'>> & {
   isStopping: boolean
   polling: Promise<void> | undefined
   isWoken: boolean
-  prunedAt: number
+  deletedExpiredAt: number
 }
 
 const DEFAULT_CONCURRENCY = 4
 const DEFAULT_LEASE_MS = MINUTE_MS
 const POLL_MS = 1000
-const PRUNE_EVERY_MS = HOUR_MS
-const KEEP_COMPLETED_MS = 7 * DAY_MS
-const KEEP_FAILED_MS = 30 * DAY_MS
+const DELETE_EXPIRED_EVERY_MS = HOUR_MS
+const COMPLETED_RETENTION_MS = 7 * DAY_MS
+const FAILED_RETENTION_MS = 30 * DAY_MS
 
 export function startJobs(options: JobsOptions): Jobs {
   const { cron = [], limits = {}, concurrency = DEFAULT_CONCURRENCY, ...rest } = options
@@ -85,7 +91,7 @@ export function startJobs(options: JobsOptions): Jobs {
     isStopping: false,
     polling: undefined,
     isWoken: false,
-    prunedAt: 0,
+    deletedExpiredAt: 0,
   }
   const wake = () => poll(state)
   const clocks = startCron({ log: state.log, tick: (entry) => tick(state, entry) }, cron)
@@ -160,7 +166,7 @@ async function claim(state: State, free: readonly SlotGroup[]): Promise<void> {
   const leaseUntil = now + state.leaseMs
   const claimed = await state.store.write(async (tx) => {
     await putBackLostJobs(tx, now)
-    const taken: Claimed[] = []
+    const taken: ClaimedJob[] = []
     for (const { slots, ...due } of free) {
       taken.push(...(await claimJobs(tx, { ...due, limit: slots, now, leaseUntil })))
     }
@@ -185,9 +191,9 @@ async function renewLeases(state: State): Promise<void> {
   const leaseUntil = state.now() + state.leaseMs
   try {
     const held = await state.store.write(async (tx) => {
-      const answers: boolean[] = []
-      for (const { job } of running) answers.push(await extendLease(tx, job, leaseUntil))
-      return answers
+      const extended: boolean[] = []
+      for (const { job } of running) extended.push(await extendLease(tx, job, leaseUntil))
+      return extended
     })
     for (const [index, run] of running.entries()) {
       const isOver = state.running.get(run.job.id) !== run
@@ -243,8 +249,8 @@ async function tick(state: State, { name, kind, payload = {} }: CronEntry): Prom
 
 async function deleteExpired(state: State): Promise<void> {
   const now = state.now()
-  if (now - state.prunedAt < PRUNE_EVERY_MS) return
-  state.prunedAt = now
-  const before = { completed: now - KEEP_COMPLETED_MS, failed: now - KEEP_FAILED_MS }
+  if (now - state.deletedExpiredAt < DELETE_EXPIRED_EVERY_MS) return
+  state.deletedExpiredAt = now
+  const before = { completed: now - COMPLETED_RETENTION_MS, failed: now - FAILED_RETENTION_MS }
   await state.store.write((tx) => deleteExpiredJobs(tx, before))
 }

@@ -1,15 +1,15 @@
 /**
  * Limits the speed of long work, so that requests stay fast. A request waits behind at most one
- * batch; the number of rows in a batch adapts so that each holds the writer for about the same time.
- * A rest of twice the batch's duration follows, so that the disk keeps up: otherwise the write-ahead
- * log would grow until writers have to wait.
+ * batch; the number of rows in a batch adapts so that each holds the writer for about the same
+ * time. A rest of twice the batch's duration follows, so that the disk keeps up: otherwise the
+ * write-ahead log would grow until writers have to wait.
  */
 export type BatchPace = {
   /** The number of rows for the next batch. */
   size(): number
   /**
-   * Runs the transaction of a batch and measures it. Call it inside the closure of `store.write`, so
-   * that the wait for the writer does not count.
+   * Runs the transaction of a batch and measures it. Call it inside the closure of `store.write`,
+   * so that the wait for the writer does not count.
    */
   measure<T>(rows: number, work: () => Promise<T>): Promise<T>
   /** Runs a batch, then rests twice as long. */
@@ -18,7 +18,7 @@ export type BatchPace = {
 
 type BatchPaceOptions = {
   first: number
-  most: number
+  max: number
   /** 4 if absent. */
   targetMs?: number
   clock?(): number
@@ -30,7 +30,7 @@ const MAX_REST_MS = 1000
 
 export function createBatchPace({
   first,
-  most,
+  max,
   targetMs = DEFAULT_TARGET_MS,
   clock = () => performance.now(),
 }: BatchPaceOptions): BatchPace {
@@ -42,7 +42,7 @@ export function createBatchPace({
       const result = await work()
       const tookMs = Math.max(clock() - from, 0.01)
       // At most doubles: the rows of one batch may differ from the others.
-      size = Math.max(1, Math.min(most, size * 2, Math.floor((rows * targetMs) / tookMs)))
+      size = Math.max(1, Math.min(max, size * 2, Math.floor((rows * targetMs) / tookMs)))
       return result
     },
     batch: (act, signal) => withRest(act, { times: REST_TIMES, signal, clock }),

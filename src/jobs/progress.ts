@@ -39,7 +39,9 @@ const upsertState = statement((db) =>
     }),
 )
 
-/** Returns the state that was saved last, if any. `State` is the type that the kind of job saves. */
+/**
+ * Returns the state that was saved last, if any. `State` is the type that the kind of job saves.
+ */
 export async function loadProgress<State>(
   reader: Pick<Reader, 'find'>,
   jobId: string,
@@ -50,7 +52,7 @@ export async function loadProgress<State>(
 
 /**
  * Saves the state and the percentage that the job's status shows (0 to 100; unchanged if absent). A
- * job that advances in each run does not run out of attempts, however often the process dies.
+ * job that advances in each run does not run out of attempts, even if the process crashes often.
  * @throws Error when this run was aborted or has lost its lease, to roll the batch back
  */
 export async function saveProgress(

@@ -3,7 +3,13 @@ import { AppError, describeError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Store } from '../store/store.ts'
 import { jobDelayMs } from './backoff.ts'
-import { type Claimed, completeJob, deleteSurplusJobs, failJob, reportProgress } from './job-row.ts'
+import {
+  type ClaimedJob,
+  completeJob,
+  deleteSurplusJobs,
+  failJob,
+  reportProgress,
+} from './job-row.ts'
 
 export type RunningJob = {
   id: string
@@ -15,16 +21,16 @@ export type RunningJob = {
   /** 1 for the first attempt. */
   attempt: number
   /**
-   * Aborts when the program stops (at once for kinds with their own limit, otherwise after the grace
-   * time) and when the lease is lost.
+   * Aborts when the program stops (at once for kinds with their own limit, otherwise after the
+   * grace time) and when the lease is lost.
    */
   signal: AbortSignal
   reportProgress(percent: number): Promise<void>
 }
 
 /**
- * A handler throws this error when another attempt would end in the same way; the job fails at once.
- * As with `AppError`, the project sees the text.
+ * A handler throws this error when another attempt would end in the same way; the job fails at
+ * once. As with `AppError`, the project sees the text.
  */
 export class FinalFailure extends Error {
   override readonly name = 'FinalFailure'
@@ -39,7 +45,7 @@ type Deps = { store: Store; log: Log; now: Now; handlers: Record<string, JobHand
 type Outcome = { result: unknown } | { error: string; isFinal: boolean }
 
 /** Runs a claimed job and records its result. Records nothing once the signal has aborted. */
-export async function runJob(deps: Deps, job: Claimed, signal: AbortSignal): Promise<void> {
+export async function runJob(deps: Deps, job: ClaimedJob, signal: AbortSignal): Promise<void> {
   const outcome = await attempt(deps, job, signal)
   if (signal.aborted) return
   try {
@@ -50,7 +56,7 @@ export async function runJob(deps: Deps, job: Claimed, signal: AbortSignal): Pro
   }
 }
 
-async function attempt(deps: Deps, job: Claimed, signal: AbortSignal): Promise<Outcome> {
+async function attempt(deps: Deps, job: ClaimedJob, signal: AbortSignal): Promise<Outcome> {
   const { id, leaseId, kind, projectId, payload, attempts } = job
   const report = async (percent: number) => {
     if (!signal.aborted) await deps.store.write((tx) => reportProgress(tx, job, percent))
@@ -70,10 +76,10 @@ async function attempt(deps: Deps, job: Claimed, signal: AbortSignal): Promise<O
 }
 
 /** A final failure is the project's, so it is logged as information. */
-function logFailure(log: Log, { id, kind, attempts }: Claimed, error: unknown): void {
+function logFailure(log: Log, { id, kind, attempts }: ClaimedJob, error: unknown): void {
   const run = { job: id, kind, attempt: attempts }
   if (error instanceof FinalFailure)
-    log.info({ ...run, reason: error.message }, 'a job was in vain')
+    log.info({ ...run, reason: error.message }, 'a job failed for good')
   else log.warn({ ...run, error }, 'a job failed')
 }
 
@@ -83,7 +89,7 @@ function reasonOf(error: unknown, projectId: string | null): string {
   return isPublic || projectId === null ? describeError(error) : INTERNAL
 }
 
-async function record({ store, now }: Deps, job: Claimed, outcome: Outcome): Promise<void> {
+async function record({ store, now }: Deps, job: ClaimedJob, outcome: Outcome): Promise<void> {
   const endedAt = now()
   if ('result' in outcome) {
     const { result } = outcome

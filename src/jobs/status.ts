@@ -19,7 +19,7 @@ export type JobStatus = {
   failedReason: string | null
 }
 
-type JobQuestion = {
+type JobQuery = {
   projectId: string
   id: string
   /** The kinds to look for; jobs of other kinds are not found. */
@@ -29,7 +29,7 @@ type JobQuestion = {
 /** @throws AppError RESOURCE_NOT_FOUND */
 export async function findJobStatus(
   { store, now }: { store: Store; now: Now },
-  { projectId, id, kinds }: JobQuestion,
+  { projectId, id, kinds }: JobQuery,
 ): Promise<JobStatus> {
   const isMeant = and(
     eq(jobs.id, id),

@@ -1,8 +1,8 @@
 /**
- * Delivery and composing threads as the main thread sees them: started one by one as they are needed,
- * watched, and replaced when they crash or take too long over one message. When a thread
- * ends, their owner is notified of the task that the thread was composing. After three threads in a row
- * that end before they have started, none is started for a minute.
+ * Delivery and composing threads as the main thread sees them: started one by one as they are
+ * needed, watched, and replaced when they crash or take too long over one message. When a thread
+ * ends, their owner is notified of the task that the thread was composing. After three threads in a
+ * row that end before they have started, none is started for a minute.
  */
 import type { Worker } from 'node:worker_threads'
 import { describeError } from '../errors.ts'
@@ -21,8 +21,8 @@ export type ThreadsOptions = {
   settings: Omit<ThreadSettings, 'slot' | 'accepted'>
   maxThreads: number
   /**
-   * How much CPU time the thread may spend on composing the message of a task. A thread that exceeds it
-   * is ended. On the clock it may take ten times as long, since the machine may be busy.
+   * How much CPU time the thread may spend on composing the message of a task. A thread that
+   * exceeds it is ended. On the clock it may take ten times as long, since the machine may be busy.
    */
   hangMs(task: number): number
   log: Log
@@ -31,8 +31,8 @@ export type ThreadsOptions = {
 }
 
 /**
- * `composing`: the task that was being composed, 0 = none. `accepted`: tasks whose messages a server
- * accepted; the thread may not have reported the latest of them.
+ * `composing`: the task that was being composed, 0 = none. `accepted`: tasks whose messages a
+ * server accepted; the thread may not have reported the latest of them.
  */
 export type ThreadEnd = {
   composing: number
@@ -47,7 +47,7 @@ export type Threads = {
   /** Returns undefined if there are enough threads, or if threads do not start. */
   start(): DeliveryThread | undefined
   /** Ends all threads, which have nothing to do. `ended` is not called. */
-  rest(): void
+  endAll(): void
   /** Resolves when all threads have sent the results of their tasks and have ended. */
   stop(graceMs: number): Promise<void>
 }
@@ -118,9 +118,9 @@ export function createThreads(options: ThreadsOptions): Threads {
       if (thread !== undefined) threads.push(thread)
       return thread
     },
-    rest() {
+    endAll() {
       threads.splice(0)
-      pool.rest()
+      pool.endAll()
     },
     stop(graceMs) {
       isStopping = true

@@ -1,16 +1,16 @@
 /**
- * A connection to the database file. Nothing else may open that file: closing it again would drop the
- * POSIX locks of every connection of this process.
+ * A connection to the database file. Nothing else may open that file: closing it again would drop
+ * the POSIX locks of every connection of this process.
  *
- * Numbers reach SQLite as REAL; columns of STRICT tables turn them back into integers. In expressions
- * that make text, such as `||` and JSON functions, write `cast(? as integer)`.
+ * Numbers reach SQLite as REAL; columns of STRICT tables turn them back into integers. In
+ * expressions that make text, such as `||` and JSON functions, write `cast(? as integer)`.
  */
 import Database from 'better-sqlite3'
 import { queryError } from './database-error.ts'
 
 /**
- * The form of a query's result: `run` is the number of changed rows (`{ changes }`), `rows` and `row`
- * are arrays of values in column order, `records` and `record` objects by column name.
+ * The form of a query's result: `run` is the number of changed rows (`{ changes }`), `rows` and
+ * `row` are arrays of values in column order, `records` and `record` objects by column name.
  */
 export type Shape = 'run' | 'rows' | 'row' | 'records' | 'record'
 
@@ -116,12 +116,12 @@ function fetch(prepared: Prepared, params: readonly unknown[], shape: Shape): un
     return shape === 'run' ? done : []
   }
   const isOne = shape === 'row' || shape === 'record'
-  const statement = giving(prepared, shape === 'records' || shape === 'record')
+  const statement = setRowShape(prepared, shape === 'records' || shape === 'record')
   const rows = isOne ? statement.get(params) : statement.all(params)
   return shape === 'run' ? { changes: 0 } : rows
 }
 
-function giving(prepared: Prepared, isByName: boolean): Database.Statement {
+function setRowShape(prepared: Prepared, isByName: boolean): Database.Statement {
   if (prepared.isRaw === isByName) {
     prepared.statement.raw(!isByName)
     prepared.isRaw = !isByName

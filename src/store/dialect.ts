@@ -119,7 +119,10 @@ export function jsonType(column: Term, key: string | SQL): SQL {
   return sql`json_type(${column}, ${typeof key === 'string' ? jsonPath(key) : key})`
 }
 
-/** A number to compare with a `jsonValue`. SQLite parses fractions from text in both, so equals match. */
+/**
+ * A number to compare with a `jsonValue`. SQLite parses fractions from text in both, so equals
+ * match.
+ */
 export function jsonNumber(value: number): SQL {
   if (Number.isSafeInteger(value)) return sql`${value}`
   return sql`json_extract(${JSON.stringify(value)}, '$')`
@@ -130,7 +133,10 @@ export function jsonPath(key: string): string {
   return `$.${JSON.stringify(key)}`
 }
 
-/** Whether a text contains `part`, letter case aside in every script; unlike LIKE, which folds ASCII. */
+/**
+ * Whether a text contains `part`, letter case aside in every script; unlike LIKE, which folds
+ * ASCII.
+ */
 export function containsText(column: Term, part: string): SQL {
   // A pattern ends at its first NUL, so it would match every text with that beginning.
   if (part.includes('\0')) return sql`false`
@@ -144,7 +150,7 @@ export function containsText(column: Term, part: string): SQL {
 }
 
 /**
- * A parameter of a hot statement's WHERE or LIMIT. SQLite (3.54) looks at such values when it plans,
+ * A parameter of a hot statement's WHERE or LIMIT. SQLite (3.54) reads such values when it plans,
  * and may compile the whole statement anew whenever one is bound. A plus in front prevents this.
  */
 export function unseen(value: SQL): SQL {

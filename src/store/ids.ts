@@ -46,7 +46,7 @@ export function firstIdAt(at: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`
 }
 
-/** The counter of a new millisecond starts in its lower half, so that there is room to count. */
+/** The counter of a new millisecond starts in its lower half, so that it can count further ids. */
 function advance(state: Sequence, at: number, random: string): void {
   if (at > state.at) {
     setTime(state, at)

@@ -1,7 +1,8 @@
 /**
  * Forward-only migrations: `NNNN_name.sql`, numbered from 1 without gaps, each applied in one
- * transaction that also sets `user_version`. When several processes open one file, the second to get
- * the lock finds the migration applied. A database of a newer version of the program is refused.
+ * transaction that also sets `user_version`. When several processes open one file, the second to
+ * get the lock finds the migration applied. A database of a newer version of the program is
+ * refused.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -62,7 +63,7 @@ function applyOnce(connection: Connection, { number, name, sql }: Migration): vo
 function refuseNewer(version: number, known: number): void {
   if (version <= known) return
   const text =
-    `The database belongs to a newer version of this program (schema ${version}; this one knows ` +
+    `The database belongs to a newer version of this program (schema ${version}; this one supports ` +
     `${known}). Start the newer version, or restore a backup made before the upgrade.`
   throw new AppError('DATABASE_ERROR', text, { suggestion: 'Start the newer version.' })
 }

@@ -1,10 +1,10 @@
 /**
- * A pool of supervised worker threads. The owner starts each thread when it needs one. When a thread
- * crashes, or is terminated because `shouldEnd` finds it hung or idle, the pool calls `ended`; the owner
- * then takes care of the thread's tasks and may start another thread.
+ * A pool of supervised worker threads. The owner starts each thread when it needs one. When a
+ * thread crashes, or is terminated because `shouldEnd` finds it hung or idle, the pool calls
+ * `ended`; the owner then takes care of the thread's tasks and may start another thread.
  *
- * A thread has started when it has sent its first message. After a thread that ended before that, the
- * pool starts none for `pauseMs`, so that a broken program does not start threads in a loop.
+ * A thread has started when it has sent its first message. After a thread that ended before that,
+ * the pool starts none for `pauseMs`, so that a broken program does not start threads in a loop.
  */
 import type { Worker } from 'node:worker_threads'
 
@@ -20,7 +20,9 @@ export type PoolOptions<State, Message> = {
   maxThreads: number
   launch(): { worker: Worker; state: State }
   received(thread: PoolThread<State>, message: Message): void
-  /** `error`: the error that the thread threw; undefined if it was ended. `stop` calls it as well. */
+  /**
+   * `error`: the error that the thread threw; undefined if it was ended. `stop` calls it as well.
+   */
   ended(thread: PoolThread<State>, error: unknown): void
   /** How long to start no thread after `failedStarts` failures in a row; default: no pause. */
   pauseMs?(failedStarts: number): number
@@ -40,7 +42,7 @@ type ThreadPool<State> = {
   /** Terminates one thread. It leaves the pool at once; `ended` follows when it has exited. */
   end(thread: PoolThread<State>): void
   /** Terminates all threads without calling `ended`; call it when they have no tasks. */
-  rest(): void
+  endAll(): void
   /** Starts no more threads, lets each finish by `finish`, then terminates it. */
   stop(finish?: (thread: PoolThread<State>) => Promise<void>): Promise<void>
 }
@@ -50,7 +52,7 @@ export function createThreadPool<State, Message>(
 ): ThreadPool<State> {
   const { watch } = options
   const running: PoolThread<State>[] = []
-  const resting = new WeakSet<PoolThread<State>>()
+  const endedByOwner = new WeakSet<PoolThread<State>>()
   const exits = new Set<Promise<unknown>>()
   let lastNumber = 0
   let failedStarts = 0
@@ -92,7 +94,7 @@ export function createThreadPool<State, Message>(
   }
 
   function exited(thread: PoolThread<State>, error: unknown): void {
-    if (resting.has(thread)) return
+    if (endedByOwner.has(thread)) return
     remove(thread)
     if (!thread.hasStarted && !isStopping) {
       failedStarts += 1
@@ -132,9 +134,9 @@ export function createThreadPool<State, Message>(
     void thread.worker.terminate()
   }
 
-  function rest(): void {
+  function endAll(): void {
     for (const thread of running.splice(0)) {
-      resting.add(thread)
+      endedByOwner.add(thread)
       void thread.worker.terminate()
     }
   }
@@ -149,5 +151,5 @@ export function createThreadPool<State, Message>(
     await Promise.all([...finishing, ...exits])
   }
 
-  return { list: () => running, start, end, rest, stop }
+  return { list: () => running, start, end, endAll, stop }
 }

@@ -282,7 +282,7 @@ test('a project keeps its last 50 completed and 100 failed jobs of each kind', a
 
 test('batches at most double while they are quick, and shrink when they are slow', async () => {
   const clock = { at: 0 }
-  const pace = createBatchPace({ first: 10, most: 60, targetMs: 10, clock: () => clock.at })
+  const pace = createBatchPace({ first: 10, max: 60, targetMs: 10, clock: () => clock.at })
   const sizes: number[] = []
   for (const msPerRow of [0, 0.1, 0.1, 1, 1, 50, 0.2]) {
     const rows = pace.size()
@@ -297,7 +297,7 @@ test('batches at most double while they are quick, and shrink when they are slow
 test('a rest of twice its time follows a batch, and an abort ends it', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const clock = { at: 0 }
-  const pace = createBatchPace({ first: 1, most: 1, clock: () => clock.at })
+  const pace = createBatchPace({ first: 1, max: 1, clock: () => clock.at })
   const { signal, abort } = aborting()
   const turns: string[] = []
   const take = async (name: string, ms: number) => {

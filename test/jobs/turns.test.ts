@@ -7,7 +7,7 @@ import { isWorkDue, selectDue } from '../../src/jobs/due.ts'
 import { enqueueJob, type NewJob } from '../../src/jobs/enqueue.ts'
 import { enqueueForProject, MAX_UNFINISHED } from '../../src/jobs/enqueue-for-project.ts'
 import {
-  type Claimed,
+  type ClaimedJob,
   claimJobs,
   completeJob,
   failJob,
@@ -51,7 +51,7 @@ async function setUp(t: TestContext) {
         const leaseUntil = clock.at + 60_000
         return claimJobs(tx, { ...long, limit, now: clock.at, leaseUntil })
       }),
-    complete: (job: Claimed) =>
+    complete: (job: ClaimedJob) =>
       store.write((tx) => completeJob(tx, job, { result: null, now: clock.at })),
     run(handler: JobHandler, { slots = 1, log = silentLog() }: { slots?: number; log?: Log }) {
       const handlers = { long: handler }

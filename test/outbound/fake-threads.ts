@@ -34,11 +34,11 @@ export function createFakeThreads() {
       started.push(thread)
       return thread
     }
-    function rest(): void {
+    function endAll(): void {
       rests += 1
       running.splice(0)
     }
-    return { list: () => running, start, rest, stop: async () => rest() }
+    return { list: () => running, start, endAll, stop: async () => endAll() }
   }
 
   return { createThreads, started, rests: () => rests }

@@ -74,7 +74,7 @@ test('a database of a newer version is refused with a text that says so', async 
   await assert.rejects(openStore({ ...location, log }), (error) => {
     assert.ok(error instanceof AppError)
     assert.equal(error.code, 'DATABASE_ERROR')
-    assert.match(error.message, /newer version of this program \(schema 7; this one knows 1\)/)
+    assert.match(error.message, /newer version of this program \(schema 7; this one supports 1\)/)
     return true
   })
 })

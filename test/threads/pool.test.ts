@@ -77,7 +77,7 @@ test('a thread that should end is terminated, without an error of its own', asyn
   assert.equal(await pool.start()?.state.ended.promise, undefined)
 })
 
-test('threads that rest end without a word, and stop waits for them', async (t) => {
+test('endAll ends the threads without calling ended, and stop waits for them', async (t) => {
   let ended = 0
   const pool = open(t, obedient, {
     ended() {
@@ -85,7 +85,7 @@ test('threads that rest end without a word, and stop waits for them', async (t) 
     },
   })
   const thread = pool.start()
-  pool.rest()
+  pool.endAll()
   assert.deepEqual(pool.list(), [])
   await pool.stop()
   assert.equal(ended, 0)

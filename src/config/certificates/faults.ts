@@ -5,7 +5,7 @@ import { isIP } from 'node:net'
 import { DAY_MS, formatInstant } from '../../clock.ts'
 import type { Config } from '../config.ts'
 
-/** The listeners that have certificates. */
+/** The listeners that may have certificates. */
 export type TlsListener = 'http' | 'inbound' | 'submission'
 
 const tlsListeners: readonly TlsListener[] = ['http', 'inbound', 'submission']
@@ -65,8 +65,8 @@ function covers(cert: X509Certificate, name: string): boolean {
 }
 
 /**
- * The names that a listener's certificate may be for; one of them is enough. Behind a proxy, clients
- * never see the certificate of `http`. Programs that submit mail may use either name.
+ * The names that a listener's certificate may be for; one of them is enough. Behind a proxy,
+ * clients never see the certificate of `http`. Programs that submit mail may use either name.
  */
 function namesOf({ http, baseUrl, delivery }: Names, listener: TlsListener): string[] {
   const host = new URL(baseUrl).hostname.replace(/^\[|\]$/g, '')

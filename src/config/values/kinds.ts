@@ -158,8 +158,8 @@ export const network: Kind<string> = textual(
     if (value === 'loopback') return value
     if (isIP(value) !== 0) return value.includes('%') ? undefined : value
     const [, address = '', bits] = /^([^%]+)\/(\d{1,3})$/.exec(value) ?? []
-    const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
-    return Number(bits) <= most ? value : undefined
+    const maxBits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
+    return Number(bits) <= maxBits ? value : undefined
   },
 )
 

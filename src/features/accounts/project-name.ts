@@ -9,7 +9,7 @@ import { MAX_NAME_LENGTH } from '../limits.ts'
 /** Control, format and unassigned characters, blanks other than the space, and the like. */
 const INVISIBLE = /[\p{C}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Z}/u
 
-/** Scripts with letters that look LOOKALIKE_SCRIPTS. */
+/** Scripts with letters that look like letters of another script in the list. */
 const LOOKALIKE_SCRIPTS = [
   'Latin',
   'Greek',
@@ -36,7 +36,10 @@ export function readProjectName(text: string): string {
   return name
 }
 
-/** Whether the name has compatibility forms of letters or digits: full width, mathematical, ligatures. */
+/**
+ * Whether the name has compatibility forms of letters or digits: full width, mathematical,
+ * ligatures.
+ */
 function hasCompatibilityForm(name: string): boolean {
   const letters = name.match(/[\p{L}\p{Nd}\p{Nl}]/gu) ?? []
   return letters.some((letter) => letter.normalize('NFKC') !== letter)

@@ -1,6 +1,7 @@
 /**
- * The activity feed: events of a project, newest first. Events of an email include the message as
- * its recipient received it, rendered again from its snapshot, and the email's base data.
+ * The activity feed: the events of a project as people read them, newest first. Activity adds to
+ * the stored events (`features/events`): an email's event comes with the message as its recipient
+ * received it, rendered again from its snapshot, and with the base data of the email.
  */
 import { DAY_MS } from '../../clock.ts'
 import { unindexed } from '../../store/dialect.ts'

@@ -29,7 +29,7 @@ export const countEmailsSince = statement<{ count: number }>(
   () => sql`select count(*) as count from (
       select ${emails.projectId} as project_id from ${emails}
       where ${emails.id} > ${parameter('firstId')}
-      order by ${emails.id} desc limit ${parameter('most')}
+      order by ${emails.id} desc limit ${parameter('limit')}
     ) where project_id = ${parameter('projectId')}`,
 )
 
@@ -39,10 +39,10 @@ export async function countRecent(
   minutes: number,
 ): Promise<RecentCount> {
   const since = now() - minutes * MINUTE_MS
-  const most = MAX_EMAILS
+  const limit = MAX_EMAILS
   const [happened, accepted] = await Promise.all([
     store.scan.find(countSince, { projectId, since }),
-    store.scan.find(countEmailsSince, { projectId, firstId: firstIdAt(since), most }),
+    store.scan.find(countEmailsSince, { projectId, firstId: firstIdAt(since), limit }),
   ])
   return { count: (happened?.count ?? 0) + (accepted?.count ?? 0), minutes }
 }

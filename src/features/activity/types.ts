@@ -1,4 +1,4 @@
-/** Maps the types of the activity feed to the names of events, which differ. */
+/** Maps the types of the activity feed to the names of the stored events, which differ. */
 import { UNLISTED_EVENTS } from '../events/unlisted.ts'
 
 const EVENT_NAMES_BY_TYPE = new Map([

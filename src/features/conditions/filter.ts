@@ -29,8 +29,8 @@ const MAX_TEXT_LENGTH = 1000
 const MAX_SPAN_DAYS = 36_500
 
 /**
- * Parses a filter; value and unit are kept only where they have a meaning. Reports errors to
- * `addError` and then returns undefined.
+ * Parses a filter; drops a value or a unit that has no meaning. Passes errors to `addError` and
+ * then returns undefined.
  */
 export function parseFilter(addError: AddError, value: unknown): Filter | undefined {
   const fields = readObject(addError, { value, keys: ['field', 'operator', 'value', 'unit'] })

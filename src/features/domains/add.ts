@@ -1,6 +1,6 @@
 /**
- * Adds a sender domain to a project: makes its keys and returns the DNS records to publish. The project
- * cannot send from the domain before a check has found the required record.
+ * Adds a sender domain to a project: makes its keys and returns the DNS records to publish. The
+ * project cannot send from the domain before a check has found the required record.
  */
 import { AppError, invalidField } from '../../errors.ts'
 import { parseDomain } from '../../mail/address/address.ts'
@@ -39,7 +39,7 @@ type AddDomainDeps = Pick<Base, 'store' | 'config' | 'keyring' | 'now'>
  */
 export async function addDomain(deps: AddDomainDeps, input: DomainInput): Promise<DomainView> {
   const claim = { projectId: input.projectId, domain: readDomainName(input.domain) }
-  // Before the expensive keys, and again in the transaction.
+  // Checked before the expensive keys are made, and again in the transaction.
   await refuseClaim(deps.store.read, claim)
   const keys = await makeDomainKeys(deps)
   const row = await deps.store.write(async (tx) => {

@@ -11,11 +11,12 @@ export type DomainLookup = { projectId?: string | undefined } & (
   | { domain: string }
 )
 
-/** Shown in the error at most. */
+/** Claims that the error names. */
 const MAX_CLAIMS = 100
 
 /**
- * `isOnly`: only one project may claim the name. Otherwise, of several claims the verified one counts.
+ * If several projects claim the name, returns the verified claim. With `isOnly`, and without a
+ * verified claim, several claims are an error.
  * @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND, CONFLICT (a name that several projects claim)
  */
 export async function getDomain(

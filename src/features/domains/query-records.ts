@@ -98,21 +98,23 @@ const TEXT_RULES: Partial<Record<RecordPurpose, TextRule>> = {
 /** Whether a record publishes the wanted key for mail (RFC 6376 section 3.6.1). */
 function isSameKey(text: string, wanted: string): boolean {
   const found = readTags(text)
-  const asked = readTags(wanted)
+  const expected = readTags(wanted)
   const allows = (name: string, ...values: string[]) => {
     const list = found.get(name)?.toLowerCase().split(':')
     return list === undefined || values.some((value) => list.includes(value))
   }
   return (
-    found.get('p') === asked.get('p') &&
+    found.get('p') === expected.get('p') &&
     allows('v', 'dkim1') &&
-    (found.get('k') ?? 'rsa').toLowerCase() === asked.get('k') &&
+    (found.get('k') ?? 'rsa').toLowerCase() === expected.get('k') &&
     allows('h', 'sha256') &&
     allows('s', '*', 'email')
   )
 }
 
-/** Reads `tag=value` pairs between `;` and removes white space, which means nothing in these tags. */
+/**
+ * Reads `tag=value` pairs between `;` and removes white space, which means nothing in these tags.
+ */
 function readTags(text: string): Map<string, string> {
   const tags = text.replace(/\s+/g, '').split(';')
   return new Map(

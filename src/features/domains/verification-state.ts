@@ -10,7 +10,7 @@
  * | unknown        | TemporaryFailure; nothing   | TemporaryFailure; nothing else changes:     |
  * |                | else changes                | earlier failures still count                |
  *
- * A trusted domain is verified whatever its records are.
+ * A trusted domain is verified regardless of its records.
  */
 import { HOUR_MS } from '../../clock.ts'
 import type { Domain } from '../../store/schema/domains.ts'
@@ -85,7 +85,9 @@ const VERIFIED: KeyState = {
   failingSince: null,
 }
 
-/** `failingSince` stays when the domain loses its verification: its claim expires 30 days after it. */
+/**
+ * `failingSince` stays when the domain loses its verification: its claim expires 30 days after it.
+ */
 function countFailure(domain: Domain, at: number): KeyState {
   const failedChecks = domain.failedChecks + 1
   const failingSince = domain.failingSince ?? at

@@ -1,7 +1,10 @@
 /**
- * Appends events of the service and of clients. `seq` follows the order of commits, so that a
- * follower with a stored cursor reads each event once and in order. Events of an email store only
- * the data that the email's row does not have.
+ * Appends events of the service and of clients. An event is a stored row: something that a contact
+ * did or that happened to an email. `features/activity` shows events to people, with the emails
+ * that they belong to; conditions and followers read events themselves.
+ *
+ * `seq` follows the order of commits, so that a follower with a stored cursor reads each event once
+ * and in order. Events of an email store only the data that the email's row does not have.
  */
 import { eachOf, jsonItem } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'

@@ -66,7 +66,7 @@ export async function deleteEvents(
 /** Runs the job. */
 export async function runEventDeletion(deps: Deps, job: RunningJob): Promise<Progress> {
   const work = job.payload as DeletionPayload
-  const pace = createBatchPace({ first: FIRST_BATCH, most: MAX_BATCH })
+  const pace = createBatchPace({ first: FIRST_BATCH, max: MAX_BATCH })
   let state = (await loadProgress<Progress>(deps.store.read, job.id)) ?? { deletedCount: 0 }
   for (;;) {
     job.signal.throwIfAborted()

@@ -84,7 +84,7 @@ const listEventsAfter = statement((db) =>
 
 export function startFollower(deps: Deps, options: FollowerOptions): EventFollower {
   const { store, log } = deps
-  const most = options.batch ?? DEFAULT_BATCH
+  const batchSize = options.batch ?? DEFAULT_BATCH
   const stopping = Promise.withResolvers<void>()
   let waiting: PromiseWithResolvers<void>[] = []
   let isStopping = false
@@ -122,7 +122,7 @@ export function startFollower(deps: Deps, options: FollowerOptions): EventFollow
   }
 
   async function advance(from: number): Promise<void> {
-    const limit = suspects > 0 ? 1 : most
+    const limit = suspects > 0 ? 1 : batchSize
     seq = await store.write((tx) => handleBatch(deps, tx, { ...options, limit }))
     if (seq === from) return
     failures = 0
@@ -130,11 +130,11 @@ export function startFollower(deps: Deps, options: FollowerOptions): EventFollow
   }
 
   async function recover(error: unknown): Promise<void> {
-    const isAlone = suspects > 0 || most === 1
+    const isAlone = suspects > 0 || batchSize === 1
     const facts = { error: describeError(error), follower: options.name, afterSeq: seq, isAlone }
     log.error(facts, 'a follower failed to handle events and will try again')
     isWoken = true
-    suspects = Math.max(suspects, most)
+    suspects = Math.max(suspects, batchSize)
     if (!isAlone) return
     const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS)
     failures += 1
@@ -153,7 +153,7 @@ export function startFollower(deps: Deps, options: FollowerOptions): EventFollow
     },
     async stop() {
       isStopping = true
-      for (const unsubscribe of unwatch) unsubscribe()
+      for (const end of unwatch) end()
       stopping.resolve()
       await running
       for (const { reject } of waiting.splice(0)) reject(stopped())

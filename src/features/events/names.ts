@@ -41,8 +41,8 @@ export async function listNames(
   { store }: Pick<Base, 'store'>,
   { projectId, limit }: { projectId: string; limit?: number },
 ): Promise<string[]> {
-  const most = limit === undefined ? -1 : limit + UNLISTED_EVENTS.length
-  const rows = await store.scan.list(selectNames, { projectId, limit: most })
+  const rowLimit = limit === undefined ? -1 : limit + UNLISTED_EVENTS.length
+  const rows = await store.scan.list(selectNames, { projectId, limit: rowLimit })
   const names = rows.map(({ name }) => name).filter((name) => !UNLISTED_EVENTS.includes(name))
   return names.slice(0, limit)
 }
@@ -64,17 +64,14 @@ export async function countByName(
 type CountQuery = { projectId: string; names: string[]; range: CountRange }
 
 /** Counts a few names in each query, so that other queries run in between and both threads work. */
-async function countAll(
-  { store }: Pick<Base, 'store'>,
-  question: CountQuery,
-): Promise<EventCount[]> {
-  const left = [...question.names]
+async function countAll({ store }: Pick<Base, 'store'>, query: CountQuery): Promise<EventCount[]> {
+  const left = [...query.names]
   const size = Math.ceil(left.length / MAX_QUERIES)
   const counts: EventCount[] = []
   const work = async () => {
     while (left.length > 0) {
       const names = left.splice(0, size)
-      counts.push(...(await store.scan.all<EventCount>(selectCounts({ ...question, names }))))
+      counts.push(...(await store.scan.all<EventCount>(selectCounts({ ...query, names }))))
     }
   }
   await Promise.all(Array.from({ length: CONCURRENT_QUERIES }, work))

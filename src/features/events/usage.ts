@@ -47,7 +47,7 @@ export const countContactsByProbe = statement<{ count: number; last: number | nu
 export async function findEventUsage(
   deps: Deps,
   target: EventTarget,
-  { maxGathered: maxEventsRead = MAX_EVENTS_READ }: { maxGathered?: number } = {},
+  { maxEventsRead = MAX_EVENTS_READ }: { maxEventsRead?: number } = {},
 ): Promise<EventUsage> {
   const [references, totalCount] = await Promise.all([
     findEventReferences(deps, target),

@@ -1,8 +1,8 @@
 /**
- * The file of an import, stored in a table of chunks of its own until the job has read it. The request
- * writes the chunks as the bytes arrive, each durable by itself. One transaction writes the last chunk
- * and enqueues the job, so an interrupted upload never becomes an import: `discard` deletes its
- * chunks or, after a crash, `deleteExpiredImportFiles`.
+ * The file of an import, stored in a table of chunks of its own until the job has read it. The
+ * request writes the chunks as the bytes arrive, each durable by itself. One transaction writes the
+ * last chunk and enqueues the job, so an interrupted upload never becomes an import: `discard`
+ * deletes its chunks or, after a crash, `deleteExpiredImportFiles`.
  */
 import { HOUR_MS } from '../../clock.ts'
 import { enqueueForProject } from '../../jobs/enqueue-for-project.ts'
@@ -21,7 +21,7 @@ export type ImportKind = 'import' | 'suppressions-import'
 export type ImportOptions = {
   filename: string
   mapping: Mapping
-  /** Reads all values of data as texts, whatever they look like. */
+  /** Reads all values of data as texts, even those that look like numbers or booleans. */
   areStrings: boolean
   /** The state of a new contact for which the file has none. */
   subscribed: boolean

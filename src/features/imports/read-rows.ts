@@ -25,7 +25,7 @@ type RowBatch = {
   bytesRead: number
 }
 
-/** `number`: the header is row 1, however many lines it takes. */
+/** `number`: the header is row 1, even if it takes several lines. */
 export type FileRow = { number: number; record: CsvRecord }
 
 type Deps = Pick<Base, 'store'>

@@ -42,7 +42,7 @@ type RowContext = { header: Header; options: ImportPayload }
 /** The work of an import kind on its rows. */
 export type RowHandler<Entry> = {
   /** Parses a row. @throws AppError for an invalid row */
-  read(record: CsvRecord, sheet: RowContext): Entry
+  read(record: CsvRecord, context: RowContext): Entry
   /** Writes the entries and returns their results; an entry with an error is not written. */
   apply(tx: Tx, entries: readonly Entry[]): Promise<RowResult[]>
 }
@@ -135,13 +135,13 @@ function applyBatch<Entry>(
   { job, handler, state: before }: Work<Entry>,
   { rows, header, percent }: Batch,
 ): Promise<State> {
-  const sheet = { header, options: job.payload as ImportPayload }
+  const context = { header, options: job.payload as ImportPayload }
   const write = async (tx: Tx) => {
     const endsAt = performance.now() + BATCH_MS
     const state = { ...before, errors: [...before.errors] }
     for (let at = 0; at < rows.length; at += SLICE_ROWS) {
       const slice = rows.slice(at, at + SLICE_ROWS)
-      const results = await applyRows(tx, { handler, sheet, rows: slice })
+      const results = await applyRows(tx, { handler, context, rows: slice })
       for (const [row, result] of results) countRow(state, result, { header, row })
       if (performance.now() > endsAt) break
     }
@@ -152,11 +152,11 @@ function applyBatch<Entry>(
 }
 
 type CountedResult = { isNew: boolean } | { error: string }
-type Slice<Entry> = { handler: RowHandler<Entry>; sheet: RowContext; rows: readonly FileRow[] }
+type Slice<Entry> = { handler: RowHandler<Entry>; context: RowContext; rows: readonly FileRow[] }
 
 async function applyRows<Entry>(tx: Tx, slice: Slice<Entry>): Promise<[FileRow, CountedResult][]> {
-  const { handler, sheet, rows } = slice
-  const read = rows.map((row) => readRow(handler, sheet, row))
+  const { handler, context, rows } = slice
+  const read = rows.map((row) => readRow(handler, context, row))
   const entries = read.flatMap((each) => ('entry' in each ? [each.entry] : []))
   const applied = (await handler.apply(tx, entries)).values()
   return read.map((each, index) => {
@@ -167,12 +167,12 @@ async function applyRows<Entry>(tx: Tx, slice: Slice<Entry>): Promise<[FileRow, 
 
 function readRow<Entry>(
   handler: RowHandler<Entry>,
-  sheet: RowContext,
+  context: RowContext,
   { record }: FileRow,
 ): { entry: Entry } | { error: string } {
   if (record.problem !== undefined) return { error: ROW_PROBLEMS[record.problem] }
   try {
-    return { entry: handler.read(record, sheet) }
+    return { entry: handler.read(record, context) }
   } catch (error) {
     return { error: reasonOf(error) }
   }

@@ -31,7 +31,7 @@ export async function deleteExpiredContent(deps: Deps): Promise<number> {
 }
 
 /** `contents.last_used_at` may be an hour older than the newest email that shares the content. */
-export const listKept = statement<{ id: string }>(
+export const listContentsInQueue = statement<{ id: string }>(
   () => sql`select content_id as id from emails
     where due_at is not null and created_at < ${parameter('before')}
     union select content_id from emails
@@ -67,15 +67,15 @@ const listHtml = statement<{ id: string; html: string }>(
 )
 
 async function clearContents({ store }: Deps, before: number): Promise<number> {
-  const rows = await store.scan.list(listKept, { before: before + HOUR_MS })
-  const kept = new Set(rows.map(({ id }) => id))
+  const rows = await store.scan.list(listContentsInQueue, { before: before + HOUR_MS })
+  const inQueue = new Set(rows.map(({ id }) => id))
   let position = { at: Number.MIN_SAFE_INTEGER, number: 0 }
   let total = 0
   for (;;) {
     const page = await store.scan.list(listOld, { before, ...position })
-    for (const chunk of toChunks(page.filter(({ id }) => !kept.has(id)))) {
+    for (const chunk of toChunks(page.filter(({ id }) => !inQueue.has(id)))) {
       total += await clearChunk(store, { ids: chunk.map(({ id }) => id), before })
-      await turn()
+      await yieldToLoop()
     }
     const last = page.at(-1)
     if (last === undefined || page.length < PAGE) return total
@@ -103,7 +103,7 @@ async function findLinks(
   for (const { id, html } of await scan.list(listHtml, { ids: JSON.stringify(ids) })) {
     const found = listLinks(html)
     if (found.length > 0) links.set(id, found)
-    await turn()
+    await yieldToLoop()
   }
   return links
 }
@@ -145,13 +145,13 @@ const clearSnapshot = statement((db) =>
 
 /**
  * Reads old emails from the newest to the oldest. It reads all emails that may have ended since the
- * last run, and continues while it finds snapshots to clear. On the first of each month it reads all
- * emails, because some may have been held for a long time.
+ * last run, and continues while it finds snapshots to clear. On the first of each month it reads
+ * all emails, because some may have been held for a long time.
  */
 async function clearSnapshots({ store, config, now }: Deps, before: number): Promise<void> {
   const isThorough = new Date(now()).getUTCDate() === 1
-  const wayBack = Math.max(...Object.values(config.delivery.giveUpAfter)) + 2 * DAY_MS
-  const restsBefore = idAt(before - wayBack)
+  const spanMs = Math.max(...Object.values(config.delivery.giveUpAfter)) + 2 * DAY_MS
+  const endedBefore = idAt(before - spanMs)
   let position = idAt(before)
   for (;;) {
     const page = await store.scan.find(listSnapshots, { before: position })
@@ -160,10 +160,10 @@ async function clearSnapshots({ store, config, now }: Deps, before: number): Pro
     for (let start = 0; start < ids.length; start += CHUNK) {
       const chunk = JSON.stringify(ids.slice(start, start + CHUNK))
       await store.write((tx) => tx.execute(clearSnapshot, { ids: chunk }))
-      await turn()
+      await yieldToLoop()
     }
-    const isAtRest = ids.length === 0 && page.oldest < restsBefore && !isThorough
-    if (page.rows < PAGE || isAtRest) return
+    const isDone = ids.length === 0 && page.oldest < endedBefore && !isThorough
+    if (page.rows < PAGE || isDone) return
     position = page.oldest
   }
 }
@@ -174,6 +174,6 @@ function idAt(instant: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}`
 }
 
-function turn(): Promise<void> {
+function yieldToLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

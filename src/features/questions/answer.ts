@@ -20,8 +20,10 @@ type AnswerDeps = Pick<Base, 'store' | 'outbound' | 'now' | 'log'> & {
   queueNotifier: QueueNotifier
 }
 
-/** After this time the command has read the answer or has given up, so the question is not answered. */
-const KEPT_MS = 10_000
+/**
+ * After this time the command has read the answer or has given up, so the question is not answered.
+ */
+const MAX_AGE_MS = 10_000
 
 const listOpen = statement((db) =>
   db
@@ -53,7 +55,7 @@ type Answers = {
   [Kind in QuestionKind]: (question: QuestionOf<Kind>) => AnswerOf<Kind> | Promise<AnswerOf<Kind>>
 }
 
-export function startAnswering(deps: AnswerDeps, keptMs = KEPT_MS): Answering {
+export function startAnswering(deps: AnswerDeps, maxAgeMs = MAX_AGE_MS): Answering {
   const { store, log, now } = deps
   const answers: Answers = {
     queue: (question) => findLiveStatus(deps, question),
@@ -62,13 +64,13 @@ export function startAnswering(deps: AnswerDeps, keptMs = KEPT_MS): Answering {
   }
   const running = new Set<Promise<void>>()
   const beingAnswered = new Set<string>()
-  let sweeping: NodeJS.Timeout | undefined
+  let deletionTimer: NodeJS.Timeout | undefined
   let isStopped = false
 
   async function answerAll(): Promise<void> {
     const open = await store.read.list(listOpen)
-    if (open.length > 0) sweepLater()
-    const fresh = open.filter(({ askedAt }) => askedAt > now() - keptMs)
+    if (open.length > 0) scheduleDeletion()
+    const fresh = open.filter(({ askedAt }) => askedAt > now() - maxAgeMs)
     for (const { id, question } of fresh) {
       if (beingAnswered.has(id)) continue
       beingAnswered.add(id)
@@ -90,15 +92,15 @@ export function startAnswering(deps: AnswerDeps, keptMs = KEPT_MS): Answering {
     }
   }
 
-  async function sweep(): Promise<void> {
-    sweeping = undefined
-    await store.write((tx) => tx.execute(deleteOld, { before: now() - keptMs }))
-    if ((await store.read.find(findAny)) !== undefined) sweepLater()
+  async function deleteExpired(): Promise<void> {
+    deletionTimer = undefined
+    await store.write((tx) => tx.execute(deleteOld, { before: now() - maxAgeMs }))
+    if ((await store.read.find(findAny)) !== undefined) scheduleDeletion()
   }
 
-  function sweepLater(): void {
+  function scheduleDeletion(): void {
     if (isStopped) return
-    sweeping ??= setTimeout(() => run(sweep), keptMs).unref()
+    deletionTimer ??= setTimeout(() => run(deleteExpired), maxAgeMs).unref()
   }
 
   function run(act: () => Promise<void>): void {
@@ -118,7 +120,7 @@ export function startAnswering(deps: AnswerDeps, keptMs = KEPT_MS): Answering {
     stop: async () => {
       isStopped = true
       unwatch()
-      clearTimeout(sweeping)
+      clearTimeout(deletionTimer)
       await Promise.all(running)
     },
   }

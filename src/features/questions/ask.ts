@@ -1,5 +1,5 @@
 /**
- * Asks the running server from a command. The question is a row, which the server notices like any
+ * Asks the running server from a command. The question is a row, which the server detects like any
  * write of another process; the server writes its answer into the row and deletes the row later.
  */
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -9,7 +9,10 @@ import { domains } from '../../store/schema/domains.ts'
 import type { Base } from '../base.ts'
 
 type ReceivingDomains = {
-  /** Our own host names and the domains with mailboxes here, as A-labels. The set changes in place. */
+  /**
+   * The server's host names and the domains with mailboxes here, as A-labels. The set changes in
+   * place.
+   */
   domains: ReadonlySet<string>
   stop(): void
 }

@@ -1,7 +1,7 @@
 /**
  * Deletes expired received messages. Rows of reports and unsubscriptions are kept for 30 days, rows
  * with octets (mail, and messages that could not be parsed) for `retention.body_days`. Pending rows
- * stay. The emails that were made from messages are rows of their own and are not touched.
+ * stay. The emails that were made from messages are rows of their own and remain.
  */
 import { DAY_MS } from '../../clock.ts'
 import { listOf, rowNumber } from '../../store/dialect.ts'

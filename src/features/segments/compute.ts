@@ -144,8 +144,8 @@ async function saveTotal(deps: ComputeDeps, segment: Segment): Promise<number | 
       where segment_id = ${segment.id} and exited_at is null`,
   )
   const memberCount = row?.[0] ?? 0
-  const isKept = await saveCount(deps, segment, { memberCount, countedAt: deps.now() })
-  return isKept ? memberCount : undefined
+  const isSaved = await saveCount(deps, segment, { memberCount, countedAt: deps.now() })
+  return isSaved ? memberCount : undefined
 }
 
 function requireMembershipEvents({ hasMembershipEvents }: Segment): void {

@@ -13,7 +13,7 @@ export type Change = { contactId: string; isEntry: boolean }
 type TrackedSegment = { projectId: string; segmentId: string; condition: SQL }
 type Deps = Pick<Base, 'store'>
 
-/** Contacts in a range. All of them may have changed, so this is also the most in memory. */
+/** Contacts in a range. All of them may have changed, so this also limits the changes in memory. */
 const MAX_NUMBERS = 10_000
 
 /**
@@ -22,7 +22,7 @@ const MAX_NUMBERS = 10_000
  */
 export function findChanges(deps: Deps, tracked: TrackedSegment): AsyncGenerator<Change[]> {
   const compareRange = (numberRange: NumberRange) => findDifferences(deps, tracked, numberRange)
-  return walkNumberRanges(deps, { scope: tracked, range: { most: MAX_NUMBERS } }, compareRange)
+  return walkNumberRanges(deps, { scope: tracked, range: { maxSize: MAX_NUMBERS } }, compareRange)
 }
 
 async function findDifferences(

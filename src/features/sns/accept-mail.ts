@@ -1,6 +1,6 @@
 /**
- * Accepts mail that SES received for one of our domains: it is stored and processed like mail by SMTP.
- * The domain's MX is a host of SES, so the domain only needs to be verified.
+ * Accepts mail that SES received for a domain of this server: it is stored and processed like mail
+ * by SMTP. The domain's MX is a host of SES, so the domain only needs to be verified.
  */
 import { AppError } from '../../errors.ts'
 import { parseAddress } from '../../mail/address/address.ts'
@@ -25,7 +25,7 @@ const findOwner = statement((db) =>
 )
 
 /**
- * Returns false when no recipient is at one of our domains.
+ * Returns false when no recipient is at a domain of this server.
  * @throws AppError EXTERNAL_SERVICE_ERROR while a mailbox is full: SNS tries again
  */
 export async function acceptReceivedMail(

@@ -17,7 +17,9 @@ export async function confirmSubscription(
   const response = await deps.publicFetch(url)
   if (!response.ok && response.isRefused) throw untrusted(response.error)
   if (!response.ok || response.status !== 200) {
-    const cause = new Error(response.ok ? `SNS answered ${response.status}` : response.error)
+    const cause = new Error(
+      response.ok ? `the response of SNS is ${response.status}` : response.error,
+    )
     throw new AppError('EXTERNAL_SERVICE_ERROR', 'The subscription could not be confirmed.', {
       cause,
     })

@@ -1,4 +1,6 @@
-/** Finds the email that a notification is about: by the id that SES gave it, else by its Message-ID. */
+/**
+ * Finds the email that a notification is about: by the id that SES gave it, else by its Message-ID.
+ */
 import type { RowOf } from '../../store/database.ts'
 import { and, desc, eq, ne, sql } from '../../store/drizzle.ts'
 import { isUuid } from '../../store/ids.ts'
@@ -48,7 +50,7 @@ export const findReportedByMessageId = statement((db) =>
 
 export type ReportedEmail = RowOf<typeof findReportedByProviderId>
 
-/** Returns undefined when no email that we sent has one of these ids. */
+/** Returns undefined when no sent email has one of these ids. */
 export async function findReportedEmail(
   { store }: Pick<Base, 'store'>,
   { providerIds, messageIds }: MessageIds,

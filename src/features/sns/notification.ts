@@ -1,6 +1,6 @@
 /**
- * Parses the `Message` of a notification of SES (AWS: "event publishing" and "receipt rule" formats).
- * Addresses and texts in the result come from strangers and are not checked.
+ * Parses the `Message` of a notification of SES (AWS: "event publishing" and "receipt rule"
+ * formats). Addresses and texts in the result come from outside and are not checked.
  */
 import { type Fields, fieldsAt, listAt, textAt } from './json-fields.ts'
 

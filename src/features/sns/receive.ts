@@ -10,8 +10,8 @@
  * | about an email that is found           | success; its outcome and the message's id are written |
  * |   a repeated message                   | success; nothing is written                           |
  * |   no message id, or no such email      | BAD_REQUEST, RESOURCE_NOT_FOUND                       |
- * |   delivery, while we still send it     | EXTERNAL_SERVICE_ERROR; SNS tries again               |
- * | received mail for one of our domains   | success; it is accepted like mail by SMTP             |
+ * |   delivery, while it is still sent     | EXTERNAL_SERVICE_ERROR; SNS tries again               |
+ * | received mail for a verified domain    | success; it is accepted like mail by SMTP             |
  * | of another kind, or malformed          | success, because a retry would change nothing         |
  * | any, and the database cannot write     | DATABASE_ERROR; SNS tries again                       |
  *
@@ -107,7 +107,7 @@ async function processNotification(
   if (notification === undefined) return logIgnored(deps, messageId, 'its kind is not used')
   if (notification.kind === 'received') {
     const isAccepted = await acceptReceivedMail(deps, notification, messageId)
-    if (!isAccepted) logIgnored(deps, messageId, 'no recipient is at one of our domains')
+    if (!isAccepted) logIgnored(deps, messageId, 'no recipient is at a domain of this server')
     return
   }
   const { providerIds, messageIds } = notification.ids

@@ -23,7 +23,7 @@ type CachedCertificate = { certificate: Promise<X509Certificate>; expiresAt: num
 /** SNS has one or two certificates for a region at a time. */
 const MAX_CACHED = 100
 const CACHE_MS = DAY_MS
-/** A stranger who knows a topic's name must not be able to cause requests without end. */
+/** A sender who knows the name of a topic must not be able to cause any number of requests. */
 const FAILURE_CACHE_MS = 10_000
 const MAX_FETCHES = 4
 
@@ -85,8 +85,8 @@ async function fetchCertificate(publicFetch: PublicFetch, url: URL): Promise<X50
   const response = await publicFetch(url)
   if (!response.ok)
     throw response.isRefused ? untrusted(response.error) : unavailable(response.error)
-  if (response.status >= 500) throw unavailable(`${url.href} answered ${response.status}`)
-  if (response.status !== 200) throw untrusted(`${url.href} answered ${response.status}`)
+  if (response.status >= 500) throw unavailable(`the response of ${url.href} is ${response.status}`)
+  if (response.status !== 200) throw untrusted(`the response of ${url.href} is ${response.status}`)
   const certificate = parse(response.body)
   const isOfSns = namesOf(url).some((name) => certificate.checkHost(name))
   if (!isOfSns) throw untrusted(`the certificate is issued to ${certificate.subject}`)

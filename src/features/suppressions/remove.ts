@@ -2,7 +2,7 @@
  * Removes addresses from the suppression list: they can be sent to again and start without strikes.
  * The subscription of their contacts stays as it is.
  */
-import { AppError } from '../../errors.ts'
+import { type AppError, notFound } from '../../errors.ts'
 import type { ParsedAddress } from '../../mail/address/address.ts'
 import { and, eq } from '../../store/drizzle.ts'
 import { suppressions } from '../../store/schema/suppressions.ts'
@@ -39,7 +39,7 @@ export async function removeSuppression(
 ): Promise<void> {
   await store.write(async (tx) => {
     const removed = await tx.find(deleteById, { projectId, id })
-    if (removed === undefined) throw notFound(id)
+    if (removed === undefined) throw suppressionNotFound(id)
     await deleteStrikesOf(tx, { projectId, address: removed.address })
   })
 }
@@ -60,8 +60,6 @@ export async function removeAddresses(
   })
 }
 
-function notFound(id: string): AppError {
-  return new AppError('RESOURCE_NOT_FOUND', 'The suppression list has no entry with that id.', {
-    details: { resource: 'suppression', id },
-  })
+function suppressionNotFound(id: string): AppError {
+  return notFound('suppression', id, 'The suppression list has no entry with that id.')
 }

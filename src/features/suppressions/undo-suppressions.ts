@@ -1,11 +1,11 @@
 /**
- * Undoes the effects of bounces (HARD_BOUNCE, STRIKES) since an instant: drops held suppressions, removes
- * addresses from the list, deletes their strikes since then, and subscribes the contacts again that
- * these suppressions unsubscribed.
+ * Undoes the effects of bounces (HARD_BOUNCE, STRIKES) since an instant: drops held suppressions,
+ * removes addresses from the list, deletes their strikes since then, and subscribes the contacts
+ * again that these suppressions unsubscribed.
  *
- * Decisions of people are kept. A contact that unsubscribed in another way, before or since, stays
- * unsubscribed. An address that was also added by hand, or that complained, stays on the list for that
- * reason.
+ * Decisions of people stay. A contact that unsubscribed in another way, before or since, stays
+ * unsubscribed. An address that was also added by hand, or that complained, stays on the list for
+ * that reason.
  */
 import { jsonValue } from '../../store/dialect.ts'
 import { and, asc, eq, gt, gte, inArray, isNotNull, or, sql } from '../../store/drizzle.ts'

@@ -1,11 +1,12 @@
 /**
- * Writes hits (opens and clicks) in the background: the client that fetches a pixel or follows a link
- * does not wait for the disk.
+ * Writes hits (opens and clicks) in the background: the client that fetches a pixel or follows a
+ * link does not wait for the disk.
  *
- * All hits of one email within a second of the first form a *group* and are written together, because
- * only together do they reveal a scanner that follows every link. A group is *due* after that second;
- * due groups are written in closures that share a commit. While the database cannot write, groups wait.
- * The number of waiting hits is limited, and the oldest group gives way. A crash loses the last second.
+ * All hits of one email within a second of the first form a *group* and are written together,
+ * because only together do they reveal a scanner that follows every link. A group is *due* after
+ * that second; due groups are written in closures that share a commit. While the database cannot
+ * write, groups wait. The number of waiting hits is limited: beyond it the oldest group is dropped.
+ * A crash loses the last second.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { describeError } from '../../errors.ts'

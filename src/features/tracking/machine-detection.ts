@@ -1,6 +1,7 @@
 /**
- * Detects whether a person or a machine fetched a pixel or followed a link. Hits of machines are counted
- * separately and raise no event, so a sign counts only if hits of people hardly ever show it.
+ * Detects whether a person or a machine fetched a pixel or followed a link. Hits of machines are
+ * counted separately and raise no event, so a sign counts only if hits of people hardly ever show
+ * it.
  *
  * | sign                                     | source                                                |
  * |------------------------------------------|-------------------------------------------------------|
@@ -9,24 +10,25 @@
  * | no User-Agent                            | Microsoft Defender and other gateways                 |
  * | `Mozilla/5.0` and nothing else           | Apple Mail Privacy Protection, read or unread         |
  * | Gmail's prefetch (its own User-Agent)    | Gmail, when mail arrives in an open session           |
- * | names of scanners and names isbot knows  | gateways, previews, libraries, headless browsers      |
+ * | names of scanners, and names in isbot    | gateways, previews, libraries, headless browsers      |
  * | within 2 seconds of the delivery         | gateways, before they deliver a message               |
  * | 3 links of an email in a second          | gateways that check every link at once                |
  * | 20 hits of an email in a second          | scanners; no person is that fast                      |
  *
- * Pixels fetched by image proxies when a message is opened (Gmail, Yahoo), and by mail programs that
- * isbot takes for bots, count as opens by people. Clicks do not pass through either.
+ * Pixels fetched by image proxies when a message is opened (Gmail, Yahoo), and by mail programs
+ * that isbot takes for bots, count as opens by people. Clicks do not pass through either.
  *
- * Sources: Bird on Gmail's prefetch, ua-parser/uap-core issue 509 on Apple's User-Agent, ScientiaMobile
- * on GoogleImageProxy, mautic pull request 14593 on the two seconds, putyourlightson/craft-campaign
- * issue 546 on bursts: 96% of all machine visits follow all links within one second.
+ * Sources: Bird on Gmail's prefetch, ua-parser/uap-core issue 509 on Apple's User-Agent,
+ * ScientiaMobile on GoogleImageProxy, mautic pull request 14593 on the two seconds,
+ * putyourlightson/craft-campaign issue 546 on bursts: 96% of all machine visits follow all links
+ * within one second.
  */
 import type { IncomingMessage } from 'node:http'
 import { isbot } from 'isbot'
 
 type HitType = 'open' | 'click'
 
-/** A hit as `findBursts` sees it; `link` is of a click. */
+/** A hit as `findBursts` reads it; `link` is of a click. */
 export type TimedHit = { at: number; isMachine: boolean; link?: string | undefined }
 
 const INSTANT_MS = 2_000
@@ -34,7 +36,7 @@ const INSTANT_MS = 2_000
 export const HIT_GROUP_MS = 1_000
 const MACHINE_LINKS = 3
 const MACHINE_HITS = 20
-/** Strangers choose the length of a User-Agent; longer ones are cut. */
+/** The client chooses the length of its User-Agent; longer ones are cut. */
 const MAX_AGENT_LENGTH = 500
 
 const PREFETCH_HEADERS = ['purpose', 'sec-purpose', 'x-purpose', 'x-moz'] as const
@@ -75,7 +77,9 @@ const SCANNERS = new RegExp(
   'i',
 )
 
-/** Proxies and mail programs that fetch when a person opens a message; isbot takes them for bots. */
+/**
+ * Proxies and mail programs that fetch when a person opens a message; isbot takes them for bots.
+ */
 const MAIL_PROGRAMS =
   /GoogleImageProxy|YahooMailProxy|Outlook-Android|Outlook-iOS|Thunderbird|Airmail|eM Client|Evolution\/|K-9 Mail|MailMate|Postbox|SamsungEmail/i
 
@@ -103,8 +107,8 @@ export function isInstant(at: number, arrivedAt: number): boolean {
 }
 
 /**
- * Tells for each hit of one email, in the order of their times, whether it is part of a burst of a
- * machine. An open within a burst of clicks belongs to it: scanners fetch the pixel, too.
+ * Returns for each hit of one email, in the order of their times, whether it is part of a burst of
+ * a machine. An open within a burst of clicks belongs to it: scanners fetch the pixel, too.
  */
 export function findBursts(hits: readonly TimedHit[]): boolean[] {
   const inBurst = hits.map(() => false)

@@ -1,7 +1,7 @@
 /**
- * Resolves a click's token to its link: the URL in the token itself, or the link of that number in the
- * email's content, which is kept after the body is deleted (`contents.links`). Only tokens that we
- * signed, and only http and https URLs, resolve.
+ * Resolves a click's token to its link: the URL in the token itself, or the link of that number in
+ * the email's content, which remains after the body is deleted (`contents.links`). Only tokens that
+ * this server signed, and only http and https URLs, resolve.
  */
 import { LRUCache } from 'lru-cache'
 import { linkNumber, listLinks, MAX_LINK_SCAN_LENGTH } from '../../mail/html/links.ts'
@@ -13,14 +13,16 @@ import type { Base } from '../base.ts'
 
 type Click = { emailId: string; link: string }
 
-/** Returns undefined for a token without our signature, and for a link that does not exist. */
+/**
+ * Returns undefined for a token that this server did not sign, and for a link that does not exist.
+ */
 type ResolveClick = (token: string) => Promise<Click | undefined>
 
 type Deps = Pick<Base, 'store' | 'keyring'>
 type Links = ReadonlyMap<number, string>
 
 const MAX_CACHE_BYTES = 16 * 1024 * 1024
-/** The most that one list of links counts, so that the largest list is cached, too. */
+/** The maximum size that one list of links counts with, so that the largest list is cached, too. */
 const MAX_COUNTED_BYTES = MAX_CACHE_BYTES / 4
 
 const findContent = statement((db) =>

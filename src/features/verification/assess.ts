@@ -1,7 +1,7 @@
 /**
- * Assesses an address by the facts about its domain. An address is invalid if it is malformed, or if
- * its domain does not exist or accepts no mail. The caller weighs the other findings: disposable,
- * forwarding, mistyped, plus-addressed. No mail server is asked.
+ * Assesses an address by the facts about its domain. An address is invalid if it is malformed, or
+ * if its domain does not exist or accepts no mail. The caller weighs the other findings:
+ * disposable, forwarding, mistyped, plus-addressed. No mail server is contacted.
  */
 import { displayDomain, type ParsedAddress } from '../../mail/address/address.ts'
 import type { DomainFacts } from './domain-facts.ts'
@@ -57,16 +57,16 @@ type DomainEvidence = {
   /** In A-labels. */
   domain: string
   facts: DomainFacts
-  known: DomainTraits
+  traits: DomainTraits
 }
 
 /** Takes a hundred times as long as `assessAddress`: call it once per domain. */
-export function assessDomain({ domain, facts, known }: DomainEvidence): DomainAssessment {
+export function assessDomain({ domain, facts, traits }: DomainEvidence): DomainAssessment {
   const hasMxRecords = facts.kind === 'there' && facts.mail === 'mx'
   const lists = {
-    isDisposable: known.isDisposable(domain),
-    isAlias: known.isAlias(domain),
-    isPersonalEmail: known.isFree(domain),
+    isDisposable: traits.isDisposable(domain),
+    isAlias: traits.isAlias(domain),
+    isPersonalEmail: traits.isFree(domain),
   }
   // A listed domain exists on purpose, whatever DNS says of it now: it is no typo.
   const isListed = Object.values(lists).includes(true)

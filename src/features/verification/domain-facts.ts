@@ -1,4 +1,4 @@
-/** Asks DNS about a mail domain. */
+/** Finds the facts about a mail domain in DNS. */
 
 import type { DnsAnswer } from '../../outbound/dns/answer.ts'
 import type { Resolver } from '../../outbound/dns/resolver.ts'
@@ -16,16 +16,16 @@ export type DomainFacts =
   /** The name servers gave no answer. `retryAt`: epoch ms of the earliest useful retry. */
   | { kind: 'unknown'; error: string; retryAt: number }
 
-type FactsQuestion = {
+type DomainQuery = {
   /** In A-labels. */
   domain: string
-  /** Asks for A and AAAA records too. */
+  /** Queries A and AAAA records too. */
   withWebsite: boolean
 }
 
 export async function findDomainFacts(
   dns: Pick<Resolver, 'a' | 'aaaa' | 'mx'>,
-  { domain, withWebsite }: FactsQuestion,
+  { domain, withWebsite }: DomainQuery,
 ): Promise<DomainFacts> {
   const answer = await dns.mx(domain)
   switch (answer.kind) {

@@ -1,12 +1,12 @@
 /**
  * Suggests the mail domain that a mistyped one stands for. A false suggestion is worse than none. A
- * domain that accepts mail is suspicious only if it is a known typo of a large provider. A domain that
- * accepts no mail is compared with well-known mail domains: the first label and the rest separately,
- * each with few changes for its length.
+ * domain that accepts mail is suspicious only if it is a known typo of a large provider. A domain
+ * that accepts no mail is compared with well-known mail domains: the first label and the rest
+ * separately, each with few changes for its length.
  */
 import { KNOWN_TYPOS, WELL_KNOWN_DOMAINS } from './well-known-domains.ts'
 
-type TypoQuestion = {
+type TypoQuery = {
   /** In A-labels, lower case. */
   domain: string
   /** Undefined where DNS gave no answer. */
@@ -14,7 +14,7 @@ type TypoQuestion = {
 }
 
 /** Returns the suggested domain; undefined where nothing is wrong or no known domain is close. */
-export function suggestDomain({ domain, acceptsMail }: TypoQuestion): string | undefined {
+export function suggestDomain({ domain, acceptsMail }: TypoQuery): string | undefined {
   const meantByTypo = KNOWN_TYPOS.get(domain)
   if (meantByTypo !== undefined) return meantByTypo
   if (acceptsMail !== false || WELL_KNOWN_DOMAINS.includes(domain)) return undefined

@@ -1,6 +1,7 @@
 /**
- * The sources of verification: lists of domains, and DNS resolvers of its own. A flood of requests
- * delays only verification; deliveries use another resolver, whose cache it does not displace.
+ * The sources of verification: lists of domains, and DNS resolvers of its own. Any number of
+ * requests delays only verification: deliveries use another resolver, whose cache verification does
+ * not fill.
  */
 import type { Now } from '../../clock.ts'
 import type { Log } from '../../log.ts'
@@ -10,7 +11,7 @@ import { createSemaphore, type Semaphore } from '../../outbound/semaphore.ts'
 import { createDomainLists, type DomainLists } from './domain-lists/domain-lists.ts'
 
 export type Verifier = {
-  /** For requests, which wait for the answer. */
+  /** For requests, which wait for the result. */
   dns: Resolver
   /** For jobs, which limit their concurrent queries themselves. */
   listDns: Resolver

@@ -24,6 +24,6 @@ export async function verifyAddress(
     const details = { retryAfter: Math.max(1, Math.ceil((facts.retryAt - now()) / 1000)) }
     throw new AppError('EXTERNAL_SERVICE_ERROR', publicText, { details })
   }
-  const assessment = assessDomain({ domain, facts, known: await verifier.lists.load() })
+  const assessment = assessDomain({ domain, facts, traits: await verifier.lists.load() })
   return assessAddress({ text, address, assessment })
 }

@@ -1,11 +1,11 @@
 /**
  * On the main thread: composes messages that take long, one at a time in a composing thread, before
  * they hold a connection or a place at their site. Projects take turns, more urgent mail first. A
- * composed message takes memory until its delivery ends, so a project may hold only some megabytes of
- * them: its slow receivers delay only its own mail.
+ * composed message takes memory until its delivery ends, so a project may hold only some megabytes
+ * of them: its slow receivers delay only its own mail.
  *
- * If the thread ends at a content, the content is composed once more, without running its templates.
- * If a thread ends at it twice, all its messages that wait here fail.
+ * If the thread ends at a content, the content is composed once more, without running its
+ * templates. If a thread ends at it twice, all its messages that wait here fail.
  */
 import type { Now } from '../../clock.ts'
 import { type ClassQueue, createClassQueue } from '../class-queue.ts'
@@ -52,7 +52,10 @@ type Current = {
 
 const MAX_WAITING = 200
 const MAX_WAITING_OF_PROJECT = 50
-/** For composed messages. A project without any may have one, even if other projects use all of this. */
+/**
+ * For composed messages. A project without any may have one, even if other projects use all of
+ * this.
+ */
 const MAX_HELD_BYTES = 96 * 1024 * 1024
 const MAX_HELD_BYTES_OF_PROJECT = 48 * 1024 * 1024
 const MAX_TOTAL_HELD_BYTES = 256 * 1024 * 1024
@@ -110,7 +113,7 @@ export function createComposing(deps: ComposingDeps): Composing {
     clearTimeout(timer)
     const delivery = takeNext()
     const refusal = delivery === undefined ? null : history.refusal(delivery.source.content)
-    if (delivery === undefined) timer = setTimeout(threads.rest, deps.restMs).unref()
+    if (delivery === undefined) timer = setTimeout(threads.endAll, deps.restMs).unref()
     else if (refusal === null) begin(delivery)
     else {
       deps.failed(delivery, refusal)
@@ -118,7 +121,9 @@ export function createComposing(deps: ComposingDeps): Composing {
     }
   }
 
-  /** The most urgent of the projects that may hold one more message, then the longest waiting one. */
+  /**
+   * The most urgent of the projects that may hold one more message, then the longest waiting one.
+   */
   function takeNext(): Delivery | undefined {
     let chosen: { projectId: string; queue: ClassQueue<Delivery>; first: Delivery } | undefined
     for (const [projectId, queue] of queues) {
@@ -245,7 +250,7 @@ export function createComposing(deps: ComposingDeps): Composing {
     const inHand = current === null ? [] : [current.delivery]
     current = null
     putBackAll([...inHand, ...take(() => true)], 0)
-    threads.rest()
+    threads.endAll()
     await threads.stop(0)
   }
 

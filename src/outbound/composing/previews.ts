@@ -1,8 +1,8 @@
 /**
- * On the main thread: renders previews in a composing thread of their own, so that no connection and no
- * message waits for them. Concurrent requests take turns. A source that takes too long is rendered
- * alone; one that ends the thread is rendered again without running its templates; one that ends it
- * twice has no preview.
+ * On the main thread: renders previews in a composing thread of their own, so that no connection
+ * and no message waits for them. Concurrent requests take turns. A source that takes too long is
+ * rendered alone; one that ends the thread is rendered again without running its templates; one
+ * that ends it twice has no preview.
  */
 import type { RenderedMessage, RenderSource } from '../../mail/compose/build-message.ts'
 import type { DeliveryThread, FromThread } from '../protocol.ts'
@@ -70,7 +70,7 @@ export function createPreviews({ settings, log, hangMs, restMs }: PreviewsDeps):
     const request = requests.shift()
     const portion = request?.todo.shift()
     if (request === undefined || portion === undefined) {
-      timer = setTimeout(threads.rest, restMs).unref()
+      timer = setTimeout(threads.endAll, restMs).unref()
       return
     }
     requests.push(request)
@@ -130,7 +130,7 @@ export function createPreviews({ settings, log, hangMs, restMs }: PreviewsDeps):
     clearTimeout(timer)
     for (const { settled } of requests.splice(0)) settled.reject(stopping())
     current = null
-    threads.rest()
+    threads.endAll()
     await threads.stop(0)
   }
 

@@ -1,7 +1,7 @@
 /**
- * On the main thread: checks templates that take long to parse in a composing thread of their own, one
- * at a time, so that no connection and no message waits for them. A template that takes the thread too
- * long or too much memory is not tried again.
+ * On the main thread: checks templates that take long to parse in a composing thread of their own,
+ * one at a time, so that no connection and no message waits for them. A template that takes the
+ * thread too long or too much memory is not tried again.
  */
 import type { TemplateFault } from '../../mail/template/template.ts'
 import type { FromThread } from '../protocol.ts'
@@ -55,7 +55,7 @@ export function createTemplateChecks({
       return await asked.settled.promise
     } finally {
       current = null
-      timer = setTimeout(threads.rest, restMs).unref()
+      timer = setTimeout(threads.endAll, restMs).unref()
     }
   }
 
@@ -80,7 +80,7 @@ export function createTemplateChecks({
     semaphore.stop()
     current?.settled.reject(new Error('the server is shutting down'))
     clearTimeout(timer)
-    threads.rest()
+    threads.endAll()
     await threads.stop(0)
     clearTimeout(timer)
   }

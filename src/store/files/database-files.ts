@@ -1,12 +1,12 @@
 /**
- * Watches whether the database, its log and its index are still the files that were opened. Writes to
- * a file that was removed, moved or replaced would be lost, because this process still uses the
+ * Watches whether the database, its log and its index are still the files that were opened. Writes
+ * to a file that was removed, moved or replaced would be lost, because this process still uses the
  * file that no longer has a name. The watch uses `stat` only: opening and closing the database here
  * would release the locks of this process.
  *
- * SQLite removes log and index only with the last connection of all processes, so while a connection
- * is open none of the three can change legitimately. A file that comes back (a move that was undone)
- * is valid again.
+ * SQLite removes log and index only with the last connection of all processes, so while a
+ * connection is open none of the three can change legitimately. A file that comes back (a move that
+ * was undone) is valid again.
  */
 import { realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
@@ -17,7 +17,10 @@ import type { Log } from '../../log.ts'
 type DatabaseFiles = {
   /** Size of the write-ahead log. */
   logBytes(): number
-  /** Call this for every commit. @throws Error with an SQLite code when a file was removed or replaced */
+  /**
+   * Call this for every commit. @throws Error with an SQLite code when a file was removed or
+   * replaced
+   */
   check(): void
   areLost(): boolean
   /** Checks regularly, and calls `onLost` each time while files are lost. */
@@ -35,7 +38,7 @@ type Seen = { file: string; mark: string | undefined }
 
 const EVERY_MS = 250
 /** Commits within this time share one check. */
-const LEAST_MS = 20
+const MIN_INTERVAL_MS = 20
 
 /** Call this right after a connection to the database was opened. */
 export function openDatabaseFiles(file: string, { log, health }: Deps): DatabaseFiles {
@@ -71,7 +74,7 @@ export function openDatabaseFiles(file: string, { log, health }: Deps): Database
   return {
     logBytes: () => statSync(wal.file, { throwIfNoEntry: false })?.size ?? 0,
     check() {
-      if (performance.now() - checkedAt >= LEAST_MS) refresh()
+      if (performance.now() - checkedAt >= MIN_INTERVAL_MS) refresh()
       if (lost === null) return
       const message = `${path.basename(lost)} was removed or replaced`
       throw Object.assign(new Error(message), { code: 'SQLITE_READONLY_DBMOVED' })
@@ -108,7 +111,10 @@ function hasChanged(one: Seen): boolean {
   return false
 }
 
-/** The file's device and inode; undefined when `stat` fails, because the writes themselves will fail then. */
+/**
+ * The file's device and inode; undefined when `stat` fails, because the writes themselves will fail
+ * then.
+ */
 function markOf(file: string): string | undefined {
   try {
     const found = statSync(file, { bigint: true, throwIfNoEntry: false })

@@ -1,8 +1,8 @@
 /**
  * Watches the free space of the database's disk. Below `limits.min_free_bytes` the server accepts
- * nothing more, while sending, deleting and reading go on: the rest of the space is for the outcomes
- * of mail. The server accepts again when 20% more than the limit is free, so that a log that grows
- * and shrinks does not switch it back and forth.
+ * nothing more, while sending, deleting and reading go on: the rest of the space is for the
+ * outcomes of mail. The server accepts again when 20% more than the limit is free, so that a log
+ * that grows and shrinks does not switch it back and forth.
  */
 import { statfs } from 'node:fs/promises'
 import type { Health } from '../../health.ts'
@@ -38,7 +38,7 @@ const SCARCE_SHARE = 0.05
 const RELIEF = 1.2
 
 /** For processes that accept nothing. */
-export const roomyDisk: Disk = {
+export const unwatchedDisk: Disk = {
   isLow: () => false,
   freeBytes: () => null,
   stop: () => undefined,
@@ -67,16 +67,17 @@ export async function watchDisk(options: DiskOptions): Promise<Disk> {
       const facts = { folder, freeBytes: free, minFreeBytes }
       log.error(facts, 'the disk is nearly full: no new data is accepted')
     }
-    if (wasLow && !isLow) log.warn({ folder, freeBytes: free }, 'the disk has room again')
+    if (wasLow && !isLow)
+      log.warn({ folder, freeBytes: free }, 'the disk has enough free space again')
   }
 
   function reasonOf({ free, total }: DiskSpace): string | null {
-    const room = `${toMegabytes(free)} MB of the disk of ${folder} are free`
+    const freeSpace = `${toMegabytes(free)} MB of the disk of ${folder} are free`
     if (isLow) {
       const limit = toMegabytes(minFreeBytes)
-      return `Only ${room}, and limits.min_free_bytes is ${limit} MB: no new data is accepted, mail is still sent.`
+      return `Only ${freeSpace}, and limits.min_free_bytes is ${limit} MB: no new data is accepted, mail is still sent.`
     }
-    return isScarce ? `Only ${room}, ${Math.floor((free / total) * 100)}% of it.` : null
+    return isScarce ? `Only ${freeSpace}, ${Math.floor((free / total) * 100)}% of it.` : null
   }
 
   await refresh()

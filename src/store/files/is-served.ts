@@ -1,4 +1,6 @@
-/** Tells whether a server holds the lock of a database (`serve-lock.ts`), without taking the lock. */
+/**
+ * Checks whether a server holds the lock of a database (`serve-lock.ts`), without taking the lock.
+ */
 import { existsSync } from 'node:fs'
 import { type Connection, openConnection } from '../connection.ts'
 import { isBusy, openError } from '../database-error.ts'

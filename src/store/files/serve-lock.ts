@@ -1,7 +1,7 @@
 /**
- * Ensures that at most one server runs on a database. The lock is a transaction on a file beside the
- * database, which the system releases when the process dies. The holder therefore knows that all
- * leases of earlier servers are void, and no lock outlives its server.
+ * Ensures that at most one server runs on a database. The lock is a transaction on a file beside
+ * the database, which the system releases when the process ends. All leases of earlier servers are
+ * therefore void once the lock is taken, and no lock outlives its server.
  *
  * The lock depends on the name of its file:
  *
@@ -29,7 +29,7 @@ type ServeLockOptions = {
   log: Log
   nativeBinding?: string | undefined
   /** How long to wait for a command that has the database open. */
-  patienceMs?: number
+  waitMs?: number
   /** The interval between checks that the file still exists. */
   everyMs?: number
 }
@@ -43,11 +43,11 @@ const CHECK_INTERVAL_MS = 250
 /** @throws AppError CONFLICT while another server holds it */
 export async function takeServeLock(
   databaseFile: string,
-  { log, nativeBinding, patienceMs = MAX_WAIT_MS, everyMs = CHECK_INTERVAL_MS }: ServeLockOptions,
+  { log, nativeBinding, waitMs = MAX_WAIT_MS, everyMs = CHECK_INTERVAL_MS }: ServeLockOptions,
 ): Promise<ServeLock> {
   const { database, file } = lockFileOf(databaseFile)
   let held = hold(file, nativeBinding)
-  if (held.isNew) await refuseOthers(database, { held, file, nativeBinding, patienceMs })
+  if (held.isNew) await refuseOthers(database, { held, file, nativeBinding, waitMs })
 
   function renew(): void {
     if (markOf(file) === held.mark) return
@@ -99,15 +99,15 @@ type ServerCheck = {
   held: Held
   file: string
   nativeBinding: string | undefined
-  patienceMs: number
+  waitMs: number
 }
 
 /** Refuses to start while another process has the database open. @throws AppError CONFLICT */
 async function refuseOthers(
   database: string,
-  { held, file, nativeBinding, patienceMs }: ServerCheck,
+  { held, file, nativeBinding, waitMs }: ServerCheck,
 ): Promise<void> {
-  const endsAt = performance.now() + patienceMs
+  const endsAt = performance.now() + waitMs
   while (isOpenElsewhere(database, nativeBinding)) {
     if (performance.now() < endsAt) {
       await delay(RETRY_MS)

@@ -1,7 +1,7 @@
 /**
  * Runs scans, queries whose cost grows with a project, on threads. Each of the few threads runs one
- * scan at a time and starts when all others are busy; further scans wait (scan-queue.ts). Every query
- * has its own snapshot.
+ * scan at a time and starts when all others are busy; further scans wait (scan-queue.ts). Every
+ * query has its own snapshot.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { AppError } from '../../errors.ts'
@@ -27,7 +27,10 @@ type Scan = {
   reject(error: unknown): void
 }
 
-/** The limit of waiting scans of a project, beyond which requests are refused. A page of a list takes two. */
+/**
+ * The limit of waiting scans of a project, beyond which requests are refused. A page of a list
+ * takes two.
+ */
 export const MAX_WAITING = 200
 const RETRY_AFTER_SECONDS = 5
 /** Scans without a caller: work of the server itself, and commands. */
@@ -48,7 +51,7 @@ export function createReaders({ path }: StoreThreadSettings, threads: readonly T
   function refusal(caller: ScanCaller): AppError | undefined {
     if (isStopped) return closed()
     const isWithinLimit = caller.isJob || queue.countWaiting(caller) < MAX_WAITING
-    if (!isWithinLimit && !admitted.has(caller)) return crowded()
+    if (!isWithinLimit && !admitted.has(caller)) return tooManyWaiting()
     admitted.add(caller)
     return undefined
   }
@@ -92,7 +95,7 @@ export function createReaders({ path }: StoreThreadSettings, threads: readonly T
   }
 }
 
-function crowded(): AppError {
+function tooManyWaiting(): AppError {
   return new AppError('RATE_LIMIT_EXCEEDED', 'Too many requests of this project are waiting.', {
     details: { retryAfter: RETRY_AFTER_SECONDS },
   })

@@ -1,7 +1,8 @@
 /**
- * The order of scans. Each project has a line and the lines are served in turn, so that a flood of one
- * project delays mostly itself. Scans of jobs have lines of their own behind those of requests: one is
- * taken when no request waits, or after a few requests, so that requests cannot stop all jobs.
+ * The order of scans. Each project has a line and the lines are served in turn, so that a project
+ * with many scans delays mostly itself. Scans of jobs have lines of their own behind those of
+ * requests: one is taken when no request waits, or after a few requests, so that requests cannot
+ * stop all jobs.
  */
 import { createRoundRobin } from './round-robin.ts'
 

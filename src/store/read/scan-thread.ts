@@ -10,14 +10,17 @@ import type {
   Query,
   StoreThreadSettings,
   ThreadFailure,
-  ThreadReply,
   ThreadRequest,
+  ThreadResult,
 } from './thread-messages.ts'
 
 const BUSY_TIMEOUT_MS = 1000
 /** How long a checkpoint waits for readers; the writer cannot begin meanwhile. */
 const READER_WAIT_MS = 30
-/** Pages written during a pass remain for the next. After a pass with more than this, another follows. */
+/**
+ * Pages written during a pass remain for the next. After a pass with more than this, another
+ * follows.
+ */
 const PASS_PAGES = 500
 const MAX_PASSES = 6
 
@@ -28,18 +31,18 @@ serve(workerData as StoreThreadSettings)
 function serve(settings: StoreThreadSettings): void {
   const connections: Work = {}
   parentPort?.on('message', (request: ThreadRequest | null) => {
-    if (request) return parentPort?.postMessage(answer(settings, connections, request))
+    if (request) return parentPort?.postMessage(handle(settings, connections, request))
     connections.query?.close()
     connections.checkpoint?.close()
     parentPort?.close()
   })
 }
 
-function answer(
+function handle(
   settings: StoreThreadSettings,
   connections: Work,
   request: ThreadRequest,
-): ThreadReply {
+): ThreadResult {
   const { id, kind } = request
   try {
     if (kind === 'query') {

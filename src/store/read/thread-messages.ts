@@ -16,4 +16,4 @@ export type ThreadRequest = { id: number } & (Query | Checkpoint)
 /** `code` is SQLite's symbolic result code; absent for other errors. */
 export type ThreadFailure = { message: string; code?: string }
 
-export type ThreadReply = { id: number; result: unknown } | { id: number; failure: ThreadFailure }
+export type ThreadResult = { id: number; result: unknown } | { id: number; failure: ThreadFailure }

@@ -1,6 +1,6 @@
 /**
- * One of the store's threads as the main thread sees it: a pool of one. The thread starts with its first
- * request. If it ends, all requests in it fail, and the next request starts another one.
+ * The main thread's side of one of the store's threads: a pool of one. The thread starts with its
+ * first request. If it ends, all requests in it fail, and the next request starts another one.
  */
 import type { Worker } from 'node:worker_threads'
 import { createThreadPool } from '../../threads/pool.ts'
@@ -11,16 +11,16 @@ import type {
   Query,
   StoreThreadSettings,
   ThreadFailure,
-  ThreadReply,
+  ThreadResult,
 } from './thread-messages.ts'
 
 export type StoreThread = {
-  /** @throws AppError DATABASE_ERROR, also when the thread dies; or SQLite's error. */
+  /** @throws AppError DATABASE_ERROR, also when the thread crashes; or SQLite's error. */
   ask(request: Query | Checkpoint): Promise<unknown>
-  /** Requests that have no answer yet. */
+  /** The number of requests without a result so far. */
   pending(): number
   isStarted(): boolean
-  /** Ends the thread once it has answered everything asked before. */
+  /** Ends the thread once all earlier requests have their results. */
   stop(): Promise<void>
 }
 
@@ -32,15 +32,15 @@ export function createThread(
   start: () => Worker = () => startThread('scan', { workerData: settings }),
 ): StoreThread {
   const waiting = new Map<number, Waiting>()
-  const pool = createThreadPool<null, ThreadReply>({
+  const pool = createThreadPool<null, ThreadResult>({
     maxThreads: 1,
     launch: () => ({ worker: start(), state: null }),
-    received({ worker }, reply) {
-      const caller = waiting.get(reply.id)
-      waiting.delete(reply.id)
+    received({ worker }, result) {
+      const caller = waiting.get(result.id)
+      waiting.delete(result.id)
       if (waiting.size === 0) worker.unref()
-      if ('failure' in reply) caller?.reject(thrown(reply.failure, settings.path))
-      else caller?.resolve(reply.result)
+      if ('failure' in result) caller?.reject(thrown(result.failure, settings.path))
+      else caller?.resolve(result.result)
     },
     ended(_, error) {
       const callers = [...waiting.values()]
@@ -70,7 +70,7 @@ export function createThread(
   }
 }
 
-/** Resolves when the thread has answered all requests and ended. */
+/** Resolves when the thread has finished all requests and ended. */
 function askToEnd(worker: Worker): Promise<void> {
   worker.ref()
   return new Promise((resolve) => {

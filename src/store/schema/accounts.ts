@@ -1,4 +1,4 @@
-/** Users, projects, and who is a member of which. */
+/** Users, projects, and the memberships of users in projects. */
 import { type InferSelectModel, integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
 import { bool } from './columns.ts'
 import type { DisabledReason, Role, TrackingMode } from './words.ts'

@@ -1,4 +1,6 @@
-/** Contacts, the fields of their data, and those that the search index still lacks. */
+/**
+ * Contacts, the fields of their data, and the contacts that the search index does not cover yet.
+ */
 import { type InferSelectModel, integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
 import { bool, jsonColumn } from './columns.ts'
 import type { ValueKind } from './words.ts'

@@ -16,7 +16,10 @@ export const inboundMessages = sqliteTable('inbound_messages', {
   /** Version and cipher; null for a session in clear. */
   tls: text('tls'),
   sizeBytes: integer('size_bytes').notNull(),
-  /** Null once a report was processed or retention has cleared it; empty when `chunks` has the octets. */
+  /**
+   * Null once a report was processed or retention has cleared it; empty when `chunks` has the
+   * octets.
+   */
   raw: blob('raw', { mode: 'buffer' }),
   /** The number of its chunks. */
   rawChunks: integer('raw_chunks').notNull().default(0),
@@ -41,7 +44,7 @@ export const inboundMessages = sqliteTable('inbound_messages', {
   remark: text('remark'),
 })
 
-/** One row: whether a process parses mail, or died while it did. */
+/** One row: whether a process parses mail, or crashed while it did. */
 export const inboundReading = sqliteTable('inbound_reading', {
   id: integer('id').primaryKey(),
   isUnderWay: bool('is_under_way').notNull(),

@@ -22,7 +22,7 @@ export const jobs = sqliteTable('jobs', {
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
   completedAt: integer('completed_at'),
-  /** How often the process died or hung while the job ran. */
+  /** How often the process crashed or hung while the job ran. */
   losses: integer('losses').notNull().default(0),
 })
 

@@ -1,4 +1,4 @@
-/** Requests to the API, questions to the running server, and the mail that sandbox mode keeps. */
+/** Requests to the API, questions to the running server, and the mail that sandbox mode stores. */
 import { blob, integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
 import { jsonColumn } from './columns.ts'
 

@@ -19,8 +19,8 @@
  *
  * Queries run on this thread and their promises resolve in microtasks, so a whole group runs in one
  * drain of the microtask queue, and no caller continues before the group is durable. Only a heavy
- * request, which has a group of its own, lets the event loop turn: readers use another connection and
- * do not see its work, and writers wait in the queue.
+ * request, which has a group of its own, lets the event loop turn: readers use another connection
+ * and do not see its work, and writers wait in the queue.
  */
 import type { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate as loopTurn } from 'node:timers/promises'
@@ -47,7 +47,7 @@ export type Request = {
   isSecondRun: boolean
 }
 
-type Result = { isKept: true; value: unknown } | { isKept: false; error: unknown }
+type Result = { isFulfilled: true; value: unknown } | { isFulfilled: false; error: unknown }
 type Closure = { request: Request; tx: Transaction; result: Result; hasWritten: boolean }
 type Deps = {
   connection: Connection
@@ -75,7 +75,7 @@ export function createGroupRunner(deps: Deps): GroupRunner {
   const commit = connection.command('COMMIT')
   const rollback = connection.command('ROLLBACK')
   const open = connection.command('SAVEPOINT closure')
-  const keep = connection.command('RELEASE closure')
+  const release = connection.command('RELEASE closure')
   const undo = connection.command('ROLLBACK TO closure')
 
   async function run(queue: Request[]): Promise<number> {
@@ -92,7 +92,7 @@ export function createGroupRunner(deps: Deps): GroupRunner {
       if (!request) break
       const closure = await runClosure(group, request, hasSavepoints)
       closures.push(closure)
-      mustUndo = !hasSavepoints && !closure.result.isKept && closure.hasWritten
+      mustUndo = !hasSavepoints && !closure.result.isFulfilled && closure.hasWritten
     } while (
       !mustUndo &&
       !group.failure() &&
@@ -103,7 +103,7 @@ export function createGroupRunner(deps: Deps): GroupRunner {
     group.attempt(checkFiles)
     if (group.failure()) abandon(group.failure())
     group.close()
-    const isAgain = ({ result }: Closure) => mustUndo && !group.failure() && result.isKept
+    const isAgain = ({ result }: Closure) => mustUndo && !group.failure() && result.isFulfilled
     queue.unshift(...closures.filter(isAgain).map(({ request }) => secondRun(request)))
     for (const closure of closures) if (!isAgain(closure)) settle(closure, group.failure())
     return group.turnedMs()
@@ -127,14 +127,14 @@ export function createGroupRunner(deps: Deps): GroupRunner {
     const writesBefore = connection.writes()
     if (hasSavepoint) group.attempt(open)
     const result = await group.settled(tx, active.run(tx, invoke, request, tx))
-    if (hasSavepoint && !result.isKept) group.attempt(undo)
-    if (hasSavepoint) group.attempt(keep)
+    if (hasSavepoint && !result.isFulfilled) group.attempt(undo)
+    if (hasSavepoint) group.attempt(release)
     return { request, tx, result, hasWritten: connection.writes() > writesBefore }
   }
 
   function settle({ request, tx, result }: Closure, failure: unknown): void {
-    if (failure || !result.isKept) {
-      request.reject(failure ?? (result.isKept ? undefined : result.error))
+    if (failure || !result.isFulfilled) {
+      request.reject(failure ?? (result.isFulfilled ? undefined : result.error))
       return
     }
     for (const callback of tx.afterCommits) {
@@ -187,14 +187,14 @@ function createGroup({ connection, onError }: Pick<Deps, 'connection' | 'onError
   function settled(tx: Transaction, promise: Promise<unknown>): Promise<Result> {
     return new Promise((resolve) => {
       const end = (result: Result) => {
-        if (!tx.isAlive) return
+        if (!tx.isOpen) return
         tx.end()
         resolve(result)
       }
-      failLate = () => end({ isKept: false, error: late() })
+      failLate = () => end({ isFulfilled: false, error: late() })
       promise.then(
-        (value) => end({ isKept: true, value }),
-        (error) => end({ isKept: false, error }),
+        (value) => end({ isFulfilled: true, value }),
+        (error) => end({ isFulfilled: false, error }),
       )
     })
   }

@@ -13,7 +13,9 @@ type Running = 'run' | 'all' | 'get' | 'values' | '$count'
 /** The handle of a closure of `store.write`, valid until the closure settles. */
 export type Tx = Pick<Db, Building | Running> &
   Statements & {
-    /** Runs `fn` once the closure's work is durable, and never otherwise. For notifiers and caches. */
+    /**
+     * Runs `fn` once the closure's work is durable, and never otherwise. For notifiers and caches.
+     */
     afterCommit(fn: () => void): void
     /**
      * Lets the event loop turn when a heavy write has run for some milliseconds; the transaction
@@ -30,33 +32,33 @@ const SLICE = 50
  * TypeError, because another closure is running by then.
  */
 export class Transaction extends StoreDb implements Tx {
-  #isAlive: boolean
+  #isOpen: boolean
   readonly #turnOver: (() => Promise<void>) | undefined
   readonly afterCommits: (() => void)[] = []
 
   /** `turnOver`: undefined for a light write. */
   constructor(run: Run, turnOver?: () => Promise<void>) {
     super((text, params, shape) => {
-      this.#assertAlive()
+      this.#assertOpen()
       return run(text, params, shape)
     })
-    this.#isAlive = true
+    this.#isOpen = true
     this.#turnOver = turnOver
   }
 
-  get isAlive(): boolean {
-    return this.#isAlive
+  get isOpen(): boolean {
+    return this.#isOpen
   }
 
   afterCommit(fn: () => void): void {
-    this.#assertAlive()
+    this.#assertOpen()
     this.afterCommits.push(fn)
   }
 
   async yieldToLoop(): Promise<void> {
-    this.#assertAlive()
+    this.#assertOpen()
     await this.#turnOver?.()
-    this.#assertAlive()
+    this.#assertOpen()
   }
 
   override async executeEach(
@@ -73,10 +75,10 @@ export class Transaction extends StoreDb implements Tx {
   }
 
   end(): void {
-    this.#isAlive = false
+    this.#isOpen = false
   }
 
-  #assertAlive(): void {
-    if (!this.#isAlive) throw new TypeError('The closure of this transaction has settled.')
+  #assertOpen(): void {
+    if (!this.#isOpen) throw new TypeError('The closure of this transaction has settled.')
   }
 }

@@ -29,14 +29,14 @@ export function createWritability(probe: () => Promise<void>, retryMs = RETRY_MS
   }
 
   function retry(): void {
-    const asked = timer
+    const current = timer
     probe().then(
       () => {
-        if (timer === asked) timer = undefined
+        if (timer === current) timer = undefined
       },
-      // `failed` has seen storage faults already; other errors are transient, such as a lock.
+      // `failed` has handled storage faults already; other errors are transient, such as a lock.
       () => {
-        if (timer === asked) wait()
+        if (timer === current) wait()
       },
     )
   }

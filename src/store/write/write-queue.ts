@@ -2,11 +2,11 @@
  * The order of writes. Light writes wait in one line and share groups (group.ts). A heavy write, of
  * more than some milliseconds, has a group of its own. It runs when no light write waits, or when
  * light writes have had as much time as the last heavy write took. So a light write waits for one
- * heavy write at most, and a flood of either kind does not stop the other. Heavy writes have a line
+ * heavy write at most, and many writes of one kind do not stop the other. Heavy writes have a line
  * for each owner, and the lines are served in turn.
  *
  * After a heavy write the event loop turns a few times, because it accepts one connection a turn: a
- * client behind a flood of heavy requests would otherwise wait for as many heavy writes.
+ * client behind many heavy requests would otherwise wait for as many heavy writes.
  */
 
 import { createRoundRobin } from '../read/round-robin.ts'
@@ -17,7 +17,10 @@ type WriteQueue = {
   add(request: Request, heavyFor: string | undefined): void
   /** Whether the event loop should turn once more before the next group. */
   mustTurn(): boolean
-  /** The queue for the next group, which takes requests from its front and puts back those to run again. */
+  /**
+   * The queue for the next group, which takes requests from its front and puts back those to run
+   * again.
+   */
   next(): Request[]
   /** Records the duration of that group. */
   took(ms: number): void

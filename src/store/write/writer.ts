@@ -1,9 +1,9 @@
 /**
  * The write path: every write of this process goes through one connection and one queue, in which
- * heavy writes do not hold up light ones (write-queue.ts). The callers of one turn of the event loop
- * share a transaction (group.ts). The loop turns between groups and within a heavy write. The writer
- * waits for the lock of another process (the command line) with timers, never by blocking; writes
- * that have waited too long fail.
+ * heavy writes do not hold up light ones (write-queue.ts). The callers of one turn of the event
+ * loop share a transaction (group.ts). The loop turns between groups and within a heavy write. The
+ * writer waits for the lock of another process (the command line) with timers, never by blocking;
+ * writes that have waited too long fail.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Log } from '../../log.ts'
@@ -18,8 +18,9 @@ const MAX_RETRY_DELAY_MS = 8
 
 export type WriteOptions = {
   /**
-   * Set for a heavy write, which may take more than about 5 ms: its owner, a project's id or a name.
-   * Heavy writes of different owners alternate, and a light write waits for at most one of them.
+   * Set for a heavy write, which may take more than about 5 ms: its owner, a project's id or a
+   * name. Heavy writes of different owners alternate, and a light write waits for at most one of
+   * them.
    */
   heavyFor?: string | undefined
 }
@@ -54,8 +55,7 @@ export function createWriter(deps: Deps): Writer {
   let busySince: number | undefined
 
   function write<T>(fn: (tx: Tx) => Promise<T>, { heavyFor }: WriteOptions = {}): Promise<T> {
-    if (active.getStore()?.isAlive)
-      return refuse('store.write cannot be called inside its closure.')
+    if (active.getStore()?.isOpen) return refuse('store.write cannot be called inside its closure.')
     if (closed) return refuse('The store is closed.')
     return new Promise((resolve, reject) => {
       const settle = { resolve: resolve as Request['resolve'], reject }
@@ -90,7 +90,10 @@ export function createWriter(deps: Deps): Writer {
     else schedule()
   }
 
-  /** Begins a transaction; false while another process holds the lock, or after all callers have failed. */
+  /**
+   * Begins a transaction; false while another process holds the lock, or after all callers have
+   * failed.
+   */
   function begin(): boolean {
     try {
       checkFiles()

@@ -132,8 +132,8 @@ test('both ways of counting count each contact once and skip events without a co
     await happen({ name: 'else', count: 1, contactId: contact.id })
   }
   await happen({ name: 'used', count: 4 })
-  for (const maxGathered of [100, 9]) {
-    const usage = await findEventUsage(core, target('used'), { maxGathered })
+  for (const maxEventsRead of [100, 9]) {
+    const usage = await findEventUsage(core, target('used'), { maxEventsRead })
     assert.deepEqual([usage.totalCount, usage.uniqueContacts], [10, 3])
   }
 })

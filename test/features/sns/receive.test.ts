@@ -453,8 +453,8 @@ const badCertificates: [string, FakeSnsOptions, string][] = [
     'the certificate is issued to CN=sns.evil.test',
   ],
   ['is no certificate', { served: { status: 200, body: 'hello' } }, 'cannot be read'],
-  ['is not there', { served: { status: 404, body: '' } }, 'answered 404'],
-  ['is a redirect', { served: { status: 302, body: '' } }, 'answered 302'],
+  ['is not there', { served: { status: 404, body: '' } }, 'is 404'],
+  ['is a redirect', { served: { status: 302, body: '' } }, 'is 302'],
   [
     'is not RSA',
     { served: { status: 200, body: makeCertificate(['sns.amazonaws.com']).cert } },

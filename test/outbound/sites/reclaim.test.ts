@@ -34,13 +34,13 @@ test('without idle sites, the site with the most connections gives up one', () =
 test('the last connection of a site is taken only after a while, sooner for urgent mail', () => {
   const holders = [holder('first'), holder('second')]
   const first = [{ site: 'first', connections: 0, isCut: false }]
-  for (const [starving, patienceMs] of [
+  for (const [starving, waitMs] of [
     [bulk, 5_000],
     [urgent, 500],
   ] as const) {
     const after = (ms: number) => ({ ...starving, now: starving.since + ms })
-    assert.deepEqual(chooseReclaim(holders, after(patienceMs), 1), [])
-    assert.deepEqual(chooseReclaim(holders, after(patienceMs + 1), 1), first)
+    assert.deepEqual(chooseReclaim(holders, after(waitMs), 1), [])
+    assert.deepEqual(chooseReclaim(holders, after(waitMs + 1), 1), first)
   }
 })
 

@@ -47,7 +47,7 @@ test('below limits.min_free_bytes the disk is low from the start', async (t) => 
   )
 })
 
-test('a disk at the limit does not flap: it has room again 20% above the limit', async (t) => {
+test('a disk at the limit does not flap: it has enough free space again 20% above the limit', async (t) => {
   const { disk, lines, set } = await openDisk(t, 5_000)
   for (const free of [200, 199, 201, 199, 239]) await set(free)
   assert.equal(disk.isLow(), true)
@@ -58,7 +58,7 @@ test('a disk at the limit does not flap: it has room again 20% above the limit',
   assert.equal(disk.isLow(), false)
   assert.deepEqual(
     lines.map(({ msg }) => msg),
-    ['the disk is nearly full: no new data is accepted', 'the disk has room again'],
+    ['the disk is nearly full: no new data is accepted', 'the disk has enough free space again'],
   )
 })
 

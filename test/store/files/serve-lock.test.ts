@@ -12,7 +12,7 @@ import { takeServeLock } from '../../../src/store/files/serve-lock.ts'
 import { openStore } from '../../../src/store/store.ts'
 import { type DatabaseFolder, makeDatabaseFolder } from '../test-store.ts'
 
-const options = { log: silentLog(), patienceMs: 100 }
+const options = { log: silentLog(), waitMs: 100 }
 const taken = { code: 'CONFLICT' }
 
 /** A server in a process of its own that has the lock and the database. */
@@ -88,7 +88,7 @@ test('a server whose lock was removed creates it again', async (t) => {
   const { child, next } = await serveElsewhere(t, location)
   await unlink(`${location.path}.serving`)
   assert.equal(await next(), 'the lock of the server was removed and has been created again')
-  await assert.rejects(takeServeLock(location.path, { ...options, patienceMs: 0 }), taken)
+  await assert.rejects(takeServeLock(location.path, { ...options, waitMs: 0 }), taken)
   // Before the folder is removed, in which it would make the file again.
   await kill(child)
 })
@@ -97,7 +97,7 @@ test('a new lock waits for a command that ends soon', async (t) => {
   const { path: file, migrationsDir } = await makeDatabaseFolder(t)
   await (await openStore({ path: file, migrationsDir, log: silentLog() })).close()
   const command = await openStore({ path: file, migrationsDir, log: silentLog(), watch: false })
-  const waiting = takeServeLock(file, { ...options, patienceMs: 60_000 })
+  const waiting = takeServeLock(file, { ...options, waitMs: 60_000 })
   await new Promise(setImmediate)
   await command.close()
   const lock = await waiting

@@ -1,10 +1,10 @@
 /**
- * The job that subscribes, unsubscribes or deletes many contacts. One transaction changes a batch of
- * contacts, appends their events and stores the counts. After a crash, the job continues after the
- * last batch, so it changes and counts each contact once.
+ * The job that subscribes, unsubscribes or deletes many contacts. One transaction changes a batch
+ * of contacts, appends their events and stores the counts. After a crash, the job continues after
+ * the last batch, so it changes and counts each contact once.
  *
- * A job by query covers the contacts that existed when it started and that match when the walk reaches
- * them. The walk follows their numbers, which a change of `subscribed` does not affect.
+ * A job by query covers the contacts that existed when it started and that match when the walk
+ * reaches them. The walk follows their numbers, which a change of `subscribed` does not affect.
  */
 import { AppError } from '../../../errors.ts'
 import { type BatchPace, createBatchPace } from '../../../jobs/pace.ts'
@@ -40,7 +40,9 @@ export type BulkResult = {
 
 type Deps = Pick<Base, 'store' | 'now'>
 type Tally = Omit<BulkResult, 'operation' | 'totalRequested'>
-/** `after`: the number of the last processed contact; for a list of ids, the count of processed ids. */
+/**
+ * `after`: the number of the last processed contact; for a list of ids, the count of processed ids.
+ */
 type Progress = { startedAt: number; after: number; last: number; total: number; tally: Tally }
 /** `number`: the value of `after` once the contact is processed. */
 type Candidate = { number: number; id: string; address: string | null }
@@ -56,7 +58,7 @@ export const selectExisting = statement<{ id: string }>(
 
 export async function runBulk(deps: Deps, job: RunningJob): Promise<BulkResult> {
   const order = job.payload as BulkPayload
-  const pace = createBatchPace({ first: 10, most: MAX_BATCH_SIZE })
+  const pace = createBatchPace({ first: 10, max: MAX_BATCH_SIZE })
   let state = (await loadProgress<Progress>(deps.store.read, job.id)) ?? (await begin(deps, order))
   for await (const page of candidatesOf(deps, order, state)) {
     let done = 0

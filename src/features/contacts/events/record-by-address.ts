@@ -1,7 +1,7 @@
 /**
- * Records a client's event about a contact, given by its address. One transaction creates or changes
- * the contact, appends the event and stores the idempotency key. When the promise resolves, all of it
- * is durable and visible to followers of events.
+ * Records a client's event about a contact, given by its address. One transaction creates or
+ * changes the contact, appends the event and stores the idempotency key. When the promise resolves,
+ * all of it is durable and visible to followers of events.
  */
 import { formatInstant } from '../../../clock.ts'
 import { AppError } from '../../../errors.ts'
@@ -45,7 +45,10 @@ type RecordedEvent = { contact: string; event: string; timestamp: string }
 
 type Deps = Pick<Base, 'store' | 'config' | 'now'> & { claims: IdempotencyClaims }
 
-/** @throws AppError VALIDATION_ERROR (a reserved name, data that breaks a limit), IDEMPOTENCY_KEY_REUSED */
+/**
+ * @throws AppError VALIDATION_ERROR (a reserved name, data that breaks a limit),
+ * IDEMPOTENCY_KEY_REUSED
+ */
 export async function recordEventByAddress(
   deps: Deps,
   input: AddressEventInput,

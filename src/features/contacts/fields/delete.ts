@@ -1,7 +1,8 @@
 /**
  * Deletes a key from the data of all contacts of a project: up to 5,000 contacts while the caller
- * waits, more in a job that resumes after a crash. The job visits each contact once. A contact that is
- * created while it runs keeps the key, as does a contact that receives the key again after the visit.
+ * waits, more in a job that resumes after a crash. The job visits each contact once. A contact that
+ * is created while it runs keeps the key, as does a contact that receives the key again after the
+ * visit.
  */
 import { AppError, invalidField } from '../../../errors.ts'
 import { enqueueForProject } from '../../../jobs/enqueue-for-project.ts'
@@ -132,7 +133,7 @@ async function removeFromAll(
   target: FieldKey,
   { from, signal, onBatch }: DeletionOptions = {},
 ): Promise<Progress> {
-  const pace = createBatchPace({ first: 50, most: MAX_BATCH_SIZE })
+  const pace = createBatchPace({ first: 50, max: MAX_BATCH_SIZE })
   let state = from ?? { after: 0, last: await findLast(deps), deletedFrom: 0 }
   for (;;) {
     signal?.throwIfAborted()

@@ -8,8 +8,9 @@ const MAX_LENGTH = 1000
 const MAX_PLAIN = MAX_LENGTH + 2
 
 /**
- * Values of the contacts with one value of `subscribed`, in the order of the index. `limit -1` makes
- * SQLite extract each value once; otherwise SQLite extracts it again for each term of the outer query.
+ * Values of the contacts with one value of `subscribed`, in the order of the index. `limit -1`
+ * makes SQLite extract each value once; otherwise SQLite extracts it again for each term of the
+ * outer query.
  */
 export const selectValues = statement<{ json: string }>(
   () => sql`
@@ -19,5 +20,5 @@ export const selectValues = statement<{ json: string }>(
         limit -1)
     where json <> 'null' and substr(json, 1, 1) not in ('[', '{')
       and (length(json) <= ${MAX_PLAIN} or length(json ->> '$') <= ${MAX_LENGTH})
-    limit ${parameter('most')}`,
+    limit ${parameter('limit')}`,
 )

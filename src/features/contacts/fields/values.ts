@@ -1,7 +1,7 @@
 /**
  * Lists the distinct values of a field that a condition can compare with. Lists, objects and long
- * texts are omitted. `email`, `createdAt` and `updatedAt` have no values here, because they differ from
- * contact to contact.
+ * texts are omitted. `email`, `createdAt` and `updatedAt` have no values here, because they differ
+ * from contact to contact.
  */
 import { jsonPath } from '../../../store/dialect.ts'
 import type { Base } from '../../base.ts'
@@ -14,7 +14,10 @@ type FieldValues = { field: string; values: FieldValue[]; count: number; limit: 
 
 type Deps = Pick<Base, 'store'>
 
-/** At most `limit` values, sorted. Where there are more: those of the oldest contacts, subscribed first. */
+/**
+ * At most `limit` values, sorted. Where there are more: those of the oldest contacts, subscribed
+ * first.
+ */
 export async function listFieldValues(
   deps: Deps,
   { projectId, field, limit }: { projectId: string; field: string; limit: number },
@@ -44,14 +47,14 @@ async function findValues(deps: Deps, search: Search): Promise<FieldValue[]> {
   return [...found].slice(0, limit).sort(compareValues)
 }
 
-/** Reads at most `most` values of subscribed and of unsubscribed contacts, concurrently. */
-async function readBoth({ store }: Deps, { projectId, key }: Search, most: number) {
-  const values = { projectId, path: jsonPath(key), most }
+/** Reads up to `limit` values of subscribed and of unsubscribed contacts each, concurrently. */
+async function readBoth({ store }: Deps, { projectId, key }: Search, limit: number) {
+  const values = { projectId, path: jsonPath(key), limit }
   const both = await Promise.all(
     [1, 0].map((subscribed) => store.scan.list(selectValues, { ...values, subscribed })),
   )
   const found = new Set(both.flat().map(({ json }) => toValue(JSON.parse(json) as FieldValue)))
-  return { found, hasMore: both.some((rows) => rows.length === most) }
+  return { found, hasMore: both.some((rows) => rows.length === limit) }
 }
 
 function toValue(value: FieldValue): FieldValue {

@@ -1,7 +1,7 @@
 /**
- * Divides a project's contacts into ranges of their numbers, one query per range. However expensive a
- * condition is, queries of other projects run in between, and a stopping program waits for one range
- * only.
+ * Divides a project's contacts into ranges of their numbers, one query per range. However expensive
+ * a condition is, queries of other projects run in between, and a stopping program waits for one
+ * range only.
  */
 import { indexedBy } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
@@ -17,7 +17,7 @@ export type RangeWalk = {
   /** Starts after this number; with the first contact if absent. */
   after?: number | undefined
   /** Maximum contacts of a range. */
-  most?: number
+  maxSize?: number
   /** Monotonic, in milliseconds. */
   clock?: () => number
 }
@@ -33,7 +33,9 @@ const MAX_SIZE = 1_000_000
 const QUICK_MS = 60
 /** After a slower query, the next range is a third as large. */
 const SLOW_MS = 240
-/** A faster query used an index or a short list of candidates: the next range is ten times as large. */
+/**
+ * A faster query used an index or a short list of candidates: the next range is ten times as large.
+ */
 const INSTANT_MS = 20
 
 /** Yields the result of `visit` for each range. The time that the caller takes is not measured. */
@@ -42,8 +44,8 @@ export async function* walkNumberRanges<T>(
   { scope, range }: { scope: Pick<ContactScope, 'projectId' | 'subscribed'>; range: RangeWalk },
   visit: Visit<T>,
 ): AsyncGenerator<T> {
-  const { dir = 'asc', most = MAX_SIZE, clock = () => performance.now() } = range
-  let size = Math.min(FIRST_SIZE, most)
+  const { dir = 'asc', maxSize = MAX_SIZE, clock = () => performance.now() } = range
+  let size = Math.min(FIRST_SIZE, maxSize)
   let from = range.after ?? (dir === 'asc' ? 0 : Number.MAX_SAFE_INTEGER)
   for (;;) {
     const end = await findEnd(deps, scope, { dir, from, size })
@@ -52,8 +54,8 @@ export async function* walkNumberRanges<T>(
     const tookMs = clock() - began
     yield found
     if (end === undefined) return
-    if (tookMs < INSTANT_MS) size = Math.min(most, size * 10)
-    else if (tookMs < QUICK_MS) size = Math.min(most, size * 3)
+    if (tookMs < INSTANT_MS) size = Math.min(maxSize, size * 10)
+    else if (tookMs < QUICK_MS) size = Math.min(maxSize, size * 3)
     else if (tookMs > SLOW_MS) size = Math.max(MIN_SIZE, Math.floor(size / 3))
     from = end
   }

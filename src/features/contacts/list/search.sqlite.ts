@@ -8,7 +8,7 @@ export const SAMPLE = 500
 const ENDS = 1_000
 
 /**
- * Counts hits and backlog exactly, up to `most` of each. For a text that is far more common,
+ * Counts hits and backlog exactly, up to `limit` of each. For a text that is far more common,
  * counting is not needed: the numbers of its first and its last hits are close together.
  */
 export const countHits = statement<{ hits: number }>(
@@ -19,11 +19,11 @@ export const countHits = statement<{ hits: number }>(
       (select min(number) from (select rowid as number from contact_search
         where contact_search match ${parameter('match')} order by rowid desc limit ${ENDS})) as young)
     select case
-      when ${ENDS} * newest / max(old, newest - young) > 2 * ${parameter('most')}
-        then ${parameter('most')} + 1
+      when ${ENDS} * newest / max(old, newest - young) > 2 * ${parameter('limit')}
+        then ${parameter('limit')} + 1
       else (select count(*) from (select 1 from contact_search
-          where contact_search match ${parameter('match')} limit ${parameter('most')} + 1)) +
-        (select count(*) from (select 1 from contact_search_backlog limit ${parameter('most')} + 1))
+          where contact_search match ${parameter('match')} limit ${parameter('limit')} + 1)) +
+        (select count(*) from (select 1 from contact_search_backlog limit ${parameter('limit')} + 1))
       end as hits from ends`,
 )
 

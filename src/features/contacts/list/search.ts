@@ -31,8 +31,8 @@ type Deps = Pick<Base, 'store'>
 /** Contacts. A search in a smaller project scans every address: 10 ms. */
 const SMALL_PROJECT = 100_000
 /**
- * Share of a project's contacts. Reading more hits takes as long as scanning all addresses (0.1 s per
- * million), and for so common a text a list fills its page from the next contacts.
+ * Share of a project's contacts. Reading more hits takes as long as scanning all addresses (0.1 s
+ * per million), and a list fills its page from the next contacts when the text is so common.
  */
 const MAX_HITS_SHARE = 1 / 15
 const NEWEST = 20_000
@@ -80,11 +80,11 @@ export function hitsOf(match: string, count: number): Hits {
 async function searchIndex(
   deps: Deps,
   trigrams: readonly string[],
-  most: number,
+  limit: number,
 ): Promise<ContactSource> {
   const match = matchAll(await findRarest(deps, trigrams))
-  const { hits = 0 } = (await deps.store.scan.find(countHits, { match, most })) ?? {}
-  return hits > most ? { kind: 'scan' } : hitsOf(match, hits)
+  const { hits = 0 } = (await deps.store.scan.find(countHits, { match, limit })) ?? {}
+  return hits > limit ? { kind: 'scan' } : hitsOf(match, hits)
 }
 
 /** A text of fewer than three characters has none. */

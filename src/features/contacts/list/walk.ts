@@ -46,9 +46,12 @@ function nextPageSize(rows: readonly ContactRow[]): number {
   return Math.min(rows.length * 4, Math.floor((rows.length * PAGE_CHARS) / chars))
 }
 
-type Place = { source: ContactSource; scope: ContactScope; after: number; limit: number }
+type WalkPosition = { source: ContactSource; scope: ContactScope; after: number; limit: number }
 
-async function findWalkPage(deps: Deps, { source, scope, ...place }: Place): Promise<ContactRow[]> {
+async function findWalkPage(
+  deps: Deps,
+  { source, scope, ...place }: WalkPosition,
+): Promise<ContactRow[]> {
   const range = { ...place, dir: 'asc' as const }
   if (source.kind === 'hits') return deps.store.scan.values(selectHits(source, scope, range))
   if ('candidates' in source) {
@@ -58,7 +61,10 @@ async function findWalkPage(deps: Deps, { source, scope, ...place }: Place): Pro
   return findByNumber(deps, scope, range)
 }
 
-/** Returns a page in the order of numbers. A filter or a search reads one range of numbers at a time. */
+/**
+ * Returns a page in the order of numbers. A filter or a search reads one range of numbers at a
+ * time.
+ */
 export async function findByNumber(
   deps: Deps,
   scope: ContactScope,

@@ -1,11 +1,11 @@
-/** Tells which of the given addresses are contacts of a project. */
+/** Finds which of the given addresses are contacts of a project. */
 import { parseAddress } from '../../../mail/address/address.ts'
 import { listOf } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
 
-/** The texts as they were given, in the order given. */
+/** The texts of the request, unchanged and in their order. */
 type LookupResult = { found: string[]; notFound: string[] }
 
 export const selectAddresses = statement<{ address: string }>(

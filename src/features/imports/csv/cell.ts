@@ -2,9 +2,10 @@
  * Reads and writes the values of cells, so that an exported value is imported without a change.
  *
  * A text that a spreadsheet program would take for a formula is written with a leading apostrophe,
- * which such programs show as text. Reading a file of our own export removes the apostrophe. In such a
- * file, a text that looks like a number or a boolean is in quotes, and lists and objects are JSON. In
- * any other file quotes have no meaning, and the look of a value decides its type.
+ * which such programs show as text. When an export of this service is read, the apostrophe is
+ * removed. In an export, a text that looks like a number or a boolean is in quotes, and lists and
+ * objects are JSON. In any other file quotes have no meaning, and the form of a value decides its
+ * type.
  */
 import type { Cell } from './parser.ts'
 import type { OutCell } from './writer.ts'
@@ -43,7 +44,7 @@ export function readCell(cell: Cell, rules: CellRules): unknown {
   return rules.areStrings ? readCellText(cell, rules) : readExported(cell)
 }
 
-/** Reads a cell as a text, whatever it looks like. */
+/** Reads a cell as a text, even if it looks like a number or a boolean. */
 export function readCellText(
   { text, isQuoted }: Cell,
   { isOwn }: Pick<CellRules, 'isOwn'>,

@@ -1,7 +1,7 @@
 /**
  * Detects the delimiter: a line `sep=;` before the header names it, as spreadsheet programs write.
- * Otherwise it is the character with which the header has an address column and, among several, the
- * one with which the header has most columns.
+ * Otherwise it is the character with which the header has an address column; among several such
+ * characters, the one with which the header has the most columns.
  */
 
 import { isBlankRecord, RECORD_LIMITS } from './header.ts'

@@ -1,17 +1,17 @@
 /**
  * Assigns the columns of a file to fields.
  *
- * Headers are compared in lower case, without surrounding blanks, and with line breaks as blanks. The
- * first rule that applies decides:
+ * Headers are compared in lower case, without surrounding blanks, and with line breaks as blanks.
+ * The first rule that applies decides:
  *   1. the mapping of the request;
  *   2. `email` and `subscribed` are these fields;
  *   3. `data.<key>` is the key as spelled; exports use these names;
  *   4. any other header is a key in lower case.
- * If no column is `email`, columns with another name of the address are (address-column.ts). Columns
- * without a name are ignored, and in an export also `id`, `createdAt` and `updatedAt`.
+ * If no column is `email`, columns with another name of the address are (address-column.ts).
+ * Columns without a name are ignored, and in an export also `id`, `createdAt` and `updatedAt`.
  *
- * Several columns may have the same field: the first cell of a row that is not blank counts, so that a
- * file that was merged from others loses nothing. A warning says so.
+ * Several columns may have the same field: the first cell of a row that is not blank counts, so
+ * that a file that was merged from others loses nothing. A warning says so.
  */
 import { FinalFailure } from '../../../jobs/run.ts'
 import { isDataKey } from '../../contacts/write/data.ts'
@@ -32,7 +32,7 @@ export type Header = {
 
 export const MAX_COLUMNS = 1000
 
-/** One cell more than the maximum of columns, so that too many columns are noticed. */
+/** One cell more than the maximum of columns, so that an excess is detected. */
 export const RECORD_LIMITS = { maxCells: MAX_COLUMNS + 1, maxLength: 256 * 1024 }
 
 /** The first columns of an export; all others are `data.<key>`. */
@@ -48,8 +48,8 @@ const MAX_SHOWN_LENGTH = 40
 export function readHeader({ cells, problem }: CsvRecord, mapping: Mapping): Header {
   if (problem === 'unclosed') throw new FinalFailure('A quote in the header row is never closed.')
   if (problem === 'too-long') {
-    const most = RECORD_LIMITS.maxLength
-    throw new FinalFailure(`The header row is longer than ${most} characters.`)
+    const { maxLength } = RECORD_LIMITS
+    throw new FinalFailure(`The header row is longer than ${maxLength} characters.`)
   }
   if (cells.length > MAX_COLUMNS) {
     throw new FinalFailure(`The file has more than ${MAX_COLUMNS} columns.`)
@@ -111,7 +111,9 @@ export function pickCell(
   return undefined
 }
 
-/** Whether all cells are blank, as in the rows of delimiters that spreadsheet programs leave behind. */
+/**
+ * Whether all cells are blank, as in the rows of delimiters that spreadsheet programs leave behind.
+ */
 export function isBlankRecord({ cells, problem }: CsvRecord): boolean {
   return problem === undefined && cells.every(({ text }) => text.trim() === '')
 }

@@ -9,7 +9,7 @@ export function writeRecord(cells: readonly OutCell[]): string {
 
 export type PlacedCell = { at: number; cell: OutCell }
 
-/** As `writeRecord`, for `size` cells of which only those given with their positions are not empty. */
+/** As `writeRecord`, for `size` cells: the given ones at their positions, and empty ones. */
 export function writeSparseRecord(cells: readonly PlacedCell[], size: number): string {
   let text = ''
   let last = 0
@@ -21,8 +21,8 @@ export function writeSparseRecord(cells: readonly PlacedCell[], size: number): s
 }
 
 /**
- * Programs that trim would lose blanks around a text. Some programs also divide fields at semicolons
- * and tabs, after which the rest of a text could be a formula.
+ * Programs that trim would lose blanks around a text. Some programs also divide fields at
+ * semicolons and tabs, after which the rest of a text could be a formula.
  */
 const NEEDS_QUOTES = /[",;|\t\r\n]|^\s|\s$/
 

@@ -1,5 +1,5 @@
 /** An email with its attempts and reports, as `queue show` prints it. */
-import { AppError } from '../../../errors.ts'
+import { type AppError, notFound } from '../../../errors.ts'
 import { eq } from '../../../store/drizzle.ts'
 import { type Attempt, attempts, type Email, emails } from '../../../store/schema/messages.ts'
 import type { Base } from '../../base.ts'
@@ -13,9 +13,7 @@ export async function getEmailHistory(
 ): Promise<EmailHistory> {
   const email = await store.read.select().from(emails).where(eq(emails.id, id)).get()
   if (email === undefined) {
-    throw new AppError('RESOURCE_NOT_FOUND', `There is no email ${id}.`, {
-      details: { resource: 'email', id },
-    })
+    throw emailNotFound(id)
   }
   const rows = await store.read
     .select()
@@ -24,4 +22,8 @@ export async function getEmailHistory(
     .orderBy(attempts.id)
     .all()
   return { email, attempts: rows }
+}
+
+export function emailNotFound(id: string): AppError {
+  return notFound('email', id, `There is no email ${id}.`)
 }

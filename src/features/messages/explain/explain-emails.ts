@@ -21,8 +21,11 @@ const FEW = 10
 /** The server looks up the progress of this many emails, one delivery thread after the other. */
 const MAX_PROGRESS = 100
 
-/** Reports of a delay, a delivery or a complaint do not explain the state. */
-export const listLastWords = statement((db) =>
+/**
+ * The last attempt or report of each email; a delay, delivery or complaint does not explain the
+ * state.
+ */
+export const listLastAttempts = statement((db) =>
   db
     .select({
       emailId: attempts.emailId,
@@ -86,8 +89,8 @@ export async function explainEmails(
   const reader = emails.length <= FEW ? deps.store.read : deps.store.scan
   const now = deps.now()
   const ahead = await findAhead(reader, emails, now)
-  const [words, lists, held, live] = await Promise.all([
-    findLastWords(reader, emails),
+  const [lastAttempts, lists, held, live] = await Promise.all([
+    findLastAttempts(reader, emails),
     findSuppressions(reader, emails),
     findHolds(reader, emails),
     findLiveOf(emails, [...ahead.values()], findLive),
@@ -97,7 +100,7 @@ export async function explainEmails(
       const facts = {
         hold: held.get(email.recipientDomain) ?? null,
         suppression: lists.get(`${email.projectId} ${email.recipient}`) ?? null,
-        last: words.get(email.id) ?? null,
+        last: lastAttempts.get(email.id) ?? null,
         ahead: ahead.get(email.recipientDomain) ?? null,
       }
       return [email.id, explainEmail({ email, ...facts, live, now })]
@@ -118,7 +121,7 @@ async function findAhead(
   return new Map(rows.map(({ domain, id }) => [domain, id]))
 }
 
-async function findLastWords(
+async function findLastAttempts(
   reader: Reader,
   emails: readonly ExplainedEmail[],
 ): Promise<Map<string, LastAttempt>> {
@@ -126,10 +129,10 @@ async function findLastWords(
     ({ attemptCount, state }) => attemptCount > 0 || !UNFINISHED_STATES.has(state),
   )
   if (ids.length === 0) return new Map()
-  const rows = await reader.list(listLastWords, {
+  const rows = await reader.list(listLastAttempts, {
     ids: JSON.stringify(ids.map(({ id }) => id)),
   })
-  return new Map(rows.map(({ emailId, ...word }) => [emailId, word]))
+  return new Map(rows.map(({ emailId, ...attempt }) => [emailId, attempt]))
 }
 
 type Listed = Pick<Suppression, 'reason' | 'source' | 'createdAt'>

@@ -1,7 +1,7 @@
 /** Explains the outcome of an email in a sentence. */
 import { formatSecond } from '../../../clock.ts'
-import { describeWord, quote } from './explain-words.ts'
 import type { Explanation, Facts } from './facts.ts'
+import { describeReply, quote } from './phrases.ts'
 
 type Sentence = Omit<Explanation, 'nextAttemptAt'>
 
@@ -24,7 +24,7 @@ export function explainEnd(facts: Facts): Sentence {
 
 /** The reply of the receiver that accepted the email, and a later complaint. */
 function describeArrival({ email, last }: Facts): string {
-  const said = last?.replyCode == null ? '' : `: ${describeWord(last)}`
+  const said = last?.replyCode == null ? '' : `: ${describeReply(last)}`
   const host = last?.host ?? 'the receiving server'
   const complaint =
     email.complainedAt === null
@@ -54,7 +54,7 @@ function explainBounce(facts: Facts): Sentence {
 
 function describeRefusal({ email, last }: Facts): string {
   const at = formatSecond(email.bouncedAt ?? email.updatedAt)
-  const said = last === null ? quote(email.error ?? 'no answer') : describeWord(last)
+  const said = last === null ? quote(email.error ?? 'no answer') : describeReply(last)
   if (last?.result.startsWith('reported-')) {
     const { finalRecipient, host } = last
     const whom = finalRecipient === null ? '' : ` for ${finalRecipient}`

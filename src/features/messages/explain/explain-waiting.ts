@@ -2,16 +2,16 @@
 import { formatSecond } from '../../../clock.ts'
 import { displayDomain } from '../../../mail/address/address.ts'
 import type { DeliveryProgress, SiteStatus } from '../../../outbound/sites/site-status.ts'
+import type { Explanation, Facts } from './facts.ts'
+import type { LiveSite } from './live-status.ts'
 import {
   describeBackOff,
   describeFailure,
-  describeWord,
+  describeReply,
   isRestricted,
   nameSite,
   quote,
-} from './explain-words.ts'
-import type { Explanation, Facts } from './facts.ts'
-import type { LiveSite } from './live-status.ts'
+} from './phrases.ts'
 
 type Sentence = Omit<Explanation, 'nextAttemptAt'>
 
@@ -21,7 +21,7 @@ export function explainHeld({ email, hold }: Facts): Sentence {
   const since = at === undefined ? '' : ` since ${formatSecond(at)}`
   const domain = displayDomain(recipientDomain)
   if (hold === null) {
-    return say(
+    return withoutCommand(
       `It was held${since}; mail to ${domain} is released, and this email is due within a minute.`,
     )
   }
@@ -70,7 +70,7 @@ function explainBackOff(
 /** An untried email stores the reason of its site, which may be a reply to another email. */
 function isReasonOfSite({ email, last }: Pick<Facts, 'email' | 'last'>, { cause }: SiteStatus) {
   if (cause === null) return false
-  if (last !== null) return quote(cause.text) === describeWord(last)
+  if (last !== null) return quote(cause.text) === describeReply(last)
   return email.error?.endsWith(cause.text) === true
 }
 
@@ -88,8 +88,8 @@ function explainSchedule({ email, last, now }: Facts): Sentence {
 }
 
 /**
- * Explains mail without a recorded attempt: the reason of its site, or a lease that ended because its
- * process died.
+ * Explains mail without a recorded attempt: the reason of its site, or a lease that ended because
+ * its process ended.
  */
 function describeUntried({ state, error }: Facts['email']): string {
   if (error !== null) return `${quote(error)}.`
@@ -100,25 +100,25 @@ function describeUntried({ state, error }: Facts['email']): string {
 /** Explains mail that is due and not claimed yet. */
 function explainDue({ email, ahead, live }: Facts, site: LiveSite | undefined): Sentence {
   if (live.server !== 'running')
-    return say('It is due now; the server did not answer, so no more is known.')
+    return withoutCommand('It is due now; the server did not answer, so no more is known.')
   const project = live.projects[email.projectId]
   if (project?.isShort === true) {
     const rate = project.emailsPerSecond === 1 ? '1 email' : `${project.emailsPerSecond} emails`
-    return say(
+    return withoutCommand(
       `It is due and waits for the rate limit of its project: ${rate} a second (limits.emails_per_second).`,
     )
   }
   if (site?.hasCapacity?.[email.queueClass] === false) {
     const first = live.progress[ahead ?? '']
     const doing = first === undefined ? '' : ` The first of them: ${describeStep(first, email)}.`
-    return say(`${describeFull(site, email)}${doing}`)
+    return withoutCommand(`${describeFull(site, email)}${doing}`)
   }
   if (project?.hasCapacity?.[email.queueClass] === false) {
-    return say(
+    return withoutCommand(
       'It is due and waits for other mail of its project, which uses the whole share that a project has of the server.',
     )
   }
-  return say('It is due now and will be sent as soon as the server gets to it.')
+  return withoutCommand('It is due now and will be sent as soon as the server gets to it.')
 }
 
 function describeFull(
@@ -151,8 +151,8 @@ export function explainSending({ email, live, now }: Facts): Explanation {
     return { reason, command: ['serve'], nextAttemptAt }
   }
   const progress = live.server === 'running' ? live.progress[email.id] : undefined
-  if (progress === undefined) return { ...say('It is being sent.'), nextAttemptAt }
-  return { ...say(`It is being sent: ${describeStep(progress, email)}.`), nextAttemptAt }
+  if (progress === undefined) return { ...withoutCommand('It is being sent.'), nextAttemptAt }
+  return { ...withoutCommand(`It is being sent: ${describeStep(progress, email)}.`), nextAttemptAt }
 }
 
 function describeStep(
@@ -181,6 +181,6 @@ const ACTIVITIES: Record<string, (place: string) => string> = {
   'final-dot': (place) => `waiting for ${place} to confirm the whole message`,
 }
 
-function say(reason: string): Sentence {
+function withoutCommand(reason: string): Sentence {
   return { reason, command: null }
 }

@@ -10,7 +10,7 @@
  * | no server is running                          | one is started                           |
  * | the back-off or the lowered rate of its site  | its end, or an operator lifts it         |
  * | its own retry schedule                        | the next attempt; why the last one failed |
- * | the rate of its project                       | its turn                                 |
+ * | the rate of its project                       | the rate allows it                       |
  * | a site, server or project at its limit        | there is capacity                        |
  * | nothing                                       | it is due now                            |
  *

@@ -1,6 +1,7 @@
 /**
- * The states in which an email ends. Every final state is written here, together with its events,
- * in the transaction of the attempt, report or command that decides it.
+ * The states in which an email ends. Every final state is written here or, for reports, in
+ * `reported-state.ts`, together with its events, in the transaction of the attempt, report or
+ * command that decides it.
  *
  * | attempt                              | state     | status    | also                                   |
  * |--------------------------------------|-----------|-----------|----------------------------------------|
@@ -25,7 +26,7 @@
  *
  * | later report                         | state     | status    | also                                   |
  * |--------------------------------------|-----------|-----------|----------------------------------------|
- * | action failed, whatever its class    | bounced   | BOUNCED   | as a final refusal; also for emails    |
+ * | action failed, of any class          | bounced   | BOUNCED   | as a final refusal; also for emails    |
  * |                                      |           |           | delivered, opened or given up; first   |
  * |                                      |           |           | `email.sent` unless it was recorded    |
  * | delay                                | -         | -         | `email.bounce`, transient; once        |
@@ -38,12 +39,12 @@
  * BOUNCED and COMPLAINED are terminal: no later outcome overwrites them, and an outcome that is
  * already on record (a refusal in the session, the same report before) is not counted again. If a
  * report arrives before the session's outcome is recorded, the report decides; the session only
- * adds its attempt row. `features/tracking` turns delivered mail OPENED and CLICKED. An operator may
- * retry an email that failed (`queue/operate.ts`).
+ * adds its attempt row. `features/tracking` turns delivered mail OPENED and CLICKED. An operator
+ * may retry an email that failed (`queue/operate.ts`).
  *
  * The queue writes the states queued, held and sending, and `deferred` where no attempt decides it.
  */
-import { eq, sql } from '../../../store/drizzle.ts'
+import { sql } from '../../../store/drizzle.ts'
 import { type Email, emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
@@ -55,10 +56,11 @@ import { type LoggedOutcome, logOutcome } from './log-outcome.ts'
 type FailureReason = 'given_up' | 'cancelled' | 'refused' | 'error'
 
 /** `Permanent`: the address does not work. */
-type BounceType = 'Permanent' | 'Undetermined'
+export type BounceType = 'Permanent' | 'Undetermined'
 
-type EventEmail = Pick<Email, 'id' | 'projectId' | 'contactId'>
-type EndedEmail = EventEmail & Pick<Email, 'recipient' | 'attemptCount'>
+/** The columns that an event of an email needs. */
+export type EmailOfEvent = Pick<Email, 'id' | 'projectId' | 'contactId'>
+type EndedEmail = EmailOfEvent & Pick<Email, 'recipient' | 'attemptCount'>
 type Deps = Pick<Base, 'log' | 'counters'>
 
 /** The changes of an email by an attempt; instants that the attempt does not set are null. */
@@ -74,14 +76,20 @@ export type Transition = Pick<
 }
 
 export type Settlement = {
-  email: EventEmail
+  email: EmailOfEvent
   /** As rendered. */
   subject: string
   transition: Transition
 }
 
 const notLeased = { retryAt: sql`null`, leaseId: sql`null`, leaseUntil: sql`null` }
-const atRest = { ...notLeased, dueAt: sql`null`, heldAt: sql`null`, updatedAt: parameter('at') }
+/** The columns of the queue in a state in which nothing more is tried. */
+export const atRest = {
+  ...notLeased,
+  dueAt: sql`null`,
+  heldAt: sql`null`,
+  updatedAt: parameter('at'),
+}
 
 const settleAttempt = statement((db) =>
   db
@@ -116,51 +124,9 @@ const endWithoutAttempt = statement((db) =>
     .where(sql`${emails.id} = ${parameter('id')} and ${emails.state} = ${parameter('from')}`),
 )
 
-const setBounced = statement((db) =>
-  db
-    .update(emails)
-    .set({
-      ...atRest,
-      state: 'bounced',
-      status: 'BOUNCED',
-      sentAt: sql`coalesce(${emails.sentAt}, ${parameter('at')})`,
-      bouncedAt: parameter('at'),
-      error: parameter('error'),
-    })
-    .where(eq(emails.id, parameter('id'))),
-)
-
-const isAtEnd = sql`${emails.state} in ('delivered', 'relayed', 'bounced')`
-
-/** A bounced email stays bounced; any other is COMPLAINED, even if it was opened or clicked. */
-const setComplained = statement((db) =>
-  db
-    .update(emails)
-    .set({
-      ...atRest,
-      state: sql`case when ${isAtEnd} then ${emails.state} else 'delivered' end`,
-      status: sql`case when ${emails.status} = 'BOUNCED' then 'BOUNCED' else 'COMPLAINED' end`,
-      sentAt: sql`case when ${isAtEnd} then ${emails.sentAt} else ${parameter('at')} end`,
-      deliveredAt: sql`case when ${isAtEnd} then ${emails.deliveredAt} else ${parameter('at')} end`,
-      complainedAt: parameter('at'),
-      error: sql`case when ${isAtEnd} then ${emails.error} end`,
-    })
-    .where(eq(emails.id, parameter('id'))),
-)
-
-const setDelivered = statement((db) =>
-  db
-    .update(emails)
-    .set({
-      state: 'delivered',
-      status: sql`case when ${emails.status} = 'SENT' then 'DELIVERED' else ${emails.status} end`,
-      deliveredAt: parameter('at'),
-      updatedAt: parameter('at'),
-    })
-    .where(eq(emails.id, parameter('id'))),
-)
-
-/** Writes the outcomes of attempts to their emails; false for emails that are no longer being sent. */
+/**
+ * Writes the outcomes of attempts to their emails; false for emails that are no longer being sent.
+ */
 export async function settleAttempts(
   tx: Tx,
   settlements: readonly Settlement[],
@@ -182,9 +148,10 @@ export async function settleAttempts(
 function attemptEvents({ email, transition }: Settlement, at: number): NewEvent[] {
   const { sentAt, deliveredAt, bouncedAt, bounceType, state, error, failureReason } = transition
   const events: NewEvent[] = []
-  if (sentAt !== null) events.push(eventOf(email, 'email.sent', { at }))
-  if (deliveredAt !== null) events.push(eventOf(email, 'email.delivery', { at }))
-  if (bouncedAt !== null) events.push(eventOf(email, 'email.bounce', { at, data: { bounceType } }))
+  if (sentAt !== null) events.push(emailEvent(email, 'email.sent', { at }))
+  if (deliveredAt !== null) events.push(emailEvent(email, 'email.delivery', { at }))
+  if (bouncedAt !== null)
+    events.push(emailEvent(email, 'email.bounce', { at, data: { bounceType } }))
   if (state === 'failed') events.push(failedEvent(email, { error, reason: failureReason, at }))
   return events
 }
@@ -229,10 +196,10 @@ function attemptsOf({ state, attemptCount }: Ending['email']): number {
   return state === 'sending' ? attemptCount - 1 : attemptCount
 }
 
-function endEvent(email: EventEmail, end: End, at: number): NewEvent {
+function endEvent(email: EmailOfEvent, end: End, at: number): NewEvent {
   return end.state === 'failed'
     ? failedEvent(email, { error: end.error, reason: end.reason, at })
-    : eventOf(email, 'email.suppressed', { at })
+    : emailEvent(email, 'email.suppressed', { at })
 }
 
 function logEnd(deps: Deps, email: Ending['email'], end: End): void {
@@ -249,83 +216,28 @@ export async function recordSuppressed(
   if (suppressed.length === 0) return
   await appendEvents(
     tx,
-    suppressed.map((email) => eventOf(email, 'email.suppressed', { at })),
+    suppressed.map((email) => emailEvent(email, 'email.suppressed', { at })),
   )
   tx.afterCommit(() => {
     for (const email of suppressed) logOutcome(deps, { email, outcome: 'suppressed', attempts: 0 })
   })
 }
 
-/** `answer`: the last reply or error before the email was given up. */
-export function giveUpError(answer: string): string {
-  return `given up; the last answer was: ${answer}`
-}
-
-type Reported = { email: EventEmail & Pick<Email, 'sentAt'>; at: number }
-
-/** A report says that the email was not delivered. `error`: the diagnostic of the report. */
-export async function bounceByReport(
-  tx: Tx,
-  { email, at, error, bounceType }: Reported & { error: string; bounceType: BounceType },
-): Promise<void> {
-  await tx.execute(setBounced, { id: email.id, error, at })
-  await appendEvents(tx, [
-    ...missingSentEvent({ email, at }),
-    eventOf(email, 'email.bounce', { at, data: { bounceType } }),
-  ])
-}
-
-/** A report says that delivery is delayed: the state stays. */
-export async function recordDelayEvent(tx: Tx, { email, at }: Reported): Promise<void> {
-  const data = { bounceType: 'Transient', transientBounce: true }
-  await appendEvents(tx, [eventOf(email, 'email.bounce', { at, data })])
-}
-
-/** A report says that relayed mail has arrived. */
-export async function deliverByReport(tx: Tx, { email, at }: Reported): Promise<void> {
-  await tx.execute(setDelivered, { id: email.id, at })
-  await appendEvents(tx, [eventOf(email, 'email.delivery', { at })])
-}
-
-/** The recipient complained; an email whose outcome is not on record was evidently delivered. */
-export async function complainByReport(
-  tx: Tx,
-  {
-    email,
-    at,
-    isSettled,
-    feedbackType,
-  }: Reported & {
-    isSettled: boolean
-    feedbackType: string | null
-  },
-): Promise<void> {
-  await tx.execute(setComplained, { id: email.id, at })
-  const delivery = [...missingSentEvent({ email, at }), eventOf(email, 'email.delivery', { at })]
-  const data = feedbackType === null ? null : { feedbackType }
-  await appendEvents(tx, [
-    ...(isSettled ? [] : delivery),
-    eventOf(email, 'email.complaint', { at, data }),
-  ])
-}
-
-/**
- * A report proves that the email was sent, even if the outcome of its session is not recorded yet,
- * or was lost with the connection or the process.
- */
-function missingSentEvent({ email, at }: Reported): NewEvent[] {
-  return email.sentAt === null ? [eventOf(email, 'email.sent', { at })] : []
+/** `cause`: the last reply, or the last error without a reply. */
+export function giveUpError(cause: string): string {
+  return `given up; the last answer was: ${cause}`
 }
 
 function failedEvent(
-  email: EventEmail,
+  email: EmailOfEvent,
   { error, reason, at }: { error: string | null; reason: FailureReason; at: number },
 ): NewEvent {
-  return eventOf(email, 'email.failed', { at, data: { error, reason } })
+  return emailEvent(email, 'email.failed', { at, data: { error, reason } })
 }
 
-function eventOf(
-  { id: emailId, projectId, contactId }: EventEmail,
+/** Makes an event of an email. */
+export function emailEvent(
+  { id: emailId, projectId, contactId }: EmailOfEvent,
   name: string,
   { at, data = null }: { at: number; data?: Record<string, unknown> | null },
 ): NewEvent {

@@ -1,7 +1,7 @@
 /**
  * Recipient domains that seem to exist: an attempt reached a mail server, or was deferred. If DNS
- * denies such a domain later, this may be a temporary mistake. Each domain is written once; a cache of
- * written domains saves the insert for further mail.
+ * denies such a domain later, this may be a temporary mistake. Each domain is written once; a cache
+ * of written domains saves the insert for further mail.
  */
 import { LRUCache } from 'lru-cache'
 import type { AttemptOutcome } from '../../../outbound/attempt.ts'
@@ -13,12 +13,12 @@ import type { Tx } from '../../../store/write/transaction.ts'
 export type KnownDomains = {
   /** The domains that are not in the cache, without repeats. */
   listNew(seen: readonly Seen[]): string[]
-  remember(domains: readonly string[]): void
+  add(domains: readonly string[]): void
 }
 
 type Seen = { email: { recipientDomain: string }; outcome: Pick<AttemptOutcome, 'host' | 'result'> }
 
-const MAX_REMEMBERED = 50_000
+const MAX_CACHED = 50_000
 
 const insertDomains = statement(
   () => sql`insert into known_domains (domain, created_at)
@@ -31,18 +31,18 @@ const findDomain = statement<{ domain: string }>(
 )
 
 export function createKnownDomains(): KnownDomains {
-  const remembered = new LRUCache<string, true>({ max: MAX_REMEMBERED })
+  const cached = new LRUCache<string, true>({ max: MAX_CACHED })
   return {
     listNew(seen) {
       const found = new Set<string>()
       for (const { email, outcome } of seen) {
         const { recipientDomain: domain } = email
-        if (hasAnswered(outcome) && remembered.get(domain) === undefined) found.add(domain)
+        if (showsDomainExists(outcome) && cached.get(domain) === undefined) found.add(domain)
       }
       return [...found]
     },
-    remember(domains) {
-      for (const domain of domains) remembered.set(domain, true)
+    add(domains) {
+      for (const domain of domains) cached.set(domain, true)
     },
   }
 }
@@ -55,7 +55,7 @@ export async function insertKnownDomains(
   const domains = knownDomains.listNew(seen)
   if (domains.length === 0) return
   await tx.execute(insertDomains, { domains: JSON.stringify(domains), at })
-  tx.afterCommit(() => knownDomains.remember(domains))
+  tx.afterCommit(() => knownDomains.add(domains))
 }
 
 export async function isKnownDomain(tx: Tx, domain: string): Promise<boolean> {
@@ -63,7 +63,7 @@ export async function isKnownDomain(tx: Tx, domain: string): Promise<boolean> {
 }
 
 /** A smarthost accepts mail for any domain, so relayed mail proves nothing. */
-function hasAnswered({ host, result }: Seen['outcome']): boolean {
+function showsDomainExists({ host, result }: Seen['outcome']): boolean {
   if (result === 'relayed') return false
   return host !== null || result === 'deferred'
 }

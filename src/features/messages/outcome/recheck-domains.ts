@@ -1,8 +1,8 @@
 /**
- * Rechecks domains that DNS denied although they are known to exist (`known-domains.ts`), a day later.
- * If DNS denies a domain again, its addresses are suppressed, and the fuse counts them. If the domain
- * exists, its held suppressions are dropped. If DNS cannot tell, the recheck is repeated every hour
- * for at most a week.
+ * Rechecks domains that DNS denied although they are known to exist (`known-domains.ts`), a day
+ * later. If DNS denies a domain again, its addresses are suppressed, and the fuse counts them. If
+ * the domain exists, its held suppressions are dropped. If DNS gives no result, the recheck is
+ * repeated every hour for at most a week.
  */
 
 import { DAY_MS, HOUR_MS } from '../../../clock.ts'
@@ -101,8 +101,8 @@ async function recheck(deps: Deps, domain: string): Promise<void> {
 async function findExistence({ config, resolver, now }: Deps, domain: string): Promise<Existence> {
   const lookup = { at: now(), durationMs: 0, hosts: [] }
   const deps = { config, resolver, now, random: Math.random, sandboxPort: null }
-  const ends = { inboundListeners: () => [], receivedDomains: new Set<string>() }
-  const route = await findMxDestination({ ...deps, ...ends }, domain, lookup)
+  const unused = { inboundListeners: () => [], receivedDomains: new Set<string>() }
+  const route = await findMxDestination({ ...deps, ...unused }, domain, lookup)
   if (route.kind === 'open') return 'exists'
   if (route.verdict.isHard) return 'gone'
   return route.verdict.class === 'dns' ? 'unknown' : 'exists'

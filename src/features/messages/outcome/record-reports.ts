@@ -2,8 +2,8 @@
  * Records reports that arrive after an email's session: a DSN at its return path, a complaint, a
  * notification of a provider. `final-state.ts` has the table of states.
  *
- * Every report counts once. A repeated report, or a report of an outcome that the session has already
- * recorded, changes nothing and makes no event.
+ * Every report counts once. A repeated report, or a report of an outcome that the session has
+ * already recorded, changes nothing and makes no event.
  */
 import type { Verdict } from '../../../mail/replies/reply.ts'
 import type { RowOf } from '../../../store/database.ts'
@@ -13,19 +13,19 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { setSubscribed } from '../../contacts/write/set-subscribed.ts'
+import { logOutcome } from './log-outcome.ts'
+import { findReport, insertReport, type ReportedReply, type ReportResult } from './report-row.ts'
 import {
   bounceByReport,
   complainByReport,
   deliverByReport,
   recordDelayEvent,
-} from './final-state.ts'
-import { logOutcome } from './log-outcome.ts'
-import { findReport, insertReport, type ReportedReply, type ReportResult } from './report-row.ts'
+} from './reported-state.ts'
 import { suppressReportedBounce } from './suppress-bounced.ts'
 import { suppress } from './suppression.ts'
 
 export type EmailReport =
-  /** The action field says failed, whatever the class of the status code. */
+  /** The action field says failed; the status code may be of any class. */
   | ({ type: 'bounce'; verdict: Verdict } & ReportFacts)
   | ({ type: 'delay' } & ReportFacts)
   /** Relayed mail has arrived. */

@@ -1,7 +1,7 @@
 /**
- * Strikes: refusals that do not suppress an address by themselves, such as a full or disabled mailbox
- * or an unexplained 5xx. Three strikes over at least 14 days, without a delivery after the first,
- * suppress the address. One email is one strike, however often it is reported.
+ * Strikes: refusals that do not suppress an address by themselves, such as a full or disabled
+ * mailbox or an unexplained 5xx. Three strikes over at least 14 days, without a delivery after the
+ * first, suppress the address. One email is one strike, even if it is reported several times.
  */
 import { DAY_MS } from '../../../clock.ts'
 import { and, eq, gte, sql } from '../../../store/drizzle.ts'
@@ -24,7 +24,7 @@ type NewStrike = {
 const STRIKES = 3
 const SPAN_MS = 14 * DAY_MS
 /** Strikes are deleted at this age. */
-const KEPT_MS = 180 * DAY_MS
+const RETENTION_MS = 180 * DAY_MS
 const CHUNK = 500
 
 const insertStrike = statement((db) =>
@@ -86,8 +86,8 @@ const deleteOld = statement((db) =>
 export async function recordStrike(tx: Tx, strike: NewStrike): Promise<string | undefined> {
   if ((await tx.execute(insertStrike, strike)) === 0) return undefined
   const { projectId, contactId, address } = strike
-  const alive = await tx.find(findLastDelivery, { contactId })
-  const sum = await tx.find(summariseStrikes, { projectId, address, after: alive?.at ?? 0 })
+  const delivery = await tx.find(findLastDelivery, { contactId })
+  const sum = await tx.find(summariseStrikes, { projectId, address, after: delivery?.at ?? 0 })
   if (sum === undefined || sum.count < STRIKES || sum.last - sum.first < SPAN_MS) {
     return undefined
   }
@@ -124,7 +124,7 @@ export async function deleteExpiredStrikes({
   store,
   now,
 }: Pick<Base, 'store' | 'now'>): Promise<number> {
-  const before = now() - KEPT_MS
+  const before = now() - RETENTION_MS
   for (let total = 0; ; ) {
     const deleted = await store.write((tx) => tx.execute(deleteOld, { before }))
     total += deleted

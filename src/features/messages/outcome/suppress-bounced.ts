@@ -1,9 +1,9 @@
 /**
  * Applies a bounce to its address: a suppression, a strike, or nothing.
  *
- * A verdict of this server (from a session or from DNS) may be a mistake of this server, which would
- * hit many addresses at once: its suppression may be held (`held-suppression.ts`). A bounce that
- * another server reports is never held.
+ * A verdict of this server (from a session or from DNS) may be a mistake of this server, which
+ * would hit many addresses at once: its suppression may be held (`held-suppression.ts`). A bounce
+ * that another server reports is never held.
  */
 import { DAY_MS } from '../../../clock.ts'
 import type { Verdict } from '../../../mail/replies/reply.ts'
@@ -29,9 +29,9 @@ type Deps = { fuse: Fuse }
 const RECHECK_AFTER_MS = DAY_MS
 
 /**
- * Applies a bounce that another server reports. The class `hard` suppresses the address at once; a full or
- * disabled mailbox and an unexplained 5xx are strikes; a refusal that is not the fault of the address
- * (our host on a blocklist, the content, a policy) changes nothing.
+ * Applies a bounce that another server reports. The class `hard` suppresses the address at once; a
+ * full or disabled mailbox and an unexplained 5xx are strikes; a refusal that is not the fault of
+ * the address (this server on a blocklist, the content, a policy) changes nothing.
  */
 export async function suppressReportedBounce(tx: Tx, refusal: Refusal): Promise<void> {
   const suppression = await findSuppression(tx, refusal)

@@ -1,4 +1,7 @@
-/** The suppression list: addresses that a project does not send to, even if the contact is subscribed. */
+/**
+ * The suppression list: addresses that a project does not send to, even if the contact is
+ * subscribed.
+ */
 import { and, eq, sql } from '../../../store/drizzle.ts'
 import { newId } from '../../../store/ids.ts'
 import { heldSuppressions, suppressions } from '../../../store/schema/suppressions.ts'
@@ -62,8 +65,9 @@ const findSuppression = statement<{ id: string }>(
 
 /**
  * Puts an address on the list and drops its held suppression. Returns false if the address was on
- * the list: it keeps its first reason. If a bounce put it there and a person suppresses it now, the
- * row keeps that second reason, so that undoing the bounce does not undo the person's decision.
+ * the list: its first reason stays. If a bounce put it there and a person suppresses it now, the
+ * row stores that second reason as well, so that undoing the bounce does not undo the person's
+ * decision.
  */
 export async function suppress(tx: Tx, suppression: NewSuppression): Promise<boolean> {
   const { at, ...row } = suppression

@@ -22,7 +22,7 @@ import type { Base } from '../../base.ts'
 import { type Ending, endEmails, giveUpError } from '../outcome/final-state.ts'
 import { ANY_CLASS } from './any-class.ts'
 
-const WRONG_CLOCK_MS = 600_000
+const MIN_OVERDUE_MS = 600_000
 const CHUNK = 500
 
 type Deps = Pick<Base, 'store' | 'outbound' | 'counters' | 'now' | 'log'>
@@ -67,7 +67,7 @@ export function createGiveUp(deps: Deps): GiveUp {
   return async (runningForMs) => {
     readings.push({ runningForMs, clock: deps.now() })
     const first = readings.findLastIndex(
-      (reading) => reading.runningForMs <= runningForMs - WRONG_CLOCK_MS,
+      (reading) => reading.runningForMs <= runningForMs - MIN_OVERDUE_MS,
     )
     if (first === -1) return 0
     readings = readings.slice(first)
@@ -106,10 +106,10 @@ async function giveUpDomain(
   }
 }
 
-function toEnding({ error: answer, ...email }: RowOf<typeof listOverdue>, reason: string): Ending {
+function toEnding({ error: cause, ...email }: RowOf<typeof listOverdue>, reason: string): Ending {
   const error =
-    email.attemptCount === 0 || answer === null
+    email.attemptCount === 0 || cause === null
       ? `given up, its destination could not be tried in time: ${reason}`
-      : giveUpError(answer)
+      : giveUpError(cause)
   return { email, end: { state: 'failed', error, reason: 'given_up' } }
 }

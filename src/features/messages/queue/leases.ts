@@ -61,7 +61,7 @@ export async function recoverLeases(
  * After the clock was set back, emails seem due far in the future. An email that would wait longer
  * than twice the longest delay becomes due at once.
  */
-export async function mendClock({ store, config, now }: Deps): Promise<void> {
+export async function correctDueTimes({ store, config, now }: Deps): Promise<void> {
   const latest = now() + 2 * Math.max(...config.delivery.retrySchedule, MAX_HINT_MS)
   const condition = and(isNotNull(emails.dueAt), gt(emails.dueAt, latest))
   const far = await store.scan

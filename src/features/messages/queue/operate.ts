@@ -5,6 +5,7 @@ import { eq } from '../../../store/drizzle.ts'
 import { type Email, emails } from '../../../store/schema/messages.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
+import { emailNotFound } from '../explain/email-history.ts'
 import { endEmails } from '../outcome/final-state.ts'
 import { giveUpAfterMs } from './give-up-after.ts'
 import type { QueueNotifier } from './notifier.ts'
@@ -77,12 +78,6 @@ export async function cancelEmails(
 
 async function getEmail(tx: Tx, id: string): Promise<Email> {
   const email = await tx.select().from(emails).where(eq(emails.id, id)).get()
-  if (email === undefined) throw notFound(id)
+  if (email === undefined) throw emailNotFound(id)
   return email
-}
-
-function notFound(id: string): AppError {
-  return new AppError('RESOURCE_NOT_FOUND', `There is no email ${id}.`, {
-    details: { resource: 'email', id },
-  })
 }

@@ -1,11 +1,11 @@
 /**
  * The mail queue: claims due emails under a lease and hands them to delivery.
  *
- * The rows are the queue; `lanes` remembers which lanes have due mail. Before each claim, outbound
- * says how many emails the site can take now, so no emails are claimed for a full or unreachable
- * site. The claim writes the time of the next attempt before the connection is opened: a crash
- * loop cannot hammer a receiver. Emails that a crash leaves in SENDING are found at the next start.
- * The leases of emails in flight are renewed.
+ * The rows are the queue; `lanes` has the lanes with due mail. Before each claim, outbound returns
+ * how many emails the site can take now, so no emails are claimed for a full or unreachable site.
+ * The claim writes the time of the next attempt before the connection is opened: a server that
+ * crashes repeatedly does not overload a receiver. The next start finds the emails that a crash
+ * leaves in SENDING. The queue renews the leases of emails in flight.
  */
 
 import { setImmediate } from 'node:timers/promises'
@@ -19,7 +19,7 @@ import { type ClaimedEmail, claimLane, findNextDue } from './claim.ts'
 import { createGiveUp, type GiveUp } from './give-up.ts'
 import { releaseStray } from './holds.ts'
 import { createLanes, type Lanes } from './lanes.ts'
-import { mendClock, recoverLeases, renewLeases } from './leases.ts'
+import { correctDueTimes, recoverLeases, renewLeases } from './leases.ts'
 import type { QueueLane, QueueNotice, QueueNotifier } from './notifier.ts'
 import { type PlannedClaim, planClaims } from './plan-claims.ts'
 import { deferWaiting } from './put-back.ts'
@@ -32,7 +32,7 @@ const SWEEP_EVERY_MS = MINUTE_MS
 /** Due lanes of a class that are visited in one turn of the event loop. */
 const MAX_VISITS = 400
 /** After this many visits without a claim the queue pauses. */
-const MAX_VAIN_VISITS = 5
+const MAX_EMPTY_VISITS = 5
 /** Lanes of paused sites, and emails in them, that one transaction defers. */
 const PAUSED_LANES = 100
 const PAUSED_BATCH = 500
@@ -59,7 +59,7 @@ type QueueState = {
   giveUp: GiveUp
   /** On the monotonic clock. */
   startedAt: number
-  vainVisits: number
+  emptyVisits: number
   isStopping: boolean
   wake: () => void
 }
@@ -75,7 +75,7 @@ export function startQueue(core: QueueDeps, delivery: Deliverer): Queue {
     reload: createReload(core.store, lanes),
     giveUp: createGiveUp(core),
     startedAt: performance.now(),
-    vainVisits: 0,
+    emptyVisits: 0,
     isStopping: false,
     wake: pause.notify,
   }
@@ -171,7 +171,9 @@ async function guard<T>({ log }: Pick<Base, 'log'>, act: () => Promise<T>): Prom
   }
 }
 
-/** Claims the emails that may go now and hands them over. Returns the wait before the next round. */
+/**
+ * Claims the emails that may go now and hands them over. Returns the wait before the next round.
+ */
 async function claimAndDeliver(state: QueueState): Promise<number> {
   const { core, delivery, lanes } = state
   const due = lanes.listDue(core.now(), MAX_VISITS)
@@ -180,7 +182,7 @@ async function claimAndDeliver(state: QueueState): Promise<number> {
   const open = paused.length > 0 ? lanes.listDue(core.now(), MAX_VISITS) : due
   const claims = planClaims(core, open)
   if (claims.length === 0) return paused.length > 0 ? 0 : continueOrPause(state, open.length)
-  state.vainVisits = 0
+  state.emptyVisits = 0
   const claimed = await core.store.write((tx) => claimAll(state, tx, claims))
   lanes.markServed(claims.map(({ lane }) => lane))
   await delivery.deliver(claimed)
@@ -223,9 +225,9 @@ async function deferPaused(
 
 /** When no visited lane could be claimed from, visits the next ones, a few times in a row. */
 async function continueOrPause(state: QueueState, visited: number): Promise<number> {
-  state.vainVisits += 1
-  if (visited < MAX_VISITS || state.vainVisits === MAX_VAIN_VISITS) {
-    state.vainVisits = 0
+  state.emptyVisits += 1
+  if (visited < MAX_VISITS || state.emptyVisits === MAX_EMPTY_VISITS) {
+    state.emptyVisits = 0
     return idleMs(state, visited > 0)
   }
   await setImmediate()
@@ -275,7 +277,7 @@ async function claimOne(
 /** At the start every lease belongs to a process that ended: one server runs at a time. */
 async function openQueue(state: QueueState): Promise<void> {
   const { core } = state
-  await mendClock(core)
+  await correctDueTimes(core)
   const recovered = await recoverLeases(core, { until: Number.MAX_SAFE_INTEGER, except: [] })
   logRecovered(core, recovered)
   await releaseStray(core)
@@ -286,7 +288,7 @@ async function sweepQueue(state: QueueState): Promise<void> {
   const { core, delivery } = state
   const except = delivery.inFlight()
   logRecovered(core, await recoverLeases(core, { until: core.now(), except }))
-  await mendClock(core)
+  await correctDueTimes(core)
   await releaseStray(core)
   await state.giveUp(performance.now() - state.startedAt)
   await state.reload()

@@ -1,6 +1,7 @@
 /**
  * Accepts a message from outside: inserts the row that waits to be parsed and resolves once the row
- * is on disk. The stored octets are the message as it was sent, preceded by our Received field.
+ * is on disk. The stored octets are the message as it was sent, preceded by this server's Received
+ * field.
  */
 import { formatReceived } from '../../../mail/incoming/received-field.ts'
 import { newId } from '../../../store/ids.ts'
@@ -62,19 +63,19 @@ export async function acceptInboundMessage(
 ): Promise<string> {
   const { parts, ...row } = toRow(deps, message)
   await requireSpace(deps, deps.store.read, row)
-  const kept = await writeRaw(deps, { id: row.id, parts })
+  const stored = await writeRaw(deps, { id: row.id, parts })
   try {
-    await deps.store.write((tx) => insertRow(deps, tx, { ...row, ...kept }))
+    await deps.store.write((tx) => insertRow(deps, tx, { ...row, ...stored }))
   } catch (error) {
-    if (kept.rawChunks > 0) await discardChunks(deps.store, row.id)
+    if (stored.rawChunks > 0) await discardChunks(deps.store, row.id)
     throw error
   }
   return row.id
 }
 
 /**
- * Like `acceptInboundMessage`, in the caller's transaction. The message is not cut into chunks, so it
- * must be small.
+ * Like `acceptInboundMessage`, in the caller's transaction. The message is not cut into chunks, so
+ * it must be small.
  * @throws MailboxFull
  */
 export async function insertInboundMessage(

@@ -1,17 +1,18 @@
 /**
- * Decides which recipients this server accepts. This decision keeps it from being an open relay. The
- * first row that applies counts:
+ * Decides which recipients this server accepts. This decision keeps it from being an open relay.
+ * The first row that applies counts:
  *
- * | address                                                  | accepted as                  |
- * |----------------------------------------------------------|------------------------------|
- * | `b.<token>@`, `u.<token>@` one of our return-path hosts  | return path, unsubscription  |
- * | any at a domain that is verified and has us as its MX    | a mailbox of its project     |
- * | `postmaster@`, `abuse@` one of our hosts, `postmaster`   | the operator of this server  |
+ * | address                                                    | accepted as                 |
+ * |------------------------------------------------------------|-----------------------------|
+ * | `b.<token>@`, `u.<token>@` a return-path host              | return path, unsubscription |
+ * | any at a verified domain whose MX is this server           | a mailbox of its project    |
+ * | `postmaster@`, `abuse@` a host of the server, `postmaster` | the operator of this server |
  *
- * Our hosts are `delivery.hostname`, `delivery.return_path_domain` and `bounce.D` of every verified
- * domain D. The latter two have return paths. `bounce.D` keeps them after D has lost its verification,
- * for mail that was sent before. A token must carry our signature; its age is not checked here, because
- * late reports are accepted and ignored. A trusted domain needs no MX.
+ * The hosts of the server are `delivery.hostname`, `delivery.return_path_domain` and `bounce.D` of
+ * every verified domain D. The latter two are the return-path hosts. `bounce.D` remains one after D
+ * has lost its verification, for mail that was sent before. This server must have signed the token;
+ * its age is not checked here, because late reports are accepted and ignored. A trusted domain
+ * needs no MX.
  */
 import { parseAddress } from '../../../mail/address/address.ts'
 import { readReturnPathLocalPart, readUnsubscribeLocalPart } from '../../../mail/signed-tokens.ts'
@@ -19,8 +20,8 @@ import type { InboundRecipient } from '../../../store/schema/inbound.ts'
 import type { Base } from '../../base.ts'
 
 /**
- * `relay`: a domain of another server, or not an address. `unknown`: one of our hosts, which has no
- * such mailbox. `forged`: a return path without our signature.
+ * `relay`: a domain of another server, or not an address. `unknown`: a host of the server, which
+ * has no such mailbox. `forged`: a return path that this server did not sign.
  */
 export type RecipientRefusal = { refuse: 'relay' | 'unknown' | 'forged' }
 
@@ -42,12 +43,12 @@ export async function admitRecipient(
   if (signed !== undefined && (await hasReturnPaths(deps, mailbox.domain))) return signed
   const owner = await deps.directory.findMailboxDomain(mailbox.domain)
   if (owner !== undefined) return admitMailbox(mailbox, owner.projectId)
-  if (!(await isOurHost(deps, mailbox.domain))) return { refuse: 'relay' }
+  if (!(await isServerHost(deps, mailbox.domain))) return { refuse: 'relay' }
   if (OPERATORS.has(mailbox.localPart)) return { for: 'server', address: mailbox.address }
   return { refuse: /^[bu]\./.test(mailbox.localPart) ? 'forged' : 'unknown' }
 }
 
-/** Returns undefined unless the local part is a token that we signed. */
+/** Returns undefined unless the local part is a token that this server signed. */
 function readLocalPart(
   { keyring }: Pick<Deps, 'keyring'>,
   { address, localPart }: Mailbox,
@@ -58,7 +59,7 @@ function readLocalPart(
   return left === undefined ? undefined : { for: 'unsubscribe', address, emailId: left }
 }
 
-/** `user%elsewhere@ours` and `elsewhere!user@ours` ask us to relay. */
+/** `user%elsewhere@here` and `elsewhere!user@here` ask this server to relay. */
 function admitMailbox({ address, localPart }: Mailbox, projectId: string) {
   if (/[%!]/.test(localPart)) return { refuse: 'relay' } as const
   return { for: 'mailbox', address, projectId } as const
@@ -70,7 +71,7 @@ async function hasReturnPaths({ config, directory }: Deps, host: string): Promis
   return host.startsWith(BOUNCE) && (await directory.hasDomain(host.slice(BOUNCE.length)))
 }
 
-async function isOurHost({ config, directory }: Deps, host: string): Promise<boolean> {
+async function isServerHost({ config, directory }: Deps, host: string): Promise<boolean> {
   const { hostname, returnPathDomain } = config.delivery
   if (host === hostname || host === returnPathDomain) return true
   return host.startsWith(BOUNCE) && (await directory.isVerifiedDomain(host.slice(BOUNCE.length)))

@@ -1,5 +1,5 @@
 /**
- * Limits the stored bytes of received mail, so that strangers cannot fill the disk. Triggers maintain
+ * Limits the stored bytes of received mail, so that senders cannot fill the disk. Triggers maintain
  * the sums in `inbound_usage`, so a check reads one row.
  *
  * | mail                     | limit                                                                  |
@@ -64,7 +64,7 @@ export async function requireSpace(
   }
 }
 
-/** Whether an unrecognised report keeps its octets. The usage already includes them. */
+/** Whether the octets of an unrecognised report may stay. The usage already includes them. */
 export async function mayStoreReport(
   tx: Tx,
   { sizeBytes }: { sizeBytes: number },

@@ -1,6 +1,6 @@
 /**
  * Limits messages to the server itself (`postmaster`, `abuse`) to 20 an hour from one network. The
- * counts of 10,000 networks are kept in memory; the network that was seen longest ago gives way.
+ * counts of 10,000 networks are in memory; the least recently used one is dropped.
  */
 import { LRUCache } from 'lru-cache'
 import { HOUR_MS, type Now } from '../../../clock.ts'
@@ -29,14 +29,14 @@ export function createServerMailLimit(now: Now): ServerMailLimit {
     allows: (address) => recent(clientNetworkOf(address)).length < MAX_PER_HOUR,
     count(address) {
       const network = clientNetworkOf(address)
-      const visits = recent(network)
-      if (visits.length >= MAX_PER_HOUR) return undefined
-      const visit = now()
-      networks.set(network, [...visits, visit])
+      const counted = recent(network)
+      if (counted.length >= MAX_PER_HOUR) return undefined
+      const at = now()
+      networks.set(network, [...counted, at])
       return () => {
-        const kept = recent(network)
-        const index = kept.lastIndexOf(visit)
-        networks.set(network, kept.toSpliced(index, index === -1 ? 0 : 1))
+        const left = recent(network)
+        const index = left.lastIndexOf(at)
+        networks.set(network, left.toSpliced(index, index === -1 ? 0 : 1))
       }
     },
   }

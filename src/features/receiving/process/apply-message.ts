@@ -1,7 +1,7 @@
 /**
  * Applies a parsed message: the effect for each recipient, by the purpose of its address
  * (`accept/admit-recipient.ts`), and the end of the row, in one transaction. A message therefore
- * counts once, however often it is parsed.
+ * counts once, even if it is parsed several times.
  */
 import { MAX_SHOWN_ADDRESS_LENGTH } from '../../../mail/limits.ts'
 import type { InboundKind } from '../../../store/schema/words.ts'
@@ -54,7 +54,10 @@ function logEffects({ log }: Deps, row: ReceivedMessage['row'], effects: readonl
   log.warn({ ...facts, capped, reason }, 'received mail was capped')
 }
 
-/** The remark of the operator's list. A report about our own mail had its effect and needs none. */
+/**
+ * The remark of the operator's list. A report about mail of this server had its effect and needs
+ * none.
+ */
 function remarkOf(effects: readonly Effect[]): string | null {
   const reasons = effects.flatMap((effect) =>
     hasEffect(effect) && effect.did !== 'received' ? [] : effect.why,
@@ -86,7 +89,10 @@ async function applyUnsubscriptions(
   return effects
 }
 
-/** Mail to mailboxes and to the server. A report about our own mail is applied and not delivered. */
+/**
+ * Mail to mailboxes and to the server. A report about mail of this server is applied, not
+ * delivered.
+ */
 async function applyToMailboxes(deps: Deps, tx: Tx, message: ReceivedMessage): Promise<Effect[]> {
   if (!isForMailboxOrServer(message)) return []
   const stray = await applyStrayReport(deps, tx, message)

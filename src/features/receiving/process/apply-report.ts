@@ -2,9 +2,9 @@
  * Decides which received reports are applied, and to which email.
  *
  * A bounce applies to the email of its return path. Some systems send bounces to the From address
- * instead; a bounce to a mailbox or to the operator applies to the email whose signed token is in the
- * returned message. A complaint needs such a token. A report is ignored when its return path or token
- * is more than 30 days old, or when the token is of another email than the return path.
+ * instead; a bounce to a mailbox or to the operator applies to the email whose signed token is in
+ * the returned message. A complaint needs such a token. A report is ignored when its return path or
+ * token is more than 30 days old, or when the token is of another email than the return path.
  *
  * A bounce for an address that is not the email's recipient comes from a forward or an alias. The
  * recipient may be fine and the address behind it wrong, so a hard bounce counts as a strike there.
@@ -47,7 +47,10 @@ export async function applyReturnedReport(
   return applyBounce(deps, tx, { parsed, emailId, mayBeForwarded: true })
 }
 
-/** Applies a report to a mailbox or to the operator; undefined when it is not about our mail. */
+/**
+ * Applies a report to a mailbox or to the operator; undefined unless it is about mail of this
+ * server.
+ */
 export async function applyStrayReport(
   deps: ApplyDeps,
   tx: Tx,
@@ -73,7 +76,8 @@ async function applyComplaint(
   const emailIds = readOwnTokens(deps, tokens)
   const emailId = emailIds.find((id) => !isExpired(id, row.receivedAt))
   if (emailId === undefined) {
-    const why = emailIds.length > 0 ? 'the token has expired' : 'a complaint without our token'
+    const why =
+      emailIds.length > 0 ? 'the token has expired' : 'a complaint without a token of this server'
     return ignore(why, emailIds[0])
   }
   if (!isComplaint(feedbackType)) return ignore(`feedback: ${feedbackType}`, emailId)
@@ -116,7 +120,9 @@ type Relation = 'recipient' | 'behind' | 'other'
 /** Closest first. */
 const RELATIONS: Relation[] = ['recipient', 'behind', 'other']
 
-/** Returns the reported address closest to the email's recipient, with the worst action of those. */
+/**
+ * Returns the reported address closest to the email's recipient, with the worst action of those.
+ */
 function chooseRecipient({ recipients, aliases }: Report, address: string) {
   const all = recipients.map((reported) => {
     return { reported, relation: relationOf(reported, { aliases, address }) }
@@ -130,8 +136,8 @@ function chooseRecipient({ recipients, aliases }: Report, address: string) {
 }
 
 /**
- * A report without an address is about the email's recipient. An address that was rewritten on the way
- * is still the recipient's when only its domain differs.
+ * A report without an address is about the email's recipient. An address that was rewritten on the
+ * way is still the recipient's when only its domain differs.
  */
 function relationOf(
   { recipient, originalRecipient }: ReportedRecipient,
@@ -186,7 +192,9 @@ const EFFECT_OF_REPORT = {
 } as const
 
 async function record(deps: ApplyDeps, tx: Tx, report: EmailReport): Promise<Effect> {
-  const [isNews] = await recordReports(deps, tx, [report])
+  const [isRecorded] = await recordReports(deps, tx, [report])
   const { emailId } = report
-  return isNews === true ? { did: EFFECT_OF_REPORT[report.type], emailId } : ignoreKnown(emailId)
+  return isRecorded === true
+    ? { did: EFFECT_OF_REPORT[report.type], emailId }
+    : ignoreKnown(emailId)
 }

@@ -1,12 +1,12 @@
 /**
- * Applies mail to an unsubscribe address. Only the List-Unsubscribe field of one email has that address
- * (RFC 2369), so any message from a person to it unsubscribes, whatever its text and however old
- * the email is.
+ * Applies mail to an unsubscribe address. Only the List-Unsubscribe field of one email has that
+ * address (RFC 2369), so any message from a person to it unsubscribes, regardless of its text and
+ * of the age of the email.
  *
- * Bounces and automatic replies do not unsubscribe. Mail programs that unsubscribe for their user mark
- * their message as automatic, too: Apple Mail sends `auto-replied` and a part that reads as a complaint
- * of type `opt-out`. An automatic message therefore counts when it answers no message and its subject
- * says "unsubscribe".
+ * Bounces and automatic replies do not unsubscribe. Mail programs that unsubscribe for their user
+ * mark their message as automatic, too: Apple Mail sends `auto-replied` and a part that reads as a
+ * complaint of type `opt-out`. An automatic message therefore counts when it answers no message and
+ * its subject says "unsubscribe".
  */
 import { eq } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'

@@ -1,11 +1,11 @@
 /**
- * Delivers mail to a project's mailboxes: as an email of the project with the status RECEIVED, whose
- * contact is the sender. A new sender becomes a contact that is not subscribed; a known one keeps its
- * state. The server sends no answer.
+ * Delivers mail to a project's mailboxes: as an email of the project with the status RECEIVED,
+ * whose contact is the sender. A new sender becomes a contact that is not subscribed; a known one
+ * keeps its state. The server sends no automatic reply message.
  *
- * Loops end here: the project's own mail that comes back raises no event, and one sender raises at most
- * 30 an hour per mailbox (`sender-limit.ts`). Mail beyond the limit is stored, and its event is marked
- * `isCapped`: people see it, and nothing automatic may act on it.
+ * Loops end here: the project's own mail that comes back raises no event, and one sender raises at
+ * most 30 an hour per mailbox (`sender-limit.ts`). Mail beyond the limit is stored, and its event
+ * is marked `isCapped`: people see it, and nothing automatic may act on it.
  */
 import { formatInstant } from '../../../clock.ts'
 import { type ParsedAddress, parseAddress } from '../../../mail/address/address.ts'
@@ -101,7 +101,7 @@ export async function deliverToMailboxes(
 ): Promise<Effect> {
   const { header } = parsed
   if (await isOwn(deps, tx, { token: header.ownToken, projectId: to.projectId })) {
-    return ignore('our own mail came back')
+    return ignore('mail of this project came back')
   }
   const sender = chooseSender(mail, row.reversePath)
   if (sender === undefined) return ignore('it has no sender')

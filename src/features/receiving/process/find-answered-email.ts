@@ -1,7 +1,7 @@
 /**
- * Finds the email that a message answers, by In-Reply-To and References. Our own Message-IDs begin with
- * the email's id. Message-IDs that a client chose have an index. A provider may have replaced the
- * Message-ID with its own id, which is in `provider_id`.
+ * Finds the email that a message answers, by In-Reply-To and References. Message-IDs of this server
+ * begin with the email's id. Message-IDs that a client chose have an index. A provider may have
+ * replaced the Message-ID with its own id, which is in `provider_id`.
  */
 import { unindexed } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'

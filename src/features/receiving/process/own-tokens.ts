@@ -1,4 +1,4 @@
-/** Reads the signed tokens of our own mail in returned messages, and tells expired ones. */
+/** Reads the signed tokens of this server's mail in returned messages, and detects expired ones. */
 import { DAY_MS } from '../../../clock.ts'
 import { readReturnPathLocalPart, readUnsubscribeLocalPart } from '../../../mail/signed-tokens.ts'
 import { idTime } from '../../../store/ids.ts'
@@ -8,8 +8,8 @@ import type { Base } from '../../base.ts'
 const VALID_MS = 30 * DAY_MS
 
 /**
- * Returns the ids of the emails whose tokens have our signature, each once. A token is `b.…` (return
- * path), `u.…` (unsubscribe address) or the value of X-Pillarbox-Id.
+ * Returns the ids of the emails whose tokens this server has signed, each once. A token is `b.…`
+ * (return path), `u.…` (unsubscribe address) or the value of X-Pillarbox-Id.
  */
 export function readOwnTokens(
   { keyring }: Pick<Base, 'keyring'>,

@@ -1,6 +1,6 @@
 /**
- * A parsed message, as a reader thread of `inbound/` returns it. Messages are parsed in threads, because
- * strangers write every octet of them; features apply the result.
+ * A parsed message, as a reader thread of `inbound/` returns it. Messages are parsed in threads,
+ * because a sender may have built one to crash or to block the parser; features apply the result.
  */
 import type { IncomingHeader } from '../../../mail/incoming/header.ts'
 import type { IncomingMail } from '../../../mail/incoming/read-message.ts'

@@ -1,6 +1,6 @@
 /**
- * Lists pending rows and ends them. `accept/accept-message.ts` inserts them; `suspects.ts` has those
- * that are parsed alone.
+ * Lists pending rows and ends them. `accept/accept-message.ts` inserts them; `suspects.ts` has
+ * those that are parsed alone.
  */
 import type { RowOf } from '../../../store/database.ts'
 import { contains } from '../../../store/dialect.ts'
@@ -32,7 +32,9 @@ export const columns = {
   rawChunks: inboundMessages.rawChunks,
 }
 
-/** Rows of one kind; `isMail` is 1 for mail to mailboxes. The expressions repeat those of the index. */
+/**
+ * Rows of one kind; `isMail` is 1 for mail to mailboxes. The expressions repeat those of the index.
+ */
 export const selectPending = statement((db) =>
   db
     .select(columns)
@@ -72,14 +74,14 @@ const end = {
   processedAt: parameter('at'),
 } as const
 
-const endKeeping = statement((db) =>
+const endWithRaw = statement((db) =>
   db
     .update(inboundMessages)
     .set(end)
     .where(eq(inboundMessages.id, parameter('id'))),
 )
 
-const endClearing = statement((db) =>
+const endWithoutRaw = statement((db) =>
   db
     .update(inboundMessages)
     .set({ ...end, raw: null })
@@ -138,10 +140,10 @@ type Ended = {
 }
 
 export async function endPending(tx: Tx, { keepsRaw, ...ended }: Ended): Promise<void> {
-  await tx.execute(keepsRaw ? endKeeping : endClearing, ended)
+  await tx.execute(keepsRaw ? endWithRaw : endWithoutRaw, ended)
 }
 
-/** Keeps the message for the operator; it is not parsed again. */
+/** Sets the message aside for the operator; it is not parsed again. */
 export async function failPending(
   { store, now }: Pick<Base, 'store' | 'now'>,
   { id, error }: { id: string; error: string },

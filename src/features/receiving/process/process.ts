@@ -1,9 +1,9 @@
 /**
- * Processes received messages: parses a window of the oldest pending ones and applies them in batches.
- * A row stays pending until its effects are on disk, so a crash loses none.
+ * Processes received messages: parses a window of the oldest pending ones and applies them in
+ * batches. A row stays pending until its effects are on disk, so a crash loses none.
  *
- * A message that may have ended its reader thread, or the whole process, is parsed alone, so that only
- * its own failures count as its attempts (`suspects.ts`).
+ * A message that may have ended its reader thread, or the whole process, is parsed alone, so that
+ * only its own failures count as its attempts (`suspects.ts`).
  *
  * Reports, mail to mailboxes and messages that are parsed alone do not wait for each other.
  */
@@ -112,7 +112,7 @@ export async function startProcessing(
     if (error !== undefined) {
       deps.log.error(
         { inbound: id, reason: error },
-        'inbound mail that cannot be parsed is kept for the operator',
+        'inbound mail that cannot be parsed is set aside for the operator',
       )
       await failPending(deps, { id, error })
       isPollDue = true

@@ -1,7 +1,8 @@
 /**
- * Limits the mail that one sender may have announced by events within an hour. An authenticated sender
- * counts by its address. All others count by the client's network, because anyone can write any
- * address into a message: forged mail in a customer's name must not use up the customer's limit.
+ * Limits the mail that one sender may have announced by events within an hour. An authenticated
+ * sender counts by its address. All others count by the client's network, because anyone can write
+ * any address into a message: forged mail in a customer's name must not use up the customer's
+ * limit.
  */
 import { HOUR_MS } from '../../../clock.ts'
 import { rowNumber } from '../../../store/dialect.ts'
@@ -13,7 +14,7 @@ import { clientNetworkOf } from '../client-network.ts'
 type SentMessage = {
   projectId: string
   mailbox: string
-  /** The sender's address; null unless SPF or DKIM speaks for it. */
+  /** The sender's address; null unless SPF or DKIM passes for it. */
   authenticated: string | null
   clientAddress: string
   at: number
@@ -56,6 +57,6 @@ export async function countFromSender(tx: Tx, message: SentMessage): Promise<str
     return undefined
   }
   const who = authenticated === null ? `unauthenticated senders of the network ${sender}` : sender
-  const most = own < MAX_PER_MAILBOX ? MAX_PER_PROJECT : MAX_PER_MAILBOX
-  return `capped: more than ${most} from ${who} within an hour`
+  const limit = own < MAX_PER_MAILBOX ? MAX_PER_PROJECT : MAX_PER_MAILBOX
+  return `capped: more than ${limit} from ${who} within an hour`
 }

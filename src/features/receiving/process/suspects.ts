@@ -1,21 +1,21 @@
 /**
- * Suspects: messages that are parsed alone, because one of them may have ended a reader thread or the
- * process.
+ * Suspects: messages that are parsed alone, because one of them may have ended a reader thread or
+ * the process.
  *
  * | event                                                  | effect on the message                    |
  * |--------------------------------------------------------|------------------------------------------|
  * | a thread ended while it had several messages           | each is a suspect; no attempt counts     |
  * | a thread ended while it had this message alone         | one attempt                              |
  * | parsing or applying it threw                           | a suspect; one attempt                   |
- * | the process died while it parsed messages together     | the oldest are suspects; no attempt      |
+ * | the process crashed while it parsed several messages   | the oldest are suspects; no attempt      |
  * |                                                        | counts                                   |
- * | the process died while it parsed the message alone     | an interruption: the message waits       |
+ * | the process crashed while it parsed the message alone  | an interruption: the message waits       |
  * |                                                        | behind all others, longer each time      |
  * | the process was stopped                                | none                                     |
  *
- * After `MAX_ATTEMPTS` attempts or `MAX_INTERRUPTIONS` interruptions the message has failed and is kept
- * for the operator. Processes die for many reasons, so one interruption proves little; the waits between
- * ten of them add up to minutes.
+ * After `MAX_ATTEMPTS` attempts or `MAX_INTERRUPTIONS` interruptions the message has failed and is
+ * set aside for the operator. Processes crash for many reasons, so one interruption proves little;
+ * the waits between ten of them add up to minutes.
  */
 import { contains } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
@@ -41,7 +41,9 @@ export const selectSuspect = statement((db) =>
     .limit(1),
 )
 
-/** Marks the oldest messages of a kind: those that a process may have had in work when it died. */
+/**
+ * Marks the oldest messages of a kind: those that a process may have had in work when it crashed.
+ */
 export const markFirstSuspects = statement(
   () => sql`update inbound_messages set is_suspect = 1 where id in (
     select id from inbound_messages where state = 'pending' and is_suspect = 0
@@ -49,7 +51,10 @@ export const markFirstSuspects = statement(
     order by id limit ${parameter('limit')})`,
 )
 
-/** Counts an interruption of the message that a process parsed alone when it died: the waits double. */
+/**
+ * Counts an interruption of the message that a process parsed alone when it crashed: the waits
+ * double.
+ */
 const countInterruptions = statement(
   () => sql`update inbound_messages set interruptions = interruptions + 1, begun_at = null,
       due_at = ${parameter('now')} + (${FIRST_WAIT_MS} << interruptions)
@@ -72,7 +77,10 @@ const markSuspect = statement(
     where id = ${parameter('id')} and state = 'pending'`,
 )
 
-/** Records that this process parses messages. `window`: the most it has in work of each kind. */
+/**
+ * Records that this process parses messages. `window`: the maximum of messages of each kind in
+ * work.
+ */
 export async function startParsing({ store, now }: Deps, window: number): Promise<void> {
   await store.write(async (tx) => {
     const [last] = await tx.select().from(inboundReading)

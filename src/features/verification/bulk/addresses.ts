@@ -1,4 +1,6 @@
-/** The addresses of a list page by page, in an payload that a resumed run can continue. */
+/**
+ * Yields the addresses of a list page by page; a resumed run continues after the last saved page.
+ */
 import { listOf, unindexed } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'

@@ -1,7 +1,8 @@
 /**
  * The job that verifies a list of addresses. It queries DNS once per domain, for a few domains at a
- * time, and lets other work run in between, however fast the answers come. It saves the result so far
- * with its position every few seconds, so that a resumed run continues there and counts nothing twice.
+ * time, and lets other work run in between, even if the answers come fast. It saves the result so
+ * far with its position every few seconds, so that a resumed run continues there and counts nothing
+ * twice.
  */
 import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
@@ -74,14 +75,14 @@ function createDomainAssessor({ verifier }: Deps, signal: AbortSignal): AssessOn
   return (domain) => {
     const before = cache.get(domain)
     if (before !== undefined) return before
-    const ask = async () => {
+    const assess = async () => {
       signal.throwIfAborted()
       const facts = await findDomainFacts(verifier.listDns, { domain, withWebsite: false })
-      const assessment = assessDomain({ domain, facts, known: await verifier.lists.load() })
+      const assessment = assessDomain({ domain, facts, traits: await verifier.lists.load() })
       await setImmediate()
       return assessment
     }
-    const assessment = limiter.take(() => verifier.listLimiter.take(ask))
+    const assessment = limiter.take(() => verifier.listLimiter.take(assess))
     cache.set(domain, assessment)
     return assessment
   }

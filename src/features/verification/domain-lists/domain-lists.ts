@@ -1,8 +1,8 @@
 /**
  * The lists of disposable, free and forwarding mail domains. A file `<data_dir>/lists/<name>.txt`
- * replaces a list that is shipped with the program. Lists are read at the first use; later uses check
- * the files every few seconds and read changed ones again. An invalid file is logged once, and the
- * previous list stays in use.
+ * replaces a list that is shipped with the program. Lists are read at the first use; later uses
+ * check the files every few seconds and read changed ones again. An invalid file is logged once,
+ * and the previous list stays in use.
  */
 import path from 'node:path'
 import type { Now } from '../../../clock.ts'
@@ -30,7 +30,7 @@ type State = {
   folder: string
   log: Log
   loaded: Map<ListName, LoadedList>
-  known: DomainTraits | undefined
+  traits: DomainTraits | undefined
   checking: Promise<DomainTraits> | undefined
   checkedAt: number
 }
@@ -42,14 +42,14 @@ export function createDomainLists({ dataDir, now, log }: DomainListsOptions): Do
     folder: path.join(dataDir, 'lists'),
     log,
     loaded: new Map(),
-    known: undefined,
+    traits: undefined,
     checking: undefined,
     checkedAt: Number.NEGATIVE_INFINITY,
   }
   return {
     async load() {
       const isFresh = Math.abs(now() - state.checkedAt) < CHECK_EVERY_MS
-      if (isFresh && state.known !== undefined) return state.known
+      if (isFresh && state.traits !== undefined) return state.traits
       state.checking ??= checkAll(state).finally(() => {
         state.checking = undefined
         state.checkedAt = now()
@@ -65,8 +65,8 @@ async function checkAll(state: State): Promise<DomainTraits> {
     const loaded = found[index]
     if (loaded !== undefined) state.loaded.set(name, loaded)
   }
-  state.known = toDomainTraits(state.loaded)
-  return state.known
+  state.traits = toDomainTraits(state.loaded)
+  return state.traits
 }
 
 /** Returns the new list; undefined where the loaded one is still right. */

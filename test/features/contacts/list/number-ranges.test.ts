@@ -71,10 +71,10 @@ test('ranges grow while they are fast, shrink when they are slow, and miss no co
 
 test('ranges start after a number and respect the maximum size', async (t) => {
   const { own, other, walk, sizes } = await openNumbers(t)
-  const behind = await walk(own, { after: 45_000, most: 4_000 }, () => 1)
+  const behind = await walk(own, { after: 45_000, maxSize: 4_000 }, () => 1)
   assert.equal(behind[0]?.above, 45_000)
   assert.deepEqual(await sizes(behind), [4_000, 4_000, 2_000])
-  const before = await walk(own, { after: 45_001, dir: 'desc', most: 20_000 }, () => 1)
+  const before = await walk(own, { after: 45_001, dir: 'desc', maxSize: 20_000 }, () => 1)
   assert.equal(before[0]?.upTo, 45_000)
   assert.deepEqual(await sizes(before), [10_000, 20_000, 0])
   assert.equal((await walk(other, { after: 59_999 }, () => 1)).length, 1)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   listAhead,
-  listLastWords,
+  listLastAttempts,
   listSuppressionsOf,
 } from '../../../../src/features/messages/explain/explain-emails.ts'
 import {
@@ -30,7 +30,11 @@ import {
   queueCounts,
   recipientCondition,
 } from '../../../../src/features/messages/queue/queue-list.ts'
-import { listKept, listOld, listSnapshots } from '../../../../src/features/messages/retention.ts'
+import {
+  listContentsInQueue,
+  listOld,
+  listSnapshots,
+} from '../../../../src/features/messages/retention.ts'
 import { listByAddress } from '../../../../src/features/suppressions/find.ts'
 import type { Statement } from '../../../../src/store/database.ts'
 import { compileSql } from '../../../../src/store/database.ts'
@@ -84,7 +88,7 @@ const queries: [string, SQL | Statement<unknown>][] = [
   ['listing the domains that mail waits for', waitingDomains()],
   ['counting what waits for domains', waitingCount(['dest.test'])],
   ['bringing mail forward', sql`select * from emails where id in ${laterIds('dest.test', 1)}`],
-  ['looking for contents in use', listKept],
+  ['looking for contents in use', listContentsInQueue],
   ['looking for old contents', listOld],
   ['looking for old snapshots', listSnapshots],
 ]
@@ -135,6 +139,6 @@ test('mail and suppressions of one recipient are found project by project in the
   for (const query of [listByAddress, listSuppressionsOf]) {
     used(/SEARCH suppressions USING .*\(project_id=\? AND email=\?\)/, await planOf(sender, query))
   }
-  used(/SEARCH attempts USING INDEX attempts_email/, await planOf(sender, listLastWords))
+  used(/SEARCH attempts USING INDEX attempts_email/, await planOf(sender, listLastAttempts))
   used(/SEARCH emails USING COVERING INDEX emails_ready/, await planOf(sender, waitingDomains()))
 })

@@ -138,7 +138,7 @@ test('never relays, however the address is written', async (t) => {
   }
 })
 
-test('every accepted address is at one of our domains or has our signature', async (t) => {
+test('every accepted address is at a domain of this server or has its signature', async (t) => {
   const { admit } = await open(t)
   const part = fc.constantFrom('a', 'b.', 'u.', '@', '%', '!', '"', ':', ',', '.', '<', ' ', 'é')
   const host = fc.constantFrom('shop.test', 'elsewhere.test', HOSTNAME, `bounce.${HOSTNAME}`)

@@ -217,7 +217,7 @@ test('our own mail that comes back to a mailbox is stored and raises no event', 
   const token = createReturnPathLocalPart(receiver.core.keyring.keys('return-path')[0], id).slice(2)
   const raw = buildMessage({ 'X-Pillarbox-Id': token })
   const row = await receiver.receive({ to: [receiver.mailbox()], raw, from: 'shop@example.test' })
-  assert.deepEqual(row.summary?.acts, [{ did: 'ignored', why: 'our own mail came back' }])
+  assert.deepEqual(row.summary?.acts, [{ did: 'ignored', why: 'mail of this project came back' }])
   assert.notEqual(row.raw, null)
   assert.deepEqual(await receiver.listEvents(), [])
   assert.equal((await receiver.counts()).emails, 1)
@@ -238,7 +238,7 @@ test('mail of another project of this server is ordinary mail', async (t) => {
   assert.equal(email.projectId, other.id)
   assert.deepEqual(row.summary?.acts, [
     { did: 'received', emailId: email.id },
-    { did: 'ignored', why: 'our own mail came back' },
+    { did: 'ignored', why: 'mail of this project came back' },
   ])
   assert.deepEqual(
     (await receiver.listEvents()).map(({ name, emailId }) => [name, emailId]),

@@ -23,11 +23,11 @@ export function describeFailure(last: LastAttempt, domain: string): string {
   const meaning = FAILURES[last.class ?? '']
   const lead =
     meaning?.(host) ?? `${host} ${last.replyCode === null ? 'could not accept it' : 'said'}`
-  return `${lead}: ${describeWord(last)}.`
+  return `${lead}: ${describeReply(last)}.`
 }
 
 /** The reply, or the error without one; one line without a full stop. */
-export function describeWord({
+export function describeReply({
   replyCode,
   enhancedCode,
   replyText,
