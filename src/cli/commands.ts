@@ -10,10 +10,10 @@ export const groups: Record<string, string> = {
   user: 'manage users',
   project: 'manage projects and their keys',
   domain: 'manage sender domains',
-  queue: 'inspect and steer mail on its way',
+  queue: 'inspect and control mail on its way',
   inbound: 'inspect mail to the server itself, unreadable mail and capped mail',
   suppressions: 'manage suppressed addresses',
-  sandbox: 'read mail that the sandbox kept',
+  sandbox: 'read mail that the sandbox stored',
   bounce: 'analyse bounces',
 }
 
@@ -154,7 +154,7 @@ export const commands: CommandSpec[] = [
   {
     name: 'queue list',
     summary:
-      'list mail and the reason why it waits; without --state: mail on its way; finished mail: among the newest million',
+      'list mail on its way and the reason why it waits; with --state also finished mail, among the newest million emails',
     options: [
       ['--to <address>', 'all mail to this recipient, finished mail too'],
       [
@@ -191,7 +191,10 @@ export const commands: CommandSpec[] = [
     name: 'queue sites',
     summary: 'list sites: reserved connections, rate, back-off and the reply that caused it',
     options: [
-      ['--lift <site>', 'end the back-off of a site, named by itself or by a recipient domain'],
+      [
+        '--lift <site>',
+        'end the back-off of a site; takes the site or one of its recipient domains',
+      ],
     ],
     load: async () => (await import('./queue/sites.ts')).sitesCommand,
   },
@@ -236,7 +239,7 @@ export const commands: CommandSpec[] = [
     name: 'inbound show',
     summary: 'print a message as received, or its metadata once it is deleted',
     args: ID_ARGUMENT,
-    options: [['--facts', 'print the metadata in any case']],
+    options: [['--facts', 'print the metadata even if the message is stored']],
     load: async () => (await import('./inbound.ts')).showInboundCommand,
   },
   {

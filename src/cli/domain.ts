@@ -1,3 +1,4 @@
+/** `domain …`: sender domains and their DNS records. */
 import { addDomain } from '../features/domains/add.ts'
 import { deleteDomain } from '../features/domains/delete.ts'
 import { type DomainLookup, getDomain } from '../features/domains/get.ts'

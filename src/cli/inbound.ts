@@ -1,4 +1,4 @@
-/** Received mail: for the server itself, unreadable, or capped. */
+/** `inbound …`: received mail for the server itself, unreadable mail, and capped mail. */
 import { formatInstant, formatOptionalInstant } from '../clock.ts'
 import { deleteInboundMessages } from '../features/receiving/admin/delete.ts'
 import { getInboundMessage, type InboundMessage } from '../features/receiving/admin/get.ts'

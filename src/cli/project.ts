@@ -1,3 +1,4 @@
+/** `project …`: projects and their keys. */
 import {
   createProject,
   describeKeys,

@@ -35,7 +35,7 @@ export async function serve(context: Context): Promise<Result> {
     await stop(app, log)
     return null
   } finally {
-    stopping.forget()
+    stopping.removeListeners()
   }
 }
 
@@ -63,13 +63,13 @@ function waitForSignal(signals: Signals) {
   const listeners = STOP_SIGNALS.map((signal) => ({
     signal,
     listener: () => {
-      forget()
+      removeListeners()
       resolve(signal)
     },
   }))
-  const forget = () => {
+  const removeListeners = () => {
     for (const { signal, listener } of listeners) signals.off(signal, listener)
   }
   for (const { signal, listener } of listeners) signals.on(signal, listener)
-  return { signal: promise, forget }
+  return { signal: promise, removeListeners }
 }

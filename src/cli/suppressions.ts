@@ -1,4 +1,4 @@
-/** Suppressed addresses, and held suppressions. */
+/** `suppressions …`: suppressed addresses, and held suppressions. */
 import { formatInstant } from '../clock.ts'
 import { getProject } from '../features/accounts/projects.ts'
 import type { OpenCore } from '../features/open-core.ts'

@@ -1,3 +1,4 @@
+/** `user …`: users and their passwords. */
 import {
   type CreatedUser,
   createUser,

@@ -1,3 +1,4 @@
+/** `version`: the versions of Pillarbox and of Node.js. */
 import { productVersion } from '../config/version.ts'
 import type { Result } from './engine/command.ts'
 

@@ -30,7 +30,7 @@ async function buildRegistry({ traffic, gauges, counters }: MetricsDeps) {
   const requestLabels = ['method', 'route', 'status'] as const
   new Counter({
     name: 'pillarbox_http_requests_total',
-    help: 'Requests answered',
+    help: 'Requests with a response',
     labelNames: requestLabels,
     registers,
     collect() {

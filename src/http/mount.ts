@@ -81,7 +81,7 @@ function unknownRoute(api: Hono<Bindings>): Route {
     handle: ({ path, incoming }) => {
       const allow = incoming.method === 'OPTIONS' ? [] : allowedMethods(api, path)
       if (allow.length > 0) {
-        const text = `${incoming.method} is not possible here.`
+        const text = `${incoming.method} is not possible at this path.`
         throw new AppError('METHOD_NOT_ALLOWED', text, { details: { allow } })
       }
       throw new AppError('RESOURCE_NOT_FOUND', 'There is nothing at this path for this method.', {

@@ -15,13 +15,13 @@ import { validate } from './validation.ts'
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export type Method = (typeof METHODS)[number]
 
-/** A request as the exchange hands it to a route. */
+/** A request as a route gets it from the exchange. */
 export type RawCall = {
   requestId: string
   /** Epoch milliseconds. */
   receivedAt: number
   path: string
-  /** The client's address, behind trusted proxies; null when the connection is gone. */
+  /** The address of the client, not of a trusted proxy; null when the connection is closed. */
   address: string | null
   incoming: IncomingMessage
   params: Readonly<Record<string, string>>
@@ -30,7 +30,7 @@ export type RawCall = {
   body: unknown
   /** The unread body, where the operation has `takesStream`. */
   stream: BodyStream | undefined
-  /** Reads the body of an operation that declares none. @throws AppError like `body.ts` */
+  /** Reads the body of an operation that declares none. @throws AppError like `readJson` of `body.ts` */
   readJson(maxBytes: number): Promise<unknown>
   idempotencyKey: string | undefined
   /** Null on routes that anyone may call. */

@@ -179,7 +179,7 @@ function checkCounts(given: Schema, value: unknown, context: Context): boolean {
   return def.type !== 'object' || checkObject(schema, value, context)
 }
 
-/** The innermost schema that validates the value itself. */
+/** The schema inside optional, default, pipe and their like. */
 function unwrapped(schema: Schema): z.core.$ZodTypes {
   const known = schema as z.core.$ZodTypes
   const { def } = known._zod

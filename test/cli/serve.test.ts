@@ -110,7 +110,7 @@ describe('pillarbox serve', () => {
     const taken = { ...env, PILLARBOX_HTTP__LISTEN: new URL(ready.http).host }
     const { status, out, err } = await runAt({ cwd: makeFolder(), env: taken }, 'serve')
     assert.deepEqual([status, out], [1, ''])
-    assert.match(err, /EADDRINUSE[\s\S]*Another program listens there/)
+    assert.match(err, /EADDRINUSE[\s\S]*Another program listens on this address/)
     assert.equal(await stop(), 0)
   })
 

@@ -55,8 +55,8 @@ async function readConfig({ terminal, configPath }: Context): Promise<Config> {
 }
 
 /**
- * Runs `act` on the database, beside a running server if there is one. Started by root, it runs as
- * the owner of the server's files.
+ * Runs `act` on the database, beside a running server if there is one. A command that root starts runs
+ * as the owner of the server's files.
  */
 export async function withCore<T>(
   context: Context,

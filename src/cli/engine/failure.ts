@@ -58,7 +58,8 @@ function explainAppError({ code, message, fields, suggestion }: AppError): Failu
 }
 
 const SYSTEM_ADVICE: Record<string, string> = {
-  EADDRINUSE: 'Another program listens there; stop it, or choose another address or port.',
+  EADDRINUSE:
+    'Another program listens on this address; stop it, or choose another address or port.',
   EACCES: 'Permission was refused; run the command as the owner of the files.',
 }
 

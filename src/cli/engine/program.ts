@@ -14,7 +14,7 @@ type CommandTable = {
 
 /**
  * Runs the command that `argv` names. Null after a help text.
- * @throws UsageError for a command line that makes no sense, and every error of the command
+ * @throws UsageError for a wrong command line, and every error of the command
  */
 export async function runProgram(
   { groups, commands }: CommandTable,
@@ -50,7 +50,7 @@ export async function runProgram(
     })
   }
   try {
-    // `--version` is a widespread habit; here the version is a command.
+    // Many people type `--version`; here the version is a command.
     const words = argv[0] === '--version' ? ['version', ...argv.slice(1)] : argv
     await program.parseAsync(words, { from: 'user' })
   } catch (error) {

@@ -26,8 +26,8 @@ function formatAttempt(attempt: Attempt, number: number): string {
 /** Formats a report that arrived after the session: a bounce or a complaint. */
 function formatReport(report: Attempt): string {
   const { at, result, class: kind, host, finalRecipient } = report
-  const what = result.slice(REPORT_PREFIX.length)
-  const head = `Report, ${formatTime(at)}: ${what}${kind === null ? '' : ` (${kind})`}`
+  const outcome = result.slice(REPORT_PREFIX.length)
+  const head = `Report, ${formatTime(at)}: ${outcome}${kind === null ? '' : ` (${kind})`}`
   const from = [host && `by ${host}`, finalRecipient && `of ${finalRecipient}`].filter(Boolean)
   const lines = [from.join(', '), ...describeReport(report)].filter((line) => line !== '')
   return [head, ...lines.map((line) => `  ${escapeControls(line)}`)].join('\n')
@@ -50,9 +50,9 @@ function formatStep({ step, at, durationMs, host, address, reply, error }: Step)
   const place = [host, address && `[${address}]`].filter((part) => part !== undefined).join(' ')
   const code = reply === undefined ? '' : [reply.code, reply.enhancedCode].filter(Boolean).join(' ')
   const [first = '', ...others] = reply?.text.split('\n') ?? []
-  const said = [place, code, first, error].filter((part) => part).join(' ')
+  const details = [place, code, first, error].filter((part) => part).join(' ')
   const time = `+${at} ms`.padStart(12)
   const lead = `${time}  ${step.padEnd(8)}  ${`${durationMs} ms`.padStart(9)}  `
   const indent = ' '.repeat(lead.length + code.length + 1)
-  return [lead + escapeControls(said), ...others.map((line) => indent + escapeControls(line))]
+  return [lead + escapeControls(details), ...others.map((line) => indent + escapeControls(line))]
 }

@@ -129,15 +129,15 @@ function describeRecipient(
 ): string[] {
   const address = escapeControls(recipient)
   const [newest] = listed
-  const isSaid = ({ projectId }: SuppressedAddress) =>
+  const isListed = ({ projectId }: SuppressedAddress) =>
     listed.some((email) => email.projectId === projectId && email.state === 'suppressed')
-  const untold = suppressed.filter((one) => !isSaid(one))
-  const lists = untold.map(({ projectId, reason, source, createdAt }) => {
+  const unlisted = suppressed.filter((one) => !isListed(one))
+  const lists = unlisted.map(({ projectId, reason, source, createdAt }) => {
     const command = ['suppressions', 'remove', '--project', projectId, recipient]
     const why = escapeControls(shorten(source, MAX_REASON))
     return [
       `${address} has been on the suppression list of project ${projectId} since ${formatTime(createdAt)}`,
-      `(${reason}: ${why}), so the project sends it nothing. To change that: ${formatCommand(command)}`,
+      `(${reason}: ${why}), so the project sends nothing to it. To change that: ${formatCommand(command)}`,
     ].join(' ')
   })
   const next =

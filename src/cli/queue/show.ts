@@ -13,7 +13,6 @@ import { formatFields, formatTime } from '../engine/text.ts'
 import { formatAttempts } from './attempts.ts'
 import { formatNext, toJson } from './list.ts'
 import { createLiveSource, describeSilence, formatCommand, type LiveSource } from './live.ts'
-import { faultFields } from './template-faults.ts'
 
 type Live = ReturnType<LiveSource['found']>
 
@@ -112,7 +111,7 @@ function formatSummary({ email, explanation, live, now }: ShownEmail): string {
     held: formatTime(email.heldAt),
     attempts: String(email.attemptCount),
     'next attempt': isSending ? `${next ?? 'some time after this one'}, if this one fails` : next,
-    'gives up': isOnTheClock(email) ? formatTime(email.giveUpAt) : null,
+    'gives up': isGiveUpTimeRunning(email) ? formatTime(email.giveUpAt) : null,
     delivered: formatTime(email.deliveredAt),
     relayed: email.deliveredAt === null ? formatTime(email.sentAt) : null,
     'relayed as': email.providerId,
@@ -140,18 +139,27 @@ function progressOf({ id }: Email, live: Live) {
 
 /** `2 times, first 2026-11-21 12:00:00; 3 times by machines` */
 function formatHits(count: number, firstAt: number | null, byMachines: number): string | null {
-  const said = [
+  const parts = [
     count > 0 && `${formatTimes(count)}, first ${formatTime(firstAt)}`,
     byMachines > 0 && `${formatTimes(byMachines)} by machines`,
   ].filter((part) => part !== false)
-  return said.length === 0 ? null : said.join('; ')
+  return parts.length === 0 ? null : parts.join('; ')
 }
 
 function formatTimes(count: number): string {
   return count === 1 ? 'once' : `${count} times`
 }
 
-/** Whether the give-up clock of an email runs; for held mail it stands still. */
-function isOnTheClock({ state }: Email): boolean {
+/** For held mail the time to the give-up stands still. */
+function isGiveUpTimeRunning({ state }: Email): boolean {
   return ['queued', 'deferred', 'sending'].includes(state)
+}
+
+/** The faults that the rendering of the email found in its templates, one field for each part. */
+function faultFields({ templateFaults }: Pick<Email, 'templateFaults'>) {
+  const fields = (templateFaults ?? []).map(({ part, line, column, message }) => {
+    const place = line === null ? '' : `line ${line}, column ${column}: `
+    return [`fault in ${part}`, place + message] as const
+  })
+  return Object.fromEntries(fields)
 }

@@ -13,7 +13,7 @@ type Sites = AnswerOf<'sites'>
 type Site = Sites['sites'][number]
 
 const NO_SERVER =
-  'No server runs on this database; only a running server knows destinations and their back-offs.'
+  'No server runs on this database, and only a running server has sites and back-offs.'
 const NO_ANSWER = 'The server did not answer within 2 s.'
 const MAX_REPLY = 200
 
@@ -24,7 +24,7 @@ export async function sitesCommand(context: Context, input: Input): Promise<Resu
 
 async function list(core: OpenCore): Promise<Result> {
   const asked = await askServer(core, { kind: 'sites', question: {} })
-  if (asked.server === 'silent') throw unanswered()
+  if (asked.server === 'silent') throw serverSilent()
   if (asked.server === 'none') return { json: [], text: NO_SERVER }
   const { sites, left } = asked.answer
   const rows = formatTable(
@@ -73,14 +73,14 @@ async function lift(core: OpenCore, given: string): Promise<Result> {
   const site = parseDomain(given) ?? given.trim().toLowerCase()
   const domains = await listWaitingDomains(core)
   const asked = await askServer(core, { kind: 'lift', question: { site, domains } })
-  if (asked.server === 'silent') throw unanswered()
+  if (asked.server === 'silent') throw serverSilent()
   if (asked.server === 'none') {
     return { json: { site, lifted: false, emails: 0 }, text: `Nothing to lift. ${NO_SERVER}` }
   }
   const { answer } = asked
   if (!answer.isKnown) {
-    throw new AppError('RESOURCE_NOT_FOUND', `The server knows no destination ${site}.`, {
-      suggestion: 'See them with: pillarbox queue sites',
+    throw new AppError('RESOURCE_NOT_FOUND', `The running server has no site ${site}.`, {
+      suggestion: 'To list the sites: pillarbox queue sites',
       details: { resource: 'site', id: site },
     })
   }
@@ -97,6 +97,6 @@ async function lift(core: OpenCore, given: string): Promise<Result> {
   return { json: { site: answer.site, lifted: true, emails }, text }
 }
 
-function unanswered(): AppError {
+function serverSilent(): AppError {
   return new AppError('EXTERNAL_SERVICE_ERROR', NO_ANSWER)
 }

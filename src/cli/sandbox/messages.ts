@@ -1,4 +1,4 @@
-/** Lists and shows the mail that the sandbox kept instead of sending it. */
+/** Lists and shows the mail that the sandbox stored instead of sending it. */
 import { formatInstant } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
 import { getSandboxMessage, listSandboxMessages } from '../../features/messages/sandbox-messages.ts'
@@ -7,15 +7,15 @@ import { type Context, type Input, type Result, UsageError, withCore } from '../
 import { formatTable, formatTime, shorten } from '../engine/text.ts'
 
 export async function listSandboxCommand(context: Context): Promise<Result> {
-  const kept = await withCore(context, (core) => listSandboxMessages(core))
-  const json = kept.map(({ id, receivedAt, sender, recipient, subject }) => ({
+  const stored = await withCore(context, (core) => listSandboxMessages(core))
+  const json = stored.map(({ id, receivedAt, sender, recipient, subject }) => ({
     id,
     receivedAt: formatInstant(receivedAt),
     from: sender,
     to: recipient,
     subject,
   }))
-  const rows = kept.map(({ id, receivedAt, sender, recipient, subject }) => [
+  const rows = stored.map(({ id, receivedAt, sender, recipient, subject }) => [
     String(id),
     formatTime(receivedAt) ?? '',
     recipient,

@@ -6,7 +6,7 @@ import { getSandboxMessage } from '../../features/messages/sandbox-messages.ts'
 import { type DecodedMessage, decodeMessage } from '../../mail/decode-message.ts'
 import { type Context, type Input, type Result, withCore } from '../engine/command.ts'
 import { readMessageNumber } from './messages.ts'
-import { frameHtml, messagePage, messagePolicy, pagePolicy } from './page.ts'
+import { frameHtml, MESSAGE_POLICY, messagePage, PAGE_POLICY } from './page.ts'
 
 const LOOPBACK = '127.0.0.1'
 
@@ -40,17 +40,17 @@ export async function openSandboxCommand(context: Context, input: Input): Promis
 
 function findFile({ raw, message }: Shown, name: string): FileResponse | undefined {
   const html = 'text/html; charset=utf-8'
-  if (name === '') return { type: html, body: messagePage(message), policy: pagePolicy }
+  if (name === '') return { type: html, body: messagePage(message), policy: PAGE_POLICY }
   if (name === 'html' && message.html !== null) {
-    return { type: html, body: frameHtml(message.html), policy: messagePolicy }
+    return { type: html, body: frameHtml(message.html), policy: MESSAGE_POLICY }
   }
   if (name === 'source') {
-    return { type: 'text/plain; charset=utf-8', body: raw, policy: messagePolicy }
+    return { type: 'text/plain; charset=utf-8', body: raw, policy: MESSAGE_POLICY }
   }
   const file = message.attachments[Number(/^file\/(\d{1,4})$/.exec(name)?.[1] ?? -1)]
   if (file === undefined) return undefined
   const { content: body, filename } = file
-  return { type: 'application/octet-stream', body, policy: messagePolicy, filename }
+  return { type: 'application/octet-stream', body, policy: MESSAGE_POLICY, filename }
 }
 
 function send(response: ServerResponse, file: FileResponse | undefined): void {

@@ -4,14 +4,14 @@ import { html, raw } from 'hono/html'
 import type { DecodedMessage } from '../../mail/decode-message.ts'
 
 /** The message may use its own styles and images, loads nothing, and opens links in a new window. */
-export const messagePolicy = [
+export const MESSAGE_POLICY = [
   'sandbox allow-popups allow-popups-to-escape-sandbox',
   "default-src 'none'",
   "style-src 'unsafe-inline'",
   'img-src data:',
 ].join('; ')
 
-const style = `
+const STYLE = `
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
 body { margin: 0 auto; max-width: 60rem; padding: 1rem }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0 1rem }
@@ -21,9 +21,9 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere; border: 1px solid #8888; p
 `
 
 /** The policy of the page around the message. */
-export const pagePolicy = [
+export const PAGE_POLICY = [
   "default-src 'none'",
-  `style-src 'sha256-${hash('sha256', style, 'base64')}'`,
+  `style-src 'sha256-${hash('sha256', STYLE, 'base64')}'`,
   "frame-src 'self'",
   'img-src data:',
   "base-uri 'none'",
@@ -44,7 +44,7 @@ export function messagePage(message: DecodedMessage): string {
   return String(html`<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>${subject}</title><link rel="icon" href="data:,">
-<style>${raw(style)}</style></head>
+<style>${raw(STYLE)}</style></head>
 <body>
 <h1>${subject}</h1>
 <dl><dt>From</dt><dd>${from}</dd><dt>To</dt><dd>${to}</dd></dl>

@@ -1,11 +1,11 @@
 /**
  * The memory for request bodies, limited in total, by client address and by key. A body with a
- * Content-Length takes its share before it is read; any other takes more as it arrives. When no
- * memory is left a body waits unread, in order of arrival, and is refused after a while. Short
- * bodies need no share, because the number of connections limits them.
+ * Content-Length takes its share before it is read; any other body takes more as it arrives. When no
+ * memory is left, bodies wait unread, in order of arrival, and are refused after ten seconds. Short
+ * bodies need no share, because the limit of connections limits their number.
  *
- * Bodies that have a share and need more go before those that have none. If all bodies with a share
- * wait, none would free memory, so the last of them is refused at once.
+ * Bodies that have a share and need more come before bodies without a share. If all bodies with a
+ * share wait, none of them can free memory, so the last one is refused at once.
  */
 import { AppError } from '../../errors.ts'
 import { addressGroup } from '../server/client-address.ts'
@@ -65,7 +65,7 @@ export function createBodyAllowance(limits: AllowanceLimits): BodyAllowance {
   const isFull = ({ name, maxBytes }: Bound, bytes: number): boolean =>
     (taken.get(name) ?? 0) + bytes > maxBytes
 
-  /** A body that waits for its own address or key does not delay bodies of others. */
+  /** A body that waits for the limit of its address or key does not delay other addresses and keys. */
   function grantGrowths(): void {
     const blocked = new Set<string>()
     const growing = [...waiting].filter(({ bytes }) => bytes > 0)
@@ -113,7 +113,7 @@ export function createBodyAllowance(limits: AllowanceLimits): BodyAllowance {
     }
     const timer = setTimeout(() => {
       growth.refuse()
-      // The bodies behind it may need less.
+      // Bodies that wait after this one may need less.
       grantGrowths()
     }, WAIT_MS)
     share.growth = growth

@@ -12,7 +12,7 @@ export type BodyStream = {
    * Reads the next piece from the socket when the consumer asks for it.
    * @throws AppError PAYLOAD_TOO_LARGE above `maxBytes`, before the first piece if Content-Length
    * exceeds it; UNSUPPORTED_MEDIA_TYPE; VALIDATION_ERROR 400 when decoding fails; BAD_REQUEST when
-   * the connection ends before the body; REQUEST_TIMEOUT when the body comes too slowly;
+   * the connection ends before the body; REQUEST_TIMEOUT when the body arrives too slowly;
    * EXTERNAL_SERVICE_ERROR at once when the server stops
    */
   read(maxBytes: number): AsyncIterable<Buffer>

@@ -1,7 +1,8 @@
 /**
- * Reads the body of a request from the socket and counts its bytes, whatever Content-Length says. A
- * body takes a share of the memory for bodies, and is refused when it comes too slowly. The content
- * type is ignored, because some clients of this API family do not set it.
+ * Reads the body of a request from the socket, decodes its Content-Encoding (RFC 9110, section 8.4)
+ * and counts the decoded bytes. A body takes a share of the memory for bodies, and is refused when it
+ * arrives too slowly. The content type is ignored, because some clients of this API family do not set
+ * it.
  */
 import type { IncomingMessage } from 'node:http'
 import type { Readable, Transform } from 'node:stream'
@@ -11,10 +12,10 @@ import { type BodyShare, FREE_BODY_BYTES } from './body-allowance.ts'
 import { createBodyPace } from './body-pace.ts'
 import { parseJson } from './json.ts'
 
-/** Named in `Accept-Encoding` of a refusal. */
+/** A refusal lists them in `Accept-Encoding`. */
 const KNOWN_ENCODINGS = 'gzip, deflate, br'
 
-const decoders: Readonly<Record<string, () => Transform>> = {
+const DECODERS: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
   'x-gzip': createGunzip,
   deflate: createInflate,
@@ -54,8 +55,8 @@ function freeBuffer({ buffer, length }: Buffer): void {
 }
 
 /**
- * The fields of an HTML form, whatever its content type. A body that is not a form, or is larger than
- * `maxBytes`, has no fields: a one-click unsubscribe works whatever its body is (RFC 8058).
+ * Returns the fields of an HTML form of any content type. A body that is not a form, or is larger than
+ * `maxBytes`, has no fields, because a one-click unsubscribe must work with any body (RFC 8058).
  * @throws AppError BAD_REQUEST when the connection ends before the body; REQUEST_TIMEOUT
  */
 export async function readForm(incoming: IncomingMessage, limits: BodyLimits): Promise<ReadBody> {
@@ -75,7 +76,7 @@ const NOT_A_FORM: ReadonlySet<string> = new Set([
   'VALIDATION_ERROR',
 ])
 
-/** Content-Length, or undefined without that header. */
+/** The Content-Length; undefined without that header. */
 export function announcedLength({ headers }: IncomingMessage): number | undefined {
   const length = headers['content-length']
   return length === undefined ? undefined : Number(length)
@@ -189,7 +190,7 @@ export function tooLarge(maxBytes: number): AppError {
 export function decodedBody(incoming: IncomingMessage): Readable {
   const encoding = encodingOf(incoming)
   if (encoding === 'identity') return incoming
-  const open = Object.hasOwn(decoders, encoding) ? decoders[encoding] : undefined
+  const open = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined
   if (open === undefined) throw unknownEncoding()
   const decoder = open()
   const onCut = (): void => {

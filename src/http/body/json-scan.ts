@@ -2,7 +2,7 @@
  * Estimates the cost of parsing a JSON text in one pass over its bytes: counts values, names and
  * levels, and skips texts, without building anything. The pass does not check the grammar, which is
  * the parser's task; for invalid JSON the counts mean nothing. The pass can be made in steps, so
- * that other work runs in between.
+ * that other work can run between the steps.
  */
 import { type AppError, invalidField } from '../../errors.ts'
 
@@ -12,7 +12,7 @@ export const MAX_JSON_VALUES = 200_000
 export const MAX_JSON_NAMES = 25_000
 /** Bytes of all names together. */
 const MAX_JSON_NAME_BYTES = 1_000_000
-/** Deeper than any reasonable data, and far from the limit of recursion. */
+/** Deeper than any reasonable data, and far below the limit of recursion. */
 export const MAX_JSON_LEVELS = 100
 
 /** Text values of at least this size are listed in `texts`. */
@@ -106,10 +106,10 @@ export function scanJson(bytes: Buffer): JsonScan {
     if (values > MAX_JSON_VALUES) throw tooBig(`made of more than ${MAX_JSON_VALUES} values`)
   }
 
-  function tooBig(what: string): AppError {
+  function tooBig(fault: string): AppError {
     const { from, to } = field
     const name = bytes.toString('utf8', from, Math.min(to, from + SHOWN_NAME_BYTES))
-    return invalidField(name, 'too_big', `The JSON is ${what}`)
+    return invalidField(name, 'too_big', `The JSON is ${fault}`)
   }
 
   return { advance, isCutOff: () => textFrom >= 0, texts }

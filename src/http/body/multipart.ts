@@ -1,6 +1,6 @@
 /**
  * Reads a form with one file (multipart/form-data, RFC 7578) as it arrives. The file goes to `write`
- * piece by piece, no faster than `write` takes them. The other fields are short and returned as
+ * piece by piece, at the speed of `write`. The other fields are short and are returned as
  * texts. An invalid form is still read to its end, within its limit, so that the client receives
  * the response.
  */

@@ -19,7 +19,7 @@ type ResponseContext = {
 
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
-  return new AppError('INTERNAL_SERVER_ERROR', 'Something went wrong on our side.', {
+  return new AppError('INTERNAL_SERVER_ERROR', 'The server failed to handle this request.', {
     cause: error,
   })
 }

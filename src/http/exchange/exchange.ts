@@ -107,7 +107,7 @@ export function recordRequest(deps: ExchangeDeps, exchange: Exchange, result: Re
     core.counters.add('pillarbox_http_strangers_refused_total', { status: String(status) })
     return
   }
-  // On a nearly full disk the space that is left is for the outcomes of emails.
+  // On a nearly full disk the remaining space is for the outcomes of emails.
   if (core.disk.isLow()) return
   if (caller !== null || (status >= 500 && !route.isUnlogged)) {
     requestLog.record(toLogEntry(exchange, { ...result, durationMs }))

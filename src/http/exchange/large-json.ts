@@ -5,7 +5,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { type HttpResponse, json } from '../response.ts'
 
-/** Characters serialized in one step, which takes milliseconds. */
+/** Characters of one step, which takes milliseconds. */
 const CHUNK_LENGTH = 256 * 1024
 /** The page, its lists, their items, the fields of an item, and their parts. Deeper values are small. */
 const LEVELS = 4

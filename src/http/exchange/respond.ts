@@ -1,8 +1,8 @@
 /**
  * One request and its response, the same for every route. The order of the checks is part of the
  * API: key, disabled project, rate, idempotency key, body, then the route itself. An error of any of
- * them becomes the response. Nothing of a request outlives it but its line in the request log, which
- * is written later.
+ * them becomes the response. Only the line in the request log outlives a request: it is written
+ * later.
  */
 import type { IncomingMessage } from 'node:http'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
@@ -87,7 +87,7 @@ async function runSteps(deps: ExchangeDeps, exchange: Exchange): Promise<HttpRes
       path,
     })
   }
-  // After the idempotency key: a repeated request gets its first answer even if the disk is full.
+  // After the idempotency key: a repeated request gets its first response even if the disk is full.
   const isRefused = route.growsDisk && core.disk.isLow()
   if (isRefused && route.protects === undefined) throw diskFull()
   const body = route.body === undefined ? undefined : await takeBody(deps, exchange)
@@ -182,7 +182,7 @@ async function takeJson(
   return value
 }
 
-/** Opens the body's share of memory, which depends on the caller. */
+/** Opens the body's share of memory, whose limits depend on the address and the caller. */
 function bodyLimits({ bodies }: ExchangeDeps, exchange: Exchange, maxBytes: number): BodyLimits {
   const { address, caller, incoming, outgoing } = exchange
   const key = caller === null ? null : callerName(caller)
@@ -233,7 +233,7 @@ async function finish(
     return new Response(status === 204 ? null : body, { status, headers })
   }
   if (incoming.method === 'HEAD') {
-    // Ends the body here, because no pieces of it will be asked for.
+    // Ends the body, because the response reads none of its pieces.
     void body[Symbol.asyncIterator]().return?.()
     recordRequest(deps, exchange, { status, sizeBytes: 0, error })
     return new Response(null, { status, headers })

@@ -1,6 +1,6 @@
 /**
- * A response body that is produced while it is sent, one piece after the client has taken the last
- * one. A client that takes nothing for two minutes is disconnected, because it holds resources.
+ * A response body that is produced while it is sent: each piece after the client has taken the one
+ * before. A client that takes nothing for two minutes is disconnected, because it holds resources.
  */
 
 export type StreamEnd = {

@@ -1,5 +1,5 @@
 /**
- * The guide: README.md and the pages of `src/docs`, rendered at the first request of each and kept.
+ * The guide: README.md and the pages of `src/docs`, each rendered at its first request and then cached.
  * The Markdown files link to each other by file names; here these links become addresses of the
  * guide.
  */

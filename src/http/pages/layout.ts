@@ -7,7 +7,7 @@ import { html, raw } from 'hono/html'
 import type { Language } from '../../mail/languages.ts'
 import type { HttpResponse } from '../response.ts'
 import type { Html } from './phrase.ts'
-import { style } from './style.ts'
+import { STYLE } from './style.ts'
 
 export type Page = {
   status: number
@@ -22,7 +22,7 @@ export type Layout = (page: Page) => Promise<HttpResponse>
 
 /** `extraStyle` is added to the style sheet of the pages. */
 export function createLayout(extraStyle = ''): Layout {
-  const sheet = style + extraStyle
+  const sheet = STYLE + extraStyle
   const headers = {
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': policy(sheet),

@@ -3,7 +3,7 @@
  * policy can name it by its hash. Text has a contrast of at least 7:1 in both colour schemes,
  * buttons and links are 44 pixels high, and the pages fit into a width of 320 pixels.
  */
-export const style = `
+export const STYLE = `
 :root {
   color-scheme: light dark;
   --ground: #f3f4f7;

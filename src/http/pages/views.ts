@@ -1,7 +1,7 @@
 /**
- * The hosted pages. Each shows the current state: a contact that has unsubscribed sees that instead
- * of a question, on this and every later visit. A page is a function of its contact, so going back,
- * reloading and pressing a button twice do no harm.
+ * The hosted pages. Each page shows the current state and depends on nothing else: a contact that has
+ * unsubscribed sees this state and not the question again. So going back, reloading and pressing a
+ * button twice do no harm.
  */
 import { html } from 'hono/html'
 import type { PageContact } from '../../features/contacts/read/public-contact.ts'
@@ -11,24 +11,25 @@ import { type Html, phrase } from './phrase.ts'
 import type { PageTexts } from './texts.ts'
 import { TRANSLATIONS } from './translations.ts'
 
-export type View = (visit: Visit) => Page
+export type View = (input: PageInput) => Page
 
-type Visit = {
+/** A contact that opens a page. */
+type PageInput = {
   contact: PageContact
   /** The last part of this contact's links: token and query. */
   link: string
 }
 
 /** The values of the field `wish` in the forms of the pages. */
-type Wished = 'subscribe' | 'unsubscribe'
+type Wish = 'subscribe' | 'unsubscribe'
 
-export const unsubscribeView: View = (visit) => {
-  const { contact, link } = visit
+export const unsubscribeView: View = (input) => {
+  const { contact, link } = input
   const { unsubscribe, unsubscribed, manage } = TRANSLATIONS[contact.language]
   if (contact.subscribed) {
     const { title, ask, button } = unsubscribe
-    return page(visit, title, [
-      sign(ENVELOPE),
+    return page(input, title, [
+      icon(ENVELOPE),
       heading(title),
       paragraph(ask, contact),
       form('unsubscribe', button),
@@ -36,8 +37,8 @@ export const unsubscribeView: View = (visit) => {
     ])
   }
   const { title, text, note, again } = unsubscribed
-  return page(visit, title, [
-    sign(TICK, 'done'),
+  return page(input, title, [
+    icon(TICK, 'done'),
     heading(title),
     paragraph(text, contact),
     html`<p class="muted">${note}</p>`,
@@ -48,14 +49,14 @@ export const unsubscribeView: View = (visit) => {
   ])
 }
 
-export const subscribeView: View = (visit) => {
-  const { contact, link } = visit
+export const subscribeView: View = (input) => {
+  const { contact, link } = input
   const texts = TRANSLATIONS[contact.language]
   const toManage = links([{ href: `../manage/${link}`, text: texts.manage.link }])
   if (contact.subscribed) {
     const { title, text } = texts.subscribed
-    return page(visit, title, [
-      sign(TICK, 'done'),
+    return page(input, title, [
+      icon(TICK, 'done'),
       heading(title),
       paragraph(text, contact),
       suppressionNote(contact, texts),
@@ -63,8 +64,8 @@ export const subscribeView: View = (visit) => {
     ])
   }
   const { title, ask, button } = texts.subscribe
-  return page(visit, title, [
-    sign(ENVELOPE),
+  return page(input, title, [
+    icon(ENVELOPE),
     heading(title),
     paragraph(ask, contact),
     form('subscribe', button),
@@ -72,14 +73,14 @@ export const subscribeView: View = (visit) => {
   ])
 }
 
-export const manageView: View = (visit) => {
-  const { contact } = visit
+export const manageView: View = (input) => {
+  const { contact } = input
   const texts = TRANSLATIONS[contact.language]
   const { title, what, on, off } = texts.manage
   const [state, button] = contact.subscribed
     ? [html`<p class="state on">${on}</p>`, form('unsubscribe', texts.unsubscribe.button, 'quiet')]
     : [html`<p class="state">${off}</p>`, form('subscribe', texts.subscribe.button)]
-  return page(visit, title, [
+  return page(input, title, [
     heading(title),
     html`<p class="muted"><bdi>${contact.address}</bdi></p>`,
     html`<section class="choice" aria-labelledby="what">
@@ -99,7 +100,7 @@ export function errorView(status: number, language: Language): Page {
   return { status, language, title, projectName: null, content }
 }
 
-function page({ contact }: Visit, title: string, content: Html[]): Page {
+function page({ contact }: PageInput, title: string, content: Html[]): Page {
   const { language, projectName } = contact
   return { status: 200, language, title, projectName, content: html`${content}` }
 }
@@ -112,7 +113,7 @@ function paragraph(text: string, contact: PageContact): Html {
   return html`<p>${phrase(text, namesOf(contact))}</p>\n`
 }
 
-function form(wish: Wished, button: string, kind: 'plain' | 'quiet' = 'plain'): Html {
+function form(wish: Wish, button: string, kind: 'plain' | 'quiet' = 'plain'): Html {
   return html`<form method="post">
 <input type="hidden" name="wish" value="${wish}">
 <button type="submit" class="${kind}">${button}</button>
@@ -125,7 +126,7 @@ function links(items: readonly { href: string; text: string }[]): Html {
   return html`<nav><ul>${list}</ul></nav>\n`
 }
 
-/** Tells a subscribed contact whose address is suppressed that no mail will be sent. */
+/** For a subscribed contact whose address is suppressed: no mail will be sent. */
 function suppressionNote(contact: PageContact, { suppressed }: PageTexts): Html {
   if (!contact.isSuppressed || !contact.subscribed) return html``
   return html`<p class="note">${phrase(suppressed, namesOf(contact))}</p>\n`
@@ -138,7 +139,7 @@ function namesOf({ projectName, address }: PageContact) {
 const ENVELOPE = 'M3 6.5h18v11H3zM3.5 7l8.5 6.5L20.5 7'
 const TICK = 'M5 12.5l4.5 4.5L19 7.5'
 
-function sign(path: string, kind: 'asking' | 'done' = 'asking'): Html {
+function icon(path: string, kind: 'asking' | 'done' = 'asking'): Html {
   return html`<div class="sign ${kind}" aria-hidden="true"><svg viewBox="0 0 24 24" fill="none" \
 stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round">\
 <path d="${path}"/></svg></div>

@@ -1,4 +1,7 @@
-/** The API's own description: `/openapi.json`, and `/docs` to read and try it. No page loads anything from another host. */
+/**
+ * The description of the API: `/openapi.json`, and `/docs` to read and try it. The page loads nothing from
+ * other hosts.
+ */
 import { setImmediate } from 'node:timers/promises'
 import { readAsset } from '../../config/assets.ts'
 import { productVersion } from '../../config/version.ts'
@@ -39,8 +42,8 @@ const PAGE = `<!doctype html>
 `
 
 /**
- * Fetches the description while the bundle loads. Calls go to the origin of the page whatever
- * `base_url` says, because the page's policy forbids all others. Colours follow the reader's system.
+ * Fetches the description while the bundle loads. Calls go to the origin of the page and not to
+ * `base_url`, because the page's policy forbids all other origins. Colours follow the reader's system.
  */
 const START_SCRIPT = `const description = fetch('/openapi.json').then((response) => response.json())
 const dark = matchMedia('(prefers-color-scheme: dark)')

@@ -216,7 +216,7 @@ export const listOfContact = ({ core }: RouteDeps) =>
     },
     refusals: [404],
     handle: async ({ project, params: { contactId = '' }, query: { limit } }) => {
-      const asked = { projectId: project.id, id: contactId.toLowerCase(), limit }
-      return largeJson(200, { events: await listEventsOfContact(core, asked) })
+      const target = { projectId: project.id, id: contactId.toLowerCase(), limit }
+      return largeJson(200, { events: await listEventsOfContact(core, target) })
     },
   })

@@ -29,7 +29,7 @@ const shared = { tag: 'Service' } as const
 
 export const showHealth = (deps: RouteDeps) => {
   const { core } = deps
-  const isInsider = createInsiderCheck(deps)
+  const maySeeDetails = createAccessCheck(deps)
   return openOperation({
     ...shared,
     summary: 'Show whether the server works',
@@ -44,7 +44,7 @@ export const showHealth = (deps: RouteDeps) => {
     handle: (call) => {
       const status = statusOf(core)
       const basic = { status, time: formatInstant(core.now()) }
-      const shown = isInsider(call) ? { ...basic, ...detailsOf(core) } : basic
+      const shown = maySeeDetails(call) ? { ...basic, ...detailsOf(core) } : basic
       return json(status === 'unwritable' ? 503 : 200, shown)
     },
   })
@@ -53,7 +53,7 @@ export const showHealth = (deps: RouteDeps) => {
 export const showMetrics = (deps: RouteDeps) => {
   const { core, traffic } = deps
   const { counters } = core
-  const isInsider = createInsiderCheck(deps)
+  const maySeeDetails = createAccessCheck(deps)
   const metrics = createMetrics({ traffic, gauges: listGauges(core), counters })
   return openOperation({
     ...shared,
@@ -61,7 +61,7 @@ export const showMetrics = (deps: RouteDeps) => {
     summary: 'Show metrics for Prometheus',
     responses: { 200: { description: 'Prometheus text', contentType: 'text/plain' } },
     handle: async (call) => {
-      if (!isInsider(call)) {
+      if (!maySeeDetails(call)) {
         throw new AppError('FORBIDDEN', 'Metrics are not available to this address.')
       }
       const headers = { 'content-type': metrics.contentType }
@@ -70,7 +70,7 @@ export const showMetrics = (deps: RouteDeps) => {
   })
 }
 
-function createInsiderCheck({ core, proxies }: RouteDeps) {
+function createAccessCheck({ core, proxies }: RouteDeps) {
   const allowed = createAddressList(core.config.http.metricsAllow)
   return ({ address, incoming }: Call<undefined, undefined>): boolean =>
     allowed.has(address) && isDirect(incoming, proxies)

@@ -3,9 +3,8 @@
  * access. GET shows the state and changes nothing, so link scanners do no harm; POST changes it. The
  * forms of the pages carry a field `wish` and redirect (303) to their page, which shows the new state.
  *
- * `POST /unsubscribe/…` without that field is a mail program's one-click unsubscribe (RFC 8058). It
- * gets 200 in plain text whatever its body and content type, and does nothing when the token is not
- * valid. Only a change that cannot be stored is refused (503), so that the mail program tries again.
+ * `POST /unsubscribe/…` without that field is a mail program's one-click unsubscribe (RFC 8058). The
+ * response is 200 in plain text for any body and content type, and for a token that is not valid. Only a change that cannot be stored is refused (503), so that the mail program tries again.
  */
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'

@@ -11,11 +11,11 @@ import { openOperation } from '../route.ts'
 import type { RouteDeps } from '../route-deps.ts'
 
 /** A transparent GIF of one pixel, 43 octets. */
-const pixel = new Uint8Array(
+const PIXEL = new Uint8Array(
   Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64'),
 )
 
-/** Forbids caching, in old caches too: this server does not count a hit that a cache answers. */
+/** Forbids caching, in old caches too: a hit that a cache serves would not be counted. */
 const UNCACHED = {
   'cache-control': 'private, no-store, no-cache, must-revalidate, max-age=0',
   'x-robots-tag': 'noindex, nofollow',
@@ -23,7 +23,7 @@ const UNCACHED = {
 
 const UNKNOWN_LINK: HttpResponse = {
   status: 404,
-  body: 'This server does not know this link.\n',
+  body: 'This link is not valid.\n',
   headers: { ...UNCACHED, 'content-type': 'text/plain; charset=utf-8' },
 }
 
@@ -39,7 +39,7 @@ export const open = ({ core: { hits, keyring, now } }: RouteDeps) =>
       if (emailId === undefined) return UNKNOWN_LINK
       const isMachine = isMachineRequest('open', incoming)
       hits.add({ emailId, at: now(), type: 'open', isMachine })
-      return { status: 200, body: pixel, headers: { ...UNCACHED, 'content-type': 'image/gif' } }
+      return { status: 200, body: PIXEL, headers: { ...UNCACHED, 'content-type': 'image/gif' } }
     },
   })
 

@@ -28,8 +28,8 @@ export type ConnectionLimits = {
 type Connection = { socket: Socket; group: string; running: Set<ServerResponse> }
 
 export function watchConnections(server: Server, limits: ConnectionLimits): Connections {
-  // By peer, the least recently used first. Includes connections whose TLS handshake is not over,
-  // which no other part of the server knows.
+  // By peer, the least recently used first. Includes connections during their TLS handshake, which
+  // Node does not list.
   const connections = new Map<string, Connection>()
   const counts = new Map<string, number>()
 

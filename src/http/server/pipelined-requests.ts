@@ -4,9 +4,9 @@
  * response before it was sent, so that effects keep their order and at most one response of a
  * connection is in memory. Until then the connection is not read.
  *
- * Node parses everything it reads, up to 64 KB at once, which may hold thousands of requests, and
- * each costs again when the connection breaks. So the parser gets the input in pieces that end with
- * the head of a request.
+ * Node parses up to 64 KB at once, which may contain thousands of requests, and each of them costs
+ * again when the connection breaks. So the parser gets the input in pieces that end with the head of a
+ * request.
  */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -23,7 +23,7 @@ export type RequestPipelines = {
 type PendingRequest = { incoming: IncomingMessage; outgoing: ServerResponse }
 
 /**
- * The least size of a piece of a body, which may hold any number of empty lines. If the body ends
+ * The minimum size of a piece of a body, which may hold any number of empty lines. If the body ends
  * within the piece, a few more requests are parsed with it.
  */
 const BODY_PIECE_BYTES = 512

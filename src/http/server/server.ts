@@ -41,7 +41,7 @@ export type HttpServer = {
 /** Longer than proxies keep their connections, so that none sends into a closing connection. */
 const KEEP_ALIVE_MS = 75_000
 
-/** Told to clients that have too many connections. */
+/** The Retry-After for clients that have too many connections. */
 const RETRY_AFTER_SECONDS = 5
 
 /** How long a stop waits for a client to send its request or take its response. */
@@ -58,16 +58,16 @@ export async function startHttp(deps: HttpDeps): Promise<HttpServer> {
     deps.limiter ?? createRateLimiter(core.config.limits.apiRequestsPerMinute, core.now)
   const stopping = new AbortController()
   const api = createApi({ core, limiter, requestLog, stopping: stopping.signal })
-  const inHand = new Set<Promise<unknown>>()
+  const unsettled = new Set<Promise<unknown>>()
   const handle = getRequestListener(
     (request, env) => {
       if (lacksHost(env.incoming as IncomingMessage)) return refuseUrl(core, undefined)
-      return heldUntilSettled(inHand, api.fetch(request, env))
+      return addUntilSettled(unsettled, api.fetch(request, env))
     },
     {
       hostname: UNNAMED_HOST,
       errorHandler: (error) => refuseUrl(core, error),
-      // `unread-body.ts` does this.
+      // `unread-body.ts` discards the rest of a body.
       autoCleanupIncoming: false,
     },
   ) as RequestListener
@@ -86,7 +86,7 @@ export async function startHttp(deps: HttpDeps): Promise<HttpServer> {
     url: urlOf(core.config.http.tls === null ? 'http' : 'https', listen.host, port),
     stop: (graceMs) => {
       stopping.abort()
-      return stopServer(server, { connections, inHand, graceMs })
+      return stopServer(server, { connections, unsettled, graceMs })
     },
   }
 }
@@ -139,11 +139,11 @@ function listening(server: Server, host: string, port: number): Promise<void> {
   })
 }
 
-type Leaving = { connections: Connections; inHand: Set<Promise<unknown>>; graceMs: number }
+type StopOptions = { connections: Connections; unsettled: Set<Promise<unknown>>; graceMs: number }
 
 async function stopServer(
   server: Server,
-  { connections, inHand, graceMs }: Leaving,
+  { connections, unsettled, graceMs }: StopOptions,
 ): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   const { promise: isOver, resolve: endGrace } = Promise.withResolvers<void>()
@@ -154,13 +154,13 @@ async function stopServer(
   }, graceMs)
   await closed
   // A request whose client disconnected may still be cleaning up.
-  await Promise.race([Promise.allSettled(inHand), isOver])
+  await Promise.race([Promise.allSettled(unsettled), isOver])
   clearInterval(cutting)
   clearTimeout(deadline)
 }
 
-/** Keeps `work` in `all` until it has settled. */
-function heldUntilSettled<T>(all: Set<Promise<unknown>>, work: T | Promise<T>): Promise<T> {
+/** Holds `work` in `all` until it has settled. */
+function addUntilSettled<T>(all: Set<Promise<unknown>>, work: T | Promise<T>): Promise<T> {
   const done = Promise.resolve(work).finally(() => all.delete(done))
   all.add(done)
   return done

@@ -45,7 +45,7 @@ const attachment = z
   })
   .transform((item): StoredAttachment => ({ ...item, contentId: item.contentId ?? null }))
 
-/** Long contents are checked apart, in steps, by `checkLongContents`. */
+/** `checkLongContents` checks long contents later, in steps. */
 function isLong(content: string): boolean {
   return content.length > MAX_QUICK_BASE64_LENGTH
 }

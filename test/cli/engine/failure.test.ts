@@ -64,7 +64,7 @@ describe('a failure', () => {
   it('of the system comes with advice and without a trace', () => {
     const { status, text } = report(busy)
     assert.equal(status, 1)
-    assert.match(text, /EADDRINUSE.*\nAnother program listens there; .*\n$/)
+    assert.match(text, /EADDRINUSE.*\nAnother program listens on this address; .*\n$/)
   })
 
   it('of the program itself shows a stack trace', () => {

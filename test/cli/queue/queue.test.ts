@@ -139,7 +139,7 @@ describe('pillarbox queue list', () => {
     assert.match(said, /^No matching mail\.\n\n/)
     assert.ok(
       said.includes(
-        `gone@list.test has been on the suppression list of project ${first} since 2026-01-02 03:04:05Z (MANUAL: API\\x1b[2J), so the project sends it nothing. To change that: pillarbox suppressions remove --project ${first} gone@list.test`,
+        `gone@list.test has been on the suppression list of project ${first} since 2026-01-02 03:04:05Z (MANUAL: API\\x1b[2J), so the project sends nothing to it. To change that: pillarbox suppressions remove --project ${first} gone@list.test`,
       ),
       said,
     )
@@ -279,7 +279,7 @@ describe('pillarbox queue holds', () => {
 
 describe('pillarbox queue sites', () => {
   it('reports that no server runs and that no back-off can be lifted', async () => {
-    assert.match(await text('queue', 'sites'), /^No server runs on this database; /)
+    assert.match(await text('queue', 'sites'), /^No server runs on this database, /)
     assert.deepEqual(await json('queue', 'sites'), [])
     assert.match(
       await text('queue', 'sites', '--lift', 'dest.test'),

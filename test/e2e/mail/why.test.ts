@@ -61,7 +61,7 @@ describe('why mail has not arrived, by its address alone', () => {
     await sink.waitForMessages(2)
     const unknown = await program.run('queue', 'sites', '--lift', 'nowhere.test')
     assert.equal(unknown.status, 1)
-    assert.match(unknown.err, /The server knows no destination nowhere\.test/)
+    assert.match(unknown.err, /The running server has no site nowhere\.test/)
   })
 
   it('held: the time and the command that releases it', async (t) => {

@@ -126,7 +126,7 @@ async function writeAttachments(
   { projectId, contentId }: Owner,
   attachments: readonly StoredAttachment[],
 ): Promise<AttachmentColumns> {
-  const kept: StoredAttachment[] = []
+  const stored: StoredAttachment[] = []
   let first = 0
   let chunkBytes = 0
   function* octetsOf(content: string) {
@@ -138,10 +138,10 @@ async function writeAttachments(
   for (const attachment of attachments) {
     const place = { ownerId: contentId, first, heavyFor: projectId }
     const count = await writeChunks(store, place, octetsOf(attachment.content))
-    kept.push({ ...attachment, content: '', chunks: count })
+    stored.push({ ...attachment, content: '', chunks: count })
     first += count
   }
-  return { attachments: kept, chunkBytes }
+  return { attachments: stored, chunkBytes }
 }
 
 /** Checks, in the transaction that writes the content, that all chunks exist. @throws AppError DATABASE_ERROR */
