@@ -150,6 +150,19 @@ export function invalidField(field: string, code: string, message: string): AppE
   return invalid([{ field, message, code }])
 }
 
+/** The cursor of a page is unknown, or is one of another list. */
+export function unknownCursor(): AppError {
+  return invalidField('cursor', 'custom', 'The cursor does not belong to this list')
+}
+
+/** The message of a field that is longer than `max`. */
+export function tooLongText(max: number): string {
+  return `Must be at most ${max} characters long`
+}
+
+/** The message of a field that must be one line. */
+export const NOT_ONE_LINE_TEXT = 'Must not contain line breaks or control characters'
+
 /** The message of a thrown value, for logs and stored error texts. */
 export function describeError(error: unknown): string {
   if (error instanceof Error) return error.message || error.name

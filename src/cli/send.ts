@@ -1,8 +1,9 @@
 /** `send`: accepts one email as `POST /v1/send` does; a running server delivers it. */
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { AppError, describeError, notFound } from '../errors.ts'
+import { AppError, describeError } from '../errors.ts'
 import type { Project } from '../features/accounts/project.ts'
+import { projectNotFound } from '../features/directory.ts'
 import { acceptMessage } from '../features/messages/accept/accept-message.ts'
 import type { OpenCore } from '../features/open-core.ts'
 import { parseAddress } from '../mail/address/address.ts'
@@ -69,7 +70,7 @@ async function readTextFile(file: string): Promise<string> {
 /** @throws AppError RESOURCE_NOT_FOUND, PROJECT_DISABLED */
 async function getProject({ directory }: OpenCore, id: string): Promise<Project> {
   const project = await directory.findProject(id)
-  if (project === undefined) throw notFound('project', id, 'No project has this id.')
+  if (project === undefined) throw projectNotFound(id)
   if (!project.isDisabled) return project
   throw new AppError('PROJECT_DISABLED', `This project is disabled: ${project.disabledReason}.`, {
     suggestion: `Run "pillarbox project update ${id} --enable" to let it send again.`,

@@ -9,6 +9,7 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Keyring } from '../config/keyring.ts'
+import { AppError, notFound } from '../errors.ts'
 import type { SigningKey } from '../mail/compose/dkim.ts'
 import { and, eq } from '../store/drizzle.ts'
 import { type Project, projects } from '../store/schema/accounts.ts'
@@ -179,4 +180,17 @@ function toSenderDomain(row: Domain, keyring: Keyring): SenderDomain {
     signingKeys: signsWithBoth ? [rsa, ed25519] : [rsa],
     isReturnPathFound: row.isReturnPathFound,
   }
+}
+
+export function projectNotFound(id: string): AppError {
+  return notFound('project', id, 'No project has this id.')
+}
+
+export function projectDisabled(): AppError {
+  return new AppError('PROJECT_DISABLED', 'This project is disabled.')
+}
+
+/** The domain of a sender is not a verified domain of the project. */
+export function unverifiedSender(domain: string): AppError {
+  return new AppError('FORBIDDEN', `The sender domain ${domain} is not verified for this project.`)
 }

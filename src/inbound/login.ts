@@ -3,6 +3,7 @@ import { AppError } from '../errors.ts'
 import { authenticateKey } from '../features/accounts/authenticate.ts'
 import type { Project } from '../features/accounts/project.ts'
 import type { Core } from '../features/core.ts'
+import { projectDisabled } from '../features/directory.ts'
 import { refusal, type SmtpRefusal } from './refusal.ts'
 
 type LoginDeps = Pick<Core, 'directory' | 'config' | 'log'>
@@ -27,7 +28,7 @@ export async function logIn(
     const key = password.trim()
     const project = await findProject(deps, key)
     if (!project.isDisabled) return { user: { key, project } }
-    return { refused: refusal('535 5.7.13', 'This project is disabled.'), isGuess: false }
+    return { refused: refusal('535 5.7.13', projectDisabled().message), isGuess: false }
   } catch (error) {
     if (error instanceof AppError && error.status < 500) {
       return wrong(`${error.message} The password is a secret key (sk_...).`)
@@ -46,7 +47,7 @@ export async function confirmUser(
   { key }: SubmissionUser,
 ): Promise<Project> {
   const project = await findProject(deps, key)
-  if (project.isDisabled) throw new AppError('PROJECT_DISABLED', 'This project is disabled.')
+  if (project.isDisabled) throw projectDisabled()
   return project
 }
 

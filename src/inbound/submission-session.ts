@@ -9,6 +9,7 @@ import type {
 import { callerName } from '../features/accounts/caller.ts'
 import type { Project } from '../features/accounts/project.ts'
 import type { Core } from '../features/core.ts'
+import { unverifiedSender } from '../features/directory.ts'
 import { acceptMessage } from '../features/messages/accept/accept-message.ts'
 import type { SendRequest } from '../features/messages/accept/plan.ts'
 import { canAcceptMail } from '../features/receiving/accept/accept-message.ts'
@@ -162,8 +163,7 @@ async function checkSender(
   const sender = readAddress(address)
   if (sender === undefined) throw refusal('553 5.1.7', 'Not an email address')
   if ((await context.directory.findSenderDomain(project.id, sender.domain)) !== undefined) return
-  const text = `The sender domain ${sender.domain} is not verified for this project.`
-  throw refusal('550 5.7.1', text)
+  throw refusal('550 5.7.1', unverifiedSender(sender.domain).message)
 }
 
 /** Returns the project of the session if it may still send. @throws SmtpRefusal, AppError */

@@ -185,3 +185,7 @@ function released(now: number) {
 function byUrgency(a: Job, b: Job): number {
   return a.priority - b.priority || a.runAt - b.runAt
 }
+
+export function lostLeaseError(): Error {
+  return new Error('The lease of the job was lost.')
+}

@@ -24,6 +24,7 @@ import {
   claimJobs,
   deleteExpiredJobs,
   extendLease,
+  lostLeaseError,
   putBackJob,
   putBackLostJobs,
 } from './job-row.ts'
@@ -225,10 +226,6 @@ async function finish(state: State, graceMs: number): Promise<void> {
 
 function stopError(): Error {
   return new Error('The program is stopping.')
-}
-
-function lostLeaseError(): Error {
-  return new Error('The lease of the job was lost.')
 }
 
 async function settlesWithin(ms: number, work: Promise<unknown>): Promise<boolean> {

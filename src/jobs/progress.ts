@@ -19,7 +19,7 @@ import { jobProgress } from '../store/schema/jobs.ts'
 import { parameter, statement } from '../store/statement.ts'
 import type { Reader } from '../store/store.ts'
 import type { Tx } from '../store/write/transaction.ts'
-import { reportAdvance } from './job-row.ts'
+import { lostLeaseError, reportAdvance } from './job-row.ts'
 import type { RunningJob } from './run.ts'
 
 const selectState = statement((db) =>
@@ -62,6 +62,6 @@ export async function saveProgress(
 ): Promise<void> {
   job.signal.throwIfAborted()
   const isHeld = await reportAdvance(tx, job, percent)
-  if (!isHeld) throw new Error('The lease of the job was lost.')
+  if (!isHeld) throw lostLeaseError()
   await tx.execute(upsertState, { jobId: job.id, state, at })
 }

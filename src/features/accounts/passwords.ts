@@ -5,7 +5,7 @@
  */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
-import { invalidField } from '../../errors.ts'
+import { invalidField, tooLongText } from '../../errors.ts'
 
 type Cost = { memory: number; passes: number; parallelism: number }
 
@@ -37,7 +37,7 @@ export function checkPassword(password: string): void {
     throw invalidField('password', 'too_small', `Must be at least ${MIN_LENGTH} characters long`)
   }
   if (password.length > MAX_LENGTH) {
-    throw invalidField('password', 'too_big', `Must be at most ${MAX_LENGTH} characters long`)
+    throw invalidField('password', 'too_big', tooLongText(MAX_LENGTH))
   }
 }
 

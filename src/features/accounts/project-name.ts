@@ -3,7 +3,7 @@
  * letters that imitate others (UTS 39, in a form that needs no tables). A name may use any script,
  * and its words may use different ones.
  */
-import { invalidField } from '../../errors.ts'
+import { invalidField, tooLongText } from '../../errors.ts'
 import { MAX_NAME_LENGTH } from '../limits.ts'
 
 /** Control, format and unassigned characters, blanks other than the space, and the like. */
@@ -25,7 +25,7 @@ export function readProjectName(text: string): string {
   const name = text.trim().normalize('NFC')
   if (name === '') throw invalidField('name', 'too_small', 'Must not be empty')
   if (name.length > MAX_NAME_LENGTH) {
-    throw invalidField('name', 'too_big', `Must be at most ${MAX_NAME_LENGTH} characters long`)
+    throw invalidField('name', 'too_big', tooLongText(MAX_NAME_LENGTH))
   }
   if (INVISIBLE.test(name) || /^\p{M}/u.test(name)) {
     throw invalidField('name', 'custom', 'Must not contain control or invisible characters')

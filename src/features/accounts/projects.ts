@@ -3,13 +3,14 @@
  * only then. Every change drops the directory's cache, so that old keys stop working at once.
  */
 import { formatInstant } from '../../clock.ts'
-import { type AppError, invalidField, notFound } from '../../errors.ts'
+import { invalidField } from '../../errors.ts'
 import { desc, eq } from '../../store/drizzle.ts'
 import { newId } from '../../store/ids.ts'
 import { memberships, type Project, projects } from '../../store/schema/accounts.ts'
 import type { DisabledReason, TrackingMode } from '../../store/schema/words.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
+import { projectNotFound } from '../directory.ts'
 import { makeKeys, maskSecret, type ProjectKeys, toStoredKeys } from './keys.ts'
 import { readProjectName } from './project-name.ts'
 import { getUserId } from './users.ts'
@@ -184,8 +185,4 @@ function toProjectView(project: Project): ProjectView {
     createdAt: formatInstant(project.createdAt),
     updatedAt: formatInstant(project.updatedAt),
   }
-}
-
-function projectNotFound(id: string): AppError {
-  return notFound('project', id, 'No project has this id.')
 }

@@ -1,5 +1,6 @@
 /** A filter: a field, an operator that the field allows, and the value that the operator needs. */
 import { parseInstant } from '../../clock.ts'
+import { tooLongText } from '../../errors.ts'
 import { type ConditionField, describeField, explainField, parseField } from './field.ts'
 import {
   type AddError,
@@ -177,7 +178,7 @@ function checkScalar(
 
 function isText(addError: AddError, key: string, text: string): boolean {
   if (text.length > MAX_TEXT_LENGTH) {
-    addError(key, 'too_big', `Must be at most ${MAX_TEXT_LENGTH} characters long`)
+    addError(key, 'too_big', tooLongText(MAX_TEXT_LENGTH))
     return false
   }
   // A lone surrogate is not a character, and SQLite reads a key only up to its first NUL.

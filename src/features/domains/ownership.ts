@@ -3,11 +3,12 @@
  * it. Errors never name the owner.
  */
 import { getDomain } from 'tldts'
-import { AppError, notFound } from '../../errors.ts'
+import { AppError } from '../../errors.ts'
 import { and, eq, ne, or, sql } from '../../store/drizzle.ts'
 import { projects } from '../../store/schema/accounts.ts'
 import { type Domain, domains } from '../../store/schema/domains.ts'
 import type { Tx } from '../../store/write/transaction.ts'
+import { projectDisabled, projectNotFound } from '../directory.ts'
 
 /** A transaction, or the read connection. */
 export type Queries = Pick<Tx, 'select'>
@@ -21,10 +22,8 @@ export async function requireEnabledProject(queries: Queries, projectId: string)
     .from(projects)
     .where(eq(projects.id, projectId))
     .get()
-  if (project === undefined) {
-    throw notFound('project', projectId, 'No project has this id.')
-  }
-  if (project.isDisabled) throw new AppError('PROJECT_DISABLED', 'This project is disabled.')
+  if (project === undefined) throw projectNotFound(projectId)
+  if (project.isDisabled) throw projectDisabled()
 }
 
 /** Whether another project has verified the domain. */

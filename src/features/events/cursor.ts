@@ -1,6 +1,6 @@
 /** The cursor after a page of events, in the API: `<createdAt>_<seq>`, or the id of an event. */
 import { MINUTE_MS } from '../../clock.ts'
-import { invalidField } from '../../errors.ts'
+import { unknownCursor } from '../../errors.ts'
 import { indexedBy, type NamedIndex } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { idTime, isUuid } from '../../store/ids.ts'
@@ -53,5 +53,5 @@ export async function findEventCursor(
       ? undefined
       : await store.scan.find(findCursorById, { projectId, until, id: cursor })
   if (found !== undefined) return found
-  throw invalidField('cursor', 'custom', 'The cursor does not belong to this list')
+  throw unknownCursor()
 }

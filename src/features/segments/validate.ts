@@ -1,12 +1,17 @@
 /** Validates the fields of a segment. */
-import { type FieldError, invalid, invalidField } from '../../errors.ts'
+import {
+  type FieldError,
+  invalid,
+  invalidField,
+  NOT_ONE_LINE_TEXT,
+  tooLongText,
+} from '../../errors.ts'
+import { isFieldLine } from '../../mail/one-line.ts'
 import type { SegmentType } from '../../store/schema/words.ts'
 import { type Condition, parseCondition } from '../conditions/condition.ts'
 import { MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH } from '../limits.ts'
 
 export type SegmentTexts = { name?: string | undefined; description?: string | null | undefined }
-
-const CONTROL_CHARACTER = /[\x00-\x08\x0a-\x1f\x7f]/
 
 /** Checks the texts that are present. @throws AppError VALIDATION_ERROR */
 export function checkTexts({ name, description }: SegmentTexts): void {
@@ -15,9 +20,8 @@ export function checkTexts({ name, description }: SegmentTexts): void {
   if (name !== undefined && name.length > MAX_NAME_LENGTH) {
     wrong.push(tooLong('name', MAX_NAME_LENGTH))
   }
-  if (name !== undefined && CONTROL_CHARACTER.test(name)) {
-    const message = 'Must not contain line breaks or control characters'
-    wrong.push({ field: 'name', code: 'invalid_string', message })
+  if (name !== undefined && !isFieldLine(name)) {
+    wrong.push({ field: 'name', code: 'invalid_string', message: NOT_ONE_LINE_TEXT })
   }
   if ((description?.length ?? 0) > MAX_DESCRIPTION_LENGTH) {
     wrong.push(tooLong('description', MAX_DESCRIPTION_LENGTH))
@@ -39,5 +43,5 @@ export function readCondition(type: SegmentType, value: unknown): Condition | nu
 }
 
 function tooLong(field: string, max: number): FieldError {
-  return { field, code: 'too_big', message: `Must be at most ${max} characters long` }
+  return { field, code: 'too_big', message: tooLongText(max) }
 }

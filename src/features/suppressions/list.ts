@@ -1,5 +1,5 @@
 /** Lists a project's suppressions, newest first, by cursor. Only the first page has a count. */
-import { invalidField } from '../../errors.ts'
+import { unknownCursor } from '../../errors.ts'
 import { containsText } from '../../store/dialect.ts'
 import { and, count, desc, eq, type SQL, sql } from '../../store/drizzle.ts'
 import { isUuid } from '../../store/ids.ts'
@@ -99,5 +99,5 @@ async function findPosition(
     ? await store.read.select().from(suppressions).where(own).get()
     : undefined
   if (row !== undefined) return { at: row.createdAt, id: row.id }
-  throw invalidField('cursor', 'custom', 'The cursor does not belong to this list')
+  throw unknownCursor()
 }

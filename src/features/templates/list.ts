@@ -5,7 +5,7 @@
  * in between.
  */
 import { setImmediate } from 'node:timers/promises'
-import { invalidField } from '../../errors.ts'
+import { invalidField, tooLongText, unknownCursor } from '../../errors.ts'
 import { containsText, octets } from '../../store/dialect.ts'
 import {
   and,
@@ -138,7 +138,7 @@ async function countAll({ store }: Deps, query: TemplateQuery): Promise<number> 
 function matches({ projectId, type, search = '' }: TemplateQuery): SQL | undefined {
   const part = search.trim()
   if (part.length > MAX_SEARCH_LENGTH) {
-    throw invalidField('search', 'too_big', `Must be at most ${MAX_SEARCH_LENGTH} characters long`)
+    throw invalidField('search', 'too_big', tooLongText(MAX_SEARCH_LENGTH))
   }
   const columns = [templates.name, templates.description, templates.subject]
   return and(
@@ -172,7 +172,7 @@ async function findSortKey(
     .where(isTemplate(target))
     .get()
   if (row !== undefined) return row.sortKey
-  throw invalidField('cursor', 'custom', 'The cursor does not belong to this list')
+  throw unknownCursor()
 }
 
 function readCount(field: string, value: number): number {

@@ -1,8 +1,16 @@
 /** Validates the fields of a template. */
-import { AppError, type FieldError, invalid, invalidField } from '../../errors.ts'
+import {
+  AppError,
+  type FieldError,
+  invalid,
+  invalidField,
+  NOT_ONE_LINE_TEXT,
+  tooLongText,
+} from '../../errors.ts'
 import type { ParsedAddress } from '../../mail/address/address.ts'
 import { costOfText, MAX_QUICK_COST_US } from '../../mail/compose/message-cost.ts'
 import { MAX_SUBJECT_LENGTH } from '../../mail/limits.ts'
+import { isFieldLine } from '../../mail/one-line.ts'
 import { MAX_TEMPLATE_LENGTH } from '../../mail/template/limits.ts'
 import { checkTemplate, countMarkers, type TemplateFault } from '../../mail/template/template.ts'
 import type { CheckedTemplate } from '../../outbound/composing/template-checks.ts'
@@ -12,6 +20,7 @@ import type { Template } from '../../store/schema/messages.ts'
 import type { ContentClass } from '../../store/schema/words.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
+import { unverifiedSender } from '../directory.ts'
 import { MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH } from '../limits.ts'
 import { checkTemplateSizes } from './validate-size.ts'
 
@@ -47,7 +56,6 @@ const TEXT_RULES: Record<'name' | 'description' | 'subject' | 'body' | 'fromName
 
 const TYPES: readonly string[] = ['TRANSACTIONAL', 'MARKETING', 'HEADLESS'] satisfies ContentClass[]
 const TOO_COMPLEX = 'The template takes too much time or memory to parse'
-const CONTROL_CHARACTER = /[\x00-\x08\x0a-\x1f\x7f]/
 
 /**
  * Checks the fields that are present.
@@ -78,8 +86,7 @@ export async function requireSender(tx: Tx, projectId: string, from: ParsedAddre
   )
   const known = await tx.select({ id: domains.id }).from(domains).where(isVerifiedDomain).get()
   if (known !== undefined) return
-  const text = `The sender domain ${from.domain} is not verified for this project.`
-  throw new AppError('FORBIDDEN', text)
+  throw unverifiedSender(from.domain)
 }
 
 /** Returns the columns of the fields that are present. */
@@ -99,12 +106,10 @@ function checkText(field: string, text: string | null | undefined, rule: TextRul
   if (text === undefined || text === null) return []
   if (text.length < rule.min) return [{ field, code: 'too_small', message: 'Must not be empty' }]
   if (text.length > rule.max) {
-    const message = `Must be at most ${rule.max} characters long`
-    return [{ field, code: 'too_big', message }]
+    return [{ field, code: 'too_big', message: tooLongText(rule.max) }]
   }
-  if (!rule.isLine || !CONTROL_CHARACTER.test(text)) return []
-  const message = 'Must not contain line breaks or control characters'
-  return [{ field, code: 'invalid_string', message }]
+  if (!rule.isLine || isFieldLine(text)) return []
+  return [{ field, code: 'invalid_string', message: NOT_ONE_LINE_TEXT }]
 }
 
 async function checkSyntax(deps: CheckDeps, { subject, body }: TemplateChanges): Promise<void> {

@@ -9,6 +9,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { AppError } from '../../errors.ts'
 import { authenticate } from '../../features/accounts/authenticate.ts'
 import { callerName, type KeyCallers } from '../../features/accounts/caller.ts'
+import { projectDisabled } from '../../features/directory.ts'
 import { MAX_IDEMPOTENCY_KEY_LENGTH, refuseUsedKey } from '../../features/requests/idempotency.ts'
 import type { RateVerdict } from '../../features/requests/rate-limit.ts'
 import { type BodyLimits, readForm, readJson } from '../body/body.ts'
@@ -127,7 +128,7 @@ async function admit(
   const scanCaller = { key: project.id, isJob: false }
   exchange.within = (act) => core.store.scanFor(scanCaller, act)
   if (project.isDisabled && exchange.route.method !== 'GET') {
-    throw new AppError('PROJECT_DISABLED', 'This project is disabled.')
+    throw projectDisabled()
   }
   const verdict = limiter.take(callerName(caller))
   if (verdict === undefined) return

@@ -1,5 +1,6 @@
 /** `POST /v1/track`: records an event of a contact. */
 import { z } from 'zod'
+import { NOT_ONE_LINE_TEXT, tooLongText } from '../../errors.ts'
 import { recordEventByAddress } from '../../features/contacts/events/record-by-address.ts'
 import { MAX_EVENT_NAME_LENGTH } from '../../features/limits.ts'
 import { json } from '../response.ts'
@@ -15,8 +16,8 @@ import { warnOfUnknownFields } from '../validation.ts'
 export const eventName = z
   .string()
   .min(1)
-  .max(MAX_EVENT_NAME_LENGTH, `Must be at most ${MAX_EVENT_NAME_LENGTH} characters long`)
-  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'Must not contain line breaks or control characters')
+  .max(MAX_EVENT_NAME_LENGTH, tooLongText(MAX_EVENT_NAME_LENGTH))
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u, NOT_ONE_LINE_TEXT)
   .regex(/^(?!\.{1,2}$)/, 'Must not be . or ..')
   .meta({ pattern: '^[^\\p{Cc}\\p{Cs}]*$' })
 

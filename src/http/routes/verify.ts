@@ -3,6 +3,7 @@
  * any other text gets a result, and one that is not an address is `valid: false`.
  */
 import { z } from 'zod'
+import { tooLongText } from '../../errors.ts'
 import { verifyAddress } from '../../features/verification/verify.ts'
 import { MAX_ADDRESS_TEXT_LENGTH } from '../../mail/address/address.ts'
 import { json } from '../response.ts'
@@ -13,7 +14,7 @@ import type { RouteDeps } from '../route-deps.ts'
 export const addressText = z
   .string()
   .min(1, 'Must not be empty')
-  .max(MAX_ADDRESS_TEXT_LENGTH, `Must be at most ${MAX_ADDRESS_TEXT_LENGTH} characters long`)
+  .max(MAX_ADDRESS_TEXT_LENGTH, tooLongText(MAX_ADDRESS_TEXT_LENGTH))
   .meta({ type: 'string', examples: ['ann@example.org'] })
 
 const verification = z

@@ -1,5 +1,6 @@
 /** Shapes of fields that several routes share. */
 import { z } from 'zod'
+import { NOT_ONE_LINE_TEXT, tooLongText } from '../../errors.ts'
 import { type ParsedAddress, parseAddress } from '../../mail/address/address.ts'
 import { type NamedMailbox, parseNamedMailbox } from '../../mail/address/named-mailbox.ts'
 import { MAX_DISPLAY_NAME_LENGTH } from '../../mail/limits.ts'
@@ -9,10 +10,7 @@ const ONE_LINE = /^[^\x00-\x08\x0a-\x1f\x7f]*$/
 
 /** Text for a header field of a message. */
 export function lineOfText(maxLength: number) {
-  return z
-    .string()
-    .max(maxLength, `Must be at most ${maxLength} characters long`)
-    .regex(ONE_LINE, 'Must not contain line breaks or control characters')
+  return z.string().max(maxLength, tooLongText(maxLength)).regex(ONE_LINE, NOT_ONE_LINE_TEXT)
 }
 
 /** A parsed address; surrounding spaces are ignored. */

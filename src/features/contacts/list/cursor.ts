@@ -2,7 +2,7 @@
  * A cursor is the sealed sort key of the last contact of a page: numbers are internal, and addresses
  * must not appear in URLs, which proxies and logs keep. The id of a contact is a cursor too.
  */
-import { invalidField } from '../../../errors.ts'
+import { unknownCursor } from '../../../errors.ts'
 import { and, eq } from '../../../store/drizzle.ts'
 import { isUuid } from '../../../store/ids.ts'
 import { contacts } from '../../../store/schema/contacts.ts'
@@ -36,7 +36,7 @@ export async function parseContactCursor(
 ): Promise<ContactSortKey> {
   if (!isUuid(cursor)) return unsealSortKey(deps, sort, cursor)
   const contact = await deps.store.read.find(selectSortKey, { projectId, id: cursor })
-  if (contact === undefined) throw invalidCursor()
+  if (contact === undefined) throw unknownCursor()
   return sortKeyOf(sort, contact)
 }
 
@@ -46,7 +46,7 @@ function sortKeyOf(sort: ContactSort, { number, address }: { number: number; add
 
 function unsealSortKey({ keyring }: Pick<Base, 'keyring'>, sort: ContactSort, cursor: string) {
   const [kind, sortedBy, place] = unseal(keyring, cursor)
-  if (kind !== 'contacts' || sortedBy !== sort) throw invalidCursor()
+  if (kind !== 'contacts' || sortedBy !== sort) throw unknownCursor()
   return place as ContactSortKey
 }
 
@@ -54,10 +54,6 @@ function unseal(keyring: Base['keyring'], cursor: string): unknown[] {
   try {
     return JSON.parse(keyring.unseal(cursor)) as unknown[]
   } catch {
-    throw invalidCursor()
+    throw unknownCursor()
   }
-}
-
-function invalidCursor() {
-  return invalidField('cursor', 'custom', 'The cursor does not belong to this list')
 }

@@ -2,7 +2,7 @@
  * Plans emails outside the transaction that writes them: checks whether the project may send the
  * request, and finds the parts that all recipients share (template, sender, data, content).
  */
-import { AppError, invalid, invalidField } from '../../../errors.ts'
+import { type AppError, invalid, invalidField } from '../../../errors.ts'
 import { displayDomain, type ParsedAddress } from '../../../mail/address/address.ts'
 import type { NamedMailbox } from '../../../mail/address/named-mailbox.ts'
 import type { QueueClass } from '../../../queue-class.ts'
@@ -13,7 +13,7 @@ import type { ContentClass, SourceType } from '../../../store/schema/words.ts'
 import type { Base } from '../../base.ts'
 import { discardChunks } from '../../chunks.ts'
 import { type ParsedData, parseData } from '../../contacts/write/data.ts'
-import type { SenderDomain } from '../../directory.ts'
+import { type SenderDomain, unverifiedSender } from '../../directory.ts'
 import { checkTemplateSizes } from '../../templates/validate-size.ts'
 import { templateNotFound } from '../../templates/view.ts'
 import { type ContentDraft, storeAttachments } from './content.ts'
@@ -84,7 +84,7 @@ export async function planEmails(
   const template = await findTemplate(deps, project, request)
   const { sender, domain } = chooseSender(request, template)
   const senderDomain = await deps.directory.findSenderDomain(project.id, domain)
-  if (senderDomain === undefined) throw unverifiedSender(domain)
+  if (senderDomain === undefined) throw unverifiedSender(displayDomain(domain))
   const data = parseData(request.data)
   checkTotalSize(data, request.to.length)
   const heldDomains = await deps.directory.heldDomains()
@@ -140,11 +140,6 @@ function checkTotalSize({ variables, changes }: ParsedData, recipients: number):
   if (bytes > MAX_DATA_BYTES_PER_REQUEST) throw tooMuchData(`${MAX_DATA_BYTES_PER_REQUEST} bytes`)
   const keys = Object.keys(changes).length * recipients
   if (keys > MAX_DATA_KEYS_PER_REQUEST) throw tooMuchData(`${MAX_DATA_KEYS_PER_REQUEST} keys`)
-}
-
-function unverifiedSender(domain: string): AppError {
-  const text = `The sender domain ${displayDomain(domain)} is not verified for this project.`
-  return new AppError('FORBIDDEN', text)
 }
 
 function tooMuchData(maximum: string): AppError {

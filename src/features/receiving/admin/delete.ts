@@ -4,6 +4,7 @@ import { inboundMessages } from '../../../store/schema/inbound.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { discardChunks } from '../../chunks.ts'
+import { inboundMessageNotFound } from './get.ts'
 
 /**
  * Deletes received messages, which frees the space that they count for. Emails made from them stay.
@@ -24,7 +25,7 @@ async function deleteOne(tx: Tx, id: string): Promise<void> {
   const { state } = inboundMessages
   const row = await tx.select({ state }).from(inboundMessages).where(hasId).get()
   if (row === undefined) {
-    throw new AppError('RESOURCE_NOT_FOUND', `There is no inbound message ${id}.`)
+    throw inboundMessageNotFound(id)
   }
   if (row.state === 'pending') {
     throw new AppError('CONFLICT', `Inbound message ${id} waits to be read.`)

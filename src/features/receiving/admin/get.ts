@@ -1,5 +1,5 @@
 /** Reads one received message of any project, with its octets, for operators. */
-import { notFound } from '../../../errors.ts'
+import { type AppError, notFound } from '../../../errors.ts'
 import { eq } from '../../../store/drizzle.ts'
 import { type InboundMessage, inboundMessages } from '../../../store/schema/inbound.ts'
 import type { Base } from '../../base.ts'
@@ -17,8 +17,10 @@ export async function getInboundMessage(
     .from(inboundMessages)
     .where(eq(inboundMessages.id, id))
     .get()
-  if (row === undefined) {
-    throw notFound('inbound message', id, `There is no inbound message ${id}.`)
-  }
+  if (row === undefined) throw inboundMessageNotFound(id)
   return { ...row, raw: await readRaw(store, row) }
+}
+
+export function inboundMessageNotFound(id: string): AppError {
+  return notFound('inbound message', id, `There is no inbound message ${id}.`)
 }

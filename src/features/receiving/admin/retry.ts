@@ -4,6 +4,7 @@ import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
+import { inboundMessageNotFound } from './get.ts'
 
 type Retried = { state: string; hasRaw: number }
 type Deps = Pick<Base, 'store' | 'inboundNotifier'>
@@ -53,7 +54,7 @@ export async function retryFailedInboundMessages({
 async function retry(tx: Tx, id: string): Promise<void> {
   const message = await tx.find(findState, { id })
   if (message === undefined) {
-    throw new AppError('RESOURCE_NOT_FOUND', `There is no inbound message ${id}.`)
+    throw inboundMessageNotFound(id)
   }
   if (message.state === 'processed') {
     throw new AppError('CONFLICT', `Inbound message ${id} is processed: there is nothing to retry.`)
