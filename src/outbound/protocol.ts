@@ -123,11 +123,10 @@ export type TaskResult =
       /** A host whose TLS handshake broke and that then decided about the message without TLS. */
       brokenTls: string | null
     }
-  /** Composing its message takes too long for a thread that has connections open. */
-  | { task: number; kind: 'heavy' }
-  /** Its session had no greeting when other mail needed the connection. */
-  | { task: number; kind: 'cut'; reason: string }
-  | { task: number; kind: 'put back' }
+  /** Composing its message takes too long for a thread with connections, or ended one (`reason`). */
+  | { task: number; kind: 'heavy'; reason?: string }
+  /** Not attempted. `delayMs`: how long it must wait; absent = another connection may take it. */
+  | { task: number; kind: 'put back'; delayMs?: number; reason?: string }
 
 export type FromThread =
   | { type: 'started' }

@@ -33,7 +33,9 @@ type ThreadWork = {
   add(thread: DeliveryThread, delivery: Delivery, options?: { isPlain: boolean }): void
   /** Returns the messages to post, with the memory to transfer, and starts new batches. */
   takeMessages(): ThreadMessage[]
-  /** The delivery no longer needs its content and keys in the thread. */
+  /** How many deliveries the thread has. */
+  count(thread: DeliveryThread): number
+  /** The thread no longer has the delivery, nor needs its content and keys. */
   release(thread: DeliveryThread, delivery: Delivery): void
   /** Forgets a thread that has ended. */
   drop(thread: DeliveryThread): void
@@ -59,6 +61,7 @@ export function createThreadWork(): ThreadWork {
   const keyName = createKeyNames()
   const caches = new Map<DeliveryThread, Caches>()
   const batches = new Map<DeliveryThread, Batch>()
+  const counts = new Map<DeliveryThread, number>()
   const cachesOf = (thread: DeliveryThread) => {
     const known = caches.get(thread) ?? createCaches(keyName)
     caches.set(thread, known)
@@ -75,7 +78,9 @@ export function createThreadWork(): ThreadWork {
       const making = composed ?? addSource(cachesOf(thread), batch, delivery)
       if (isPlain && 'source' in making) making.source.isPlain = true
       batch.tasks.push({ ...own, making })
+      counts.set(thread, (counts.get(thread) ?? 0) + 1)
     },
+    count: (thread) => counts.get(thread) ?? 0,
     takeMessages() {
       const messages: ThreadMessage[] = []
       for (const [thread, { transfer, ...batch }] of batches) {
@@ -92,6 +97,7 @@ export function createThreadWork(): ThreadWork {
     release(thread, delivery) {
       const { used } = delivery
       delivery.used = undefined
+      counts.set(thread, (counts.get(thread) ?? 0) - 1)
       if (used === undefined) return
       caches.get(thread)?.contents.release(used.contentId)
       for (const id of used.keyIds) caches.get(thread)?.keys.release(id)
@@ -99,6 +105,7 @@ export function createThreadWork(): ThreadWork {
     drop(thread) {
       caches.delete(thread)
       batches.delete(thread)
+      counts.delete(thread)
     },
   }
 }

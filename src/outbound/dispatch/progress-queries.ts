@@ -1,37 +1,51 @@
 /**
- * On the main thread: asks a delivery thread for the current step of a task. A thread that is busy
- * with a long message, or that ends, does not answer; the query then times out.
+ * On the main thread: asks a delivery thread for the current step of a delivery. A thread that is busy
+ * with a long message, or that ends, does not reply; the query then times out.
  */
 import type { CurrentStep } from '../attempt.ts'
+import type { Delivery } from '../delivery.ts'
 import type { DeliveryThread, FromThread } from '../protocol.ts'
+import type { DeliveryProgress } from '../sites/site-status.ts'
 
 type ProgressQueries = {
-  /**
-   * Resolves to null if the thread does not have the task; undefined if the thread does not answer.
-   */
-  ask(thread: DeliveryThread, task: number): Promise<CurrentStep | null | undefined>
-  answered(message: Extract<FromThread, { type: 'progress' }>): void
+  /** Resolves to undefined if the delivery's thread no longer has it. */
+  progressOf(delivery: Delivery): Promise<DeliveryProgress | undefined>
+  received(message: Extract<FromThread, { type: 'progress' }>): void
 }
+
+/** Null: the thread does not have the task; undefined: the thread does not reply. */
+type Progress = CurrentStep | null | undefined
 
 const TIMEOUT_MS = 500
 
 export function createProgressQueries(): ProgressQueries {
-  const open = new Map<number, (answer: CurrentStep | null | undefined) => void>()
+  const open = new Map<number, (progress: Progress) => void>()
   let last = 0
+
+  function query(thread: DeliveryThread, task: number): Promise<Progress> {
+    const number = ++last
+    return new Promise((resolve) => {
+      const settle = (progress: Progress) => {
+        clearTimeout(timer)
+        open.delete(number)
+        resolve(progress)
+      }
+      const timer = setTimeout(settle, TIMEOUT_MS, undefined)
+      open.set(number, settle)
+      thread.postMessage({ type: 'progress', query: number, task })
+    })
+  }
+
   return {
-    ask(thread, task) {
-      const query = ++last
-      return new Promise((resolve) => {
-        const settle = (answer: CurrentStep | null | undefined) => {
-          clearTimeout(timer)
-          open.delete(query)
-          resolve(answer)
-        }
-        const timer = setTimeout(settle, TIMEOUT_MS, undefined)
-        open.set(query, settle)
-        thread.postMessage({ type: 'progress', query, task })
-      })
+    async progressOf({ thread, task, since, pool }) {
+      const waiting = { site: pool.site, step: 'waiting', since, peer: null } as const
+      if (thread === null) return waiting
+      const current = await query(thread, task)
+      if (current === null) return undefined
+      // A thread that does not reply is composing another message.
+      if (current === undefined || current.step === 'waiting') return waiting
+      return { ...current, site: pool.site }
     },
-    answered: ({ query, current }) => open.get(query)?.(current),
+    received: ({ query, current }) => open.get(query)?.(current),
   }
 }

@@ -13,7 +13,7 @@ import {
 import { findMxDestination, type PendingLookup } from './mx-destination.ts'
 import { findSmarthostAddresses } from './smarthost-address.ts'
 
-type Destinations = {
+export type Destinations = {
   /** Returns the destination if it is cached. */
   find(domain: string): Destination | undefined
   resolve(domain: string): Promise<Destination>

@@ -1,23 +1,26 @@
 /**
- * How much mail a site may get now. This is kept in memory only: after a restart every site starts with
- * its safe limits again.
+ * How much mail a site may get now. The states of sites are in memory only: after a restart every site
+ * starts with its safe limits again.
  *
- * - Connections grow by one after a run of accepted messages and are halved when the site has
- *   problems (421, unexplained 4yz, lost connections), at most once in a few seconds.
- * - A throttle cuts to one connection and 10 messages a minute (1 when it comes again) for 30-90
- *   minutes; a `suspend` stops for hours.
- * - A refusal of our address may come from one recipient's own rules. A single one halves the
- *   connections; only the third among the last 20 answers counts as a throttle.
- * - A site that could not be reached several times in a row is unreachable: nothing is sent for a pause
- *   that doubles each time, with jitter, then one message probes. After a success the site
- *   gets few connections, so that the waiting mail does not overload it.
+ * - Connections grow by one after a run of accepted messages; `site-state.ts` says how refusals and
+ *   failures restrict a site. After a pause the site gets few connections, so that the waiting mail
+ *   does not overload it.
  * - The number of messages that may wait for one connection depends on how long a message takes at the
  *   site, so that a slow site cannot fill the delivery threads.
  */
 import { LRUCache } from 'lru-cache'
 import { MINUTE_MS, type Now } from '../../clock.ts'
 import type { SiteAction } from '../../mail/replies/reply.ts'
-import { findProvider, type Provider } from '../routing/providers.ts'
+import { findProvider } from '../routing/providers.ts'
+import {
+  type Cause,
+  countUnreachable,
+  NEW_STATE,
+  type Rate,
+  restrict,
+  type SiteState,
+  setCause,
+} from './site-state.ts'
 
 /** An observation of a site in one attempt. `unreachable`: no connection, or no greeting. */
 export type SiteObservation =
@@ -25,7 +28,7 @@ export type SiteObservation =
   | { kind: 'replied'; durationMs: number; action: SiteAction }
   | { kind: 'unreachable' }
 
-/** By the last attempts: the site answered about a message, was silent, or is not known yet. */
+/** By the last attempts: the site replied about a message, was silent, or is not known yet. */
 export type Standing = 'replied' | 'silent' | 'new'
 
 export type Shaping = {
@@ -42,15 +45,18 @@ export type Shaping = {
   take(site: string, count: number): void
   /** Epoch ms before which nothing may be sent; 0 when it may. */
   blockedUntil(site: string): number
-  /**
-   * Returns true if the site has become blocked. `said`: the reply or error that was observed, one
-   * line.
-   */
-  record(site: string, report: SiteObservation, said?: string): boolean
+  /** Returns true if the site has become blocked. `text`: the reply or error, in one line. */
+  record(site: string, observation: SiteObservation, text?: string): boolean
   standing(site: string): Standing
   /** Sites with recorded observations. */
   sites(): string[]
   restriction(site: string): Restriction
+  /** Until when (epoch ms) nothing is sent to the site, and why; null = it is not paused. */
+  pauseOf(site: string): { until: number; reason: string } | null
+  /** When (epoch ms) and why the site was last restricted; null = it is not restricted. */
+  restrictionOf(site: string): { triedAt: number; reason: string } | null
+  /** Why the site takes no mail, or little, now. */
+  reasonOf(site: string): string
   /** Ends every restriction at once; false when there was none. */
   lift(site: string): boolean
 }
@@ -63,7 +69,7 @@ type Restriction = {
   restrictedSince: number | null
   /** The end of a pause, in which nothing is sent. Never in the past. */
   pausedUntil: number | null
-  cause: { at: number; text: string } | null
+  cause: Cause | null
 }
 
 type ShapingOptions = {
@@ -74,64 +80,16 @@ type ShapingOptions = {
   random: () => number
 }
 
-/** One message every `everyMs`, the next at `nextAt`. */
-type Rate = { everyMs: number; nextAt: number; until: number }
-
-type SiteState = {
-  provider: Provider | undefined
-  connections: number
-  /** Accepted in a row since the last change of `connections`. */
-  accepted: number
-  /** Attempts in a row that did not reach the site. */
-  unreachable: number
-  /** How often the site was found unreachable since it last answered. */
-  pauseCount: number
-  /** Nothing until then; afterwards one message at a time while `isProbed`. */
-  pausedUntil: number
-  isProbed: boolean
-  shrunkAt: number
-  throttledAt: number
-  rate: Rate | null
-  /** The last answers, the newest in the lowest bit; a set bit is a refusal of our address. */
-  blocks: number
-  /** Mean time of a message, moving; null before the first was accepted. */
-  messageMs: number | null
-  /** Since when the site has been restricted without a break; what it was last restricted for. */
-  restrictedSince: number
-  cause: { at: number; text: string } | null
-}
-
-const newState = {
-  accepted: 0,
-  unreachable: 0,
-  pauseCount: 0,
-  pausedUntil: 0,
-  isProbed: false,
-  shrunkAt: 0,
-  throttledAt: 0,
-  rate: null,
-  blocks: 0,
-  messageMs: null,
-  restrictedSince: 0,
-  cause: null,
-}
-
 const MAX_SITES = 20_000
-const UNREACHABLE_TO_PAUSE = 5
-const FIRST_PAUSE_MS = MINUTE_MS
-const MAX_PAUSE_MS = 30 * MINUTE_MS
-const SUSPEND_MS = 4 * 60 * MINUTE_MS
-const SHRINK_EVERY_MS = 5_000
 /** Accepted messages for each connection there is, before there is one more. */
 const ACCEPTED_TO_GROW = 20
 const CONNECTIONS_AFTER_PAUSE = 2
 const MAX_RECENT_REPLIES = 20
-const BLOCKS_TO_THROTTLE = 3
 /** Messages that may wait for one connection: as many as it sends in about a second. */
 const MAX_DEPTH = 20
 const MIN_DEPTH = 2
 const DEPTH_MS = 1_000
-/** Before a site accepted anything, no more than these wait for its answer. */
+/** How many messages may wait for the first reply of a site. */
 const UNPROVEN_CAPACITY = 5
 
 export function createShaping(options: ShapingOptions): Shaping {
@@ -141,7 +99,7 @@ export function createShaping(options: ShapingOptions): Shaping {
     Math.max(1, Math.min(provider?.connections ?? maxConnectionsPerSite, maxConnectionsPerSite))
   const freshState = (site: string): SiteState => {
     const provider = findProvider(site)
-    return { ...newState, provider, connections: startOf({ provider }) }
+    return { ...NEW_STATE, provider, connections: startOf({ provider }) }
   }
   const stateOf = (site: string) => sites.get(site) ?? freshState(site)
   const isRestricted = (state: SiteState) =>
@@ -151,20 +109,22 @@ export function createShaping(options: ShapingOptions): Shaping {
     rateOf(state, now()) !== null
   const spread = (ms: number) => Math.round(ms * (0.75 + random() / 2))
 
-  function record(site: string, report: SiteObservation, said = ''): boolean {
+  function record(site: string, observation: SiteObservation, text = ''): boolean {
     const state = stateOf(site)
     sites.set(site, state)
     const wasBlocked = blockedUntil(state, now()) > 0
     const before = isRestricted(state) ? { ...state } : null
-    if (report.kind === 'unreachable') countUnreachable(state, { now: now(), spread })
+    if (observation.kind === 'unreachable') countUnreachable(state, { now: now(), spread })
     else {
-      revive(state)
-      noteAnswer(state, report.kind === 'replied' && report.action === 'block')
+      countReply(state, observation.kind === 'replied' && observation.action === 'block')
+      state.messageMs = movingMean(state.messageMs, observation.durationMs)
       const canGrow = rateOf(state, now()) === null && state.connections < maxConnectionsPerSite
-      if (report.kind === 'accepted') grow(state, report.durationMs, canGrow)
-      else react(state, report, { now: now(), random, spread })
+      if (observation.kind === 'replied')
+        restrict(state, observation.action, { now: now(), random, spread })
+      else if (canGrow) grow(state)
     }
-    if (isTrouble(report) && isRestricted(state)) setCause(state, before, { at: now(), text: said })
+    if (isRestriction(observation) && isRestricted(state))
+      setCause(state, before, { at: now(), text })
     return !wasBlocked && blockedUntil(state, now()) > 0
   }
 
@@ -179,6 +139,23 @@ export function createShaping(options: ShapingOptions): Shaping {
       pausedUntil: state.pausedUntil > now() ? state.pausedUntil : null,
       cause: isNow ? state.cause : null,
     }
+  }
+
+  function reasonOf(site: string): string {
+    const { pausedUntil, cause } = restriction(site)
+    const amount = pausedUntil === null ? 'little' : 'no'
+    return `${site} takes ${amount} mail now: ${cause?.text || 'no reply'}`
+  }
+
+  function restrictionOf(site: string): { triedAt: number; reason: string } | null {
+    const { pausedUntil, messagesPerMinute, cause } = restriction(site)
+    if (cause === null || (pausedUntil === null && messagesPerMinute === null)) return null
+    return { triedAt: cause.at, reason: reasonOf(site) }
+  }
+
+  function pauseOf(site: string): { until: number; reason: string } | null {
+    const { pausedUntil } = restriction(site)
+    return pausedUntil === null ? null : { until: pausedUntil, reason: reasonOf(site) }
   }
 
   function lift(site: string): boolean {
@@ -205,6 +182,9 @@ export function createShaping(options: ShapingOptions): Shaping {
     standing: (site) => standingOf(stateOf(site)),
     sites: () => [...sites.keys()],
     restriction,
+    pauseOf,
+    restrictionOf,
+    reasonOf,
     lift,
   }
 }
@@ -214,24 +194,10 @@ function standingOf({ unreachable, isProbed, messageMs }: SiteState): Standing {
   return messageMs === null ? 'new' : 'replied'
 }
 
-function isTrouble(report: SiteObservation): boolean {
-  if (report.kind === 'replied') return report.action !== 'none' && report.action !== 'reconnect'
-  return report.kind === 'unreachable'
-}
-
-/** `before`: the state as it was, null when it was not restricted. */
-function setCause(
-  state: SiteState,
-  before: SiteState | null,
-  cause: { at: number; text: string },
-): void {
-  if (before === null) state.restrictedSince = cause.at
-  const isTightened =
-    before === null ||
-    state.connections < before.connections ||
-    state.pausedUntil > before.pausedUntil ||
-    state.rate !== before.rate
-  if (isTightened) state.cause = cause
+/** Whether the observation restricts the site. */
+function isRestriction(observation: SiteObservation): boolean {
+  if (observation.kind !== 'replied') return observation.kind === 'unreachable'
+  return observation.action !== 'none' && observation.action !== 'reconnect'
 }
 
 type Load = { outstanding: number; isUrgent: boolean }
@@ -250,9 +216,9 @@ function placesOf({ messageMs, connections }: SiteState): number {
   return connections * Math.min(MAX_DEPTH, Math.max(MIN_DEPTH, depth))
 }
 
-/** The rate in force, if there is one. */
-function rateOf(state: SiteState, at: number): Rate | null {
-  return state.rate !== null && state.rate.until > at ? state.rate : null
+/** The rate in force; null if there is none. */
+function rateOf({ rate }: SiteState, at: number): Rate | null {
+  return rate !== null && rate.until > at ? rate : null
 }
 
 function capacityByRate(state: SiteState, at: number): number {
@@ -267,22 +233,9 @@ function blockedUntil(state: SiteState, at: number): number {
   return rate === null || rate.nextAt <= at ? 0 : Math.min(rate.nextAt, rate.until)
 }
 
-type Chance = { now: number; random: () => number; spread: (ms: number) => number }
-
-function countUnreachable(state: SiteState, { now, spread }: Omit<Chance, 'random'>): void {
-  // Attempts that began before the site was found unreachable say nothing new.
-  if (state.pausedUntil > now) return
-  state.unreachable++
-  state.accepted = 0
-  if (!state.isProbed && state.unreachable < UNREACHABLE_TO_PAUSE) return
-  const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** state.pauseCount, MAX_PAUSE_MS)
-  state.pauseCount++
-  state.isProbed = true
-  state.pausedUntil = now + spread(pauseMs)
-}
-
-/** Any reply shows that the site is alive. */
-function revive(state: SiteState): void {
+/** Counts a reply. Any reply shows that the site can be reached. */
+function countReply(state: SiteState, isBlock: boolean): void {
+  state.blocks = ((state.blocks << 1) | (isBlock ? 1 : 0)) & (2 ** MAX_RECENT_REPLIES - 1)
   state.unreachable = 0
   if (!state.isProbed) return
   state.isProbed = false
@@ -291,67 +244,11 @@ function revive(state: SiteState): void {
   state.connections = Math.min(state.connections, CONNECTIONS_AFTER_PAUSE)
 }
 
-function noteAnswer(state: SiteState, isBlock: boolean): void {
-  state.blocks = ((state.blocks << 1) | (isBlock ? 1 : 0)) & (2 ** MAX_RECENT_REPLIES - 1)
-}
-
-function blockCount({ blocks }: SiteState): number {
-  return blocks.toString(2).replaceAll('0', '').length
-}
-
-function grow(state: SiteState, durationMs: number, canGrow: boolean): void {
-  state.messageMs = movingMean(state.messageMs, durationMs)
-  if (!canGrow) return
+function grow(state: SiteState): void {
   state.accepted++
   if (state.accepted < state.connections * ACCEPTED_TO_GROW) return
   state.connections++
   state.accepted = 0
-}
-
-function react(
-  state: SiteState,
-  { action, durationMs }: { action: SiteAction; durationMs: number },
-  chance: Chance,
-): void {
-  state.messageMs = movingMean(state.messageMs, durationMs)
-  switch (action) {
-    case 'none':
-    case 'reconnect':
-      return
-    case 'slow':
-      shrink(state, chance.now)
-      return
-    case 'throttle':
-      throttle(state, chance)
-      return
-    case 'block':
-      if (blockCount(state) < BLOCKS_TO_THROTTLE) shrink(state, chance.now)
-      else throttle(state, chance)
-      return
-    case 'suspend':
-      state.pausedUntil = chance.now + chance.spread(SUSPEND_MS)
-      throttle(state, chance)
-  }
-}
-
-function shrink(state: SiteState, at: number): void {
-  state.accepted = 0
-  if (at - state.shrunkAt < SHRINK_EVERY_MS) return
-  state.connections = Math.max(1, Math.floor(state.connections / 2))
-  state.shrunkAt = at
-}
-
-function throttle(state: SiteState, { now, random }: Chance): void {
-  // One problem causes several replies, one on each connection.
-  if (now - state.throttledAt < SHRINK_EVERY_MS) return
-  const isRepeated = rateOf(state, now) !== null
-  state.shrunkAt = now
-  state.throttledAt = now
-  state.connections = 1
-  state.accepted = 0
-  const everyMs = MINUTE_MS / (isRepeated ? 1 : 10)
-  const until = now + (30 + random() * 60) * MINUTE_MS
-  state.rate = { everyMs, nextAt: now + everyMs, until }
 }
 
 function movingMean(mean: number | null, value: number): number {

@@ -1,4 +1,4 @@
-/** The status of sites and of deliveries in progress, and why a site takes no mail or little. */
+/** The status of sites and of deliveries in progress, as `queue show` and `queue sites` print it. */
 import type { CurrentStep } from '../attempt.ts'
 import type { Shaping } from './shaping.ts'
 
@@ -32,38 +32,17 @@ export type DeliveryProgress = {
   since: number
 }
 
-/** Why a site takes no mail or little now. */
-export function reasonOf(shaping: Shaping, site: string): string {
-  const { pausedUntil, cause } = shaping.restriction(site)
-  const amount = pausedUntil === null ? 'little' : 'no'
-  return `${site} takes ${amount} mail now: ${cause?.text || 'no reply'}`
-}
-
-export function restrictionOf(
-  shaping: Shaping,
-  site: string,
-): { triedAt: number; reason: string } | null {
-  const { pausedUntil, messagesPerMinute, cause } = shaping.restriction(site)
-  if (cause === null || (pausedUntil === null && messagesPerMinute === null)) return null
-  return { triedAt: cause.at, reason: reasonOf(shaping, site) }
-}
-
-export function pauseOf(shaping: Shaping, site: string): { until: number; reason: string } | null {
-  const { pausedUntil } = shaping.restriction(site)
-  return pausedUntil === null ? null : { until: pausedUntil, reason: reasonOf(shaping, site) }
-}
-
 type Sources = {
-  shaping: Shaping
+  shaping: Pick<Shaping, 'connections' | 'restriction'>
   queues: { count(site: string): number }
-  dispatcher: { connectionsOf(site: string): number }
+  deliveries: { connectionsOf(site: string): number }
 }
 
-export function statusOf({ shaping, queues, dispatcher }: Sources, site: string): SiteStatus {
+export function statusOf({ shaping, queues, deliveries }: Sources, site: string): SiteStatus {
   const { pausedUntil, ...restriction } = shaping.restriction(site)
   return {
     site,
-    connections: dispatcher.connectionsOf(site),
+    connections: deliveries.connectionsOf(site),
     maxConnections: shaping.connections(site),
     inFlight: queues.count(site),
     blockedUntil: pausedUntil,

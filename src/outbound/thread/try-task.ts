@@ -60,6 +60,8 @@ type Progress = TryInput & {
   cut: string | null
 }
 
+/** The server had not greeted yet, and other mail had to wait for it. */
+const AFTER_CUT_MS = 60_000
 const NO_STEPS: readonly Step[] = []
 const NO_HOSTS: readonly string[] = []
 
@@ -91,7 +93,8 @@ export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
   deps.held.release(composed.octets.length)
   if (outcome === null) {
     const reason = progress.cut ?? 'other mail needed the connection'
-    return { session: null, result: { task: task.task, kind: 'cut', reason } }
+    const delayMs = AFTER_CUT_MS
+    return { session: null, result: { task: task.task, kind: 'put back', delayMs, reason } }
   }
   return {
     session: takeUsable(progress),

@@ -19,7 +19,7 @@ function open(t: TestContext, maxThreads: number) {
     log: silentLog(),
     now: () => 1_000,
     queues: createSiteQueues(() => 1_000),
-    maxConnectionsPerSite: 10,
+    maxPerSite: 10,
     connectionsOf: () => 1,
     standingOf: () => 'replied',
     done: (results) => void finished.push(results),
@@ -62,6 +62,7 @@ test('a message that ends a delivery thread is set aside with its content; other
     ([, result]) => typeof result === 'object' && result.kind === 'heavy',
   )
   assert.deepEqual(heavy.find(([name]) => name === 'x1')?.[1], {
+    task: composing,
     kind: 'heavy',
     reason: 'no memory',
   })
@@ -83,7 +84,7 @@ test('a message that takes too long in a delivery thread comes back once, as hea
   dispatcher.add([deliveryTo('slow', 'a.test'), deliveryTo('quick', 'a.test')])
   const [slow] = tasksOf(started[0])
   started[0]?.say({ type: 'results', results: [{ task: slow?.task ?? 0, kind: 'heavy' }] })
-  assert.deepEqual(results(), [['slow', { kind: 'heavy', reason: null }]])
+  assert.deepEqual(results(), [['slow', { task: slow?.task, kind: 'heavy' }]])
   assert.equal(dispatcher.count(), 1)
 })
 
@@ -100,6 +101,6 @@ test('a composed message is passed on unchanged, and a lost one is composed agai
   assert.equal(made?.making, composed)
   assert.ok(usual && 'source' in usual.making)
   started[0]?.end({ composing: made?.task ?? 0 })
-  assert.deepEqual(results(), [['composed', { kind: 'put back', delayMs: 1_000 }]])
+  assert.deepEqual(results(), [['composed', { task: 1, kind: 'put back', delayMs: 1_000 }]])
   assert.deepEqual(tasksOf(started[1]).map(nameOf), ['usual'])
 })

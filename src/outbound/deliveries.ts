@@ -1,0 +1,295 @@
+/**
+ * The way of a delivery on the main thread: its destination is resolved, its message composed first if
+ * that takes long, then the dispatcher gives it to a delivery thread. Each task has exactly one result.
+ */
+import type { Now } from '../clock.ts'
+import { MINUTE_MS } from '../clock.ts'
+import type { Config } from '../config/config.ts'
+import type { Log } from '../log.ts'
+import { type QueueClass, TRANSACTIONAL_CLASS } from '../queue-class.ts'
+import type { AttemptOutcome } from './attempt.ts'
+import { createComposing } from './composing/composing.ts'
+import { createContentHistory, createContentMemory } from './composing/contents.ts'
+import type { Delivery, DeliveryResult, DeliveryTask } from './delivery.ts'
+import { createDispatcher } from './dispatch/dispatcher.ts'
+import {
+  outcomeOfClosed,
+  outcomeOfUncomposed,
+  outcomeText,
+  siteObservationOf,
+  withLookup,
+} from './outcomes.ts'
+import type { TaskResult, TransferableMessage } from './protocol.ts'
+import { createOutbox, putBackResult, unsentResult } from './results.ts'
+import type { ClosedDestination, Destination } from './routing/destination.ts'
+import type { Destinations } from './routing/destinations.ts'
+import { createBrokenTls, createPoolChooser, createSourceChooser } from './routing/pool-settings.ts'
+import { createResolving } from './routing/resolving.ts'
+import type { Shaping, SiteObservation } from './sites/shaping.ts'
+import type { SiteQueues } from './sites/site-queues.ts'
+import type { DeliveryProgress } from './sites/site-status.ts'
+import type { ThreadsOptions } from './threads.ts'
+
+type DeliveriesDeps = Pick<ThreadsOptions, 'settings' | 'maxThreads' | 'log'> & {
+  config: Config['delivery']
+  destinations: Destinations
+  shaping: Shaping
+  queues: SiteQueues
+  receivedDomains: ReadonlySet<string>
+  hangMs: number
+  restMs: number
+  log: Log
+  now: Now
+  finished(results: DeliveryResult[]): void
+}
+
+const MAX_PER_THREAD = 500
+/** The reserve of transactional mail beyond the total limit. */
+const TRANSACTIONAL_RESERVE = 1.25
+/** After an error of this program, before the task may be claimed again. */
+const FAULT_PAUSE_MS = MINUTE_MS
+
+export type Deliveries = ReturnType<typeof createDeliveries>
+
+export function createDeliveries(deps: DeliveriesDeps) {
+  const { config, destinations, shaping, queues, receivedDomains, log, now, finished } = deps
+  const sources = createSourceChooser(config.sourceAddresses, now)
+  const brokenTls = createBrokenTls(now)
+  const poolDeps = { shaping, sources, brokenTls, receivedDomains }
+  const contentMemory = createContentMemory()
+  const history = createContentHistory()
+  const outbox = createOutbox(finished)
+  const resolving = createResolving({
+    ...{ destinations, log, now },
+    resolved: (tasks, destination) => dispatch(tasks, destination, true),
+    failed: (tasks) => putBackUnresolved(tasks, FAULT_PAUSE_MS),
+  })
+  const composing = createComposing({
+    ...deps,
+    history,
+    composed: addComposed,
+    failed: failUncomposed,
+    putBack,
+  })
+  const dispatcher = createDispatcher({
+    ...deps,
+    ...{ maxConnections: config.maxConnections, maxPerSite: config.maxConnectionsPerSite },
+    connectionsOf: shaping.connections,
+    standingOf: shaping.standing,
+    done: finish,
+  })
+  let isStopping = false
+
+  /** How many emails of a class may be claimed for a site now. */
+  function capacity(site: string, queueClass: QueueClass): number {
+    if (isStopping) return 0
+    const total = maxInFlight(queueClass) - queues.total()
+    return Math.max(0, Math.min(siteCapacity(site, queueClass), total))
+  }
+
+  function maxInFlight(queueClass: QueueClass): number {
+    const max = deps.maxThreads * MAX_PER_THREAD
+    return queueClass === TRANSACTIONAL_CLASS ? Math.ceil(max * TRANSACTIONAL_RESERVE) : max
+  }
+
+  function siteCapacity(site: string, queueClass: QueueClass): number {
+    const isUrgent = queueClass === TRANSACTIONAL_CLASS
+    return shaping.capacity(site, { outstanding: queues.count(site), isUrgent })
+  }
+
+  function projectCapacity(projectId: string, queueClass: QueueClass): number {
+    return queues.projectCapacity(projectId, maxInFlight(queueClass))
+  }
+
+  function deliver(tasks: readonly DeliveryTask[]): void {
+    for (const task of tasks) {
+      queues.enterResolving(task)
+      contentMemory.enter(task.projectId, task.source.content)
+    }
+    for (const [domain, some] of Map.groupBy(tasks, (task) => task.domain)) {
+      const known = destinations.find(domain)
+      if (isStopping) putBackUnresolved(some)
+      else if (known !== undefined) dispatch(some, known, false)
+      else resolving.add(domain, some)
+    }
+  }
+
+  /** `isOwnLookup`: the destination was resolved for these tasks. */
+  function dispatch(
+    tasks: readonly DeliveryTask[],
+    destination: Destination,
+    isOwnLookup: boolean,
+  ): void {
+    if (destination.kind === 'closed') {
+      for (const task of tasks) close(task, destination)
+      return
+    }
+    for (const task of tasks) queues.leaveResolving(task)
+    const { site, lookup } = destination
+    const poolOf = createPoolChooser(poolDeps, destination)
+    const ready: Delivery[] = []
+    const isFirst = (task: DeliveryTask) =>
+      mayJoin(task, site) && !ready.some(({ projectId }) => projectId === task.projectId)
+    for (const task of tasks.toSorted((left, right) => left.queueClass - right.queueClass)) {
+      if (siteCapacity(site, task.queueClass) - ready.length <= 0 && !isFirst(task)) {
+        settle(task, putBackResult(deps, task, { site }))
+        continue
+      }
+      const state = { since: now(), task: 0, thread: null, lostThreads: 0 }
+      const one: Delivery = { ...task, pool: poolOf(task), lookup, isOwnLookup, ...state }
+      if (history.isHeavy(task.source.content)) compose(one)
+      else {
+        shaping.take(site, 1)
+        ready.push(one)
+      }
+    }
+    dispatcher.add(ready)
+  }
+
+  /** A project without mail to a site gets its first email in, even if others fill the site. */
+  function mayJoin({ projectId }: DeliveryTask, site: string): boolean {
+    if (shaping.standing(site) !== 'replied' || shaping.blockedUntil(site) > 0) return false
+    return queues.find(site)?.projects.has(projectId) !== true
+  }
+
+  function compose(one: Delivery): void {
+    one.since = now()
+    const delayMs = isStopping ? 0 : composing.add(one)
+    if (isStopping || delayMs > 0) putBack(one, delayMs)
+  }
+
+  /** Adds a composed message although its site may be full by now: there are few of them. */
+  function addComposed(one: Delivery, message: TransferableMessage): void {
+    one.composed = message
+    one.composedBytes = message.octets.length
+    const { site } = one.pool
+    if (isStopping || shaping.blockedUntil(site) > 0) {
+      composing.release(one.projectId, one.composedBytes)
+      putBack(one)
+      return
+    }
+    shaping.take(site, 1)
+    dispatcher.add([one])
+  }
+
+  function failUncomposed(one: Delivery, reason: string): void {
+    const outcome = withLookup(outcomeOfUncomposed(reason), one.lookup, one.isOwnLookup)
+    settle(one, unsentResult(one, one.pool.site, { outcome, startedAt: now() }))
+  }
+
+  function close(task: DeliveryTask, closed: ClosedDestination): void {
+    queues.leaveResolving(task)
+    const { site } = task
+    if (closed.site !== null && shaping.blockedUntil(closed.site) > 0) {
+      settle(task, putBackResult(deps, task, { site }))
+      return
+    }
+    const outcome = outcomeOfClosed(closed)
+    settle(task, unsentResult(task, site, { outcome, startedAt: now() }))
+    if (closed.site !== null) observe(closed.site, { kind: 'unreachable' }, outcome)
+  }
+
+  function putBackUnresolved(tasks: readonly DeliveryTask[], delayMs = 0): void {
+    for (const task of tasks) {
+      queues.leaveResolving(task)
+      settle(task, putBackResult(deps, task, { site: task.site, delayMs }))
+    }
+  }
+
+  function putBack(one: Delivery, delayMs = 0): void {
+    settle(one, putBackResult(deps, one, { site: one.pool.site, delayMs }))
+  }
+
+  /** Ends a task that no thread has. */
+  function settle({ source }: DeliveryTask, result: DeliveryResult): void {
+    contentMemory.leave(source.content)
+    outbox.add(result)
+  }
+
+  function finish(ended: ReadonlyMap<Delivery, TaskResult>): void {
+    const results: DeliveryResult[] = []
+    for (const [one, result] of ended) {
+      if (result.kind === 'heavy') {
+        composeInstead(one, result.reason)
+        continue
+      }
+      contentMemory.leave(one.source.content)
+      if (one.composedBytes !== undefined) composing.release(one.projectId, one.composedBytes)
+      const { site } = one.pool
+      if (result.kind === 'attempted') results.push(attempted(one, result))
+      else results.push(putBackResult(deps, one, { ...result, site }))
+    }
+    if (results.length > 0) finished(results)
+  }
+
+  function attempted(
+    one: Delivery,
+    result: Extract<TaskResult, { kind: 'attempted' }>,
+  ): DeliveryResult {
+    const { emailId, pool, lookup, isOwnLookup } = one
+    if (result.brokenTls !== null) brokenTls.add(result.brokenTls)
+    observeOutcome(one, result.outcome)
+    const { subject, faults, startedAt } = result
+    const outcome = withLookup(result.outcome, lookup, isOwnLookup)
+    return { emailId, kind: 'attempted', site: pool.site, outcome, subject, faults, startedAt }
+  }
+
+  /** Composes a message that took too long, or ended its thread (`reason`), in a composing thread. */
+  function composeInstead(one: Delivery, reason: string | undefined): void {
+    const { content } = one.source
+    const isOnceTooOften = reason !== undefined && history.recordThreadEnd(content, reason)
+    if (reason === undefined) history.recordTime(content, null)
+    if (isOnceTooOften) failUncomposed(one, reason)
+    else compose(one)
+  }
+
+  function observeOutcome({ pool }: Delivery, outcome: AttemptOutcome): void {
+    const { site } = pool
+    const observed = siteObservationOf(outcome)
+    if (observed === null) return
+    const local = outcome.address?.includes(':') ? pool.source.ipv6 : pool.source.ipv4
+    const isBlock = observed.kind === 'replied' && observed.action === 'block'
+    const hasOther = isBlock && local !== undefined && sources.refuse(site, local)
+    observe(site, hasOther ? { ...observed, action: 'none' } : observed, outcome)
+  }
+
+  function observe(site: string, observed: SiteObservation, outcome: AttemptOutcome): void {
+    if (!shaping.record(site, observed, outcomeText(outcome))) return
+    const until = new Date(shaping.blockedUntil(site)).toISOString()
+    const fact = { site, until, reply: outcome.reply?.text ?? outcome.error }
+    if (observed.kind === 'unreachable') log.warn(fact, 'a destination cannot be reached')
+    else if (observed.kind === 'replied' && observed.action === 'suspend')
+      log.error(fact, 'a destination refuses all mail from here')
+    else log.warn(fact, 'a destination limits our mail')
+    recall(site)
+  }
+
+  function recall(site: string): void {
+    dispatcher.recall(site)
+    composing.recall(site)
+  }
+
+  async function progressOf(emailId: string): Promise<DeliveryProgress | undefined> {
+    const unresolved = resolving.find(emailId)
+    if (unresolved !== undefined)
+      return { site: unresolved.task.site, step: 'dns', peer: null, since: unresolved.since }
+    const isIt = (one: DeliveryTask) => one.emailId === emailId
+    const waiting = composing.find(isIt)
+    if (waiting === undefined) return dispatcher.progressOf(isIt)
+    return { site: waiting.pool.site, step: 'waiting', peer: null, since: waiting.since }
+  }
+
+  async function stop(graceMs: number): Promise<void> {
+    isStopping = true
+    putBackUnresolved(resolving.takeAll())
+    await Promise.all([composing.stop(), dispatcher.stop(graceMs)])
+    outbox.flush()
+  }
+
+  return {
+    ...{ capacity, projectCapacity, deliver, recall, progressOf, stop },
+    hasMemoryFor: contentMemory.hasSpace,
+    connectionsOf: dispatcher.connectionsOf,
+    inFlight: () => queues.total() + composing.waiting(),
+  }
+}

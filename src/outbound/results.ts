@@ -1,0 +1,60 @@
+/** The results of deliveries that no delivery thread has tried. */
+import type { Now } from '../clock.ts'
+import type { AttemptOutcome } from './attempt.ts'
+import type { DeliveryResult, DeliveryTask } from './delivery.ts'
+import type { Shaping } from './sites/shaping.ts'
+
+type PutBackInput = {
+  site: string
+  /** How long the email waits at least until it is claimed again. */
+  delayMs?: number | undefined
+  reason?: string | undefined
+}
+
+/**
+ * The result of a task that is put back. At a paused site the email is due at once: the queue knows
+ * when to ask about the site again, and an operator may end the pause earlier.
+ */
+export function putBackResult(
+  { shaping, now }: { shaping: Shaping; now: Now },
+  { emailId }: Pick<DeliveryTask, 'emailId'>,
+  { site, delayMs = 0, reason }: PutBackInput,
+): DeliveryResult {
+  const blockedUntil = shaping.blockedUntil(site)
+  const rateUntil = shaping.pauseOf(site) === null ? blockedUntil : 0
+  const retryAt = Math.max(rateUntil, delayMs > 0 ? now() + delayMs : 0)
+  return {
+    emailId,
+    kind: 'put back',
+    site,
+    retryAt: retryAt > 0 ? retryAt : null,
+    reason: blockedUntil > 0 ? shaping.reasonOf(site) : reason,
+  }
+}
+
+/** The result of a task whose message was not composed. */
+export function unsentResult(
+  { emailId }: Pick<DeliveryTask, 'emailId'>,
+  site: string,
+  { outcome, startedAt }: { outcome: AttemptOutcome; startedAt: number },
+): DeliveryResult {
+  return { emailId, kind: 'attempted', site, outcome, subject: null, faults: [], startedAt }
+}
+
+type Outbox = { add(result: DeliveryResult): void; flush(): void }
+
+/** Sends results in a later turn of the event loop, because the caller may not expect them yet. */
+export function createOutbox(send: (results: DeliveryResult[]) => void): Outbox {
+  let waiting: DeliveryResult[] = []
+  function flush(): void {
+    const results = waiting
+    waiting = []
+    if (results.length > 0) send(results)
+  }
+  return {
+    add(result) {
+      if (waiting.push(result) === 1) setImmediate(flush)
+    },
+    flush,
+  }
+}

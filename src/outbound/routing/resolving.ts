@@ -1,0 +1,59 @@
+/** Tasks that wait for the look-up of their destination, one look-up for all tasks of a domain. */
+import type { Now } from '../../clock.ts'
+import { describeError } from '../../errors.ts'
+import type { Log } from '../../log.ts'
+import type { DeliveryTask } from '../delivery.ts'
+import type { Destination } from './destination.ts'
+import type { Destinations } from './destinations.ts'
+
+type ResolvingDeps = {
+  destinations: Pick<Destinations, 'resolve'>
+  log: Log
+  now: Now
+  resolved(tasks: readonly DeliveryTask[], destination: Destination): void
+  /** The look-up failed by an error of our own. */
+  failed(tasks: readonly DeliveryTask[]): void
+}
+
+type Resolving = {
+  /** Resolves the domain of the tasks, then calls `resolved` or `failed`. */
+  add(domain: string, tasks: readonly DeliveryTask[]): void
+  /** The task of an email, and since when (epoch ms) it waits. */
+  find(emailId: string): { task: DeliveryTask; since: number } | undefined
+  /** Returns all tasks; neither `resolved` nor `failed` is called for them. */
+  takeAll(): DeliveryTask[]
+}
+
+type Group = { tasks: readonly DeliveryTask[]; since: number }
+
+export function createResolving(deps: ResolvingDeps): Resolving {
+  const groups = new Set<Group>()
+  return {
+    add(domain, tasks) {
+      const group: Group = { tasks, since: deps.now() }
+      groups.add(group)
+      deps.destinations.resolve(domain).then(
+        (destination) => {
+          if (groups.delete(group)) deps.resolved(tasks, destination)
+        },
+        (error: unknown) => {
+          const facts = { domain, error: describeError(error) }
+          deps.log.error(facts, 'a destination could not be resolved')
+          if (groups.delete(group)) deps.failed(tasks)
+        },
+      )
+    },
+    find(emailId) {
+      for (const { tasks, since } of groups) {
+        const task = tasks.find((one) => one.emailId === emailId)
+        if (task !== undefined) return { task, since }
+      }
+      return undefined
+    },
+    takeAll() {
+      const tasks = [...groups].flatMap((group) => group.tasks)
+      groups.clear()
+      return tasks
+    },
+  }
+}

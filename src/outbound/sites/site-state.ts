@@ -1,0 +1,144 @@
+/**
+ * The state of a site, and how refusals and failures restrict it:
+ *
+ * - Problems (421, unexplained 4yz, lost connections) halve its connections, at most once in a few
+ *   seconds.
+ * - A throttle leaves one connection and 10 messages a minute (1 if it comes again) for 30-90 minutes; a
+ *   `suspend` also stops all mail for hours.
+ * - A refusal of our address may come from one recipient's own rules. A single one halves the
+ *   connections; only the third among the last 20 replies counts as a throttle.
+ * - A site that could not be reached several times in a row is unreachable: nothing is sent for a pause
+ *   that doubles each time, with jitter; then one message probes.
+ */
+import { HOUR_MS, MINUTE_MS } from '../../clock.ts'
+import type { SiteAction } from '../../mail/replies/reply.ts'
+import type { Provider } from '../routing/providers.ts'
+
+/** One message every `everyMs`, the next at `nextAt`. */
+export type Rate = { everyMs: number; nextAt: number; until: number }
+
+/** The reply or error that restricted a site: when, and its text in one line. */
+export type Cause = { at: number; text: string }
+
+/** Instants are epoch ms. */
+export type SiteState = {
+  provider: Provider | undefined
+  connections: number
+  /** Accepted in a row since the last change of `connections`. */
+  accepted: number
+  /** Attempts in a row that did not reach the site. */
+  unreachable: number
+  /** How often the site was found unreachable since its last reply. */
+  pauseCount: number
+  /** Nothing is sent until then; afterwards one message at a time while `isProbed`. */
+  pausedUntil: number
+  isProbed: boolean
+  shrunkAt: number
+  throttledAt: number
+  rate: Rate | null
+  /** The last replies, the newest in the lowest bit; a set bit is a refusal of our address. */
+  blocks: number
+  /** Moving mean of the time that a message takes; null before the first reply about a message. */
+  messageMs: number | null
+  /** Since when the site has been restricted without a break. */
+  restrictedSince: number
+  cause: Cause | null
+}
+
+/** `spread`: adds jitter to a time. */
+type Chance = { now: number; random: () => number; spread: (ms: number) => number }
+
+export const NEW_STATE: Omit<SiteState, 'provider' | 'connections'> = {
+  accepted: 0,
+  unreachable: 0,
+  pauseCount: 0,
+  pausedUntil: 0,
+  isProbed: false,
+  shrunkAt: 0,
+  throttledAt: 0,
+  rate: null,
+  blocks: 0,
+  messageMs: null,
+  restrictedSince: 0,
+  cause: null,
+}
+
+const UNREACHABLE_TO_PAUSE = 5
+const FIRST_PAUSE_MS = MINUTE_MS
+const MAX_PAUSE_MS = 30 * MINUTE_MS
+const SUSPEND_MS = 4 * HOUR_MS
+const SHRINK_EVERY_MS = 5_000
+const BLOCKS_TO_THROTTLE = 3
+
+/** Changes the state after an attempt that did not reach the site. */
+export function countUnreachable(
+  state: SiteState,
+  { now, spread }: Pick<Chance, 'now' | 'spread'>,
+): void {
+  // Attempts that began before the pause show nothing new.
+  if (state.pausedUntil > now) return
+  state.unreachable++
+  state.accepted = 0
+  if (!state.isProbed && state.unreachable < UNREACHABLE_TO_PAUSE) return
+  const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** state.pauseCount, MAX_PAUSE_MS)
+  state.pauseCount++
+  state.isProbed = true
+  state.pausedUntil = now + spread(pauseMs)
+}
+
+/** Changes the state after a reply that asks for `action`. */
+export function restrict(state: SiteState, action: SiteAction, chance: Chance): void {
+  switch (action) {
+    case 'none':
+    case 'reconnect':
+      return
+    case 'slow':
+      shrink(state, chance.now)
+      return
+    case 'throttle':
+      throttle(state, chance)
+      return
+    case 'block':
+      if (countBlocks(state) < BLOCKS_TO_THROTTLE) shrink(state, chance.now)
+      else throttle(state, chance)
+      return
+    case 'suspend':
+      state.pausedUntil = chance.now + chance.spread(SUSPEND_MS)
+      throttle(state, chance)
+  }
+}
+
+function countBlocks({ blocks }: SiteState): number {
+  return blocks.toString(2).replaceAll('0', '').length
+}
+
+function shrink(state: SiteState, at: number): void {
+  state.accepted = 0
+  if (at - state.shrunkAt < SHRINK_EVERY_MS) return
+  state.connections = Math.max(1, Math.floor(state.connections / 2))
+  state.shrunkAt = at
+}
+
+function throttle(state: SiteState, { now, random }: Chance): void {
+  // One problem causes several replies, one on each connection.
+  if (now - state.throttledAt < SHRINK_EVERY_MS) return
+  const isRepeated = state.rate !== null && state.rate.until > now
+  state.shrunkAt = now
+  state.throttledAt = now
+  state.connections = 1
+  state.accepted = 0
+  const everyMs = MINUTE_MS / (isRepeated ? 1 : 10)
+  const until = now + (30 + random() * 60) * MINUTE_MS
+  state.rate = { everyMs, nextAt: now + everyMs, until }
+}
+
+/** `before`: the state before the attempt; null if the site was not restricted. */
+export function setCause(state: SiteState, before: SiteState | null, cause: Cause): void {
+  if (before === null) state.restrictedSince = cause.at
+  const isTightened =
+    before === null ||
+    state.connections < before.connections ||
+    state.pausedUntil > before.pausedUntil ||
+    state.rate !== before.rate
+  if (isTightened) state.cause = cause
+}
