@@ -4,7 +4,7 @@
  * becomes an INTERNAL_SERVER_ERROR; its details go to the log only.
  *
  * No code throws these yet, because they belong to features that are not built. Clients of this API
- * family know them: UNAUTHORIZED, INVALID_CREDENTIALS, PROJECT_ACCESS_DENIED and
+ * family expect them: UNAUTHORIZED, INVALID_CREDENTIALS, PROJECT_ACCESS_DENIED and
  * EMAIL_VERIFICATION_REQUIRED (accounts), CAMPAIGN_NOT_FOUND, WORKFLOW_NOT_FOUND,
  * BILLING_LIMIT_EXCEEDED and UPGRADE_REQUIRED.
  */

@@ -1,5 +1,5 @@
 /**
- * The reasons for which `/health` answers `degraded`. Each part of the server sets its own reason under
+ * The reasons for which `/health` reports `degraded`. Each part of the server sets its own reason under
  * a fixed cause and clears it when the problem is over. A reason has no other effect: the part itself
  * decides whether it keeps working or waits.
  */
@@ -10,7 +10,7 @@ type HealthCause =
   | 'disk'
   | 'certificate'
   | 'suppressions'
-  /** Files of the database are gone: `/health` answers 503. */
+  /** Files of the database are gone: the status of `/health` is 503. */
   | 'database-files'
 
 type HealthReason = { cause: HealthCause; reason: string }

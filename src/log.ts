@@ -31,7 +31,7 @@ export type LogOptions = {
 
 const WARN = 40
 const SAME_LINE_MS = MINUTE_MS
-/** The limit of remembered lines. */
+/** The limit of lines in memory. */
 const MAX_LINES = 1_000
 const MAX_GATHERED = 64 * 1024
 const MAX_CAUSE_LENGTH = 300

@@ -2,8 +2,8 @@
 import { formatInstant } from '../../clock.ts'
 import type { EventRow } from '../../store/schema/events.ts'
 import { emailEventData } from '../events/email-data.ts'
+import { activityTypeOf } from './activity-types.ts'
 import type { ShownEmail } from './show-emails.ts'
-import { activityTypeOf } from './types.ts'
 
 export type Activity = {
   id: string

@@ -14,10 +14,10 @@ import { listNames } from '../events/names.ts'
 import { limitPageBytes } from '../events/page-bytes.ts'
 import { type EventScope, selectPage } from '../events/select-page.ts'
 import { UNLISTED_EVENTS } from '../events/unlisted.ts'
+import { eventNamesOf, serviceEventNames } from './activity-types.ts'
 import { findEmailBytes } from './email-bytes.ts'
 import { type Activity, type FeedEvent, toActivity } from './entry.ts'
 import { type FeedDeps, loadShownEmails } from './show-emails.ts'
-import { eventNamesOf, serviceEventNames } from './types.ts'
 
 type ActivityQuery = {
   /** The maximum number of entries; a page of large emails ends early. */

@@ -32,7 +32,7 @@ export async function liftSite(
   // Counted before the lift, after which these emails leave the queue.
   const waiting = await countWaiting({ store }, domains)
   const isLifted = outbound.liftSite(site)
-  // Wakes the queue for all lanes, because it remembers when to try each lane again.
+  // Wakes the queue for all lanes, because it has a time for the next visit of each lane.
   if (isLifted) queueNotifier.notify('anywhere')
   return { site, isKnown: known.has(site), isLifted, domains, waiting }
 }

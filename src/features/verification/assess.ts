@@ -68,7 +68,7 @@ export function assessDomain({ domain, facts, traits }: DomainEvidence): DomainA
     isAlias: traits.isAlias(domain),
     isPersonalEmail: traits.isFree(domain),
   }
-  // A listed domain exists on purpose, whatever DNS says of it now: it is no typo.
+  // A listed domain exists on purpose, so it is no typo, even if DNS denies it now.
   const isListed = Object.values(lists).includes(true)
   const acceptsMail = isListed || facts.kind === 'unknown' ? undefined : hasMxRecords
   return { facts, lists, hasMxRecords, suggested: suggestDomain({ domain, acceptsMail }) }

@@ -1,9 +1,9 @@
 /** `GET /activity` and the figures beside it: the history of the project's emails and contacts. */
 import { z } from 'zod'
+import { ACTIVITY_TYPES } from '../../features/activity/activity-types.ts'
 import { listActivity } from '../../features/activity/list.ts'
 import { countRecent } from '../../features/activity/recent.ts'
 import { createActivityStats } from '../../features/activity/stats.ts'
-import { ACTIVITY_TYPES } from '../../features/activity/types.ts'
 import { listUpcoming } from '../../features/activity/upcoming.ts'
 import { UNLISTED_EVENTS } from '../../features/events/unlisted.ts'
 import { largeJson } from '../exchange/large-json.ts'

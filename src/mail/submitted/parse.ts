@@ -15,7 +15,7 @@ import {
 } from 'mailparser'
 import { unflow } from './flowed.ts'
 
-export type ParsedMessage = {
+export type ParsedSubmission = {
   lines: HeaderLines
   from: AddressObject | undefined
   to: AddressObject | AddressObject[] | undefined
@@ -59,16 +59,16 @@ const OCTETS = 'binary'
 const UNDECLARED = /^(?:|binary|(?:us-)?ascii|[78]bit)$/i
 
 /** @throws Error with code EMAXLEN if a limit in `options` is exceeded */
-export function parseMessage(raw: Buffer, options: MailParserOptions): Promise<ParsedMessage> {
+export function parseMessage(raw: Buffer, options: MailParserOptions): Promise<ParsedSubmission> {
   return new Promise((resolve, reject) => {
     const parser = new TolerantParser(options)
     const message = emptyMessage()
     parser.on('headers', (headers: ReadonlyMap<string, unknown>) => {
       message.lines = parser.headerLines || []
-      message.from = headers.get('from') as ParsedMessage['from']
-      message.to = headers.get('to') as ParsedMessage['to']
-      message.cc = headers.get('cc') as ParsedMessage['cc']
-      message.replyTo = headers.get('reply-to') as ParsedMessage['replyTo']
+      message.from = headers.get('from') as ParsedSubmission['from']
+      message.to = headers.get('to') as ParsedSubmission['to']
+      message.cc = headers.get('cc') as ParsedSubmission['cc']
+      message.replyTo = headers.get('reply-to') as ParsedSubmission['replyTo']
       message.subject = String(headers.get('subject') ?? '')
     })
     parser.on('data', (data: AttachmentStream | MessageText) => {
@@ -127,7 +127,7 @@ class TolerantParser extends MailParser {
   }
 }
 
-function emptyMessage(): ParsedMessage {
+function emptyMessage(): ParsedSubmission {
   const none = { from: undefined, to: undefined, cc: undefined, replyTo: undefined }
   return { ...none, lines: [], subject: '', html: '', text: '', isTextWhole: true, files: [] }
 }
@@ -138,7 +138,7 @@ function alternativeOf({ parentNode }: ParserPart): ParserPart | undefined {
   return part === false ? undefined : part
 }
 
-function addFile({ files }: ParsedMessage, part: AttachmentStream): void {
+function addFile({ files }: ParsedSubmission, part: AttachmentStream): void {
   const chunks: Buffer[] = []
   const file: Attachment = { ...part, related: part.related ?? false, content: Buffer.alloc(0) }
   files.push(file)

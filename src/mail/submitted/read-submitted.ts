@@ -15,7 +15,7 @@ import { MAX_SUBJECT_LENGTH } from '../limits.ts'
 import { oneFieldLine } from '../one-line.ts'
 import { collectFiles } from './files.ts'
 import { collectHeaders, type HeaderLine } from './headers.ts'
-import { type ParsedMessage, parseMessage } from './parse.ts'
+import { type ParsedSubmission, parseMessage } from './parse.ts'
 
 export type SubmittedMessage = {
   from: NamedMailbox
@@ -93,12 +93,12 @@ export async function readSubmitted(
   }
 }
 
-function hasOwnText({ text, isTextWhole }: ParsedMessage): boolean {
+function hasOwnText({ text, isTextWhole }: ParsedSubmission): boolean {
   return isTextWhole && text.trim() !== ''
 }
 
 /** Undefined if a bound was exceeded. */
-async function parse(raw: Uint8Array): Promise<ParsedMessage | undefined> {
+async function parse(raw: Uint8Array): Promise<ParsedSubmission | undefined> {
   try {
     return await parseMessage(
       Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength),
@@ -114,7 +114,7 @@ function refuse(code: string, text: string): { refusal: SubmissionRefusal } {
   return { refusal: { code, text } }
 }
 
-function readSender({ from, lines }: ParsedMessage): NamedMailbox | undefined {
+function readSender({ from, lines }: ParsedSubmission): NamedMailbox | undefined {
   const [entry, ...others] = from?.value ?? []
   if (countFields(lines, 'from') !== 1 || others.length > 0) return undefined
   return entry?.group === undefined ? readMailboxes(from)[0] : undefined
@@ -129,7 +129,7 @@ function asksForReplies({ key, line }: HeaderLine): boolean {
   return key === 'reply-to' && !/^[^:]*:[\s<>]*$/.test(line)
 }
 
-function namesOf({ to, cc }: ParsedMessage): Map<string, string> {
+function namesOf({ to, cc }: ParsedSubmission): Map<string, string> {
   const names = new Map<string, string>()
   for (const { address, name } of [...readMailboxes(to), ...readMailboxes(cc)]) {
     if (name !== null && !names.has(address.address)) names.set(address.address, name)

@@ -69,7 +69,7 @@ const selectHolders = statement((db) =>
 )
 
 /** Lists the fields in the order of their names. */
-export async function listFields(
+export async function listContactFields(
   { store }: Pick<Base, 'store'>,
   projectId: string,
 ): Promise<{ fields: ContactField[]; count: number }> {

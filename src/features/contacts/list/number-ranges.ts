@@ -1,7 +1,7 @@
 /**
- * Divides a project's contacts into ranges of their numbers, one query per range. However expensive
- * a condition is, queries of other projects run in between, and a stopping program waits for one
- * range only.
+ * Divides a project's contacts into ranges of their numbers, one query per range. Even if a
+ * condition is expensive, queries of other projects run in between, and a stopping program waits for
+ * one range only.
  */
 import { indexedBy } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'

@@ -54,7 +54,7 @@ function explainBounce(facts: Facts): Sentence {
 
 function describeRefusal({ email, last }: Facts): string {
   const at = formatSecond(email.bouncedAt ?? email.updatedAt)
-  const said = last === null ? quote(email.error ?? 'no answer') : describeReply(last)
+  const said = last === null ? quote(email.error ?? 'no reply') : describeReply(last)
   if (last?.result.startsWith('reported-')) {
     const { finalRecipient, host } = last
     const whom = finalRecipient === null ? '' : ` for ${finalRecipient}`
@@ -85,7 +85,8 @@ function removal({ email }: Facts): string[] {
   return ['suppressions', 'remove', '--project', email.projectId, email.recipient]
 }
 
-const GIVEN_UP = /^given up[;:] (?:the last answer was: )?/
+/** The stored errors of this version, and of earlier versions (`answer was`). */
+const GIVEN_UP = /^given up[;:] (?:the last (?:attempt ended with|answer was): )?/
 
 function explainFailure({ email }: Facts): Sentence {
   const at = formatSecond(email.updatedAt)

@@ -35,7 +35,7 @@ export function describeReply({
 }: Pick<LastAttempt, 'replyCode' | 'enhancedCode' | 'replyText' | 'error'>): string {
   const isReply = replyCode !== null || enhancedCode !== null
   const reply = [replyCode, enhancedCode, replyText].filter((part) => part !== null && part !== '')
-  return quote(isReply ? reply.join(' ') : (error ?? 'no answer'))
+  return quote(isReply ? reply.join(' ') : (error ?? 'no reply'))
 }
 
 /** A text of a remote server on one line, bounded, without a full stop. */

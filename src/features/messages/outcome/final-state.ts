@@ -225,7 +225,7 @@ export async function recordSuppressed(
 
 /** `cause`: the last reply, or the last error without a reply. */
 export function giveUpError(cause: string): string {
-  return `given up; the last answer was: ${cause}`
+  return `given up; the last attempt ended with: ${cause}`
 }
 
 function failedEvent(

@@ -23,7 +23,7 @@ const findHold = statement((db) =>
     .where(eq(holds.domain, parameter('domain'))),
 )
 
-/** Whether a domain (A-labels) is held, as the transaction sees it; the cache is not used. */
+/** Whether a domain (A-labels) is held, read in the transaction; the cache is not used. */
 export async function isDomainHeld(tx: Tx, domain: string): Promise<boolean> {
   return (await tx.find(findHold, { domain })) !== undefined
 }

@@ -5,7 +5,7 @@
  *
  * Loops end here: the project's own mail that comes back raises no event, and one sender raises at
  * most 30 an hour per mailbox (`sender-limit.ts`). Mail beyond the limit is stored, and its event
- * is marked `isCapped`: people see it, and nothing automatic may act on it.
+ * is marked `isCapped`: people can read it, and nothing automatic may act on it.
  */
 import { formatInstant } from '../../../clock.ts'
 import { type ParsedAddress, parseAddress } from '../../../mail/address/address.ts'

@@ -1,7 +1,7 @@
 /** The fields of a project's contacts: their values, and the segments and workflows that use them. */
 import { z } from 'zod'
 import { deleteField } from '../../../features/contacts/fields/delete.ts'
-import { listFields } from '../../../features/contacts/fields/list.ts'
+import { listContactFields } from '../../../features/contacts/fields/list.ts'
 import { findFieldUsage } from '../../../features/contacts/fields/usage.ts'
 import { listFieldValues } from '../../../features/contacts/fields/values.ts'
 import { json } from '../../response.ts'
@@ -55,7 +55,7 @@ export const list = ({ core }: RouteDeps) =>
     responses: {
       200: { description: 'Standard fields and the keys of data', schema: fieldList },
     },
-    handle: async ({ project }) => json(200, await listFields(core, project.id)),
+    handle: async ({ project }) => json(200, await listContactFields(core, project.id)),
   })
 
 export const listValues = ({ core }: RouteDeps) =>

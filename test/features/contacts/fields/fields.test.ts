@@ -4,7 +4,7 @@ import { before, test } from 'node:test'
 import fc from 'fast-check'
 import { parseCondition } from '../../../../src/features/conditions/condition.ts'
 import { deleteField, runFieldDeletion } from '../../../../src/features/contacts/fields/delete.ts'
-import { listFields } from '../../../../src/features/contacts/fields/list.ts'
+import { listContactFields } from '../../../../src/features/contacts/fields/list.ts'
 import { findFieldUsage } from '../../../../src/features/contacts/fields/usage.ts'
 import { listFieldValues } from '../../../../src/features/contacts/fields/values.ts'
 import { parseData } from '../../../../src/features/contacts/write/data.ts'
@@ -202,13 +202,13 @@ test('fields are listed by name, with the type of most values and the share of c
     { field: 'subscribed', type: 'boolean', coverage: 100 },
     { field: 'updatedAt', type: 'date', coverage: 100 },
   ]
-  assert.deepEqual(await listFields(core, id), { fields: standard, count: 4 })
+  assert.deepEqual(await listContactFields(core, id), { fields: standard, count: 4 })
   await addContacts(id, [
     { plan: 'pro', age: 41, since: '2026-01-31', vip: true, tags: ['a'], mixed: 1 },
     { plan: 'free', age: 'young', since: '2026-01-31T10:00:00Z', mixed: 'one' },
     { plan: 'free', age: 17, mixed: [1] },
   ])
-  const { fields, count } = await listFields(core, id)
+  const { fields, count } = await listContactFields(core, id)
   assert.equal(count, 10)
   assert.deepEqual(fields, [
     standard[0],

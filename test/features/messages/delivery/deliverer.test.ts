@@ -169,7 +169,7 @@ test('a deferred email is tried again when it is due, and given up when its time
   await line.report('deferred')
   const email = await line.email(id)
   assert.equal(email.status, 'FAILED')
-  assert.match(email.error as string, /given up; the last answer was: 451 Not now/)
+  assert.match(email.error as string, /given up; the last attempt ended with: 451 Not now/)
   assert.equal((await getEmailHistory(line.core, id)).attempts.length, 2)
 })
 

@@ -431,6 +431,12 @@ const ended: Case[] = [
   ],
   [
     'given up',
+    { email: { ...failed, error: 'given up; the last attempt ended with: 451 busy' }, last: word },
+    'It was given up at 2026-11-21 11:59:00Z after 3 attempts: 451 busy.',
+    'queue retry e1',
+  ],
+  [
+    'given up by an earlier version',
     { email: { ...failed, error: 'given up; the last answer was: 451 busy' }, last: word },
     'It was given up at 2026-11-21 11:59:00Z after 3 attempts: 451 busy.',
     'queue retry e1',

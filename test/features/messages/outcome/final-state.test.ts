@@ -130,7 +130,7 @@ test('an attempt that begins after the give-up time and fails makes an event', a
   sender.core.queueNotifier.notify('anywhere')
   await untilTasks(2)
   await settle({ ...attempted(sender.tasks[1] as never, 'deferred'), startedAt: sender.clock.now })
-  const error = 'given up; the last answer was: 451 Not now'
+  const error = 'given up; the last attempt ended with: 451 Not now'
   assert.deepEqual(await eventsOf(sender), [['email.failed', id, { error, reason: 'given_up' }]])
 })
 

@@ -84,7 +84,7 @@ test('the last reply stays in the error', async (t) => {
   close(sender)
   sender.clock.now += 2 * DAY
   await watch(sender)(11)
-  assert.equal((await sender.email(id)).error, 'given up; the last answer was: 451 Not now')
+  assert.equal((await sender.email(id)).error, 'given up; the last attempt ended with: 451 Not now')
 })
 
 test('after the server was off, mail has ten minutes to be tried', async (t) => {
