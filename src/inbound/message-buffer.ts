@@ -7,6 +7,7 @@
  * blocks, so a large message is not copied when it grows.
  */
 import { countHops } from '../mail/incoming/received-field.ts'
+import { MAX_HEADER_BYTES } from '../mail/limits.ts'
 import { refusal, type SmtpRefusal } from './refusal.ts'
 
 /** The memory of all messages being received. `isSmall`: may use the reserve for small messages. */
@@ -29,7 +30,6 @@ const FIRST_BYTES = 8 * 1024
 const MAX_BLOCK_BYTES = 1024 * 1024
 /** Reports are smaller than this, so large messages cannot take their memory. */
 const SMALL_BYTES = 256 * 1024
-const MAX_HEADER_BYTES = 256 * 1024
 /** As hopcount_limit of Postfix. */
 const MAX_HOPS = 50
 const CR = 0x0d

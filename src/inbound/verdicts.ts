@@ -12,6 +12,7 @@ import type {
   SenderVerdicts,
   UnparsedMessage,
 } from '../features/receiving/process/parsed-message.ts'
+import { MAX_HEADER_BYTES } from '../mail/limits.ts'
 
 /** As `Resolver.resolve` of node:dns: rejects with an error that has a `code`. */
 export type ResolveDns = (name: string, type: string) => Promise<string[] | string[][]>
@@ -21,7 +22,6 @@ export type VerdictDeps = { resolve: ResolveDns; hostname: string }
 const MAX_LOOKUPS = 50
 /** Each may require a hash of the whole body. */
 const MAX_SIGNATURES = 10
-const MAX_HEADER_OCTETS = 262_144
 /** The time that mailauth needs to read a field grows with the square of its lines. */
 const MAX_HEADER_LINES = 5_000
 const MAX_MS = 3_000
@@ -127,7 +127,7 @@ function limitLookups(resolve: ResolveDns): ResolveDns {
 }
 
 function headerOf(raw: Buffer): string {
-  const begin = raw.toString('latin1', 0, MAX_HEADER_OCTETS)
+  const begin = raw.toString('latin1', 0, MAX_HEADER_BYTES)
   const end = /\r?\n\r?\n/.exec(begin)?.index ?? begin.length
   return begin.slice(0, end)
 }

@@ -3,6 +3,12 @@
 /** Octets of a line without its CRLF (RFC 5322 section 2.1.1). */
 export const MAX_LINE_OCTETS = 998
 
+/** Octets of a header section that Pillarbox reads; far more than mail programs write. */
+export const MAX_HEADER_BYTES = 256 * 1024
+
+/** Octets of an address in SMTP, without its brackets (RFC 5321 section 4.5.3.1.3). */
+export const MAX_PATH_OCTETS = 254
+
 /** Characters of a subject, as given and as rendered. */
 export const MAX_SUBJECT_LENGTH = 998
 

@@ -7,6 +7,7 @@ import { parseAddress } from '../../mail/address/address.ts'
 import { MAX_SHOWN_ADDRESS_LENGTH } from '../../mail/limits.ts'
 import { classifyReply } from '../../mail/replies/classify-reply.ts'
 import type { Reply, Verdict } from '../../mail/replies/reply.ts'
+import { MAX_DIAGNOSTIC_LENGTH } from '../../mail/report/classify-recipient.ts'
 import { isComplaint } from '../../mail/report/complaint.ts'
 import type { EmailReport } from '../messages/outcome/record-reports.ts'
 import { isMachineAgent } from '../tracking/machine-detection.ts'
@@ -19,7 +20,6 @@ type OfKind<Kind extends EmailNotification['kind']> = Extract<EmailNotification,
 
 type ReportsAndHits = { reports: EmailReport[]; hits: Hit[] }
 
-const MAX_DIAGNOSTIC_LENGTH = 1_000
 const MAX_HOST_LENGTH = 240
 const MAX_FEEDBACK_TYPE_LENGTH = 100
 

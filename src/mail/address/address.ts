@@ -9,6 +9,7 @@
  * full-width letter or an invisible hyphen is refused, not mapped to another character.
  */
 import { domainToASCII, domainToUnicode } from 'node:url'
+import { MAX_PATH_OCTETS } from '../limits.ts'
 
 export type ParsedAddress = {
   /** As stored, compared and shown: NFC, lower case, the domain in U-labels. */
@@ -24,7 +25,6 @@ export type ParsedAddress = {
 
 /** Characters of a text that is parsed as an address; longer texts are refused at once. */
 export const MAX_ADDRESS_TEXT_LENGTH = 1024
-const MAX_WIRE_OCTETS = 254
 const MAX_LOCAL_PART_OCTETS = 64
 export const MAX_DOMAIN_LENGTH = 253
 
@@ -52,7 +52,7 @@ export function parseAddress(text: string): ParsedAddress | undefined {
   if (!isLocalPart(localPart) || name === undefined) return undefined
   const domain = name.aLabels
   const wire = `${localPart}@${domain}`
-  if (Buffer.byteLength(wire) > MAX_WIRE_OCTETS) return undefined
+  if (Buffer.byteLength(wire) > MAX_PATH_OCTETS) return undefined
   const address = `${localPart}@${name.uLabels}`
   return { address, localPart, domain, wire, needsSmtputf8: !isAscii(localPart) }
 }
@@ -71,7 +71,7 @@ export function displayDomain(aLabel: string): string {
 
 function buildAsciiAddress(address: string): ParsedAddress | undefined {
   const at = address.indexOf('@')
-  if (at > MAX_LOCAL_PART_OCTETS || address.length > MAX_WIRE_OCTETS) return undefined
+  if (at > MAX_LOCAL_PART_OCTETS || address.length > MAX_PATH_OCTETS) return undefined
   const localPart = address.slice(0, at)
   return { address, localPart, domain: address.slice(at + 1), wire: address, needsSmtputf8: false }
 }

@@ -2,7 +2,7 @@
  * Reads the header fields that the processing of every incoming message needs. Bounded; never throws.
  */
 
-import { MAX_LINE_OCTETS } from '../limits.ts'
+import { MAX_HEADER_BYTES, MAX_LINE_OCTETS } from '../limits.ts'
 import { oneLine } from '../one-line.ts'
 import { decodeHeader } from '../parse/decode-text.ts'
 import { findField, listFields, readFields } from '../parse/fields.ts'
@@ -22,7 +22,6 @@ export type IncomingHeader = {
   ownToken: string | null
 }
 
-const MAX_HEADER_OCTETS = 262_144
 const MAX_ID_LENGTH = 500
 const MAX_ANSWERED_IDS = 20
 
@@ -43,7 +42,7 @@ export function readIncomingHeader(raw: Buffer): IncomingHeader {
 }
 
 function headerSection(raw: Buffer): string {
-  const begin = raw.toString('latin1', 0, MAX_HEADER_OCTETS).replace(/\r\n?/g, '\n')
+  const begin = raw.toString('latin1', 0, MAX_HEADER_BYTES).replace(/\r\n?/g, '\n')
   const end = begin.indexOf('\n\n')
   return end === -1 ? begin : begin.slice(0, end)
 }

@@ -6,6 +6,7 @@
 import { type AttachmentStream, type Headers, MailParser, type MessageText } from 'mailparser'
 import type { ParsedAddress } from '../address/address.ts'
 import { readMailboxes } from '../address/parsed-mailboxes.ts'
+import { MAX_HEADER_BYTES } from '../limits.ts'
 import { readEntities, readText } from '../parse/entity.ts'
 import { boundedLine } from './header.ts'
 import { makeSafeHtml } from './safe-html.ts'
@@ -32,14 +33,13 @@ export type IncomingMail = {
 }
 
 const MAX_PARTS = 300
-const MAX_HEADER_OCTETS = 262_144
 const MAX_TEXT_LENGTH = 1_000_000
 const MAX_ATTACHMENTS = 100
 const MAX_NAME_LENGTH = 255
 
 const PARSER_OPTIONS = {
   maxChildNodes: MAX_PARTS,
-  maxHeadSize: MAX_HEADER_OCTETS,
+  maxHeadSize: MAX_HEADER_BYTES,
   skipHtmlToText: true,
   skipTextToHtml: true,
   skipTextLinks: true,

@@ -2,6 +2,7 @@
  * Reads a block of header fields (RFC 5322 section 2.2), as in a header section or a delivery status:
  * unfolds them, lowers names, and skips lines that are not fields. Bounded in number and length.
  */
+import { MAX_HEADER_BYTES } from '../limits.ts'
 import { decodeCharset } from './decode-text.ts'
 
 export type Field = {
@@ -12,7 +13,6 @@ export type Field = {
 }
 
 const MAX_FIELDS = 2_000
-const MAX_BLOCK_LENGTH = 262_144
 const MAX_VALUE_LENGTH = 16_384
 
 const FIELD_START = /^([!-9;-~]{1,80})[ \t]{0,8}:(.*)$/s
@@ -57,7 +57,7 @@ export function listFields(fields: readonly Field[], name: string): string[] {
 }
 
 function* linesOf(block: string): Generator<string> {
-  const end = Math.min(block.length, MAX_BLOCK_LENGTH)
+  const end = Math.min(block.length, MAX_HEADER_BYTES)
   for (let at = 0; at < end; ) {
     const newline = block.indexOf('\n', at)
     const lineEnd = newline === -1 ? block.length : newline

@@ -34,7 +34,7 @@ export type RecipientEvidence = {
 
 const MAX_TEXT_LENGTH = 2_000
 const MAX_PROSE_LENGTH = 8_000
-const MAX_DIAGNOSTIC_LENGTH = 1_000
+export const MAX_DIAGNOSTIC_LENGTH = 1_000
 
 /** Prose that says that the address was refused; used if no code contradicts it. */
 const ADDRESS_REFUSED =

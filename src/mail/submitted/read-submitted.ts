@@ -11,7 +11,7 @@ import type { ParsedAddress } from '../address/address.ts'
 import type { NamedMailbox } from '../address/named-mailbox.ts'
 import { readMailboxes } from '../address/parsed-mailboxes.ts'
 import type { FileAttachment } from '../compose/attachment.ts'
-import { MAX_SUBJECT_LENGTH } from '../limits.ts'
+import { MAX_HEADER_BYTES, MAX_SUBJECT_LENGTH } from '../limits.ts'
 import { oneFieldLine } from '../one-line.ts'
 import { collectFiles } from './files.ts'
 import { collectHeaders, type HeaderLine } from './headers.ts'
@@ -41,7 +41,6 @@ export type SubmissionLimits = { attachmentsMaxCount: number; attachmentsMaxByte
 
 /** Far more than mail programs write. */
 const MAX_PARTS = 250
-const MAX_HEADER_BYTES = 256 * 1024
 
 const PARSER_OPTIONS = {
   maxChildNodes: MAX_PARTS,

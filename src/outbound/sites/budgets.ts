@@ -47,7 +47,7 @@ type Entry = {
   project: Budget | undefined
 }
 
-const SHARE_OF_PROJECT = 3
+export const SHARE_OF_PROJECT = 3
 
 export function createBudgets(options: { maxConnections: number; maxPerSite: number }): Budgets {
   const { maxConnections, maxPerSite } = options

@@ -7,6 +7,7 @@ import { type ClassQueue, createClassQueue } from '../class-queue.ts'
 import type { Delivery } from '../delivery.ts'
 import type { DeliveryThread, PoolSettings } from '../protocol.ts'
 import { findProvider } from '../routing/providers.ts'
+import { SHARE_OF_PROJECT } from './budgets.ts'
 
 export type SiteQueue = {
   waiting: ClassQueue<Delivery>
@@ -56,7 +57,6 @@ export type SiteQueues = {
   projectCapacity(projectId: string, maxTotal: number): number
 }
 
-const SHARE_OF_PROJECT = 3
 const MAX_ADDRESSES = 16
 
 export function createSiteQueues(now: () => number): SiteQueues {

@@ -4,6 +4,7 @@
  *
  * A value that could end or extend a command line is a bug of this program and throws a TypeError.
  */
+import { MAX_PATH_OCTETS } from '../../mail/limits.ts'
 import { classifyLocally } from '../../mail/replies/classify-reply.ts'
 import type { Verdict } from '../../mail/replies/reply.ts'
 import { createTextBuilder } from '../../mail/text-builder.ts'
@@ -97,8 +98,6 @@ export type Envelope = {
   needsSmtputf8: boolean
 }
 
-const MAX_PATH_OCTETS = 254
-
 /** @throws TypeError for CR, LF, NUL, blanks, brackets, and non-ASCII without SMTPUTF8 */
 export function checkEnvelope({ reversePath, recipient, needsSmtputf8 }: Envelope): void {
   if (recipient === '') throw new TypeError('An envelope needs a recipient.')
@@ -107,7 +106,7 @@ export function checkEnvelope({ reversePath, recipient, needsSmtputf8 }: Envelop
 }
 
 function checkPath(name: string, path: string, needsSmtputf8: boolean): void {
-  if (/^[!-;=?-~]{0,254}$/.test(path)) return
+  if (path.length <= MAX_PATH_OCTETS && /^[!-;=?-~]*$/.test(path)) return
   if (/[\u0000-\u0020\u007f-\u009f<>]/.test(path) || !path.isWellFormed()) {
     throw new TypeError(`The ${name} contains a character that is not allowed in an SMTP path.`)
   }
