@@ -36,60 +36,60 @@ export const FREE_BODY_BYTES = 64 * 1024
 const WAIT_MS = 10_000
 const RETRY_AFTER_SECONDS = 10
 
-type Bound = { name: string; maxBytes: number; refusal(): AppError }
+type MemoryLimit = { name: string; maxBytes: number; refusal(): AppError }
 type Growth = {
   bytes: number
   /** The limit that prevented the growth at the last check. */
-  blockedBy: Bound | undefined
+  blockedBy: MemoryLimit | undefined
   grant(): void
   refuse(): void
 }
-type Share = { bounds: readonly Bound[]; bytes: number; growth: Growth | undefined }
+type OpenBody = { limits: readonly MemoryLimit[]; bytes: number; growth: Growth | undefined }
 
 export function createBodyAllowance(limits: AllowanceLimits): BodyAllowance {
   const taken = new Map<string, number>()
-  const holding = new Set<Share>()
-  const waiting = new Set<Share>()
+  const holdingBodies = new Set<OpenBody>()
+  const waitingBodies = new Set<OpenBody>()
 
-  function take(share: Share, bytes: number): void {
-    share.bytes += bytes
-    if (share.bytes === 0) holding.delete(share)
-    else holding.add(share)
-    for (const { name } of share.bounds) {
+  function take(body: OpenBody, bytes: number): void {
+    body.bytes += bytes
+    if (body.bytes === 0) holdingBodies.delete(body)
+    else holdingBodies.add(body)
+    for (const { name } of body.limits) {
       const left = (taken.get(name) ?? 0) + bytes
       if (left === 0) taken.delete(name)
       else taken.set(name, left)
     }
   }
 
-  const isFull = ({ name, maxBytes }: Bound, bytes: number): boolean =>
+  const isFull = ({ name, maxBytes }: MemoryLimit, bytes: number): boolean =>
     (taken.get(name) ?? 0) + bytes > maxBytes
 
   /** A body that waits for the limit of its address or key does not delay other addresses and keys. */
   function grantGrowths(): void {
     const blocked = new Set<string>()
-    const growing = [...waiting].filter(({ bytes }) => bytes > 0)
-    for (const { bounds, growth } of new Set([...growing, ...waiting])) {
+    const growing = [...waitingBodies].filter(({ bytes }) => bytes > 0)
+    for (const { limits, growth } of new Set([...growing, ...waitingBodies])) {
       if (growth === undefined) continue
       growth.blockedBy =
-        bounds.find(({ name }) => blocked.has(name)) ??
-        bounds.find((bound) => isFull(bound, growth.bytes))
+        limits.find(({ name }) => blocked.has(name)) ??
+        limits.find((limit) => isFull(limit, growth.bytes))
       if (growth.blockedBy === undefined) growth.grant()
       else blocked.add(growth.blockedBy.name)
     }
     growing.findLast(isDeadlocked)?.growth?.refuse()
   }
 
-  /** Whether all holders of the missing memory are waiting themselves. */
-  function isDeadlocked({ growth }: Share): boolean {
+  /** Whether all holders of the missing memory wait themselves. */
+  function isDeadlocked({ growth }: OpenBody): boolean {
     const name = growth?.blockedBy?.name
     if (name === undefined) return false
-    return ![...holding].some(
-      (other) => other.growth === undefined && other.bounds.some((bound) => bound.name === name),
+    return ![...holdingBodies].some(
+      (other) => other.growth === undefined && other.limits.some((limit) => limit.name === name),
     )
   }
 
-  function wait(share: Share, bytes: number): Promise<void> | undefined {
+  function wait(body: OpenBody, bytes: number): Promise<void> | undefined {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     let isGranted = false
     const growth: Growth = {
@@ -98,7 +98,7 @@ export function createBodyAllowance(limits: AllowanceLimits): BodyAllowance {
       grant() {
         isGranted = true
         end()
-        take(share, bytes)
+        take(body, bytes)
         resolve()
       },
       refuse() {
@@ -108,32 +108,32 @@ export function createBodyAllowance(limits: AllowanceLimits): BodyAllowance {
     }
     function end(): void {
       clearTimeout(timer)
-      share.growth = undefined
-      waiting.delete(share)
+      body.growth = undefined
+      waitingBodies.delete(body)
     }
     const timer = setTimeout(() => {
       growth.refuse()
       // Bodies that wait after this one may need less.
       grantGrowths()
     }, WAIT_MS)
-    share.growth = growth
-    waiting.add(share)
+    body.growth = growth
+    waitingBodies.add(body)
     grantGrowths()
     return isGranted ? undefined : promise
   }
 
   return {
     open(owner) {
-      const share: Share = { bounds: boundsOf(owner, limits), bytes: 0, growth: undefined }
+      const body: OpenBody = { limits: limitsOf(owner, limits), bytes: 0, growth: undefined }
       return {
         growTo(bytes) {
-          if (bytes <= FREE_BODY_BYTES || bytes <= share.bytes) return undefined
-          return wait(share, bytes - share.bytes)
+          if (bytes <= FREE_BODY_BYTES || bytes <= body.bytes) return undefined
+          return wait(body, bytes - body.bytes)
         },
         release() {
-          share.growth?.refuse()
-          if (share.bytes === 0) return
-          take(share, -share.bytes)
+          body.growth?.refuse()
+          if (body.bytes === 0) return
+          take(body, -body.bytes)
           grantGrowths()
         },
       }
@@ -141,7 +141,7 @@ export function createBodyAllowance(limits: AllowanceLimits): BodyAllowance {
   }
 }
 
-function boundsOf({ address, key }: BodyOwner, limits: AllowanceLimits): Bound[] {
+function limitsOf({ address, key }: BodyOwner, limits: AllowanceLimits): MemoryLimit[] {
   const { addressBytes, keyBytes, totalBytes } = limits
   return [
     {

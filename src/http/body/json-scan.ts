@@ -1,8 +1,8 @@
 /**
- * Estimates the cost of parsing a JSON text in one pass over its bytes: counts values, names and
+ * Estimates the cost of parsing a JSON body in one pass over its bytes: counts values, names and
  * levels, and skips texts, without building anything. The pass does not check the grammar, which is
- * the parser's task; for invalid JSON the counts mean nothing. The pass can be made in steps, so
- * that other work can run between the steps.
+ * the parser's task; for invalid JSON the counts mean nothing. The pass can be made in steps, so that
+ * other work can run between the steps.
  */
 import { type AppError, invalidField } from '../../errors.ts'
 
@@ -38,7 +38,7 @@ const COMMA = 0x2c
 const SHORT_TEXT = 64
 const SHOWN_NAME_BYTES = 100
 
-export function scanJson(bytes: Buffer): JsonScan {
+export function scanJson(body: Buffer): JsonScan {
   const texts: number[] = []
   let at = 0
   let level = 0
@@ -54,11 +54,11 @@ export function scanJson(bytes: Buffer): JsonScan {
   function advance(end: number): void {
     while (at < end) {
       if (textFrom >= 0) {
-        const quote = findQuote(bytes, at, end)
+        const quote = findQuote(body, at, end)
         at = quote.at
         if (quote.isFound) endText()
       } else {
-        step(bytes[at] as number)
+        step(body[at] as number)
       }
     }
   }
@@ -87,8 +87,8 @@ export function scanJson(bytes: Buffer): JsonScan {
   function endText(): void {
     const [from, to] = [textFrom, at]
     textFrom = -1
-    at = skipBlanks(bytes, to + 1)
-    if (bytes[at] !== COLON) {
+    at = skipBlanks(body, to + 1)
+    if (body[at] !== COLON) {
       addValue()
       if (to - from >= LISTED_TEXT_BYTES) texts.push(from, to)
       return
@@ -108,7 +108,7 @@ export function scanJson(bytes: Buffer): JsonScan {
 
   function tooBig(fault: string): AppError {
     const { from, to } = field
-    const name = bytes.toString('utf8', from, Math.min(to, from + SHOWN_NAME_BYTES))
+    const name = body.toString('utf8', from, Math.min(to, from + SHOWN_NAME_BYTES))
     return invalidField(name, 'too_big', `The JSON is ${fault}`)
   }
 
@@ -119,31 +119,31 @@ export function scanJson(bytes: Buffer): JsonScan {
  * The quote that ends a text, or the position up to which the text is known to continue. `at` is
  * never within an escape. Short texts are scanned here; in long texts native code finds the quote.
  */
-function findQuote(bytes: Buffer, from: number, end: number): { at: number; isFound: boolean } {
+function findQuote(body: Buffer, from: number, end: number): { at: number; isFound: boolean } {
   let at = from
   while (at < end) {
-    const walked = Math.min(at + SHORT_TEXT, bytes.length)
+    const walked = Math.min(at + SHORT_TEXT, body.length)
     while (at < walked) {
-      if (bytes[at] === QUOTE) return { at, isFound: true }
-      at += bytes[at] === BACKSLASH ? 2 : 1
+      if (body[at] === QUOTE) return { at, isFound: true }
+      at += body[at] === BACKSLASH ? 2 : 1
     }
-    const quote = bytes.indexOf(QUOTE, at)
-    if (quote === -1) return { at: Math.max(bytes.length, end), isFound: false }
-    if (!isEscaped(bytes, at, quote)) return { at: quote, isFound: true }
+    const quote = body.indexOf(QUOTE, at)
+    if (quote === -1) return { at: Math.max(body.length, end), isFound: false }
+    if (!isEscaped(body, at, quote)) return { at: quote, isFound: true }
     at = quote + 1
   }
   return { at, isFound: false }
 }
 
 /** Whether an odd number of backslashes precedes `at`; `from` must not be within an escape. */
-export function isEscaped(bytes: Buffer, from: number, at: number): boolean {
+export function isEscaped(body: Buffer, from: number, at: number): boolean {
   let first = at
-  while (first > from && bytes[first - 1] === BACKSLASH) first -= 1
+  while (first > from && body[first - 1] === BACKSLASH) first -= 1
   return (at - first) % 2 === 1
 }
 
-function skipBlanks(bytes: Buffer, from: number): number {
+function skipBlanks(body: Buffer, from: number): number {
   let at = from
-  while (at < bytes.length && (bytes[at] as number) <= 0x20) at += 1
+  while (at < body.length && (body[at] as number) <= 0x20) at += 1
   return at
 }

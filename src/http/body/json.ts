@@ -23,35 +23,35 @@ const BACKSLASH = 0x5c
 const LONGEST_ESCAPE = 6
 
 /** @throws AppError VALIDATION_ERROR: 400 for invalid JSON, 422 for JSON that exceeds the limits */
-export async function parseJson(body: Buffer): Promise<unknown> {
-  if (body.length === 0) throw malformed('The body is empty.')
-  const bytes = withoutByteOrderMark(body)
-  if (!isUtf8(bytes)) throw malformed('The body is not valid UTF-8.')
-  if (bytes.length >= LARGE_BYTES) return parseInSteps(bytes)
-  scanJson(bytes).advance(bytes.length)
-  const value = parseText(bytes.toString('utf8'))
+export async function parseJson(given: Buffer): Promise<unknown> {
+  if (given.length === 0) throw malformed('The body is empty.')
+  const body = withoutByteOrderMark(given)
+  if (!isUtf8(body)) throw malformed('The body is not valid UTF-8.')
+  if (body.length >= LARGE_BYTES) return parseInSteps(body)
+  scanJson(body).advance(body.length)
+  const value = parseText(body.toString('utf8'))
   dropPrototypeKeys(value)
   return value
 }
 
 /** Without the byte order mark. */
-function withoutByteOrderMark(bytes: Buffer): Buffer {
-  const hasByteOrderMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
-  return hasByteOrderMark ? bytes.subarray(3) : bytes
+function withoutByteOrderMark(body: Buffer): Buffer {
+  const hasByteOrderMark = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf
+  return hasByteOrderMark ? body.subarray(3) : body
 }
 
-async function parseInSteps(bytes: Buffer): Promise<unknown> {
-  const scan = scanJson(bytes)
-  for (let end = 0; end < bytes.length; ) {
-    end = Math.min(end + STEP_BYTES, bytes.length)
+async function parseInSteps(body: Buffer): Promise<unknown> {
+  const scan = scanJson(body)
+  for (let end = 0; end < body.length; ) {
+    end = Math.min(end + STEP_BYTES, body.length)
     scan.advance(end)
     await setImmediate()
   }
   if (scan.isCutOff()) throw malformed('The body is not valid JSON.')
   // The marker is random, so no text of the body can be mistaken for one that was cut out.
   const marker = randomBytes(9).toString('base64')
-  const text = await cutTexts(bytes, scan.texts, marker)
-  const texts = await decodeTexts(bytes, scan.texts)
+  const text = await cutTexts(body, scan.texts, marker)
+  const texts = await decodeTexts(body, scan.texts)
   const value = parseText(text)
   await setImmediate()
   dropPrototypeKeys(value)
@@ -60,25 +60,25 @@ async function parseInSteps(bytes: Buffer): Promise<unknown> {
 }
 
 /** The JSON with `<marker><number>` in place of each long text. */
-async function cutTexts(bytes: Buffer, ranges: readonly number[], marker: string): Promise<string> {
+async function cutTexts(body: Buffer, ranges: readonly number[], marker: string): Promise<string> {
   const parts: string[] = []
   let at = 0
   for (let index = 0; index < ranges.length; index += 2) {
-    parts.push(bytes.toString('utf8', at, ranges[index]), `${marker}${index / 2}`)
+    parts.push(body.toString('utf8', at, ranges[index]), `${marker}${index / 2}`)
     at = ranges[index + 1] as number
     if (index % STEP_TEXTS === 0) await setImmediate()
   }
-  parts.push(bytes.toString('utf8', at))
+  parts.push(body.toString('utf8', at))
   return parts.join('')
 }
 
-async function decodeTexts(bytes: Buffer, ranges: readonly number[]): Promise<string[]> {
+async function decodeTexts(body: Buffer, ranges: readonly number[]): Promise<string[]> {
   const texts: string[] = []
   let inStep = 0
   for (let index = 0; index < ranges.length; index += 2) {
     const [from = 0, to = 0] = [ranges[index], ranges[index + 1]]
     const isLong = to - from > STEP_BYTES
-    texts.push(isLong ? await decodeLong(bytes, from, to) : decode(bytes, from, to))
+    texts.push(isLong ? await decodeLong(body, from, to) : decode(body, from, to))
     inStep += to - from
     if (inStep < STEP_BYTES && texts.length % STEP_TEXTS > 0) continue
     inStep = 0
@@ -91,12 +91,12 @@ async function decodeTexts(bytes: Buffer, ranges: readonly number[]): Promise<st
  * Decodes one long text piece by piece. The plain ASCII at its beginning, which is all of a base64
  * text, is copied as a whole at the end.
  */
-async function decodeLong(bytes: Buffer, from: number, to: number): Promise<string> {
+async function decodeLong(body: Buffer, from: number, to: number): Promise<string> {
   const pieces: string[] = []
   let plainEnd = from
   for (let at = from; at < to; ) {
-    const end = endOfPiece(bytes, at, to)
-    const piece = decode(bytes, at, end)
+    const end = endOfPiece(body, at, to)
+    const piece = decode(body, at, end)
     // Decoding shortens escapes and characters of several bytes.
     const isPlain = piece.length === end - at
     if (isPlain && plainEnd === at) plainEnd = end
@@ -104,23 +104,23 @@ async function decodeLong(bytes: Buffer, from: number, to: number): Promise<stri
     at = end
     await setImmediate()
   }
-  const plain = bytes.toString('latin1', from, plainEnd)
+  const plain = body.toString('latin1', from, plainEnd)
   return pieces.length === 0 ? plain : plain + pieces.join('')
 }
 
 /** The end of a piece: never within a character or an escape. */
-function endOfPiece(bytes: Buffer, from: number, to: number): number {
+function endOfPiece(body: Buffer, from: number, to: number): number {
   let end = from + STEP_BYTES
   if (end >= to) return to
-  while (((bytes[end] as number) & 0xc0) === 0x80) end -= 1
+  while (((body[end] as number) & 0xc0) === 0x80) end -= 1
   const tail = end - LONGEST_ESCAPE + 1
-  const backslash = tail + bytes.subarray(tail, end).lastIndexOf(BACKSLASH)
+  const backslash = tail + body.subarray(tail, end).lastIndexOf(BACKSLASH)
   if (backslash < tail) return end
-  return isEscaped(bytes, from, backslash) ? backslash + 1 : backslash
+  return isEscaped(body, from, backslash) ? backslash + 1 : backslash
 }
 
-function decode(bytes: Buffer, from: number, to: number): string {
-  return parseText(`"${bytes.toString('utf8', from, to)}"`) as string
+function decode(body: Buffer, from: number, to: number): string {
+  return parseText(`"${body.toString('utf8', from, to)}"`) as string
 }
 
 function parseText(text: string): unknown {

@@ -96,10 +96,7 @@ async function runSteps(deps: ExchangeDeps, exchange: Exchange): Promise<HttpRes
   return exchange.within(() => route.run(toCall(deps, exchange, { body, idempotencyKey })))
 }
 
-/**
- * Checks the path and query as they were sent, before routing decodes them.
- * @throws AppError BAD_REQUEST for broken percent-encoding
- */
+/** Checks the path and query as they were sent. @throws AppError BAD_REQUEST for broken percent-encoding */
 function refuseUnreadableTarget({ url = '' }: IncomingMessage): void {
   if (!url.includes('%')) return
   const [path = ''] = url.split('?', 1)
