@@ -24,7 +24,7 @@ const findMessage = async ({ core }: Program, id: string) =>
   core.store.read.select().from(inboundMessages).where(eq(inboundMessages.id, id)).get()
 
 for (const key of ['HTTP__LISTEN', 'INBOUND__LISTEN', 'SUBMISSION__LISTEN']) {
-  test(`a start that fails on a taken port has claimed nothing: ${key}`, async (t) => {
+  test(`a start that fails because a port is in use claims nothing: ${key}`, async (t) => {
     const holder = await holdPort()
     const { port } = holder.address() as AddressInfo
     await free(holder)

@@ -58,5 +58,6 @@ const noInstants = [
 ]
 
 for (const text of noInstants) {
-  test(`${JSON.stringify(text)} is no instant`, () => assert.equal(parseInstant(text), undefined))
+  test(`${JSON.stringify(text)} is not an instant`, () =>
+    assert.equal(parseInstant(text), undefined))
 }

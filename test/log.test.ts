@@ -75,7 +75,7 @@ describe('the lines of the log', () => {
     })
   }
 
-  it('of a mistake of ours have the stack trace of all its causes', () => {
+  it('of an internal error have the stack trace of each of its causes', () => {
     const { log, entries } = openLog()
     const cause = new TypeError('x is undefined')
     log.error({ error: new AppError('INTERNAL_SERVER_ERROR', 'Sorry.', { cause }) }, 'it failed')
@@ -86,13 +86,13 @@ describe('the lines of the log', () => {
     assert.match(String(second?.stack), /no such table/)
   })
 
-  it('of a full disk name the file', () => {
+  it('about a full disk name the file', () => {
     const { log, entries } = openLog()
     log.error({ error: full() }, 'it failed')
     assert.equal(entries[0]?.error.path, '/data/a.db')
   })
 
-  it('show of an address its first letter and its domain', () => {
+  it('show only the first letter and the domain of an address', () => {
     const { log, entries } = openLog()
     log.info({ to: ['alice@example.com', 'Bob <b.o+b@example.org>'], from: 'carl@a.test' }, 'x')
     assert.deepEqual(entries[0]?.to, ['a…@example.com', 'Bob <b…@example.org>'])
@@ -106,7 +106,7 @@ describe('the lines of the log', () => {
 })
 
 describe('the same line', () => {
-  it('is written once a minute per cause, and the next one tells how many were left out', () => {
+  it('is written once a minute per cause, and the next one has the number of omitted lines', () => {
     const { log, entries, state } = openLog()
     for (let count = 0; count < 425; count += 1) {
       log.error({ error: full(), requestId: `r${count}` }, 'a group of writes failed')
@@ -124,7 +124,7 @@ describe('the same line', () => {
     assert.equal(entries[2]?.leftOut, undefined)
   })
 
-  it('is another one of another level, text, error code, site or domain', () => {
+  it('differs by level, text, error code, site or domain', () => {
     const { log, entries, state } = openLog()
     const cases: ((log: Log) => void)[] = [
       (to) => to.warn('a'),
@@ -143,20 +143,20 @@ describe('the same line', () => {
     assert.equal(state.leftOut, cases.length)
   })
 
-  it('is the same whatever ids and numbers its error holds', () => {
+  it('does not differ by the ids and numbers in its error', () => {
     const { log, entries } = openLog()
     log.warn({ emailId: '1', error: 'email 0199d0a2-7a3b-7000-8000-0123456789ab lost at 17' }, 'a')
     log.warn({ emailId: '2', error: 'email 0199d0a2-7a3b-7000-8000-ba9876543210 lost at 18' }, 'a')
     assert.equal(entries.length, 1)
   })
 
-  it('is never left out at info where no peer is named', () => {
+  it('is never omitted at info if it names no peer', () => {
     const { log, entries } = openLog()
     for (let count = 0; count < 1_000; count += 1) log.info('delivered')
     assert.equal(entries.length, 1_000)
   })
 
-  it('that a peer causes at info is left out for a minute, of that peer alone', () => {
+  it('that a peer causes at info is omitted for a minute, for that peer only', () => {
     const { log, entries, state } = openLog()
     const refuse = (peer: string, from: string) =>
       log.info({ peer, from, to: 'postmaster@a.test' }, 'refused a recipient: too-often')
@@ -171,7 +171,7 @@ describe('the same line', () => {
     assert.deepEqual([entries.length, entries.at(-1)?.leftOut], [3, 999])
   })
 
-  it('at warn is another one for mail to another domain, and not for another mailbox', () => {
+  it('at warn differs by the domain of the recipient, and not by the mailbox', () => {
     const { log, entries } = openLog()
     const full = (to: string | string[]) =>
       log.warn({ peer: '192.0.2.1', to }, 'refused a recipient: full')
@@ -184,14 +184,14 @@ describe('the same line', () => {
     )
   })
 
-  it('that is not written for its level counts as no line', () => {
+  it('that is below the level of the log does not count', () => {
     const { log, state } = openLog('error')
     log.warn('a')
     log.warn('a')
     assert.equal(state.leftOut, 0)
   })
 
-  it('is remembered of the last thousand causes only', () => {
+  it('is remembered for the last thousand causes only', () => {
     const { log, entries } = openLog()
     for (let site = 0; site <= 1_000; site += 1) log.warn({ site: `mx${site}.test` }, 'dead')
     log.warn({ site: 'mx0.test' }, 'dead')
@@ -211,7 +211,7 @@ describe('stderr', () => {
       .flatMap((line) => (line.startsWith('{') ? [JSON.parse(line).msg] : []))
   }
 
-  it('has every line of a process that crashed, in their order', () => {
+  it('has every line of a process that crashed, in order', () => {
     const lines = run(`
       for (let count = 0; count < 5000; count += 1) log.info('line ' + count)
       throw new Error('a crash')`)
@@ -219,7 +219,7 @@ describe('stderr', () => {
     assert.equal(lines.at(-1), 'line 4999')
   })
 
-  it('has what came before a fatal line and the fatal line when the process is killed then', () => {
+  it('has the fatal line and all lines before it when the process is killed afterwards', () => {
     const lines = run(`
       log.info('before')
       log.fatal('the end')

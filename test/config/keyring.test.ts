@@ -11,7 +11,7 @@ test('each purpose has a key of its own, the same after every start', () => {
   assert.ok(!page.equals(createKeyring('two').keys('page')[0]))
 })
 
-test('keys of the previous secret come second: accepted, never used for anything new', () => {
+test('keys of the previous secret come second: they are accepted and never used to sign or seal', () => {
   const [old] = createKeyring('old').keys('page')
   const keys = createKeyring('new', 'old').keys('page')
   assert.equal(keys.length, 2)

@@ -58,14 +58,14 @@ describe('the secret', () => {
     }
   })
 
-  it('comes from the configuration if set there, and nothing is written then', async () => {
+  it('comes from the configuration if it is set there, and no file is written', async () => {
     const dataDir = makeFolder()
     const secret = 'x'.repeat(40)
     assert.equal(await loadSecret({ dataDir, secret }), secret)
     assert.deepEqual(readdirSync(dataDir), [])
   })
 
-  it('is generated once and kept with mode 0600', async () => {
+  it('is generated once and stored with mode 0600', async () => {
     const dataDir = makeFolder()
     const made = await loadSecret({ dataDir, secret: null })
     assert.match(made, /^[0-9a-f]{64}$/)
@@ -84,7 +84,7 @@ describe('the secret', () => {
     assert.deepEqual(readdirSync(dataDir), ['secret'])
   })
 
-  it('is refused and not replaced when the kept file is empty, too short or a folder', async () => {
+  it('is refused and not replaced when its file is empty, too short or a folder', async () => {
     for (const text of ['', '\n', 'short\n']) {
       const dataDir = makeFolder()
       const file = path.join(dataDir, 'secret')

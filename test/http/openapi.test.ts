@@ -44,7 +44,7 @@ const shown = () => routes.filter(({ isHidden }) => !isHidden)
 const operationOf = ({ method, path }: Route): Operation | undefined =>
   description.paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]
 
-test('every route is described, once, and nothing else is', () => {
+test('every route is described once, and no other operation is', () => {
   assert.equal(description.openapi, '3.1.0')
   const described = Object.values(description.paths).flatMap((item) => Object.values(item))
   assert.equal(described.length, shown().length)
@@ -53,7 +53,7 @@ test('every route is described, once, and nothing else is', () => {
   for (const route of shown()) assert.ok(operationOf(route), `${route.method} ${route.path}`)
 })
 
-test('each description has its key, its parameters, its body and its refusals', () => {
+test('each operation has its security, parameters, body and error responses', () => {
   for (const route of shown()) {
     const operation = operationOf(route)
     assert.ok(operation)
@@ -87,7 +87,7 @@ test('records have names, and tags have descriptions', () => {
   assert.equal(tags.size, description.tags.length)
 })
 
-test("Redocly's recommended rules have nothing against the description", async () => {
+test('the description passes the recommended rules of Redocly', async () => {
   const config = await createConfig({ extends: ['recommended'] })
   const source = JSON.stringify({ ...description, servers: [{ url: 'https://mail.shop.test' }] })
   const problems = await lintFromString({ source, absoluteRef: 'openapi.json', config })
@@ -257,7 +257,7 @@ describe('responses match their descriptions, with no further fields', () => {
     await checked('GET', '/health', {})
   })
 
-  it('of every route that is shown', () => {
+  it('cover every route that is shown', () => {
     const seen = new Set(checks)
     const names = shown().map(({ method, path }) => `${method} ${path}`)
     assert.deepEqual(

@@ -59,7 +59,7 @@ describe('a route that needs a key', () => {
     assert.equal(await digestTables(), digest)
   })
 
-  it('refuses the public key unless it takes any key, and changes nothing', async () => {
+  it('refuses the public key unless it accepts any key, and changes nothing', async () => {
     const digest = await digestTables()
     for (const row of keyed.filter(({ callers }) => callers === 'secret key')) {
       expectError(row, await call(row, `Bearer ${mine.public}`), [401, 'INVALID_API_KEY'])
@@ -67,7 +67,7 @@ describe('a route that needs a key', () => {
     assert.equal(await digestTables(), digest)
   })
 
-  it('refuses whatever a disabled project would change', async () => {
+  it('refuses every change by a disabled project', async () => {
     const digest = await digestTables()
     for (const row of keyed.filter(({ method }) => method !== 'GET')) {
       const keys =
@@ -93,7 +93,7 @@ describe('a route that needs a key', () => {
     assert.deepEqual(await ownRecords(), before)
   })
 
-  it('admits the secret key, and the public key where it takes any', async () => {
+  it('admits the secret key, and the public key where it accepts any key', async () => {
     // Deletions last, because the other calls need the records.
     const [last, first] = [keyed.filter(isDeletion), keyed.filter((row) => !isDeletion(row))]
     for (const row of [...first, ...last]) {
@@ -108,7 +108,7 @@ describe('a route that needs a key', () => {
 })
 
 describe('a route for anyone', () => {
-  it('takes no notice of keys', async () => {
+  it('ignores keys', async () => {
     for (const row of open) {
       const { status } = await call(row, undefined)
       const keys = [mine.secret, mine.public, other.secret, disabled.secret, 'nonsense']

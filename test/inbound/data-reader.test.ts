@@ -38,7 +38,7 @@ test('one dot is removed from a line that begins with a dot', () => {
   assert.equal(content, '.\r\n..a\r\nb\r\na.\r\n')
 })
 
-test('any text in any portions is read as RFC 5321 says', () => {
+test('any text is read by RFC 5321, in portions of any size', () => {
   const piece = fc.string({ unit: fc.constantFrom('\r', '\n', '.', 'a'), maxLength: 6 })
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
@@ -54,7 +54,7 @@ test('any text in any portions is read as RFC 5321 says', () => {
   )
 })
 
-test('a message of stuffed dots only costs no more than another', () => {
+test('a message of stuffed dots takes no more time than another', () => {
   const chunk = Buffer.from('..\r\n'.repeat(16_384))
   const reader = createDataReader()
   const startedAt = performance.now()

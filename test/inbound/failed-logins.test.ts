@@ -15,7 +15,7 @@ function failTimes(
   return Array.from({ length: times }, () => failedLogins.failed(address))
 }
 
-test('each failure is answered later, and ten failures put an address over its limit', () => {
+test('each failure gets a later reply, and ten failures put an address over its limit', () => {
   const { failedLogins } = guessesAt()
   assert.deepEqual(
     failTimes(failedLogins, '192.0.2.1', 7),
@@ -52,7 +52,7 @@ test('the addresses of one IPv6 network count together', () => {
   assert.equal(failedLogins.isOverLimit('2001:db8:1:3::1'), false)
 })
 
-test('a flood of addresses does not grow the memory', () => {
+test('a flood of addresses does not increase the memory', () => {
   const { failedLogins } = guessesAt()
   for (let n = 0; n < 30_000; n += 1)
     failedLogins.failed(`10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`)

@@ -67,7 +67,7 @@ describe('the limits of a client', { concurrency: true }, () => {
     }
   })
 
-  it('no command line keeps the processor busy, with any repetition', async (t) => {
+  it('no command line takes much processor time, however often it is repeated', async (t) => {
     const { dial } = await openInbound(t)
     for (const verb of ['RCPT TO:', 'RCPT TO:<', 'MAIL FROM:<', 'EHLO ']) {
       const client = await dial()
@@ -83,7 +83,7 @@ describe('the limits of a client', { concurrency: true }, () => {
     }
   })
 
-  it('of ten thousand recipients a hundred are accepted and the others deferred, then the session ends', async (t) => {
+  it('a session with ten thousand recipients gets a hundred accepted, the others deferred, and ends', async (t) => {
     const { core, dial, rows } = await openInbound(t)
     const project = await addProject(core)
     await trustDomain(core, project.id, 'shop.test')
@@ -145,7 +145,7 @@ describe('the limits of a client', { concurrency: true }, () => {
     assert.equal((await again.say('NOOP')).code, 250)
   })
 
-  it('a client that drips octets of a command, or sends nothing, is disconnected in time', async (t) => {
+  it('a client that sends a command very slowly, or sends nothing, is disconnected in time', async (t) => {
     const limits = { commandMs: 600, sweepMs: 10 }
     const { dial } = await openInbound(t, { limits })
     const [silent, dripping] = [await dial(), await dial()]
@@ -156,7 +156,7 @@ describe('the limits of a client', { concurrency: true }, () => {
     }
   })
 
-  it('a client that drips octets of a message is disconnected in time, and nothing is stored', async (t) => {
+  it('a client that sends a message very slowly is disconnected in time, and nothing is stored', async (t) => {
     const { dial, rows, returnPath } = await openInbound(t, {
       limits: { dataMs: 150, sweepMs: 10 },
     })

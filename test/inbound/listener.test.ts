@@ -295,7 +295,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
     assert.equal((await late.read()).code, 0)
   })
 
-  it('sessions are independent: one that breaks off in a message leaves nothing behind', async (t) => {
+  it('sessions are independent: one that breaks off during a message leaves no data', async (t) => {
     const { dial, rows, core } = await openInbound(t)
     const [one, other] = [await dial(), await dial()]
     await one.open('', returnPathOf(core))

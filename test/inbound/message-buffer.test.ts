@@ -64,7 +64,7 @@ test('a lone CR or LF is found, also across portions', () => {
   }
 })
 
-test('octets that come one by one take no more memory than together', () => {
+test('octets that arrive one by one take no more memory than all at once', () => {
   const allowance = countedAllowance(1024 * KIB)
   const buffer = createMessageBuffer({ maxBytes: 512 * KIB, allowance })
   const one = Buffer.from('x')
@@ -94,7 +94,7 @@ test('a refused message is freed at once, and the rest of it is not stored', () 
   assert.equal(allowance.counted.held, 0)
 })
 
-test('large messages that hold all their memory leave room for small ones', () => {
+test('large messages that use all their memory leave memory for small ones', () => {
   const allowance = createAllowance(2048 * KIB, 512 * KIB)
   const open = () => createMessageBuffer({ maxBytes: 1024 * KIB, allowance })
   const fill = (bytes: number) => {

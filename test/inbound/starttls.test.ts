@@ -130,7 +130,7 @@ describe('a session that starts TLS', { concurrency: true }, () => {
     assert.equal(nameOf(await greetedOverTls(dial)), 'second.test')
   })
 
-  it('stop ends handshakes, too, of clients that never disconnect', async (t) => {
+  it('stop also ends the handshakes of clients that never disconnect', async (t) => {
     const { port, service } = await openSecurePlace(t)
     const hello = Buffer.from('16030100c8010000c40303', 'hex')
     for (const octets of ['', hello]) {

@@ -43,7 +43,7 @@ describe('submission under attack', { concurrency: 8 }, () => {
     secure.close()
   })
 
-  it('nothing that came before the reply to EHLO is accepted', async (t) => {
+  it('commands that arrive before the reply to EHLO are not accepted', async (t) => {
     const { ports, project } = await openSubmission(t)
     const client = await connect(ports.plain)
     await client.read()
@@ -60,7 +60,7 @@ describe('submission under attack', { concurrency: 8 }, () => {
     await client.ended()
   })
 
-  it('a session of only commands, or only errors, ends', async (t) => {
+  it('a session with nothing but commands or errors ends', async (t) => {
     const { dialogue, rows } = await openSubmission(t, { limits: { commands: 50, errors: 10 } })
     const [noops, errors, recipients] = [await dialogue(), await dialogue(), await dialogue()]
     noops.write('NOOP\r\n'.repeat(100))

@@ -36,7 +36,7 @@ function openReader(t: TestContext, options: Partial<SubmissionReaderOptions> = 
   return { read, stop: reader.stop, started: () => started }
 }
 
-test('a thread that hangs or ends takes its message with it, and no other', async (t) => {
+test('a thread that hangs or ends loses its own message and no other', async (t) => {
   const { read, started } = openReader(t, { maxThreads: 1, timeoutMs: 1_000 })
   const bad = ['hang', 'crash', 'fill'].flatMap((text) => [
     assert.rejects(read(text), { responseCode: 554 }, text),
@@ -50,7 +50,7 @@ test('a thread that hangs or ends takes its message with it, and no other', asyn
   assert.equal(started(), 4)
 })
 
-test('threads start when they are needed, and no more than may be', async (t) => {
+test('threads start when they are needed, up to their limit', async (t) => {
   const { read, started } = openReader(t, { maxThreads: 2 })
   assert.equal(started(), 0)
   await read('one')
@@ -59,7 +59,7 @@ test('threads start when they are needed, and no more than may be', async (t) =>
   assert.equal(started(), 2)
 })
 
-test('where no thread starts, the message is not to blame', async (t) => {
+test('if no thread starts, the message does not count as faulty', async (t) => {
   const start = () => new Worker('throw new Error("no")', { eval: true })
   const { read } = openReader(t, { start })
   await assert.rejects(read('x'), { message: 'no thread starts' })
@@ -68,7 +68,7 @@ test('where no thread starts, the message is not to blame', async (t) => {
   await assert.rejects(slow.read('x'), { message: 'no thread starts' })
 })
 
-test('a stop puts off what is not read yet', async (t) => {
+test('a stop defers the messages that are not parsed yet', async (t) => {
   const { read, stop } = openReader(t, { maxThreads: 1 })
   const inHand = assert.rejects(read('hang'), { responseCode: 451 })
   const waiting = assert.rejects(read('x'), { responseCode: 451 })

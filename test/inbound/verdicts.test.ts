@@ -93,12 +93,12 @@ test('without SPF, DKIM and DMARC records the verdicts are GRAY', async () => {
   assert.equal((await check(text, { reversePath: 'bob@soft.test' })).spf, 'GRAY')
 })
 
-test('two authors of two domains fail DMARC', async () => {
+test('a From field with authors of two domains fails DMARC', async () => {
   const raw = text.replace('<bob@people.test>', '<bob@people.test>, eve@soft.test')
   assert.equal((await check(raw)).dmarc, 'FAIL')
 })
 
-test('a DNS failure differs from a failed sender', async () => {
+test('a DNS failure has another verdict than a sender that fails its check', async () => {
   const verdicts = await check(signed(), {}, { ...deps, resolve: silent })
   assert.deepEqual(verdicts, {
     spf: 'PROCESSING_FAILED',

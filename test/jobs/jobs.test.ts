@@ -11,7 +11,7 @@ import { openJobs, START, type TestJobs } from './job-loop.ts'
 
 const setUp = (t: TestContext) => openJobs(t, 'work')
 
-test('a job scans behind requests, in the line of its project', async (t) => {
+test('a job scans after requests, in the queue of its project', async (t) => {
   const { store, run, add, reaches } = await setUp(t)
   const callers: object[] = []
   const scanFor: Store['scanFor'] = (caller, fn) => {
@@ -24,7 +24,7 @@ test('a job scans behind requests, in the line of its project', async (t) => {
   assert.deepEqual(callers, [{ key: 'p', isJob: true }])
 })
 
-test('a job runs with its payload and keeps its result', async (t) => {
+test('a job runs with its payload, and its result is stored', async (t) => {
   const { run, add, reaches } = await setUp(t)
   const id = await add({ payload: { n: 2 }, projectId: 'p' })
   run({
@@ -40,7 +40,7 @@ test('a job runs with its payload and keeps its result', async (t) => {
   assert.equal(job.error, null)
 })
 
-test('a job that is enqueued while the loop rests runs when the loop is woken', async (t) => {
+test('a job that is enqueued while the loop sleeps runs when the loop is woken', async (t) => {
   const { run, add, reaches } = await setUp(t)
   const running = run({ handlers: { work: async () => 'done' } })
   const id = await add({})
@@ -97,7 +97,7 @@ test('urgent jobs go first, then those that have been due longest', async (t) =>
   assert.deepEqual(order, ['a', 'b', 'c'])
 })
 
-test('no more jobs run at a time than allowed, and none twice', async (t) => {
+test('no more jobs run at a time than the limit, and none runs twice', async (t) => {
   const { run, add, reaches } = await setUp(t)
   const ids = await Promise.all(Array.from({ length: 12 }, () => add({})))
   let active = 0
@@ -120,7 +120,7 @@ test('no more jobs run at a time than allowed, and none twice', async (t) => {
   assert.equal(runs, 12)
 })
 
-test('a job of a kind without a handler stays for a process that has one', async (t) => {
+test('a job of a kind without a handler waits for a process that has one', async (t) => {
   const { run, add, find, reaches } = await setUp(t)
   const other = await add({ kind: 'other' })
   const mine = await add({})

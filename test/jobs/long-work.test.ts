@@ -294,7 +294,7 @@ test('batches at most double while they are quick, and shrink when they are slow
   assert.deepEqual([...sizes, pace.size()], [10, 20, 40, 60, 10, 10, 1, 2])
 })
 
-test('a rest of twice its time follows a batch, and an abort ends it', async (t) => {
+test('a pause of twice its duration follows a batch, and an abort ends it', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const clock = { at: 0 }
   const pace = createBatchPace({ first: 1, max: 1, clock: () => clock.at })

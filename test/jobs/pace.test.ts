@@ -15,7 +15,7 @@ function batchOf(ms: number) {
 /** Resolves after the callbacks of resolved promises have run. */
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
-test('a rest of the given multiple of its time follows a batch', async (t) => {
+test('a pause follows each batch, a multiple of its duration', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { act, clock } = batchOf(40)
   let result: string | undefined
@@ -31,7 +31,7 @@ test('a rest of the given multiple of its time follows a batch', async (t) => {
   assert.equal(result, 'done')
 })
 
-test('no rest is longer than a second, and a signal ends it', async (t) => {
+test('no pause is longer than a second, and a signal ends it', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const ended: string[] = []
   const stopping = new AbortController()

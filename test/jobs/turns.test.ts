@@ -193,7 +193,7 @@ function keyOf(rows: readonly Row[], one: Row): string {
   return `${one.priority} ${Math.max(0, ...ended.map(({ end }) => end))} ${one.runAt}`
 }
 
-test('in any state of the table, the jobs claimed next are those whose turn it is', async (t) => {
+test('the next jobs claimed follow the order of turns, in any state of the table', async (t) => {
   const { store } = await setUp(t)
   const fill = (rows: readonly Row[]) =>
     store.write(async (tx) => {

@@ -28,7 +28,7 @@ function open(t: TestContext, code: string, options: Partial<PoolOptions<State, 
   return pool
 }
 
-test('threads start up to the limit, and answer', async (t) => {
+test('threads start up to the limit, and reply', async (t) => {
   const pool = open(t, obedient)
   const [first, second] = [pool.start(), pool.start()]
   assert.equal(pool.start(), undefined)
@@ -48,7 +48,7 @@ test('a thread that crashes leaves the pool with its error, and is replaced', as
   assert.notEqual(pool.start(), undefined)
 })
 
-test('after threads that do not start none starts for a while', async (t) => {
+test('after threads that failed to start, no thread starts for a while', async (t) => {
   const failures: number[] = []
   const pauseMs = (failedStarts: number) => {
     failures.push(failedStarts)
@@ -71,7 +71,7 @@ test('a thread that was launched before a pause does not end it', async (t) => {
   assert.equal(pool.start(), undefined)
 })
 
-test('a thread that should end is terminated, without an error of its own', async (t) => {
+test('a thread that should end is terminated without an error', async (t) => {
   const watch = { everyMs: () => 5, shouldEnd: () => true }
   const pool = open(t, 'for (;;);', { watch })
   assert.equal(await pool.start()?.state.ended.promise, undefined)

@@ -15,7 +15,7 @@ const program = path.join(import.meta.dirname, 'follower.ts')
 
 type Seen = { seq: number; name: string }
 
-test('a follower that is killed again and again misses no event and sees none twice', async (t) => {
+test('a follower that is killed repeatedly misses no event and receives none twice', async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-'))
   const running = new Set<ChildProcess>()
   t.after(async () => {

@@ -32,7 +32,7 @@ type Status = {
   result: { totalRows: number; createdCount: number; updatedCount: number; failureCount: number }
 }
 
-test('an import goes on after each kill -9, and does and counts every row once', async (t) => {
+test('an import resumes after each kill -9, and imports and counts every row once', async (t) => {
   const installation = await install(t, configuration)
   const { secret } = await makeProject(installation)
   let server = await installation.serve()

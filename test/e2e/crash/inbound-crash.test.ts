@@ -29,7 +29,7 @@ listen = ["127.0.0.1:0"]
 level = "fatal"
 `
 
-test('mail that had its 250 is read, whatever restarts and failed starts come before', async (t) => {
+test('acknowledged mail is parsed after any number of restarts and failed starts', async (t) => {
   const silent = createSocket('udp4').bind(0, '127.0.0.1')
   await once(silent, 'listening')
   const taken = createServer().listen(0, '127.0.0.1')
@@ -87,7 +87,7 @@ servers = ["${mute}"]
   assert.equal(await countReceived(installation, projectId), 60)
 })
 
-test('every message whose 250 was seen is there after the server was killed', async (t) => {
+test('every acknowledged message is still stored after the server is killed', async (t) => {
   const installation = await install(t, configuration)
   await makeProject(installation)
   const seen = new Set<string>()

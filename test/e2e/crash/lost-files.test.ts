@@ -49,7 +49,7 @@ test('acknowledged data survives an unlinked log and a kill', async (t) => {
   assert.equal((await post(again.url, secret, message)).status, 200)
 })
 
-test('a second server by a hard link, or after the lock was removed, is refused', async (t) => {
+test('a second server is refused on a hard link of the database and after the lock was removed', async (t) => {
   const { installation } = await installBesideSink(t, { retrySchedule: '1h' })
   await makeProject(installation)
   await installation.serve()

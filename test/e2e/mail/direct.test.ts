@@ -49,7 +49,7 @@ function withoutPixel(html: string): string {
 }
 
 describe('direct delivery', () => {
-  it('brings a message to the MX, signed twice, and ends as DELIVERED', async () => {
+  it('delivers a message to the MX with two signatures, and the email becomes DELIVERED', async () => {
     const tls = makeCertificate(['mx.dest.test'])
     const sink = await program.receive('dest.test', { tls })
     const [id = ''] = await program.send({
@@ -136,7 +136,7 @@ describe('direct delivery', () => {
     assert.equal(sink.messages.length, 1)
   })
 
-  it('ends as BOUNCED after a 550 5.1.1, and sends nothing to that address again', async () => {
+  it('ends as BOUNCED after a 550 5.1.1, and sends nothing more to that address', async () => {
     const sink = await program.receive('strict.test', {
       respond: ({ verb }) =>
         verb === 'RCPT' ? '550 5.1.1 <eve@strict.test>: no such user here' : undefined,
@@ -161,7 +161,7 @@ describe('direct delivery', () => {
     assert.equal(sink.connectionCount(), connections)
   })
 
-  it('takes mail from the npm package @plunk/node as it is', async () => {
+  it('accepts mail from the unchanged npm package @plunk/node', async () => {
     const sink = await program.receive('plunk.test')
     const plunk = new Plunk.default(program.project.secret, {
       baseUrl: `${program.url()}/v1/`,
@@ -282,7 +282,7 @@ describe('direct delivery', () => {
     assert.ok(!old.lines.some((line) => line.startsWith('RCPT')))
   })
 
-  it('keeps mail to a domain that is held until it is released', async () => {
+  it('holds mail to a held domain until the domain is released', async () => {
     await program.receive('held.test')
     await program.command('queue', 'hold', '--domain', 'held.test')
     const id = await eventually(async () => {

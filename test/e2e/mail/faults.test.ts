@@ -20,7 +20,7 @@ function idOf(message: string): string {
 }
 
 describe('faults', () => {
-  it('a peer that vanishes in the middle gets the same message again', async (t) => {
+  it('a peer whose connection breaks during the message gets the same message again', async (t) => {
     const program = await startFor(t)
     const stages = ['MAIL', 'RCPT', 'DATA', 'MESSAGE']
     const copies: string[] = []
@@ -77,7 +77,7 @@ describe('faults', () => {
     assert.ok(attempts < 100, `${attempts} attempts at destinations that are not there`)
   })
 
-  it('finishes or puts back the mail in flight when it is stopped under load', async (t) => {
+  it('a server that is stopped under load finishes its mail in flight or puts it back', async (t) => {
     const program = await startFor(t)
     const sink = await program.receive('load.test')
     const accepted = new Set<string>()

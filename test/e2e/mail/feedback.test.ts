@@ -117,7 +117,7 @@ describe('incoming reports and replies', () => {
     assert.equal(await suppressionOf(to), undefined)
   })
 
-  it('a complaint with our message in it unsubscribes', async () => {
+  it('a complaint that contains a message of this server unsubscribes the contact', async () => {
     const to = 'angry@dest.test'
     const sent = await send(to)
     await deliver('fbl@dest.test', sent.returnPath, [

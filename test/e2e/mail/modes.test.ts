@@ -52,7 +52,7 @@ async function verify({ records }: Program, message: Buffer): Promise<string[]> 
 }
 
 describe('relay mode', () => {
-  it('hands mail to the smarthost after TLS and AUTH, and ends as SENT', async (t) => {
+  it('sends mail to the smarthost after TLS and AUTH, and the email becomes SENT', async (t) => {
     const smarthost = await startSmarthost()
     const program = await startProgram({
       PILLARBOX_DELIVERY__MODE: 'relay',
@@ -97,7 +97,7 @@ describe('relay mode', () => {
 })
 
 describe('sandbox mode', () => {
-  it('keeps mail in the sandbox, signed as it would have left', async (t) => {
+  it('stores mail in the sandbox with the signatures of direct delivery', async (t) => {
     const program = await startProgram({ PILLARBOX_DELIVERY__MODE: 'sandbox' })
     t.after(program.close)
     const ids = await program.send({ to: ['ada@one.test', 'bob@two.test'], subject: 'Kept' })

@@ -36,7 +36,7 @@ async function findPort(): Promise<number> {
 }
 
 describe('mail whose MX is this server', () => {
-  it('arrives, when it is for a domain that has its mailboxes here', async () => {
+  it('arrives if this server has the mailboxes of the domain', async () => {
     const { core, project } = program
     const keys = await makeDomainKeys(core)
     await core.store.write((tx) =>
@@ -57,14 +57,14 @@ describe('mail whose MX is this server', () => {
     }
   })
 
-  it('arrives at the operator, when it is for our own host name', async () => {
+  it('arrives at the operator if it is addressed to the host name of this server', async () => {
     const [id = ''] = await program.send({ to: 'abuse@mail.example.test' })
     await program.untilState(id, 'delivered')
     const listed = (await program.command('inbound', 'list')) as { to: string[] }[]
     assert.deepEqual(listed[0]?.to, ['abuse@mail.example.test'])
   })
 
-  it('fails as a loop, when it is for any other domain, and never comes in', async () => {
+  it('fails as a loop for any other domain and is never received', async () => {
     const count = await program.core.store.read.$count(inboundMessages)
     const [id = ''] = await program.send({ to: 'info@stranger.test' })
     const { email } = await program.untilState(id, 'failed')

@@ -27,8 +27,8 @@ async function countSubscribed(): Promise<number> {
   return (body as { total: number }).total
 }
 
-describe('verdicts of our own', () => {
-  it('failing DNS servers cost no address: mail waits and is sent when they work again', async () => {
+describe('verdicts of the server itself', () => {
+  it('failing DNS servers suppress no address: mail waits and is sent when they work again', async () => {
     const sink = await program.receive('dest.test')
     const to = Array.from({ length: 100 }, (_, index) => `ann@customer${index}.test`)
     program.dns.answerAll('NXDOMAIN')
@@ -55,7 +55,7 @@ describe('verdicts of our own', () => {
     assert.equal((undone as { dropped: number }).dropped, 100)
   })
 
-  it('too many bounces at once wait for a word, which takes back all of them', async () => {
+  it('too many simultaneous bounces are held until an operator undoes all of them', async () => {
     await program.receive('angry.test', {
       respond: ({ verb }) => (verb === 'RCPT' ? '550 5.1.1 No such user' : undefined),
     })

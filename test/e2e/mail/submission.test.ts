@@ -10,7 +10,7 @@ function clientOf(port: number, pass: string) {
   return createTransport({ host: '127.0.0.1', port, auth: { user: 'pillarbox', pass } })
 }
 
-test('a message handed in arrives with its files, its names and its fields', async (t) => {
+test('a submitted message arrives with its files, names and header fields', async (t) => {
   const program = await startProgram({ PILLARBOX_SUBMISSION__LISTEN: '["127.0.0.1:0"]' })
   t.after(program.close)
   const sink = await program.receive('dest.test')
@@ -49,7 +49,7 @@ test('a message handed in arrives with its files, its names and its fields', asy
   assert.equal(files.get('logo.png')?.cid, 'logo@shop')
 })
 
-test('mail that got its 250 is sent even if the server is killed at once', async (t) => {
+test('acknowledged mail is sent even if the server is killed immediately', async (t) => {
   const options = { retrySchedule: '1s' }
   const { sink, installation } = await installBesideSink(t, {
     ...options,

@@ -101,7 +101,7 @@ describe('tracking in the sandbox', () => {
     )
   })
 
-  it('counts links that the template makes, and changes nothing else', async () => {
+  it('counts clicks on links that the template builds, and changes nothing else', async () => {
     const { html } = await send('eve@one.test')
     const all = hrefs(html)
     const targets = await Promise.all(
@@ -116,7 +116,7 @@ describe('tracking in the sandbox', () => {
     assert.match(all[6] ?? '', /\/unsubscribe\//)
   })
 
-  it('counts machines apart and tells nothing of them', async () => {
+  it('counts machines separately and emits no event for them', async () => {
     const { id, html } = await send('bob@one.test')
     const [pixel] = pixels(html)
     const [sale, yours, next] = hrefs(html)
@@ -131,7 +131,7 @@ describe('tracking in the sandbox', () => {
     assert.deepEqual(await told(id), [])
   })
 
-  it('is nowhere in a message that is sent without, nor where the project has none', async () => {
+  it('is absent from a message that is sent without it and from a project that disables it', async () => {
     const plain = await send('off@one.test', { tracking: false })
     assert.doesNotMatch(plain.html, /\/t\/[oc]\//)
     assert.equal(hrefs(plain.html)[0], 'https://shop.test/sale?a=1&b=2')
@@ -144,7 +144,7 @@ describe('tracking in the sandbox', () => {
     await sendInMode('ENABLED', (sent) => sent.includes('/t/o/'))
   })
 
-  it('loses no click to a stop, and its links outlive it', async () => {
+  it('loses no click at a stop, and its links work after a restart', async () => {
     const { id, html } = await send('last@one.test')
     const [sale] = hrefs(html)
     assert.equal((await visit(sale)).status, 302)

@@ -33,8 +33,8 @@ async function findOut(t: TestContext, to: string, reason: RegExp, at = program)
   return { list, shown, id }
 }
 
-describe('why mail has not arrived, by its address alone', () => {
-  it('site in back-off: its name, begin, end and cause, and the command that lifts it', async (t) => {
+describe('queue list --to explains why mail has not arrived', () => {
+  it('a site in back-off: its name, start, end and cause, and the command that lifts it', async (t) => {
     const sink = await program.receive('slow.test', {
       respond: ({ verb, count }) =>
         verb === 'MAIL' && count === 1 ? '421 4.7.0 Too many messages from you' : undefined,
@@ -64,7 +64,7 @@ describe('why mail has not arrived, by its address alone', () => {
     assert.match(unknown.err, /The running server has no site nowhere\.test/)
   })
 
-  it('held: the time and the command that releases it', async (t) => {
+  it('a held domain: the time, and the command that releases it', async (t) => {
     await program.receive('kept.test')
     await program.command('queue', 'hold', '--domain', 'kept.test')
     await eventually(async () => {
@@ -81,7 +81,7 @@ describe('why mail has not arrived, by its address alone', () => {
     assert.match(out, /^DOMAIN +SINCE +WAITING +TO RELEASE\nkept\.test +\d{4}-.*Z +\d+ +pillarbox/)
   })
 
-  it('resolver dead: the failed lookup and the time of the next attempt', async (t) => {
+  it('a resolver that does not work: the failed lookup and the time of the next attempt', async (t) => {
     program.dns.set('nodns.test', 'SERVFAIL')
     await program.send({ to: 'ada@nodns.test' })
     const reason =
@@ -90,7 +90,7 @@ describe('why mail has not arrived, by its address alone', () => {
     assert.match(shown, /next attempt +\d{4}-/)
   })
 
-  it('tarpit: the peer, the step and its begin; the lease apart from the next attempt', async (t) => {
+  it('a tarpit: the peer, the step and its start; the lease apart from the next attempt', async (t) => {
     await program.receive('tar.test', {
       respond: ({ verb }) => (verb === 'CONNECT' ? silence : undefined),
     })
@@ -110,7 +110,7 @@ describe('why mail has not arrived, by its address alone', () => {
     await findOut(t, 'user19@tar.test', behind)
   })
 
-  it('greylisted: the request for another attempt, and its time', async (t) => {
+  it('a greylisted email: the reply that asks for another attempt, and its time', async (t) => {
     await program.receive('grey.test', {
       respond: ({ verb }) =>
         verb === 'RCPT' ? '451 4.7.1 Greylisted, please come back later' : undefined,
@@ -121,7 +121,7 @@ describe('why mail has not arrived, by its address alone', () => {
     await findOut(t, 'ada@grey.test', reason)
   })
 
-  it('refused, then suppressed: the host, its reply, the time and the command that changes it', async (t) => {
+  it('a refused, then suppressed address: the host, its reply, the time and the command that changes it', async (t) => {
     await program.receive('no.test', {
       respond: ({ verb }) => (verb === 'RCPT' ? '550 5.1.1 No such user here' : undefined),
     })
@@ -138,7 +138,7 @@ describe('why mail has not arrived, by its address alone', () => {
     assert.match(shown, /to change it +pillarbox suppressions remove --project \S+ eve@no\.test/)
   })
 
-  it('an address without mail: that there is none', async () => {
+  it('an address without mail: the fact that there is none', async () => {
     const { out } = await program.run('queue', 'list', '--to', 'Nobody@Nowhere.test')
     assert.match(
       out,
@@ -148,7 +148,7 @@ describe('why mail has not arrived, by its address alone', () => {
     assert.deepEqual([wrong.status, wrong.out], [2, ''])
   })
 
-  it('a stopped server: that none is running', async (t) => {
+  it('a stopped server: the fact that no server runs', async (t) => {
     await program.receive('later.test', {
       respond: ({ verb }) => (verb === 'RCPT' ? '451 4.3.0 Not now' : undefined),
     })
@@ -170,7 +170,7 @@ describe('why mail has not arrived, by its address alone', () => {
   })
 })
 
-it('rate of a project: the emails a second', async (t) => {
+it('the rate of a project: the number of emails per second', async (t) => {
   const slow = await startProgram({ PILLARBOX_LIMITS__EMAILS_PER_SECOND: '1' })
   t.after(() => slow.close())
   await slow.receive('many.test')

@@ -77,7 +77,7 @@ for (const [whose, held, code, status] of [
   ['its address has', '192.0.2.1', 'RATE_LIMIT_EXCEEDED', 429],
   ['all together have', '192.0.2.2', 'EXTERNAL_SERVICE_ERROR', 503],
 ] as const) {
-  test(`who waits for ten seconds because ${whose} too much is refused with ${status}`, async (t) => {
+  test(`a body that waits for ten seconds because ${whose} too much is refused with ${status}`, async (t) => {
     const bodies = createBodyAllowance({ ...limits, totalBytes: 6 * MB })
     bodies.open(from(held)).growTo(4 * MB)
     const refused = assert.rejects(

@@ -65,7 +65,7 @@ for (const [name, unit] of [
   ['quotes', '\\"'],
   ['characters of several bytes', 'ж€😀x'],
 ] as const) {
-  test(`a text of 5 MB of ${name} comes out as it is`, async () => {
+  test(`a text of 5 MB of ${name} is unchanged`, async () => {
     for (const start of ['', 'x', 'xy', 'xyz']) {
       const text = `{"a":"${start}${unit.repeat((5 * MB) / Buffer.byteLength(unit))}","b":[1,"\\n"]}`
       assert.deepEqual(await parseJson(Buffer.from(text)), JSON.parse(text))

@@ -206,7 +206,7 @@ beforeEach(() => {
 
 const post = (path = '/v1/things') => supertest(server).post(path).set('Authorization', bearer)
 
-test('a valid request reaches its route, which knows the project', async () => {
+test('a valid request reaches its route with its project', async () => {
   const response = await post().send({ name: 'a', nonsense: 1 })
   assert.equal(response.status, 200)
   assert.deepEqual(response.body, { body: { name: 'a' }, id: 'project-1' })
@@ -235,7 +235,7 @@ for (const [name, path, header, code] of authentication) {
   })
 }
 
-test('either key opens a route that takes any', async () => {
+test('either key opens a route that accepts any key', async () => {
   const auth = `Bearer ${publicKey}`
   const response = await supertest(server).post('/v1/events').set('Authorization', auth)
   assert.equal(response.status, 200)
@@ -484,7 +484,7 @@ test('a request id is generated when none is given or the given one is unsafe to
   assert.equal(new Set(ids).size, 3)
 })
 
-test('a disabled project may only read, which is checked before its rate', async () => {
+test('a disabled project may only read, and this is checked before its rate', async () => {
   state.isDisabled = true
   limiter = createRateLimiter(1, () => state.at)
   const refused = await post().send({ name: 'a' })
@@ -582,7 +582,7 @@ test('on a nearly full disk routes that store data are refused and leave no row'
   assert.equal((await post().send({ name: 'a' })).status, 200)
 })
 
-test('a temporary refusal says when to try again', async () => {
+test('a temporary refusal has a Retry-After', async () => {
   const response = await supertest(server).get('/busy')
   assert.equal(response.status, 503)
   assert.equal(response.headers['retry-after'], '8')
@@ -599,7 +599,7 @@ test('the failure of another service is one warning in the log, without a stack'
   assert.doesNotMatch(lines.join(), /"stack"/)
 })
 
-test('pages of any origin may call /v1/ and none may call the rest', async () => {
+test('pages of any origin may call /v1/, and no other path', async () => {
   const preflight = await supertest(server).options('/v1/things').set('Origin', 'https://a.example')
   assert.equal(preflight.status, 200)
   assert.equal(preflight.headers['access-control-allow-origin'], '*')

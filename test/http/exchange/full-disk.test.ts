@@ -30,7 +30,7 @@ const goesOn = [
   'POST /v1/verify',
 ]
 
-test('on a full disk reads, deletes and changes of recipients go on, everything else waits', () => {
+test('on a full disk reads, deletions and changes by recipients succeed, and other requests are refused', () => {
   const { core } = service
   const proxies = createAddressList([])
   const routes = createRoutes({ core, traffic: createTraffic(), proxies, layout: createLayout() })

@@ -16,7 +16,7 @@ async function piecesOf(value: unknown) {
   return { pieces, turns }
 }
 
-test('the chunks together are the text of JSON.stringify', async () => {
+test('the joined chunks equal the text of JSON.stringify', async () => {
   const value = fc.jsonValue({ noUnicodeString: false, maxDepth: 7 })
   await fc.assert(
     fc.asyncProperty(value, async (given) => {

@@ -52,7 +52,7 @@ test('an endless body stops when its client disconnects', async (t) => {
   assert.equal((await ended).error, undefined)
 })
 
-test('for a client that takes nothing, only as much is produced as the buffers hold', async (t) => {
+test('a body is produced only up to the size of the buffers while its client reads nothing', async (t) => {
   let made = 0
   async function* pieces() {
     for (;;) {
@@ -69,7 +69,7 @@ test('for a client that takes nothing, only as much is produced as the buffers h
   assert.ok(made < 40, `${made} MB were made`)
 })
 
-test('a client that takes nothing for two minutes is cut off', async (t) => {
+test('a client that reads nothing for two minutes is disconnected', async (t) => {
   const { promise: left, resolve: leave } = Promise.withResolvers<void>()
   async function* pieces() {
     try {

@@ -155,7 +155,7 @@ test('GET /activity/recent-count counts the last minutes, sixty at most', async 
   })
 })
 
-test('GET /activity?fields=summary leaves the bodies out; other words are refused', async () => {
+test('GET /activity?fields=summary omits the bodies; other values are refused', async () => {
   const { status } = await get('/activity?fields=summary')
   assert.equal(status, 200)
   const refused = await get('/activity?fields=all')
@@ -216,7 +216,7 @@ for (const [path, error] of wrongSiblings) {
 }
 
 for (const path of ['stats', 'recent-count', 'types', 'upcoming']) {
-  test(`GET /activity/${path} wants the secret key`, async () => {
+  test(`GET /activity/${path} requires the secret key`, async () => {
     const missing = await supertest(service.url).get(`/activity/${path}`)
     assert.deepEqual([missing.status, missing.body.error.code], [401, 'MISSING_AUTH'])
     const { status, body } = await supertest(service.url)

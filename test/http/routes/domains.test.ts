@@ -24,7 +24,7 @@ const countDomains = () => service.core.store.read.$count(domains)
 
 type RecordView = { purpose: string; name: string; value: string; required: boolean }
 
-test('a domain is added with the records to create, found by a check, and deleted', async () => {
+test('a domain is added with the records to create, verified by a check, and deleted', async () => {
   const added = await call('post', '/domains').send({ projectId: mine.id, domain: ' Shop.Test. ' })
   assert.equal(added.status, 201)
   assert.equal(added.body.domain, 'shop.test')
@@ -103,7 +103,7 @@ test("another project's domain is 404 on every path, and does not change", async
   assert.equal(await countDomains(), 1)
 })
 
-test('a public key sees no domains', async () => {
+test('a public key cannot read domains', async () => {
   const { status } = await supertest(service.url)
     .get(`/domains/project/${mine.id}`)
     .set('Authorization', `Bearer ${mine.public}`)

@@ -70,7 +70,7 @@ test('POST /events/track records an event of a contact and an email', async () =
   )
 })
 
-test('POST /events/track takes the body of POST /v1/track, and does the same', async () => {
+test('POST /events/track accepts the body of POST /v1/track with the same effect', async () => {
   const body = { event: 'signup', email: 'reader@people.test', data: { plan: 'pro' } }
   const answer = await call('post', '/events/track').send(body)
   assert.equal(answer.status, 200)
@@ -126,7 +126,7 @@ for (const [body, field, code] of refused) {
   })
 }
 
-test('the list is newest first, a hundred at a time, and bears the contacts\u2019 addresses', async () => {
+test('the list is newest first, a hundred at a time, with the addresses of contacts', async () => {
   const { contactId } = await addContact(mine.id, 'reader@people.test')
   await service.core.store.write((tx) => tx.delete(events))
   await happen(
@@ -147,7 +147,7 @@ test('the list is newest first, a hundred at a time, and bears the contacts\u201
   assert.equal(byId.events[0].name, 'e100')
 })
 
-test('pages of one name hold that name alone; a cap, a bad limit and a bad cursor', async () => {
+test('pages of one name have only that name; limits are capped; an invalid limit or cursor is refused', async () => {
   await happen(
     { name: 'a b' },
     { name: 'c' },
@@ -164,7 +164,7 @@ test('pages of one name hold that name alone; a cap, a bad limit and a bad curso
   }
 })
 
-test('failed and suppressed emails are listed only by their names', async () => {
+test('events of failed and suppressed emails are listed only when they are asked for by name', async () => {
   await happen({ name: 'signup' }, { name: 'email.failed' }, { name: 'email.suppressed' })
   const namesOf = async (path: string) =>
     (await get(path)).events.map(({ name }: { name: string }) => name)
@@ -174,7 +174,7 @@ test('failed and suppressed emails are listed only by their names', async () => 
   }
 })
 
-test('an event of an email shows the data of its email, received mail its text', async () => {
+test('an event of an email shows the data of the email, and that of received mail its text', async () => {
   const { contactId, emailId } = await addContact()
   const about = { projectId: mine.id, contactId, emailId, at: START }
   await service.core.store.write(async (tx) => {
@@ -200,7 +200,7 @@ test('an event of an email shows the data of its email, received mail its text',
   assert.deepEqual(listed[1].data, received.data)
 })
 
-test('the events of a contact come newest first, whatever their names, fifty at most', async () => {
+test('the events of a contact of all names are listed newest first, fifty at most', async () => {
   const { contactId } = await addContact()
   await service.core.store.write((tx) => tx.delete(events))
   await happen(
@@ -219,7 +219,7 @@ test('the events of a contact come newest first, whatever their names, fifty at 
   assert.equal((await call('get', `/events/contact/${newId()}`)).status, 404)
 })
 
-test('figures and names are of the project, the most frequent first', async () => {
+test('figures and names cover the project only, the most frequent first', async () => {
   await happen(
     ...[{ name: 'rare' }, { name: 'often' }, { name: 'often', at: START + 2 * DAY }],
     ...[{ name: 'also' }, { name: 'theirs', projectId: other.id }],
@@ -266,7 +266,7 @@ test('a name is deleted with all its events, and nothing else with it', async ()
   assert.deepEqual((await call('delete', '/events/old')).body, { deletedCount: 0 })
 })
 
-test('reserved names, and those that a segment refers to, are not deleted', async () => {
+test('reserved names and names that a segment refers to are not deleted', async () => {
   await happen({ name: 'email.sent' }, { name: 'used' })
   const vip = await segmentOf('VIP', 'event.used')
   for (const name of ['email.sent', 'contact.subscribed', 'segment.vip.entry', 'used']) {
@@ -277,7 +277,7 @@ test('reserved names, and those that a segment refers to, are not deleted', asyn
   assert.equal((await allEvents()).length, 2)
 })
 
-test('many events of a name are deleted by a job, which the response names', async () => {
+test('many events of a name are deleted by a job whose id is in the response', async () => {
   await happen(...Array.from({ length: 501 }, () => ({ name: 'old' })))
   const { body } = await call('delete', '/events/old')
   const [job] = await service.core.store.read.select().from(jobs)
@@ -291,21 +291,21 @@ test('many events of a name are deleted by a job, which the response names', asy
 })
 
 for (const name of ['stats', 'names', 'contact', 'track', 'usage', 'jobs']) {
-  test(`an event may be called ${name}`, async () => {
+  test(`an event may have the name ${name}`, async () => {
     await happen({ name })
     assert.equal((await get(`/events/${name}/usage`)).totalCount, 1)
     assert.deepEqual((await call('delete', `/events/${name}`)).body, { deletedCount: 1 })
   })
 }
 
-test('below /events/contact there are only ids of contacts', async () => {
+test('/events/contact/:contactId accepts only ids of contacts', async () => {
   await happen({ name: 'contact' })
   for (const word of ['stats', 'names', '1', 'usage%2F', encodeURIComponent('../x')]) {
     assert.equal((await call('get', `/events/contact/${word}`)).status, 404, word)
   }
 })
 
-test('whatever an event is called, its percent-encoded name is that event', async () => {
+test('any event is found by its percent-encoded name', async () => {
   const names = fc.string({ unit: 'binary', minLength: 1, maxLength: 20 })
   await fc.assert(
     fc.asyncProperty(names, async (name) => {
@@ -325,7 +325,7 @@ test('whatever an event is called, its percent-encoded name is that event', asyn
 /** A path has no way to say `.` and `..`; half characters have no encoding. */
 const unsayable = /[\p{Cc}\p{Cs}]|^\.{1,2}$/u
 
-test('every route of events wants the secret key', async () => {
+test('every route of events requires the secret key', async () => {
   for (const path of ['', '/stats', '/names', '/x/usage', `/contact/${newId()}`]) {
     assert.equal((await call('get', `/events${path}`, { secret: mine.public })).status, 401, path)
   }

@@ -200,7 +200,7 @@ test('without a valid token every page is 404, and one-click does nothing', asyn
   assert.equal(await countEvents(), 0)
 })
 
-test('a link that was cut off, wherever, shows a page in the language of the reader', async () => {
+test('a link truncated at any character shows a page in the language of the reader', async () => {
   for (const name of pages) {
     const link = `/${name}/${ada.token}`
     for (const length of [name.length + 1, name.length + 2, name.length + 3, link.length - 1]) {
@@ -221,7 +221,7 @@ test('a link that was cut off, wherever, shows a page in the language of the rea
   assert.equal(await countEvents(), 0)
 })
 
-test('no token that differs in a character acts', async () => {
+test('a token with any changed character has no effect', async () => {
   const { token } = ada
   const changed = fc
     .tuple(fc.nat(token.length - 1), fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz234567'))
@@ -243,7 +243,7 @@ test('a link of a deleted contact is 404, and one-click on it gets a 200', async
   assert.equal(await countEvents(), 0)
 })
 
-test('a token is read in capitals too, and signed by the previous secret', async (t) => {
+test('a token is accepted in capital letters and with the signature of the previous secret', async (t) => {
   assert.equal((await get(`/manage/${ada.token.toUpperCase()}`)).status, 200)
   const { core } = service
   const { keyring } = core
@@ -256,7 +256,7 @@ test('a token is read in capitals too, and signed by the previous secret', async
   assert.equal(await isSubscribed(ada), false)
 })
 
-test('the pages of a disabled project go on working', async (t) => {
+test('the pages of a disabled project keep working', async (t) => {
   const { core } = service
   t.after(() => updateProject(core, mine.id, { enable: true }))
   await updateProject(core, mine.id, { disable: 'MANUAL' })
@@ -265,7 +265,7 @@ test('the pages of a disabled project go on working', async (t) => {
   assert.equal(await isSubscribed(ada), false)
 })
 
-test('the email that led there may be named, and stays in the links', async () => {
+test('the request may name the email with the link, and the links of the page keep it', async () => {
   const { contactId } = ada
   const campaignId = newId()
   const email = await addEmail(service.core, { projectId: mine.id, contactId, campaignId })
@@ -291,7 +291,7 @@ test('an id that is not an email of the contact is ignored and never written int
   }
 })
 
-test('names and addresses are text, in every language', async (t) => {
+test('names and addresses are shown as text, in every language', async (t) => {
   const { core } = service
   const name = `<img src=x onerror=alert(1)> & "Co" '{email}' \u202e</title>`
   const rename = (to: string) =>
@@ -359,7 +359,7 @@ test('a page runs nothing, loads nothing, cannot be framed and is not cached', a
   }
 })
 
-test('a contact that subscribes with a suppressed address learns that no mail will come', async () => {
+test('a contact that subscribes with a suppressed address reads that no mail will arrive', async () => {
   const email = 'suppressed@people.test'
   const { token, emailId } = await makeRecipient({ email, subscribed: false })
   await service.core.store.write((tx) =>

@@ -64,7 +64,7 @@ test('a dynamic segment is created, read, listed, changed and deleted', async ()
   assert.deepEqual(gone.body.error.details, { resource: 'segment', id })
 })
 
-test('contacts come in pages; computing emits events, counting does not', async () => {
+test('contacts are paged; a computation emits events, and a count does not', async () => {
   const ids = [await addContact('a@x.test'), await addContact('b@x.test')]
   const { body } = await create({ trackMembership: true })
   const path = `/segments/${body.id}`
@@ -138,7 +138,7 @@ const refused: [string, object, string][] = [
 ]
 
 for (const [name, change, field] of refused) {
-  test(`${name} is refused by its path, and nothing is made`, async () => {
+  test(`${name} is refused at its path, and no segment is created`, async () => {
     const { status, body } = await create(change)
     assert.equal(status, 422)
     assert.equal(body.error.code, 'VALIDATION_ERROR')
@@ -147,7 +147,7 @@ for (const [name, change, field] of refused) {
   })
 }
 
-test('a change that the present state forbids is a bad request or a conflict', async () => {
+test('a change that the state of the segment forbids is a 400 or a 409', async () => {
   const dynamic = (await create()).body
   const list = (await create({ type: 'STATIC', condition: undefined })).body
   const emails = ['a@x.test']
@@ -178,7 +178,7 @@ test('a change that the present state forbids is a bad request or a conflict', a
   assert.equal(tooMany.body.error.errors[0].field, 'emails')
 })
 
-test("another project's segment is not found by any call, and nothing happens", async () => {
+test("another project's segment is 404 for every call and does not change", async () => {
   await addContact('a@x.test')
   const dynamic = (await create({ trackMembership: true })).body
   const list = (await create({ type: 'STATIC', condition: undefined })).body
@@ -206,7 +206,7 @@ test("another project's segment is not found by any call, and nothing happens", 
   assert.equal((await call('get', '/segments/not-an-id')).status, 404)
 })
 
-test('a public key opens no route of segments', async () => {
+test('no route of segments accepts a public key', async () => {
   const answer = await supertest(service.url)
     .get('/segments')
     .set('Authorization', `Bearer ${mine.public}`)

@@ -50,7 +50,7 @@ test('a message is accepted: a contact, an email, and their ids in the response'
   assert.equal(email?.status, 'PENDING')
 })
 
-test('several recipients are one request and one email each, duplicates too', async () => {
+test('a request creates one email per recipient, including duplicates', async () => {
   const to = ['a@example.net', { email: 'b@example.net' }, 'a@example.net']
   const { body } = await send({ ...valid, to })
   const addresses = body.data.emails.map(
@@ -62,7 +62,7 @@ test('several recipients are one request and one email each, duplicates too', as
   assert.equal(await countOf(contents), 1)
 })
 
-test('attachments and headers are kept as given', async () => {
+test('attachments and headers are stored unchanged', async () => {
   const attachment = { filename: 'a.txt', content: 'bm90IGJhc2U2NA==', contentType: 'text/plain' }
   const { status } = await send({
     ...valid,
@@ -155,7 +155,7 @@ test('an idempotency key takes effect once, whatever the second body is', async 
   assert.equal(await countOf(emails), 1)
 })
 
-test('a public key learns nothing of a send by trying its idempotency key', async () => {
+test('a public key cannot discover a send by its idempotency key', async () => {
   assert.equal((await send(valid).set('Idempotency-Key', 'order-67')).status, 200)
   const tried = await supertest(service.url)
     .post('/v1/track')

@@ -29,7 +29,7 @@ async function addContact(email: string, subscribed = true): Promise<string> {
 
 const listEvents = () => service.core.store.read.select().from(events).all()
 
-test('addresses are added once, and their contacts unsubscribed with the reason', async () => {
+test('each address is added once, and its contact is unsubscribed with the reason', async () => {
   const id = await addContact('ada@dest.test')
   await addContact('off@dest.test', false)
   const first = await add({
@@ -67,7 +67,7 @@ test('another project neither sees nor removes the entries', async () => {
   assert.equal(await service.core.store.read.$count(suppressions), 1)
 })
 
-test('an entry is shown in full, and is gone with its strikes once it is removed', async () => {
+test('an entry is shown in full, and its removal also deletes its strikes', async () => {
   await add({ email: 'ada@dest.test', reason: 'HARD_BOUNCE' })
   const strike = { emailId: newId(), reason: 'mailboxfull', at: 1 }
   const row = { ...strike, projectId: mine.id, address: 'ada@dest.test' }
@@ -101,7 +101,7 @@ test('a call adds or removes up to 500 addresses', async () => {
   assert.equal(await service.core.store.read.$count(suppressions), 0)
 })
 
-test('the list is newest first, by cursor, by part of the address and by reason', async () => {
+test('the list is newest first, paged by cursor, and filtered by address and reason', async () => {
   const rows = Array.from({ length: 25 }, (_, index) => ({
     ...{ id: newId(), projectId: mine.id, address: `user${index}@dest.test`, source: 'x' },
     ...{ reason: index % 5 === 0 ? ('STRIKES' as const) : ('MANUAL' as const) },
@@ -160,14 +160,14 @@ for (const [name, body, field] of [
   })
 }
 
-test('a public key may not touch the list', async () => {
+test('no route of suppressions accepts a public key', async () => {
   const { status } = await supertest(service.url)
     .get('/suppressions')
     .set('Authorization', `Bearer ${mine.public}`)
   assert.equal(status, 401)
 })
 
-test('the plain list walks its index, also behind a cursor', async () => {
+test('the unfiltered list follows its index, also after a cursor', async () => {
   const query = { projectId: mine.id, limit: 20 }
   for (const after of [undefined, { at: 1, id: newId() }]) {
     const { sql: text } = selectSuppressions(service.core, query, after).toSQL()

@@ -107,7 +107,7 @@ const refused: [string, object, number, string, string[]][] = [
 ]
 
 for (const [name, change, status, code, fields] of refused) {
-  test(`a template with ${name} is refused and not kept`, async () => {
+  test(`a template with ${name} is refused and not stored`, async () => {
     const response = await create(change)
     assert.equal(response.status, status)
     assert.equal(response.body.error.code, code)
@@ -120,7 +120,7 @@ for (const [name, change, status, code, fields] of refused) {
   })
 }
 
-test('a list is read by cursor, in both shapes at once', async () => {
+test('a list is paged by cursor, and its response has both shapes', async () => {
   for (let number = 1; number <= 5; number += 1) await create({ name: `T${number}` })
   const first = await call('get', '/templates?limit=2')
   assert.equal(first.status, 200)

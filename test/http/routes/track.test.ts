@@ -32,7 +32,7 @@ async function nothingWritten(): Promise<void> {
 }
 
 for (const kind of ['public', 'secret'] as const) {
-  test(`with the ${kind} key an event is tracked, and its contact made, subscribed`, async () => {
+  test(`the ${kind} key tracks an event and creates a subscribed contact`, async () => {
     const { status, body, headers } = await track({ ...valid, data: { plan: 'pro' } }, mine[kind])
     assert.equal(status, 200)
     assert.equal(headers['access-control-allow-origin'], '*')
@@ -57,7 +57,7 @@ for (const kind of ['public', 'secret'] as const) {
   })
 }
 
-test('the event keeps its data as it came; the contact follows the rules for data', async () => {
+test('the event stores its data unchanged; the contact follows the rules for data', async () => {
   await track({ ...valid, data: { city: 'Oslo', plan: 'free' } })
   const text =
     '{"code":{"value":"X1","persistent":false},"kept":{"value":"Y2","persistent":true},' +
@@ -88,7 +88,7 @@ test('data that is no object is stored with the event as given and changes no co
   )
 })
 
-test('data that is a large text is refused as any other', async () => {
+test('data that is a large text is refused like any other large data', async () => {
   const { status, body } = await track({ ...valid, data: 'x'.repeat(70_000) })
   assert.deepEqual([status, body.error.errors[0].field], [422, 'data'])
   await nothingWritten()
@@ -103,7 +103,7 @@ test('unknown fields are named in warnings, with suggestions', async () => {
   assert.equal((await allContacts())[0]?.subscribed, true)
 })
 
-test('subscribed flips an existing contact and emits it; without it the state stays', async () => {
+test('`subscribed` changes an existing contact and emits an event; without it the state stays', async () => {
   await track({ ...valid, subscribed: false })
   assert.deepEqual(await eventNames(), ['signup'])
   await track(valid)
@@ -116,7 +116,7 @@ test('subscribed flips an existing contact and emits it; without it the state st
   assert.deepEqual(await eventNames(), [...expected, 'contact.unsubscribed', 'signup'])
 })
 
-test('a form of a double opt-in makes a contact that waits, and takes back no confirmation', async () => {
+test('a double opt-in form creates an unsubscribed contact and never reverts a confirmation', async () => {
   const form = { ...valid, subscribed: false, preserveExistingSubscription: true }
   await track(form)
   assert.equal((await allContacts())[0]?.subscribed, false)
@@ -127,7 +127,7 @@ test('a form of a double opt-in makes a contact that waits, and takes back no co
   assert.ok(!(await eventNames()).includes('contact.unsubscribed'))
 })
 
-test('of calls that race to make a contact, one does; only its subscription counts', async () => {
+test('one of several concurrent calls creates the contact, and only its subscription counts', async () => {
   const calls = Array.from({ length: 12 }, (_, index) =>
     track({
       ...valid,
@@ -179,7 +179,7 @@ const free = [
   'names',
   'contact',
 ]
-test(`${free.join(', ')} are names like any other`, async () => {
+test(`${free.join(', ')} are ordinary names`, async () => {
   for (const event of free) assert.equal((await track({ ...valid, event })).status, 200, event)
   assert.deepEqual(await eventNames(), free)
 })

@@ -82,7 +82,7 @@ describe('the pixel', () => {
     assert.deepEqual([opens, now], [1, 'OPENED'])
   })
 
-  it('has the same headers for HEAD, and counts a machine', async () => {
+  it('has the same headers for HEAD, which counts as a machine', async () => {
     const id = await deliver()
     const reply = await supertest(service.url).head(pixelOf(id)).set('user-agent', agent)
     assert.deepEqual(
@@ -112,7 +112,7 @@ describe('a link', () => {
     assert.deepEqual([event?.name, event?.data?.link], ['email.click', link])
   })
 
-  it('that is its own travels in its token, in ASCII on the wire', async () => {
+  it('that the token itself contains is redirected to in ASCII', async () => {
     const id = await deliver()
     const mine = 'https://shop.test/for?who=ada&q=a%20b|{}"'
     assert.equal((await get(linkOf(id, mine))).headers.location, mine)

@@ -99,7 +99,7 @@ test('malformed JSON, a missing key and a public key are refused', async () => {
   assert.deepEqual([withPublic.status, withPublic.body.error.code], [401, 'INVALID_API_KEY'])
 })
 
-test('unresponsive name servers are a 503 with a time to try again', async () => {
+test('unresponsive name servers are a 503 with a Retry-After', async () => {
   const { status, headers, body } = await verify({ email: 'ada@mail.down' })
   assert.equal(status, 503)
   assert.equal(body.error.code, 'EXTERNAL_SERVICE_ERROR')
@@ -107,7 +107,7 @@ test('unresponsive name servers are a 503 with a time to try again', async () =>
   assert.deepEqual([body.success, body.code, typeof body.time], [false, 503, 'number'])
 })
 
-test('a list is queued however its addresses are named, and the job echoes it', async () => {
+test('a list is enqueued in each form, and the job echoes it', async () => {
   const contactIds = [newId(), newId()]
   const condition = {
     logic: 'AND',

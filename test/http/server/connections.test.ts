@@ -43,7 +43,7 @@ function closing(socket: Socket): Promise<unknown> {
   return new Promise((resolve) => socket.once('close', resolve))
 }
 
-test('connections that wait for their client are closed, those with running requests are not', async (t) => {
+test('connections that wait for their client are closed; those with running requests stay open', async (t) => {
   const { connections, responses, port, arrived } = await listen(t, createServer())
   const dial = (text: string) => {
     const socket = connect(port, '127.0.0.1')
@@ -68,7 +68,7 @@ test('connections that wait for their client are closed, those with running requ
   await end
 })
 
-test('the same holds with TLS, and for connections before the handshake', async (t) => {
+test('connections with TLS, also before the handshake, are closed by the same rule', async (t) => {
   const { key, cert } = makeCertificate(['localhost'])
   const server = createTlsServer({ key, cert })
   const { connections, responses, port, arrived } = await listen(t, server)

@@ -36,7 +36,7 @@ test('/health shows all details to the operator', async () => {
   assert.equal(body.environment, 'direct')
 })
 
-test('/health shows that the disk takes no more', async () => {
+test('/health shows that the disk is full', async () => {
   const full = await startService()
   try {
     const { store } = full.core
@@ -82,7 +82,7 @@ test('/metrics shows the counters of all parts of the server', async () => {
   assert.match(text, /^pillarbox_log_lines_suppressed_total 3$/m)
 })
 
-test('/health shows others only the status, and /metrics nothing', async () => {
+test('other callers see only the status in /health, and nothing in /metrics', async () => {
   const stranger = { 'X-Forwarded-For': '198.51.100.7' }
   const health = await supertest(service.url).get('/health').set(stranger)
   assert.deepEqual(Object.keys(health.body), ['status', 'time'])
@@ -118,7 +118,7 @@ test('requests of monitors and requests for unknown paths leave no line in the r
   assert.match(text, /^pillarbox_http_strangers_refused_total\{status="401"\} \d+$/m)
 })
 
-test('the documentation follows the colour scheme of its reader', async () => {
+test('the documentation follows the colour scheme of the browser', async () => {
   const { text } = await supertest(service.url).get('/docs/start.js')
   assert.match(text, /prefers-color-scheme: dark/)
   const page = await supertest(service.url).get('/docs')

@@ -136,7 +136,7 @@ for (const [name, path, sizeMb, status, isChunked] of [
   ['15 MB to no route', '/nowhere', 15, 404, false],
   ['15 MB to another method', '/health', 15, 405, false],
 ] as const) {
-  test(`${name} are answered ${status} to a client that sends everything first`, async () => {
+  test(`${name} get ${status} from a client that sends everything first`, async () => {
     const text = await sendWhole(path, mine.secret, sizeMb * MB, isChunked)
     assert.match(text, new RegExp(`^HTTP/1\\.1 ${status} `))
     assert.match(text, /connection: close/i)

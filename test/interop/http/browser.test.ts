@@ -41,7 +41,7 @@ describe('in Chromium', { skip: program === undefined && 'chromium is not instal
     })
   }
 
-  test('going back and reloading ask nothing and do nothing', async () => {
+  test('going back and reloading neither show a dialog nor change the subscription', async () => {
     const ada = await makeRecipient()
     await visit({}, async (page) => {
       page.on('dialog', () => assert.fail('the browser asked something'))
@@ -59,7 +59,7 @@ describe('in Chromium', { skip: program === undefined && 'chromium is not instal
     })
   })
 
-  test('assistive technology is told what is there, and nothing else', async () => {
+  test('assistive technology gets the visible content and nothing else', async () => {
     const { token } = await makeRecipient({ email: 'ada@people.test' })
     await visit({}, async (page) => {
       for (const [name, tree] of Object.entries(trees)) {
@@ -72,7 +72,7 @@ describe('in Chromium', { skip: program === undefined && 'chromium is not instal
     })
   })
 
-  test('no language is wider than a narrow screen, nor with letters twice as large', async () => {
+  test('no page in any language is wider than a narrow screen, even with a doubled font size', async () => {
     const email = `${'long.'.repeat(10)}x@${'long'.repeat(10)}.people.test`
     await visit({ viewport: { width: 320, height: 640 } }, async (page) => {
       for (const language of LANGUAGES) {
@@ -89,7 +89,7 @@ describe('in Chromium', { skip: program === undefined && 'chromium is not instal
     })
   })
 
-  test('text stands out from what is behind it, by day and by night', async () => {
+  test('text has enough contrast in the light and the dark colour scheme', async () => {
     const on = await makeRecipient()
     const off = await makeRecipient({ subscribed: false })
     const names = ['unsubscribe', 'manage'].flatMap((name) => [

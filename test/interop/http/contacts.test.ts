@@ -132,7 +132,7 @@ describe('contacts', unlessCurl, () => {
     assert.equal((await find('mine')).subscribed, true)
   })
 
-  it('are one row, whoever writes at once', async () => {
+  it('are one row each, even with concurrent writes', async () => {
     const writes = Array.from({ length: 12 }, (_, at) =>
       save('race', { data: { [`from${at}`]: at } }),
     )
@@ -143,7 +143,7 @@ describe('contacts', unlessCurl, () => {
 })
 
 describe('import and export', unlessCurl, () => {
-  it('takes a CSV, tells the rows that failed, and gives the same contacts back', async () => {
+  it('imports a CSV file, lists the rows that failed, and exports the same contacts', async () => {
     const file = path.join(the().folder, 'people.csv')
     const rows = [
       'Email ;Plan;Age;VIP;Subscribed',

@@ -15,7 +15,7 @@ import {
 serveFile()
 
 describe('POST /v1/track', unlessCurl, () => {
-  it('takes either key, makes a subscribed contact, and answers with ids', async () => {
+  it('accepts either key, creates a subscribed contact and returns the ids', async () => {
     for (const key of [the().publicKey, undefined]) {
       const answer = await curl('POST', '/v1/track', {
         ...(key === undefined ? {} : { key }),
@@ -40,7 +40,7 @@ describe('POST /v1/track', unlessCurl, () => {
     assert.deepEqual(names, ['signed.up', 'signed.up'])
   })
 
-  it('keeps or changes the subscription as it is told', async () => {
+  it('keeps or changes the subscription as the request says', async () => {
     const track = (more: object) =>
       curl('POST', '/v1/track', { body: { email: addressOf('opt'), event: 'seen', ...more } })
     await track({ subscribed: false })
@@ -58,7 +58,7 @@ describe('POST /v1/track', unlessCurl, () => {
     assert.deepEqual(flips, ['contact.unsubscribed', 'contact.subscribed'])
   })
 
-  it('obeys the data rules', async () => {
+  it('applies the rules for data', async () => {
     const track = (data: unknown) =>
       curl('POST', '/v1/track', { body: { email: addressOf('rules'), event: 'seen', data } })
     await track({

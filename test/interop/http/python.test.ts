@@ -33,7 +33,7 @@ describe("Python's http.client", { skip: isInstalled ? false : 'python3 is not i
     ['15 MB with an unknown key', '/v1/send', 15, false, '401 INVALID_API_KEY'],
     ['15 MB to no route', '/nowhere', 15, false, '404 RESOURCE_NOT_FOUND'],
   ] as const) {
-    it(`hears why ${name} are refused, each time`, async () => {
+    it(`receives the reason why ${name} are refused, each time`, async () => {
       const key = expected.startsWith('401') ? 'nonsense' : mine.secret
       const size = String(sizeMb * 1024 * 1024)
       const { port } = new URL(service.url)

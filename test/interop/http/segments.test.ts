@@ -17,7 +17,7 @@ import {
 serveFile()
 
 describe('segments', unlessCurl, () => {
-  it('dynamic ones follow what contacts are', async () => {
+  it('dynamic ones follow the data of their contacts', async () => {
     const key = `s${the().tag}`
     const one = await save('seg.1', { data: { [key]: 1 } })
     const made = await curl('POST', '/segments', {
@@ -62,7 +62,7 @@ describe('segments', unlessCurl, () => {
     assert.equal((await curl('DELETE', `/segments/${id}`)).status, 204)
   })
 
-  it('static ones have the members they are given', async () => {
+  it('static ones have the members that requests add', async () => {
     await save('static.1')
     const made = await curl('POST', '/segments', {
       body: { name: 'Hand-picked', type: 'STATIC' },
@@ -166,7 +166,7 @@ describe('conditions', unlessCurl, () => {
     })
   }
 
-  it('nest, refer to segments, and say what is wrong with them', async () => {
+  it('nest, refer to segments, and have errors with paths', async () => {
     const nested = {
       logic: 'OR',
       groups: [

@@ -9,7 +9,7 @@ describe('POST /v1/verify', unlessCurl, () => {
   const verify = async (email: unknown) =>
     (await curl('POST', '/v1/verify', { body: { email } })).body.data
 
-  it('tells what it is', async () => {
+  it('describes the address', async () => {
     assert.deepEqual(
       { ...(await verify('Ada+list@good.test')), reasons: [] },
       {
@@ -38,7 +38,7 @@ describe('POST /v1/verify', unlessCurl, () => {
     assert.equal(typeof answer.body.message, 'string')
   })
 
-  it('wants the secret key and an address', async () => {
+  it('requires the secret key and an address', async () => {
     const body = { email: 'ada@good.test' }
     refused(
       await curl('POST', '/v1/verify', { body, key: the().publicKey }),

@@ -186,7 +186,9 @@ for (const [program, verifier] of [
     }
   })
 
-  test(`${program} refuses a message that gained a From, To or Subject`, { skip }, async () => {
+  test(`${program} refuses a message to which a From, To or Subject was added`, {
+    skip,
+  }, async () => {
     assert.ok(verifier)
     const message = composeMessage(plain).octets
     for (const added of ['From: evil@example.net', 'To: evil@example.net', 'Subject: evil']) {

@@ -127,7 +127,7 @@ describe('beside Postfix and dnsmasq', { skip: whyNot(), timeout: 120_000 }, () 
     server = await installation.serve()
   })
 
-  it('brings a message to the mail box over TLS, its signatures valid', async (t) => {
+  it('delivers a message to the mailbox over TLS with valid signatures', async (t) => {
     const [id = ''] = await send('ada@dest.test')
     const shown = await untilState(id, 'delivered')
     assert.equal(shown.status, 'DELIVERED')
@@ -149,7 +149,7 @@ describe('beside Postfix and dnsmasq', { skip: whyNot(), timeout: 120_000 }, () 
     else t.diagnostic('dkimpy is not installed: the signatures were not verified')
   })
 
-  it('reaches a mail box whose name is beyond ASCII', async () => {
+  it('delivers to a mailbox whose name is not ASCII', async () => {
     const [id = ''] = await send({ name: 'Jürgen', email: 'Jürgen@Bücher.test' })
     assert.match((await untilState(id, 'delivered')).attempts[0]?.reply?.text ?? '', /^Ok: queued/)
     const [message] = await eventually(async () => {
@@ -160,7 +160,7 @@ describe('beside Postfix and dnsmasq', { skip: whyNot(), timeout: 120_000 }, () 
     if (hasDkimpy) assert.deepEqual(judge(message ?? Buffer.alloc(0)), [true, true])
   })
 
-  it('tries again on schedule while Postfix answers 4xx, and delivers when it no longer does', async () => {
+  it('retries on schedule while Postfix replies with 4yz, and delivers afterwards', async () => {
     mx.policy.set('late@dest.test', '451 4.3.2 The mail box is being moved')
     const [id = ''] = await send('late@dest.test')
     const deferred = await eventually(async () => {
@@ -187,7 +187,7 @@ describe('beside Postfix and dnsmasq', { skip: whyNot(), timeout: 120_000 }, () 
     await eventually(async () => ((await mx.messages('late')).length === 1 ? true : undefined))
   })
 
-  it('ends as BOUNCED when Postfix answers 5xx, and says so to the operator', async () => {
+  it('bounces when Postfix replies with 5yz, and shows the reply to the operator', async () => {
     const [id = '', other = ''] = await send(['nobody@dest.test', 'bob@dest.test'])
     const { status, attempts } = await untilState(id, 'bounced')
     assert.deepEqual([status, attempts.length, attempts[0]?.class], ['BOUNCED', 1, 'hard'])
@@ -202,14 +202,14 @@ describe('beside Postfix and dnsmasq', { skip: whyNot(), timeout: 120_000 }, () 
     await untilState(again, 'suppressed')
   })
 
-  it('believes the DNS about domains that take no mail', async () => {
+  it('bounces mail to domains that accept no mail by their DNS records', async () => {
     const [none = '', nowhere = ''] = await send(['ada@null.test', 'ada@nowhere.test'])
     const refused = await untilState(none, 'bounced')
     assert.match(refused.error ?? '', /^556 5\.1\.10 /)
     assert.match((await untilState(nowhere, 'bounced')).error ?? '', /does not exist/)
   })
 
-  it('brings every message of many once', async () => {
+  it('delivers each of many messages once', async () => {
     const ids = new Set<string>()
     for (let round = 0; round < 10; round += 1) {
       const data = { round: { value: round, persistent: false } }
@@ -226,7 +226,7 @@ describe('beside Postfix and dnsmasq', { skip: whyNot(), timeout: 120_000 }, () 
     assert.deepEqual(new Set(found), ids)
   })
 
-  it('hands mail to Postfix as a smarthost, and keeps its queue id', async () => {
+  it('sends mail to Postfix as a smarthost and stores its queue id', async () => {
     const relay = `mode = "relay"\n[delivery.relay]\nhost = "127.0.0.1"\nport = ${mx.port}\ntls = "none"`
     const second = await install(t, configuration(relay))
     const project = await makeProject(second)
@@ -257,7 +257,7 @@ describe('beside Postfix and dnsmasq', { skip: whyNot(), timeout: 120_000 }, () 
     assert.equal(await running.kill('SIGTERM'), 0)
   })
 
-  it('ends well', async () => {
+  it('stops with status 0', async () => {
     assert.equal(await server.kill('SIGTERM'), 0)
   })
 })

@@ -175,7 +175,7 @@ describe('in production', { skip: whyNot(), timeout: 150_000 }, () => {
     })
   })
 
-  it('is set up as the README says: its records are found in the DNS', async () => {
+  it('is set up by the steps of the README, and its DNS records are found', async () => {
     const { command } = installation
     await command('user', 'create', '--email', 'owner@example.test')
     const made = (await command(
@@ -207,7 +207,7 @@ describe('in production', { skip: whyNot(), timeout: 150_000 }, () => {
     )
   })
 
-  it('counts what a person opens and clicks in a browser', async () => {
+  it('counts the opens and clicks of a person in a browser', async () => {
     const { messageId } = await untilState(await send('ada@dest.test'), 'delivered')
     const mail = await received('ada', messageId)
     // Whoever reads within two seconds of the delivery is a machine.
@@ -223,7 +223,7 @@ describe('in production', { skip: whyNot(), timeout: 150_000 }, () => {
     assert.equal((await feed('email.clicked', 'ada@dest.test')).length, 1)
   })
 
-  it('lets a person leave and come back by the page', async () => {
+  it('lets a person unsubscribe and subscribe again on the page', async () => {
     const { messageId } = await untilState(
       await send('ada@dest.test', { subscribed: true }),
       'delivered',
@@ -243,7 +243,7 @@ describe('in production', { skip: whyNot(), timeout: 150_000 }, () => {
     assert.equal(await isSubscribed('ada@dest.test'), true)
   })
 
-  it('obeys one click as mailbox providers do it (RFC 8058), and a mail to the unsubscribe address', async () => {
+  it('unsubscribes by the one-click request of mailbox providers (RFC 8058) and by mail', async () => {
     const { messageId } = await untilState(
       await send('bob@dest.test', { subscribed: true }),
       'delivered',
@@ -269,7 +269,7 @@ describe('in production', { skip: whyNot(), timeout: 150_000 }, () => {
     assert.equal(await isSubscribed('bob@dest.test'), false)
   })
 
-  it('takes a reply in, beside the email that it answers', async () => {
+  it('receives a reply and shows it with the email that it answers', async () => {
     const { id, messageId } = await untilState(await send('ada@dest.test'), 'delivered')
     await outside().sendMail({
       from: 'Ada <ada@dest.test>',
@@ -287,14 +287,14 @@ describe('in production', { skip: whyNot(), timeout: 150_000 }, () => {
     assert.match(JSON.stringify(reply), new RegExp(id), 'the email that it answers is named')
   })
 
-  it('refuses to be a relay', async () => {
+  it('does not relay mail for other domains', async () => {
     await assert.rejects(
       outside().sendMail({ from: 'x@evil.test', to: 'victim@dest.test', text: 'x' }),
       { responseCode: 550 },
     )
   })
 
-  it('takes mail by SMTP like the API does', async () => {
+  it('accepts mail by SMTP as the API does', async () => {
     const transport = createTransport({
       host: '127.0.0.1',
       port: ports.submission,
@@ -316,7 +316,7 @@ describe('in production', { skip: whyNot(), timeout: 150_000 }, () => {
     assert.deepEqual(mail.attachments[0]?.content, Buffer.from([0, 255, 10, 13]))
   })
 
-  it('tells all of it in the activity feed', async () => {
+  it('shows all these events in the activity feed', async () => {
     const { body } = await call('GET', '/activity?limit=100')
     const seen = new Set((body.data as Activity[]).map(({ type }) => type))
     for (const type of [

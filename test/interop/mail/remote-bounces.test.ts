@@ -139,7 +139,7 @@ level = "error"
     describe(name, { skip: lack, timeout: 90_000 }, () => {
       before(() => start(t, { host, port, bouncePort, backendPort }))
 
-      it('delivers to somebody, and that is all', async () => {
+      it('delivers to a known user and sends no report', async () => {
         const shown = await untilState(await send(`ada@${domain}`), 'delivered')
         assert.equal(shown.attempts.length, 1)
       })
@@ -172,7 +172,7 @@ level = "error"
         assert.equal((await untilState(id, 'delivered')).status, 'DELIVERED')
       })
 
-      it('reports one of two behind an alias: bounced, and the alias not suppressed', {
+      it('reports one of the two users of an alias: bounced, and the alias is not suppressed', {
         skip: hasLists ? false : `${name} is not set up with an alias`,
       }, async () => {
         const id = await send(`list@${domain}`)

@@ -39,7 +39,7 @@ async function swaks(
   }
 }
 
-test('swaks hands in mail over STARTTLS and over TLS, by PLAIN and LOGIN', {
+test('swaks submits mail over STARTTLS and over TLS, with PLAIN and LOGIN', {
   skip: skipTls,
 }, async (t) => {
   const server = await openSubmission(t)
@@ -57,7 +57,7 @@ test('swaks hands in mail over STARTTLS and over TLS, by PLAIN and LOGIN', {
   assert.equal((await server.rows()).length, ways.length)
 })
 
-test('swaks hands in files, several recipients and pipelined commands', { skip }, async (t) => {
+test('swaks submits files, several recipients and pipelined commands', { skip }, async (t) => {
   const server = await openSubmission(t)
   const file = path.join(path.dirname(server.files.certFile), 'file.bin')
   const octets = Buffer.from(Array.from({ length: 70_000 }, (_, n) => n % 251))
@@ -80,7 +80,7 @@ test('swaks hands in files, several recipients and pipelined commands', { skip }
   assert.equal(row?.content.attachments?.[0]?.content, octets.toString('base64'))
 })
 
-test('swaks is told why it is refused', { skip }, async (t) => {
+test('swaks receives the reason of a refusal', { skip }, async (t) => {
   const server = await openSubmission(t)
   const { plain } = server.ports
   const wrong = await swaks(server, plain, ...tls, '--auth-password', 'sk_no', '--auth', 'PLAIN')
@@ -92,7 +92,7 @@ test('swaks is told why it is refused', { skip }, async (t) => {
   assert.deepEqual(await server.rows(), [])
 })
 
-test('nodemailer hands in many messages over connections that it keeps', async (t) => {
+test('nodemailer submits many messages over pooled connections', async (t) => {
   const server = await openSubmission(t)
   const pool = createTransport({
     ...{ pool: true, maxConnections: 3, host: '127.0.0.1', port: server.ports.plain },

@@ -66,7 +66,7 @@ test('the log is synced after its last write and before any acknowledgement', {
   )
 })
 
-test('a file system that is full fails the whole group, and room makes it work again', {
+test('a full file system fails the whole group of writes, and writes succeed again with free space', {
   skip: !isRoot && 'mounting a small file system needs root',
 }, async (t) => {
   const location = await makeDatabaseFolder(t)

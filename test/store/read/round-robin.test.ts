@@ -14,13 +14,13 @@ function takeAll(lines: ReturnType<typeof filled>): string[] {
   return taken
 }
 
-test('lines are served in turn, each first in, first out', () => {
+test('queues are served in turn, each first in, first out', () => {
   const lines = filled(['a1', 'a2', 'a3', 'b1', 'c1', 'c2'])
   assert.deepEqual(takeAll(lines), ['a1', 'b1', 'c1', 'a2', 'c2', 'a3'])
   assert.ok(lines.isEmpty())
 })
 
-test('a line that was empty comes after the waiting lines', () => {
+test('a queue that was empty comes after the waiting queues', () => {
   const lines = filled(['a1', 'a2', 'b1'])
   assert.equal(lines.take(), 'a1')
   lines.add('c', 'c1')

@@ -23,7 +23,7 @@ test('a thread starts with its first request and ends when it is stopped', async
   await assert.rejects(late, (error) => error instanceof AppError)
 })
 
-test('a thread that was never asked stops at once', async () => {
+test('a thread without requests stops at once', async () => {
   const thread = createThread({ path: '', nativeBinding: undefined })
   await thread.stop()
   assert.equal(thread.isStarted(), false)

@@ -56,7 +56,7 @@ test('a closure that hides the full disk cannot write outside of its transaction
   assert.equal(await store.read.$count(notes), 0)
 })
 
-test('writing goes on when there is room again', async (t) => {
+test('writes succeed again once the disk has free space', async (t) => {
   const store = await openTestStore(t)
   await limitPages(store, 100)
   const insert = (tx: Tx) => tx.insert(notes).values({ id: 'large', seq: 1, body: large })

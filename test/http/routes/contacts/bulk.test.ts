@@ -19,7 +19,7 @@ const condition = {
   groups: [{ filters: [{ field: 'data.plan', operator: 'equals', value: 'pro' }] }],
 }
 
-test('contacts are queued however they are selected, and the job echoes the selection', async () => {
+test('a job is enqueued for each form of selection, and echoes it', async () => {
   const contactIds = ids(1000)
   const excludeIds = ids(10_000)
   const byIds = { mode: 'ids', contactIds }

@@ -110,7 +110,7 @@ test('a patch merges data, null clears it, and absent fields stay', async () => 
   assert.deepEqual([now.email, now.subscribed], ['new@x.test', true])
 })
 
-test('a look-up separates addresses of contacts from others, as they were spelt', async () => {
+test('a look-up separates addresses of contacts from unknown ones, as spelled in the request', async () => {
   await add({ email: 'ada@x.test' })
   await add({ email: 'jö@münchen.test' })
   await add({ email: 'bob@x.test' }, other)
@@ -126,7 +126,7 @@ test('a look-up separates addresses of contacts from others, as they were spelt'
   assert.deepEqual(all.body, { found: [], notFound: most })
 })
 
-test('the list is paged by cursor, filtered and sorted, by query and by body alike', async () => {
+test('the list is paged by cursor, filtered and sorted, both by query and by body', async () => {
   for (const [at, name] of ['cy', 'ada', 'bob', 'dan', 'eve'].entries()) {
     const plan = at % 2 === 0 ? 'pro' : 'free'
     await add({ email: `${name}@x.test`, subscribed: at > 0, data: { plan } })
@@ -369,7 +369,7 @@ for (const [name, body, field] of [
   })
 }
 
-test('a public key may neither read nor write contacts', async () => {
+test('a public key can neither read nor write contacts', async () => {
   for (const [verb, path] of [
     ['get', '/contacts'],
     ['post', '/contacts'],

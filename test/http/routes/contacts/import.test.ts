@@ -107,7 +107,7 @@ test('the job is visible to its project only, and not as a suppression import', 
   }
 })
 
-test('fields may stand before the file and behind it', async () => {
+test('fields may stand before and after the file', async () => {
   const mapping: Part = ['mapping', '{"Mail ":"email","tarif":"Plan","note":null}']
   const given = csv('Mail;Tarif;Note\na@dest.test;5;x\n')
   const { body } = await post([
@@ -122,7 +122,7 @@ test('fields may stand before the file and behind it', async () => {
   assert.deepEqual([contact?.data, contact?.subscribed], [{ Plan: '5' }, false])
 })
 
-test('a CSV is known by its type or by its name', async () => {
+test('a CSV file is recognized by its type or by its name', async () => {
   const good: Part[] = [
     ['file', csv(people), 'people.txt'],
     ['file', csv(people, 'application/vnd.ms-excel'), 'PEOPLE.CSV'],
@@ -219,13 +219,13 @@ test('a project with twenty unfinished imports waits, and the next file leaves n
   assert.equal((await post([['file', csv(people), 'a.csv']], '/suppressions/import')).status, 202)
 })
 
-test('a name with folders in it is a name, and leads nowhere', async () => {
+test('a file name with folders is only a name and never a path', async () => {
   const { body } = await post([['file', csv(people), '../../etc/cron.d/people.csv']])
   const { body: status } = await get(`/contacts/import/${body.jobId}`)
   assert.equal(status.data.filename, 'people.csv')
 })
 
-test('a caller who may not import is refused before the body is read', async () => {
+test('a caller without permission to import is refused before the body is read', async () => {
   const body = new FormData()
   body.append('file', csv(people), 'a.csv')
   const headers = { authorization: `Bearer ${mine.public}` }
@@ -295,14 +295,14 @@ test('text around a form is ignored', async () => {
   assert.equal((await raw(formed(`preamble\r\n${whole}epilogue`))).status, 202)
 })
 
-test('a form that comes in one byte at a time, without its length, is the same form', async () => {
+test('a form that arrives byte by byte and without a length is read the same', async () => {
   const chunked = [...Buffer.from(whole)].map((byte) => `1\r\n${String.fromCharCode(byte)}\r\n`)
   const type = 'multipart/form-data; boundary=B'
   const top = head(type, 0).replace(/Content-Length: 0/, 'Transfer-Encoding: chunked')
   assert.equal((await raw(Buffer.from(`${top}${chunked.join('')}0\r\n\r\n`))).status, 202)
 })
 
-test('without its length a body that is too large is refused where the limit is', async () => {
+test('a body without a length is refused as soon as it exceeds the limit', async () => {
   const type = 'multipart/form-data; boundary=B'
   const top = head(type, 0).replace(/Content-Length: 0/, 'Transfer-Encoding: chunked')
   const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`

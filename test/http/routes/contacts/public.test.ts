@@ -16,7 +16,7 @@ const base = '/contacts/public'
 const get = (path: string) => supertest(service.url).get(`${base}/${path}`)
 const post = (path: string) => supertest(service.url).post(`${base}/${path}`)
 
-test('a contact is seen and changed by its token, without a key', async () => {
+test('a contact is read and changed by its token, without a key', async () => {
   const campaignId = newId()
   const { contactId, emailId, token } = await addRecipient(service.core, {
     projectId: mine.id,
@@ -45,7 +45,7 @@ test('a contact is seen and changed by its token, without a key', async () => {
   ])
 })
 
-test('the email that led there may be named; a wrong one is ignored', async () => {
+test('the request may name the email with the link; a wrong one is ignored', async () => {
   const projectId = mine.id
   const ada = await addRecipient(service.core, { projectId })
   const bob = await addRecipient(service.core, { projectId })
