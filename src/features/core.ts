@@ -7,7 +7,7 @@ import type { Fuse } from './messages/outcome/fuse.ts'
 import type { KnownDomains } from './messages/outcome/known-domains.ts'
 import type { QueueNotifier } from './messages/queue/notifier.ts'
 import type { Throttle } from './messages/queue/throttle.ts'
-import type { IdempotencyClaims } from './requests/idempotency.ts'
+import type { ReservedKeys } from './requests/idempotency.ts'
 import type { HitWriter } from './tracking/hit-writer.ts'
 import type { Verifier } from './verification/verifier.ts'
 
@@ -15,7 +15,7 @@ export type Core = Base & {
   /** Verifies addresses, with DNS queries of its own. */
   verifier: Verifier
   /** The idempotency keys of requests in flight. */
-  claims: IdempotencyClaims
+  reservedKeys: ReservedKeys
   /** How many emails of a project may start now. */
   throttle: Throttle
   /** Wakes the queue when emails are due. */

@@ -85,7 +85,12 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
     inboundNotifier: createNotifier(),
     jobNotifier: createNotifier(),
   }
-  const shared = { ...notifiers, ...figures, claims: new Map(), sharedRuns: createSharedRuns() }
+  const shared = {
+    ...notifiers,
+    ...figures,
+    reservedKeys: new Map(),
+    sharedRuns: createSharedRuns(),
+  }
   const parts = { config, keyring, store, directory, resolver, verifier, publicFetch }
   return { ...parts, ...shared, now, log, close }
 }

@@ -29,7 +29,7 @@ export type SubmissionCore = Pick<
   | 'disk'
   | 'store'
   | 'directory'
-  | 'claims'
+  | 'reservedKeys'
   | 'queueNotifier'
   | 'counters'
   | 'now'

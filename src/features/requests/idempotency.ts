@@ -1,6 +1,6 @@
 /**
- * An `Idempotency-Key` makes a request take effect once. The claim of a key is in memory while the
- * request runs and becomes a row in the transaction of the request's own writes, so after a crash the
+ * An `Idempotency-Key` makes a request take effect once. A key is reserved in memory while the
+ * request runs, and becomes a row in the transaction of the request's own writes. So after a crash the
  * key of a request that was not accepted is free. A used key is refused, never replayed. The refusal
  * contains the first response, for a client that did not receive it, but only for the same operation:
  * a public key opens event tracking and must not reveal the recipients of emails.
@@ -24,8 +24,8 @@ export type IdempotentRequest = {
 /** Characters of a key, which are printable ASCII. */
 export const MAX_IDEMPOTENCY_KEY_LENGTH = 255
 
-/** The claims of running requests, shared by the whole server. */
-export type IdempotencyClaims = Map<string, IdempotentRequest>
+/** The keys of running requests, shared by the whole server. */
+export type ReservedKeys = Map<string, IdempotentRequest>
 
 const findKey = statement((db) =>
   db
@@ -72,11 +72,11 @@ const insertKey = statement((db) =>
  * @throws AppError IDEMPOTENCY_KEY_REUSED
  */
 export async function refuseUsedKey(
-  { store, claims, now }: Pick<Base, 'store' | 'now'> & { claims: IdempotencyClaims },
+  { store, reservedKeys, now }: Pick<Base, 'store' | 'now'> & { reservedKeys: ReservedKeys },
   request: Omit<IdempotentRequest, 'at'>,
 ): Promise<void> {
   const { projectId, key } = request
-  const holder = claims.get(nameOf(request))
+  const holder = reservedKeys.get(nameOf(request))
   if (holder !== undefined) throw reused(holder, null)
   refuseKnown(await store.read.find(findKey, { projectId, key }), { ...request, at: now() })
 }
@@ -85,20 +85,20 @@ export async function refuseUsedKey(
  * Runs `act` while this request holds the key; without a key it only runs `act`.
  * @throws AppError IDEMPOTENCY_KEY_REUSED while another request holds it
  */
-export async function claimKey<T>(
-  claims: IdempotencyClaims,
+export async function reserveKey<T>(
+  reservedKeys: ReservedKeys,
   request: IdempotentRequest | null,
   act: () => Promise<T>,
 ): Promise<T> {
   if (request === null) return act()
   const name = nameOf(request)
-  const holder = claims.get(name)
+  const holder = reservedKeys.get(name)
   if (holder !== undefined) throw reused(holder, null)
-  claims.set(name, request)
+  reservedKeys.set(name, request)
   try {
     return await act()
   } finally {
-    claims.delete(name)
+    reservedKeys.delete(name)
   }
 }
 
@@ -106,7 +106,7 @@ export async function claimKey<T>(
 type StoredResponse = { statusCode: number; responseData: Record<string, unknown> }
 
 /**
- * Stores the claim in the transaction of the request's own writes.
+ * Stores the key in the transaction of the request's own writes.
  * @throws AppError IDEMPOTENCY_KEY_REUSED when an earlier request took effect under it
  */
 export async function insertIdempotencyKey(

@@ -34,7 +34,10 @@ export const showHealth = (deps: RouteDeps) => {
     ...shared,
     summary: 'Show whether the server works',
     responses: {
-      200: { description: 'The server works; `degraded` comes with reasons', schema: health },
+      200: {
+        description: 'The server works; if it is `degraded`, `reasons` says why',
+        schema: health,
+      },
       503: {
         description: '`unwritable`: the database cannot be written or its files are gone',
         schema: health,

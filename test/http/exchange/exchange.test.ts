@@ -54,7 +54,7 @@ const core = {
     findProjectByPublicKey: async (key: string) => (key === publicKey ? project : undefined),
   },
   disk: { isLow: () => state.isDiskLow },
-  claims: new Map(),
+  reservedKeys: new Map(),
   store: {
     read: { find: async () => undefined },
     scanFor: <T>(caller: object, fn: () => T) => callers.run(caller, fn),
@@ -546,9 +546,9 @@ test('an Idempotency-Key reaches the route, and an invalid one is refused before
 
 test('a key in use is refused before the body is read', async () => {
   const holder = { projectId: project.id, key: 'held', method: 'POST', path: '/v1/send', at: 0 }
-  core.claims.set(`${project.id} held`, holder)
+  core.reservedKeys.set(`${project.id} held`, holder)
   const response = await post().set('Idempotency-Key', 'held').send('not json')
-  core.claims.clear()
+  core.reservedKeys.clear()
   assert.equal(response.status, 409)
   assert.equal(response.body.error.code, 'IDEMPOTENCY_KEY_REUSED')
   assert.equal(response.body.error.details.originalStatusCode, null)

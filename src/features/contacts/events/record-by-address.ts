@@ -11,10 +11,10 @@ import type { Base } from '../../base.ts'
 import { appendEvent } from '../../events/append.ts'
 import { isReservedEvent } from '../../events/reserved.ts'
 import {
-  claimKey,
-  type IdempotencyClaims,
   type IdempotentRequest,
   insertIdempotencyKey,
+  type ReservedKeys,
+  reserveKey,
 } from '../../requests/idempotency.ts'
 import { findKnownAddresses } from '../read/known-addresses.ts'
 import { type ParsedData, parseData } from '../write/data.ts'
@@ -43,7 +43,7 @@ type AddressEventInput = {
 /** The `data` of the response: the ids of the contact and of the event, and its time. */
 type RecordedEvent = { contact: string; event: string; timestamp: string }
 
-type Deps = Pick<Base, 'store' | 'config' | 'now'> & { claims: IdempotencyClaims }
+type Deps = Pick<Base, 'store' | 'config' | 'now'> & { reservedKeys: ReservedKeys }
 
 /**
  * @throws AppError VALIDATION_ERROR (a reserved name, data that breaks a limit),
@@ -55,17 +55,17 @@ export async function recordEventByAddress(
 ): Promise<RecordedEvent> {
   const { projectId, request, idempotency } = input
   const at = deps.now()
-  const claim = idempotency === undefined ? null : { projectId, at, ...idempotency }
-  return claimKey(deps.claims, claim, async () => {
+  const keyedRequest = idempotency === undefined ? null : { projectId, at, ...idempotency }
+  return reserveKey(deps.reservedKeys, keyedRequest, async () => {
     refuseReservedName('event', request.event)
     const data = parseData(request.data)
     return deps.store.write(async (tx) => {
       const ids = await recordEvent(tx, { projectId, request, data, at })
       const recorded: RecordedEvent = { ...ids, timestamp: formatInstant(at) }
       const hours = deps.config.limits.idempotencyHours
-      if (claim !== null) {
+      if (keyedRequest !== null) {
         const response = { statusCode: 200, responseData: recorded, hours }
-        await insertIdempotencyKey(tx, claim, response)
+        await insertIdempotencyKey(tx, keyedRequest, response)
       }
       return recorded
     })

@@ -8,10 +8,10 @@ import type { Project } from '../../../store/schema/accounts.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import {
-  claimKey,
-  type IdempotencyClaims,
   type IdempotentRequest,
   insertIdempotencyKey,
+  type ReservedKeys,
+  reserveKey,
 } from '../../requests/idempotency.ts'
 import { type AcceptDeps, type AcceptedEmail, acceptEmails, isHeavy } from './accept-emails.ts'
 import { discardPlan, type EmailOrigin, planEmails, type SendRequest } from './plan.ts'
@@ -30,7 +30,7 @@ type IdempotentResponse<Data> = {
 }
 
 type MessageDeps = AcceptDeps &
-  Pick<Base, 'store' | 'directory' | 'now'> & { claims: IdempotencyClaims }
+  Pick<Base, 'store' | 'directory' | 'now'> & { reservedKeys: ReservedKeys }
 
 const ORIGIN: EmailOrigin = { source: 'TRANSACTIONAL', class: TRANSACTIONAL_CLASS }
 
@@ -45,14 +45,14 @@ export async function acceptOnce<Data extends Record<string, unknown>>(
   { idempotency, toResponseData }: IdempotentResponse<Data>,
 ): Promise<Data> {
   const at = deps.now()
-  const claim: IdempotentRequest | null =
+  const keyedRequest: IdempotentRequest | null =
     idempotency === undefined ? null : { projectId: input.project.id, at, ...idempotency }
   const hours = deps.config.limits.idempotencyHours
-  return claimKey(deps.claims, claim, () =>
+  return reserveKey(deps.reservedKeys, keyedRequest, () =>
     writePlanned(deps, { ...input, at }, async (tx, accepted) => {
       const responseData = toResponseData(accepted)
-      if (claim !== null) {
-        await insertIdempotencyKey(tx, claim, { statusCode: 200, responseData, hours })
+      if (keyedRequest !== null) {
+        await insertIdempotencyKey(tx, keyedRequest, { statusCode: 200, responseData, hours })
       }
       return responseData
     }),

@@ -55,7 +55,7 @@ export const importContacts = ({ core }: RouteDeps) =>
     ...contacts,
     summary: 'Import contacts from a CSV file',
     description:
-      'The header row needs a column `email`. All other columns are optional: in `subscribed`, true, 1 and yes mean subscribed and any other word does not; `data.<key>` sets that key, and any other header sets the key of its name in lower case. Empty cells change nothing.',
+      'The header row needs a column `email`. All other columns are optional: in `subscribed`, true, 1 and yes mean subscribed, and any other word means unsubscribed; `data.<key>` sets that key, and any other header sets the key of its name in lower case. Empty cells change nothing.',
     takesStream: contactsForm,
     maxBodyBytes: MAX_CSV_FORM_BYTES,
     responses: { 202: { description: 'Queued', schema: queuedJob } },
