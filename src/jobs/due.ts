@@ -2,7 +2,8 @@
  * Selects the jobs that may be claimed now, and their order.
  *
  * A project runs one job of a long kind at a time, even if it has enqueued more. The project whose
- * last job ended first goes first, so that a project with many jobs does not hold up the others.
+ * last job of the kind ended longest ago goes first, so that a project with many jobs does not hold up
+ * the others.
  */
 import { larger } from '../store/dialect.ts'
 import { and, inArray, lte, type SQL, sql } from '../store/drizzle.ts'

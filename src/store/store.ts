@@ -112,7 +112,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const lossListeners = new Set<() => void>()
   if (watch) {
     files.watch(({ isLogAloneGone }) => {
-      if (isLogAloneGone) rescueLog(writable, log)
+      if (isLogAloneGone) copyLostLog(writable, log)
       for (const listener of lossListeners) listener()
     })
   }
@@ -158,7 +158,7 @@ function probe(connection: Connection, writer: Writer): Promise<void> {
  * Copies a log whose file was removed into the database. Its commits were acknowledged, and a crash
  * would lose them.
  */
-function rescueLog(connection: Connection, log: Log): void {
+function copyLostLog(connection: Connection, log: Log): void {
   if (connection.isInTransaction()) return
   try {
     connection.script('PRAGMA wal_checkpoint(PASSIVE)')

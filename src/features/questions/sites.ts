@@ -10,12 +10,12 @@ type Deps = Pick<Base, 'store' | 'outbound'> & { queueNotifier: QueueNotifier }
 const MAX_SITES = 1_000
 
 export function listSites({ outbound }: Pick<Deps, 'outbound'>): AnswerOf<'sites'> {
-  const sites = outbound.sites().sort(byTrouble)
+  const sites = outbound.sites().sort(byProblem)
   return { sites: sites.slice(0, MAX_SITES), left: Math.max(0, sites.length - MAX_SITES) }
 }
 
 /** Sites with problems first, the longest first; then the busiest. */
-function byTrouble(one: SiteStatus, other: SiteStatus): number {
+function byProblem(one: SiteStatus, other: SiteStatus): number {
   const since = ({ restrictedSince }: SiteStatus) => restrictedSince ?? Number.MAX_SAFE_INTEGER
   return (
     since(one) - since(other) || other.inFlight - one.inFlight || (one.site < other.site ? -1 : 1)

@@ -76,9 +76,9 @@ function toComplaints(
 ): EmailReport[] {
   const kind = feedbackType && oneLine(feedbackType, MAX_FEEDBACK_TYPE_LENGTH)
   if (!isComplaint(kind)) return []
-  const isOurs =
+  const isAboutRecipient =
     recipients.length === 0 || recipients.some((each) => isSameAddress(each, recipient))
-  return isOurs ? [{ type: 'complaint', emailId, feedbackType: kind }] : []
+  return isAboutRecipient ? [{ type: 'complaint', emailId, feedbackType: kind }] : []
 }
 
 /** Parses `smtp; 550 5.1.1 user unknown`. The code is 0 when the diagnostic has none. */

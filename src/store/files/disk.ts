@@ -35,7 +35,7 @@ type DiskOptions = {
 const EVERY_MS = 250
 /** The share of the disk below which health is degraded. */
 const SCARCE_SHARE = 0.05
-const RELIEF = 1.2
+const RECOVERY_FACTOR = 1.2
 
 /** For processes that accept nothing. */
 export const unwatchedDisk: Disk = {
@@ -60,8 +60,8 @@ export async function watchDisk(options: DiskOptions): Promise<Disk> {
     }
     const { free, total } = space
     const wasLow = isLow
-    isLow = free < minFreeBytes * (isLow ? RELIEF : 1)
-    isScarce = free < total * SCARCE_SHARE * (isScarce ? RELIEF : 1)
+    isLow = free < minFreeBytes * (isLow ? RECOVERY_FACTOR : 1)
+    isScarce = free < total * SCARCE_SHARE * (isScarce ? RECOVERY_FACTOR : 1)
     health.set('disk', reasonOf(space))
     if (isLow && !wasLow) {
       const facts = { folder, freeBytes: free, minFreeBytes }

@@ -43,7 +43,7 @@ export function startCheckpoints(
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> = Promise.resolve()
 
-  function arm(): void {
+  function scheduleTick(): void {
     timer ??= setTimeout(() => {
       running = tick()
     }, intervalMs).unref()
@@ -54,7 +54,7 @@ export function startCheckpoints(
     isWritten = false
     if (!areFilesLost() && walBytes() >= smallBytes) await copy(isQuiet)
     timer = undefined
-    if (isWritten || walBytes() >= smallBytes) arm()
+    if (isWritten || walBytes() >= smallBytes) scheduleTick()
   }
 
   async function copy(isQuiet: boolean): Promise<void> {
@@ -65,11 +65,11 @@ export function startCheckpoints(
     }
   }
 
-  if (walBytes() >= smallBytes) arm()
+  if (walBytes() >= smallBytes) scheduleTick()
   return {
     committed() {
       isWritten = true
-      arm()
+      scheduleTick()
     },
     async stop() {
       clearTimeout(timer)

@@ -17,7 +17,7 @@ import type { LiveStatusQuery } from './live-status.ts'
 export type FindLiveState = (question: LiveStatusQuery) => Promise<Live>
 
 /** Up to this number, emails are looked up on this thread instead of a scan thread. */
-const FEW = 10
+const MAX_ON_THIS_THREAD = 10
 /** The server looks up the progress of this many emails, one delivery thread after the other. */
 const MAX_PROGRESS = 100
 
@@ -86,7 +86,7 @@ export async function explainEmails(
   emails: readonly ExplainedEmail[],
   findLive: FindLiveState,
 ): Promise<Map<string, Explanation>> {
-  const reader = emails.length <= FEW ? deps.store.read : deps.store.scan
+  const reader = emails.length <= MAX_ON_THIS_THREAD ? deps.store.read : deps.store.scan
   const now = deps.now()
   const ahead = await findAhead(reader, emails, now)
   const [lastAttempts, lists, held, live] = await Promise.all([

@@ -21,7 +21,7 @@ type NewStrike = {
   at: number
 }
 
-const STRIKES = 3
+const MIN_STRIKES = 3
 const SPAN_MS = 14 * DAY_MS
 /** Strikes are deleted at this age. */
 const RETENTION_MS = 180 * DAY_MS
@@ -88,7 +88,7 @@ export async function recordStrike(tx: Tx, strike: NewStrike): Promise<string | 
   const { projectId, contactId, address } = strike
   const delivery = await tx.find(findLastDelivery, { contactId })
   const sum = await tx.find(summariseStrikes, { projectId, address, after: delivery?.at ?? 0 })
-  if (sum === undefined || sum.count < STRIKES || sum.last - sum.first < SPAN_MS) {
+  if (sum === undefined || sum.count < MIN_STRIKES || sum.last - sum.first < SPAN_MS) {
     return undefined
   }
   const days = Math.floor((sum.last - sum.first) / DAY_MS)

@@ -28,7 +28,7 @@ import type { Throttle } from './throttle.ts'
 
 const LEASE_MS = 30_000
 const RENEW_EVERY_MS = 10_000
-const SWEEP_EVERY_MS = MINUTE_MS
+const MAINTENANCE_EVERY_MS = MINUTE_MS
 /** Due lanes of a class that are visited in one turn of the event loop. */
 const MAX_VISITS = 400
 /** After this many visits without a claim the queue pauses. */
@@ -89,7 +89,10 @@ export function startQueue(core: QueueDeps, delivery: Deliverer): Queue {
     () => upkeep.run(() => renewLeases(core, delivery.inFlight(), core.now() + LEASE_MS)),
     RENEW_EVERY_MS,
   )
-  const sweep = setInterval(() => upkeep.run(() => sweepQueue(state)), SWEEP_EVERY_MS)
+  const maintenance = setInterval(
+    () => upkeep.run(() => maintainQueue(state)),
+    MAINTENANCE_EVERY_MS,
+  )
   const loop = runLoop(state, pause.wait)
   return {
     stop: async () => {
@@ -98,7 +101,7 @@ export function startQueue(core: QueueDeps, delivery: Deliverer): Queue {
       stopListening()
       stopRecalling()
       clearInterval(renewal)
-      clearInterval(sweep)
+      clearInterval(maintenance)
       state.wake()
       await loop
       await upkeep.ended()
@@ -237,8 +240,8 @@ async function continueOrPause(state: QueueState, visited: number): Promise<numb
 function idleMs({ lanes, core }: QueueState, isSomethingDue: boolean): number {
   if (isSomethingDue) return RECHECK_MS
   const nextDueAt = lanes.nextDueAt()
-  if (nextDueAt === undefined) return SWEEP_EVERY_MS
-  return Math.min(SWEEP_EVERY_MS, Math.max(1, nextDueAt - core.now()))
+  if (nextDueAt === undefined) return MAINTENANCE_EVERY_MS
+  return Math.min(MAINTENANCE_EVERY_MS, Math.max(1, nextDueAt - core.now()))
 }
 
 async function claimAll(
@@ -284,7 +287,7 @@ async function openQueue(state: QueueState): Promise<void> {
   await state.reload()
 }
 
-async function sweepQueue(state: QueueState): Promise<void> {
+async function maintainQueue(state: QueueState): Promise<void> {
   const { core, delivery } = state
   const except = delivery.inFlight()
   logRecovered(core, await recoverLeases(core, { until: core.now(), except }))
