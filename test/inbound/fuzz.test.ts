@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
+import { anyCharacter } from '../any-character.ts'
 import { connect, type Dialogue } from './dialogue.ts'
 import { type InboundServer, openInbound } from './inbound-server.ts'
 
@@ -95,7 +96,7 @@ const argument = fc.oneof(
   fc.constantFrom('', ' FROM:<>', ' FROM:<a@b.test>', ' TO:<postmaster>', ' client.test', ':'),
   fc.constantFrom(' FROM:<> SIZE=99999999999', ' TO:<a@b.test> NOTIFY=NEVER,NEVER', ' 5 LAST'),
   fc.string({ maxLength: 60 }),
-  fc.string({ unit: 'binary', maxLength: 60 }),
+  fc.string({ unit: anyCharacter, maxLength: 60 }),
 )
 const lineEnd = fc.constantFrom('\r\n', '\r\n', '\r\n', '\n', '\r', '')
 const command = fc

@@ -8,6 +8,7 @@ import {
   formatTime,
   shorten,
 } from '../../../src/cli/engine/text.ts'
+import { anyCharacter } from '../../any-character.ts'
 
 describe('text for a terminal', () => {
   it('shows control and direction characters as escapes', () => {
@@ -25,7 +26,7 @@ describe('text for a terminal', () => {
 
   it('keeps every text inside its cell', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
+      fc.property(fc.string({ unit: anyCharacter }), (text) => {
         assert.doesNotMatch(escapeControls(text), /[\p{Cc}\u202a-\u202e\u2066-\u2069]/u)
         assert.equal(formatTable(['A', 'B'], [[text, 'x']], '').split('\n').length, 2)
       }),
