@@ -123,7 +123,8 @@ export function createResolver(options: ResolverOptions): Resolver {
 
 function createLookUp(options: ResolverOptions, semaphore: Semaphore) {
   const { now, maxCached = 20_000, rounds = 1, timeoutMs = TIMEOUT_MS, watch } = options
-  const cache = new LRUCache<string, DnsAnswer<unknown>>({ max: maxCached })
+  // `maxSize` instead of `max`, which would allocate for all entries at once; each has size 1.
+  const cache = new LRUCache<string, DnsAnswer<unknown>>({ maxSize: maxCached })
   const open = new Map<string, Promise<DnsAnswer<unknown>>>()
 
   const askOnce = (question: Question<unknown>) =>
@@ -153,7 +154,7 @@ function createLookUp(options: ResolverOptions, semaphore: Semaphore) {
       answer = await askWatched(question, isUnjudged)
     }
     open.delete(keyOf(question))
-    cache.set(keyOf(question), answer)
+    cache.set(keyOf(question), answer, { size: 1 })
     return answer
   }
 

@@ -24,7 +24,8 @@ export type Destinations = {
 const MAX_DESTINATIONS = 50_000
 
 export function createDestinations(deps: DestinationDeps): Destinations {
-  const known = new LRUCache<string, Destination>({ max: MAX_DESTINATIONS })
+  // `maxSize` instead of `max`, which would allocate for all entries at once; each has size 1.
+  const known = new LRUCache<string, Destination>({ maxSize: MAX_DESTINATIONS })
   const open = new Map<string, Promise<Destination>>()
   const { mode } = deps.config.delivery
   const findKnown = (key: string) => {
@@ -33,7 +34,7 @@ export function createDestinations(deps: DestinationDeps): Destinations {
   }
   const ask = async (key: string, make: () => Promise<Destination>) => {
     const destination = await make().finally(() => open.delete(key))
-    known.set(key, destination)
+    known.set(key, destination, { size: 1 })
     return destination
   }
   const resolve = (key: string, make: () => Promise<Destination>) => {

@@ -94,7 +94,8 @@ const UNPROVEN_CAPACITY = 5
 
 export function createShaping(options: ShapingOptions): Shaping {
   const { now, random, maxConnectionsPerSite } = options
-  const sites = new LRUCache<string, SiteState>({ max: MAX_SITES })
+  // `maxSize` instead of `max`, which would allocate for all entries at once; each has size 1.
+  const sites = new LRUCache<string, SiteState>({ maxSize: MAX_SITES })
   const startOf = ({ provider }: Pick<SiteState, 'provider'>) =>
     Math.max(1, Math.min(provider?.connections ?? maxConnectionsPerSite, maxConnectionsPerSite))
   const freshState = (site: string): SiteState => {
@@ -111,7 +112,7 @@ export function createShaping(options: ShapingOptions): Shaping {
 
   function record(site: string, observation: SiteObservation, text = ''): boolean {
     const state = stateOf(site)
-    sites.set(site, state)
+    sites.set(site, state, { size: 1 })
     const wasBlocked = blockedUntil(state, now()) > 0
     const before = isRestricted(state) ? { ...state } : null
     if (observation.kind === 'unreachable') countUnreachable(state, { now: now(), spread })
@@ -161,7 +162,7 @@ export function createShaping(options: ShapingOptions): Shaping {
   function lift(site: string): boolean {
     const state = stateOf(site)
     if (!isRestricted(state)) return false
-    sites.set(site, { ...freshState(site), messageMs: state.messageMs })
+    sites.set(site, { ...freshState(site), messageMs: state.messageMs }, { size: 1 })
     return true
   }
 

@@ -31,7 +31,8 @@ const findDomain = statement<{ domain: string }>(
 )
 
 export function createKnownDomains(): KnownDomains {
-  const cached = new LRUCache<string, true>({ max: MAX_CACHED })
+  // `maxSize` instead of `max`, which would allocate for all entries at once; each has size 1.
+  const cached = new LRUCache<string, true>({ maxSize: MAX_CACHED })
   return {
     listNew(seen) {
       const found = new Set<string>()
@@ -42,7 +43,7 @@ export function createKnownDomains(): KnownDomains {
       return [...found]
     },
     add(domains) {
-      for (const domain of domains) cached.set(domain, true)
+      for (const domain of domains) cached.set(domain, true, { size: 1 })
     },
   }
 }
