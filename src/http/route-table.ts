@@ -12,8 +12,8 @@ import {
   openRoute,
   type RawCall,
   type Route,
+  type RouteDeps,
 } from './route.ts'
-import type { RouteDeps } from './route-deps.ts'
 import * as activity from './routes/activity.ts'
 import * as contactBulk from './routes/contacts/bulk.ts'
 import * as contacts from './routes/contacts/contacts.ts'

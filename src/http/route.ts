@@ -8,8 +8,12 @@ import type { z } from 'zod'
 import type { AppError } from '../errors.ts'
 import type { Caller, Callers, KeyCallers } from '../features/accounts/caller.ts'
 import type { Project } from '../features/accounts/project.ts'
+import type { Core } from '../features/core.ts'
 import type { BodyStream } from './body/body-stream.ts'
+import type { Traffic } from './exchange/traffic.ts'
+import type { Layout } from './pages/layout.ts'
 import type { HttpResponse } from './response.ts'
+import type { AddressList } from './server/client-address.ts'
 import { validate } from './validation.ts'
 
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -108,6 +112,16 @@ export type Route = Omit<Operation<RawCall>, 'growsDisk' | 'run'> & {
   callers: Callers
   growsDisk: boolean
   run(call: RawCall): Promise<HttpResponse>
+}
+
+/** The dependencies of operations. */
+export type RouteDeps = {
+  core: Core
+  traffic: Traffic
+  proxies: AddressList
+  layout: Layout
+  /** The whole table, for its description. */
+  listRoutes(): readonly Route[]
 }
 
 /** The limit for operations that set none. */

@@ -1,6 +1,6 @@
 /**
  * Validates a value with a zod schema and turns zod's issues into the field errors of the API: the
- * API's own CODES, dot paths, and one entry where zod lists every alternative of a union.
+ * API's own codes, dot paths, and one entry where zod lists every alternative of a union.
  *
  * The members of lists and maps are counted before their schemas validate them: zod makes an issue of
  * every invalid member, and hundreds of thousands of issues block a server. The members of a list

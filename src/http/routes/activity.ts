@@ -1,4 +1,4 @@
-/** `GET /activity` and the figures beside it: the history of the project's emails and contacts. */
+/** `GET /activity` and its figures: the history of the project's emails and contacts. */
 import { z } from 'zod'
 import { ACTIVITY_TYPES } from '../../features/activity/activity-types.ts'
 import { listActivity } from '../../features/activity/list.ts'
@@ -8,8 +8,7 @@ import { listUpcoming } from '../../features/activity/upcoming.ts'
 import { UNLISTED_EVENTS } from '../../features/events/unlisted.ts'
 import { largeJson } from '../exchange/large-json.ts'
 import { json } from '../response.ts'
-import { projectOperation } from '../route.ts'
-import type { RouteDeps } from '../route-deps.ts'
+import { projectOperation, type RouteDeps } from '../route.ts'
 import { id, instant } from '../shapes/fields.ts'
 import { countParameter, cursorParameter, instantParameter } from '../shapes/paging.ts'
 

@@ -8,8 +8,7 @@ import { productVersion } from '../../config/version.ts'
 import { notFound } from '../../errors.ts'
 import { describeApi } from '../openapi.ts'
 import type { HttpResponse } from '../response.ts'
-import { openOperation } from '../route.ts'
-import type { RouteDeps } from '../route-deps.ts'
+import { openOperation, type RouteDeps } from '../route.ts'
 
 const PAGE_POLICY = [
   "default-src 'none'",

@@ -7,8 +7,7 @@ import { listDomains } from '../../features/domains/list.ts'
 import { verifyDomain } from '../../features/domains/verify.ts'
 import { MAX_DOMAIN_LENGTH } from '../../mail/address/address.ts'
 import { json } from '../response.ts'
-import { projectOperation } from '../route.ts'
-import type { RouteDeps } from '../route-deps.ts'
+import { projectOperation, type RouteDeps } from '../route.ts'
 import { instant } from '../shapes/fields.ts'
 
 const newDomain = z.object({

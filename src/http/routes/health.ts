@@ -6,8 +6,7 @@ import type { Core } from '../../features/core.ts'
 import { listGauges } from '../../features/metrics.ts'
 import { createMetrics } from '../metrics.ts'
 import { json } from '../response.ts'
-import { type Call, openOperation } from '../route.ts'
-import type { RouteDeps } from '../route-deps.ts'
+import { type Call, openOperation, type RouteDeps } from '../route.ts'
 import { createAddressList, isDirect } from '../server/client-address.ts'
 
 const health = z

@@ -2,8 +2,7 @@
 import { AppError } from '../../errors.ts'
 import { createSnsReceiver } from '../../features/sns/receive.ts'
 import { json } from '../response.ts'
-import { openOperation } from '../route.ts'
-import type { RouteDeps } from '../route-deps.ts'
+import { openOperation, type RouteDeps } from '../route.ts'
 
 /** SNS sends at most 256 KB, and JSON escapes each quotation mark in the quoted message. */
 const MAX_BYTES = 512 * 1024

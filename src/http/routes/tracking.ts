@@ -7,8 +7,7 @@ import { isMachineRequest } from '../../features/tracking/machine-detection.ts'
 import { createClickResolver } from '../../features/tracking/resolve-click.ts'
 import { readOpenToken } from '../../mail/signed-tokens.ts'
 import type { HttpResponse } from '../response.ts'
-import { openOperation } from '../route.ts'
-import type { RouteDeps } from '../route-deps.ts'
+import { openOperation, type RouteDeps } from '../route.ts'
 
 /** A transparent GIF of one pixel, 43 octets. */
 const PIXEL = new Uint8Array(

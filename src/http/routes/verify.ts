@@ -7,8 +7,7 @@ import { tooLongText } from '../../errors.ts'
 import { verifyAddress } from '../../features/verification/verify.ts'
 import { MAX_ADDRESS_TEXT_LENGTH } from '../../mail/address/address.ts'
 import { json } from '../response.ts'
-import { projectOperation } from '../route.ts'
-import type { RouteDeps } from '../route-deps.ts'
+import { projectOperation, type RouteDeps } from '../route.ts'
 
 /** A text to verify as an address. */
 export const addressText = z

@@ -38,7 +38,7 @@ export type HttpServer = {
   stop(graceMs: number): Promise<void>
 }
 
-/** Longer than proxies keep their connections, so that none sends into a closing connection. */
+/** Longer than proxies keep idle connections, so that no proxy sends into a closing connection. */
 const KEEP_ALIVE_MS = 75_000
 
 /** The Retry-After for clients that have too many connections. */

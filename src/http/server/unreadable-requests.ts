@@ -1,7 +1,7 @@
 /**
  * Responds to requests that the listener cannot parse, or that do not arrive in time, with the error
- * envelope. If a response has begun or earlier requests wait for theirs, the client would take it
- * for another response, so the connection is closed instead.
+ * envelope. If a response has begun, or earlier requests wait for their responses, the client would take
+ * the error for one of these, so the connection is closed instead.
  */
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'

@@ -34,7 +34,7 @@ export type ContentDraft = AttachmentColumns & {
   at: number
 }
 
-/** By how much the stored time of the last use may lag behind. */
+/** How far the stored time of the last use may lag behind the actual time. */
 const LAST_USE_PRECISION_MS = HOUR_MS
 
 const insertContent = statement((db) =>

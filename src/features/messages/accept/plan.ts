@@ -25,7 +25,7 @@ export type SendRequest = {
   body?: string | undefined
   /** `body` is plain text: the message gets no HTML part. */
   isText?: boolean | undefined
-  /** The text part beside an HTML body, a template too; made of the HTML if left out. */
+  /** The text part beside an HTML body; may be a template; made from the HTML if absent. */
   text?: string | undefined
   /** A template's id. */
   template?: string | undefined

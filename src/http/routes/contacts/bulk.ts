@@ -12,8 +12,7 @@ import {
   MAX_SEARCH_LENGTH,
 } from '../../../features/limits.ts'
 import { json } from '../../response.ts'
-import { projectOperation } from '../../route.ts'
-import type { RouteDeps } from '../../route-deps.ts'
+import { projectOperation, type RouteDeps } from '../../route.ts'
 import { conditionField } from '../../shapes/condition.ts'
 import { id } from '../../shapes/fields.ts'
 import { jobStatus, queuedJob } from '../../shapes/jobs.ts'

@@ -5,8 +5,7 @@ import { parseConditionText } from '../../../features/conditions/condition.ts'
 import { exportContacts } from '../../../features/imports/export-contacts.ts'
 import { createExportSlots } from '../../../features/imports/export-slots.ts'
 import { MAX_SEARCH_LENGTH } from '../../../features/limits.ts'
-import { projectOperation } from '../../route.ts'
-import type { RouteDeps } from '../../route-deps.ts'
+import { projectOperation, type RouteDeps } from '../../route.ts'
 import { id } from '../../shapes/fields.ts'
 
 const truth = z

@@ -5,8 +5,7 @@ import { listContactFields } from '../../../features/contacts/fields/list.ts'
 import { findFieldUsage } from '../../../features/contacts/fields/usage.ts'
 import { listFieldValues } from '../../../features/contacts/fields/values.ts'
 import { json } from '../../response.ts'
-import { projectOperation } from '../../route.ts'
-import type { RouteDeps } from '../../route-deps.ts'
+import { projectOperation, type RouteDeps } from '../../route.ts'
 import { countParameter } from '../../shapes/paging.ts'
 
 const fieldList = z.object({

@@ -4,8 +4,7 @@ import type { ImportKind } from '../../../features/imports/import-file.ts'
 import { findImport } from '../../../features/imports/status.ts'
 import { contactsForm, MAX_CSV_FORM_BYTES, suppressionsForm, takeCsv } from '../../body/csv-form.ts'
 import { json } from '../../response.ts'
-import { projectOperation } from '../../route.ts'
-import type { RouteDeps } from '../../route-deps.ts'
+import { projectOperation, type RouteDeps } from '../../route.ts'
 import { jobStatus, queuedJob } from '../../shapes/jobs.ts'
 
 const rowError = z.object({
