@@ -6,7 +6,7 @@ export function oneLine(text: string): string {
 }
 
 /** Whether a text has no ASCII control characters but tabs, as in header fields. */
-export function isFieldLine(text: string): boolean {
+export function isOneFieldLine(text: string): boolean {
   return !/[\x00-\x08\x0a-\x1f\x7f]/.test(text)
 }
 

@@ -6,7 +6,7 @@ import {
   NOT_ONE_LINE_TEXT,
   tooLongText,
 } from '../../errors.ts'
-import { isFieldLine } from '../../mail/one-line.ts'
+import { isOneFieldLine } from '../../mail/one-line.ts'
 import type { SegmentType } from '../../store/schema/words.ts'
 import { type Condition, parseCondition } from '../conditions/condition.ts'
 import { MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH } from '../limits.ts'
@@ -20,7 +20,7 @@ export function checkTexts({ name, description }: SegmentTexts): void {
   if (name !== undefined && name.length > MAX_NAME_LENGTH) {
     wrong.push(tooLong('name', MAX_NAME_LENGTH))
   }
-  if (name !== undefined && !isFieldLine(name)) {
+  if (name !== undefined && !isOneFieldLine(name)) {
     wrong.push({ field: 'name', code: 'invalid_string', message: NOT_ONE_LINE_TEXT })
   }
   if ((description?.length ?? 0) > MAX_DESCRIPTION_LENGTH) {

@@ -10,7 +10,7 @@ import {
 import type { ParsedAddress } from '../../mail/address/address.ts'
 import { costOfText, MAX_QUICK_COST_US } from '../../mail/compose/message-cost.ts'
 import { MAX_SUBJECT_LENGTH } from '../../mail/limits.ts'
-import { isFieldLine } from '../../mail/one-line.ts'
+import { isOneFieldLine } from '../../mail/one-line.ts'
 import { MAX_TEMPLATE_LENGTH } from '../../mail/template/limits.ts'
 import { checkTemplate, countMarkers, type TemplateFault } from '../../mail/template/template.ts'
 import type { CheckedTemplate } from '../../outbound/composing/template-checks.ts'
@@ -108,7 +108,7 @@ function checkText(field: string, text: string | null | undefined, rule: TextRul
   if (text.length > rule.max) {
     return [{ field, code: 'too_big', message: tooLongText(rule.max) }]
   }
-  if (!rule.isLine || isFieldLine(text)) return []
+  if (!rule.isLine || isOneFieldLine(text)) return []
   return [{ field, code: 'invalid_string', message: NOT_ONE_LINE_TEXT }]
 }
 

@@ -41,6 +41,4 @@ export const memberships = sqliteTable(
   (table) => [primaryKey({ columns: [table.userId, table.projectId] })],
 )
 
-export type User = InferSelectModel<typeof users>
-
 export type Project = InferSelectModel<typeof projects>
