@@ -2,10 +2,8 @@
  * The way of a delivery on the main thread: its destination is resolved, its message composed first if
  * that takes long, then the dispatcher gives it to a delivery thread. Each task has exactly one result.
  */
-import type { Now } from '../clock.ts'
-import { MINUTE_MS } from '../clock.ts'
+import { MINUTE_MS, type Now } from '../clock.ts'
 import type { Config } from '../config/config.ts'
-import type { Log } from '../log.ts'
 import { type QueueClass, TRANSACTIONAL_CLASS } from '../queue-class.ts'
 import type { AttemptOutcome } from './attempt.ts'
 import { createComposing } from './composing/composing.ts'
@@ -38,9 +36,8 @@ type DeliveriesDeps = Pick<ThreadsOptions, 'settings' | 'maxThreads' | 'log'> & 
   receivedDomains: ReadonlySet<string>
   hangMs: number
   restMs: number
-  log: Log
   now: Now
-  finished(results: DeliveryResult[]): void
+  listener: { finished(results: DeliveryResult[]): void }
 }
 
 const MAX_PER_THREAD = 500
@@ -49,16 +46,14 @@ const TRANSACTIONAL_RESERVE = 1.25
 /** After an error of this program, before the task may be claimed again. */
 const FAULT_PAUSE_MS = MINUTE_MS
 
-export type Deliveries = ReturnType<typeof createDeliveries>
-
 export function createDeliveries(deps: DeliveriesDeps) {
-  const { config, destinations, shaping, queues, receivedDomains, log, now, finished } = deps
+  const { config, destinations, shaping, queues, receivedDomains, listener, log, now } = deps
   const sources = createSourceChooser(config.sourceAddresses, now)
   const brokenTls = createBrokenTls(now)
   const poolDeps = { shaping, sources, brokenTls, receivedDomains }
   const contentMemory = createContentMemory()
   const history = createContentHistory()
-  const outbox = createOutbox(finished)
+  const outbox = createOutbox((results) => listener.finished(results))
   const resolving = createResolving({
     ...{ destinations, log, now },
     resolved: (tasks, destination) => dispatch(tasks, destination, true),
@@ -219,7 +214,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
       if (result.kind === 'attempted') results.push(attempted(one, result))
       else results.push(putBackResult(deps, one, { ...result, site }))
     }
-    if (results.length > 0) finished(results)
+    if (results.length > 0) listener.finished(results)
   }
 
   function attempted(

@@ -120,7 +120,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     ...{ config: delivery, settings, log, now, hangMs, restMs },
     ...{ destinations, shaping, queues, receivedDomains },
     maxThreads: deps.deliveryThreads ?? Math.min(MAX_THREADS, availableParallelism()),
-    finished: (results) => listener.finished(results),
+    listener,
   })
   const { capacity, projectCapacity, deliver, hasMemoryFor } = deliveries
   return {

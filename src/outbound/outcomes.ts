@@ -139,15 +139,23 @@ export function localOutcome(
   }
 }
 
-/** Adds the DNS step. A look-up made for an earlier message (`isOwn` false) took no time. */
+/**
+ * Puts the DNS step first. The attempt begins with a look-up of its own, so all later steps come after
+ * it. A look-up made for an earlier message (`isOwn` false) took no time.
+ */
 export function withLookup(
   outcome: AttemptOutcome,
   lookup: Lookup | null,
   isOwn: boolean,
 ): AttemptOutcome {
   if (lookup === null) return outcome
-  const step = { ...dnsStep(lookup), durationMs: isOwn ? lookup.durationMs : 0 }
-  return { ...outcome, steps: [step, ...outcome.steps] }
+  const durationMs = isOwn ? lookup.durationMs : 0
+  const dns = { ...dnsStep(lookup), durationMs }
+  const others =
+    durationMs === 0
+      ? outcome.steps
+      : outcome.steps.map((step) => ({ ...step, at: step.at + durationMs }))
+  return { ...outcome, steps: [dns, ...others], durationMs: outcome.durationMs + durationMs }
 }
 
 function dnsStep({ durationMs, hosts }: Lookup): Step {

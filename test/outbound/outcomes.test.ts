@@ -6,6 +6,7 @@ import {
   localOutcome,
   outcomeOfLostThread,
   siteObservationOf,
+  withLookup,
 } from '../../src/outbound/outcomes.ts'
 
 const step = (more: Partial<Step>): Step => ({ step: 'mail', at: 0, durationMs: 0, ...more })
@@ -42,4 +43,13 @@ test('a message whose reply was lost with its thread counts as accepted, and say
 
 test('an attempt that never reached the site says nothing about it', () => {
   assert.equal(siteObservationOf(outcomeAt(null, { verdict: classifyLocally('network') })), null)
+})
+
+test('an attempt begins with its own look-up, and no step is longer than the attempt', () => {
+  const outcome = outcomeAt('mx.test', { steps: [step({ at: 2, durationMs: 3 })], durationMs: 5 })
+  const lookup = { at: 0, durationMs: 40, hosts: ['mx.test'] }
+  const { steps, durationMs } = withLookup(outcome, lookup, true)
+  assert.deepEqual([steps.map(({ at }) => at), steps[0]?.durationMs, durationMs], [[0, 42], 40, 45])
+  const later = withLookup(outcome, lookup, false)
+  assert.deepEqual([later.steps.map(({ at }) => at), later.durationMs], [[0, 2], 5])
 })

@@ -11,7 +11,6 @@ import { LRUCache } from 'lru-cache'
 import type { Now } from '../../clock.ts'
 import { TRANSACTIONAL_CLASS } from '../../queue-class.ts'
 import type { DeliveryThread } from '../protocol.ts'
-import type { Allocations } from './allocations.ts'
 import type { Budgets } from './budgets.ts'
 import { chooseReclaim, type Holder } from './reclaim.ts'
 import type { SiteQueue } from './site-queues.ts'
@@ -31,8 +30,18 @@ type StarvedSites = {
   stop(): void
 }
 
+/** The connections that sites have. */
+type Allocated = {
+  sites(): string[]
+  total(site: string): number
+  /** The threads that have connections of the site. */
+  threads(site: string): DeliveryThread[]
+  /** Whether a lower allocation of the site has not been confirmed yet. */
+  isLowering(site: string): boolean
+}
+
 type StarvedSitesDeps = {
-  allocations: Allocations<DeliveryThread>
+  allocations: Allocated
   budgets: Budgets
   queueOf(site: string): SiteQueue
   /** Gives the site free connections, and its mail to the threads that have them. */

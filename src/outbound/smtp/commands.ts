@@ -124,11 +124,15 @@ export function checkEhloName(name: string): void {
 }
 
 /** Returns "MAIL FROM:<…> …" without the line end. */
-export function mailCommand(
-  { reversePath }: Envelope,
-  { sizeBytes, has8bit, needsSmtputf8 }: MessageNeeds,
-  capabilities: Capabilities,
-): string {
+export function mailCommand({
+  envelope: { reversePath },
+  needs: { sizeBytes, has8bit, needsSmtputf8 },
+  capabilities,
+}: {
+  envelope: Envelope
+  needs: MessageNeeds
+  capabilities: Capabilities
+}): string {
   let command = `MAIL FROM:<${octetsOf(reversePath)}>`
   if (capabilities.hasSize) command += ` SIZE=${sizeBytes}`
   if (capabilities.has8bitmime && (has8bit || needsSmtputf8)) command += ' BODY=8BITMIME'

@@ -20,13 +20,14 @@ import {
 import {
   type Capabilities,
   checkEhloName,
+  type Envelope,
   NO_CAPABILITIES,
   namedHost,
   parseCapabilities,
 } from './commands.ts'
 import type { KnownReplies } from './reply-parser.ts'
 import { DEFAULT_TIMEOUTS, type Timeouts } from './timeouts.ts'
-import { createTransactions, type SendInput, type SendResult } from './transaction.ts'
+import { createTransactions, type SendOptions, type SendResult } from './transaction.ts'
 import { connectWire, type ReplyResult, type Wire } from './wire.ts'
 import { cutFailure } from './wire-failure.ts'
 
@@ -68,8 +69,11 @@ export type Session = {
   readonly isUsable: boolean
   /** The number of messages that were tried in this session. */
   readonly sendCount: number
-  /** Sends one message at a time. @throws TypeError for an invalid envelope or message */
-  send(input: SendInput): Promise<SendResult>
+  /**
+   * Sends one message at a time. `message`: the whole message; lines end in CRLF; one character is one
+   * octet. @throws TypeError for an invalid envelope or message
+   */
+  send(envelope: Envelope, message: string, options?: SendOptions): Promise<SendResult>
   /** Sends QUIT and waits a moment for the reply. */
   quit(): Promise<void>
   close(): void

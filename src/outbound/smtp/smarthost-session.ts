@@ -6,11 +6,7 @@
  * refusal is not about the message.
  */
 import { isIP } from 'node:net'
-import { TLSSocket } from 'node:tls'
-import SMTPConnection, { type SMTPConnectionOptions } from 'nodemailer/lib/smtp-connection'
-import { type Now, now as systemNow } from '../../clock.ts'
-import { describeError } from '../../errors.ts'
-import type { AttemptOutcome, CurrentStep } from '../attempt.ts'
+import type { AttemptOutcome } from '../attempt.ts'
 import {
   type AttemptContext,
   createStepLog,
@@ -19,61 +15,25 @@ import {
   outcomeOfReply,
   type StepLog,
 } from '../outcomes.ts'
-import { isLoopback } from '../routing/addresses.ts'
 import {
   checkEhloName,
   checkEnvelope,
+  type Envelope,
   type MessageNeeds,
   NO_CAPABILITIES,
   parseCapabilities,
   prepareData,
   refuseLocally,
 } from './commands.ts'
-import { printable } from './reply-parser.ts'
 import type { OpenFailure, OpenResult, Session } from './session.ts'
-import { DEFAULT_TIMEOUTS, type Timeouts } from './timeouts.ts'
-import { tlsText } from './tls.ts'
-import type { SendInput, SendResult } from './transaction.ts'
-import { createTranscript, type Transcript } from './transcript.ts'
-
-export type SmarthostOptions = {
-  /** The smarthost's name, which its certificate must bear. */
-  host: string
-  /** The IP address to connect to. */
-  address: string
-  port: number
-  localAddress?: string
-  ehloName: string
-  tls: 'starttls' | 'implicit' | 'none'
-  /** Null: no AUTH. */
-  username: string | null
-  password: string | null
-  timeouts?: Partial<Timeouts>
-  now?: Now
-  beganAt?: number
-  /** Updated in place with the current step. */
-  current?: CurrentStep
-  onGreeted?: () => void
-}
-
-type SmarthostConnection = {
-  options: SmarthostOptions
-  timeouts: Timeouts
-  now: Now
-  connection: SMTPConnection
-  transcript: Transcript
-  /** Ends the connection and the current operation with this error. */
-  fail: (text: string) => void
-  /** Runs one operation of nodemailer. Returns its error, or null if it succeeded. */
-  run: (start: (done: (error?: Error | null) => void) => void) => Promise<string | null>
-  hasFailed: () => boolean
-}
-
-/** Whether the certificate is checked, and whether AUTH is allowed. */
-export function smarthostSecurity({ address, tls }: Pick<SmarthostOptions, 'address' | 'tls'>) {
-  const isLocal = isLoopback(address)
-  return { checksCertificate: !isLocal, allowsAuth: tls !== 'none' || isLocal }
-}
+import {
+  createSmarthostConnection,
+  type SmarthostConnection,
+  type SmarthostOptions,
+  smarthostSecurity,
+  tlsOf,
+} from './smarthost-connection.ts'
+import type { SendOptions, SendResult } from './transaction.ts'
 
 /** @throws TypeError for an invalid address or EHLO name. Remote failures are returned as values. */
 export async function openSmarthostSession(options: SmarthostOptions): Promise<OpenResult> {
@@ -99,69 +59,6 @@ export async function openSmarthostSession(options: SmarthostOptions): Promise<O
   return failure
 }
 
-function createSmarthostConnection(options: SmarthostOptions): SmarthostConnection {
-  const now = options.now ?? systemNow
-  const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts }
-  let onFailure: ((text: string) => void) | null = null
-  let failure: string | null = null
-  const transcript = createTranscript({ now, timeouts, onTrouble: fail })
-  const connection = new SMTPConnection(connectionOptions(options, { transcript, timeouts }))
-  connection.on('error', (error: Error) => fail(errorText(error)))
-  connection.on('end', () => fail('the server closed the connection'))
-
-  function fail(text: string): void {
-    failure ??= text
-    transcript.stop(text)
-    onFailure?.(text)
-    connection.close()
-  }
-
-  async function run(start: Parameters<SmarthostConnection['run']>[0]): Promise<string | null> {
-    const timer = setTimeout(() => fail('timed out: the session as a whole'), timeouts.whole)
-    const error = await new Promise<string | null>((resolve) => {
-      onFailure = resolve
-      start((problem) => resolve(problem ? errorText(problem) : null))
-    })
-    onFailure = null
-    clearTimeout(timer)
-    return error
-  }
-
-  const hasFailed = () => failure !== null || connection.destroyed
-  return { options, timeouts, now, connection, transcript, fail, run, hasFailed }
-}
-
-/** nodemailer's errors quote the server, so their text is escaped. */
-function errorText(error: Error): string {
-  return printable(describeError(error), 300)
-}
-
-function connectionOptions(
-  options: SmarthostOptions,
-  { transcript, timeouts }: Pick<SmarthostConnection, 'transcript' | 'timeouts'>,
-): SMTPConnectionOptions {
-  const { host, address, port, localAddress, ehloName, tls } = options
-  return {
-    host: address,
-    port,
-    name: ehloName,
-    ...(localAddress === undefined ? {} : { localAddress }),
-    ...(isIP(host) === 0 ? { servername: host } : {}),
-    secure: tls === 'implicit',
-    requireTLS: tls === 'starttls',
-    ignoreTLS: tls === 'none',
-    tls: { rejectUnauthorized: smarthostSecurity(options).checksCertificate },
-    logger: transcript.logger,
-    transactionLog: true,
-    maxResponseSize: 64 * 1024,
-    // The transcript enforces the limit of each reply.
-    connectionTimeout: timeouts.whole,
-    greetingTimeout: timeouts.whole,
-    socketTimeout: timeouts.whole,
-    socketCloseTimeout: 0,
-  }
-}
-
 async function connect(
   { connection, transcript, options, run }: SmarthostConnection,
   log: StepLog,
@@ -183,13 +80,6 @@ function contextOf(smarthost: SmarthostConnection, log: StepLog): AttemptContext
   return { host, address, tls: tlsOf(smarthost), log }
 }
 
-function tlsOf({ connection }: SmarthostConnection): string | null {
-  const { _socket: socket } = connection
-  if (!(socket instanceof TLSSocket) || !socket.encrypted) return null
-  if (socket.getProtocol() === null) return null
-  return tlsText(socket)
-}
-
 function openFailure(smarthost: SmarthostConnection, log: StepLog, error: string): OpenFailure {
   const context = contextOf(smarthost, log)
   const refusal = log.steps.find(({ reply }) => reply !== undefined && reply.code >= 400)
@@ -207,29 +97,35 @@ function openFailure(smarthost: SmarthostConnection, log: StepLog, error: string
 }
 
 function createSmarthostSession(smarthost: SmarthostConnection, openLog: StepLog): Session {
-  const { connection, options } = smarthost
+  const {
+    connection,
+    options: { host, address },
+  } = smarthost
   const tls = tlsOf(smarthost)
   const capabilities = capabilitiesOf(smarthost)
   let isBusy = false
   let sendCount = 0
   let needsReset = false
 
-  async function send(input: SendInput): Promise<SendResult> {
+  async function send(
+    envelope: Envelope,
+    message: string,
+    options: SendOptions = {},
+  ): Promise<SendResult> {
     if (isBusy) throw new TypeError('A session sends one message at a time.')
-    checkEnvelope(input)
-    const { sizeBytes, has8bit } = prepareData(input.message)
-    const needs = { sizeBytes, has8bit, needsSmtputf8: input.needsSmtputf8 }
-    const log = createStepLog(smarthost.now, input.beganAt ?? smarthost.now(), input.current)
+    checkEnvelope(envelope)
+    const { sizeBytes, has8bit } = prepareData(message)
+    const needs = { sizeBytes, has8bit, needsSmtputf8: envelope.needsSmtputf8 }
+    const { beganAt = smarthost.now(), current } = options
+    const log = createStepLog(smarthost.now, beganAt, current)
     const context = { ...contextOf(smarthost, log), tls }
     const refusal = refuseLocally(capabilities, needs)
     if (refusal !== null) {
-      return {
-        outcome: outcomeOfRefusal(context, { result: 'bounced', ...refusal }),
-        isStale: false,
-      }
+      const outcome = outcomeOfRefusal(context, { result: 'bounced', ...refusal })
+      return { outcome, isStale: false }
     }
     isBusy = true
-    const error = await transact(smarthost, { input, needs, needsReset, log })
+    const error = await transact(smarthost, { envelope, message, needs, needsReset, log })
     const outcome = outcomeOfSteps(smarthost, context, error)
     needsReset = error !== null
     isBusy = false
@@ -252,8 +148,8 @@ function createSmarthostSession(smarthost: SmarthostConnection, openLog: StepLog
   }
 
   return {
-    host: options.host,
-    address: options.address,
+    host,
+    address,
     tls,
     steps: openLog.steps,
     get isOpen() {
@@ -281,7 +177,8 @@ function hasNoReply({ reply }: AttemptOutcome['steps'][number]): boolean {
 }
 
 type Transaction = {
-  input: SendInput
+  envelope: Envelope
+  message: string
   needs: MessageNeeds
   needsReset: boolean
   log: StepLog
@@ -295,7 +192,7 @@ async function transact(
   smarthost: SmarthostConnection,
   transaction: Transaction,
 ): Promise<string | null> {
-  const { input, needs, needsReset, log } = transaction
+  const { envelope, needs, needsReset, log } = transaction
   if (smarthost.hasFailed()) return 'the server closed the connection'
   smarthost.transcript.follow(log)
   if (needsReset) {
@@ -305,14 +202,14 @@ async function transact(
       return error
     }
   }
-  const envelope = {
-    from: input.reversePath,
-    to: input.recipient,
+  const commands = {
+    from: envelope.reversePath,
+    to: envelope.recipient,
     size: needs.sizeBytes,
     use8BitMime: needs.has8bit || needs.needsSmtputf8,
   }
-  const message = Buffer.from(input.message, 'latin1')
-  return smarthost.run((done) => smarthost.connection.send(envelope, message, done))
+  const message = Buffer.from(transaction.message, 'latin1')
+  return smarthost.run((done) => smarthost.connection.send(commands, message, done))
 }
 
 function outcomeOfSteps(

@@ -8,7 +8,6 @@
  * accepts DATA although it refused the recipient, a lone dot ends the empty message.
  */
 import type { Now } from '../../clock.ts'
-import type { Reply } from '../../mail/replies/reply.ts'
 import type { AttemptOutcome, CurrentStep } from '../attempt.ts'
 import {
   type AttemptContext,
@@ -28,17 +27,15 @@ import {
   rcptCommand,
   refuseLocally,
 } from './commands.ts'
+import { type EnvelopeEnd, type EnvelopeStep, lost, refused, resetRefused } from './envelope-end.ts'
 import type { Timeouts } from './timeouts.ts'
 import type { ReplyResult, Wire } from './wire.ts'
-import type { WireFailure } from './wire-failure.ts'
 
-export type SendInput = Envelope & {
-  /** The whole message; lines end in CRLF; one character is one octet. */
-  message: string
+export type SendOptions = {
   /** When the attempt began, epoch ms; default now. */
-  beganAt?: number
+  beganAt?: number | undefined
   /** Updated in place. */
-  current?: CurrentStep
+  current?: CurrentStep | undefined
 }
 
 export type SendResult = {
@@ -60,7 +57,7 @@ type TransactionDeps = {
 }
 
 type Transactions = {
-  send(input: SendInput): Promise<SendResult>
+  send(envelope: Envelope, message: string, options?: SendOptions): Promise<SendResult>
   isBusy(): boolean
   count(): number
 }
@@ -79,10 +76,6 @@ type Exchange = {
   needsReset: boolean
 }
 
-/** `isStale`: as in `SendResult`, but regardless of how many messages the session has carried. */
-type EnvelopeEnd = { outcome: AttemptOutcome; isStale: boolean; needsReset: boolean }
-
-type EnvelopeStep = 'mail' | 'rcpt' | 'data'
 type EnvelopeReplies = Record<EnvelopeStep, ReplyResult>
 
 const ENVELOPE_STEPS: readonly EnvelopeStep[] = ['mail', 'rcpt', 'data']
@@ -95,23 +88,25 @@ export function createTransactions(deps: TransactionDeps): Transactions {
   let count = 0
   let needsReset = false
 
-  async function send(input: SendInput): Promise<SendResult> {
+  async function send(
+    envelope: Envelope,
+    message: string,
+    options: SendOptions = {},
+  ): Promise<SendResult> {
     if (isBusy) throw new TypeError('A session sends one message at a time.')
-    checkEnvelope(input)
-    const data = prepareData(input.message)
-    const context = contextOf(deps, input)
+    checkEnvelope(envelope)
+    const data = prepareData(message)
+    const context = contextOf(deps, options)
     const { sizeBytes, has8bit } = data
-    const needs = { sizeBytes, has8bit, needsSmtputf8: input.needsSmtputf8 }
+    const needs = { sizeBytes, has8bit, needsSmtputf8: envelope.needsSmtputf8 }
     const refusal = refuseLocally(deps.capabilities, needs)
     if (refusal !== null) {
-      return {
-        outcome: outcomeOfRefusal(context, { result: 'bounced', ...refusal }),
-        isStale: false,
-      }
+      const outcome = outcomeOfRefusal(context, { result: 'bounced', ...refusal })
+      return { outcome, isStale: false }
     }
     isBusy = true
     deps.wire.setDeadline(deps.timeouts.whole)
-    const result = await exchange({ ...deps, context, envelope: input, data, needs, needsReset })
+    const result = await exchange({ ...deps, context, envelope, data, needs, needsReset })
     deps.wire.setDeadline(null)
     isBusy = false
     count += 1
@@ -131,12 +126,12 @@ export function createTransactions(deps: TransactionDeps): Transactions {
 
 function contextOf(
   { host, address, wire, now }: TransactionDeps,
-  { beganAt, current }: SendInput,
+  { beganAt, current }: SendOptions,
 ): AttemptContext {
   return { host, address, tls: wire.tls(), log: createStepLog(now, beganAt ?? now(), current) }
 }
 
-/** From the final dot on, a peer that disappears may have the message. */
+/** After the final dot, a peer that disappears may have the message. */
 async function sendMessage(current: Exchange): Promise<AttemptOutcome> {
   const { wire, timeouts, context } = current
   const since = current.now()
@@ -197,9 +192,9 @@ function sendEnvelope(current: Exchange): Promise<EnvelopeEnd | null> {
 }
 
 async function sendPipelined(current: Exchange): Promise<EnvelopeEnd | null> {
-  const { wire, timeouts } = current
+  const { wire, timeouts, envelope } = current
   const limits = [timeouts.mail, timeouts.rcpt, timeouts.data] as const
-  const commands = `${mailLine(current)}\r\n${rcptCommand(current.envelope)}\r\nDATA\r\n`
+  const commands = `${mailCommand(current)}\r\n${rcptCommand(envelope)}\r\nDATA\r\n`
   const since = current.now()
   const { log } = current.context
   log.begin('mail', since)
@@ -241,16 +236,12 @@ async function sendInTurn(current: Exchange): Promise<EnvelopeEnd | null> {
     wire.write('RSET\r\n')
     if ((await reset)[0].reply?.code !== 250) return resetRefused(current)
   }
-  const mail = await ask(current, 'mail', mailLine(current))
+  const mail = await ask(current, 'mail', mailCommand(current))
   if (!isAccepted(mail)) return refused(current, 'mail', mail)
   const rcpt = await ask(current, 'rcpt', rcptCommand(current.envelope))
   if (!isAccepted(rcpt)) return refused(current, 'rcpt', rcpt)
   const data = await ask(current, 'data', 'DATA')
   return data.reply?.code === 354 ? null : refused(current, 'data', data)
-}
-
-function mailLine({ envelope, needs, capabilities }: Exchange): string {
-  return mailCommand(envelope, needs, capabilities)
 }
 
 async function ask(current: Exchange, step: EnvelopeStep, command: string): Promise<ReplyResult> {
@@ -284,36 +275,4 @@ async function endEmptyMessage({ wire, timeouts }: Exchange, { rcpt, data }: Env
   const replies = wire.expect([timeouts.message])
   wire.write('.\r\n')
   await replies
-}
-
-function refused(
-  current: Exchange,
-  step: EnvelopeStep,
-  { reply, failure }: ReplyResult,
-): EnvelopeEnd {
-  if (failure !== null) return lost(current, failure, step)
-  if (reply.code < 400) return desynchronised(current, step, reply.stored)
-  const outcome = outcomeOfReply(current.context, { stage: step, reply: reply.stored })
-  // For example "421 idle for too long", sent while our MAIL was on its way.
-  const isStale = step === 'mail' && reply.code === 421 && outcome.verdict?.site === 'reconnect'
-  return { outcome, isStale, needsReset: true }
-}
-
-function desynchronised(current: Exchange, step: EnvelopeStep, reply: Reply): EnvelopeEnd {
-  current.wire.end()
-  const error = `${reply.code} is not a valid reply to ${step.toUpperCase()}`
-  const outcome = outcomeOfFailure(current.context, { error, reply })
-  return { outcome, isStale: false, needsReset: false }
-}
-
-function lost({ context }: Exchange, failure: WireFailure, step: EnvelopeStep): EnvelopeEnd {
-  const outcome = outcomeOfFailure(context, { error: `${failure.text} (${step})` })
-  const isGone = failure.kind === 'closed' || failure.kind === 'network'
-  return { outcome, isStale: step === 'mail' && isGone, needsReset: false }
-}
-
-function resetRefused({ wire, context }: Exchange): EnvelopeEnd {
-  wire.end()
-  const outcome = outcomeOfFailure(context, { error: 'the server did not take RSET' })
-  return { outcome, isStale: true, needsReset: false }
 }

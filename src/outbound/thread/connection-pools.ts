@@ -4,8 +4,8 @@
  * idle sessions. A runner holds one connection and runs one task of its pool after another. An idle
  * session is closed after a while, or earlier if another pool of the site needs the connection.
  *
- * `open` counts runners and idle sessions until they are closed. It exceeds `allowed` only while a lower
- * allocation takes effect; `allocated` is called when it has.
+ * `open` counts runners and idle sessions until they are closed. It exceeds `allowed` only until a lower
+ * allocation has taken effect.
  */
 import type { Now } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
@@ -36,11 +36,10 @@ type ConnectionPools = {
   greeted(site: string): void
   /** Puts back the tasks that have not begun, of one site or of all. */
   recall(site?: string): void
-  /** Closes sessions that were idle for `idleMs`, and forgets unused pools. */
+  /** Closes sessions that were idle for `idleMs`, and forgets pools without tasks and sessions. */
   closeIdle(idleMs: number): void
   /** Resolves when no task is running. */
   settle(): Promise<void>
-  countRunning(): number
   /** The current step of a task; undefined if the task is not in this thread. */
   progressOf(task: number): CurrentStep | undefined
 }
@@ -52,7 +51,6 @@ type Pool = {
   runners: number
 }
 type IdleSession = { session: Session; since: number }
-
 type SiteState = {
   site: string
   allowed: number
@@ -74,13 +72,8 @@ type Context = {
 }
 
 export function createConnectionPools(deps: PoolDeps): ConnectionPools {
-  const context: Context = {
-    deps,
-    sites: new Map(),
-    pools: new Map(),
-    running: new Map(),
-    settled: [],
-  }
+  const state = { sites: new Map(), pools: new Map(), running: new Map(), settled: [] }
+  const context: Context = { deps, ...state }
   const touched = new Set<SiteState>()
   return {
     setPool: (pool) => setPool(context, pool),
@@ -111,11 +104,10 @@ export function createConnectionPools(deps: PoolDeps): ConnectionPools {
         if (name === undefined || site.site === name) putBackWaiting(context, site)
     },
     closeIdle: (idleMs) => closeIdle(context, idleMs),
-    settle() {
-      if (context.running.size === 0) return Promise.resolve()
-      return new Promise((resolve) => context.settled.push(resolve))
+    async settle() {
+      if (context.running.size > 0)
+        await new Promise<void>((resolve) => context.settled.push(resolve))
     },
-    countRunning: () => context.running.size,
     progressOf: (task) => context.running.get(task) ?? progressOfWaiting(context, task),
   }
 }
@@ -128,9 +120,7 @@ function progressOfWaiting({ pools }: Context, task: number): CurrentStep | unde
 }
 
 function siteOf({ sites }: Context, name: string): SiteState {
-  const known = sites.get(name)
-  if (known !== undefined) return known
-  const site = { ...NEW_SITE, site: name, pools: new Map() }
+  const site = sites.get(name) ?? { ...NEW_SITE, site: name, pools: new Map() }
   sites.set(name, site)
   return site
 }
@@ -156,7 +146,7 @@ function startRunners(context: Context, site: SiteState): void {
   enforceAllocation(context, site)
 }
 
-/** Returns the pools with waiting tasks: the most urgent first, equal ones in their turn. */
+/** Returns the pools with waiting tasks: the most urgent first, equal ones in order. */
 function byUrgency(site: SiteState): Pool[] {
   const busy = [...site.pools.values()].filter(({ waiting }) => waiting.size() > 0)
   const rank = ({ waiting }: Pool) => waiting.peek()?.queueClass ?? 0
@@ -177,10 +167,7 @@ function takeConnection(context: Context, site: SiteState, state: Pool): boolean
     return true
   }
   // Closes an idle session of another pool; its connection is free once it is closed.
-  if (site.closing > 0) return false
-  const other = [...site.pools.values()].find((pool) => pool.idle.length > 0)
-  const closable = other?.idle.shift()
-  if (closable !== undefined) closeConnection(context, site, closable.session)
+  if (site.closing === 0) closeOneIdle(context, site)
   return false
 }
 
@@ -270,34 +257,29 @@ async function close(session: Session): Promise<void> {
 
 /** Closes idle sessions beyond the allocation, and confirms a lower one when it has taken effect. */
 function enforceAllocation(context: Context, site: SiteState): void {
-  if (site.open - site.closing > site.allowed) closeExcess(context, site)
+  for (let excess = site.open - site.closing - site.allowed; excess > 0; excess--)
+    closeOneIdle(context, site)
   if (site.allowed === 0) putBackWaiting(context, site)
   if (site.open > site.allowed) return
   const { isLowering } = site
   site.isLowering = false
   if (isLowering) context.deps.allocated(site.site, site.allowed)
-  if (site.allowed === 0) forgetSite(context, site)
+  if (site.allowed > 0) return
+  for (const key of site.pools.keys()) context.pools.delete(key)
+  context.sites.delete(site.site)
 }
 
-function closeExcess(context: Context, site: SiteState): void {
-  const idle = [...site.pools.values()].flatMap((state) =>
-    state.idle.map((idleSession) => ({ state, idleSession })),
-  )
-  for (const { state, idleSession } of idle.slice(0, site.open - site.closing - site.allowed)) {
-    state.idle.splice(state.idle.indexOf(idleSession), 1)
-    void closeConnection(context, site, idleSession.session)
-  }
+/** Closes the session that has been idle for the longest time in the first pool that has one. */
+function closeOneIdle(context: Context, site: SiteState): void {
+  const pool = site.pools.values().find(({ idle }) => idle.length > 0)
+  const oldest = pool?.idle.shift()
+  if (oldest !== undefined) void closeConnection(context, site, oldest.session)
 }
 
 function putBackWaiting(context: Context, site: SiteState): void {
   for (const state of site.pools.values())
     for (const { task } of state.waiting.takeAll())
       context.deps.finished({ task, kind: 'put back' })
-}
-
-function forgetSite(context: Context, site: SiteState): void {
-  for (const key of site.pools.keys()) context.pools.delete(key)
-  context.sites.delete(site.site)
 }
 
 function closeIdle(context: Context, idleMs: number): void {
@@ -308,16 +290,10 @@ function closeIdle(context: Context, idleMs: number): void {
       const old = state.idle.filter(isOld)
       state.idle = state.idle.filter((idleSession) => !isOld(idleSession))
       for (const { session } of old) void closeConnection(context, site, session)
-      if (isUnused(state)) forgetPool(context, site, state)
+      const { waiting, idle, runners, pool } = state
+      if (waiting.size() > 0 || idle.length > 0 || runners > 0) continue
+      // The settings of a pool come with every batch of tasks, so an unused one may be forgotten.
+      context.pools.delete(pool.key)
+      site.pools.delete(pool.key)
     }
-}
-
-/** The settings of a pool come with every batch of tasks, so an unused pool may be forgotten. */
-function isUnused({ waiting, idle, runners }: Pool): boolean {
-  return waiting.size() === 0 && idle.length === 0 && runners === 0
-}
-
-function forgetPool({ pools }: Context, site: SiteState, { pool }: Pool): void {
-  pools.delete(pool.key)
-  site.pools.delete(pool.key)
 }

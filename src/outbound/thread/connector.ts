@@ -7,7 +7,7 @@ import { now } from '../../clock.ts'
 import type { PoolSettings, ThreadSettings } from '../protocol.ts'
 import { createKnownReplies } from '../smtp/reply-parser.ts'
 import { type OpenResult, openSession, type Session, type SessionOptions } from '../smtp/session.ts'
-import type { SmarthostOptions } from '../smtp/smarthost-session.ts'
+import type { SmarthostOptions } from '../smtp/smarthost-connection.ts'
 import type { OpenInput, TryDeps } from './try-task.ts'
 
 type Connector = Pick<TryDeps, 'open'> & {

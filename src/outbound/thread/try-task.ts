@@ -115,7 +115,7 @@ async function deliver(deps: TryDeps, progress: Progress): Promise<AttemptOutcom
     if (progress.sessionCount >= MAX_SESSIONS) break
     const outcome = await tryTarget(deps, progress, target)
     if (progress.cut !== null) return last && finish(deps, progress, last)
-    last = moreDecisive(last, outcome)
+    last = decisiveOf(last, outcome)
     if (!isOpenForOthers(outcome, progress)) return finish(deps, progress, outcome)
   }
   return finish(deps, progress, last ?? unreachable())
@@ -187,9 +187,8 @@ async function sendNow(deps: TryDeps, progress: Progress): Promise<SendResult> {
     current.peer = { host, address }
     const { recipient, reversePath } = task
     const needsSmtputf8 = composed.needsSmtputf8 || hasUtf8(recipient) || hasUtf8(reversePath)
-    const message = composed.octets
-    const input = { reversePath, recipient, needsSmtputf8, message, beganAt, current }
-    return await session.send(input)
+    const envelope = { reversePath, recipient, needsSmtputf8 }
+    return await session.send(envelope, composed.octets, { beganAt, current })
   } catch (error) {
     return { outcome: ownFailure(describeError(error), deps.now() - beganAt), isStale: false }
   }
@@ -206,10 +205,9 @@ function isOpenForOthers(outcome: AttemptOutcome, { session }: Progress): boolea
   return outcome.result === 'deferred' && isUndecided && session?.isUsable !== true
 }
 
-/** Returns the failure that counts: a deferral before a bounce, else the later one. */
-function moreDecisive(before: AttemptOutcome | null, after: AttemptOutcome): AttemptOutcome {
-  if (before === null) return after
-  return before.result === 'deferred' && after.result === 'bounced' ? before : after
+/** Returns the failure that decides: a deferral before a bounce, else the later one. */
+function decisiveOf(before: AttemptOutcome | null, after: AttemptOutcome): AttemptOutcome {
+  return before?.result === 'deferred' && after.result === 'bounced' ? before : after
 }
 
 function targetsOf(deps: TryDeps, pool: PoolSettings): Target[] {

@@ -45,7 +45,7 @@ async function refused(sink: { port: number }, options?: Partial<SessionOptions>
 async function deliver(session: Session): Promise<string> {
   const message = 'Subject: x\r\n\r\nx\r\n'
   const envelope = { reversePath: 'a@example.org', recipient: 'b@sink.test', needsSmtputf8: false }
-  return (await session.send({ ...envelope, message })).outcome.result
+  return (await session.send(envelope, message)).outcome.result
 }
 
 function assertDeferred({ outcome }: OpenFailure, error: RegExp): void {

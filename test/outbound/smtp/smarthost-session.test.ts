@@ -5,12 +5,13 @@ import { type TestContext, test } from 'node:test'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import type { CurrentStep } from '../../../src/outbound/attempt.ts'
+import type { Envelope } from '../../../src/outbound/smtp/commands.ts'
 import {
-  openSmarthostSession,
   type SmarthostOptions,
   smarthostSecurity,
-} from '../../../src/outbound/smtp/smarthost-session.ts'
-import type { SendInput } from '../../../src/outbound/smtp/transaction.ts'
+} from '../../../src/outbound/smtp/smarthost-connection.ts'
+import { openSmarthostSession } from '../../../src/outbound/smtp/smarthost-session.ts'
+import type { SendOptions } from '../../../src/outbound/smtp/transaction.ts'
 import { makeCertificate } from '../../fakes/certificate.ts'
 import {
   drop,
@@ -78,8 +79,12 @@ async function sessionWith(t: TestContext, port: number, options?: Partial<Smart
   assert.ok(opened.ok, JSON.stringify(opened))
   t.after(() => opened.session.close())
   const { session } = opened
-  const send = async (input: Partial<SendInput> = {}) => {
-    const { outcome, isStale } = await session.send({ ...envelope, message, ...input })
+  const send = async (input: Partial<Envelope> & SendOptions & { message?: string } = {}) => {
+    const { outcome, isStale } = await session.send(
+      { ...envelope, ...input },
+      input.message ?? message,
+      input,
+    )
     return { ...outcome, isStale }
   }
   return { session, send }
@@ -168,7 +173,7 @@ test('the current step of a session with a smarthost is known', async (t) => {
   assert.deepEqual([opening.step, isGreeted], ['ehlo', true])
   const current: CurrentStep = { step: 'waiting', since: 0, peer: null }
   const before = Date.now()
-  const sending = session.send({ ...envelope, message, current })
+  const sending = session.send(envelope, message, { current })
   while (current.step !== 'rcpt') await new Promise((resolve) => setImmediate(resolve))
   assert.ok(current.since >= before)
   session.close()

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import type { Envelope } from '../../../src/outbound/smtp/commands.ts'
 import { openSession, type SessionOptions } from '../../../src/outbound/smtp/session.ts'
-import type { SendInput } from '../../../src/outbound/smtp/transaction.ts'
+import type { SendOptions } from '../../../src/outbound/smtp/transaction.ts'
 import { makeCertificate } from '../../fakes/certificate.ts'
 import {
   drop,
@@ -32,8 +33,12 @@ async function sessionWith(
   assert.ok(opened.ok)
   t.after(() => opened.session.close())
   const { session } = opened
-  const send = async (input: Partial<SendInput> = {}) => {
-    const { outcome, isStale } = await session.send({ ...envelope, message, ...input })
+  const send = async (input: Partial<Envelope> & SendOptions & { message?: string } = {}) => {
+    const { outcome, isStale } = await session.send(
+      { ...envelope, ...input },
+      input.message ?? message,
+      input,
+    )
     return { ...outcome, isStale }
   }
   return { sink, session, send }

@@ -1,0 +1,48 @@
+/** How an envelope ends without a message: refused by the server, or lost with the connection. */
+import type { AttemptOutcome } from '../attempt.ts'
+import { type AttemptContext, outcomeOfFailure, outcomeOfReply } from '../outcomes.ts'
+import type { ReplyResult, Wire } from './wire.ts'
+import type { WireFailure } from './wire-failure.ts'
+
+export type EnvelopeStep = 'mail' | 'rcpt' | 'data'
+
+/**
+ * `isStale`: the server seems to have closed an idle session before it read MAIL. `needsReset`: the
+ * transaction is left open.
+ */
+export type EnvelopeEnd = { outcome: AttemptOutcome; isStale: boolean; needsReset: boolean }
+
+type Current = { wire: Wire; context: AttemptContext }
+
+/** The end after a reply to `step` that does not let the transaction go on, or after no reply. */
+export function refused(
+  current: Current,
+  step: EnvelopeStep,
+  { reply, failure }: ReplyResult,
+): EnvelopeEnd {
+  if (failure !== null) return lost(current, failure, step)
+  if (reply.code < 400) {
+    // The two sides no longer agree on the state of the session.
+    current.wire.end()
+    const error = `${reply.code} is not a valid reply to ${step.toUpperCase()}`
+    const outcome = outcomeOfFailure(current.context, { error, reply: reply.stored })
+    return { outcome, isStale: false, needsReset: false }
+  }
+  const outcome = outcomeOfReply(current.context, { stage: step, reply: reply.stored })
+  // For example "421 idle for too long", sent while our MAIL was on its way.
+  const isStale = step === 'mail' && reply.code === 421 && outcome.verdict?.site === 'reconnect'
+  return { outcome, isStale, needsReset: true }
+}
+
+export function lost({ context }: Current, failure: WireFailure, step: EnvelopeStep): EnvelopeEnd {
+  const outcome = outcomeOfFailure(context, { error: `${failure.text} (${step})` })
+  const isGone = failure.kind === 'closed' || failure.kind === 'network'
+  return { outcome, isStale: step === 'mail' && isGone, needsReset: false }
+}
+
+/** The end after a RSET that the server did not accept: its session is of no more use. */
+export function resetRefused({ wire, context }: Current): EnvelopeEnd {
+  wire.end()
+  const outcome = outcomeOfFailure(context, { error: 'the server did not accept RSET' })
+  return { outcome, isStale: true, needsReset: false }
+}
