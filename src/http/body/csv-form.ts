@@ -2,8 +2,12 @@
 import { z } from 'zod'
 import { MAX_KEY_LENGTH } from '../../features/contacts/write/data.ts'
 import type { Core } from '../../features/core.ts'
-import { isImportable, MAX_COLUMNS, normalizeHeader } from '../../features/imports/csv/header.ts'
-import { createImportFile, type ImportKind } from '../../features/imports/import-file.ts'
+import {
+  isImportable,
+  MAX_COLUMNS,
+  normalizeHeader,
+} from '../../features/import-export/csv/header.ts'
+import { createImportFile, type ImportKind } from '../../features/import-export/import-file.ts'
 import type { ProjectCall } from '../route.ts'
 import { validate } from '../validation.ts'
 import { MAX_OTHER_BYTES, readForm } from './multipart.ts'

@@ -1,7 +1,7 @@
 /** Imports from CSV files: contacts, and addresses to suppress. */
 import { z } from 'zod'
-import type { ImportKind } from '../../../features/imports/import-file.ts'
-import { findImport } from '../../../features/imports/status.ts'
+import type { ImportKind } from '../../../features/import-export/import-file.ts'
+import { findImport } from '../../../features/import-export/status.ts'
 import { contactsForm, MAX_CSV_FORM_BYTES, suppressionsForm, takeCsv } from '../../body/csv-form.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'

@@ -7,9 +7,9 @@ import {
   readCellText,
   writeText,
   writeValue,
-} from '../../../../src/features/imports/csv/cell.ts'
-import { type Cell, createCsvParser } from '../../../../src/features/imports/csv/parser.ts'
-import { writeRecord } from '../../../../src/features/imports/csv/writer.ts'
+} from '../../../../src/features/import-export/csv/cell.ts'
+import { type Cell, createCsvParser } from '../../../../src/features/import-export/csv/parser.ts'
+import { writeRecord } from '../../../../src/features/import-export/csv/writer.ts'
 
 const anyones = { isOwn: false, areStrings: false }
 const ours = { isOwn: true, areStrings: false }

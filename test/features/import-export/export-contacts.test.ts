@@ -3,9 +3,15 @@ import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { parseCondition } from '../../../src/features/conditions/condition.ts'
 import { upsertContact } from '../../../src/features/contacts/write/upsert.ts'
-import { writeRecord, writeSparseRecord } from '../../../src/features/imports/csv/writer.ts'
-import { type ExportQuery, exportContacts } from '../../../src/features/imports/export-contacts.ts'
-import { createExportSlots, type ExportSlots } from '../../../src/features/imports/export-slots.ts'
+import { writeRecord, writeSparseRecord } from '../../../src/features/import-export/csv/writer.ts'
+import {
+  type ExportQuery,
+  exportContacts,
+} from '../../../src/features/import-export/export-contacts.ts'
+import {
+  createExportSlots,
+  type ExportSlots,
+} from '../../../src/features/import-export/export-slots.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { addProject, address, openTestCore, type TestCore } from '../../core.ts'
 import { importFile, listPeople } from './run-import.ts'

@@ -1,11 +1,14 @@
 /** Files handed in and imported without HTTP and without a job loop. */
 
-import { type ImportResult, importContacts } from '../../../src/features/imports/import-contacts.ts'
+import {
+  type ImportResult,
+  importContacts,
+} from '../../../src/features/import-export/import-contacts.ts'
 import {
   createImportFile,
   type ImportKind,
   type ImportOptions,
-} from '../../../src/features/imports/import-file.ts'
+} from '../../../src/features/import-export/import-file.ts'
 import { completeJob } from '../../../src/jobs/job-row.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'

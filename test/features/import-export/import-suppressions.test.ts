@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { importSuppressions } from '../../../src/features/imports/import-suppressions.ts'
+import { importSuppressions } from '../../../src/features/import-export/import-suppressions.ts'
 import { listSuppressions } from '../../../src/features/suppressions/list.ts'
 import { addProject, openTestCore } from '../../core.ts'
 import { subscriptionEvents } from '../contacts/add-recipient.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { importContacts } from '../../../src/features/imports/import-contacts.ts'
+import { importContacts } from '../../../src/features/import-export/import-contacts.ts'
 import { loadProgress } from '../../../src/jobs/progress.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { addProject, openTestCore, type TestCore } from '../../core.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { importContacts } from '../../../src/features/imports/import-contacts.ts'
+import { importContacts } from '../../../src/features/import-export/import-contacts.ts'
 import { suppress } from '../../../src/features/messages/outcome/suppression.ts'
 import { FinalFailure } from '../../../src/jobs/run.ts'
 import { addProject, openTestCore } from '../../core.ts'

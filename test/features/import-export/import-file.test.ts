@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import {
   createImportFile,
   deleteExpiredImportFiles,
-} from '../../../src/features/imports/import-file.ts'
-import { findImport } from '../../../src/features/imports/status.ts'
+} from '../../../src/features/import-export/import-file.ts'
+import { findImport } from '../../../src/features/import-export/status.ts'
 import { failJob } from '../../../src/jobs/job-row.ts'
 import { importChunks, jobs } from '../../../src/store/schema/jobs.ts'
 import { addProject, openTestCore } from '../../core.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { decode, detectEncoding } from '../../../../src/features/imports/csv/encoding.ts'
+import { decode, detectEncoding } from '../../../../src/features/import-export/csv/encoding.ts'
 
 async function* chunksOf(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ADDRESS_COLUMN_NAMES } from '../../../../src/features/imports/csv/address-column.ts'
-import { detectDelimiter } from '../../../../src/features/imports/csv/delimiter.ts'
+import { ADDRESS_COLUMN_NAMES } from '../../../../src/features/import-export/csv/address-column.ts'
+import { detectDelimiter } from '../../../../src/features/import-export/csv/delimiter.ts'
 import {
   isEmailHeader,
   isImportable,
   type Mapping,
   RECORD_LIMITS,
   readHeader,
-} from '../../../../src/features/imports/csv/header.ts'
-import { createCsvParser } from '../../../../src/features/imports/csv/parser.ts'
+} from '../../../../src/features/import-export/csv/header.ts'
+import { createCsvParser } from '../../../../src/features/import-export/csv/parser.ts'
 import { FinalFailure } from '../../../../src/jobs/run.ts'
 import { LANGUAGES } from '../../../../src/mail/languages.ts'
 

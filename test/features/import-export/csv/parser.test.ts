@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type CsvRecord, createCsvParser } from '../../../../src/features/imports/csv/parser.ts'
-import { writeRecord } from '../../../../src/features/imports/csv/writer.ts'
+import {
+  type CsvRecord,
+  createCsvParser,
+} from '../../../../src/features/import-export/csv/parser.ts'
+import { writeRecord } from '../../../../src/features/import-export/csv/writer.ts'
 
 const format = { delimiter: ',', maxCells: 100, maxLength: 1000 }
 

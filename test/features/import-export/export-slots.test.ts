@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createExportSlots } from '../../../src/features/imports/export-slots.ts'
+import { createExportSlots } from '../../../src/features/import-export/export-slots.ts'
 
 const full = { code: 'RATE_LIMIT_EXCEEDED', status: 429 }
 
