@@ -47,6 +47,20 @@ async function withStore(act: (store: Store) => Promise<unknown>): Promise<void>
   }
 }
 
+/** Returns the texts that an email is rendered from. */
+async function contentOf(emailId: string) {
+  let found: { body: string | null; text: string | null } | undefined
+  await withStore(async (store) => {
+    found = await store.read
+      .select({ body: contents.body, text: contents.text })
+      .from(contents)
+      .innerJoin(emails, eq(emails.contentId, contents.id))
+      .where(eq(emails.id, emailId))
+      .get()
+  })
+  return found
+}
+
 type Project = { id: string; public: string; secret: string }
 let project: Project
 
@@ -227,19 +241,13 @@ describe('pillarbox send and queue', () => {
 
   it('send reads the body from a file', async () => {
     writeFileSync(path.join(cwd, 'body.html'), '<p>From a file</p>')
-    await send('file@example.net', '--html-file', 'body.html')
+    const { id } = await send('file@example.net', '--html-file', 'body.html')
+    assert.equal((await contentOf(id))?.body, '<p>From a file</p>')
   })
 
   it('send takes a text part of its own', async () => {
     const { id } = await send('text@example.net', '--html', '<p>Hi</p>', '--text', 'By hand')
-    await withStore(async (store) => {
-      const [row] = await store.read
-        .select({ text: contents.text })
-        .from(contents)
-        .innerJoin(emails, eq(emails.contentId, contents.id))
-        .where(eq(emails.id, id))
-      assert.equal(row?.text, 'By hand')
-    })
+    assert.equal((await contentOf(id))?.text, 'By hand')
   })
 
   it("queue show names the faults of an email's templates", async () => {

@@ -14,6 +14,7 @@ test('the supported language that the reader prefers is chosen', () => {
     ['xx, nl;q=0.4, de-AT;q=0.8', 'de'],
     ['da, en-gb;q=0.8, en;q=0.7', 'en'],
     ['de;q=0, nl;q=0.1', 'nl'],
+    ['de;q=0', 'en'],
     ['zh-Hant-HK', 'zh-HK'],
     ['de ; q=0.2 , sv', 'sv'],
     [`${'xx,'.repeat(100_000)}de`, 'en'],

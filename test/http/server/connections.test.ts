@@ -152,12 +152,21 @@ test('the total of all connections is limited too', async (t) => {
 })
 
 test('connections of a trusted proxy count towards the total only', async (t) => {
+  const refused: boolean[] = []
   const { port, arrived } = await listen(t, createServer(), {
+    max: 3,
     maxPerAddress: 1,
     isProxy: (address) => address === '127.0.0.9',
+    refuse: (socket, isOfAddress) => {
+      refused.push(isOfAddress)
+      socket.destroy()
+    },
   })
   for (const path of ['/a', '/b', '/c']) await join(port, { path, from: '127.0.0.9' })
   await arrived('/a', '/b', '/c')
+  const fourth = await join(port, { from: '127.0.0.9' })
+  await fourth.isClosed
+  assert.deepEqual(refused, [false])
 })
 
 test('a connection that has ended no longer counts', async (t) => {

@@ -154,6 +154,17 @@ test('ids of another project fail like unknown ones, and its contacts do not cha
   assert.deepEqual(await listEvents(theirs.id), [])
 })
 
+test('the first thousand failures are listed, and all are counted', async () => {
+  const { id } = await addProject(core)
+  const unknown = Array.from({ length: 1_001 }, () => newId())
+  const { failureCount, errors } = await bulk(id, 'delete', byIds(unknown))
+  assert.equal(failureCount, 1_001)
+  assert.deepEqual(
+    errors.map(({ contactId }) => contactId),
+    unknown.slice(0, 1_000),
+  )
+})
+
 test('deleting contacts deletes their emails and events', async () => {
   const { id } = await addProject(core)
   const gone = await addRecipient(core, { projectId: id })

@@ -143,6 +143,10 @@ const refused: [name: string, line: string, reason: RegExp][] = [
   ['a header of a megabyte', `email,${'x'.repeat(1024 * 1024)}`, /longer than 262144/],
 ]
 
+test('a file may have a thousand columns', () => {
+  assert.equal(header(`email${',x'.repeat(999)}`).columns['data.x']?.length, 999)
+})
+
 for (const [name, line, reason] of refused) {
   test(`a file with ${name} is rejected`, () => {
     assert.throws(

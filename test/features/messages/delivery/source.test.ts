@@ -6,9 +6,12 @@ import {
   toSource,
 } from '../../../../src/features/messages/delivery/source.ts'
 import { readUnsubscribeLocalPart } from '../../../../src/mail/signed-tokens.ts'
+import { eq } from '../../../../src/store/drizzle.ts'
 import { projects } from '../../../../src/store/schema/accounts.ts'
+import { contacts } from '../../../../src/store/schema/contacts.ts'
 import type { Email } from '../../../../src/store/schema/messages.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
+import { address } from '../../../core.ts'
 import { openSender, type Sender } from '../sender.ts'
 
 async function sourceOf(
@@ -28,6 +31,27 @@ async function sourceOf(
   const returnPath = { token: 'token', domain: 'bounce.example.test' }
   return toSource(sender.core, { email, project, content, returnPath })
 }
+
+test('each email is loaded once, with the state of its own contact', async (t) => {
+  const sender = await openSender(t)
+  const to = ['ada@dest.test', 'bob@dest.test'].map((text) => ({
+    address: address(text),
+    name: null,
+  }))
+  const { emails: accepted } = await sender.send({ to })
+  const [ada = '', bob = ''] = accepted.map(({ email }) => email)
+  await sender.core.store.write((tx) =>
+    tx.update(contacts).set({ subscribed: true }).where(eq(contacts.address, 'bob@dest.test')),
+  )
+  const loaded = await loadEmails(sender.core, [ada, bob])
+  assert.deepEqual(
+    loaded.map(({ id, isSubscribed }) => [id, isSubscribed]).sort(),
+    [
+      [ada, false],
+      [bob, true],
+    ].sort(),
+  )
+})
 
 test('texts are loaded without attachments, and once each', async (t) => {
   const sender = await openSender(t)

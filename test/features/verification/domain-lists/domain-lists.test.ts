@@ -115,6 +115,14 @@ test('files are checked every few seconds, not for every use', async (t) => {
   assert.ok((await load()).isFree('mine.example'))
 })
 
+test('files are checked when the clock was set back, too', async (t) => {
+  const { load, put, clock } = await setUp(t)
+  await load()
+  await put('free', 'mine.example\n')
+  clock.at -= 3_600_000
+  assert.ok((await load()).isFree('mine.example'))
+})
+
 test('an invalid file is logged once, and the previous list stays in use', async (t) => {
   const { load, put, clock, lines } = await setUp(t)
   await put('disposable', 'mine.example\n')
