@@ -1,5 +1,5 @@
 /** Runs `pillarbox COMMAND`: prints its result, or its error, and returns the exit status. */
-import { commands, groups } from './commands.ts'
+import { COMMANDS, GROUPS } from './commands.ts'
 import type { Result } from './engine/command.ts'
 import { EXIT_STATUS, reportFailure } from './engine/failure.ts'
 import { runProgram } from './engine/program.ts'
@@ -12,7 +12,8 @@ export async function runCli(
 ): Promise<number> {
   const isJson = argv.includes('--json')
   try {
-    print(terminal, await runProgram({ groups, commands }, terminal, argv), isJson)
+    const table = { groups: GROUPS, commands: COMMANDS }
+    print(terminal, await runProgram(table, terminal, argv), isJson)
     return EXIT_STATUS.done
   } catch (error) {
     return reportFailure(terminal, error, isJson)

@@ -5,7 +5,7 @@
 import type { CommandSpec } from './engine/command.ts'
 
 /** The groups of commands and their descriptions in `pillarbox --help`. */
-export const groups: Record<string, string> = {
+export const GROUPS: Record<string, string> = {
   config: 'check and show the configuration',
   user: 'manage users',
   project: 'manage projects and their keys',
@@ -24,11 +24,11 @@ const REPLIES_OPTION: [string, string] = [
 ]
 const DOMAIN_OPTION: [string, string] = ['!--domain <domain>', 'recipient domain']
 
-export const commands: CommandSpec[] = [
+export const COMMANDS: CommandSpec[] = [
   {
     name: 'serve',
     summary: 'run the server',
-    load: async () => (await import('./serve.ts')).serve,
+    load: async () => (await import('./serve.ts')).serveCommand,
   },
   {
     name: 'init',
@@ -41,17 +41,17 @@ export const commands: CommandSpec[] = [
       ['--inbound', 'receive bounces, complaints and replies at port 25'],
       ['--submission', 'accept mail from programs at ports 587 and 465'],
     ],
-    load: async () => (await import('./init.ts')).init,
+    load: async () => (await import('./init.ts')).initCommand,
   },
   {
     name: 'config check',
     summary: 'check the configuration and print warnings',
-    load: async () => (await import('./config.ts')).checkConfig,
+    load: async () => (await import('./config.ts')).checkConfigCommand,
   },
   {
     name: 'config show',
     summary: 'print the effective values; secrets are hidden',
-    load: async () => (await import('./config.ts')).showConfig,
+    load: async () => (await import('./config.ts')).showConfigCommand,
   },
   {
     name: 'user create',
@@ -227,7 +227,7 @@ export const commands: CommandSpec[] = [
       ['--html-file <file>', 'file with the HTML body'],
       ['--text <text>', 'text part; made from the HTML by default'],
     ],
-    load: async () => (await import('./send.ts')).send,
+    load: async () => (await import('./send.ts')).sendCommand,
   },
   {
     name: 'inbound list',
@@ -333,6 +333,6 @@ export const commands: CommandSpec[] = [
   {
     name: 'version',
     summary: 'print the version',
-    load: async () => (await import('./version.ts')).version,
+    load: async () => (await import('./version.ts')).versionCommand,
   },
 ]

@@ -12,7 +12,7 @@ import { type Context, type Result, withCore } from './engine/command.ts'
 import { asFileOwner } from './engine/file-owner.ts'
 import { escapeControls } from './engine/text.ts'
 
-export async function checkConfig(context: Context): Promise<Result> {
+export async function checkConfigCommand(context: Context): Promise<Result> {
   // Files that root can read may be unreadable for the server.
   const isFinal = context.terminal.isWholeProcess
   const loaded = await asFileOwner(load(context).config, async () => load(context), { isFinal })
@@ -27,7 +27,7 @@ export async function checkConfig(context: Context): Promise<Result> {
   return { json: { file, warnings }, text: lines.map(escapeControls).join('\n') }
 }
 
-export async function showConfig(context: Context): Promise<Result> {
+export async function showConfigCommand(context: Context): Promise<Result> {
   const { config, values, origins } = load(context)
   const shown = Object.fromEntries(settingKeys.map((key) => [key, showSetting(key, values)]))
   const head = `# ${escapeControls(config.file ?? 'No file: defaults and environment.')}`

@@ -13,7 +13,10 @@ const MODES = ['sandbox', 'direct', 'relay'] as const
 
 type Given = Partial<Record<SettingKey, TomlValue>>
 
-export async function init({ terminal, configPath }: Context, input: Input): Promise<Result> {
+export async function initCommand(
+  { terminal, configPath }: Context,
+  input: Input,
+): Promise<Result> {
   const file = path.resolve(terminal.cwd, configPath ?? FILE_NAME)
   const given: Given = {
     ...readOption(input, '--base-url', 'base_url'),

@@ -12,7 +12,7 @@ import { MAX_SUBJECT_LENGTH } from '../mail/limits.ts'
 import { type Context, type Input, type Result, UsageError, withCore } from './engine/command.ts'
 import { escapeControls } from './engine/text.ts'
 
-export async function send(context: Context, input: Input): Promise<Result> {
+export async function sendCommand(context: Context, input: Input): Promise<Result> {
   const request = {
     to: [readAddress(input, 'to')],
     from: readAddress(input, 'from'),

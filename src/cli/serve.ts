@@ -19,7 +19,7 @@ const HEAP_FLAGS = '--heap-growing-percent=40'
 const STOP_WITHIN_MS = 9_500
 const STOP_SIGNALS: NodeJS.Signals[] = ['SIGTERM', 'SIGINT']
 
-export async function serve(context: Context): Promise<Result> {
+export async function serveCommand(context: Context): Promise<Result> {
   setFlagsFromString(HEAP_FLAGS)
   const loaded = load(context)
   const counters = createCounters()

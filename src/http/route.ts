@@ -154,28 +154,28 @@ export function projectOperation<Query = undefined, Body = undefined>(
   }
 }
 
-type Place = { method: Method; path: string }
+type Endpoint = { method: Method; path: string }
 
 /** A route without authentication. */
-export function openRoute(place: Place, operation: Operation<RawCall>): Route {
+export function openRoute(endpoint: Endpoint, operation: Operation<RawCall>): Route {
   const { growsDisk = false } = operation
-  return { ...operation, ...place, callers: 'anyone', growsDisk }
+  return { ...operation, ...endpoint, callers: 'anyone', growsDisk }
 }
 
 /** A route for callers with one of a project's keys. */
 export function keyRoute(
-  { callers, ...place }: Place & { callers: KeyCallers },
+  { callers, ...endpoint }: Endpoint & { callers: KeyCallers },
   operation: Operation<CallerCall>,
 ): Route {
-  const { growsDisk = !['GET', 'DELETE'].includes(place.method) } = operation
+  const { growsDisk = !['GET', 'DELETE'].includes(endpoint.method) } = operation
   return {
     ...operation,
-    ...place,
+    ...endpoint,
     callers,
     growsDisk,
     run: async (call) => {
       const { caller } = call
-      if (caller === null) throw new TypeError(`${place.path} was called without a caller`)
+      if (caller === null) throw new TypeError(`${endpoint.path} was called without a caller`)
       return operation.run({ ...call, caller })
     },
   }

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { it } from 'node:test'
 import { parse } from 'smol-toml'
-import { commands } from '../../src/cli/commands.ts'
+import { COMMANDS } from '../../src/cli/commands.ts'
 import { isSettingKey, settingKeys, settingOf } from '../../src/config/settings.ts'
 import type { TomlValue } from '../../src/config/values/kinds.ts'
 import { ROOT, readPage, readPages } from './pages.ts'
@@ -21,7 +21,7 @@ it('.ci/run runs the test command of the README', () => {
 
 it('the README lists every command', () => {
   const rows = readPage('README.md').text.match(/^\| `.*$/gm) ?? []
-  for (const { name } of commands) {
+  for (const { name } of COMMANDS) {
     const [first = '', second = ''] = name.split(' ')
     const isListed = rows.some(
       (row) =>

@@ -10,7 +10,7 @@ import {
 import { createImportFile, type ImportKind } from '../../features/import-export/import-file.ts'
 import type { ProjectCall } from '../route.ts'
 import { validate } from '../validation.ts'
-import { MAX_OTHER_BYTES, readForm } from './multipart.ts'
+import { MAX_OTHER_BYTES, readMultipart } from './multipart.ts'
 
 const MAX_FILE_BYTES = 5 * 1024 * 1024
 /** The limit of a whole form. */
@@ -123,7 +123,7 @@ export async function takeCsv(
   if (stream === undefined) throw new TypeError('the route does not take a stream')
   const upload = createImportFile(core, { projectId: project.id, kind })
   try {
-    const form = await readForm(stream, {
+    const form = await readMultipart(stream, {
       fileField: 'file',
       fields,
       maxFileBytes: MAX_FILE_BYTES,

@@ -29,7 +29,7 @@ type FormFile = {
   contentType: string
 }
 
-type ReadForm = { file: FormFile; fields: Record<string, string> }
+type MultipartForm = { file: FormFile; fields: Record<string, string> }
 
 const MAX_FIELD_BYTES = 256 * 1024
 const MAX_PARTS = 20
@@ -43,7 +43,10 @@ const SHOWN_NAME_LENGTH = 100
  * PAYLOAD_TOO_LARGE; BAD_REQUEST when the body is cut off; the errors of `write`. `write` has settled
  * before this throws
  */
-export async function readForm(body: BodyStream, options: FormOptions): Promise<ReadForm> {
+export async function readMultipart(
+  body: BodyStream,
+  options: FormOptions,
+): Promise<MultipartForm> {
   const form = openForm(createParser(body), options)
   try {
     for await (const piece of body.read(options.maxFileBytes + MAX_OTHER_BYTES)) {
@@ -79,7 +82,7 @@ function createParser({ contentType = '' }: BodyStream): InstanceType<typeof Bus
 type Form = {
   /** Resolves when the parser takes more; input after a failure is ignored. */
   push(piece: Uint8Array): Promise<void>
-  end(): Promise<ReadForm>
+  end(): Promise<MultipartForm>
   /** Resolves when all writes have ended. */
   abandon(): Promise<void>
 }
@@ -185,7 +188,7 @@ function takeField({ options, fields, faults }: FormState, part: FieldPart): voi
 }
 
 /** @throws AppError VALIDATION_ERROR */
-function finish({ options, file, fields, faults }: FormState): ReadForm {
+function finish({ options, file, fields, faults }: FormState): MultipartForm {
   const { fileField } = options
   if (file === undefined && !faults.some(({ field }) => field === fileField)) {
     faults.push({ ...wrong(fileField, 'Required', 'invalid_type'), received: 'undefined' })

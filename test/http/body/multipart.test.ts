@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { BodyStream } from '../../../src/http/body/body-stream.ts'
-import { type FormOptions, readForm } from '../../../src/http/body/multipart.ts'
+import { type FormOptions, readMultipart } from '../../../src/http/body/multipart.ts'
 
 const start = '--B\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\n'
 const PIECE = 64 * 1024
@@ -32,7 +32,7 @@ test('a form is read no faster than its file is written', async () => {
   const form = formOf(80)
   const { promise: room, resolve: makeRoom } = Promise.withResolvers<void>()
   let sizeBytes = 0
-  const reading = readForm(form, {
+  const reading = readMultipart(form, {
     ...options,
     write: async (bytes) => {
       sizeBytes += bytes.length
@@ -50,9 +50,9 @@ test('a failed write fails the form, and no further piece is written', async () 
   let calls = 0
   const write = async () => {
     calls += 1
-    throw new TypeError('no room')
+    throw new TypeError('no space')
   }
-  await assert.rejects(readForm(formOf(30), { ...options, write }), /^TypeError: no room$/)
+  await assert.rejects(readMultipart(formOf(30), { ...options, write }), /^TypeError: no space$/)
   assert.equal(calls, 1)
 })
 
@@ -72,6 +72,6 @@ test('nothing is written after a form that was cut off has been refused', async 
     for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate)
     isWriting = false
   }
-  await assert.rejects(readForm(form, { ...options, write }), /gone/)
+  await assert.rejects(readMultipart(form, { ...options, write }), /gone/)
   assert.equal(isWriting, false)
 })
