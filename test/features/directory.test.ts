@@ -24,7 +24,7 @@ async function addTemplate({ core, project }: Sender, length: number): Promise<s
   return id
 }
 
-test('what is remembered is bounded in bytes, not only in number', async (t) => {
+test('the cache is bounded in bytes, not only in entries', async (t) => {
   const sender = await openSender(t)
   const { keyring, store } = sender.core
   let looks = 0

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createSharedRuns } from '../../src/features/shared-runs.ts'
 
-test('who comes during a run waits for the next one, and shares it', async () => {
+test('callers during a run wait for the next run and share it', async () => {
   const sharedRuns = createSharedRuns()
   const gates = [0, 1, 2].map(() => Promise.withResolvers<void>())
   const begun: number[] = []
@@ -23,7 +23,7 @@ test('who comes during a run waits for the next one, and shares it', async () =>
   assert.deepEqual(begun, [0, 1, 2])
 })
 
-test('other names do not wait', async () => {
+test('callers with another name do not wait', async () => {
   const sharedRuns = createSharedRuns()
   const gate = Promise.withResolvers<string>()
   const held = sharedRuns.take('a', () => gate.promise)
@@ -32,7 +32,7 @@ test('other names do not wait', async () => {
   assert.equal(await held, 'later')
 })
 
-test("a run that fails is its callers' alone; the next one takes place", async () => {
+test('a run that fails rejects its own callers only, and the next one runs', async () => {
   const sharedRuns = createSharedRuns()
   const gate = Promise.withResolvers<void>()
   const fail = async () => {

@@ -49,7 +49,7 @@ const obedient =
       { eval: true, resourceLimits: { maxOldGenerationSizeMb: 32 } },
     )
 
-test('mail that waits for DNS leaves room for reports', async (t) => {
+test('mail that waits for DNS leaves capacity for reports', async (t) => {
   const reader = open(t, { launch: obedient() })
   const mail = Array.from({ length: 100 }, () =>
     assert.rejects(reader.read(unread('wait', { isMail: true }), together), ReaderLost),

@@ -145,7 +145,7 @@ test('a page token names a contact and, where there is one, an email', () => {
   assert.equal(readPageToken([key], createToken(key, uuidBytes(contactId))), undefined)
 })
 
-test('a UUID is its 16 octets and back', () => {
+test('a UUID converts to 16 octets and back', () => {
   assert.equal(uuidBytes(emailId).toString('hex'), '0192f0c45d3b7c1e9a440123456789ab')
   assert.equal(uuidText(uuidBytes(emailId.toUpperCase())), emailId)
   for (const text of ['', emailId.slice(1), `${emailId}0`, emailId.replace('0', 'g')]) {

@@ -21,7 +21,7 @@ function drain(queue: ReturnType<typeof queueOf>): string[] {
   return names
 }
 
-test('the most urgent class comes first, and of it the oldest', () => {
+test('the most urgent class comes first, and within it the oldest item', () => {
   const queue = queueOf(['a', 10, 'p'], ['b', 1, 'p'], ['c', 5, 'p'], ['d', 1, 'p'])
   assert.deepEqual(drain(queue), ['b', 'd', 'c', 'a'])
 })

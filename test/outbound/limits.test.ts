@@ -77,7 +77,7 @@ test('domains of one provider share its limit', async () => {
   assert.equal(most.each, 2)
 })
 
-test('the total limit of connections holds, and every site gets its turn', async () => {
+test('the total number of connections is limited, and every site gets its turn', async () => {
   const { sinks, most } = await countingSinks(3)
   const zone = Object.fromEntries(
     sinks.map(({ host }, at) => [`site${at}.test`, { A: [host] }]),

@@ -201,7 +201,7 @@ test('in relay mode everything goes to the smarthost', async () => {
   assert.equal(sink!.acceptedCount(), 11)
 })
 
-test('one recipient refused for our reputation does not slow the mail of the others', async () => {
+test('one recipient refused for the reputation of this server does not slow the others', async () => {
   const [sink] = await sinksOf({
     respond: ({ verb, count }) =>
       verb === 'RCPT' && count === 3 ? '554 5.7.1 rejected: poor reputation' : undefined,

@@ -15,21 +15,21 @@ function outcomeAt(host: string | null, more: Partial<AttemptOutcome>): AttemptO
   return { ...localOutcome({ result: 'deferred', verdict: null, error: null }), host, ...more }
 }
 
-test('a connection without any reply says that the site cannot be reached', () => {
+test('a connection without any reply means that the site is unreachable', () => {
   const verdict = classifyLocally('network')
   const steps = [step({ step: 'connect', error: 'refused' })]
   const report = siteObservationOf(outcomeAt('mx.test', { verdict, steps }))
   assert.deepEqual(report, { kind: 'unreachable' })
 })
 
-test('our own refusal in an open session says nothing about the site', () => {
+test('a refusal by this server in an open session does not count for the site', () => {
   for (const cause of ['size', 'smtputf8', '8bit'] as const) {
     const verdict = classifyLocally(cause)
     assert.equal(siteObservationOf(outcomeAt('mx.test', { result: 'bounced', verdict })), null)
   }
 })
 
-test('a message whose reply was lost with its thread counts as accepted, and says nothing about the site', () => {
+test('a message whose reply was lost with its thread counts as accepted and does not count for the site', () => {
   for (const [mode, result] of [
     ['direct', 'delivered'],
     ['relay', 'relayed'],
@@ -41,7 +41,7 @@ test('a message whose reply was lost with its thread counts as accepted, and say
   }
 })
 
-test('an attempt that never reached the site says nothing about it', () => {
+test('an attempt that never reached the site does not count for it', () => {
   assert.equal(siteObservationOf(outcomeAt(null, { verdict: classifyLocally('network') })), null)
 })
 

@@ -15,7 +15,7 @@ test('a value is new only once and keeps its number', () => {
   assert.deepEqual(ledger.use('aaa'), { id: first.id, isNew: false })
 })
 
-test('the longest unused values go first, and none in use goes', () => {
+test('the longest unused values are evicted first, and none in use', () => {
   const ledger = createThreadCache<string>(options)
   const [a, b, c] = ['aaaa', 'bbbb', 'cccc'].map((text) => ledger.use(text).id)
   assert.deepEqual(ledger.takeEvicted(), [])

@@ -28,7 +28,7 @@ function content(name: string) {
   return { ...endless.content, id: name, body: `${name} ${endless.content.body}` }
 }
 
-test('a template that takes too long ends its thread and is sent with its placeholders', async () => {
+test('a template that takes too long ends its thread, and its message is sent with the placeholders filled in', async () => {
   const { sendAll, sink } = await start({}, { deps: { hangMs: 400 } })
   const others = makeTasks(20, { domain: 'a.test' })
   const tasks = [...others.slice(0, 10), ...makeTasks(1, { domain: 'a.test', source: endless })]

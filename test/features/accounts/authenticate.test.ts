@@ -5,7 +5,7 @@ import { regenerateKeys } from '../../../src/features/accounts/projects.ts'
 import { projects } from '../../../src/store/schema/accounts.ts'
 import { addProject, openTestCore } from '../../core.ts'
 
-test('a key opens its own project: the secret key every route, the public key those that take any', async (t) => {
+test('the secret key of a project opens every route, and the public key those that accept any key', async (t) => {
   const core = await openTestCore(t)
   const one = await addProject(core)
   await addProject(core)
@@ -18,7 +18,7 @@ test('a key opens its own project: the secret key every route, the public key th
   assert.equal(byPublic.key, 'public')
 })
 
-test('without "Bearer x" the answer is MISSING_AUTH', async (t) => {
+test('a request without "Bearer x" gets MISSING_AUTH', async (t) => {
   const core = await openTestCore(t)
   const { secret } = await addProject(core)
   for (const header of [

@@ -14,7 +14,7 @@ import { addProject, openTestCore } from '../../core.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 
-test('a project has an owner and two keys; the secret one is kept as digest and hint', async (t) => {
+test('a project has an owner and two keys; the secret key is stored as digest and hint', async (t) => {
   const core = await openTestCore(t)
   const user = await createUser(core, { email: 'ada@example.test', password: '123456' })
   const made = await createProject(core, { name: ' Shop ', ownerEmail: 'Ada@example.test' })
@@ -66,7 +66,7 @@ const bad: [string, string][] = [
   ['half a surrogate pair', 'Shop\ud83d'],
 ]
 
-test('names are 1 to 100 visible characters that do not look like others', async (t) => {
+test('names are 1 to 100 visible characters that do not resemble others', async (t) => {
   const core = await openTestCore(t)
   const { ownerEmail } = await addProject(core)
   for (const name of good) {
@@ -109,7 +109,7 @@ test('old keys stop working as soon as new ones are returned', async (t) => {
   await assert.rejects(regenerateKeys(core, NOBODY), { code: 'RESOURCE_NOT_FOUND' })
 })
 
-test('a change takes effect at once and leaves absent fields alone', async (t) => {
+test('a change takes effect at once and does not change absent fields', async (t) => {
   const core = await openTestCore(t)
   const { id, secret } = await addProject(core)
   await core.directory.findProjectBySecret(secret)
@@ -133,7 +133,7 @@ test('a project is disabled for a reason, and enabled without one', async (t) =>
   assert.equal(enabled.disabledReason, null)
 })
 
-test('wrong changes change nothing', async (t) => {
+test('an invalid change changes nothing', async (t) => {
   const core = await openTestCore(t)
   const { id } = await addProject(core)
   const before = await listProjects(core)

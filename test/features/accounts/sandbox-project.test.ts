@@ -14,7 +14,7 @@ const countAll = async ({ store }: TestCore) => [
   await store.read.$count(domains),
 ]
 
-test('a first start makes a user, a project and a trusted domain, and shows secrets once', async (t) => {
+test('the first start creates a user, a project and a trusted domain, and shows the secrets once', async (t) => {
   const core = await openTestCore(t)
   const welcome = await prepareSandbox(core)
   assert.ok(welcome?.kind === 'created')
@@ -47,7 +47,7 @@ test('rows of the sandbox are marked until their credentials are renewed', async
   assert.equal((await prepareSandbox(core))?.kind, 'existing')
 })
 
-test('nothing is made in other modes, on a public address, or in a database in use', async (t) => {
+test('nothing is created in other modes, on a public address, or in a database in use', async (t) => {
   const direct = await openTestCore(t, { settings: { PILLARBOX_DELIVERY__MODE: 'direct' } })
   assert.equal(await prepareSandbox(direct), null)
   assert.deepEqual(await countAll(direct), [0, 0, 0])
@@ -62,7 +62,7 @@ test('nothing is made in other modes, on a public address, or in a database in u
   assert.deepEqual(await countAll(used), [1, 0, 0])
 })
 
-test('two simultaneous starts make one sandbox', async (t) => {
+test('two simultaneous starts create one sandbox', async (t) => {
   const core = await openTestCore(t)
   const welcomes = await Promise.all([prepareSandbox(core), prepareSandbox(core)])
   assert.deepEqual(welcomes.map((welcome) => welcome?.kind).sort(), ['created', 'existing'])

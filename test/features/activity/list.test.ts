@@ -47,7 +47,7 @@ async function openFeed(t: Parameters<typeof openSender>[0]) {
   return sender
 }
 
-test('the feed shows emails as their recipients received them, newest event first', async (t) => {
+test('the feed shows emails as delivered, newest event first', async (t) => {
   const sender = await openFeed(t)
   const id = await send(sender, 'delivered', {
     subject: 'Hello {{ name }}',
@@ -88,7 +88,7 @@ test('an email shows the faults of its template, if there are any', async (t) =>
   assert.deepEqual((await metadata()).templateFaults, [fault])
 })
 
-test('an email that cannot be rendered is shown without its body, the others with it', async (t) => {
+test('an email that cannot be rendered is shown without its body, and all others with it', async (t) => {
   const sender = await openFeed(t)
   await send(sender, 'delivered', { subject: 'One' })
   await send(sender, 'delivered', { subject: 'Two' })
@@ -222,7 +222,7 @@ test('an email whose data retention has cleared is shown without a body', async 
   assert.equal(data[0]?.metadata.body, null)
 })
 
-test('nothing of another project is shown', async (t) => {
+test('activity of other projects is not shown', async (t) => {
   const sender = await openFeed(t)
   await send(sender, 'delivered')
   const other = await addProject(sender.core, 'Other', 'other.test')

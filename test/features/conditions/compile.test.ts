@@ -30,7 +30,7 @@ test('a random condition selects the same contacts as the slow evaluator', async
   }
 })
 
-test('no text from outside is part of the SQL', async (t) => {
+test('text from requests is never part of the SQL', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const evil = `x') or 1 = 1; drop table contacts; --"`

@@ -30,7 +30,7 @@ function faultsOf(value: unknown): [string, string, string][] {
   assert.fail('was let in')
 }
 
-test('a condition keeps its spelling', () => {
+test('a condition is stored as spelled', () => {
   const nested = {
     logic: 'OR',
     groups: [
@@ -497,7 +497,7 @@ test('invalid JSON text is refused at the same path', () => {
   }
 })
 
-test('any value is refused with its path, or parsed to a condition that parses to itself', () => {
+test('any value is refused with a path, or parsed to a condition that parses to itself', () => {
   const near = fc.letrec((tie) => ({
     value: fc.oneof(
       { maxDepth: 5 },
@@ -527,7 +527,7 @@ test('any value is refused with its path, or parsed to a condition that parses t
   fc.assert(check, { numRuns: 1000 })
 })
 
-test("the description's own example is let in, and names every operator", () => {
+test('the example of the API description is valid and has every operator', () => {
   for (const example of CONDITION_JSON_SCHEMA.examples) {
     assert.deepEqual(parseCondition(example, 'condition'), example)
   }

@@ -35,7 +35,7 @@ test('a date, alone or with a time, is an instant in UTC', () => {
   }
 })
 
-test('a text that is not a date of the calendar is no instant', () => {
+test('a text that is not a calendar date is not an instant', () => {
   const texts = [
     '',
     '2026',

@@ -103,7 +103,7 @@ test('a former member is not a member', async (t) => {
   assert.deepEqual(await choose({ core, projectId }, all(inSegment('listed'))), ['contact-g'])
 })
 
-test("a segment that the project does not have is refused, another project's too", async (t) => {
+test('a missing segment and a segment of another project are refused', async (t) => {
   const { core, projectId } = await setUp(t, [listed('theirs', ['contact-0'])])
   const { id: other } = await addProject(core)
   assert.equal((await choose({ core, projectId }, all(inSegment('theirs')))).length, 1)
@@ -197,7 +197,7 @@ test('segments nest ten deep', async (t) => {
   })
 })
 
-test('segments that multiply each other are refused', async (t) => {
+test('segments whose references multiply are refused', async (t) => {
   const fifty = (id: string) => all(...Array.from({ length: 50 }, () => inSegment(id)))
   const setting = await setUp(t, [
     dynamic('s0', all(isPro)),

@@ -16,7 +16,7 @@ const count = ({ store }: TestCore) => store.read.$count(domains)
 const disable = ({ store }: TestCore, id: string) =>
   store.write((tx) => tx.update(projects).set({ isDisabled: true }).where(eq(projects.id, id)))
 
-test('an added domain asks for the records of both keys and the recommended ones', async (t) => {
+test('an added domain lists the records of both keys and the recommended records', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const domain = await addDomain(core, { projectId, domain: ' Shop.TEST. ' })
@@ -66,7 +66,7 @@ test('private keys are sealed in the database and shown nowhere', async (t) => {
   assert.equal(ed25519.asymmetricKeyType, 'ed25519')
 })
 
-test('a name beyond ASCII is kept and published in A-labels and shown in U-labels', async (t) => {
+test('a name outside ASCII is stored and published in A-labels and shown in U-labels', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const domain = await addDomain(core, { projectId, domain: 'BÜCHER.example' })
@@ -94,7 +94,7 @@ test('an invalid domain name is refused with its field', async (t) => {
   assert.equal(await count(core), 0)
 })
 
-test('a project has a domain once; other projects may claim it with keys of their own', async (t) => {
+test('a project can add a domain once; other projects can claim it with their own keys', async (t) => {
   const core = await openTestCore(t)
   const [one, other] = [await addProject(core), await addProject(core)]
   const mine = await addDomain(core, { projectId: one.id, domain: 'shop.test' })
@@ -125,7 +125,7 @@ test('a verified domain is refused to other projects without naming its owner', 
   await addDomain(core, { projectId: other.id, domain: 'news.shop.test' })
 })
 
-test('a disabled project adds and deletes nothing, nor do others under its domains', async (t) => {
+test('a disabled project adds and deletes no domain, and others add none under its domains', async (t) => {
   const core = await openTestCore(t)
   const [bad, other] = [await addProject(core), await addProject(core)]
   const id = await trustDomain(core, bad.id, 'mail.spam.test')
@@ -142,7 +142,7 @@ test('a disabled project adds and deletes nothing, nor do others under its domai
   await addDomain(core, { projectId: other.id, domain: 'antispam.test' })
 })
 
-test('two requests at once add a domain once', async (t) => {
+test('two concurrent requests add a domain once', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const both = await Promise.allSettled([
@@ -153,13 +153,13 @@ test('two requests at once add a domain once', async (t) => {
   assert.equal(await count(core), 1)
 })
 
-test('a project without a name in the database adds nothing', async (t) => {
+test('an unknown project adds no domain', async (t) => {
   const core = await openTestCore(t)
   const add = addDomain(core, { projectId: 'nobody', domain: 'shop.test' })
   await assert.rejects(add, { code: 'RESOURCE_NOT_FOUND' })
 })
 
-test('domains of others are not listed, checked or deleted', async (t) => {
+test('domains of other projects are not listed, checked or deleted', async (t) => {
   const core = await openTestCore(t)
   const [owner, other] = [await addProject(core), await addProject(core)]
   const id = await trustDomain(core, owner.id, 'shop.test')

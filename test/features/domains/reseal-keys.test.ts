@@ -5,7 +5,7 @@ import { createDirectory } from '../../../src/features/directory.ts'
 import { resealDomainKeys } from '../../../src/features/domains/reseal-keys.ts'
 import { addProject, openTestCore, SECRET, trustDomain } from '../../core.ts'
 
-test('signing keys outlive the secret that first sealed them', async (t) => {
+test('signing keys remain usable after a change of the secret', async (t) => {
   const core = await openTestCore(t)
   const { id } = await addProject(core)
   await trustDomain(core, id, 'shop.test')

@@ -4,7 +4,7 @@ import { createKeyring } from '../../../src/config/keyring.ts'
 import { checkSecret } from '../../../src/features/domains/secret-check.ts'
 import { openSender } from '../messages/sender.ts'
 
-test('a lost or another secret is noticed before anything is served', async (t) => {
+test('a lost or different secret stops the start before the server serves', async (t) => {
   const { core } = await openSender(t)
   await checkSecret(core)
   const keyring = createKeyring('another secret of the same length')

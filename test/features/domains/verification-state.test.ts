@@ -43,7 +43,7 @@ function after(domain: Domain, checks: [number, State][]): Domain {
   return row
 }
 
-test('a domain that is not verified is Pending, Failed with another key, Success with its own', () => {
+test('an unverified domain is Pending, Failed with a foreign key, and Success with its own key', () => {
   const standing = (state: State) => {
     const { isVerified, status } = after(pending, [[0, state]])
     return [isVerified, status]
@@ -54,7 +54,7 @@ test('a domain that is not verified is Pending, Failed with another key, Success
   assert.deepEqual(standing('found'), [true, 'Success'])
 })
 
-test('another key that is gone again makes the domain Pending again', () => {
+test('a domain is Pending again after a foreign key has gone', () => {
   const domain = after(pending, [
     [0, 'different'],
     [5, 'missing'],
@@ -161,7 +161,7 @@ test('a domain that loses its verification stays Failed until its key is back', 
   assert.equal(after(back, [[75, 'missing']]).isVerified, true)
 })
 
-test('a verified domain whose server does not answer keeps all it had', () => {
+test('a verified domain keeps its state while its name server does not respond', () => {
   const full = {
     ...verified,
     isEd25519Found: true,
@@ -186,7 +186,7 @@ test('a verified domain whose server does not answer keeps all it had', () => {
   assert.equal(judged.failingSince, START)
 })
 
-test('a trusted domain is never un-verified', () => {
+test('a trusted domain never loses its verification', () => {
   const trusted = { ...verified, isTrusted: true }
   for (const state of ['missing', 'different', 'unknown', 'found'] as const) {
     const domain = after(trusted, [
@@ -198,7 +198,7 @@ test('a trusted domain is never un-verified', () => {
   }
 })
 
-test('the second key counts from when it is found until it is surely gone', () => {
+test('the second key counts from the check that finds it until it is certainly gone', () => {
   const judge = (domain: Domain, state: State) =>
     nextVerificationState(domain, findings({ dkim: 'found', 'dkim-ed25519': state }), START)
       .isEd25519Found
@@ -221,7 +221,7 @@ test('the return path needs both of its records', () => {
   assert.equal(judge('found', 'unknown'), false)
 })
 
-test('mailboxes are taken from when the MX is us until it surely is not', () => {
+test('mailboxes are open from the check that finds this server as MX until it certainly is not', () => {
   const judge = (domain: Domain, replies: State) =>
     nextVerificationState(domain, findings({ dkim: 'found', replies }), START).isMxFound
   assert.equal(judge(verified, 'found'), true)

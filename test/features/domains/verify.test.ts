@@ -35,7 +35,7 @@ const keyName = ({ records }: DomainView) => records[0]?.name ?? ''
 const states = ({ records }: DomainView) =>
   Object.fromEntries(records.map(({ purpose, state }) => [purpose, state]))
 
-test('a check finds the key in as many strings as DNS cuts it into, and mail may be sent', async (t) => {
+test('a check finds the key in any number of DNS strings, and mail may be sent', async (t) => {
   const core = await openTestCore(t)
   const domain = await claim(core)
   const { projectId, id } = domain
@@ -56,7 +56,7 @@ test('a check finds the key in as many strings as DNS cuts it into, and mail may
   assert.equal(sender?.isReturnPathFound, false)
 })
 
-test('with all records found mail has both signatures and a return path of its own', async (t) => {
+test('a domain with all records has both signatures and its own return path', async (t) => {
   const core = await openTestCore(t)
   const domain = await claim(core)
   const { projectId, id } = domain
@@ -91,7 +91,7 @@ test('another key is Failed, and the found record is shown', async (t) => {
   assert.deepEqual((await listDomains(core))[0]?.records, checked.records)
 })
 
-test('a resolver that fails is a TemporaryFailure and takes nothing away', async (t) => {
+test('a resolver that fails is a TemporaryFailure and changes nothing else', async (t) => {
   const core = await openTestCore(t)
   const domain = await claim(core)
   publish(core, domain, 'dkim')
@@ -107,7 +107,7 @@ test('a resolver that fails is a TemporaryFailure and takes nothing away', async
   assert.ok(await core.directory.findSenderDomain(domain.projectId, 'shop.test'))
 })
 
-test('servers that deny everything, a whole night long, take no domain away', async (t) => {
+test('name servers that deny everything for a night unverify no domain', async (t) => {
   const core = await openTestCore(t)
   const domain = await claim(core)
   publish(core, domain, 'dkim')
@@ -144,7 +144,7 @@ test('a verified domain is lost after three failures over an hour, and nothing i
   assert.equal((await listDomains(core))[0]?.status, 'Failed')
 })
 
-test('of several claims the first to be verified wins; the others are refused', async (t) => {
+test('the first verified of several claims wins, and the others are refused', async (t) => {
   const core = await openTestCore(t)
   const [mine, theirs] = [await claim(core), await claim(core)]
   publish(core, mine, 'dkim')
@@ -176,7 +176,7 @@ test('an operator names a domain by its name, unless several unverified claims s
   await assert.rejects(verifyDomain(core, { domain: 'no name' }), { code: 'VALIDATION_ERROR' })
 })
 
-test('a trusted domain needs no DNS, has both signatures, and no check changes that', async (t) => {
+test('a trusted domain needs no DNS and keeps both signatures at every check', async (t) => {
   const core = await openTestCore(t)
   const domain = await claim(core)
   const trusted = await verifyDomain(core, { id: domain.id }, { trust: true })
@@ -228,7 +228,7 @@ test('the background check checks due domains, oldest first, and no trusted ones
   assert.equal(core.dns.count('c.test'), 0)
 })
 
-test('one domain that cannot be checked does not stop the others, and a stop is heeded', async (t) => {
+test('a domain that cannot be checked does not stop the others, and an abort ends the round', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   await claim(core, 'a.test', projectId)
@@ -251,7 +251,7 @@ test("a background check without changes keeps the directory's cache", async (t)
   assert.equal(await core.directory.findSenderDomain(domain.projectId, 'shop.test'), remembered)
 })
 
-test('claims lapse after 30 days; verified domains and those that templates need do not', async (t) => {
+test('claims expire after 30 days; verified domains and domains of templates do not', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   await claim(core, 'claimed.test', projectId)
@@ -289,7 +289,7 @@ test('claims lapse after 30 days; verified domains and those that templates need
   assert.deepEqual(await names(), ['trusted.test', 'used.test'])
 })
 
-test('mail to its mailboxes is taken once its MX is found to be us, and no longer than that', async (t) => {
+test('mailboxes are open exactly as long as checks find this server as the MX', async (t) => {
   const core = await openTestCore(t)
   const domain = await claim(core)
   const { id, projectId } = domain

@@ -121,7 +121,7 @@ test('usage during a deletion counts the remaining events', async (t) => {
   assert.equal(second.deletedCount, 600)
 })
 
-test('both ways of counting count each contact once and skip events without a contact', async (t) => {
+test('both counts include each contact once and skip events without a contact', async (t) => {
   const { core, project, happen, target } = await openShop(t)
   for (const [index, count] of [3, 1, 0, 2].entries()) {
     const email = address(`u${index}@people.test`)
@@ -138,7 +138,7 @@ test('both ways of counting count each contact once and skip events without a co
   }
 })
 
-test('more names than one query takes are all counted', async (t) => {
+test('names beyond the limit of one query are counted, too', async (t) => {
   const { core, project } = await openShop(t)
   const event = { projectId: project.id, contactId: null, emailId: null, data: null, at: START }
   const names = Array.from({ length: 450 }, (_, index) => `n${String(index).padStart(3, '0')}`)

@@ -19,7 +19,7 @@ async function setUp(t: TestContext) {
   }
 }
 
-test('rows become contacts, and the look of a value decides its type', async (t) => {
+test('rows become contacts, and the form of a value decides its type', async (t) => {
   const { run, people, core } = await setUp(t)
   const result = await run(
     'Email,Age,VIP,Since,Note\n ADA@dest.test ,36,yes,2024-01-31,"two\nlines"\nbob@dest.test,,no,,\n',
@@ -188,7 +188,7 @@ test('data that becomes too large in the merge is an error of its row only', asy
   assert.equal((await people()).length, 2)
 })
 
-test('of more than a thousand invalid rows, the first thousand are listed and all are counted', async (t) => {
+test('the first thousand invalid rows are listed, and all are counted', async (t) => {
   const { run } = await setUp(t)
   const { errors, failureCount } = await run(`email\n${'nobody\n'.repeat(1500)}`)
   assert.equal(failureCount, 1500)
@@ -213,7 +213,7 @@ test('byte order marks, UTF-16, semicolons and old encodings are recognized', as
   }
 })
 
-test('among columns of the same name, the first that is not empty counts', async (t) => {
+test('the first cell that is not empty counts among columns of the same name', async (t) => {
   const { run, people } = await setUp(t)
   const result = await run('email,plan,Plan,email\na@dest.test,,pro,\n,free,team,b@dest.test\n')
   assert.deepEqual(
@@ -226,7 +226,7 @@ test('among columns of the same name, the first that is not empty counts', async
   assert.equal(result.warnings.length, 2)
 })
 
-test('names of prototypes are keys like any other', async (t) => {
+test('names of prototypes are ordinary keys', async (t) => {
   const { run, people } = await setUp(t)
   await run('email,__proto__,constructor\na@dest.test,x,y\n')
   const [row] = await people()

@@ -45,14 +45,14 @@ test('a file is stored chunk by chunk, and its job is enqueued with the last chu
   assert.equal(status.state, 'waiting')
 })
 
-test('two files of one millisecond are two jobs', async (t) => {
+test('two files in one millisecond become two jobs', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const ids = await Promise.all([1, 2, 3].map(() => handIn(core, 'email\n', { projectId })))
   assert.equal(new Set(ids).size, 3)
 })
 
-test('an upload that is discarded leaves nothing', async (t) => {
+test('a discarded upload leaves no rows', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const upload = createImportFile(core, { projectId, kind: 'import' })

@@ -62,7 +62,7 @@ async function open(t: TestContext, sites: SiteStatus[] = [], { keptMs = 10_000 
   return { core, answering, lock, lifted, progress, reads, rows }
 }
 
-test('a command learns the state of emails that only the server knows', async (t) => {
+test('a command gets the live state of emails from the server', async (t) => {
   const { core, progress } = await open(t, [status('b.test', { inFlight: 7 })])
   const question = { domains: ['a.test', 'x.b.test'], projectIds: ['p1'], emailIds: ['e1', 'e2'] }
   const asked = await askServer(core, { kind: 'queue', question })
@@ -143,7 +143,7 @@ test('many simultaneous questions each get their own answer', async (t) => {
   )
 })
 
-test('without a server nothing is asked, and a silent server is waited for briefly', async (t) => {
+test('no question is stored without a server, and the wait for a silent server is short', async (t) => {
   const { core, answering, lock, rows } = await open(t)
   await answering.stop()
   const silent = await askServer(core, { kind: 'sites', question: {} }, 30)

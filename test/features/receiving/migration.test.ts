@@ -22,7 +22,7 @@ const rows: [id: string, state: string, recipients: string, bytes: number, attem
   ['4', 'failed', `[${server}]`, 4_000, 3],
 ]
 
-test('a database of before knows its kept bytes, and nothing in it counts as tried any more', async (t) => {
+test('a migrated database counts its stored bytes, and none of its messages has an attempt', async (t) => {
   const { folder, path: file } = await makeDatabaseFolder(t)
   const migrationsDir = path.join(folder, 'before')
   await mkdir(migrationsDir)

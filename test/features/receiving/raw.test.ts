@@ -38,7 +38,7 @@ const countChunks = ({ core }: Receiver) => core.store.read.$count(chunks)
 const sweepLater = ({ core }: Pick<Receiver, 'core'>) =>
   deleteExpiredChunks({ ...core, now: () => Date.now() + 2 * HOUR_MS })
 
-test('large mail is kept in chunks, and read and shown as it came', async (t) => {
+test('large mail is stored in chunks, and read and shown unchanged', async (t) => {
   const receiver = await openReceiver(t, shared)
   const row = await receiver.receive({ to: [receiver.mailbox()], raw: large })
   assert.equal(row.state, 'processed')
@@ -54,7 +54,7 @@ test('large mail is kept in chunks, and read and shown as it came', async (t) =>
   assert.equal(usage?.bytes, row.sizeBytes)
 })
 
-test('small mail is kept in its row', async (t) => {
+test('small mail is stored in its row', async (t) => {
   const receiver = await openReceiver(t, shared)
   const row = await receiver.receive({ to: [receiver.mailbox()], raw: large.slice(0, MIB / 4) })
   assert.equal(row.rawChunks, 0)
@@ -62,7 +62,7 @@ test('small mail is kept in its row', async (t) => {
   assert.equal(await countChunks(receiver), 0)
 })
 
-test('while large mail is written, and read, others get their turn for each chunk', async (t) => {
+test('other work runs between the chunks of large mail, in writes and reads', async (t) => {
   const { core, mailbox } = await openReceiver(t, shared)
   const seen = new Set<number>()
   const look = async () => seen.add(await core.store.read.$count(chunks))
@@ -97,7 +97,7 @@ test('the parts of a message are joined to full chunks', async (t) => {
   assert.ok(raw?.subarray(-octets.length).equals(octets))
 })
 
-test('mail whose chunks were swept before its row was written is not acknowledged', async (t) => {
+test('mail whose chunks were deleted before its row was written is not acknowledged', async (t) => {
   const { core, mailbox } = await openReceiver(t, shared)
   // The clock is set forward while the last chunk is written.
   const write: Store['write'] = async (fn, options) => {
@@ -109,7 +109,7 @@ test('mail whose chunks were swept before its row was written is not acknowledge
   assert.equal(await core.store.read.$count(inboundMessages), 0)
 })
 
-test('a large report leaves no chunks once it was read', async (t) => {
+test('a large report leaves no chunks after it was read', async (t) => {
   const receiver = await openReceiver(t, shared)
   const to = [receiver.returnPath(await receiver.deliver())]
   const row = await receiver.receive({ to, raw: dsn(line.repeat(20_000)) })
@@ -120,7 +120,7 @@ test('a large report leaves no chunks once it was read', async (t) => {
   assert.equal(await countChunks(receiver), 0)
 })
 
-test('mail that is refused leaves no chunks, and none are written where the mailbox is full', async (t) => {
+test('refused mail leaves no chunks, and a full mailbox writes none', async (t) => {
   const receiver = await openReceiver(t, shared)
   const { store, config } = receiver.core
   await store.write((tx) =>
@@ -137,7 +137,7 @@ test('mail that is refused leaves no chunks, and none are written where the mail
   await assert.rejects(receiver.receive({ to: [receiver.mailbox()], raw: large }), MailboxFull)
 })
 
-test('chunks go at once when one of them cannot be written', async (t) => {
+test('chunks are deleted at once when one of them cannot be written', async (t) => {
   const receiver = await openReceiver(t, shared)
   await receiver.core.store.write((tx) =>
     tx.run(sql`create trigger full before insert on chunks when new.number = 2
@@ -163,7 +163,7 @@ test('the job for chunks keeps those of stored mail and deletes those without an
   assert.equal(await countChunks(receiver), kept.rawChunks)
 })
 
-test('chunks go with their message: by an operator at once, by retention with the next sweep', async (t) => {
+test('chunks are deleted with their message: by an operator at once, by retention in the next run', async (t) => {
   const receiver = await openReceiver(t, shared)
   const first = await receiver.receive({ to: [receiver.mailbox()], raw: large })
   await deleteInboundMessages(receiver.core, [first.id])
@@ -175,7 +175,7 @@ test('chunks go with their message: by an operator at once, by retention with th
   assert.equal(await countChunks(receiver), 0)
 })
 
-test('mail whose chunks are gone counts as no longer kept', async (t) => {
+test('mail whose chunks are gone counts as deleted', async (t) => {
   const receiver = await openReceiver(t, shared)
   const row = await receiver.receive({ to: [receiver.mailbox()], raw: large })
   await receiver.core.store.write((tx) => tx.delete(chunks))

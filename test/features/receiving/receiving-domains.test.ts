@@ -8,7 +8,7 @@ import { eq } from '../../../src/store/drizzle.ts'
 import { domains } from '../../../src/store/schema/domains.ts'
 import { addProject, HOSTNAME, openTestCore, trustDomain } from '../../core.ts'
 
-test('knows our own hosts and the domains with mailboxes here, and follows changes', async (t) => {
+test('contains the hosts of this server and the domains with mailboxes here, and follows changes', async (t) => {
   const core = await openTestCore(t)
   const project = await addProject(core)
   await trustDomain(core, project.id, 'first.test')

@@ -70,7 +70,7 @@ test('reports expire after 30 days, mail and failed messages after retention, pe
   )
 })
 
-test('many old rows go in chunks', async (t) => {
+test('many old rows are deleted in chunks', async (t) => {
   const { core } = await openSender(t)
   const rows = Array.from({ length: 620 }, (_, index) =>
     rowOf(40, index % 2 === 0 ? { raw: null, kind: 'bounce' } : { kind: 'mail' }),
@@ -90,7 +90,7 @@ test('large rows are deleted one by one, so that no other write waits long', asy
   assert.equal(write.mock.callCount(), 3)
 })
 
-test('strikes are forgotten after half a year', async (t) => {
+test('strikes are deleted after half a year', async (t) => {
   const { core, project } = await openSender(t)
   const strike = { projectId: project.id, address: 'a@b.test', reason: 'mailboxfull' }
   const at = (days: number) => ({ ...strike, emailId: newId(), at: START - days * DAY })
@@ -122,7 +122,7 @@ const statements: [string, Statement<unknown>][] = [
 ]
 
 for (const [name, statement] of statements) {
-  test(`looking for ${name} reads no whole table`, async (t) => {
+  test(`the query for ${name} reads no whole table`, async (t) => {
     const { core } = await openSender(t)
     const { text } = statement.compiled()
     const plan = await core.store.read.all<{ detail: string }>(

@@ -135,7 +135,7 @@ test('references are found by kind, oldest first, each once', async (t) => {
   assert.deepEqual(await segmentsWith({ kind: 'template', id: first.id }), [])
 })
 
-test('a new source joins the answers for the kinds that it names', async (t) => {
+test('a new source is included for the kinds that it names', async (t) => {
   const core = await openTestCore(t)
   const found = (...ids: string[]): Reference[] => ids.map((id) => ({ id, name: id.toUpperCase() }))
   const source = (column: string, references: Reference[]): ReferenceSource => ({

@@ -75,7 +75,7 @@ test('a request without a project has no authentication type, and long texts are
   })
 })
 
-test('a database that cannot write loses log lines, never a request', async () => {
+test('log lines are lost while the database cannot be written, and requests are not', async () => {
   const warnings: unknown[] = []
   const log = {
     ...silentLog(),

@@ -8,7 +8,7 @@ function limiterAt(limit: number, startAt = 1_000_000) {
   return { clock, limiter: createRateLimiter(limit, () => clock.at) }
 }
 
-test('a caller may make as many requests as the limit and then learns how long to wait', () => {
+test('a caller may make as many requests as the limit; then the error has the time to wait', () => {
   const { limiter, clock } = limiterAt(3)
   assert.equal(limiter.take('a')?.remaining, 2)
   clock.at += 10_000
@@ -51,7 +51,7 @@ test('callers do not share a window', () => {
   assert.equal(limiter.take('secret p')?.isAllowed, false)
 })
 
-test('a limit of 0 is none', () => {
+test('a limit of 0 is no limit', () => {
   const { limiter } = limiterAt(0)
   assert.equal(limiter.take('a'), undefined)
   assert.equal(limiter.size(), 0)
@@ -66,7 +66,7 @@ test('windows of callers without requests are deleted', () => {
   assert.equal(limiter.size(), 1)
 })
 
-test('a clock set back by a day locks nobody out', () => {
+test('a clock set back by a day refuses no caller', () => {
   const { limiter, clock } = limiterAt(1, 10 * 86_400_000)
   limiter.take('a')
   clock.at -= 86_400_000

@@ -103,7 +103,7 @@ test('a segment without membership events is not computed; for a static segment 
   assert.equal(await core.store.read.$count(events), 0)
 })
 
-test('after a new condition, contacts leave or enter by whether they match, and the others stay', async (t) => {
+test('a new condition makes contacts enter or leave by their match, and the others stay', async (t) => {
   const { core, ids, target } = await openTracked(t)
   await computeSegment(core, target)
   await setPlan(core, ids[0] ?? '', 'free')
@@ -216,7 +216,7 @@ test('changes that another process computed meanwhile are not appended again', a
   assert.deepEqual(told.sort(), ['pro entry -1', 'pro entry 0', 'pro exit 2'])
 })
 
-test('a crash in the middle loses nothing and repeats nothing', async (t) => {
+test('a crash during a computation loses no event and repeats none', async (t) => {
   const { core, ids, target } = await openTracked(t, makeContacts(800))
   const crash = () => Promise.reject(new Error('power'))
   await assert.rejects(computeSegment(beforeWrite(core, 2, crash), target), /power/)

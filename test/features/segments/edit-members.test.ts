@@ -174,7 +174,7 @@ test('members of a dynamic segment cannot be added or removed', async (t) => {
   assert.equal(await core.store.read.$count(segmentMembers), 0)
 })
 
-test("another project's segment takes nobody, and its contacts are not found", async (t) => {
+test('a segment of another project accepts no members, and its contacts are not found', async (t) => {
   const { core, target } = await openList(t)
   const other = await addProject(core, 'Other')
   await addContacts(core, other.id, makeContacts(2))

@@ -23,7 +23,7 @@ const textOf = (value: unknown) => {
   return signedText(message).split('\n')
 }
 
-test('the signed text of a notification has its names in order, a subject only when there is one', () => {
+test('the signed text of a notification has its names in order, and a subject if there is one', () => {
   const { MessageId, TopicArn } = notification
   const rest = ['Timestamp', '2012-05-02T00:54:06.655Z', 'TopicArn', TopicArn]
   const start = ['Message', 'Hello', 'world!', 'MessageId', MessageId]
@@ -152,12 +152,12 @@ const otherPaths = [
 ]
 
 for (const path of otherPaths) {
-  test(`/${path} at a host of SNS is no certificate`, () => {
+  test(`/${path} at a host of SNS is not accepted as a certificate`, () => {
     assert.equal(parseCertificateUrl(`https://sns.eu-west-1.amazonaws.com/${path}`), undefined)
   })
 }
 
-test('a subscription is confirmed at the address that does just that', () => {
+test('a subscription is confirmed only at an address that confirms', () => {
   assert.equal(parseSubscribeUrl(SUBSCRIBE_URL, TOPIC)?.href, SUBSCRIBE_URL)
   const escaped = SUBSCRIBE_URL.replaceAll('arn:aws:sns', 'arn%3Aaws%3Asns')
   assert.ok(parseSubscribeUrl(escaped, TOPIC))
@@ -175,12 +175,12 @@ const otherActions = [
 ]
 
 for (const url of otherActions) {
-  test(`${url} is not asked`, () => {
+  test(`${url} is not requested`, () => {
     assert.equal(parseSubscribeUrl(url, TOPIC), undefined)
   })
 }
 
-test('received mail is read as base64 or as it stands, as the rule or the text itself says', () => {
+test('received mail is read as base64 or as text, by the rule or by the text itself', () => {
   const raw = 'From: a@b.test\r\n\r\nHi'
   const read = (content: string, action?: Record<string, string>) => {
     const event = { notificationType: 'Received', content, receipt: { action } }
@@ -207,7 +207,7 @@ test('the sender of received mail is the bare address, or empty', () => {
   assert.equal(senderOf(), '')
 })
 
-test('received mail without its content is its header section, a field a line', () => {
+test('received mail without its content is its header section, one field per line', () => {
   const headers = [
     { name: 'From', value: 'Ada <ada@dest.test>' },
     { name: 'Subject', value: 'Hi\r\nBcc: victim@dest.test' },
@@ -224,7 +224,7 @@ test('received mail without its content is its header section, a field a line', 
   )
 })
 
-test('any JSON whatever is a notification or none, and never an error', () => {
+test('any JSON is a notification or none, and never an error', () => {
   const kinds = ['Delivery', 'Open', 'Click', 'Bounce', 'Complaint', 'Received', 'Other']
   const parts = ['mail', 'open', 'click', 'bounce', 'complaint', 'receipt', 'content']
   const event = fc.record({

@@ -255,7 +255,7 @@ test('an open with a time in the future counts as now', async (t) => {
   assert.equal((await counter.sender.email(id)).openedAt, START)
 })
 
-test('a repeated notification counts once', async (t) => {
+test('a repeated notification is processed once', async (t) => {
   const counter = await openCounter(t)
   const { sender, receiver, sns } = counter
   const id = await relay(sender, { sentAt: START - MINUTE })
@@ -420,7 +420,7 @@ test('a message older than two hours, or from the future, is not trusted', async
   await post(counter, delivery, Timestamp(START + 14 * MINUTE))
 })
 
-test('a certificate of another host is not fetched, however good the signature', async (t) => {
+test('a certificate of another host is not fetched, even with a valid signature', async (t) => {
   const counter = await openCounter(t)
   for (const SigningCertURL of [
     'https://sns.eu-west-1.amazonaws.com.evil.test/a.pem',
@@ -472,7 +472,7 @@ for (const [what, options, why] of badCertificates) {
   })
 }
 
-test('another signer with a certificate of its own is not SNS', async (t) => {
+test('a signer with another certificate is not trusted', async (t) => {
   const counter = await openCounter(t)
   const forger = createSns({ ...validity, now: () => START })
   await assert.rejects(counter.receiver.receive(forger.message()), isRefused)
@@ -568,7 +568,7 @@ for (const SubscribeURL of [
   })
 }
 
-test('a host of SNS with an internal address is not asked to confirm', async (t) => {
+test('no confirmation is requested from a host of SNS with an internal address', async (t) => {
   const { receiver, sns } = await openCounter(t, {
     publicFetch: async (url) =>
       url.pathname.endsWith('.pem')

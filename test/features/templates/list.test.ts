@@ -75,7 +75,7 @@ test("a list has only the project's templates, newest first", async () => {
 
 for (const sort of ['name', 'createdAt', 'updatedAt'] as const) {
   for (const dir of ['asc', 'desc'] as const) {
-    test(`by ${sort} ${dir}, pages and cursors walk the same list, each template once`, async () => {
+    test(`pages and cursors by ${sort} ${dir} list the same templates, each once`, async () => {
       const all = await namesOf({ sort, dir })
       assert.equal(new Set(all).size, names.length)
       for (const limit of [1, 2, 3, 7, 100]) {
@@ -90,7 +90,7 @@ for (const sort of ['name', 'createdAt', 'updatedAt'] as const) {
   }
 }
 
-test('names sort without regard to case', async () => {
+test('names are sorted without regard to case', async () => {
   const sorted = await namesOf({ sort: 'name', dir: 'asc' })
   assert.deepEqual(sorted.slice(0, 4), ['apple', 'Banana', 'cherry 100%', 'date_x'])
 })

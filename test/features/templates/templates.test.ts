@@ -140,7 +140,7 @@ test('a syntax error is refused with line and column, and nothing is saved', asy
   assert.equal(await count(core), 0)
 })
 
-test('an expensive template is parsed in a composing thread, any other at once', async (t) => {
+test('an expensive template is parsed in a composing thread, any other in the main thread', async (t) => {
   const { core, projectId, read } = await openShop(t)
   const { id } = await createTemplate(core, welcome(projectId))
   assert.deepEqual(read, [])
@@ -221,7 +221,7 @@ test('an update changes the given fields, clears with null, and counts versions 
   assert.equal((await updateTemplate(core, { ...target, changes: {} })).subject, 'New')
 })
 
-test('a deleted template is gone at once', async (t) => {
+test('a deleted template is not found', async (t) => {
   const { core, projectId } = await openShop(t)
   const { id } = await createTemplate(core, welcome(projectId))
   assert.ok(await core.directory.findTemplate(projectId, id))

@@ -35,7 +35,7 @@ describe('the hit log', () => {
     assert.deepEqual(hits.counts(), { waiting: 0, lost: 0 })
   })
 
-  it('writes by itself, many groups in few transactions', async (t) => {
+  it('writes many groups in few transactions', async (t) => {
     const { core, deliver, email } = await openTrackedSender(t)
     const { state, store } = fillable(core.store)
     state.isFull = false
@@ -75,7 +75,7 @@ describe('the hit log', () => {
     await hits.stop()
   })
 
-  it('is limited: the oldest groups give way and are counted', async (t) => {
+  it('is limited: the oldest groups are dropped and counted', async (t) => {
     const { core, deliver, email } = await openTrackedSender(t)
     const { state, store } = fillable(core.store)
     const errors: unknown[] = []
@@ -92,7 +92,7 @@ describe('the hit log', () => {
     assert.deepEqual(opens, [0, 0, 1, 1, 1])
   })
 
-  it('takes no more than fits while all that waits is being written', async (t) => {
+  it('accepts no more hits than its limit while all waiting ones are being written', async (t) => {
     const { core, deliver } = await openTrackedSender(t)
     const gate = Promise.withResolvers<never>()
     const called = Promise.withResolvers<void>()

@@ -73,7 +73,7 @@ describe('a request', () => {
     assert.equal(isMachineRequest('open', { method: 'GET', headers: {} }), true)
   })
 
-  it('that only asks, or fetches ahead, is a machine', () => {
+  it('that uses HEAD or prefetches is a machine', () => {
     assert.equal(by({}, 'HEAD'), true)
     assert.equal(by({ purpose: 'prefetch' }), true)
     assert.equal(by({ 'sec-purpose': 'prefetch;prerender' }), true)
@@ -82,7 +82,7 @@ describe('a request', () => {
     assert.equal(by({ purpose: 'none' }), false)
   })
 
-  it('of 16 KB of User-Agent is judged at once', () => {
+  it('with a User-Agent of 16 KB is classified quickly', () => {
     const startedAt = performance.now()
     isMachineAgent('click', 'Mozilla/5.0 '.repeat(1_400))
     assert.ok(performance.now() - startedAt < 2_000)
@@ -96,7 +96,7 @@ describe('a time', () => {
     assert.equal(isInstant(0, 1_999), true)
   })
 
-  it('long before the arrival tells of a clock set back, not of a machine', () => {
+  it('long before the arrival indicates a clock set back, not a machine', () => {
     assert.equal(isInstant(0, 3_600_000), false)
   })
 })
@@ -118,7 +118,7 @@ describe('a group of hits', () => {
     assert.deepEqual(findBursts(clicks([0, 'a'], [500, 'b'], [1_000, 'c'])), [false, false, false])
   })
 
-  it('of a machine does not include hits further away in time', () => {
+  it('of a machine excludes hits further away in time', () => {
     const hits = clicks([0, 'a'], [5_000, 'a'], [5_001, 'b'], [5_002, 'c'], [9_000, 'a'])
     assert.deepEqual(findBursts(hits), [false, true, true, true, false])
   })
@@ -131,7 +131,7 @@ describe('a group of hits', () => {
     assert.deepEqual(new Set(findBursts(hits.slice(1))), new Set([false]))
   })
 
-  it('is judged as by looking at every second of it', () => {
+  it('is classified as if every second of it were checked', () => {
     const hit = fc.record({
       at: fc.integer({ min: 0, max: 4_000 }),
       link: fc.constantFrom('a', 'b', 'c', undefined),
@@ -156,7 +156,7 @@ describe('a group of hits', () => {
     )
   })
 
-  it('of a flood is judged in little time', () => {
+  it('of a flood is classified quickly', () => {
     const flood = clicks(
       ...Array.from({ length: 100_000 }, (_, at) => [at >> 7, 'a'] as [number, string]),
     )

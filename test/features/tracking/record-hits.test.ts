@@ -73,7 +73,7 @@ describe('opens and clicks of people', () => {
     )
   })
 
-  it('of several emails in one batch stay apart', async (t) => {
+  it('of several emails in one batch are recorded separately', async (t) => {
     const { deliver, record, email } = await openTrackedSender(t)
     const ids = [await deliver(), await deliver(), await deliver()] as const
     await record(open(ids[0]), open(ids[1]), click(ids[0], link), open(ids[0], LATER + MINUTE))
@@ -88,14 +88,14 @@ describe('opens and clicks of people', () => {
     )
   })
 
-  it('of an email that is gone change nothing', async (t) => {
+  it('of a deleted email change nothing', async (t) => {
     const { record, counts } = await openTrackedSender(t)
     const before = await counts()
     await record(open('0192aaaa-0000-7000-8000-000000000000'))
     assert.deepEqual(await counts(), before)
   })
 
-  it('recorded at once by many lose no count', async (t) => {
+  it('that are recorded concurrently are all counted', async (t) => {
     const { deliver, record, email, told } = await openTrackedSender(t)
     const id = await deliver()
     const times = Array.from({ length: 40 }, (_, index) => LATER + index * MINUTE)
@@ -168,7 +168,7 @@ describe('opens and clicks of machines', () => {
     await assertOnlyMachines(sender, id, [1, 1])
   })
 
-  it('show by coming within two seconds of the delivery', async (t) => {
+  it('are recognized within two seconds of the delivery', async (t) => {
     const sender = await openTrackedSender(t)
     const id = await sender.deliver()
     await sender.record(open(id, START + 1_999), click(id, link, START - 100))
@@ -177,7 +177,7 @@ describe('opens and clicks of machines', () => {
     assert.equal((await sender.email(id)).opens, 1)
   })
 
-  it('show by coming while the message is being sent', async (t) => {
+  it('are recognized while the message is being sent', async (t) => {
     const sender = await openTrackedSender(t)
     const change = { state: 'sending', status: 'SENDING', sentAt: null, deliveredAt: null } as const
     const id = await sender.deliver(change)
@@ -186,7 +186,7 @@ describe('opens and clicks of machines', () => {
     assert.deepEqual([clicks, machineClicks, status], [0, 1, 'SENDING'])
   })
 
-  it('show by following three links in a second, with the pixel in between', async (t) => {
+  it('are recognized by three links in a second, with the pixel in between', async (t) => {
     const sender = await openTrackedSender(t)
     const id = await sender.deliver()
     const links = ['/1', '/2', '/3'].map((path, index) =>
@@ -196,7 +196,7 @@ describe('opens and clicks of machines', () => {
     await assertOnlyMachines(sender, id, [1, 3])
   })
 
-  it('do not show by their times in the sandbox, where there are no scanners', async (t) => {
+  it('are not recognized by their times in the sandbox, which has no scanners', async (t) => {
     const sender = await openTrackedSender(t)
     const id = await sender.deliver()
     const delivery = { ...sender.core.config.delivery, mode: 'sandbox' } as const

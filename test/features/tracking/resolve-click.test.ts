@@ -25,7 +25,7 @@ async function openLinked(t: Parameters<typeof openTrackedSender>[0]) {
 }
 
 describe('a click token', () => {
-  it('leads to the numbered link of its email, as it was meant', async (t) => {
+  it('leads to the numbered link of its email', async (t) => {
     const { emailId, key, resolve } = await openLinked(t)
     for (const to of [link, 'https://shop.test/?a=1&b=2']) {
       const token = createClickToken(key, { emailId, link: linkNumber(to) })
@@ -33,7 +33,7 @@ describe('a click token', () => {
     }
   })
 
-  it('leads to the link in itself, without a look at the database', async (t) => {
+  it('leads to the link that it contains, without a query', async (t) => {
     const { key, resolve } = await openLinked(t)
     const emailId = '0192aaaa-0000-7000-8000-000000000000'
     const to = 'https://shop.test/for/ada?token=Zürich'
@@ -41,7 +41,7 @@ describe('a click token', () => {
     assert.deepEqual(await resolve(token), { emailId, link: to })
   })
 
-  it('outlives the body that its link was in', async (t) => {
+  it('works after the body of its email was deleted', async (t) => {
     const { sender, emailId, key, resolve } = await openLinked(t)
     const { contentId } = await sender.email(emailId)
     const cleared = { body: null, links: [link] }
@@ -54,7 +54,7 @@ describe('a click token', () => {
     assert.equal(await resolve(other), undefined)
   })
 
-  it('reads a content once, however many follow its links', async (t) => {
+  it('reads a content once for any number of clicks', async (t) => {
     const { sender, emailId, key } = await openLinked(t)
     let reads = 0
     const read: typeof sender.core.store.read = Object.create(sender.core.store.read, {
@@ -71,7 +71,7 @@ describe('a click token', () => {
     assert.equal(reads, 11)
   })
 
-  it('of the secret before this one still leads on', async (t) => {
+  it('signed with the previous secret still works', async (t) => {
     const { sender, emailId } = await openLinked(t)
     const before = createKeyring('the secret before this one')
     const keyring = createKeyring('the secret of today, long', 'the secret before this one')
@@ -84,8 +84,8 @@ describe('a click token', () => {
   })
 })
 
-describe('a click leads only where our signature says', () => {
-  it('a number that is no link of the content leads nowhere', async (t) => {
+describe('a click leads only to a signed link', () => {
+  it('a number without a link of the content leads nowhere', async (t) => {
     const { sender, emailId, key, resolve } = await openLinked(t)
     const other = await sender.deliver({}, '<a href="https://other.test/">x</a>')
     const stray = linkNumber('https://other.test/')
@@ -111,7 +111,7 @@ describe('a click leads only where our signature says', () => {
     assert.equal(await resolve('a'.repeat(5_000)), undefined)
   })
 
-  it('a token whose case was folded leads where it did, and nowhere else', async (t) => {
+  it('a token in another letter case leads to the same link only', async (t) => {
     const { emailId, key, resolve } = await openLinked(t)
     const token = createClickToken(key, { emailId, link })
     assert.deepEqual(await resolve(token.toUpperCase()), { emailId, link })

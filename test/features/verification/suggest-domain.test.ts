@@ -111,7 +111,7 @@ test('known typos of the largest providers get a suggestion although they accept
   }
 })
 
-test('any other domain that accepts mail, or might, is no typo', () => {
+test('any other domain that accepts mail, or could, is not a typo', () => {
   for (const domain of [...real, ...WELL_KNOWN_DOMAINS, ...readShippedList('free')]) {
     if (KNOWN_TYPOS.has(domain)) continue
     assert.equal(suggestDomain({ domain, acceptsMail: true }), undefined, domain)
@@ -119,7 +119,7 @@ test('any other domain that accepts mail, or might, is no typo', () => {
   }
 })
 
-test('short names, words and domains of other countries are no typos, even without mail', () => {
+test('short names, words and domains of other countries are not typos, even without mail', () => {
   const domains = [
     ...['yahoo.cn', 'hotmail.no', 'gmx.dk', 'yahoo.se', 'live.no', 'outlook.ie', 'web.fr'],
     ...['he.com', 'as.com', 'man.com', 'gnx.de', 'wob.de', 'love.com', 'tree.fr', 'five.com'],

@@ -132,7 +132,7 @@ test('the DNS records of a domain decide the result', async (t) => {
   ])
 })
 
-test('name servers that give no answer are an error, never a missing domain', async (t) => {
+test('name servers that do not respond are an error, never a missing domain', async (t) => {
   const zone = { 'broken.test': 'SERVFAIL', 'refused.test': 'REFUSED', 'silent.test': 'SILENT' }
   const { verify, dns, clock } = await setUp(t, zone as DnsZone, { timeoutMs: 60 })
   for (const domain of ['broken.test', 'refused.test', 'silent.test']) {
@@ -253,7 +253,7 @@ test('international domains are looked up as A-labels and shown as they are writ
   assert.deepEqual((await verify('a@grün.test')).reasons, ['The domain grün.test does not exist'])
 })
 
-test('a flood of requests waits for open queries; beyond the limit it gets a retryable error', async (t) => {
+test('a flood of requests waits for open queries, and gets a retryable error beyond the limit', async (t) => {
   const { verify, dns } = await setUp(t)
   const domains = Array.from({ length: 1_300 }, (_, index) => `d${index}.test`)
   const ends = await Promise.allSettled(domains.map((domain) => verify(`a@${domain}`)))

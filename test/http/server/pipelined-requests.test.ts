@@ -64,7 +64,7 @@ for (const [after, first, most] of [
   // And what fits into the piece in which the body ends.
   ['a body', `${ask('/', 'Content-Length: 4\r\n')}\r\n\r\n`, 1 + Math.ceil(512 / smallest.length)],
 ] as const) {
-  test(`of thousands of requests behind ${after} no more are parsed while the first has no response`, async (t) => {
+  test(`no more of thousands of requests behind ${after} are parsed while the first has no response`, async (t) => {
     const { seen, port } = await listen(t, () => undefined)
     const socket = connect(port, '127.0.0.1')
     t.after(() => socket.destroy())
@@ -77,7 +77,7 @@ for (const [after, first, most] of [
 
 for (const tls of [undefined, makeCertificate(['localhost'])]) {
   const where = tls === undefined ? 'in clear' : 'over TLS'
-  test(`2,000 requests sent at once ${where} are all answered, in order, one at a time`, async (t) => {
+  test(`2,000 requests sent at once ${where} get responses in order, one at a time`, async (t) => {
     const { seen, port } = await listen(
       t,
       ({ url }, outgoing) => void setImmediate(() => outgoing.end(`<${url}>`)),

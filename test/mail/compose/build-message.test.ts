@@ -120,7 +120,7 @@ test('a value with line breaks cannot add a header field', () => {
   assert.doesNotMatch(head(build(makeSource({ variables }))), /^Bcc:/im)
 })
 
-test('mail that links its unsubscribe page has List-Unsubscribe, other mail does not', () => {
+test('mail that links to its unsubscribe page has List-Unsubscribe, and other mail does not', () => {
   assert.doesNotMatch(head(build(makeSource())), /List-Unsubscribe/)
   const linked = head(build(makeSource({}, '<p><a href="{{ unsubscribeUrl }}">Stop</a></p>')))
   assert.match(linked, /List-Unsubscribe: <https:\/\/mail\.example\.test\/unsubscribe\/token>/)

@@ -20,7 +20,7 @@ test('the names of RFC 2047 section 8 are encoded as in the RFC, in UTF-8', () =
   assert.equal(encodeWords('please (a_b)?"'), '=?UTF-8?Q?please_=28a=5Fb=29=3F=22?=')
 })
 
-test('B is used if most of the text is not ASCII', () => {
+test('the B encoding is used if most of the text is not ASCII', () => {
   assert.equal(encodeWords('你好'), '=?UTF-8?B?5L2g5aW9?=')
   assert.match(encodeWords('Grüße aus Köln'), /^=\?UTF-8\?Q\?/)
 })

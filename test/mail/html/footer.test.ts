@@ -29,7 +29,7 @@ test('the rule is as wide as the text, because the margins are outside', () => {
   assert.match(text, /padding: 16px 0;/)
 })
 
-test('HTML and text have the same words', () => {
+test('the footers in HTML and text have the same words', () => {
   for (const language of LANGUAGES) {
     const footer = { language, projectName: 'Pots $& <Pans>', url }
     assert.equal(htmlToText(footerHtml(footer)), footerText(footer), language)

@@ -266,7 +266,7 @@ test('a rule can be limited to a provider', () => {
   assert.equal(classify('501 5.0.2 x', 'mail', 'mx.example.net').class, 'syntax')
 })
 
-test('in session, no reply before RCPT blames the address, and no reply to the data blames the mailbox', () => {
+test('a reply before RCPT never counts against the address, and a reply to the data never against the mailbox', () => {
   for (const [line, stage, reason, isHard] of [
     ['550 5.1.2 Unknown domain', 'ehlo', 'blocked', false],
     ['550 no such user', 'greeting', 'blocked', false],
@@ -365,7 +365,7 @@ test('a late report without a reply code is classified by its status', () => {
   assert.deepEqual([late(null).isFinal, late(null).isHard], [true, false])
 })
 
-test('verdicts without a reply', () => {
+test('an attempt without a reply gets a verdict of its own', () => {
   assert.equal(classifyLocally('network').isFinal, false)
   assert.equal(classifyLocally('dns').isFinal, false)
   assert.equal(classifyLocally('tls').reason, 'securityerror')

@@ -400,7 +400,7 @@ describe('an automatic reply (RFC 3834)', () => {
   })
 })
 
-describe('mail of people', () => {
+describe('mail from people', () => {
   for (const [head, body] of [
     ['Subject: Re: Our letter', 'Thank you! Mailbox full of joy.'],
     ['Subject: My parcel was not delivered', 'It could not be delivered to me. Failed again.'],

@@ -45,7 +45,7 @@ const faulty: [source: string, text: string, fault: TemplateFault][] = [
   ],
 ]
 
-test('a fault is reported with its position, and the text is sent all the same', () => {
+test('a fault is returned with its position, and the text is rendered anyway', () => {
   for (const [source, text, fault] of faulty) {
     const rendered = render(source, { name: 'Ada', bad: '%zz' })
     assert.equal(rendered.text, text, source)

@@ -28,7 +28,7 @@ function attack(source: string, values: Record<string, unknown> = {}, isStored =
   return printed
 }
 
-test('a loop without end is stopped after a second, and placeholders are still filled in', () => {
+test('an endless loop is stopped after a second, and placeholders are still filled in', () => {
   const source = '{% for i in (1..9000) %}{% for j in (1..9000) %}{% endfor %}{% endfor %}{{ a }}'
   const begin = performance.now()
   assert.equal(attack(source, { a: 'x' }), source.replace('{{ a }}', 'x'))

@@ -59,7 +59,7 @@ function deliveryTo(name: string, change: Partial<Delivery> & { content?: string
 const given = (fakes: Pick<ReturnType<typeof createFakeThreads>, 'started'>) =>
   fakes.started.flatMap(tasksOf).map(({ recipient }) => recipient.split('@')[0])
 
-test('projects take turns, one message at a time, the more urgent first', (t) => {
+test('projects take turns, one message at a time, more urgent messages first', (t) => {
   const { composing, make, log, ...fakes } = open(t)
   for (const name of ['a1', 'a2', 'a3']) composing.add(deliveryTo(name, { projectId: 'a' }))
   composing.add(deliveryTo('b1', { projectId: 'b' }))
@@ -127,7 +127,7 @@ test('a composed message that no server would accept is not sent', (t) => {
   assert.match(log[0] ?? '', /^failed huge: the message has 136 MB when encoded/)
 })
 
-test('deliveries refused for lack of room may come again one by one, and others use the room', (t) => {
+test('deliveries refused for lack of memory are admitted again one by one', (t) => {
   const { composing, clock } = open(t)
   const add = (name: string, projectId: string) => composing.add(deliveryTo(name, { projectId }))
   for (let count = 0; count < 51; count += 1) assert.equal(add(`a${count}`, 'a'), 0)
@@ -158,7 +158,7 @@ test('stop puts back all waiting deliveries, and nothing is composed afterwards'
   assert.equal(fakes.started.length, 1)
 })
 
-test('the thread ends when there was nothing to compose for a while', (t) => {
+test('the thread ends after a while without work', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { composing, make, rests } = open(t)
   composing.add(deliveryTo('one'))

@@ -22,6 +22,6 @@ test('large contents of one project leave memory for others', () => {
   assert.equal(room.hasSpace('large', 20 * MB), true)
 })
 
-test('a content that is too large for all others goes alone', () => {
+test('a content that leaves no memory for others is composed alone', () => {
   assert.equal(createContentMemory().hasSpace('any', 500 * MB), true)
 })

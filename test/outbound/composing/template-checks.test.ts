@@ -37,7 +37,7 @@ function answer(started: readonly FakeThread[], fault?: { message: string }): vo
   thread.say({ type: 'checked', task: asked.task, fault: said })
 }
 
-test('templates are checked one at a time, in the order they came', async (t) => {
+test('templates are checked one at a time, in order of arrival', async (t) => {
   const { checks, started } = open(t)
   const first = checks.check('a')
   const second = checks.check('b')
@@ -77,7 +77,7 @@ test('a thread that ends before it has started is no fault of a template', async
   assert.equal(await check, undefined)
 })
 
-test('a template that could not be checked by our own fault is neither valid nor faulty', async (t) => {
+test('a template whose check fails by an internal error is neither valid nor faulty', async (t) => {
   const { checks, started } = open(t)
   const check = checks.check('a')
   const { thread, asked } = last(started)
@@ -85,7 +85,7 @@ test('a template that could not be checked by our own fault is neither valid nor
   await assert.rejects(check, /broken/)
 })
 
-test('the thread ends when there was nothing to check for a while', async (t) => {
+test('the thread ends after a while without work', async (t) => {
   const { checks, started, rests } = open(t)
   const check = checks.check('a')
   t.mock.timers.tick(REST_MS)

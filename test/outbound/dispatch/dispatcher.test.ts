@@ -42,7 +42,7 @@ function deliveryTo(name: string, site: string, change: Partial<Delivery> = {}):
 
 const ofContent = (id: string) => ({ source: makeSource({ id }) })
 
-test('a message that ends a delivery thread is set aside with its content; others go on', (t) => {
+test('a message that ends a delivery thread is set aside with its content, and others continue', (t) => {
   const { dispatcher, results, started } = open(t, 2)
   // Enough tasks to start a second thread; each site has one connection.
   const many = Array.from({ length: 50 }, (_, count) =>
@@ -79,7 +79,7 @@ test('a message that ends a delivery thread is set aside with its content; other
   assert.equal(results().filter(([name]) => name === 'innocent').length, 0)
 })
 
-test('a message that takes too long in a delivery thread comes back once, as heavy', (t) => {
+test('a message that takes too long in a delivery thread is returned once, as heavy', (t) => {
   const { dispatcher, results, started } = open(t, 1)
   dispatcher.add([deliveryTo('slow', 'a.test'), deliveryTo('quick', 'a.test')])
   const [slow] = tasksOf(started[0])

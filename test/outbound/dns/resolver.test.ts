@@ -21,7 +21,7 @@ async function setUp(zone: DnsZone, options = {}): Promise<Setup> {
   return { dns, resolver, clock }
 }
 
-test('finds records of every type and writes host names bare and in lower case', async () => {
+test('returns records of every type, with host names in lower case without a final dot', async () => {
   const { resolver } = await setUp({
     'a.test': {
       A: ['192.0.2.1', '192.0.2.2'],
@@ -49,7 +49,7 @@ test('finds records of every type and writes host names bare and in lower case',
   ])
 })
 
-test('tells a missing name, a missing record and a failing server apart', async () => {
+test('distinguishes a missing name, a missing record and a failing server', async () => {
   const { resolver } = await setUp({
     'empty.test': {},
     'broken.test': 'SERVFAIL',
@@ -67,7 +67,7 @@ test('tells a missing name, a missing record and a failing server apart', async 
   assert.deepEqual(nullMx.kind === 'found' && nullMx.records, [{ preference: 0, host: '' }])
 })
 
-test('a server that never answers and one that is not there are failures', async () => {
+test('a silent server and a missing server are failures', async () => {
   const options = { timeoutMs: 60, tries: 1 }
   const { dns, resolver } = await setUp({ 'silent.test': 'SILENT' }, options)
   const silent = await resolver.a('silent.test')
@@ -84,7 +84,7 @@ test('a TXT record of 60 KB comes over TCP and is cut', async () => {
   assert.ok(dns.queries.some((query) => query.transport === 'tcp'))
 })
 
-test('addresses are kept for their TTL, other records for five minutes', async () => {
+test('addresses are cached for their TTL, other records for five minutes', async () => {
   const zone = { 'a.test': { A: ['192.0.2.1'], TXT: ['t'], ttl: 30 } }
   const { dns, resolver, clock } = await setUp(zone)
   const ask = async () => [await resolver.a('a.test'), await resolver.txt('a.test')]
@@ -100,7 +100,7 @@ test('addresses are kept for their TTL, other records for five minutes', async (
   assert.equal(dns.count('a.test', 'TXT'), 2)
 })
 
-test('a negative answer is kept for a minute, a failure for ten seconds', async () => {
+test('a negative response is cached for a minute, a failure for ten seconds', async () => {
   const { dns, resolver, clock } = await setUp({ 'broken.test': 'SERVFAIL' })
   const ask = async () => [await resolver.a('gone.test'), await resolver.a('broken.test')]
   await ask()
@@ -117,7 +117,7 @@ test('a negative answer is kept for a minute, a failure for ten seconds', async 
   assert.equal((await resolver.a('gone.test')).kind, 'found')
 })
 
-test('a fresh look-up passes the cache by and renews it', async () => {
+test('a fresh query bypasses the cache and renews it', async () => {
   const { dns, resolver } = await setUp({ 'a.test': { TXT: ['old'] } })
   await resolver.txt('a.test')
   dns.set('a.test', { TXT: ['new'] })
@@ -127,7 +127,7 @@ test('a fresh look-up passes the cache by and renews it', async () => {
   assert.equal(dns.count('a.test'), 2)
 })
 
-test('the same question asked many times at once is sent once', async () => {
+test('concurrent queries with the same question are sent once', async () => {
   const { dns, resolver } = await setUp({ 'a.test': { A: ['192.0.2.1'] } })
   await Promise.all(Array.from({ length: 50 }, () => resolver.a('a.test')))
   assert.equal(dns.count('a.test'), 1)
@@ -140,7 +140,7 @@ test('the cache is bounded', async () => {
   assert.equal(dns.count('a.test'), 2)
 })
 
-test('stop ends open look-ups as failed', async () => {
+test('stop ends open queries as failed', async () => {
   const { dns, resolver } = await setUp({ 'silent.test': 'SILENT' })
   const asked = resolver.a('silent.test')
   while (dns.queries.length === 0) await turn()
@@ -149,7 +149,7 @@ test('stop ends open look-ups as failed', async () => {
   assert.equal(answer.kind === 'failed' && answer.error, 'cancelled')
 })
 
-test('a question that fails is asked again in every round, any other once', async () => {
+test('a query that fails is repeated in every round, any other is sent once', async () => {
   const zone: DnsZone = { 'broken.test': 'SERVFAIL', 'refused.test': 'REFUSED', 'empty.test': {} }
   const { dns, resolver } = await setUp(zone, { tries: 1, rounds: 3 })
   assert.equal((await resolver.mx('broken.test')).kind, 'failed')
@@ -162,7 +162,7 @@ test('a question that fails is asked again in every round, any other once', asyn
   assert.deepEqual(counts, [3, 3, 1, 1])
 })
 
-test('so many progressQueries are open at once; who finds no room to wait is not remembered', async () => {
+test('the numbers of open and waiting queries are limited, and a refused query is not cached', async () => {
   const { dns, resolver } = await setUp({}, { maxOpen: 2, maxWaiting: 3 })
   const names = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `${name}.test`)
   const answers = await Promise.all(names.map((name) => resolver.a(name)))
@@ -174,7 +174,7 @@ test('so many progressQueries are open at once; who finds no room to wait is not
   assert.equal((await resolver.a('f.test')).kind, 'nxdomain')
 })
 
-test('stop ends what waits as failed too, and asks nothing more', async () => {
+test('stop also ends waiting queries as failed and sends no more', async () => {
   const { dns, resolver } = await setUp({ 'silent.test': 'SILENT' }, { maxOpen: 1, rounds: 2 })
   const open = resolver.a('silent.test')
   const waiting = resolver.a('other.test')

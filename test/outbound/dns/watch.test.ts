@@ -65,7 +65,7 @@ async function setUp(t: TestContext, options: Options = {}) {
 
 const countOfCanaries = (dns: FakeDns) => canaries.reduce((sum, name) => sum + dns.count(name), 0)
 
-test('of servers that deny everything nothing is believed: mail waits, class dns', async (t) => {
+test('no denial counts while the servers deny everything: mail waits with class dns', async (t) => {
   for (const denial of ['NXDOMAIN', 'NODATA'] as const) {
     const { dns, destinations, health, messages, lines } = await setUp(t)
     dns.answerAll(denial)
@@ -87,7 +87,7 @@ test('of servers that deny everything nothing is believed: mail waits, class dns
   }
 })
 
-test('a null MX is believed only while a canary resolves', async (t) => {
+test('a null MX counts only while a canary resolves', async (t) => {
   const { dns, clock, resultOf } = await setUp(t, { zone: { 'null.test': { MX: [[0, '']] } } })
   for (const name of canaries) dns.set(name, 'NXDOMAIN')
   assert.equal(await resultOf('null.test'), 'deferred')
@@ -99,7 +99,7 @@ test('a null MX is believed only while a canary resolves', async (t) => {
   assert.equal(await resultOf('null.test'), 'bounced')
 })
 
-test('servers that know one canary are believed, and the first denial asks for it', async (t) => {
+test('denials count while one canary resolves, and the first denial queries it', async (t) => {
   const { dns, resultOf, health, lines } = await setUp(t)
   for (const name of canaries.slice(0, 3)) dns.set(name, 'NXDOMAIN')
   assert.equal(await resultOf('dest.test'), 'open')
@@ -117,7 +117,7 @@ test('a canary may have an address and no MX', async (t) => {
   assert.equal(await resultOf('gone.test'), 'bounced')
 })
 
-test('what was denied before the servers went blind does not vouch for what comes after', async (t) => {
+test('canary results before an outage of the servers do not confirm later denials', async (t) => {
   const { dns, resultOf } = await setUp(t)
   assert.equal(await resultOf('gone.test'), 'bounced')
   dns.answerAll('NXDOMAIN')
@@ -126,7 +126,7 @@ test('what was denied before the servers went blind does not vouch for what come
   }
 })
 
-test('while denials are rare, a canary is asked for at most once in ten seconds', async (t) => {
+test('a canary is queried at most once in ten seconds while denials are rare', async (t) => {
   const zone = Object.fromEntries(
     Array.from({ length: 45 }, (_, index) => [`d${index}.test`, { MX: [[10, 'mx.test']] }]),
   ) as DnsZone
@@ -144,7 +144,7 @@ test('while denials are rare, a canary is asked for at most once in ten seconds'
   assert.equal(countOfCanaries(dns), 5)
 })
 
-test('one question for a canary is under way at a time, whatever the flood', async (t) => {
+test('one query for a canary is open at a time, under any load', async (t) => {
   const asked: ((answer: DnsAnswer<MxRecord>) => void)[] = []
   const mx = () => new Promise<DnsAnswer<MxRecord>>((resolve) => asked.push(resolve))
   const options = { names: ['a.test', 'b.test'], now: () => 0, changed: () => undefined }
@@ -169,7 +169,7 @@ test('one question for a canary is under way at a time, whatever the flood', asy
   assert.equal(asked.length, 2)
 })
 
-test('servers that see again are believed, which one line says, without any mail', async (t) => {
+test('denials count again after an outage, which one log line says, even without mail', async (t) => {
   const { dns, clock, resultOf, health, messages, logged } = await setUp(t, { recheckMs: 5 })
   dns.answerAll('NXDOMAIN')
   assert.equal(await resultOf('gone.test'), 'deferred')
@@ -186,14 +186,14 @@ test('servers that see again are believed, which one line says, without any mail
   assert.equal(await resultOf('gone.test'), 'bounced')
 })
 
-test('without canaries every denial is believed', async (t) => {
+test('every denial counts without canaries', async (t) => {
   const { dns, resultOf, health } = await setUp(t, { canary: [] })
   dns.answerAll('NXDOMAIN')
   assert.equal(await resultOf('gone.test'), 'bounced')
   assert.deepEqual(health.reasons(), [])
 })
 
-test('a DNS server found silent is one line, and one when it answers again', async (t) => {
+test('a DNS server that stops responding is logged once, and once more when it responds again', async (t) => {
   const setup = await setUp(t, { silent: true, recheckMs: 5 })
   const { dns, resolver, health, lines, logged, messages } = setup
   dns.answerAll('SILENT')
@@ -214,7 +214,7 @@ test('a DNS server found silent is one line, and one when it answers again', asy
   assert.deepEqual(health.reasons(), [])
 })
 
-test('a domain whose own servers are dead makes no DNS server silent', async (t) => {
+test('a domain whose own servers do not respond does not count against a DNS server', async (t) => {
   const zone: DnsZone = { 'dead.test': 'SILENT' }
   const { dns, second, resolver, health, lines } = await setUp(t, { silent: true, zone })
   const answer = await resolver.mx('dead.test')

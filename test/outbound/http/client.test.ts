@@ -180,7 +180,7 @@ test('a body that does not end in time is a timeout; one that is too large is an
   assert.equal(fits.kind, 'response')
 })
 
-test('each hop has its own time', async () => {
+test('each hop has its own time limit', async () => {
   handle = ({ url }, response) => {
     const number = Number(url?.slice(1))
     setTimeout(() => {

@@ -46,7 +46,7 @@ const ask = (url: string, change: Partial<PublicFetchOptions> = {}) =>
     new URL(url),
   )
 
-test('a page is asked at the address that its name has, under its name', async () => {
+test('a page is requested at the address of its name, with its name as Host', async () => {
   const answer = await ask(`https://here.test:${port}/a?b=c`)
   assert.ok(answer.ok)
   assert.deepEqual([answer.status, answer.body.toString()], [200, 'you asked /a?b=c'])
@@ -76,7 +76,7 @@ const internal: [string, { A?: string[]; AAAA?: string[] }][] = [
 ]
 
 for (const [what, records] of internal) {
-  test(`a name with an address of ${what} is not asked`, async () => {
+  test(`a name with an address of ${what} is not requested`, async () => {
     dns.set('inner.test', { ...records, ttl: 0 })
     const fresh = createResolver({
       servers: [dns.address],
@@ -118,7 +118,7 @@ for (const url of ['http://here.test/', 'https://user@here.test/', 'https://:wor
   })
 }
 
-test('the name is resolved once, so that a second answer leads nowhere else', async () => {
+test('the name is resolved once, so that a second DNS response cannot redirect the request', async () => {
   let asked = 0
   const rebinding: PublicFetchOptions['resolver'] = {
     a: async () => {
@@ -134,7 +134,7 @@ test('the name is resolved once, so that a second answer leads nowhere else', as
   assert.equal(asked, 1)
 })
 
-test('a redirect is an answer like another, and not followed', async () => {
+test('a redirect is an ordinary response and is not followed', async () => {
   const before = seen.length
   const answer = await ask(`https://here.test:${port}/redirect`)
   assert.ok(answer.ok)
@@ -142,7 +142,7 @@ test('a redirect is an answer like another, and not followed', async () => {
   assert.equal(seen.length, before + 1)
 })
 
-test('a name without an address and a silent resolver are failures that may pass', async () => {
+test('a name without an address and a silent resolver are temporary failures', async () => {
   dns.set('mute.test', 'SERVFAIL')
   for (const name of ['nobody.test', 'mute.test']) {
     const answer = await ask(`https://${name}/`)
@@ -158,7 +158,7 @@ test('a certificate of another name is not accepted', async () => {
   assert.match(answer.error, /other\.test/)
 })
 
-test('a certificate that no authority vouches for is not accepted', async () => {
+test('a certificate without a trusted authority is not accepted', async () => {
   const answer = await createPublicFetch({ resolver, isAllowed: () => true })(
     new URL(`https://here.test:${port}/`),
   )
@@ -166,14 +166,14 @@ test('a certificate that no authority vouches for is not accepted', async () => 
   assert.match(answer.error, /self-signed/)
 })
 
-test('an answer that is too large is not taken', async () => {
+test('a response that is too large is refused', async () => {
   const answer = await ask(`https://here.test:${port}/large`, { maxBodyBytes: 1_999 })
   assert.ok(!answer.ok)
   assert.match(answer.error, /too large/)
   assert.equal((await ask(`https://here.test:${port}/large`, { maxBodyBytes: 2_000 })).ok, true)
 })
 
-test('a server that answers with another protocol, or hangs up, is no answer', async () => {
+test('a server that uses another protocol or closes the connection is a failure', async () => {
   const answers = ['HTTP/1.1 101 \r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n', 'hello', '']
   for (const text of answers) {
     const odd = createServer({ ...certificate }, (socket) => {
@@ -187,7 +187,7 @@ test('a server that answers with another protocol, or hangs up, is no answer', a
   }
 })
 
-test('an answer without end, and a server that says nothing, have their time', async () => {
+test('an endless response and a silent server end at the time limit', async () => {
   const slow = await ask(`https://here.test:${port}/slow`, { timeoutMs: 200 })
   assert.equal(slow.ok, false)
   const mute = createServer({ ...certificate }, (socket) => socket.resume())

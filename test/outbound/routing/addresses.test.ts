@@ -38,7 +38,7 @@ const refused = [
 ]
 
 for (const address of refused) {
-  test(`${address || 'an empty text'} is no public address`, () => {
+  test(`${address || 'an empty text'} is not a public address`, () => {
     assert.equal(isPublicAddress(address), false)
   })
 }
@@ -48,7 +48,7 @@ test('ordinary addresses of both families are public', () => {
   assert.equal(isPublicAddress('2607:f8b0:400e:c00::1b'), true)
 })
 
-test('our own listeners are recognised, also those on all addresses', () => {
+test('listeners of this server are recognized, also those on all addresses', () => {
   const exact = [{ host: '127.0.0.9', port: 25 }]
   assert.equal(isOwnListener({ address: '127.0.0.9', port: 25 }, exact), true)
   assert.equal(isOwnListener({ address: '::ffff:127.0.0.9', port: 25 }, exact), true)

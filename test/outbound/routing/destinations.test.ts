@@ -112,7 +112,7 @@ test('a missing name is final, a failing or silent server is not', async () => {
   }
 })
 
-test('of 512 MX records, a bounded number is resolved', async () => {
+test('a bounded number of 512 MX records is resolved', async () => {
   const mx = Array.from({ length: 512 }, (_, at): [number, string] => [at, `mx${at}.many.test`])
   const { dns, open, closed } = await setUp({
     'many.test': { MX: mx },
@@ -161,7 +161,7 @@ test('private addresses are left out, and public ones beside them are used', asy
   assert.equal((await allowed.open('inside.test')).targets.length, 4)
 })
 
-test('a destination that is our own listener is a loop, unless we receive mail for the domain', async () => {
+test('a listener of this server as destination is a loop, unless the domain is received here', async () => {
   const zone = { 'self.test': { A: ['127.0.0.9'] }, 'ours.test': { A: ['127.0.0.9'] } }
   const deps = {
     inboundListeners: () => [{ host: '127.0.0.9', port: 25 }],
@@ -174,7 +174,7 @@ test('a destination that is our own listener is a loop, unless we receive mail f
   assert.equal((await open('ours.test')).targets.length, 1)
 })
 
-test('a domain that becomes ours is no loop a minute later, however long its records live', async () => {
+test('a domain that is received here from now on is no loop after a minute, for any TTL', async () => {
   const taken = new Set<string>()
   const { closed, open, clock } = await setUp(
     { 'new.test': { A: ['127.0.0.9'], ttl: 3_600 } },
@@ -190,7 +190,7 @@ test('a domain that becomes ours is no loop a minute later, however long its rec
   assert.equal((await open('new.test')).targets.length, 1)
 })
 
-test('as a backup MX we send only to hosts with a better preference', async () => {
+test('a backup MX sends only to hosts with a better preference', async () => {
   const zone: DnsZone = {
     'a.test': {
       MX: [
@@ -211,7 +211,7 @@ test('as a backup MX we send only to hosts with a better preference', async () =
   assert.deepEqual(hosts, ['mx1.a.test'])
 })
 
-test('a destination lives as long as its records, and its site is remembered longer', async () => {
+test('a destination is cached as long as its records, and its site longer', async () => {
   const { dns, clock, destinations, open } = await setUp({
     'a.test': { MX: [[10, 'mx.provider.test']] },
     'mx.provider.test': { A: ['8.8.8.8'], ttl: 60 },

@@ -57,7 +57,7 @@ test('sites without a greeting have a quarter of all connections, silent ones ha
   assert.equal(sum(sites.map((site) => fill(budgets, site, facts(), 1))), 150)
 })
 
-test('a greeting makes room for the next site', () => {
+test('a greeting frees a connection for the next site', () => {
   const budgets = createBudgets({ maxConnections: 8, maxPerSite: 10 })
   const unknown = facts({ hasGreeted: false, standing: 'new' })
   assert.equal(fill(budgets, 'a', unknown), 2)

@@ -50,7 +50,7 @@ test('a site that is giving up a connection is not asked again', () => {
   assert.deepEqual(chooseReclaim(holders.slice(0, 1), bulk, 1), [])
 })
 
-test('the site that has been silent longest is cut, after a second for urgent mail', () => {
+test('the longest silent session is closed, after a second for urgent mail', () => {
   const holders = [
     holder('short', silentFor(1_500)),
     holder('long', silentFor(2_000)),

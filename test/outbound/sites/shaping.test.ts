@@ -47,7 +47,7 @@ test('the number of messages that may wait follows from the time a message takes
   assert.equal(capacity(), 20)
 })
 
-test('urgent mail has a reserve, but no way around a pause', () => {
+test('urgent mail has a reserve, and waits during a pause', () => {
   const { capacity, accept, fail } = setUp()
   accept(1)
   assert.equal(capacity(200), 0)
@@ -122,7 +122,7 @@ test('repeated throttling leaves one message a minute', () => {
   assert.equal(capacity(), 1)
 })
 
-test('a site that refuses all our mail is blocked for hours', () => {
+test('a site that refuses all mail of this server is blocked for hours', () => {
   const { shaping, clock, reply } = setUp()
   assert.equal(reply('suspend'), true)
   assert.ok(shaping.blockedUntil(SITE) >= clock.at + 3 * 60 * MINUTE)
@@ -186,7 +186,7 @@ test('a reply of any kind resets the count of failed connections', () => {
   assert.equal(shaping.blockedUntil(SITE), 0)
 })
 
-test('one site does not change another', () => {
+test('one site does not affect another', () => {
   const { shaping, fail } = setUp()
   fail(5)
   assert.equal(shaping.blockedUntil('other.com'), 0)

@@ -4,7 +4,7 @@ import { createSiteQueues, type Resolving } from '../../../src/outbound/sites/si
 
 const resolving = (projectId: string): Resolving => ({ site: 'a.test', projectId })
 
-test('a backlog of one project leaves a quarter of the room to others', () => {
+test('a backlog of one project leaves a quarter of the capacity to others', () => {
   const queues = createSiteQueues(() => 0)
   const take = (projectId: string) => {
     let count = 0

@@ -176,7 +176,7 @@ test('a delivery shows that it waits for DNS or a connection; an unknown one sho
   assert.ok(waiting!.since > 0 && waiting!.since <= Date.now())
 })
 
-test('a busy thread does not answer; the caller gets what the main thread knows', async () => {
+test('the caller gets the state of the main thread when a busy thread does not respond', async () => {
   const { outbound, send } = await startAt({})
   await send({ domain: 'a.test' })
   const task = makeTask({ domain: 'a.test', site: 'host.test' })

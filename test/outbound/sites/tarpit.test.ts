@@ -80,7 +80,7 @@ test('mail beside a tarpit in its own network gets the connection of a silent se
   assert.ok(cut.length > 0 && cut.length < 10, `${cut.length} were cut`)
 })
 
-test('a session that we end for other mail is no attempt and no failure of its site', async () => {
+test('a session that this server ends for other mail counts neither as attempt nor as failure', async () => {
   const tarpits = placesAt(10, '127.0.0.66')
   const [tarpit] = await sinksOf(
     { host: '127.0.0.66', respond: neverGreets },
@@ -135,7 +135,7 @@ test('silent servers in many networks hold a quarter of all connections and yiel
   assert.equal(good()?.outcome.result, 'delivered')
 })
 
-test('mail of another project overtakes a backlog, at another server and at the same', async () => {
+test('mail of another project overtakes a backlog, at another server and at the same one', async () => {
   const order: string[] = []
   const respond: SinkOptions['respond'] = ({ verb, line }) => {
     if (verb === 'RCPT') order.push(line.includes('bulk') ? 'bulk' : 'other')

@@ -51,7 +51,7 @@ test('the size counts the message without stuffed dots, and 8-bit data is detect
   assert.deepEqual([wide.sizeBytes, wide.has8bit], [4, true])
 })
 
-test('only the last line is a lone dot, and unstuffing restores the message', () => {
+test('only the last line is a single dot, and unstuffing restores the message', () => {
   const piece = fc.constantFrom('.', '\r\n', 'a', 'é', '..', ' ', '\r\n.')
   fc.assert(
     fc.property(fc.array(piece, { minLength: 1, maxLength: 60 }), (pieces) => {

@@ -79,7 +79,7 @@ test('a short reply that is known already is the same object on every connection
   assert.notEqual(first[2], second[2])
 })
 
-test('UTF-8 is decoded, and octets that are not UTF-8 do no harm', () => {
+test('UTF-8 is decoded, and other octets are replaced', () => {
   assert.equal(format('550 Größe 好\r\n').text, 'Größe 好')
   const latin = parse(Buffer.from('550 Gr\xf6\xdfe\r\n', 'latin1')).replies[0]!
   assert.equal(latin.stored.text, 'Gr\ufffd\ufffde')

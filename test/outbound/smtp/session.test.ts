@@ -125,7 +125,7 @@ test('a 421 greeting and a 451 to EHLO are deferred', async (t) => {
   assert.deepEqual([outcome.result, outcome.reply?.code], ['deferred', 451])
 })
 
-test('a server that names itself by our name in its greeting or EHLO reply is a loop', async (t) => {
+test('a server with the name of this server in its greeting or EHLO reply is a loop', async (t) => {
   const ownName = 'Out.Example.Org'
   const greets = await sinkFor(t, { name: 'out.example.org' })
   const answers = await sinkFor(t, {
@@ -140,7 +140,7 @@ test('a server that names itself by our name in its greeting or EHLO reply is a 
   }
 })
 
-test('a server that addresses us by our name is no loop', async (t) => {
+test('a server that greets this server by name is no loop', async (t) => {
   const sink = await sinkFor(t, {
     respond: ({ verb }) => (verb === 'EHLO' ? '250 mx.sink.test Hello out.example.org' : undefined),
   })

@@ -284,7 +284,7 @@ test('a provider that requires TLS never gets mail without TLS', async () => {
   assert.match((await attempt({ ...secure.pool, requiresTls: true })).outcome.tls ?? '', /^TLSv1/)
 })
 
-test('a server of our own name is a loop, unless the domain is ours', async () => {
+test('a server with the name of this server is a loop, unless the domain is received here', async () => {
   const { sinks, pool } = await startSinks({ name: 'US.test' }, {})
   const { outcome } = await attempt(pool)
   assert.equal(outcome.result, 'failed')
@@ -318,7 +318,7 @@ test('a message that cannot be composed fails, and the session stays usable', as
   assert.equal(session, first.session)
 })
 
-test('an unexpected error of our own defers the message and releases its memory', async () => {
+test('an unexpected internal error defers the message and releases its memory', async () => {
   const { pool } = await startSinks({})
   const held = createHeldBytes(1)
   const findFamilies = () => {

@@ -99,7 +99,7 @@ const listEvents = (projectId: string) =>
     .where(and(eq(events.projectId, projectId), like(events.name, 'contact.%')))
     .orderBy(asc(events.seq))
 
-test('contacts that change and unchanged ones are counted apart, and only changes emit events', async () => {
+test('changed and unchanged contacts are counted separately, and only changes emit events', async () => {
   const { id } = await addProject(core)
   const people = [{}, { subscribed: false }, {}, { subscribed: false }]
   const [a = '', b = '', c = '', d = ''] = await addPeople(id, people)
@@ -182,7 +182,7 @@ test('deleting contacts deletes their emails and events', async () => {
   )
 })
 
-test('a query covers all matching contacts, although the change affects the match', async () => {
+test('a query covers all matching contacts even if the change affects the match', async () => {
   const { id } = await addProject(core)
   const other = await addProject(core)
   await addPeople(other.id, crowd(3, { subscribed: false }))

@@ -277,7 +277,7 @@ test('a text and the number that it spells count as one value', async () => {
   assert.deepEqual((await valuesOf(id, 'n', 2)).values, [1, 2])
 })
 
-test('no contact is read where none has the key', async (t) => {
+test('no contact is read if none has the key', async (t) => {
   const { id } = await addProject(core)
   await addContacts(id, [{ plan: 'pro' }, { gone: 1 }])
   await core.store.write((tx) =>
@@ -393,7 +393,7 @@ test('a key may have any name', async () => {
 
 const MANY = 5_200
 
-test('many contacts are a job, which resumes after an interruption', async () => {
+test('a field of many contacts is deleted by a job, which resumes after an interruption', async () => {
   const { id } = await addProject(core)
   await insertMany(id, MANY, `json_object('plan', 'p' || i, 'n', i)`)
   core.clock.now += 1000

@@ -118,7 +118,7 @@ const searches = [
   ...['\ud800ab', 'email:ada', '^ada', 'ada*', 'adamada', `ada${'a'.repeat(200)}`],
 ]
 
-test('every list is exactly right, for any query and any state of the index', async () => {
+test('every list equals the expected one, for any query and any state of the index', async () => {
   const cases = fc.record({
     projectId: fc.constantFrom('small', 'large'),
     search: fc.constantFrom(...searches),
@@ -143,7 +143,7 @@ test('every list is exactly right, for any query and any state of the index', as
   )
 })
 
-test('walks and counts are exactly right, page by page and from any number on', async () => {
+test('walks and counts equal the expected ones, page by page and from any number on', async () => {
   for (const projectId of [small, large]) {
     for (const search of ['', 'a', 'ada', 'gmail', 'o"h', 'zzz']) {
       for (const subscribed of [undefined, false]) {

@@ -56,7 +56,7 @@ test('a request changes the contact once, with its reason, its email and its cam
   ])
 })
 
-test('concurrent requests are one change and one event', async (t) => {
+test('concurrent requests make one change and one event', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const recipient = await addRecipient(core, { projectId })
@@ -68,7 +68,7 @@ test('concurrent requests are one change and one event', async (t) => {
   assert.equal((await subscriptionEvents(core)).length, 1)
 })
 
-test('an email is credited only if it belongs to the contact', async (t) => {
+test('the event names an email only if it belongs to the contact', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const { contactId, emailId } = await addRecipient(core, { projectId })

@@ -25,7 +25,7 @@ function suppressed(
 
 const listRows = ({ store }: TestCore) => store.read.select().from(contacts).all()
 
-test('concurrent writes to one address make one contact and lose nothing', async (t) => {
+test('concurrent writes to one address create one contact and lose no data', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const saved = await Promise.all(
@@ -265,7 +265,7 @@ test('ids of another project are not deleted', async (t) => {
   assert.equal(await core.store.read.$count(events), 1)
 })
 
-test('a hundred new contacts are one statement, in the order of their addresses', async (t) => {
+test('a hundred new contacts are inserted by one statement, in the order of their addresses', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const change = { projectId, subscribed: undefined, subscribedByDefault: true, at: core.now() }

@@ -44,7 +44,7 @@ const values: [text: string, value: unknown][] = [
 ]
 
 for (const [text, value] of values) {
-  test(`in a foreign file, ${JSON.stringify(text)} is ${JSON.stringify(value)}`, () => {
+  test(`${JSON.stringify(text)} in a foreign file is ${JSON.stringify(value)}`, () => {
     assert.deepEqual(readCell(plain(text), anyones), value)
     const asText = readCell(plain(text), { isOwn: false, areStrings: true })
     assert.equal(asText, text.trim(), 'on request it stays text')

@@ -108,7 +108,7 @@ test('the address column has names in each of the 17 languages', () => {
   }
 })
 
-test('with a column email, or one mapped to it, other names of the address are data', () => {
+test('other names of the address are data if a column is email or mapped to it', () => {
   assert.deepEqual(header('E-Mail,email').columns, { 'data.e-mail': [0], email: [1] })
   const mapped = header('E-Mail,Courriel', [['courriel', 'email']])
   assert.deepEqual(mapped.columns, { 'data.e-mail': [0], email: [1] })

@@ -55,7 +55,7 @@ for (const [name, csv, records] of cases) {
   })
 }
 
-test('tells the first line of a record, and which cells were in quotes', () => {
+test('returns the first line of a record and whether each cell was quoted', () => {
   const records = parse(['a\n\n"b\r\nb",c\r\nd'])
   assert.deepEqual(
     records.map(({ line }) => line),

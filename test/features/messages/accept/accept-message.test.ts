@@ -57,7 +57,7 @@ test('an accepted email is a queued row with its snapshot, due at once', async (
   assert.deepEqual(await sender.eventNames(), [])
 })
 
-test('a new contact is unsubscribed, stores the data of the request and is counted', async (t) => {
+test('a new contact is unsubscribed, has the data of the request and is counted', async (t) => {
   const sender = await openSender(t)
   await sender.send({ data: { plan: 'pro', once: { value: 1, persistent: false }, email: 'x' } })
   const contact = await contactOf(sender)
@@ -84,7 +84,7 @@ test('null deletes a key, an empty string changes nothing', async (t) => {
   assert.deepEqual(variables, { stored: { b: 2 }, request: {} })
 })
 
-test('a change of `subscribed` makes one event, a repeat none', async (t) => {
+test('a change of `subscribed` makes one event, and a repetition none', async (t) => {
   const sender = await openSender(t)
   await sender.send({ subscribed: true })
   assert.deepEqual(await sender.eventNames(), [])
@@ -102,7 +102,7 @@ test('the recipient\u2019s name goes to the To field and into the contact', asyn
   assert.deepEqual((await contactOf(sender))?.data, { name: 'Ada' })
 })
 
-test('recipients of one request share its content and keep their order, with repeats', async (t) => {
+test('recipients of one request share its content and keep their order, duplicates included', async (t) => {
   const sender = await openSender(t)
   const to = ['b@dest.test', 'a@dest.test', 'b@dest.test'].map((each) => ({
     address: address(each),
@@ -251,7 +251,7 @@ test('an address on the suppression list gets a row that is never queued', async
   assert.equal(email.dueAt, null)
 })
 
-test('a repeated idempotency key is refused with the answer of its first use', async (t) => {
+test('a repeated idempotency key is refused with the response to its first use', async (t) => {
   const sender = await openSender(t)
   const first = await sender.send({}, { key: 'k' })
   sender.clock.now += 1_000
@@ -297,7 +297,7 @@ test('contact data may have keys such as __proto__', async (t) => {
   assert.equal(({} as Record<string, unknown>).polluted, undefined)
 })
 
-test('new contacts are counted once per request, repeats and known contacts not at all', async (t) => {
+test('new contacts are counted once per request; duplicates and known contacts are not counted', async (t) => {
   const sender = await openSender(t)
   const list = (...names: string[]) =>
     names.map((name) => ({ address: address(`${name}@dest.test`), name: null }))

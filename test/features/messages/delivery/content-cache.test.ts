@@ -55,7 +55,7 @@ test('a content that several emails share is cached, that of a single email is n
   )
 })
 
-test('a batch reads at most 32 MB of large contents, but one in any case', async (t) => {
+test('a batch reads at most 32 MB of large contents, and always at least one', async (t) => {
   const sender = await openSender(t)
   const ids = [await keep(sender, 'x'.repeat(45_000_000))]
   for (let index = 0; index < 2; index += 1) ids.push(await keep(sender, 'x'.repeat(100_000)))
@@ -65,7 +65,7 @@ test('a batch reads at most 32 MB of large contents, but one in any case', async
   assert.deepEqual([...left].sort(), ids.slice(1).sort())
 })
 
-test('a content that outbound has no room for is not read; other mail is', async (t) => {
+test('a content that exceeds the capacity of outbound is not read, and other mail is', async (t) => {
   const sender = await openSender(t)
   const [small, large] = [await keep(sender, 'aGk='), await keep(sender, 'x'.repeat(100_000))]
   const asked: [string, number][] = []

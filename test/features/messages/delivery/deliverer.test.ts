@@ -73,7 +73,7 @@ test('a claimed email is SENDING under a lease, with its next attempt written', 
   assert.ok(wait >= 51_000 && wait <= 69_000, `${wait}`)
 })
 
-test('delivered: sentAt = deliveredAt, the rendered subject, sent then delivery', async (t) => {
+test('a delivered email has sentAt = deliveredAt, its rendered subject and two events', async (t) => {
   const line = await openLine(t)
   const id = await line.sendOne()
   line.clock.now += 5
@@ -186,7 +186,7 @@ test('a project with a backlog gets leases up to its share; another project is s
   assert.ok(claimed.filter((id) => id === line.project.id).length >= 2)
 })
 
-test('an attempt under way while the clock jumps past the give-up time is followed by another', async (t) => {
+test('an attempt during which the clock jumps past the give-up time is followed by another', async (t) => {
   const line = await openLine(t)
   const id = await line.sendOne()
   line.clock.now += 3 * 86_400_000
@@ -237,7 +237,7 @@ test('an email that outbound puts back counts no attempt', async (t) => {
   assert.equal(email.leaseUntil, null)
 })
 
-test('emails leased by a dead process are due again when their lease ends', async (t) => {
+test('emails leased by a process that ended are due again when their lease ends', async (t) => {
   const sender = await openSender(t)
   const { emails: accepted } = await sender.send()
   const id = accepted[0]?.email as string
@@ -260,7 +260,7 @@ test('emails leased by a dead process are due again when their lease ends', asyn
   assert.equal((await sender.email(id)).state, 'sending')
 })
 
-test('an attempt of a dead process that left no record is not counted', async (t) => {
+test('an attempt that a process did not record before its end is not counted', async (t) => {
   const sender = await openSender(t)
   const { emails: accepted } = await sender.send()
   const id = accepted[0]?.email as string
@@ -277,7 +277,7 @@ test('an attempt of a dead process that left no record is not counted', async (t
   }
 })
 
-test('an email that may no longer be sent is not: disabled, unverified, suppressed, unsubscribed', async (t) => {
+test('an email is not sent after its project, domain, address or contact stops allowing it', async (t) => {
   const cases = [
     {
       change: (sender: Sender) =>
@@ -365,7 +365,7 @@ test('a retry makes a deferred email due at once, and a failed one is queued aga
   await assert.rejects(retryEmails(line.core, [id]), { code: 'CONFLICT' })
 })
 
-test('two projects share a full site: neither waits for all of the other', async (t) => {
+test('two projects take turns at a full site', async (t) => {
   const line = await openLine(t)
   const other = await addProject(line.core, 'Other', 'other.test')
   line.capacity.set('dest.test', 0)

@@ -43,7 +43,7 @@ async function statesOf({ email, tasks }: Sender): Promise<string[]> {
   return Promise.all(tasks.map(async ({ emailId }) => (await email(emailId)).state))
 }
 
-test('outcomes of all kinds that arrive together are one write', async (t) => {
+test('results of all kinds that arrive together are recorded in one write', async (t) => {
   const line = await openLine(t, 6)
   const kinds = ['delivered', 'hard', 'delivered', 'deferred', 'relayed'] as const
   const reports = kinds.map((kind, index) => attempted(line.tasks[index] as never, kind))
@@ -113,7 +113,7 @@ test('an email that was put back and claimed again stays in flight while others 
   assert.equal((await line.email(second)).state, 'delivered')
 })
 
-test('a stop does not wait for a failing disk', async (t) => {
+test('a stop does not wait for a disk that fails', async (t) => {
   const { core, send } = await openSender(t)
   await send()
   const refused = Promise.withResolvers<void>()

@@ -96,7 +96,7 @@ test('the fuse blows when a held suppression is durable, not by a transaction th
   assert.equal(trips(53), true)
 })
 
-test('verdicts of DNS count for the fuse like those of sessions', async (t) => {
+test('verdicts from DNS count for the fuse as those of sessions do', async (t) => {
   const sender = await openBounces(t)
   const to = Array.from({ length: 70 }, (_, index) => `ann@gone${index}.test`)
   await sender.end(to, noSuchDomain)

@@ -99,7 +99,7 @@ test('a null MX at the recheck counts as a denial', async (t) => {
   assert.deepEqual(await sender.listed(), ['ann@shop.test'])
 })
 
-test('without an answer the recheck is repeated every hour, for a week at most', async (t) => {
+test('a recheck without a response is repeated every hour, for a week at most', async (t) => {
   const sender = await open(t)
   await sender.end(['old@shop.test'], delivered)
   await sender.end(['ann@shop.test'], noSuchDomain)

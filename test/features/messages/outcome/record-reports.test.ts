@@ -121,7 +121,7 @@ test('a hard bounce after delivery bounces the email, suppresses and unsubscribe
   assert.equal((await sender.strikeRows()).length, 0)
 })
 
-test('a report of failure bounces delivered mail in any class, without a suppression', async (t) => {
+test('a failure report bounces delivered mail in any class without a suppression', async (t) => {
   const sender = await open(t)
   const id = await sender.sent({ status: 'CLICKED' })
   await sender.subscribe()
@@ -222,7 +222,7 @@ test('a delay is recorded once, changes no status, and a failure may follow', as
   assert.equal((await sender.email(id)).status, 'BOUNCED')
 })
 
-test('relayed mail that is reported delivered becomes DELIVERED; an open stays', async (t) => {
+test('relayed mail becomes DELIVERED by a report; an opened email stays OPENED', async (t) => {
   const sender = await open(t)
   const relayed = { state: 'relayed', status: 'SENT', deliveredAt: null } as const
   const [id, opened] = [
@@ -303,7 +303,7 @@ async function strikeOn(sender: Awaited<ReturnType<typeof open>>, days: readonly
   return counts
 }
 
-test('three strikes over at least 14 days suppress, two or a shorter time do not', async (t) => {
+test('three strikes over at least 14 days suppress; two strikes or a shorter time do not', async (t) => {
   const sender = await open(t)
   assert.deepEqual(await strikeOn(sender, [0, 1, 2, 13]), [0, 0, 0, 0])
   await sender.subscribe()
@@ -316,7 +316,7 @@ test('three strikes over at least 14 days suppress, two or a shorter time do not
   assert.deepEqual(last?.data, { reason: 'bounce' })
 })
 
-test('two strikes far apart are not three', async (t) => {
+test('two strikes far apart do not suppress', async (t) => {
   const sender = await open(t)
   assert.deepEqual(await strikeOn(sender, [0, 100]), [0, 0])
 })

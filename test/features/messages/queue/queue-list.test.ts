@@ -44,13 +44,13 @@ test('finished mail is searched among the newest million emails only', async (t)
   )
 })
 
-test('an empty queue has nothing in any state', async (t) => {
+test('an empty queue lists no email in any state', async (t) => {
   const sender = await openSender(t)
   assert.deepEqual(await listQueue(sender.core, { state: 'failed' }), [])
   assert.deepEqual(await listQueue(sender.core, {}), [])
 })
 
-test('finished mail is counted on the newest page that has any; the number of searched rows is returned', async (t) => {
+test('finished mail is counted on the newest page that has any, with the number of searched rows', async (t) => {
   const sender = await openSender(t)
   assert.deepEqual(await countEnded(sender.core, {}), { counts: [], searchedRows: null })
   await addBounced(sender, 3)

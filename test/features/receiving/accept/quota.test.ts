@@ -33,7 +33,7 @@ const keep = ({ core }: Receiver, recipients: InboundRecipient[], bytes = 1_000)
     ...{ recipients, content: [Buffer.alloc(bytes, 'x')] },
   })
 
-test('kept bytes are counted by whose they are, however rows come and go', async (t) => {
+test('stored bytes are counted by owner, through any inserts and deletions', async (t) => {
   const receiver = await openReceiver(t, shared)
   const id = await receiver.deliver()
   const projectId = receiver.project.id
@@ -56,7 +56,7 @@ test('kept bytes are counted by whose they are, however rows come and go', async
   assert.deepEqual(await usage(receiver), { [projectId]: 0, server: 0, reports: 0 })
 })
 
-test('a project keeps so many bytes of received mail and no more, others keep theirs', async (t) => {
+test('the limit of stored bytes applies to each project separately', async (t) => {
   const receiver = await openReceiver(t, shared)
   const { core } = receiver
   core.config = { ...core.config, inbound: { ...core.config.inbound, maxBytesPerProject: 5_000 } }
@@ -70,7 +70,7 @@ test('a project keeps so many bytes of received mail and no more, others keep th
   assert.equal(await core.store.read.$count(inboundMessages), 3)
 })
 
-test('of mail to the server itself 100 MB are kept in all', async (t) => {
+test('mail to the server itself is limited to 100 MB in all', async (t) => {
   const receiver = await openReceiver(t, shared)
   await receiver.processing.stop()
   const almost = [{ owner: 'server', bytes: 100 * MIB - 1_500 }]
@@ -95,7 +95,7 @@ test('unrecognised mail to a return path is stored within limits', async (t) => 
   )
 })
 
-test('a network hands in 20 messages an hour for the server itself', () => {
+test('a network can send 20 messages an hour to the server itself', () => {
   let at = 1_700_000_000_000
   const serverMailLimit = createServerMailLimit(() => at)
   for (let count = 0; count < 20; count += 1) {
@@ -118,7 +118,7 @@ test('a network hands in 20 messages an hour for the server itself', () => {
   assert.ok(serverMailLimit.allows('192.0.2.1'))
 })
 
-test('a network is the /24 of IPv4, the /48 of IPv6', () => {
+test('a network is a /24 of IPv4 or a /48 of IPv6', () => {
   const cases: [string, string][] = [
     ['192.0.2.77', '192.0.2.0/24'],
     ['::ffff:192.0.2.77', '192.0.2.0/24'],

@@ -60,7 +60,7 @@ test('the same DSN again changes nothing', async (t) => {
   assert.deepEqual(await receiver.listEvents(), before)
 })
 
-test('a suppressed address gets nothing more, and may be sent to again once it is taken off', async (t) => {
+test('a suppressed address gets no mail until its suppression is deleted', async (t) => {
   const receiver = await openReceiver(t, shared)
   await receiver.receive({ to: [receiver.returnPath(await receiver.deliver())], raw: dsn() })
   const [refused] = (await receiver.send()).emails
@@ -156,7 +156,7 @@ for (const [whose, raw] of Object.entries(behindAliases)) {
   })
 }
 
-test('of several that a report names, the recipient of the email counts', async (t) => {
+test('among several recipients in a report, the recipient of the email counts', async (t) => {
   const receiver = await openReceiver(t, shared)
   const id = await receiver.deliver()
   const group = 'Final-Recipient: rfc822; eve@dest.test\r\nAction: failed\r\nStatus: 5.1.1'
@@ -166,7 +166,7 @@ test('of several that a report names, the recipient of the email counts', async 
   assert.equal((await receiver.email(id)).status, 'DELIVERED')
 })
 
-test('a report to a return path about another of our emails is ignored', async (t) => {
+test('a report to the return path of one email about another email is ignored', async (t) => {
   const receiver = await openReceiver(t, shared)
   const [id, other] = [await receiver.deliver(), await receiver.deliver()]
   const raw = dsn({ returned: [mark(receiver, other)] })
@@ -189,7 +189,7 @@ test('a return path older than 30 days is ignored and logged', async (t) => {
   assert.deepEqual(receiver.logged, ['received mail was ignored'])
 })
 
-test('a complaint counts only by our token inside the returned message', async (t) => {
+test('a complaint counts only by a signed token in the returned message', async (t) => {
   const receiver = await openReceiver(t, shared)
   const id = await receiver.deliver()
   await receiver.subscribe()
@@ -270,7 +270,7 @@ test('mail for the operator is stored whole and becomes no email of a project', 
   assert.equal((await receiver.counts()).emails, 0)
 })
 
-test('a mail that unsubscribes does so once, however old the email is', async (t) => {
+test('mail to an unsubscribe address unsubscribes once, for an email of any age', async (t) => {
   const receiver = await openReceiver(t, shared)
   const id = await receiver.deliver({ campaignId: '0193f6a0-0000-7000-8000-00000000000c' })
   await receiver.subscribe()
@@ -316,7 +316,7 @@ test('bounces and vacation replies to an unsubscribe address do not unsubscribe'
   assert.deepEqual(await receiver.listEvents(), [])
 })
 
-test('the mail that a mail program writes to unsubscribe its reader is obeyed', async (t) => {
+test('the unsubscribe mail of a mail program unsubscribes its reader', async (t) => {
   const receiver = await openReceiver(t, shared)
   const fields = {
     Subject: 'unsubscribe',
@@ -338,7 +338,7 @@ test('the mail that a mail program writes to unsubscribe its reader is obeyed', 
   assert.deepEqual(await receiver.list(), [])
 })
 
-test('received mail is never answered', async (t) => {
+test('received mail never gets a reply', async (t) => {
   const receiver = await openReceiver(t, shared)
   const id = await receiver.deliver()
   const to = [receiver.returnPath(id), receiver.unsubscribeAddress(id), receiver.mailbox()]

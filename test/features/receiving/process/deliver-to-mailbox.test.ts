@@ -19,7 +19,7 @@ const contentOf = async ({ core }: Receiver, { contentId }: Email) => {
   return row === undefined ? undefined : { body: row.body, isText: row.isText }
 }
 
-test('a reply becomes an email of the project, attributed to its sender and to what it answers', async (t) => {
+test('a reply becomes an email of the project, linked to its sender and to the email it answers', async (t) => {
   const receiver = await openReceiver(t, shared)
   const id = await receiver.deliver()
   const { messageId } = await receiver.email(id)
@@ -85,7 +85,7 @@ test('a known sender keeps its state', async (t) => {
   )
 })
 
-test('References and ids that a client chose lead to the email answered, of the same project only', async (t) => {
+test('References and ids chosen by clients identify the answered email, in the same project only', async (t) => {
   const receiver = await openReceiver(t, shared)
   const other = await addProject(receiver.core, 'Other', 'other.test')
   const own = await receiver.deliver()
@@ -110,7 +110,7 @@ test('References and ids that a client chose lead to the email answered, of the 
   assert.equal(stranger.answeredEmailId, null)
 })
 
-test('a message to mailboxes of two projects is an email of each, and neither learns of the other', async (t) => {
+test('a message to mailboxes of two projects is an email in each, without data of the other', async (t) => {
   const receiver = await openReceiver(t, shared)
   const other = await addProject(receiver.core, 'Other', 'other.test')
   const to = [
@@ -134,7 +134,7 @@ test('a message to mailboxes of two projects is an email of each, and neither le
   )
 })
 
-test('HTML is stored without scripts, hidden text and links into our pages', async (t) => {
+test('HTML is stored without scripts, hidden text and links to the hosted pages', async (t) => {
   const receiver = await openReceiver(t, shared)
   const html = `<html><head><title>t</title><style>p{display:none}</style></head><body onload=x()>
     <p style="display:none" class=a id=b onclick="x()">Hello <b>you</b></p><script>alert(1)</script>
@@ -158,7 +158,7 @@ test('HTML is stored without scripts, hidden text and links into our pages', asy
   assert.doesNotMatch(body, forbidden)
 })
 
-test('the text of others is stored unchanged: nothing in it is rendered as a template', async (t) => {
+test('received text is stored unchanged and never rendered as a template', async (t) => {
   const receiver = await openReceiver(t, shared)
   const subject = '{{ email }} {% for x in (1..9) %}'
   const raw = buildMessage({ Subject: subject }, '{{ unsubscribeUrl }} {% raw')
@@ -211,7 +211,7 @@ test('an automatic reply to a mailbox is stored and marked', async (t) => {
   assert.equal(event?.data?.autoReply, true)
 })
 
-test('our own mail that comes back to a mailbox is stored and raises no event', async (t) => {
+test('mail of this server that returns to a mailbox is stored and raises no event', async (t) => {
   const receiver = await openReceiver(t, shared)
   const id = await receiver.deliver()
   const token = createReturnPathLocalPart(receiver.core.keyring.keys('return-path')[0], id).slice(2)
@@ -331,7 +331,7 @@ test('forged mail does not use up the limit of the address that it claims to be 
   )
 })
 
-test("capped and ignored mail is in the activity, in the operator's list and in the log", async (t) => {
+test("capped and ignored mail is in the activity, the operator's list and the log", async (t) => {
   const receiver = await openReceiver(t, { reader: knowing })
   for (let count = 0; count < 31; count += 1) {
     const raw = buildMessage({ Subject: `Number ${count}` })
@@ -381,14 +381,14 @@ test('the sender is the first valid From address, else the reverse path, else no
   }
 })
 
-test('a bounce or complaint to a mailbox that is not about our mail is ordinary mail', async (t) => {
+test('a bounce or complaint to a mailbox about mail of another server is ordinary mail', async (t) => {
   const receiver = await openReceiver(t, shared)
   const row = await receiver.receive({ to: [receiver.mailbox()], raw: dsn() })
   assert.equal(row.kind, 'bounce')
   assert.equal((await receiver.listEvents())[0]?.data?.autoReply, true)
 })
 
-test('mail for a project that is gone by now harms no other', async (t) => {
+test('mail for a deleted project does not affect other mail', async (t) => {
   const receiver = await openReceiver(t, shared)
   const gone = '0193f6a0-0000-7000-8000-000000000000'
   const to = [receiver.mailbox('a@gone.test', gone), receiver.mailbox()]
@@ -397,7 +397,7 @@ test('mail for a project that is gone by now harms no other', async (t) => {
   assert.equal((await receiver.counts()).emails, 1)
 })
 
-test('mail with HTML keeps its plain text beside it, in the event and in the feed', async (t) => {
+test('mail with HTML also has its plain text, in the event and in the feed', async (t) => {
   const receiver = await openReceiver(t, shared)
   const parts = [
     ...['--b', 'Content-Type: text/plain; charset=utf-8', '', 'Plain *hello*'],

@@ -100,7 +100,7 @@ test('a message lost with another one is parsed alone, without an attempt, and s
   )
 })
 
-test('however many messages have to be read alone, those behind them are read', async (t) => {
+test('any number of messages that are read alone does not block the messages after them', async (t) => {
   const receiver = await openReceiver(t, { reader: readerOf(() => undefined) })
   await receiver.processing.stop()
   const { core } = receiver
@@ -124,7 +124,7 @@ test('however many messages have to be read alone, those behind them are read', 
   assert.equal(row?.state, 'processed')
 })
 
-test('however much mail waits for a slow DNS, reports behind it are read', async (t) => {
+test('any amount of mail that waits for a slow DNS does not block the reports after it', async (t) => {
   const done = Promise.withResolvers<void>()
   const reader: MessageReader = {
     read: async ({ raw, isMail }) => {
@@ -178,7 +178,7 @@ async function die({ core }: Receiver, keep?: () => Promise<unknown>): Promise<v
   await began.promise
 }
 
-test('messages in work when a process dies are parsed alone by the next one, without an attempt', async (t) => {
+test('messages in progress at the end of a process are parsed alone by the next one, without an attempt', async (t) => {
   const receiver = await openReceiver(t)
   const id = await receiver.deliver()
   await receiver.processing.stop()
@@ -200,7 +200,7 @@ test('messages in work when a process dies are parsed alone by the next one, wit
   assert.equal((await receiver.listEvents()).length, 1)
 })
 
-test('a message in parsing stays pending after any number of stops', async (t) => {
+test('a message that is being parsed stays pending after any number of stops', async (t) => {
   const receiver = await openReceiver(t)
   await receiver.processing.stop()
   const { core } = receiver
@@ -295,7 +295,7 @@ test('a message that waits after an interruption delays no other, nor does a clo
   assert.equal(readings.length, 2)
 })
 
-test('a message at which ten processes in a row died alone is left to the operator', async (t) => {
+test('a message that ended ten processes in a row while it was alone is left to the operator', async (t) => {
   const receiver = await openReceiver(t)
   await receiver.processing.stop()
   const { core, clock } = receiver
@@ -316,7 +316,7 @@ test('a message at which ten processes in a row died alone is left to the operat
   assert.notEqual(row?.raw, null)
 })
 
-test('a message that cannot be put into effect takes none of its batch with it', async (t) => {
+test('a message that cannot be applied does not affect the rest of its batch', async (t) => {
   const receiver = await openReceiver(t, { reader: readerOf(() => undefined) })
   const id = await receiver.deliver()
   // No email id at all: our own mistake, were it ever to happen.
@@ -353,7 +353,7 @@ test('while the database cannot write, parsed messages wait, and are then applie
   assert.equal((await receiver.listEvents()).length, 1)
 })
 
-test('a suspect is not asked for again and again while the database takes no writes', async (t) => {
+test('a suspect is not selected repeatedly while the database cannot be written', async (t) => {
   const receiver = await openReceiver(t, { reader: readerOf(() => undefined) })
   await receiver.processing.stop()
   const { core } = receiver
@@ -382,7 +382,7 @@ test('a suspect is not asked for again and again while the database takes no wri
   assert.deepEqual([row?.state, row?.attempts], ['processed', 0])
 })
 
-test('mail that is listed while it is put into effect is not put into effect again', async (t) => {
+test('mail that is selected while it is applied is not applied again', async (t) => {
   const receiver = await openReceiver(t, { reader: readerOf(() => undefined) })
   await receiver.processing.stop()
   const { core } = receiver
@@ -425,7 +425,7 @@ test('mail that is listed while it is put into effect is not put into effect aga
   )
 })
 
-test('many reports are put into effect in few transactions', async (t) => {
+test('many reports are applied in few transactions', async (t) => {
   const receiver = await openReceiver(t, { reader: readerOf(() => undefined) })
   const ids: string[] = []
   for (let count = 0; count < 60; count += 1) ids.push(await receiver.deliver())

@@ -70,7 +70,7 @@ async function setUp(t: TestContext) {
 const summaryOf = ({ results, resultsOmitted, ...summary }: ListResult) => summary
 const { results, resultsOmitted, ...nobody } = EMPTY_RESULT
 
-test('a list is counted by its findings, and shows the result of each address', async (t) => {
+test('a list is counted by result, and shows the result of each address', async (t) => {
   const { run, core } = await setUp(t)
   const emails = [
     'ada@dest.test',
@@ -149,7 +149,7 @@ test('addresses are unknown where the name servers deny everything', async (t) =
   )
 })
 
-test('a domain is looked up once, however long the list takes', async (t) => {
+test('a domain is queried once, for any duration of the job', async (t) => {
   const { core, start } = await setUp(t)
   await start({ mode: 'emails', emails: manyEmails(1_000, () => 'dest.test') })
   const job = await claimJob(core, 'verify-list')
