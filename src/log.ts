@@ -129,8 +129,8 @@ function createLimiter(elapsed: () => number, onLeftOut: () => void) {
 
   /** The line to write; undefined when it is omitted. */
   function admit(line: Line, severity: number): Line | undefined {
-    const whom = severity < WARN ? peerOf(line) : domainsOf(line)
-    const key = `${severity} ${whom ?? ''} ${causeOf(line)}`
+    const party = severity < WARN ? peerOf(line) : domainsOf(line)
+    const key = `${severity} ${party ?? ''} ${causeOf(line)}`
     const at = elapsed()
     const last = lines.get(key)
     if (last !== undefined && at - last.writtenAt < SAME_LINE_MS) {
@@ -180,8 +180,8 @@ function causeOf([first, text]: Line): string {
 
 /** Removes numbers and ids, which differ between lines of one cause. */
 function causeText(value: unknown): string {
-  const told = value instanceof Error ? (codeOf(rootOf(value)) ?? rootOf(value).message) : value
-  return String(told)
+  const text = value instanceof Error ? (codeOf(rootOf(value)) ?? rootOf(value).message) : value
+  return String(text)
     .slice(0, MAX_CAUSE_LENGTH)
     .replace(/[0-9a-f]{8}-[0-9a-f-]{27}|\d+/g, '#')
 }
