@@ -6,7 +6,7 @@ import type { Base } from '../../base.ts'
 
 /** Rows per transaction. Every `change` must use it as its limit. */
 export const CHUNK = 500
-/** A running server polls for the lock at least every 50 ms, so it gets the lock in a pause. */
+/** A server that waits for the lock tries again every few milliseconds, so it gets the lock in a pause. */
 const PAUSE_MS = 60
 
 /** Repeats `change` until it changes less than a chunk. Returns the number of changed rows. */
