@@ -26,6 +26,7 @@ import { type ParsedAddress, parseAddress } from '../src/mail/address/address.ts
 import { unwatchedDisk } from '../src/store/files/disk.ts'
 import { copyDatabase } from './database-template.ts'
 import { type FakeDns, startDnsServer } from './fakes/dns-server.ts'
+import { createInlineThread } from './inline-thread.ts'
 
 export type TestCore = Core & {
   /** The answer of `now`. */
@@ -78,8 +79,11 @@ export async function openTestCore(
   const clock = { now: START }
   const { now = () => clock.now } = options
   const log = silentLog()
-  const waits = { dnsTimeoutMs: 500, dnsTries: 1, certificatePollMs }
-  const opened = await openCore(config, { log, now, watch, ...waits })
+  const forTests = {
+    ...{ dnsTimeoutMs: 500, dnsTries: 1, certificatePollMs },
+    createThread: createInlineThread,
+  }
+  const opened = await openCore(config, { log, now, watch, ...forTests })
   const hits = startHitWriter(opened, { groupMs: 0 })
   t.after(async () => {
     await hits.stop()

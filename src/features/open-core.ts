@@ -15,7 +15,7 @@ import { createResolver } from '../outbound/dns/resolver.ts'
 import { createDnsWatch } from '../outbound/dns/watch.ts'
 import { createPublicFetch } from '../outbound/http/public-fetch.ts'
 import { unwatchedDisk, watchDisk } from '../store/files/disk.ts'
-import { openStore } from '../store/store.ts'
+import { openStore, type StoreOptions } from '../store/store.ts'
 import type { CommandCore } from './core.ts'
 import { createDirectory } from './directory.ts'
 import { checkSecret } from './domains/secret-check.ts'
@@ -37,6 +37,8 @@ export type OpenOptions = {
   dnsTimeoutMs?: number
   dnsTries?: number
   certificatePollMs?: number | undefined
+  /** For tests: see `StoreOptions`. */
+  createThread?: StoreOptions['createThread']
 }
 
 /**
@@ -57,6 +59,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
     log,
     health,
     watch: isWatching,
+    ...(options.createThread && { createThread: options.createThread }),
   })
   await checkSecret({ store, keyring }).catch(async (error) => {
     await store.close()

@@ -74,6 +74,8 @@ export type StoreOptions = {
   /** The file of the SQLite addon; that of the package if absent. */
   nativeBinding?: string | undefined
   readerThreads?: number
+  /** For tests, in place of a worker thread. */
+  createThread?: typeof createThread
   /** Whether to watch for changes by other processes; one-shot commands need not. */
   watch?: boolean
 }
@@ -87,6 +89,7 @@ const READ_BUSY_TIMEOUT_MS = 1000
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { path, nativeBinding, log, health, readerThreads = 2, watch = true } = options
+  const { createThread: makeThread = createThread } = options
   const writable = await openWritable(options, readMigrations(options.migrationsDir))
   const files = openDatabaseFiles(path, { log, health })
   const settings = { path, nativeBinding }
@@ -95,11 +98,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     isReadOnly: true,
     busyTimeoutMs: READ_BUSY_TIMEOUT_MS,
   })
-  const threads = Array.from({ length: readerThreads }, () => createThread(settings))
+  const threads = Array.from({ length: readerThreads }, () => makeThread(settings))
   const readers = createReaders(settings, threads)
   const walBytes = files.logBytes
   const areFilesLost = files.areLost
-  const thread = createThread(settings)
+  const thread = makeThread(settings)
   const checkpoints = startCheckpoints({ thread, walBytes, areFilesLost, log })
   const commitListeners = new Set([checkpoints.committed])
   const onCommit = () => {
