@@ -42,7 +42,7 @@ type Span = { after: number; until: number }
 
 const CACHE_MS = 5 * MINUTE_MS
 const MAX_CACHED = 1_000
-const CHUNK_EVENTS = 50_000
+const PART_EVENTS = 50_000
 
 const inSpan = and(
   eq(events.projectId, parameter('projectId')),
@@ -51,8 +51,8 @@ const inSpan = and(
   isListed,
 )
 
-/** Finds the end of a chunk. Events of one instant are in the same chunk. */
-export const findChunkEnd = statement((db) =>
+/** Finds the end of a part. Events of one instant are in the same part. */
+export const findPartEnd = statement((db) =>
   db
     .select({ at: events.createdAt })
     .from(events)
@@ -65,7 +65,7 @@ export const findChunkEnd = statement((db) =>
 const isNamed = (name: string) => sql`${events.name} = ${name}`
 const isFirst = (key: string) => sql`${jsonValue(events.data, key)} = 1`
 
-export const countChunk = statement((db) =>
+export const countPart = statement((db) =>
   db
     .select({
       events: sql<number>`count(*)`,
@@ -81,12 +81,12 @@ export const countChunk = statement((db) =>
 export async function countActivity(
   { store, now }: StatsDeps,
   projectId: string,
-  { range, chunkEvents = CHUNK_EVENTS }: { range: StatsRange; chunkEvents?: number },
+  { range, partEvents = PART_EVENTS }: { range: StatsRange; partEvents?: number },
 ): Promise<ActivityStats> {
   const until = range.endAt ?? now()
   const span = { after: (range.startAt ?? Math.min(now(), until) - DEFAULT_SPAN_MS) - 1, until }
   const total: EventCounts = { events: 0, sent: 0, opened: 0, clicked: 0 }
-  for await (const chunk of chunksOf(store, { projectId, span, chunkEvents })) add(total, chunk)
+  for await (const part of partsOf(store, { projectId, span, partEvents })) add(total, part)
   const starts = await Promise.all(
     ACTIVITY_SOURCES.map(({ countWorkflowsStarted }) =>
       countWorkflowsStarted?.({ store }, { projectId, ...span }),
@@ -115,25 +115,25 @@ export function createActivityStats(deps: StatsDeps) {
   }
 }
 
-async function* chunksOf(
+async function* partsOf(
   store: Base['store'],
-  { projectId, span, chunkEvents }: { projectId: string; span: Span; chunkEvents: number },
+  { projectId, span, partEvents }: { projectId: string; span: Span; partEvents: number },
 ): AsyncGenerator<EventCounts> {
   for (let { after } = span; after < span.until; ) {
-    const part = { projectId, after, until: span.until, skipped: chunkEvents - 1 }
-    const end = await store.scan.find(findChunkEnd, part)
+    const part = { projectId, after, until: span.until, skipped: partEvents - 1 }
+    const end = await store.scan.find(findPartEnd, part)
     const until = end?.at ?? span.until
-    const counts = await store.scan.find(countChunk, { projectId, after, until })
+    const counts = await store.scan.find(countPart, { projectId, after, until })
     if (counts !== undefined) yield counts
     after = until
   }
 }
 
-function add(total: EventCounts, chunk: EventCounts): void {
-  total.events += chunk.events
-  total.sent += chunk.sent
-  total.opened += chunk.opened
-  total.clicked += chunk.clicked
+function add(total: EventCounts, part: EventCounts): void {
+  total.events += part.events
+  total.sent += part.sent
+  total.opened += part.opened
+  total.clicked += part.clicked
 }
 
 function toStats({ events, sent, opened, clicked, workflowsStarted }: Counts): ActivityStats {

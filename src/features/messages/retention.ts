@@ -18,8 +18,8 @@ import type { Base } from '../base.ts'
 type Deps = Pick<Base, 'store' | 'config' | 'now'>
 
 /** Rows per transaction; clearing a text visits all its database pages. */
-const CHUNK = 100
-const CHUNK_BYTES = 8 * 1024 * 1024
+const BATCH = 100
+const BATCH_BYTES = 8 * 1024 * 1024
 const PAGE = 2_000
 
 /** Clears expired contents and snapshots. Returns the number of contents. */
@@ -73,8 +73,8 @@ async function clearContents({ store }: Deps, before: number): Promise<number> {
   let total = 0
   for (;;) {
     const page = await store.scan.list(listOld, { before, ...position })
-    for (const chunk of toChunks(page.filter(({ id }) => !inQueue.has(id)))) {
-      total += await clearChunk(store, { ids: chunk.map(({ id }) => id), before })
+    for (const batch of toBatches(page.filter(({ id }) => !inQueue.has(id)))) {
+      total += await clearBatch(store, { ids: batch.map(({ id }) => id), before })
       await yieldToLoop()
     }
     const last = page.at(-1)
@@ -83,7 +83,7 @@ async function clearContents({ store }: Deps, before: number): Promise<number> {
   }
 }
 
-async function clearChunk(
+async function clearBatch(
   store: Deps['store'],
   { ids, before }: { ids: readonly string[]; before: number },
 ): Promise<number> {
@@ -108,20 +108,20 @@ async function findLinks(
   return links
 }
 
-/** Splits rows into chunks bounded in rows and bytes; a larger row is its own chunk. */
-export function toChunks<Row extends { bytes: number }>(rows: readonly Row[]): Row[][] {
-  const chunks: Row[][] = []
+/** Splits rows into batches bounded in rows and bytes; a larger row is its own batch. */
+export function toBatches<Row extends { bytes: number }>(rows: readonly Row[]): Row[][] {
+  const batches: Row[][] = []
   let bytes = Number.POSITIVE_INFINITY
   for (const row of rows) {
-    const open = chunks.at(-1)
+    const open = batches.at(-1)
     bytes += row.bytes
-    if (open !== undefined && open.length < CHUNK && bytes <= CHUNK_BYTES) open.push(row)
+    if (open !== undefined && open.length < BATCH && bytes <= BATCH_BYTES) open.push(row)
     else {
-      chunks.push([row])
+      batches.push([row])
       bytes = row.bytes
     }
   }
-  return chunks
+  return batches
 }
 
 /** A page of old emails, newest first, and the ids of those that have a snapshot to clear. */
@@ -157,9 +157,9 @@ async function clearSnapshots({ store, config, now }: Deps, before: number): Pro
     const page = await store.scan.find(listSnapshots, { before: position })
     if (page === undefined || page.oldest === null) return
     const ids = JSON.parse(page.ids) as string[]
-    for (let start = 0; start < ids.length; start += CHUNK) {
-      const chunk = JSON.stringify(ids.slice(start, start + CHUNK))
-      await store.write((tx) => tx.execute(clearSnapshot, { ids: chunk }))
+    for (let start = 0; start < ids.length; start += BATCH) {
+      const batch = JSON.stringify(ids.slice(start, start + BATCH))
+      await store.write((tx) => tx.execute(clearSnapshot, { ids: batch }))
       await yieldToLoop()
     }
     const isDone = ids.length === 0 && page.oldest < endedBefore && !isThorough

@@ -9,7 +9,7 @@ import { sql } from '../../store/drizzle.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
-import { toChunks } from '../messages/retention.ts'
+import { toBatches } from '../messages/retention.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'now'>
 type Aged = { number: number; at: number; bytes: number; isShort: number }
@@ -41,8 +41,8 @@ export async function deleteExpiredInboundMessages({ store, config, now }: Deps)
   for (;;) {
     const page = await store.scan.list(listAged, { before: reportsBefore, ...position })
     const old = page.filter(({ at, isShort }) => isShort === 1 || at < mailBefore)
-    for (const chunk of toChunks(old)) {
-      const numbers = JSON.stringify(chunk.map(({ number }) => number))
+    for (const batch of toBatches(old)) {
+      const numbers = JSON.stringify(batch.map(({ number }) => number))
       const write = (tx: Tx) => tx.execute(deleteRows, { numbers })
       total += await store.write(write, { heavyFor: 'retention' })
       await new Promise((resolve) => setImmediate(resolve))

@@ -33,9 +33,9 @@ type Applied = Omit<ComputeResult, 'total'>
 
 /** The time that one transaction of changes may take, and the number of changes in it. */
 const TRANSACTION_MS = 10
-const FIRST_CHUNK = 500
-const MIN_CHUNK = 100
-const MAX_CHUNK = 1500
+const FIRST_BATCH = 500
+const MIN_BATCH = 100
+const MAX_BATCH = 1500
 
 /**
  * Computes a segment; for a STATIC segment, only corrects its count.
@@ -76,18 +76,18 @@ async function computeOnce(
 ): Promise<boolean> {
   const { projectId, id: segmentId } = segment
   const condition = await compileSegment(deps, segment)
-  let size = FIRST_CHUNK
+  let size = FIRST_BATCH
   for await (const changes of findChanges(deps, { projectId, segmentId, condition })) {
     for (let index = 0; index < changes.length; ) {
       signal?.throwIfAborted()
-      const chunk = changes.slice(index, index + size)
-      const applied = await applyChanges(deps, segment, chunk)
+      const batch = changes.slice(index, index + size)
+      const applied = await applyChanges(deps, segment, batch)
       if (applied === undefined) return false
       done.added += applied.added
       done.removed += applied.removed
-      index += chunk.length
-      size = nextSize(chunk.length, applied.tookMs)
-      // Lets waiting requests run before the next chunk.
+      index += batch.length
+      size = nextSize(batch.length, applied.tookMs)
+      // Lets waiting requests run before the next batch.
       await setImmediate()
     }
     signal?.throwIfAborted()
@@ -98,7 +98,7 @@ async function computeOnce(
 /** Returns the number of changes that fit into TRANSACTION_MS, judged by the last transaction. */
 function nextSize(size: number, tookMs: number): number {
   const fitting = Math.round((size * TRANSACTION_MS) / Math.max(tookMs, 1))
-  return Math.min(Math.max(fitting, MIN_CHUNK), MAX_CHUNK)
+  return Math.min(Math.max(fitting, MIN_BATCH), MAX_BATCH)
 }
 
 /** Returns undefined when the condition has changed since the changes were found. */

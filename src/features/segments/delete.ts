@@ -11,13 +11,13 @@ import { isSegment, loadSegment } from './get.ts'
 import type { SegmentTarget } from './view.ts'
 
 /** Rows in a transaction, which takes about 10 ms. */
-const CHUNK = 500
+const BATCH = 500
 
 const deleteMemberBatch = statement(
   () => sql`delete from segment_members
     where segment_id = ${parameter('segmentId')} and contact_id in (
       select contact_id from segment_members
-      where segment_id = ${parameter('segmentId')} limit ${sql.raw(String(CHUNK))})`,
+      where segment_id = ${parameter('segmentId')} limit ${sql.raw(String(BATCH))})`,
 )
 
 /**
@@ -46,8 +46,8 @@ export async function deleteMemberships(
   { payload, signal }: Pick<RunningJob, 'payload' | 'signal'>,
 ): Promise<void> {
   const segmentId = readPayload(payload)
-  let deleted = CHUNK
-  while (deleted === CHUNK) {
+  let deleted = BATCH
+  while (deleted === BATCH) {
     signal.throwIfAborted()
     deleted = await store.write((tx) => tx.execute(deleteMemberBatch, { segmentId }))
   }

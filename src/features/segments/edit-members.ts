@@ -37,14 +37,14 @@ type MemberAddress = { address: ParsedAddress; text: string }
 type Deps = Pick<Base, 'store' | 'now'>
 
 /** Addresses in a transaction; most of its time is for creating contacts. */
-const CHUNK = 100
+const BATCH = 100
 
 /** @throws AppError VALIDATION_ERROR; RESOURCE_NOT_FOUND; BAD_REQUEST for a DYNAMIC segment */
 export async function addMembers(deps: Deps, input: NewMembers): Promise<AddedMembers> {
   const members = readEmails(input.emails)
   const sum: AddedMembers = { added: 0, created: 0, notFound: [] }
-  for (const chunk of chunksOf(members)) {
-    const { added, created, notFound } = await addSome(deps, input, chunk)
+  for (const batch of batchesOf(members)) {
+    const { added, created, notFound } = await addSome(deps, input, batch)
     sum.added += added
     sum.created += created
     sum.notFound.push(...notFound)
@@ -59,10 +59,10 @@ export async function removeMembers(
 ): Promise<{ removed: number }> {
   const members = readEmails(emails)
   let removed = 0
-  for (const chunk of chunksOf(members)) {
+  for (const batch of batchesOf(members)) {
     const write = async (tx: Tx) => {
       await requireStatic(tx, target)
-      const contactIds = (await findContacts(tx, target, chunk)).map(({ id }) => id)
+      const contactIds = (await findContacts(tx, target, batch)).map(({ id }) => id)
       const left = await endMemberships(tx, { segmentId: target.id, contactIds, at: now() })
       await addToCount(tx, target, -left.length)
       return left.length
@@ -146,10 +146,10 @@ function invalidAddress(index: number): FieldError {
   return { field: `emails.${index}`, code: 'invalid_string', message: 'Not an email address' }
 }
 
-function chunksOf(members: readonly MemberAddress[]): MemberAddress[][] {
-  const chunks: MemberAddress[][] = []
-  for (let index = 0; index < members.length; index += CHUNK) {
-    chunks.push(members.slice(index, index + CHUNK))
+function batchesOf(members: readonly MemberAddress[]): MemberAddress[][] {
+  const batches: MemberAddress[][] = []
+  for (let index = 0; index < members.length; index += BATCH) {
+    batches.push(members.slice(index, index + BATCH))
   }
-  return chunks
+  return batches
 }

@@ -25,7 +25,7 @@ type ConfirmResult = {
 
 type Deps = Pick<Base, 'store' | 'now'>
 
-const CHUNK = 200
+const BATCH = 200
 
 /** `since`: epoch ms. A second call changes nothing. */
 export async function confirmHeld(
@@ -33,7 +33,7 @@ export async function confirmHeld(
   scope: HeldScope & { since: number },
 ): Promise<ConfirmResult> {
   const confirmed = { suppressed: 0, dropped: 0 }
-  for (let found = CHUNK; found === CHUNK; ) {
+  for (let found = BATCH; found === BATCH; ) {
     const some = await deps.store.write((tx) => confirmSome(deps, tx, scope))
     confirmed.suppressed += some.suppressed
     confirmed.dropped += some.dropped
@@ -48,7 +48,7 @@ async function confirmSome({ now }: Deps, tx: Tx, scope: HeldScope) {
     .from(heldSuppressions)
     .where(isHeldIn({ ...scope, cause: 'fuse' }))
     .orderBy(asc(heldSuppressions.createdAt), asc(heldSuppressions.id))
-    .limit(CHUNK)
+    .limit(BATCH)
   const ids: string[] = []
   let suppressed = 0
   for (const row of rows) {

@@ -41,7 +41,7 @@ type Deps = Pick<Base, 'store' | 'now'>
 type Scope = HeldScope & { since: number }
 type Position = Pick<Suppression, 'createdAt' | 'id'>
 
-const CHUNK = 100
+const BATCH = 100
 
 /** Leaves out a contact whose address has changed: it may have unsubscribed at the new one. */
 const findContact = statement((db) =>
@@ -105,7 +105,7 @@ async function dropHeld({ store }: Deps, scope: Scope): Promise<number> {
   for (let dropped = 0; ; ) {
     const some = await store.write((tx) => dropSome(tx, scope))
     dropped += some
-    if (some < CHUNK) return dropped
+    if (some < BATCH) return dropped
   }
 }
 
@@ -115,7 +115,7 @@ async function dropSome(tx: Tx, scope: Scope): Promise<number> {
     .select({ ...held, address: heldSuppressions.address })
     .from(heldSuppressions)
     .where(isHeldIn(scope))
-    .limit(CHUNK)
+    .limit(BATCH)
   for (const row of rows) await deleteStrikesSince(tx, { ...row, since: scope.since })
   const ids = rows.map(({ id }) => id)
   await tx.delete(heldSuppressions).where(inArray(heldSuppressions.id, ids))
@@ -139,7 +139,7 @@ async function undoSome({ now }: Deps, tx: Tx, page: Page) {
     counts.removed += 1
     if (await subscribeAgain(tx, row, now())) counts.resubscribed += 1
   }
-  return { ...counts, last: rows.at(-1), isLast: rows.length < CHUNK }
+  return { ...counts, last: rows.at(-1), isLast: rows.length < BATCH }
 }
 
 /** A suppression by a bounce refers to the bounced email; one added by hand refers to none. */
@@ -158,7 +158,7 @@ function listBounceSuppressions(tx: Tx, { projectId, since, after }: Page): Prom
       ),
     )
     .orderBy(asc(createdAt), asc(id))
-    .limit(CHUNK)
+    .limit(BATCH)
     .all()
 }
 

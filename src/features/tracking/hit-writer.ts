@@ -109,8 +109,8 @@ export function startHitWriter(deps: Deps, options: HitWriterOptions = {}): HitW
       const size = Math.max(CLOSURE_GROUPS, Math.ceil(due.length * SHARE_OF_DUE))
       const groups = due.slice(0, size)
       due = due.slice(size)
-      const chunks = chunk(groups, CLOSURE_GROUPS)
-      const failed = (await Promise.all(chunks.map(writeSome))).flat()
+      const batches = toBatches(groups, CLOSURE_GROUPS)
+      const failed = (await Promise.all(batches.map(writeSome))).flat()
       due = [...failed, ...due]
       if (failed.length > 0) await pause(retryMs)
     }
@@ -144,7 +144,7 @@ export function startHitWriter(deps: Deps, options: HitWriterOptions = {}): HitW
   return { add, counts: () => ({ waiting, lost }), stop }
 }
 
-function chunk<T>(all: readonly T[], size: number): T[][] {
+function toBatches<T>(all: readonly T[], size: number): T[][] {
   const count = Math.ceil(all.length / size)
   return Array.from({ length: count }, (_, index) => all.slice(index * size, (index + 1) * size))
 }

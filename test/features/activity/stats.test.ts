@@ -4,9 +4,9 @@ import { countEmailsSince, countRecent, countSince } from '../../../src/features
 import type { UpcomingSource } from '../../../src/features/activity/sources.ts'
 import {
   countActivity,
-  countChunk,
+  countPart,
   createActivityStats,
-  findChunkEnd,
+  findPartEnd,
 } from '../../../src/features/activity/stats.ts'
 import { listUpcoming } from '../../../src/features/activity/upcoming.ts'
 import { appendEvents, type NewEvent } from '../../../src/features/events/append.ts'
@@ -81,7 +81,7 @@ test('a range includes both ends and defaults to the thirty days before its end'
   assert.equal(await count({ startAt: START, endAt: START - 1 }), 0)
 })
 
-test('chunks of any size give the same figures, however many events share an instant', async (t) => {
+test('parts of any size give the same figures, even if many events share an instant', async (t) => {
   const sender = await openSender(t)
   await happen(sender, [
     ...times(7, { name: 'email.sent', at: START - 5 }),
@@ -89,14 +89,14 @@ test('chunks of any size give the same figures, however many events share an ins
     { name: 'other', at: START - 3 },
     ...times(4, { name: 'email.sent', at: START }),
   ])
-  for (const chunkEvents of [1, 2, 3, 7, 16, 17, 18]) {
-    const input = { range: {}, chunkEvents }
+  for (const partEvents of [1, 2, 3, 7, 16, 17, 18]) {
+    const input = { range: {}, partEvents }
     const { totalEvents, totalEmailsSent } = await countActivity(
       sender.core,
       sender.project.id,
       input,
     )
-    assert.deepEqual([chunkEvents, totalEvents, totalEmailsSent], [chunkEvents, 17, 16])
+    assert.deepEqual([partEvents, totalEvents, totalEmailsSent], [partEvents, 17, 16])
   }
 })
 
@@ -208,8 +208,8 @@ test('figures read their rows through an index', async (t) => {
   const between =
     /SEARCH events USING .*events_listed \(project_id=\? AND created_at>\? AND created_at<\?\)/
   const plans: [string, RegExp][] = [
-    [countChunk.compiled().text, between],
-    [findChunkEnd.compiled().text, between],
+    [countPart.compiled().text, between],
+    [findPartEnd.compiled().text, between],
     [countSince.compiled().text, /INDEX events_listed \(project_id=\? AND created_at>\?\)/],
   ]
   for (const [text, expected] of plans) {

@@ -24,7 +24,7 @@ type Held = RowOf<typeof findDueOf>
 const AT_ONCE = 8
 const MAX_DOMAINS = 500
 /** Suppressions of one domain per transaction. */
-const CHUNK = 100
+const BATCH = 100
 const AGAIN_MS = HOUR_MS
 const GIVE_UP_MS = 7 * DAY_MS
 
@@ -41,7 +41,7 @@ const findDueOf = statement((db) =>
       sql`${heldSuppressions.domain} = ${parameter('domain')}
         and ${heldSuppressions.cause} = 'domain' and ${heldSuppressions.dueAt} <= ${parameter('at')}`,
     )
-    .limit(CHUNK),
+    .limit(BATCH),
 )
 
 const deleteOfDomain = statement((db) =>
@@ -94,7 +94,7 @@ async function recheck(deps: Deps, domain: string): Promise<void> {
       await tx.execute(postpone, { domain, at, dueAt: at + AGAIN_MS })
     })
   } else {
-    while ((await store.write((tx) => suppressSome(deps, tx, { domain, at }))) === CHUNK);
+    while ((await store.write((tx) => suppressSome(deps, tx, { domain, at }))) === BATCH);
   }
 }
 

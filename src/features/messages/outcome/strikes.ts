@@ -25,7 +25,7 @@ const MIN_STRIKES = 3
 const SPAN_MS = 14 * DAY_MS
 /** Strikes are deleted at this age. */
 const RETENTION_MS = 180 * DAY_MS
-const CHUNK = 500
+const BATCH = 500
 
 const insertStrike = statement((db) =>
   db
@@ -78,7 +78,7 @@ const deleteOld = statement((db) =>
   db
     .delete(strikes)
     .where(
-      sql`${strikes.id} in (select id from strikes where at < ${parameter('before')} limit ${CHUNK})`,
+      sql`${strikes.id} in (select id from strikes where at < ${parameter('before')} limit ${BATCH})`,
     ),
 )
 
@@ -128,7 +128,7 @@ export async function deleteExpiredStrikes({
   for (let total = 0; ; ) {
     const deleted = await store.write((tx) => tx.execute(deleteOld, { before }))
     total += deleted
-    if (deleted < CHUNK) return total
+    if (deleted < BATCH) return total
     await new Promise((resolve) => setImmediate(resolve))
   }
 }

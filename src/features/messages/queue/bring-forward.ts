@@ -5,7 +5,7 @@ import { type SQL, sql } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import type { Base } from '../../base.ts'
 import { ANY_CLASS } from './any-class.ts'
-import { CHUNK, inChunks } from './in-chunks.ts'
+import { BATCH, inBatches } from './in-batches.ts'
 import type { QueueNotifier } from './notifier.ts'
 
 const MAX_DOMAINS = 10_000
@@ -32,7 +32,7 @@ export async function bringForward(
 ): Promise<void> {
   let total = 0
   for (const domain of domains) {
-    total += await inChunks(store, (tx) => {
+    total += await inBatches(store, (tx) => {
       const at = now()
       return tx
         .update(emails)
@@ -64,5 +64,5 @@ export function waitingCount(domains: readonly string[]): SQL {
 
 export function laterIds(domain: string, at: number): SQL {
   return sql`(select id from emails where due_at is not null and ${ANY_CLASS}
-    and recipient_domain = ${domain} and due_at > ${at} limit ${CHUNK})`
+    and recipient_domain = ${domain} and due_at > ${at} limit ${BATCH})`
 }

@@ -23,7 +23,7 @@ import { type Ending, endEmails, giveUpError } from '../outcome/final-state.ts'
 import { ANY_CLASS } from './any-class.ts'
 
 const MIN_OVERDUE_MS = 600_000
-const CHUNK = 500
+const BATCH = 500
 
 type Deps = Pick<Base, 'store' | 'outbound' | 'counters' | 'now' | 'log'>
 
@@ -93,7 +93,7 @@ async function giveUpDomain(
   overdue: { domain: string; reason: string; before: number },
 ): Promise<number> {
   for (let total = 0; ; ) {
-    const row = { ...overdue, at: deps.now(), limit: CHUNK }
+    const row = { ...overdue, at: deps.now(), limit: BATCH }
     const write = async (tx: Tx) => {
       const overdue = await tx.list(listOverdue, row)
       const endings = overdue.map((email) => toEnding(email, row.reason))
@@ -101,7 +101,7 @@ async function giveUpDomain(
     }
     const count = await deps.store.write(write, { heavyFor: 'give-up' })
     total += count
-    if (count < CHUNK) return total
+    if (count < BATCH) return total
     await new Promise((resolve) => setImmediate(resolve))
   }
 }

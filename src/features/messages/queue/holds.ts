@@ -13,7 +13,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { ANY_CLASS } from './any-class.ts'
-import { CHUNK, inChunks } from './in-chunks.ts'
+import { BATCH, inBatches } from './in-batches.ts'
 import type { QueueNotifier } from './notifier.ts'
 
 const findHold = statement((db) =>
@@ -38,7 +38,7 @@ export async function holdDomain(
     await tx.insert(holds).values({ domain, heldAt: now() }).onConflictDoNothing()
     tx.afterCommit(() => directory.drop())
   })
-  return inChunks(store, (tx) => {
+  return inBatches(store, (tx) => {
     const at = now()
     return tx
       .update(emails)
@@ -87,7 +87,7 @@ async function releaseEmails(
   { store, queueNotifier, now }: Pick<Base, 'store' | 'now'> & { queueNotifier: QueueNotifier },
   domain: string,
 ): Promise<number> {
-  const released = await inChunks(store, (tx) => {
+  const released = await inBatches(store, (tx) => {
     const at = now()
     return tx
       .update(emails)
@@ -104,19 +104,19 @@ async function releaseEmails(
   return released
 }
 
-/** Another operator may have released or held the domain between two chunks. */
+/** Another operator may have released or held the domain between two batches. */
 function isHoldWanted(domain: string): SQL {
   return sql`exists (select 1 from holds where domain = ${domain})`
 }
 
 export function waitingIds(domain: string): SQL {
   return sql`(select id from emails where due_at is not null and ${ANY_CLASS}
-    and recipient_domain = ${domain} limit ${CHUNK})`
+    and recipient_domain = ${domain} limit ${BATCH})`
 }
 
 export function heldIds(domain: string): SQL {
   return sql`(select id from emails where state = 'held' and recipient_domain = ${domain}
-    order by id limit ${CHUNK})`
+    order by id limit ${BATCH})`
 }
 
 /** Seeks from domain to domain in the index; the number of emails does not matter. */

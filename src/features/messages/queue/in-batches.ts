@@ -5,12 +5,15 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 
 /** Rows per transaction. Every `change` must use it as its limit. */
-export const CHUNK = 500
-/** A server that waits for the lock tries again every few milliseconds, so it gets the lock in a pause. */
+export const BATCH = 500
+/**
+ * A server that waits for the lock tries again every few milliseconds, so it gets the lock in a
+ * pause.
+ */
 const PAUSE_MS = 60
 
-/** Repeats `change` until it changes less than a chunk. Returns the number of changed rows. */
-export async function inChunks(
+/** Repeats `change` until it changes less than a batch. Returns the number of changed rows. */
+export async function inBatches(
   store: Base['store'],
   change: (tx: Tx) => PromiseLike<Parameters<typeof rowsChanged>[0]>,
 ): Promise<number> {
@@ -19,7 +22,7 @@ export async function inChunks(
     const write = async (tx: Tx) => rowsChanged(await change(tx))
     const changed = await store.write(write, { heavyFor: 'operator' })
     total += changed
-    if (changed < CHUNK) return total
+    if (changed < BATCH) return total
     await sleep(PAUSE_MS)
   }
 }
