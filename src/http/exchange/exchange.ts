@@ -94,13 +94,17 @@ export function openExchange(
   }
 }
 
-type Result = { status: number; sizeBytes: number; error: AppError | undefined }
+type SentResponse = { status: number; sizeBytes: number; error: AppError | undefined }
 
 /** Refused requests without a caller are only counted, because anyone can send them in any number. */
-export function recordRequest(deps: ExchangeDeps, exchange: Exchange, result: Result): void {
+export function recordRequest(
+  deps: ExchangeDeps,
+  exchange: Exchange,
+  response: SentResponse,
+): void {
   const { core, traffic, requestLog } = deps
   const { route, receivedAt, caller } = exchange
-  const { status } = result
+  const { status } = response
   const durationMs = Math.max(0, core.now() - receivedAt)
   traffic.count(route, status, durationMs)
   if (caller === null && status >= 400 && status < 500) {
@@ -110,13 +114,13 @@ export function recordRequest(deps: ExchangeDeps, exchange: Exchange, result: Re
   // On a nearly full disk the remaining space is for the outcomes of emails.
   if (core.disk.isLow()) return
   if (caller !== null || (status >= 500 && !route.isUnlogged)) {
-    requestLog.record(toLogEntry(exchange, { ...result, durationMs }))
+    requestLog.record(toLogEntry(exchange, { ...response, durationMs }))
   }
 }
 
 function toLogEntry(
   exchange: Exchange,
-  { status, sizeBytes, error, durationMs }: Result & { durationMs: number },
+  { status, sizeBytes, error, durationMs }: SentResponse & { durationMs: number },
 ) {
   const { id, incoming, path, caller, address, requestBytes, stream, receivedAt } = exchange
   return {

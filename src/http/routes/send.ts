@@ -6,7 +6,6 @@ import { z } from 'zod'
 import { formatInstant } from '../../clock.ts'
 import type { Config } from '../../config/config.ts'
 import { type AcceptedMessage, acceptOnce } from '../../features/messages/accept/accept-message.ts'
-import type { SendRequest } from '../../features/messages/accept/plan.ts'
 import { attachedBytes } from '../../mail/compose/attachment.ts'
 import { MAX_SUBJECT_LENGTH } from '../../mail/limits.ts'
 import { json } from '../response.ts'
@@ -33,11 +32,13 @@ const MAX_TEXT_BYTES = 10 * 1024 * 1024
 
 const sender = describedMailbox('from must be an email address or an object {name, email}')
 
-/** The body of the request; `limits` are the configuration's. */
+/** The body of a request becomes a `SendRequest`. `limits` are the configuration's. */
 export function sendBody(limits: Limits) {
   return z
     .object({
-      to: z.union([...mailbox.options, z.array(mailbox).min(1).max(limits.recipientsPerRequest)]),
+      to: z
+        .union([...mailbox.options, z.array(mailbox).min(1).max(limits.recipientsPerRequest)])
+        .transform((to) => (Array.isArray(to) ? to : [to])),
       subject: lineOfText(MAX_SUBJECT_LENGTH).min(1).optional(),
       body: z.string().min(1).optional().meta({ description: 'HTML' }),
       text: z.string().min(1).optional().meta({
@@ -80,8 +81,6 @@ export function sendBody(limits: Limits) {
 function maxBodyBytes({ messageMaxBytes }: Limits): number {
   return Math.max(DEFAULT_BODY_BYTES, Math.ceil(messageMaxBytes * 1.25))
 }
-
-type SendBody = z.output<ReturnType<typeof sendBody>>
 
 const sentEmail = z
   .object({
@@ -142,10 +141,13 @@ export const send = ({ core }: RouteDeps) => {
     refusals: [400, 404, 409],
     handle: async ({ project, body, givenBody, path, idempotencyKey }) => {
       await checkLongContents(body.attachments ?? [])
-      const input = { project, request: toSendRequest(body) }
       const idempotency =
         idempotencyKey === undefined ? undefined : { key: idempotencyKey, method: 'POST', path }
-      const data = await acceptOnce(core, input, { idempotency, toResponseData })
+      const data = await acceptOnce(
+        core,
+        { project, request: body },
+        { idempotency, toResponseData },
+      )
       const warnings = warnOfUnknownFields(schema, givenBody, FIELD_ALIASES)
       return json(200, { success: true, data: { ...data, warnings }, ...data })
     },
@@ -161,9 +163,4 @@ function toResponseData({ emails, at }: AcceptedMessage) {
     })),
     timestamp: formatInstant(at),
   }
-}
-
-function toSendRequest(body: SendBody): SendRequest {
-  const { to, ...rest } = body
-  return { ...rest, to: Array.isArray(to) ? to : [to] }
 }
