@@ -29,6 +29,7 @@ export const selectNames = statement<{ name: string }>(
 /** A public key can create any number of names; only the first ones are counted. */
 const MAX_COUNTED = 50_000
 /** Up to this number of names, each has its own query, so that no query is long. */
+const NO_LIMIT = Number.MAX_SAFE_INTEGER
 const MAX_QUERIES = 200
 /** The number of scan threads. */
 const CONCURRENT_QUERIES = 2
@@ -41,7 +42,7 @@ export async function listNames(
   { store }: Pick<Base, 'store'>,
   { projectId, limit }: { projectId: string; limit?: number },
 ): Promise<string[]> {
-  const rowLimit = limit === undefined ? -1 : limit + UNLISTED_EVENTS.length
+  const rowLimit = limit === undefined ? NO_LIMIT : limit + UNLISTED_EVENTS.length
   const rows = await store.scan.list(selectNames, { projectId, limit: rowLimit })
   const names = rows.map(({ name }) => name).filter((name) => !UNLISTED_EVENTS.includes(name))
   return names.slice(0, limit)
