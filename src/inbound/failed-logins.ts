@@ -1,6 +1,6 @@
 /**
- * Counts failed logins by the network they come from. Each failure is answered later than the one
- * before. After a number of failures the network is over its limit for a while: its session ends with
+ * Counts failed logins by network. The reply to each failure is delayed more than the one before.
+ * After a number of failures the network is over its limit for a while: its session ends with
  * the next failure. A successful login clears the count and is never refused, since one address may
  * serve many programs, and one with an outdated key must not lock out the others. The number of
  * networks is bounded: the oldest are forgotten first.
@@ -11,7 +11,7 @@ import { peerOf } from './sessions.ts'
 
 export type FailedLogins = {
   isOverLimit(address: string): boolean
-  /** Counts a failure. Returns how many milliseconds to wait before answering it. */
+  /** Counts a failure. Returns how many milliseconds to wait before the reply. */
   failed(address: string): number
   succeeded(address: string): void
   /** How many networks have failures. */

@@ -1,9 +1,9 @@
 /**
  * A session of smtp-server with the protections that smtp-server leaves to others: limits on commands,
- * messages, errors and time; enhanced codes of our own; and no pipelining before the client knows that
- * it is allowed.
+ * messages, errors and time; enhanced codes; and no pipelining before the client can know that it is
+ * allowed.
  *
- * smtp-server 3.21.6 itself does the following, which our tests verify: it drops data that came without
+ * smtp-server 3.21.6 itself does the following, as the tests verify: it drops data that came without
  * TLS after STARTTLS; it rejects clients that talk before the greeting; it bounds the command line; it
  * does not read from a client that does not read its replies. `data-reader.ts` finds the end of a
  * message.
@@ -16,7 +16,7 @@ import { readDataWith } from './data-reader.ts'
 import type { ServerSession, Sessions } from './sessions.ts'
 
 type ParsedAddress = ReturnType<SMTPConnection['_parseAddressCommand']>
-/** 'handling': we are handling a command or a message. */
+/** 'handling': a handler of a command or a message is running. */
 type Phase = 'command' | 'data' | 'handling'
 
 /** A reply with an enhanced code of its own (RFC 3463). */
@@ -65,7 +65,7 @@ export class GuardedConnection extends SMTPConnection implements ServerSession {
     this.#commands += 1
     const isOneMore = this.#transaction >= limits.messages && isVerb(command, 'MAIL')
     if (this.#commands > limits.commands) this.send(421, '4.7.0 Too many commands')
-    else if (isOneMore) this.send(421, '4.7.0 Enough for one session, connect again')
+    else if (isOneMore) this.send(421, '4.7.0 Too many messages in one session, connect again')
     else super._onCommand(command, callback)
   }
 
@@ -89,7 +89,7 @@ export class GuardedConnection extends SMTPConnection implements ServerSession {
     return end !== -1 && end < chunk.length - 1
   }
 
-  /** Refuses an address that smtp-server would call a syntax error as an unknown recipient. */
+  /** Refuses as unknown some recipients whose addresses smtp-server would call a syntax error. */
   override _parseAddressCommand(name: string, command: Buffer | string): ParsedAddress {
     const parsed = super._parseAddressCommand(name, command)
     if (parsed !== false || name !== 'rcpt to') return parsed
@@ -113,7 +113,7 @@ export class GuardedConnection extends SMTPConnection implements ServerSession {
       return
     }
     if (phase === 'handling') return
-    if (waited > commandMs) this.send(421, '4.4.2 Nothing came for too long')
+    if (waited > commandMs) this.send(421, '4.4.2 No command came for too long')
     else if (now - this.#startedAt > sessionMs) this.send(421, '4.4.2 The session took too long')
   }
 
@@ -138,7 +138,7 @@ export class GuardedConnection extends SMTPConnection implements ServerSession {
   }
 }
 
-/** Our own parser accepts no address with quotes or a second `@`. */
+/** `parseAddress` accepts no address with quotes or a second `@`. */
 function isNeverKnown(address: string): boolean {
   return address.includes('"') || address.split('@', 3).length > 2
 }

@@ -52,7 +52,7 @@ const COMMON_OPTIONS: SMTPServerOptions = {
   heloResponse: '%s',
   disableReverseLookup: true,
   hideENHANCEDSTATUSCODES: false,
-  // Accepts any local part; our own parser decides which addresses we receive mail for.
+  // Accepts any local part: `parseAddress` decides which addresses are valid.
   lenientAddressParsing: true,
   minVersion: 'TLSv1.2',
 }

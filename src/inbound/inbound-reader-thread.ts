@@ -1,5 +1,5 @@
 /**
- * A reader thread: parses received messages (`features/receiving/process/parsed-message.ts`). The code
+ * A reader thread of the inbound listener: parses received messages (`features/receiving/process/parsed-message.ts`). The code
  * for mail to mailboxes is loaded with the first such message. The main thread limits the time for each
  * message and replaces the thread; the thread has no state between messages.
  */

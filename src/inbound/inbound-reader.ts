@@ -61,7 +61,7 @@ const MAX_THREADS = 2
 const MAX_TASKS = 16
 /** Bytes of the messages in one thread, unless a single one is larger. */
 const MAX_BYTES = 2 * 1024 * 1024
-/** The share of both for mail, which may wait for DNS. Reports, which need no DNS, have the rest. */
+/** The share of both limits for mail, which may wait for DNS. The rest is for reports, which need no DNS. */
 const MAIL_SHARE = 0.75
 /** A second thread starts when more messages wait. */
 const BACKLOG = 16

@@ -61,16 +61,16 @@ const MEMORY_BYTES = 80 * 1024 * 1024
 /** The share of MEMORY_BYTES for small messages: more than those of one address can hold. */
 const SMALL_SHARE = 0.2
 const MAX_RECIPIENTS = 100
-/** RFC 5321 section 4.5.3.1.4, with room for the parameters of extensions. */
+/** RFC 5321 section 4.5.3.1.4, with space for the parameters of extensions. */
 const MAX_COMMAND_BYTES = 2_048
 
 const REFUSALS: Record<RefusalReason, [code: string, text: string]> = {
-  relay: ['550 5.7.1', 'We do not relay'],
+  relay: ['550 5.7.1', 'This server does not relay'],
   forged: ['550 5.7.1', 'This return path was not made here'],
   unknown: ['550 5.1.1', 'There is no such mailbox here'],
   full: ['452 4.2.2', 'The mailbox is full, try again later'],
   'too-large': ['552 5.3.4', `More than ${MAX_SERVER_MESSAGE_BYTES} bytes for this mailbox`],
-  'too-often': ['452 4.7.1', 'Enough mail for this mailbox from your network, try again later'],
+  'too-often': ['452 4.7.1', 'Too much mail for this mailbox from your network, try again later'],
 }
 
 /** Listens on `inbound.listen`. @throws Error if an address or the certificate cannot be used */

@@ -3,8 +3,8 @@
  * at once and the rest of it is discarded.
  *
  * All messages being received share one allowance, so that many clients cannot fill the memory. The
- * memory of a message doubles up to a megabyte, then grows by a megabyte at a time. It grows by further
- * blocks, so a large message is not copied when it grows.
+ * memory of a message doubles up to a megabyte, then grows by a megabyte at a time. Each addition is a
+ * block of its own, so a large message is not copied when it grows.
  */
 import { countHops } from '../mail/incoming/received-field.ts'
 import { MAX_HEADER_BYTES } from '../mail/limits.ts'
@@ -13,7 +13,7 @@ import { refusal, type SmtpRefusal } from './refusal.ts'
 /** The memory of all messages being received. `isSmall`: may use the reserve for small messages. */
 export type Allowance = {
   take(bytes: number, isSmall: boolean): boolean
-  giveBack(bytes: number): void
+  release(bytes: number): void
 }
 
 type MessageBufferOptions = { maxBytes: number; allowance: Allowance }
@@ -45,8 +45,8 @@ export function createAllowance(bytes: number, reserve = 0): Allowance {
       left -= wanted
       return true
     },
-    giveBack(given) {
-      left += given
+    release(bytes) {
+      left += bytes
     },
   }
 }
@@ -81,7 +81,7 @@ export function createMessageBuffer({ maxBytes, allowance }: MessageBufferOption
   }
 
   function release(): void {
-    allowance.giveBack(capacity)
+    allowance.release(capacity)
     blocks = []
     capacity = 0
     size = 0
@@ -138,6 +138,6 @@ function checkHeader(parts: readonly Buffer[], size: number): void {
   }
   const header = beginning.toString('latin1', 0, end === -1 ? size : end)
   if (countHops(header) > MAX_HOPS) {
-    throw refusal('554 5.4.6', `More than ${MAX_HOPS} servers have seen this: a loop`)
+    throw refusal('554 5.4.6', `More than ${MAX_HOPS} Received fields: a loop`)
   }
 }

@@ -27,7 +27,7 @@ export function cannotStore(): SmtpRefusal {
   return refusal('452 4.3.1', 'The server cannot store mail at the moment, try again later')
 }
 
-/** Turns a thrown value into a refusal. Our own faults are logged and not shown to the client. */
+/** Turns a thrown value into a refusal. Faults of this program are logged and not shown. */
 export function toRefusal(log: Log, error: unknown): SmtpRefusal {
   if (error instanceof SmtpRefusal) return error
   if (isGone(error)) return refusal('421 4.4.2', 'The connection broke')

@@ -7,7 +7,7 @@ import {
   type SubmissionResult,
 } from '../mail/submitted/read-submitted.ts'
 
-/** `failure`: an error of our own; the thread can go on. */
+/** `failure`: a fault of this program; the thread can go on. */
 export type SubmissionThreadResult = SubmissionResult | { failure: string }
 export type FromSubmissionThread = SubmissionThreadResult | 'ready'
 

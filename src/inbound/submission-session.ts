@@ -111,7 +111,7 @@ function notOffered(): SmtpRefusal {
   return refusal('555 5.5.4', 'A parameter that is not supported here')
 }
 
-/** Refuses addresses with octets that are not UTF-8: these are lost, and the rest is another address. */
+/** Refuses addresses with octets that are not UTF-8: without these octets, it is another address. */
 function readAddress(text: string): ParsedAddress | undefined {
   return text.includes('\ufffd') ? undefined : parseAddress(text)
 }

@@ -16,7 +16,7 @@ export type Step = {
 }
 
 export type AttemptOutcome = {
-  /** `bounced`: a final refusal by the receiver or by DNS. `failed`: our own error, or a loop. */
+  /** `bounced`: a final refusal by the receiver or by DNS. `failed`: a fault of this program, or a loop. */
   result: 'delivered' | 'relayed' | 'deferred' | 'bounced' | 'failed'
   verdict: Verdict | null
   host: string | null

@@ -255,7 +255,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
     if (observed.kind === 'unreachable') log.warn(fact, 'a destination cannot be reached')
     else if (observed.kind === 'replied' && observed.action === 'suspend')
       log.error(fact, 'a destination refuses all mail from here')
-    else log.warn(fact, 'a destination limits our mail')
+    else log.warn(fact, 'a destination limits the mail from here')
     recall(site)
   }
 

@@ -35,9 +35,9 @@ export type OutboundDeps = {
   /** Default: one per core, at most eight. */
   deliveryThreads?: number
   sandboxPort?: number | undefined
-  /** Our own listeners for incoming mail: a destination that leads to one of them is a loop. */
+  /** The listeners of this server: a destination that leads to one of them is a loop. */
   inboundListeners?: () => readonly Pick<ListenAddress, 'host' | 'port'>[]
-  /** Domains (A-labels) that we receive mail for: mail to ourselves is no loop then. It may change. */
+  /** Domains (A-labels) whose mail this server receives: mail to itself is no loop then. May change. */
   receivedDomains?: ReadonlySet<string>
   /** For tests. */
   timeouts?: Partial<Timeouts>
@@ -59,9 +59,9 @@ export type Outbound = {
   siteOf(domain: string): string
   /** Epoch ms before which the site takes no mail; 0 = it takes mail. */
   blockedUntil(site: string): number
-  /** Until when (epoch ms) nothing at all is sent to the site, and why; null = it is not paused. */
+  /** Until when (epoch ms) nothing is sent to the site, and why; null = it is not paused. */
   pauseOf(site: string): { until: number; reason: string } | null
-  /** When (epoch ms) and how the site last restricted us; null = it does not. */
+  /** When (epoch ms) and how the site was last restricted; null = it is not. */
   restrictionOf(site: string): { triedAt: number; reason: string } | null
   /** Whether there is memory for a content of that many bytes now. */
   hasMemoryFor(projectId: string, bytes: number): boolean

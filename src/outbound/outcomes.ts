@@ -1,4 +1,4 @@
-/** Builds the outcome of an attempt: from replies, from failures, and from decisions of our own. */
+/** Builds the outcome of an attempt: from replies, from failures, and from decisions of this server. */
 import type { Now } from '../clock.ts'
 import { classifyLocally, classifyReply } from '../mail/replies/classify-reply.ts'
 import type { Reply, Stage } from '../mail/replies/reply.ts'
@@ -75,7 +75,7 @@ export function outcomeOfFailure(
   return outcomeAt(context, { result: 'deferred', verdict, reply, error, isMaybeDelivered })
 }
 
-/** The outcome of our own final decision in a session. */
+/** The outcome of this server's own final decision in a session. */
 export function outcomeOfRefusal(
   context: AttemptContext,
   refusal: Pick<AttemptOutcome, 'result' | 'verdict' | 'error'> & { reply?: Reply },
@@ -109,7 +109,7 @@ export function outcomeOfClosed({
 
 /** The outcome of an attempt whose message could not be composed. */
 export function outcomeOfUncomposed(reason: string): AttemptOutcome {
-  const error = `the message could not be made: ${reason}`
+  const error = `the message could not be composed: ${reason}`
   return localOutcome({ result: 'failed', verdict: null, error })
 }
 
@@ -119,7 +119,7 @@ export function outcomeOfLostThread(mode: 'sandbox' | 'direct' | 'relay'): Attem
   return localOutcome({
     result: mode === 'relay' ? 'relayed' : 'delivered',
     verdict: classifyReply({ stage: 'message', reply }),
-    error: 'accepted; the delivery thread ended before it could report the reply',
+    error: 'accepted; the delivery thread ended before it could pass on the reply',
   })
 }
 
@@ -179,7 +179,7 @@ export function siteObservationOf(outcome: AttemptOutcome): SiteObservation | nu
   if (verdict === null || outcome.host === null) return null
   if (verdict.class === 'accepted') return { kind: 'accepted', durationMs }
   const hasReplied = outcome.steps.some(({ reply }) => reply !== undefined)
-  // A refusal of our own on an open session says nothing about the site.
+  // This server's own refusal in an open session shows nothing about the site.
   if (!hasReplied) return verdict.class === 'network' ? { kind: 'unreachable' } : null
   return { kind: 'replied', durationMs, action: verdict.site }
 }

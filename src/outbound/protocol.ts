@@ -30,7 +30,7 @@ export type DeliveryThread = {
   postMessage(message: ToThread, transfer?: readonly ArrayBuffer[]): void
 }
 
-/** Results that a delivery thread reports in one message, at most. */
+/** The maximum number of results in one message of a delivery thread. */
 export const MAX_BATCHED_RESULTS = 100
 
 /** The `workerData` of such a thread. */
@@ -42,7 +42,7 @@ export type ThreadSettings = {
   idleMs: number
   /** Two Int32: the task being composed, previewed or checked (0 = none), and a count of starts. */
   slot: SharedArrayBuffer
-  /** Int32: tasks whose messages a server accepted and that are not reported yet. */
+  /** Int32: tasks whose messages a server accepted and whose results are not sent yet. */
   accepted: SharedArrayBuffer
 }
 
@@ -59,7 +59,7 @@ export type PoolSettings = {
   /** Hosts whose STARTTLS is known to be broken: sessions with them use no TLS. */
   brokenTls: readonly string[]
   requiresTls: boolean
-  /** We receive mail for this domain, so a server that bears our name is no loop. */
+  /** This server receives mail for the domain, so a server with its name is no loop. */
   isReceivedHere: boolean
   source: SourceAddresses
   messagesPerConnection: number
@@ -98,7 +98,7 @@ export type ToThread =
       tasks: readonly ThreadTask[]
     }
   | { type: 'allocate'; site: string; connections: number }
-  /** Ends the oldest opening of a session without a greeting: other mail needs the connection. */
+  /** Aborts the oldest session without a greeting: other mail needs the connection. */
   | { type: 'cut'; site: string }
   /** Tasks for the site that have not begun come back as 'put back'. */
   | { type: 'recall'; site: string }

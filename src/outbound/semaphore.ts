@@ -11,14 +11,14 @@ export type Semaphore = {
 }
 
 export class SemaphoreRefused extends Error {
-  override readonly name = 'TurnRefused'
+  override readonly name = 'SemaphoreRefused'
 }
 
 type Waiting = { begin: () => void; refuse: (error: SemaphoreRefused) => void }
 
 export function createSemaphore({
   atOnce,
-  waiting: room,
+  waiting: maxWaiting,
 }: {
   atOnce: number
   waiting: number
@@ -29,7 +29,7 @@ export function createSemaphore({
 
   async function waitForPlace(): Promise<void> {
     if (isStopped) throw new SemaphoreRefused('stopped')
-    if (waiting.length >= room) throw new SemaphoreRefused('too many look-ups at once')
+    if (waiting.length >= maxWaiting) throw new SemaphoreRefused('too many look-ups at once')
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     waiting.push({ begin: resolve, refuse: reject })
     return promise

@@ -32,7 +32,7 @@ export type ThreadsOptions = {
 
 /**
  * `composing`: the task that was being composed, 0 = none. `accepted`: tasks whose messages a
- * server accepted; the thread may not have reported the latest of them.
+ * server accepted; the results of the latest may not have been sent.
  */
 export type ThreadEnd = {
   composing: number

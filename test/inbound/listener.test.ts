@@ -62,7 +62,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
       assert.equal((await client.say(`RCPT TO:<${to}>`)).code, 250, to)
     }
     const refused = await client.say('RCPT TO:<user@elsewhere.test>')
-    assert.deepEqual(refused, { code: 550, text: '5.7.1 We do not relay' })
+    assert.deepEqual(refused, { code: 550, text: '5.7.1 This server does not relay' })
     await client.say('DATA')
     assert.equal((await client.data(hello)).code, 250)
     const [row] = await rows()
@@ -111,7 +111,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
     for (let count = 0; count < 20; count += 1) assert.equal((await postTo(client))?.code, 250)
     await client.say('MAIL FROM:<>')
     const refused = await client.say('RCPT TO:<postmaster>')
-    const tooOften = '4.7.1 Enough mail for this mailbox from your network, try again later'
+    const tooOften = '4.7.1 Too much mail for this mailbox from your network, try again later'
     assert.deepEqual(refused, { code: 452, text: tooOften })
     // A RCPT accepted earlier does not help.
     await early.say('DATA')

@@ -17,9 +17,9 @@ function countedAllowance(bytes: number) {
       counted.most = Math.max(counted.most, counted.held)
       return true
     },
-    giveBack(given: number) {
+    release(given: number) {
       counted.held -= given
-      allowance.giveBack(given)
+      allowance.release(given)
     },
   }
 }

@@ -245,7 +245,7 @@ function offersPreferences(source: MessageSource, html: () => string): boolean {
   return source.preferenceUrls.some((url) => document.includes(url))
 }
 
-/** List-Unsubscribe-Post refers to our own URL, so it is removed if a custom field replaces that URL. */
+/** List-Unsubscribe-Post refers to Pillarbox's URL, so it is removed if a custom field replaces that URL. */
 function overrideFields(
   generated: [string, string][],
   custom: Readonly<Record<string, string>> | null,

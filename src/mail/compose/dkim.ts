@@ -1,6 +1,6 @@
 /**
  * DKIM signing (RFC 6376; Ed25519 by RFC 8463), relaxed/relaxed. This is on the hot path of delivery:
- * text that is already canonical, as our own writer leaves bodies and most fields, is not copied.
+ * text that is already canonical, as `mime-message.ts` writes bodies and most fields, is not copied.
  * A message is a string with CRLF line ends only and one character per octet; so are the signature
  * fields, which go before it. The body hash is computed once for all keys.
  *

@@ -19,7 +19,7 @@ const LINK_US = 15
 const MARKER_US = 8
 /** One character of base64: decoded, encoded again, hashed, and kept in memory until it is sent. */
 const ATTACHED_CHARACTER_US = 0.02
-/** Shorter texts are quick, whatever they contain. */
+/** Shorter texts are quick in any case. */
 const MAX_UNCOUNTED_LENGTH = 16_384
 
 /** Cost of one message of this content, in microseconds, without the recipient's values. */

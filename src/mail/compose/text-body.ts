@@ -64,14 +64,14 @@ function isUntouchable(text: string): boolean {
  */
 function isMostlyEscaped(text: string): boolean {
   if (text.length <= LONG_TEXT_LENGTH) return false
-  const most = text.length / 6
+  const maxEscaped = text.length / 6
   let escaped = 0
-  for (let i = 0; i < text.length && escaped <= most; i += 1) {
+  for (let i = 0; i < text.length && escaped <= maxEscaped; i += 1) {
     const code = text.charCodeAt(i)
     const isPlain = code >= SPACE ? code <= TILDE && code !== EQUALS : code <= CR && code >= TAB
     if (!isPlain && code <= DELETE) escaped += 1
   }
-  return escaped > most
+  return escaped > maxEscaped
 }
 
 /**

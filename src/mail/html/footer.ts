@@ -14,7 +14,7 @@ export type Footer = {
   url: string
 }
 
-/** Same width and margins as the body text of our own document. */
+/** Same width and margins as the body text of `document.ts`. */
 const BOX_STYLE = 'box-sizing: border-box; max-width: 600px; margin: 24px auto 0; padding: 0 16px'
 /** The rule above the text is as wide as the text, because the margins belong to the box. */
 const TEXT_STYLE =

@@ -1,7 +1,7 @@
 /**
  * Tracking of opens and clicks: links lead through `/t/c/<token>`, and a pixel at the end of the
  * document requests `/t/o/<token>`. Tokens are signed; a click token contains the number of the link
- * or the link itself, so a forged URL cannot redirect elsewhere. Links to our own pages and links
+ * or the link itself, so a forged URL cannot redirect elsewhere. Links to the hosted pages and links
  * that are too long for a token stay unchanged.
  */
 

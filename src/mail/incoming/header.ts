@@ -18,7 +18,7 @@ export type IncomingHeader = {
   answers: string[]
   /** Auto-Submitted is present and not `no` (RFC 3834 section 5). */
   isAutoSubmitted: boolean
-  /** X-Pillarbox-Id, which our own mail has; unverified. */
+  /** X-Pillarbox-Id, a field of mail that Pillarbox sends; unverified. */
   ownToken: string | null
 }
 

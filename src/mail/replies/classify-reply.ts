@@ -1,7 +1,7 @@
 /**
  * The meaning of a remote server's reply for the message, the recipient and the site. The rules are
  * data (`text-rules.ts`, `code-rules.ts`); this file sets their bounds. In session the first digit
- * decides: a 4yz is never final and never suppresses, whatever its text; a 5yz is retried only if
+ * decides: a 4yz is never final and never suppresses, regardless of its text; a 5yz is retried only if
  * its class or its rule says so. A late bounce (stage `late`) is always final, and its command counts
  * like a stage. Within these bounds text beats enhanced code, and enhanced code beats reply code.
  */

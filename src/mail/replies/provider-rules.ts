@@ -111,7 +111,7 @@ export const PROVIDER_RULES: readonly ReplyRule[] = [
     stages: ['late'],
     text: /banned sender(?! ip|ing| ?\[)|spam abuse detected/,
   },
-  // Google: a permanent refusal of our IP address.
+  // Google: a permanent refusal of the sending IP address.
   {
     class: 'block',
     reason: 'blocked',

@@ -19,7 +19,7 @@ export type ReplyRule = {
   /** First digit of the reply. */
   readonly digit?: 4 | 5
   readonly stages?: readonly Stage[]
-  /** The command that the reply answers: the stage in session, or the command in a late report. */
+  /** The command that the reply is to: the stage in session, or the command in a late report. */
   readonly commands?: readonly Stage[]
   /** The rule does not apply to replies to these commands. */
   readonly exceptCommands?: readonly Stage[]

@@ -24,7 +24,7 @@ export type ReplyContext = {
   recipientDomain?: string
   /** At stage `late`: the reporting system belongs to another organisation than the recipient. */
   isForeign?: boolean
-  /** At stage `late`: the command that the reply answered, if the report names it. */
+  /** At stage `late`: the command that the reply was to, if the report names it. */
   command?: Stage
 }
 
@@ -75,7 +75,7 @@ export type BounceReason =
 
 /**
  * The effect of a reply on the destination site. `slow`: grow no further; `throttle`: one
- * connection and a low rate for 30-90 minutes; `block`: the site refuses our address, avoid it for
+ * connection and a low rate for 30-90 minutes; `block`: the site refuses the source address, avoid it for
  * hours; `suspend`: stop and alert the operator; `reconnect`: only this connection is over.
  */
 export type SiteAction = 'none' | 'slow' | 'throttle' | 'block' | 'suspend' | 'reconnect'

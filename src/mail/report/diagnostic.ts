@@ -59,8 +59,8 @@ function pickStatus(text: string): string | null {
 
 /** The first of the most specific codes; null without any. */
 export function mostSpecific(codes: readonly string[]): string | null {
-  const most = Math.max(...codes.map(specificity))
-  return codes.find((code) => specificity(code) === most) ?? null
+  const highest = Math.max(...codes.map(specificity))
+  return codes.find((code) => specificity(code) === highest) ?? null
 }
 
 /**

@@ -41,7 +41,7 @@ function toAttachment(file: Attachment, number: number, html: string): FileAttac
 }
 
 /**
- * A file is inline if the HTML refers to its id, whatever its disposition. A related part is also
+ * A file is inline if the HTML refers to its id, regardless of its disposition. A related part is also
  * inline unless it is declared an attachment, because the HTML probably shows it.
  */
 function isInline(file: Attachment, contentId: string | null, html: string): boolean {

@@ -1,6 +1,6 @@
 /**
  * Finds the markers `{{ … }}` and `{% … %}` of a source and rewrites the source for the library: it
- * decodes the character references that HTML editors leave inside markers, and turns our own
+ * decodes the character references that HTML editors leave inside markers, and turns Pillarbox's
  * grammar into Liquid (see output-grammar.ts). Errors of the rewritten source are mapped back to the
  * original one.
  */

@@ -1,7 +1,7 @@
 /**
  * Decides whether to believe the DNS servers when they deny that a domain exists, has a record, or
  * accepts mail. A server without an upstream, or a captive network, denies everything. If
- * its denials were believed, all mail would bounce.
+ * such denials were believed, all mail would bounce.
  *
  * A denial is believed while a canary resolves, that is any one of the well-known mail domains of
  * `dns.canary`. One check runs at a time. While denials are rare, a result is valid for ten seconds.
@@ -15,7 +15,7 @@ import type { Resolver } from './resolver.ts'
 
 type DnsCanary = {
   /** Must be called for every domain that is looked up. */
-  note(domain: string, isDenied: boolean): void
+  record(domain: string, isDenied: boolean): void
   /** Whether a denial that has just arrived may be believed. Never rejects. */
   isBelieved(): Promise<boolean>
   stop(): void
@@ -98,7 +98,7 @@ export function createDnsCanary(options: CanaryOptions): DnsCanary {
   }
 
   return {
-    note: recent.note,
+    record: recent.record,
     isBelieved: async () => (isRemembered() ? known?.isSane === true : askAfter()),
     stop() {
       isStopped = true
@@ -136,7 +136,7 @@ function describe(answer: DnsAnswer<unknown>): string {
 function createRecent() {
   const domains = new Map<string, boolean>()
   return {
-    note(domain: string, isDenied: boolean): void {
+    record(domain: string, isDenied: boolean): void {
       domains.delete(domain)
       domains.set(domain, isDenied)
       const [oldest] = domains.keys()

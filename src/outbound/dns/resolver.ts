@@ -4,7 +4,7 @@
  * read the hosts file.
  *
  * Answers are cached for their TTL if the resolver shows it (A and AAAA), else for 5 minutes; negative
- * answers for 1 minute; failures for 10 seconds, so that a dead server is not queried for every
+ * answers for 1 minute; failures for 10 seconds, so that a silent server is not queried for every
  * message. Concurrent equal queries are sent once. A denial (no such name, no such record, a null MX)
  * that the watch does not believe counts, and is cached, as a failure.
  */
@@ -64,7 +64,7 @@ const NEGATIVE_TTL_MS = MINUTE_MS
 const FAILURE_TTL_MS = 10_000
 const TIMEOUT_MS = 3_000
 
-/** A TXT record may have 60 KB; no record that we use is so long, so others are truncated. */
+/** A TXT record may have 60 KB; no record in use is so long, so longer ones are truncated. */
 const MAX_TXT_LENGTH = 16_384
 
 export function createResolver(options: ResolverOptions): Resolver {

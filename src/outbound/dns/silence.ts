@@ -1,8 +1,8 @@
 /**
  * Finds the DNS servers that do not answer at all. A look-up queries the next server if one is silent,
- * so without this check a silent server would only be noticed as slow mail. After a look-up without an answer in time, each
- * server is queried alone; any answer counts, even a refusal. A silent server is queried by a timer
- * until it answers.
+ * so without this check the only sign of a silent server would be slow mail. After a look-up without an
+ * answer in time, each server is queried alone; any answer counts, even a refusal. A silent server is
+ * queried by a timer until it answers.
  */
 import { Resolver as NodeResolver } from 'node:dns/promises'
 import type { Now } from '../../clock.ts'

@@ -24,7 +24,7 @@ type WatchOptions = {
 
 const UNBELIEVED_MS = 5_000
 const TIMEOUT_MS = 2_000
-/** Every working server gives some answer about this name. */
+/** Every working server answers a query for this name. */
 const ANY_NAME = 'localhost'
 
 export function createDnsWatch(options: WatchOptions): DnsWatch {
@@ -39,11 +39,11 @@ export function createDnsWatch(options: WatchOptions): DnsWatch {
       const canaries = denials?.join(', ')
       if (denials === null) log.info('the DNS servers are believed again')
       else log.warn({ canaries }, 'the DNS servers are not believed: no canary resolves')
-      const advice = 'Look at dns.servers and dns.canary.'
+      const advice = 'Check dns.servers and dns.canary.'
       reportPart(
         'canary',
         denials &&
-          `The DNS servers know none of the domains of dns.canary (${canaries}), so "no such domain" is not believed and such mail waits. ${advice}`,
+          `The DNS servers resolve none of the domains of dns.canary (${canaries}), so "no such domain" is not believed and such mail waits. ${advice}`,
       )
     },
   })
@@ -62,7 +62,7 @@ export function createDnsWatch(options: WatchOptions): DnsWatch {
   async function judge(question: DnsQuestion, answer: DnsAnswer<unknown>) {
     const isDenied = isDenial(question, answer)
     if (names.length === 0) return answer
-    if (question.type === 'MX' && answer.kind !== 'failed') canary.note(question.name, isDenied)
+    if (question.type === 'MX' && answer.kind !== 'failed') canary.record(question.name, isDenied)
     if (!isDenied || (await canary.isBelieved())) return answer
     const error = 'the DNS servers deny it, and no domain of dns.canary resolves either'
     return { kind: 'failed' as const, error, expiresAt: now() + UNBELIEVED_MS }

@@ -1,7 +1,7 @@
 /**
- * An HTTPS client for URLs that other people chose. It resolves the name once, refuses the request
- * unless every address of the name is public, and connects to one of these very addresses: no DNS
- * answer, redirect or proxy leads into a network of ours. Every redirect is checked in the same way.
+ * An HTTPS client for URLs of unknown origin. It resolves the name once, refuses the request
+ * unless every address of the name is public, and connects to one of these addresses: no DNS
+ * answer, redirect or proxy leads into a private network. Every redirect is checked in the same way.
  *
  * Connections are kept alive for each address and name. Anything that a server or the network does is
  * a value, not an error.

@@ -1,4 +1,4 @@
-/** GET by the HTTP client of `client.ts`, without redirects, for small answers. */
+/** GET by the HTTP client of `client.ts`, without redirects, for small responses. */
 import { createHttpClient, type HttpClientOptions } from './client.ts'
 
 type Fetched =

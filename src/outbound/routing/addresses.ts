@@ -1,5 +1,5 @@
 /**
- * Tells which addresses may be connected to. Only global unicast addresses are public. Loopback,
+ * Decides which addresses may be connected to. Only global unicast addresses are public. Loopback,
  * private, link-local, carrier-grade NAT, multicast and documentation addresses are not, nor is any
  * IPv6 form that stands for an IPv4 address (mapped, 6to4, Teredo, NAT64).
  */
@@ -7,14 +7,14 @@ import { networkInterfaces } from 'node:os'
 import ipaddr from 'ipaddr.js'
 import type { ListenAddress } from '../../config/config.ts'
 
-const globalUnicast = ipaddr.parseCIDR('2000::/3')
+const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3')
 
 /** `address`: an IPv4 or IPv6 address; any other text is not public. */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false
   const parsed = ipaddr.parse(address)
   if (parsed.range() !== 'unicast') return false
-  return parsed.kind() === 'ipv4' || parsed.match(globalUnicast)
+  return parsed.kind() === 'ipv4' || parsed.match(GLOBAL_UNICAST)
 }
 
 /** The address families in which this host can reach others. */
@@ -28,7 +28,7 @@ export function findLocalFamilies(): LocalFamilies {
   }
 }
 
-/** Whether a connection to `address` and `port` would reach one of our own listeners. */
+/** Whether a connection to `address` and `port` would reach a listener of this server. */
 export function isOwnListener(
   { address, port }: { address: string; port: number },
   listeners: readonly Pick<ListenAddress, 'host' | 'port'>[],

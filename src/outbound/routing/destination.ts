@@ -43,9 +43,9 @@ export type DestinationDeps = {
   random: () => number
   /** The port of the sandbox's sink; null in other modes. */
   sandboxPort: number | null
-  /** Our own listeners for incoming mail. */
+  /** The listeners of this server for incoming mail. */
   inboundListeners: () => readonly Pick<ListenAddress, 'host' | 'port'>[]
-  /** Domains (A-labels) that we receive mail for: mail to our own listeners is no loop then. */
+  /** Domains (A-labels) whose mail this server receives: mail to its own listeners is no loop then. */
   receivedDomains: ReadonlySet<string>
 }
 

@@ -1,7 +1,7 @@
 /**
  * The destinations of domains. In mode `direct` mail goes to the domain's own servers, in mode `relay`
- * to the smarthost, in mode `sandbox` to our own sink. A destination is cached as long as the DNS
- * records it came from.
+ * to the smarthost, in mode `sandbox` to the sandbox's server. A destination is cached as long as the DNS
+ * records that it came from.
  */
 import { LRUCache } from 'lru-cache'
 import {
@@ -32,7 +32,7 @@ export function createDestinations(deps: DestinationDeps): Destinations {
     const destination = known.get(key)
     return destination !== undefined && destination.expiresAt > deps.now() ? destination : undefined
   }
-  const ask = async (key: string, make: () => Promise<Destination>) => {
+  const resolveNow = async (key: string, make: () => Promise<Destination>) => {
     const destination = await make().finally(() => open.delete(key))
     known.set(key, destination, { size: 1 })
     return destination
@@ -40,9 +40,9 @@ export function createDestinations(deps: DestinationDeps): Destinations {
   const resolve = (key: string, make: () => Promise<Destination>) => {
     const destination = findKnown(key)
     if (destination !== undefined) return Promise.resolve(destination)
-    const asked = open.get(key) ?? ask(key, make)
-    open.set(key, asked)
-    return asked
+    const running = open.get(key) ?? resolveNow(key, make)
+    open.set(key, running)
+    return running
   }
   if (mode === 'sandbox') {
     const destination = sandboxDestination(deps.sandboxPort)

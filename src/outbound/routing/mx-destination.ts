@@ -29,7 +29,7 @@ const HOSTS_AT_ONCE = 8
 const MAX_MX_RECORDS = 512
 const MAX_HOSTS = 24
 const MAX_ADDRESSES_OF_HOST = 16
-/** Short, since a domain that points to our own hosts will probably be added here soon. */
+/** Short, since a domain that points to this server will probably be added here soon. */
 const LOOP_MS = MINUTE_MS
 
 /** `domain`: A-labels. Adds the names it queries to `lookup`. */
@@ -53,8 +53,8 @@ export async function findMxDestination(
     case 'found': {
       const records = answer.records.slice(0, MAX_MX_RECORDS)
       if (records.every((record) => record.host === '')) return nullMx(domain, answer.expiresAt)
-      const route = await findTargets(deps, { domain, lookup, records })
-      return { ...route, expiresAt: Math.min(route.expiresAt, answer.expiresAt) }
+      const destination = await findTargets(deps, { domain, lookup, records })
+      return { ...destination, expiresAt: Math.min(destination.expiresAt, answer.expiresAt) }
     }
   }
 }
@@ -64,7 +64,7 @@ type Search = { domain: string; records: readonly MxRecord[]; lookup: PendingLoo
 async function findTargets(deps: DestinationDeps, search: Search): Promise<Destination> {
   const { domain, records, lookup } = search
   const hosts = sortHosts(records, deps.random)
-  const found: HostAnswer[] = []
+  const found: HostAddresses[] = []
   for (let at = 0; at < Math.min(hosts.length, MAX_HOSTS); at += HOSTS_AT_ONCE) {
     const some = hosts.slice(at, at + HOSTS_AT_ONCE)
     lookup.hosts.push(...some.map(({ host }) => host))
@@ -74,10 +74,10 @@ async function findTargets(deps: DestinationDeps, search: Search): Promise<Desti
   const expiresAt = Math.min(...found.map((host) => host.expiresAt))
   const targets = found.flatMap((host) => host.targets)
   if (targets.length === 0) return closedWithoutTargets(found, search, expiresAt)
-  const others = withoutOurselves(deps, domain, targets)
+  const others = withoutThisServer(deps, domain, targets)
   if (others.length === 0) {
     const until = Math.min(expiresAt, deps.now() + LOOP_MS)
-    return closedDestination('loop', `mail for ${domain} loops back to us`, until)
+    return closedDestination('loop', `mail for ${domain} loops back to this server`, until)
   }
   return {
     kind: 'open',
@@ -91,7 +91,7 @@ async function findTargets(deps: DestinationDeps, search: Search): Promise<Desti
   }
 }
 
-/** By preference, hosts of equal preference in random order; a host named twice counts once. */
+/** Sorts by preference, hosts of equal preference in random order. A host named twice counts once. */
 function sortHosts(records: readonly MxRecord[], random: () => number): MxRecord[] {
   const keyed = records.map((record) => ({ record, key: random() }))
   keyed.sort(
@@ -105,12 +105,12 @@ function sortHosts(records: readonly MxRecord[], random: () => number): MxRecord
   return [...hosts.values()]
 }
 
-type HostAnswer = { targets: Target[]; refused: string[]; errors: string[]; expiresAt: number }
+type HostAddresses = { targets: Target[]; refused: string[]; errors: string[]; expiresAt: number }
 
 async function findAddresses(
   deps: DestinationDeps,
   { host, preference }: MxRecord,
-): Promise<HostAnswer> {
+): Promise<HostAddresses> {
   const answers = await Promise.all([deps.resolver.a(host), deps.resolver.aaaa(host)])
   const addresses = answers.flatMap((answer) =>
     answer.kind === 'found' ? answer.records.slice(0, MAX_ADDRESSES_OF_HOST) : [],
@@ -131,7 +131,7 @@ async function findAddresses(
 }
 
 function closedWithoutTargets(
-  found: HostAnswer[],
+  found: HostAddresses[],
   { domain, records }: Search,
   expiresAt: number,
 ): Destination {
@@ -150,8 +150,8 @@ function closedWithoutTargets(
   return closedDestination('dns', `no MX host of ${domain} has an address`, expiresAt)
 }
 
-/** Removes our own hosts and all at or behind our own preference (RFC 5321 section 5.1). */
-function withoutOurselves(deps: DestinationDeps, domain: string, targets: Target[]): Target[] {
+/** Removes this server, and all hosts of its preference or a higher number (RFC 5321 section 5.1). */
+function withoutThisServer(deps: DestinationDeps, domain: string, targets: Target[]): Target[] {
   const { port } = deps.config.delivery
   const listeners = deps.inboundListeners()
   const own = targets.filter(({ address }) => isOwnListener({ address, port }, listeners))

@@ -2,9 +2,9 @@
  * The settings of the connections that a delivery may use: its destination, the source address, and
  * whether TLS is possible. Deliveries with the same settings share connections.
  *
- * The source address follows from the email and its site alone. So every attempt comes from the same
- * address, as greylisting expects, without any memory. It changes only when a site refuses our address,
- * which is then left out there for six hours.
+ * The source address follows from the email and its site alone, so every attempt comes from the same
+ * address, as greylisting expects, without any memory. It changes only when a site refuses an address:
+ * mail to that site does not use the address for six hours.
  */
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
@@ -15,7 +15,7 @@ import type { OpenDestination } from './destination.ts'
 
 type SourceChooser = {
   choose(emailId: string, site: string): SourceAddresses
-  /** A site refused our address. Returns false if there is no other one to send from. */
+  /** A site refused a source address. Returns false if there is no other one to send from. */
   refuse(site: string, address: string): boolean
 }
 
@@ -59,7 +59,7 @@ function keyOf(
   { ipv4, ipv6 }: SourceAddresses,
   isReceivedHere: boolean,
 ): string {
-  return [key, ipv4 ?? '', ipv6 ?? '', isReceivedHere ? 'ours' : ''].join('|')
+  return [key, ipv4 ?? '', ipv6 ?? '', isReceivedHere ? 'received here' : ''].join('|')
 }
 
 function makePoolSettings(

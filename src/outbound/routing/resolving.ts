@@ -11,7 +11,7 @@ type ResolvingDeps = {
   log: Log
   now: Now
   resolved(tasks: readonly DeliveryTask[], destination: Destination): void
-  /** The look-up failed by an error of our own. */
+  /** The look-up failed by a fault of this program. */
   failed(tasks: readonly DeliveryTask[]): void
 }
 

@@ -1,4 +1,4 @@
-/** Finds the addresses of the smarthost: a literal, a DNS name, or a name only this system knows. */
+/** Finds the addresses of the smarthost: a literal, a DNS name, or a name of this system only. */
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { MINUTE_MS, type Now } from '../../clock.ts'
@@ -19,13 +19,13 @@ export async function findSmarthostAddresses(
   const options = { isUnjudged: true }
   const answers = await Promise.all([resolver.a(host, options), resolver.aaaa(host, options)])
   const found = answers.filter((answer) => answer.kind === 'found')
-  if (found.length === 0) return askSystem(host, now)
+  if (found.length === 0) return querySystem(host, now)
   const addresses = found.flatMap(({ records }) => records)
   return { addresses, error: null, expiresAt: Math.min(...found.map((one) => one.expiresAt)) }
 }
 
-/** Asks the system, which knows the hosts file, container networks and `localhost`. */
-async function askSystem(host: string, now: Now): Promise<SmarthostAddresses> {
+/** Queries the system, which also resolves the hosts file, container networks and `localhost`. */
+async function querySystem(host: string, now: Now): Promise<SmarthostAddresses> {
   try {
     const found = await lookup(host, { all: true })
     const addresses = found.map(({ address }) => address)

@@ -4,9 +4,9 @@
  *
  * - one remote address, and one network (/24, /48), has as many connections as one site may have;
  *   well-known providers have limits of their own instead;
- * - sites that have not greeted us hold at most a quarter of all connections; those among them that
+ * - sites that have sent no greeting hold at most a quarter of all connections; those among them that
  *   were silent the last time hold at most half of that, in total and in each network;
- * - sites that never answered about a message leave a quarter to those that have;
+ * - sites that have never replied about a message leave a quarter to those that have;
  * - a project has at most three times as many connections as are free, so that some remain for others.
  *
  * A site's connections count in full for each of its addresses, since this module does not know which
@@ -20,7 +20,7 @@ export type SiteFacts = {
   addresses: readonly string[]
   /** The project of all its mail; null = several projects. */
   projectId: string | null
-  /** The site has greeted us and has not been silent since. */
+  /** The site has sent a greeting and has not been silent since. */
   hasGreeted: boolean
   standing: Standing
 }

@@ -1,8 +1,8 @@
 /**
- * Decides which site gives up connections for a starved one, which has none because the budget they
- * share is used up: first the idle sites; else a site that has been silent for too long, whose session
+ * Decides which site gives up connections for a starved site, which has none because their shared
+ * budget is used up: first the idle sites; else a site that has been silent for too long, whose session
  * is cut; else the site with the most connections, after its current message. A site gives up its last
- * connection only if the starved one has waited for a while.
+ * connection only if the starved site has waited for a while.
  *
  * A silent site has one second if urgent mail waits, else half a minute. Some servers delay their
  * greeting on purpose, so each cut multiplies the time by eight, and their mail gets through. The
@@ -34,7 +34,7 @@ const URGENT_SILENCE_MS = 1_000
 const SILENCE_MS = 30_000
 const SILENCE_FACTOR = 8
 const MAX_SILENCE_MS = DEFAULT_TIMEOUTS.connect + DEFAULT_TIMEOUTS.greeting + 30_000
-/** How long a site waits before another one must give up its only connection. */
+/** How long a site waits until another site must give up its only connection. */
 const MIN_URGENT_WAIT_MS = 500
 const MIN_WAIT_MS = 5_000
 
@@ -47,13 +47,13 @@ export function chooseReclaim(
   const ready = holders.filter(({ isLowering }) => !isLowering)
   const idle = ready.filter(({ isIdle }) => isIdle).slice(0, maxIdle)
   // A silent site would give up its connection only when its session fails.
-  const talking = ready.filter(({ silentSince }) => silentSince === null)
+  const greeted = ready.filter(({ silentSince }) => silentSince === null)
   if (idle.length > 0) return idle.map(({ site }) => ({ site, connections: 0, isCut: false }))
   const silent = holders
     .filter((holder) => isTooSilent(holder, starving))
-    .reduce(longestSilent, null)
+    .reduce(longerSilent, null)
   if (silent !== null) return [{ ...less(silent), isCut: true }]
-  const largest = talking.reduce(withMost, null)
+  const largest = greeted.reduce(largerOf, null)
   if (largest === null || largest.connections < (mayTakeLast(starving) ? 1 : 2)) return []
   return [{ ...less(largest), isCut: false }]
 }
@@ -68,14 +68,14 @@ function mayTakeLast({ since, isUrgent, now }: Starving): boolean {
   return now - since > (isUrgent ? MIN_URGENT_WAIT_MS : MIN_WAIT_MS)
 }
 
-function longestSilent(longest: Holder | null, one: Holder): Holder {
+function longerSilent(longest: Holder | null, one: Holder): Holder {
   if (longest === null) return one
   return (one.silentSince ?? 0) < (longest.silentSince ?? 0) ? one : longest
 }
 
 /** Returns the site with more connections; on a tie, the earlier one. */
-function withMost(most: Holder | null, one: Holder): Holder {
-  return most === null || one.connections > most.connections ? one : most
+function largerOf(largest: Holder | null, one: Holder): Holder {
+  return largest === null || one.connections > largest.connections ? one : largest
 }
 
 function less({ site, connections }: Holder) {

@@ -1,7 +1,7 @@
 /**
  * The deliveries in progress, by site and by project: those that wait for a thread, and the counts of
- * all. A project may have three times as many as there are free places, so that no backlog takes
- * all places.
+ * all. A project may have three times as many as there are free places, so that its backlog leaves some
+ * to others.
  */
 import { type ClassQueue, createClassQueue } from '../class-queue.ts'
 import type { Delivery } from '../delivery.ts'
@@ -22,7 +22,7 @@ export type SiteQueue = {
   /** The first addresses of its servers; none for a well-known provider. */
   addresses: readonly string[]
   targets: PoolSettings['targets'] | null
-  /** The site has greeted us and has not been silent since. */
+  /** The site has sent a greeting and has not been silent since. */
   hasGreeted: boolean
   /** When the site got its first connection, epoch ms; null while it has none. */
   servedSince: number | null

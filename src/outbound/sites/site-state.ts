@@ -5,7 +5,7 @@
  *   seconds.
  * - A throttle leaves one connection and 10 messages a minute (1 if it comes again) for 30-90 minutes; a
  *   `suspend` also stops all mail for hours.
- * - A refusal of our address may come from one recipient's own rules. A single one halves the
+ * - A refusal of the source address may come from one recipient's own rules. A single one halves the
  *   connections; only the third among the last 20 replies counts as a throttle.
  * - A site that could not be reached several times in a row is unreachable: nothing is sent for a pause
  *   that doubles each time, with jitter; then one message probes.
@@ -36,7 +36,7 @@ export type SiteState = {
   shrunkAt: number
   throttledAt: number
   rate: Rate | null
-  /** The last replies, the newest in the lowest bit; a set bit is a refusal of our address. */
+  /** The last replies, the newest in the lowest bit; a set bit is a refusal of the source address. */
   blocks: number
   /** Moving mean of the time that a message takes; null before the first reply about a message. */
   messageMs: number | null

@@ -64,7 +64,7 @@ export function namedHost(firstLine: string): string {
 
 export type MessageNeeds = { sizeBytes: number; has8bit: boolean; needsSmtputf8: boolean }
 
-/** Returns the reason why the server cannot take the message; null if there is none. */
+/** Returns the reason why the server cannot accept the message; null if there is none. */
 export function refuseLocally(
   capabilities: Capabilities,
   needs: MessageNeeds,
@@ -79,13 +79,13 @@ export function refuseLocally(
   if (maxSizeBytes > 0 && needs.sizeBytes > maxSizeBytes) {
     return {
       verdict: classifyLocally('size'),
-      error: `5.3.4 the message has ${needs.sizeBytes} octets, the server takes ${maxSizeBytes}`,
+      error: `5.3.4 the message has ${needs.sizeBytes} octets, the server accepts ${maxSizeBytes}`,
     }
   }
   if (needs.has8bit && !capabilities.has8bitmime) {
     return {
       verdict: classifyLocally('8bit'),
-      error: '5.6.3 the message has 8-bit data, which the server does not take',
+      error: '5.6.3 the message has 8-bit data, which the server does not accept',
     }
   }
   return null

@@ -29,7 +29,7 @@ export function refused(
     return { outcome, isStale: false, needsReset: false }
   }
   const outcome = outcomeOfReply(current.context, { stage: step, reply: reply.stored })
-  // For example "421 idle for too long", sent while our MAIL was on its way.
+  // For example "421 idle for too long", sent while MAIL was on its way.
   const isStale = step === 'mail' && reply.code === 421 && outcome.verdict?.site === 'reconnect'
   return { outcome, isStale, needsReset: true }
 }

@@ -39,7 +39,7 @@ export type SessionOptions = {
   port: number
   localAddress?: string
   ehloName: string
-  /** Our own name. A server with this name is ourselves, so the mail would loop. */
+  /** The name of this server. Mail to a server with this name would loop. */
   ownName?: string | null
   /** `never`: after a broken handshake. */
   starttls?: 'opportunistic' | 'never'
@@ -84,7 +84,7 @@ export type OpenFailure = {
   outcome: AttemptOutcome
   /** The handshake broke after STARTTLS was accepted: try again with `starttls: 'never'`. */
   isTlsBroken: boolean
-  /** We aborted the session by `cutSignal`. */
+  /** `cutSignal` aborted the session. */
   isCut: boolean
 }
 
@@ -134,14 +134,14 @@ export async function openSession(options: SessionOptions): Promise<OpenResult> 
   return openFailure(contextOf(opening), trouble)
 }
 
-/** An unexpected reply may have come together with the last one. */
+/** The failure of the connection: an unexpected reply may have come with the last expected one. */
 function failureOf(wire: Wire): Trouble | null {
   const failure = wire.failure()
   return failure && { kind: 'failure', error: failure.text }
 }
 
 async function handshake(opening: Opening): Promise<Trouble | null> {
-  const trouble = (await greet(opening)) ?? (await sayHello(opening))
+  const trouble = (await greet(opening)) ?? (await sendHello(opening))
   if (trouble !== null) return trouble
   if (!opening.capabilities.hasStarttls || opening.options.starttls === 'never') return null
   return startTls(opening)
@@ -160,7 +160,7 @@ async function greet({ wire, log, now, timeouts, options }: Opening): Promise<Tr
 }
 
 /** Sends EHLO, then HELO if the server does not support EHLO. */
-async function sayHello(opening: Opening): Promise<Trouble | null> {
+async function sendHello(opening: Opening): Promise<Trouble | null> {
   const result = await ask(opening, 'ehlo', `EHLO ${opening.options.ehloName}`)
   if (result.reply !== null && result.reply.code >= 500) {
     opening.capabilities = NO_CAPABILITIES
@@ -190,8 +190,8 @@ async function startTls(opening: Opening): Promise<Trouble | null> {
   if (failure !== null) {
     return { kind: 'failure', error: failure.text, isTls: failure.kind !== 'protocol' }
   }
-  // With TLS 1.3 a server may reject our handshake only now.
-  const trouble = await sayHello(opening)
+  // With TLS 1.3 a server may reject the handshake only now.
+  const trouble = await sendHello(opening)
   return trouble?.kind === 'failure' ? { ...trouble, isTls: true } : trouble
 }
 
@@ -248,7 +248,7 @@ function outcomeOfTrouble(context: AttemptContext, trouble: Trouble): AttemptOut
       return outcomeOfRefusal(context, {
         result: 'failed',
         verdict: classifyLocally('loop'),
-        error: '5.4.6 the mail would loop: the server calls itself by our own name',
+        error: '5.4.6 the mail would loop: the server has the name of this server',
         reply: trouble.reply,
       })
   }

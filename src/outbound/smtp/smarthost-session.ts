@@ -1,8 +1,8 @@
 /**
  * A session with the smarthost, with the same interface as a session with an MX. nodemailer speaks
- * SMTP, TLS and AUTH; it sends our message unchanged. TLS is required unless the configuration turns it
+ * SMTP, TLS and AUTH; it sends the message unchanged. TLS is required unless the configuration turns it
  * off. The certificate is checked unless the smarthost is on loopback. Without TLS, a password is sent
- * to loopback only. If the smarthost refuses our credentials, the attempt is deferred, since the
+ * to loopback only. If the smarthost refuses the credentials, the attempt is deferred, since the
  * refusal is not about the message.
  */
 import { isIP } from 'node:net'

@@ -1,4 +1,4 @@
-/** TLS on an open connection (STARTTLS, RFC 3207). It is opportunistic: any certificate will do. */
+/** TLS on an open connection (STARTTLS, RFC 3207). It is opportunistic: any certificate is accepted. */
 import { isIP, type Socket } from 'node:net'
 import { connect, type SecureContext, type TLSSocket } from 'node:tls'
 import { networkFailure, timedOut, type WireFailure } from './wire-failure.ts'
@@ -41,8 +41,8 @@ function isHostName(name: string): boolean {
 
 /**
  * Describes the protection of a connection for the attempt: 'TLSv1.3, certificate verified (CIPHER)'.
- * Verified means issued to the host by an authority that this system trusts, whether or not we
- * require that.
+ * A verified certificate was issued to the host by an authority that this system trusts; it may be
+ * verified even if that is not required.
  */
 export function tlsText(socket: TLSSocket): string {
   const protocol = socket.getProtocol() ?? 'TLS'

@@ -41,7 +41,7 @@ export type SendOptions = {
 export type SendResult = {
   outcome: AttemptOutcome
   /**
-   * The peer had closed the idle connection before it could read our MAIL: send the message again on
+   * The peer had closed the idle connection before it could read MAIL: send the message again on
    * a new one. Never true for the first message of a session.
    */
   isStale: boolean
@@ -63,7 +63,7 @@ type Transactions = {
 }
 
 /** The state of one transaction. */
-type Exchange = {
+type Transaction = {
   wire: Wire
   timeouts: Timeouts
   capabilities: Capabilities
@@ -113,7 +113,7 @@ export function createTransactions(deps: TransactionDeps): Transactions {
     return result
   }
 
-  async function exchange(current: Exchange): Promise<SendResult> {
+  async function exchange(current: Transaction): Promise<SendResult> {
     const wasGone = deps.wire.failure() !== null
     const end = await sendEnvelope(current)
     needsReset = end?.needsReset ?? false
@@ -132,7 +132,7 @@ function contextOf(
 }
 
 /** After the final dot, a peer that disappears may have the message. */
-async function sendMessage(current: Exchange): Promise<AttemptOutcome> {
+async function sendMessage(current: Transaction): Promise<AttemptOutcome> {
   const { wire, timeouts, context } = current
   const since = current.now()
   context.log.begin('message', since)
@@ -147,7 +147,7 @@ async function sendMessage(current: Exchange): Promise<AttemptOutcome> {
     const isMaybeDelivered = writing.isComplete() && wire.isFlushed()
     return outcomeOfFailure(context, { error, isMaybeDelivered })
   }
-  // The server would read anything that follows half a message as its other half.
+  // The server would read all further octets as the rest of the message.
   if (!writing.isComplete()) wire.end()
   if (reply.code >= 400 || (reply.code < 300 && writing.isComplete())) {
     return outcomeOfReply(context, { stage: 'message', reply: reply.stored })
@@ -158,7 +158,7 @@ async function sendMessage(current: Exchange): Promise<AttemptOutcome> {
 }
 
 /** Writes the message in blocks, each with its own limit; a small message and its final dot are one write. */
-function startWriting({ wire, timeouts, data, context }: Exchange) {
+function startWriting({ wire, timeouts, data, context }: Transaction) {
   const { octets, ending } = data
   let offset = 0
   let isStopped = false
@@ -187,11 +187,11 @@ function startWriting({ wire, timeouts, data, context }: Exchange) {
 }
 
 /** Returns null if the server waits for the message (354), else how the envelope ended. */
-function sendEnvelope(current: Exchange): Promise<EnvelopeEnd | null> {
+function sendEnvelope(current: Transaction): Promise<EnvelopeEnd | null> {
   return current.capabilities.hasPipelining ? sendPipelined(current) : sendInTurn(current)
 }
 
-async function sendPipelined(current: Exchange): Promise<EnvelopeEnd | null> {
+async function sendPipelined(current: Transaction): Promise<EnvelopeEnd | null> {
   const { wire, timeouts, envelope } = current
   const limits = [timeouts.mail, timeouts.rcpt, timeouts.data] as const
   const commands = `${mailCommand(current)}\r\n${rcptCommand(envelope)}\r\nDATA\r\n`
@@ -214,7 +214,7 @@ async function sendPipelined(current: Exchange): Promise<EnvelopeEnd | null> {
 }
 
 async function readReplies(
-  current: Exchange,
+  current: Transaction,
   [mail, rcpt, data]: readonly [ReplyResult, ReplyResult, ReplyResult],
   since: number,
 ): Promise<EnvelopeEnd | null> {
@@ -229,7 +229,7 @@ async function readReplies(
   return end
 }
 
-async function sendInTurn(current: Exchange): Promise<EnvelopeEnd | null> {
+async function sendInTurn(current: Transaction): Promise<EnvelopeEnd | null> {
   const { wire, timeouts } = current
   if (current.needsReset) {
     const reset = wire.expect([timeouts.command])
@@ -244,7 +244,11 @@ async function sendInTurn(current: Exchange): Promise<EnvelopeEnd | null> {
   return data.reply?.code === 354 ? null : refused(current, 'data', data)
 }
 
-async function ask(current: Exchange, step: EnvelopeStep, command: string): Promise<ReplyResult> {
+async function ask(
+  current: Transaction,
+  step: EnvelopeStep,
+  command: string,
+): Promise<ReplyResult> {
   const { wire, context, timeouts } = current
   const since = current.now()
   context.log.begin(step, since)
@@ -256,7 +260,7 @@ async function ask(current: Exchange, step: EnvelopeStep, command: string): Prom
 }
 
 function firstRefusal(
-  current: Exchange,
+  current: Transaction,
   { mail, rcpt, data }: EnvelopeReplies,
 ): EnvelopeEnd | null {
   if (!isAccepted(mail)) return refused(current, 'mail', mail)
@@ -268,7 +272,7 @@ function isAccepted({ reply }: ReplyResult): boolean {
   return reply !== null && reply.code < 300
 }
 
-async function endEmptyMessage({ wire, timeouts }: Exchange, { rcpt, data }: EnvelopeReplies) {
+async function endEmptyMessage({ wire, timeouts }: Transaction, { rcpt, data }: EnvelopeReplies) {
   if (wire.failure() !== null || data.reply?.code !== 354) return
   // If the recipient was accepted and the sender refused, the dot would deliver an empty message.
   if (isAccepted(rcpt)) return wire.end()

@@ -1,7 +1,7 @@
 /**
  * Follows the dialogue of nodemailer's connection: records the steps of the attempt with the server's
- * replies, limits the time for each reply, and applies the rules of our own connections. No reply may
- * be endless, and none may come without a command. Commands are read from nodemailer's transaction log,
+ * replies, limits the time for each reply, and applies the rules of `wire.ts`: no reply may be endless,
+ * and none may come without a command. Commands are read from nodemailer's transaction log,
  * which masks secrets; they are not stored. Replies are read from the log, too, until the session is
  * open, and then from the socket, before nodemailer reads them.
  */

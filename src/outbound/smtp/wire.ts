@@ -1,8 +1,8 @@
 /**
  * One connection to an SMTP server: writes octets and reads replies in order. Before a command is
  * written, its replies are expected. An unexpected reply ends the connection, because the two sides no
- * longer agree: no reply may be taken for the reply to a later command. A 421 ends the connection, too.
- * The peer can make no function throw or reject: after a failure each one returns that failure.
+ * longer agree: no reply may count as the reply to a later command. A 421 ends the connection, too.
+ * Nothing that the peer does makes a function throw or reject: after a failure each returns it.
  */
 import { connect, isIP, type Socket } from 'node:net'
 import type { Now } from '../../clock.ts'

@@ -11,7 +11,7 @@ import type { SmarthostOptions } from '../smtp/smarthost-connection.ts'
 import type { OpenInput, TryDeps } from './try-task.ts'
 
 type Connector = Pick<TryDeps, 'open'> & {
-  /** Ends all transactions; their outcomes say how far they got. Opens no sessions afterwards. */
+  /** Ends all transactions; their outcomes show how far they got. Opens no sessions afterwards. */
   cut(): void
   /** Ends the session with a site that has waited longest for its greeting. */
   cutSilent(site: string): void
@@ -103,7 +103,7 @@ async function openRelayed(
   return openSmarthostSession({ ...shared, tls, username, password })
 }
 
-/** Returns null in modes in which the server may have our own name: the sandbox's sink, a smarthost. */
+/** Returns null if the server may have the name of this server: the sandbox's sink, or a smarthost. */
 function ownNameFor(
   { mode, isReceivedHere }: PoolSettings,
   { ehloName }: ThreadSettings,

@@ -3,7 +3,7 @@
  * Messages that take long to compose arrive composed, or are returned for another thread to compose.
  * The thread has a lower priority on Linux, so that a flood of mail does not slow the API. On `stop`
  * it puts back tasks that have not begun, lets running ones finish within the grace period, then
- * closes its connections; the outcomes of those tasks say how far they got.
+ * closes its connections; the outcomes of those tasks show how far they got.
  *
  * Results are sent in batches of 100, or after 20 ms. Until then the numbers of accepted messages are
  * in `accepted`, which the main thread reads if it has to end this thread.

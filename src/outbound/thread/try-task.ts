@@ -28,7 +28,7 @@ export type OpenInput = {
 } & Pick<Progress, 'beganAt' | 'current'>
 
 export type TryDeps = {
-  /** @throws QuickLimitError; any other error is our own */
+  /** @throws QuickLimitError; any other error is a fault of this program */
   compose(task: ThreadTask): ComposedMessage
   contentBytes(task: ThreadTask): number
   held: HeldBytes
@@ -56,7 +56,7 @@ type Progress = TryInput & {
   /** Hosts whose TLS handshake broke in this attempt. */
   brokenTls: readonly string[]
   sessionCount: number
-  /** Why we ended the last connection for other mail; null if we did not. */
+  /** Why this server ended the last connection for other mail; null if it did not. */
   cut: string | null
 }
 
@@ -107,7 +107,7 @@ export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
   }
 }
 
-/** Returns null if we ended everything that was tried ourselves: such an attempt does not count. */
+/** Returns null if this server ended every connection itself: such an attempt does not count. */
 async function deliver(deps: TryDeps, progress: Progress): Promise<AttemptOutcome | null> {
   let last = progress.session === null ? null : await sendOnGiven(deps, progress)
   if (last !== null && !isOpenForOthers(last, progress)) return finish(deps, progress, last)
@@ -260,7 +260,7 @@ function finish(deps: TryDeps, progress: Progress, outcome: AttemptOutcome): Att
   return { ...outcome, steps: progress.steps, durationMs }
 }
 
-/** All addresses of the receiver are of a family in which we have no source address. */
+/** All addresses of the receiver are of a family without a source address. */
 function unreachable(): AttemptOutcome {
   const error = 'none of delivery.source_addresses can reach the receiver'
   return localOutcome({ result: 'deferred', verdict: classifyLocally('network'), error })
@@ -272,7 +272,7 @@ function noTls({ host, address }: Target, durationMs: number): AttemptOutcome {
   return { ...localOutcome({ result: 'deferred', verdict, error }), host, address, durationMs }
 }
 
-/** An error of our own: deferred, since it may be repaired before the message is given up. */
+/** A fault of this program: deferred, since it may be repaired before the message is given up. */
 function fault(deps: TryDeps, progress: Progress, error: unknown): AttemptOutcome {
   dropSession(progress)
   const verdict: Verdict = { ...classifyLocally('dns'), class: 'unknown', reason: 'systemerror' }

@@ -68,7 +68,7 @@ describe('mail whose MX is this server', () => {
     const count = await program.core.store.read.$count(inboundMessages)
     const [id = ''] = await program.send({ to: 'info@stranger.test' })
     const { email } = await program.untilState(id, 'failed')
-    assert.match(email.error ?? '', /loops back to us/)
+    assert.match(email.error ?? '', /loops back to this server/)
     assert.equal(await program.core.store.read.$count(inboundMessages), count)
   })
 })

@@ -155,7 +155,7 @@ test('one query for a canary is open at a time, under any load', async (t) => {
     records: [{ preference: 1, host: 'mx.test' }],
     expiresAt: 0,
   } as const
-  for (let index = 0; index < 60; index += 1) canary.note(`d${index}.test`, true)
+  for (let index = 0; index < 60; index += 1) canary.record(`d${index}.test`, true)
   const flood = Array.from({ length: 500 }, () => canary.isBelieved())
   await turn()
   assert.equal(asked.length, 1)

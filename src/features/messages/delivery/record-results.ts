@@ -104,7 +104,7 @@ export async function recordResults(
   await Promise.all(writes)
 }
 
-/** A deferral without a connection says nothing about how many emails receivers refuse. */
+/** A deferral without a connection does not show how many emails receivers refuse. */
 function hasVerdict({ result }: Known): boolean {
   if (result.kind !== 'attempted') return false
   return result.outcome.host !== null || result.outcome.result !== 'deferred'
@@ -134,7 +134,7 @@ function forget(inFlight: InFlight, known: readonly Known[]): void {
 
 async function record(deps: Deps, tx: Tx, known: readonly Known[]): Promise<void> {
   const attempted: AttemptRecord[] = []
-  const returned = new Map<string, { ids: string[]; dueAt: number; reason: string | undefined }>()
+  const putBack = new Map<string, { ids: string[]; dueAt: number; reason: string | undefined }>()
   for (const { email, result } of known) {
     if (result.kind === 'attempted') {
       const { site, outcome, subject, faults, startedAt } = result
@@ -143,13 +143,13 @@ async function record(deps: Deps, tx: Tx, known: readonly Known[]): Promise<void
       const { retryAt, reason } = result
       const dueAt = retryAt ?? deps.now()
       const name = `${dueAt} ${reason}`
-      const alike = returned.get(name) ?? { ids: [], dueAt, reason }
-      alike.ids.push(email.id)
-      returned.set(name, alike)
+      const group = putBack.get(name) ?? { ids: [], dueAt, reason }
+      group.ids.push(email.id)
+      putBack.set(name, group)
     }
   }
   await recordAttempts(deps, tx, attempted)
-  for (const alike of returned.values()) await putBackEmails(deps, tx, alike)
+  for (const group of putBack.values()) await putBackEmails(deps, tx, group)
 }
 
 /** Repeats `act` while the database cannot be written, until the signal is aborted. Logs the first error. */
