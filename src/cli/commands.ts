@@ -1,6 +1,6 @@
 /**
- * The table of commands: name, summary, arguments and options. `engine/program.ts` turns it into the
- * command line. The code of a command is loaded when the command runs.
+ * The table of commands: name, summary, arguments and options. `engine/program.ts` turns it into
+ * the command line. The code of a command is loaded when the command runs.
  */
 import type { CommandSpec } from './engine/command.ts'
 
@@ -120,7 +120,7 @@ export const COMMANDS: CommandSpec[] = [
   },
   {
     name: 'domain add',
-    summary: 'claim a domain and print the DNS records to create',
+    summary: 'add a domain and print the DNS records to create',
     args: '<domain>',
     options: [
       ['!--project <id>', 'project that sends from the domain'],

@@ -31,7 +31,7 @@ export async function addDomainCommand(context: Context, input: Input): Promise<
   return { json, text: text.join('\n\n') }
 }
 
-/** Takes the domain's name, or its id where several projects claim the same name. */
+/** Takes the domain's name, or its id where several projects have added the same name. */
 export async function verifyDomainCommand(context: Context, input: Input): Promise<Result> {
   const target = readTarget(input)
   const trust = input.has('trust')
@@ -67,7 +67,9 @@ function readTarget({ args: [name = ''] }: Input): DomainLookup {
   return isUuid(name) ? { id: name } : { domain: name }
 }
 
-/** Leaves out the MX record for replies unless asked for: it redirects the domain's existing mail. */
+/**
+ * Leaves out the MX record for replies unless asked for: it redirects the domain's existing mail.
+ */
 function showRecords({ records }: DomainView, input: Input): DomainView['records'] {
   return records.filter(({ purpose }) => purpose !== 'replies' || input.has('replies'))
 }

@@ -37,7 +37,7 @@ export type Directory = {
   findMailboxDomain(domain: string): Promise<{ projectId: string } | undefined>
   /** Whether any project has verified it (A-labels). */
   isVerifiedDomain(domain: string): Promise<boolean>
-  /** Whether any project has verified or claimed it (A-labels). */
+  /** Whether any project has verified or added it (A-labels). */
   hasDomain(domain: string): Promise<boolean>
   findTemplate(projectId: string, id: string): Promise<Template | undefined>
   /** Recipient domains that an operator holds (A-labels). */
@@ -79,7 +79,7 @@ export function createDirectory({ store, keyring }: { store: Store; keyring: Key
       }),
     isVerifiedDomain: async (domain) => (await findVerified(domain)) !== undefined,
     hasDomain: async (domain) =>
-      (await findVerified(domain)) !== undefined || (await isClaimed(store, domain)),
+      (await findVerified(domain)) !== undefined || (await isAdded(store, domain)),
     findTemplate: (projectId, id) =>
       cached(`template ${projectId} ${id}`, () => readTemplate(store, projectId, id)),
     heldDomains: async () => {
@@ -151,7 +151,7 @@ function readVerifiedDomain(store: Store, domain: string) {
   return store.read.select({ projectId, isMxFound, isTrusted }).from(domains).where(condition).get()
 }
 
-async function isClaimed(store: Store, domain: string): Promise<boolean> {
+async function isAdded(store: Store, domain: string): Promise<boolean> {
   return (await store.read.$count(domains, eq(domains.domain, domain))) > 0
 }
 

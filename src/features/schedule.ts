@@ -1,6 +1,6 @@
 /**
- * The table of jobs: those that run by the clock (UTC), and those that requests enqueue. The database
- * stores the names of jobs, so a name stays when its function is renamed.
+ * The table of jobs: those that run by the clock (UTC), and those that requests enqueue. The
+ * database stores the names of jobs, so a name stays when its function is renamed.
  */
 import type { CronEntry } from '../jobs/cron.ts'
 import type { JobHandler } from '../jobs/run.ts'
@@ -9,7 +9,7 @@ import { runBulk } from './contacts/bulk/run.ts'
 import { runFieldDeletion } from './contacts/fields/delete.ts'
 import type { Core } from './core.ts'
 import { checkDueDomains } from './domains/check-due.ts'
-import { deleteExpiredClaims } from './domains/expire-claims.ts'
+import { deleteExpiredDomains } from './domains/expire-unverified.ts'
 import { runEventDeletion } from './events/delete.ts'
 import { importContacts } from './import-export/import-contacts.ts'
 import { deleteExpiredImportFiles } from './import-export/import-file.ts'
@@ -47,7 +47,7 @@ export function createSchedule(core: Core): Schedule {
       schedule: '*/5 * * * *',
       run: ({ signal }) => checkDueDomains(core, signal),
     },
-    { name: 'lapse-domain-claims', schedule: '20 3 * * *', run: () => deleteExpiredClaims(core) },
+    { name: 'lapse-domain-claims', schedule: '20 3 * * *', run: () => deleteExpiredDomains(core) },
     { name: 'delete-old-requests', schedule: '0 3 * * *', run: () => deleteExpiredRequests(core) },
     { name: 'clear-old-bodies', schedule: '0 4 * * *', run: () => deleteExpiredContent(core) },
     {

@@ -38,13 +38,13 @@ type AddDomainDeps = Pick<Base, 'store' | 'config' | 'keyring' | 'now'>
  *   project has verified its root domain)
  */
 export async function addDomain(deps: AddDomainDeps, input: DomainInput): Promise<DomainView> {
-  const claim = { projectId: input.projectId, domain: readDomainName(input.domain) }
+  const added = { projectId: input.projectId, domain: readDomainName(input.domain) }
   // Checked before the expensive keys are made, and again in the transaction.
-  await refuseClaim(deps.store.read, claim)
+  await refuseUnavailable(deps.store.read, added)
   const keys = await makeDomainKeys(deps)
   const row = await deps.store.write(async (tx) => {
-    await refuseClaim(tx, claim)
-    return insertDomain(tx, { ...claim, keys, isTrusted: false, at: deps.now() })
+    await refuseUnavailable(tx, added)
+    return insertDomain(tx, { ...added, keys, isTrusted: false, at: deps.now() })
   })
   return toDomainView(row, deps.config)
 }
@@ -58,12 +58,12 @@ export function readDomainName(text: string): string {
 
 /** The caller has checked that no other project owns the domain. */
 export async function insertDomain(tx: Tx, domain: NewDomain): Promise<Domain> {
-  const { keys, isTrusted, at, ...claim } = domain
+  const { keys, isTrusted, at, ...added } = domain
   const state = { isTrusted, isVerified: isTrusted, status: initialStatus(isTrusted) }
   const times = { createdAt: at, updatedAt: at }
   return tx
     .insert(domains)
-    .values({ id: newId(), ...claim, ...keys, ...state, ...times })
+    .values({ id: newId(), ...added, ...keys, ...state, ...times })
     .returning()
     .get()
 }
@@ -72,18 +72,18 @@ function initialStatus(isTrusted: boolean): Domain['status'] {
   return isTrusted ? 'Success' : 'Pending'
 }
 
-async function refuseClaim(queries: Queries, claim: DomainInput): Promise<void> {
-  await requireEnabledProject(queries, claim.projectId)
-  if (await isClaimed(queries, claim)) {
+async function refuseUnavailable(queries: Queries, added: DomainInput): Promise<void> {
+  await requireEnabledProject(queries, added.projectId)
+  if (await isAdded(queries, added)) {
     throw new AppError('BAD_REQUEST', 'This project has this domain already.')
   }
-  if (await isOwnedElsewhere(queries, claim)) throw domainOwnedElsewhere()
-  if (await isUnderDisabledRoot(queries, claim.domain)) {
+  if (await isOwnedElsewhere(queries, added)) throw domainOwnedElsewhere()
+  if (await isUnderDisabledRoot(queries, added.domain)) {
     throw new AppError('FORBIDDEN', 'This domain cannot be added on this server.')
   }
 }
 
-async function isClaimed(queries: Queries, { projectId, domain }: DomainInput): Promise<boolean> {
+async function isAdded(queries: Queries, { projectId, domain }: DomainInput): Promise<boolean> {
   const known = await queries
     .select({ id: domains.id })
     .from(domains)

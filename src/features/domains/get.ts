@@ -11,13 +11,13 @@ export type DomainLookup = { projectId?: string | undefined } & (
   | { domain: string }
 )
 
-/** Claims that the error names. */
-const MAX_CLAIMS = 100
+/** Domains whose ids the error names. */
+const MAX_NAMED_DOMAINS = 100
 
 /**
- * If several projects claim the name, returns the verified claim. With `isOnly`, and without a
- * verified claim, several claims are an error.
- * @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND, CONFLICT (a name that several projects claim)
+ * If several projects have added the name, returns the domain that is verified. With `isOnly`, or
+ * if none is verified, several domains of one name are an error.
+ * @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND, CONFLICT (several projects have the name)
  */
 export async function getDomain(
   { store }: Pick<Base, 'store'>,
@@ -28,21 +28,21 @@ export async function getDomain(
     'id' in lookup ? eq(domains.id, lookup.id) : eq(domains.domain, readDomainName(lookup.domain)),
   ]
   if (lookup.projectId !== undefined) conditions.push(eq(domains.projectId, lookup.projectId))
-  const claims = await store.read
+  const found = await store.read
     .select()
     .from(domains)
     .where(and(...conditions))
-    .limit(MAX_CLAIMS)
-  const [only, ...others] = claims
+    .limit(MAX_NAMED_DOMAINS)
+  const [only, ...others] = found
   if (only === undefined) throw domainNotFound('id' in lookup ? lookup.id : lookup.domain)
   if (others.length === 0) return only
-  const owner = claims.find(({ isVerified }) => isVerified)
+  const owner = found.find(({ isVerified }) => isVerified)
   if (owner !== undefined && !isOnly) return owner
   throw new AppError(
     'CONFLICT',
-    'Several projects claim this domain. Give its id instead of its name.',
+    'Several projects have added this domain. Give its id instead of its name.',
     {
-      details: { ids: claims.map(({ id }) => id) },
+      details: { ids: found.map(({ id }) => id) },
     },
   )
 }

@@ -1,6 +1,6 @@
 /**
  * Makes a domain's two signing keys. The keyring seals the private keys before they are stored. A
- * selector is derived from its key, so two projects that claim one domain, or one project that adds a
+ * selector is derived from its key, so two projects that add one domain, or one project that adds a
  * domain again, never need different keys under one name.
  */
 import { createHash, createPublicKey } from 'node:crypto'

@@ -1,6 +1,6 @@
 /**
- * A domain belongs to the one project that has verified it. Until then, any number of projects may claim
- * it. Errors never name the owner.
+ * A domain belongs to the one project that has verified it. Until then, any number of projects may
+ * add it. Errors never name the owner.
  */
 import { getDomain } from 'tldts'
 import { AppError } from '../../errors.ts'
@@ -13,7 +13,7 @@ import { projectDisabled, projectNotFound } from '../directory.ts'
 /** A transaction, or the read connection. */
 export type Queries = Pick<Tx, 'select'>
 
-type Claim = Pick<Domain, 'projectId' | 'domain'>
+type AddedDomain = Pick<Domain, 'projectId' | 'domain'>
 
 /** @throws AppError RESOURCE_NOT_FOUND, PROJECT_DISABLED */
 export async function requireEnabledProject(queries: Queries, projectId: string): Promise<void> {
@@ -27,15 +27,15 @@ export async function requireEnabledProject(queries: Queries, projectId: string)
 }
 
 /** Whether another project has verified the domain. */
-export async function isOwnedElsewhere(queries: Queries, claim: Claim): Promise<boolean> {
+export async function isOwnedElsewhere(queries: Queries, added: AddedDomain): Promise<boolean> {
   const owner = await queries
     .select({ id: domains.id })
     .from(domains)
     .where(
       and(
-        eq(domains.domain, claim.domain),
+        eq(domains.domain, added.domain),
         eq(domains.isVerified, true),
-        ne(domains.projectId, claim.projectId),
+        ne(domains.projectId, added.projectId),
       ),
     )
     .get()

@@ -86,7 +86,8 @@ const VERIFIED: KeyState = {
 }
 
 /**
- * `failingSince` stays when the domain loses its verification: its claim expires 30 days after it.
+ * `failingSince` stays when the domain loses its verification: the domain is deleted 30 days after
+ * it.
  */
 function countFailure(domain: Domain, at: number): KeyState {
   const failedChecks = domain.failedChecks + 1

@@ -13,8 +13,8 @@ type VerifyOptions = {
 }
 
 /**
- * @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND, CONFLICT (a name that several projects
- *   claim), FORBIDDEN (another project has verified the domain)
+ * @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND, CONFLICT (several projects have
+ *   the name), FORBIDDEN (another project has verified the domain)
  */
 export async function verifyDomain(
   deps: CheckDeps,

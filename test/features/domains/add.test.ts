@@ -94,7 +94,7 @@ test('an invalid domain name is refused with its field', async (t) => {
   assert.equal(await count(core), 0)
 })
 
-test('a project can add a domain once; other projects can claim it with their own keys', async (t) => {
+test('a project can add a domain once; other projects can add it with their own keys', async (t) => {
   const core = await openTestCore(t)
   const [one, other] = [await addProject(core), await addProject(core)]
   const mine = await addDomain(core, { projectId: one.id, domain: 'shop.test' })

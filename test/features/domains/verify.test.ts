@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addDomain } from '../../../src/features/domains/add.ts'
 import { checkDueDomains } from '../../../src/features/domains/check-due.ts'
-import { deleteExpiredClaims } from '../../../src/features/domains/expire-claims.ts'
+import { deleteExpiredDomains } from '../../../src/features/domains/expire-unverified.ts'
 import { listDomains } from '../../../src/features/domains/list.ts'
 import { verifyDomain } from '../../../src/features/domains/verify.ts'
 import type { DomainView } from '../../../src/features/domains/view.ts'
@@ -14,7 +14,11 @@ import { addProject, openTestCore, type TestCore, trustDomain } from '../../core
 const MINUTE = 60_000
 const DAY = 86_400_000
 
-async function claim(core: TestCore, name = 'shop.test', projectId?: string): Promise<DomainView> {
+async function addTestDomain(
+  core: TestCore,
+  name = 'shop.test',
+  projectId?: string,
+): Promise<DomainView> {
   const project = projectId ?? (await addProject(core)).id
   return addDomain(core, { projectId: project, domain: name })
 }
@@ -37,7 +41,7 @@ const states = ({ records }: DomainView) =>
 
 test('a check finds the key in any number of DNS strings, and mail may be sent', async (t) => {
   const core = await openTestCore(t)
-  const domain = await claim(core)
+  const domain = await addTestDomain(core)
   const { projectId, id } = domain
   const before = await verifyDomain(core, { projectId, id })
   assert.deepEqual([before.verified, before.status], [false, 'Pending'])
@@ -58,7 +62,7 @@ test('a check finds the key in any number of DNS strings, and mail may be sent',
 
 test('a domain with all records has both signatures and its own return path', async (t) => {
   const core = await openTestCore(t)
-  const domain = await claim(core)
+  const domain = await addTestDomain(core)
   const { projectId, id } = domain
   publish(core, domain, 'dkim')
   await verifyDomain(core, { id })
@@ -83,7 +87,7 @@ test('a domain with all records has both signatures and its own return path', as
 
 test('another key is Failed, and the found record is shown', async (t) => {
   const core = await openTestCore(t)
-  const domain = await claim(core)
+  const domain = await addTestDomain(core)
   core.dns.set(keyName(domain), { TXT: ['v=DKIM1; k=rsa; p=AAAA'] })
   const checked = await verifyDomain(core, { id: domain.id })
   assert.deepEqual([checked.verified, checked.status], [false, 'Failed'])
@@ -93,7 +97,7 @@ test('another key is Failed, and the found record is shown', async (t) => {
 
 test('a resolver that fails is a TemporaryFailure and changes nothing else', async (t) => {
   const core = await openTestCore(t)
-  const domain = await claim(core)
+  const domain = await addTestDomain(core)
   publish(core, domain, 'dkim')
   await verifyDomain(core, { id: domain.id })
   for (const failure of ['SERVFAIL', 'REFUSED'] as const) {
@@ -109,7 +113,7 @@ test('a resolver that fails is a TemporaryFailure and changes nothing else', asy
 
 test('name servers that deny everything for a night unverify no domain', async (t) => {
   const core = await openTestCore(t)
-  const domain = await claim(core)
+  const domain = await addTestDomain(core)
   publish(core, domain, 'dkim')
   await verifyDomain(core, { id: domain.id })
   for (const failure of ['NXDOMAIN', 'NODATA'] as const) {
@@ -128,7 +132,7 @@ test('name servers that deny everything for a night unverify no domain', async (
 
 test('a verified domain is lost after three failures over an hour, and nothing is sent from it', async (t) => {
   const core = await openTestCore(t)
-  const domain = await claim(core)
+  const domain = await addTestDomain(core)
   publish(core, domain, 'dkim')
   await verifyDomain(core, { id: domain.id })
   core.dns.set(keyName(domain), undefined)
@@ -144,9 +148,9 @@ test('a verified domain is lost after three failures over an hour, and nothing i
   assert.equal((await listDomains(core))[0]?.status, 'Failed')
 })
 
-test('the first verified of several claims wins, and the others are refused', async (t) => {
+test('the first of several projects to verify a domain owns it, and the others are refused', async (t) => {
   const core = await openTestCore(t)
-  const [mine, theirs] = [await claim(core), await claim(core)]
+  const [mine, theirs] = [await addTestDomain(core), await addTestDomain(core)]
   publish(core, mine, 'dkim')
   publish(core, theirs, 'dkim')
   assert.equal((await verifyDomain(core, { id: mine.id })).verified, true)
@@ -163,11 +167,11 @@ test('the first verified of several claims wins, and the others are refused', as
   assert.equal(await core.directory.findSenderDomain(theirs.projectId, 'shop.test'), undefined)
 })
 
-test('an operator names a domain by its name, unless several unverified claims share it', async (t) => {
+test('an operator names a domain by its name, unless several projects have added it unverified', async (t) => {
   const core = await openTestCore(t)
-  const mine = await claim(core)
+  const mine = await addTestDomain(core)
   assert.equal((await verifyDomain(core, { domain: 'SHOP.test.' })).id, mine.id)
-  const theirs = await claim(core)
+  const theirs = await addTestDomain(core)
   const unclear = verifyDomain(core, { domain: 'shop.test' }, { trust: true })
   await assert.rejects(unclear, { code: 'CONFLICT' })
   await verifyDomain(core, { domain: 'shop.test', projectId: theirs.projectId }, { trust: true })
@@ -178,7 +182,7 @@ test('an operator names a domain by its name, unless several unverified claims s
 
 test('a trusted domain needs no DNS and keeps both signatures at every check', async (t) => {
   const core = await openTestCore(t)
-  const domain = await claim(core)
+  const domain = await addTestDomain(core)
   const trusted = await verifyDomain(core, { id: domain.id }, { trust: true })
   assert.deepEqual([trusted.verified, trusted.trusted, trusted.status], [true, true, 'Success'])
   assert.equal(core.dns.queries.length, 0)
@@ -193,7 +197,7 @@ test('a trusted domain needs no DNS and keeps both signatures at every check', a
 
 test('a domain that is deleted while it is looked up stays deleted', async (t) => {
   const core = await openTestCore(t)
-  const domain = await claim(core)
+  const domain = await addTestDomain(core)
   const { txt } = core.resolver
   core.resolver.txt = async (name, options) => {
     await core.store.write((tx) => tx.delete(domains))
@@ -207,8 +211,8 @@ test('the background check checks due domains, oldest first, and no trusted ones
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const [old, fresh] = [
-    await claim(core, 'a.test', projectId),
-    await claim(core, 'b.test', projectId),
+    await addTestDomain(core, 'a.test', projectId),
+    await addTestDomain(core, 'b.test', projectId),
   ]
   await trustDomain(core, projectId, 'c.test')
   assert.equal(await checkDueDomains(core), 2)
@@ -231,8 +235,8 @@ test('the background check checks due domains, oldest first, and no trusted ones
 test('a domain that cannot be checked does not stop the others, and an abort ends the round', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
-  await claim(core, 'a.test', projectId)
-  await claim(core, 'b.test', projectId)
+  await addTestDomain(core, 'a.test', projectId)
+  await addTestDomain(core, 'b.test', projectId)
   await core.store.write((tx) =>
     tx.update(domains).set({ rsaPublicKey: 'broken' }).where(eq(domains.domain, 'a.test')),
   )
@@ -242,7 +246,7 @@ test('a domain that cannot be checked does not stop the others, and an abort end
 
 test("a background check without changes keeps the directory's cache", async (t) => {
   const core = await openTestCore(t)
-  const domain = await claim(core)
+  const domain = await addTestDomain(core)
   publish(core, domain, 'dkim')
   await checkDueDomains(core)
   const remembered = await core.directory.findSenderDomain(domain.projectId, 'shop.test')
@@ -251,15 +255,15 @@ test("a background check without changes keeps the directory's cache", async (t)
   assert.equal(await core.directory.findSenderDomain(domain.projectId, 'shop.test'), remembered)
 })
 
-test('claims expire after 30 days; verified domains and domains of templates do not', async (t) => {
+test('unverified domains expire after 30 days; verified domains and domains of templates do not', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
-  await claim(core, 'claimed.test', projectId)
-  const lost = await claim(core, 'lost.test', projectId)
+  await addTestDomain(core, 'added.test', projectId)
+  const lost = await addTestDomain(core, 'lost.test', projectId)
   await trustDomain(core, projectId, 'trusted.test')
   publish(core, lost, 'dkim')
   await verifyDomain(core, { id: lost.id })
-  await claim(core, 'used.test', projectId)
+  await addTestDomain(core, 'used.test', projectId)
   await core.store.write((tx) =>
     tx.insert(templates).values({
       id: 'template',
@@ -274,24 +278,24 @@ test('claims expire after 30 days; verified domains and domains of templates do 
     }),
   )
   core.clock.now += 29 * DAY
-  assert.equal(await deleteExpiredClaims(core), 0)
+  assert.equal(await deleteExpiredDomains(core), 0)
   core.dns.set(keyName(lost), undefined)
   for (let check = 0; check < 3; check += 1) {
     await verifyDomain(core, { id: lost.id })
     core.clock.now += 30 * MINUTE
   }
   core.clock.now += 2 * DAY
-  assert.equal(await deleteExpiredClaims(core), 1)
+  assert.equal(await deleteExpiredDomains(core), 1)
   const names = async () => (await listDomains(core)).map(({ domain }) => domain).sort()
   assert.deepEqual(await names(), ['lost.test', 'trusted.test', 'used.test'])
   core.clock.now += 29 * DAY
-  assert.equal(await deleteExpiredClaims(core), 1)
+  assert.equal(await deleteExpiredDomains(core), 1)
   assert.deepEqual(await names(), ['trusted.test', 'used.test'])
 })
 
 test('mailboxes are open exactly as long as checks find this server as the MX', async (t) => {
   const core = await openTestCore(t)
-  const domain = await claim(core)
+  const domain = await addTestDomain(core)
   const { id, projectId } = domain
   const owner = () => core.directory.findMailboxDomain('shop.test')
   publish(core, domain, 'replies')

@@ -1,6 +1,6 @@
 /**
- * Deletes expired claims: domains that were not verified within 30 days, or not again within 30 days
- * after their checks began to fail. A domain that a template sends from stays.
+ * Deletes domains that were not verified within 30 days, or not again within 30 days after their
+ * checks began to fail. A domain that a template sends from stays.
  */
 import { DAY_MS } from '../../clock.ts'
 import { rowsChanged } from '../../store/database.ts'
@@ -9,14 +9,14 @@ import { domains } from '../../store/schema/domains.ts'
 import { templates } from '../../store/schema/messages.ts'
 import type { Base } from '../base.ts'
 
-const CLAIM_MS = 30 * DAY_MS
+const UNVERIFIED_MS = 30 * DAY_MS
 
 /** Returns the number of deleted domains. */
-export async function deleteExpiredClaims({
+export async function deleteExpiredDomains({
   store,
   now,
 }: Pick<Base, 'store' | 'now'>): Promise<number> {
-  const before = now() - CLAIM_MS
+  const before = now() - UNVERIFIED_MS
   return store.write(async (tx) => {
     const used = tx
       .select({ domain: templates.fromDomain })
