@@ -34,8 +34,8 @@ try {
   const both: Round[] = []
   for (let round = 0; round < ROUNDS; round += 1) {
     if (hasPostfix) theirs.push(await emptyPostfix(sink.port))
-    rsa.push(await emptyOurs({ isTrusted: false }))
-    both.push(await emptyOurs({ isTrusted: true }))
+    rsa.push(await measureSink({ isTrusted: false }))
+    both.push(await measureSink({ isTrusted: true }))
   }
   const row = (name: string, rounds: Round[]) => [
     name,
@@ -68,7 +68,7 @@ async function emptyPostfix(sinkPort: number): Promise<number> {
   }
 }
 
-async function emptyOurs({ isTrusted }: { isTrusted: boolean }): Promise<Round> {
+async function measureSink({ isTrusted }: { isTrusted: boolean }): Promise<Round> {
   const bench = createBench(configuration(sink.port, dns.address))
   const secret = await makeProject(bench)
   if (!isTrusted) verifyInsteadOfTrust(bench.database)

@@ -28,7 +28,7 @@ const COUNT_MS = 1_500
 const PAGE_MS = 50
 
 const isPro: Filter = { field: 'data.plan', operator: 'equals', value: 'pro' }
-const isGrownUp: Filter = { field: 'data.age', operator: 'greaterThanOrEqual', value: 30 }
+const isAdult: Filter = { field: 'data.age', operator: 'greaterThanOrEqual', value: 30 }
 const hasViewed = within('event.page.viewed', 'triggeredWithin', 60)
 const hasOpened = within('email.opened', 'triggeredWithin', 60)
 
@@ -70,7 +70,7 @@ async function conditionRows({ query }: SeededServer, big: Api): Promise<Row[]> 
     ['data', all(isPro)],
     ['event window', all(hasViewed)],
     ['email activity', all(hasOpened)],
-    ['data, event window and email activity', all(isGrownUp, hasViewed, hasOpened)],
+    ['data, event window and email activity', all(isAdult, hasViewed, hasOpened)],
     ['nested', nested()],
     ['rare event', all({ field: 'event.refund.requested', operator: 'triggered' })],
     ['never happened', all({ field: 'event.page.viewed', operator: 'notTriggered' })],
@@ -130,8 +130,8 @@ async function computeChanges(seeded: SeededServer, big: Api): Promise<Change[]>
   const compute = (name: string) => computeOnce(seeded, { big, id: created.id, name })
   const entered = await compute('all enter')
   const unchanged = await compute('nobody changes')
-  const nobody = all({ field: 'data.age', operator: 'greaterThanOrEqual', value: 1_000 })
-  await big.ask('PATCH', `/segments/${created.id}`, { condition: nobody })
+  const none = all({ field: 'data.age', operator: 'greaterThanOrEqual', value: 1_000 })
+  await big.ask('PATCH', `/segments/${created.id}`, { condition: none })
   return [entered, unchanged, await compute('all leave')]
 }
 

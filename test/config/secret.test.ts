@@ -78,8 +78,8 @@ describe('the secret', () => {
 
   it('is the same for all processes that generate it at once', async () => {
     const dataDir = makeFolder()
-    const racers = Array.from({ length: 20 }, () => loadSecret({ dataDir, secret: null }))
-    const secrets = await Promise.all(racers)
+    const loads = Array.from({ length: 20 }, () => loadSecret({ dataDir, secret: null }))
+    const secrets = await Promise.all(loads)
     assert.equal(new Set(secrets).size, 1)
     assert.deepEqual(readdirSync(dataDir), ['secret'])
   })

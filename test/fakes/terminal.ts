@@ -31,13 +31,13 @@ export function makeTerminal({ cwd, env = {}, input, isTTY }: TerminalOptions): 
   const [stdout, stderr] = [keeper(), keeper()]
   const seen = (pattern: RegExp) =>
     new Promise<void>((resolve) => {
-      const look = () => {
+      const poll = () => {
         if (!pattern.test(stdout.text())) return
-        stdout.stream.off('kept', look)
+        stdout.stream.off('kept', poll)
         resolve()
       }
-      stdout.stream.on('kept', look)
-      look()
+      stdout.stream.on('kept', poll)
+      poll()
     })
   return {
     stdin,

@@ -27,11 +27,11 @@ async function addTemplate({ core, project }: Sender, length: number): Promise<s
 test('the cache is bounded in bytes, not only in entries', async (t) => {
   const sender = await openSender(t)
   const { keyring, store } = sender.core
-  let looks = 0
+  let reads = 0
   const read = {
     ...store.read,
     select: () => {
-      looks += 1
+      reads += 1
       return store.read.select()
     },
   } as unknown as typeof store.read
@@ -44,12 +44,12 @@ test('the cache is bounded in bytes, not only in entries', async (t) => {
   const find = (id: string) => directory.findTemplate(sender.project.id, id)
   await find(one)
   await find(one)
-  assert.equal(looks, 1)
+  assert.equal(reads, 1)
   await find(two)
   await find(small)
   await find(two)
   await find(small)
-  assert.equal(looks, 3)
+  assert.equal(reads, 3)
   await find(one)
-  assert.equal(looks, 4)
+  assert.equal(reads, 4)
 })

@@ -50,8 +50,8 @@ test('every described operation has an example, and all examples run here', asyn
 async function send({ name, headers = {}, prepare }: ExampleStep, example: OperationExample) {
   const [method = '', path = ''] = name.split(' ')
   const real = (id: string) => bindings.get(id) ?? id
-  const stage = { core: service.core, projectId: mine.id, dns, real }
-  const made = Object(await prepare?.(stage)) as Record<string, string>
+  const context = { core: service.core, projectId: mine.id, dns, real }
+  const made = Object(await prepare?.(context)) as Record<string, string>
   for (const [parameter, value] of Object.entries(made)) {
     bindings.set(example.params?.[parameter] ?? '', value)
   }

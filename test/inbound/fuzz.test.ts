@@ -30,10 +30,10 @@ async function converse({ port }: InboundServer, pieces: Pieces, from: string): 
     const isAsking = wanted > repliesIn(said)
     client.write(piece)
     const isAnswered = () => isAsking && repliesIn(said) >= wanted
-    await heard(client, isAnswered, isAsking ? REPLY_MS : PAUSE_MS)
+    await drained(client, isAnswered, isAsking ? REPLY_MS : PAUSE_MS)
     if (isAsking) unanswered = ''
   }
-  await heard(client, () => false, 10 * PAUSE_MS)
+  await drained(client, () => false, 10 * PAUSE_MS)
   client.socket.end()
   const late = sleep(HANG_MS, false, { ref: false })
   const isOver = await Promise.race([client.ended().then(() => true), late])
@@ -52,7 +52,7 @@ function repliesTo(sent: string, said: string): number {
 }
 
 /** Waits until the condition holds or the server has closed the connection, with a time limit. */
-async function heard({ socket }: Dialogue, holds: () => boolean, forMs: number): Promise<void> {
+async function drained({ socket }: Dialogue, holds: () => boolean, forMs: number): Promise<void> {
   if (socket.closed) return
   const over = Promise.withResolvers<void>()
   const hear = () => void (holds() && over.resolve())
@@ -64,7 +64,7 @@ async function heard({ socket }: Dialogue, holds: () => boolean, forMs: number):
 }
 
 /** Runs all dialogues at once. The server survives, stores what it acknowledged and forgets the rest. */
-async function storm(t: TestContext, dialogues: readonly Pieces[]) {
+async function runAll(t: TestContext, dialogues: readonly Pieces[]) {
   const server = await openInbound(t, { limits })
   const before = process.memoryUsage()
   // Each from its own network, because the messages of one network to postmaster are limited.
@@ -104,12 +104,12 @@ const command = fc
   .map(([verb, rest, end]) => `${verb}${rest}${end}`)
 
 test('random commands neither hang nor crash the server and leave nothing in memory', async (t) => {
-  await storm(t, sample(fc.array(command, { maxLength: 40 }), 150))
+  await runAll(t, sample(fc.array(command, { maxLength: 40 }), 150))
 })
 
 test('random octets neither hang nor crash the server and leave nothing in memory', async (t) => {
   const octets = fc.uint8Array({ maxLength: 4_000 }).map((bytes) => Buffer.from(bytes))
-  await storm(t, sample(fc.array(octets, { maxLength: 6 }), 80))
+  await runAll(t, sample(fc.array(octets, { maxLength: 6 }), 80))
 })
 
 test('a valid dialogue, cut, doubled or changed anywhere, never gets a 250 without a row', async (t) => {
@@ -142,7 +142,7 @@ test('a valid dialogue, cut, doubled or changed anywhere, never gets a 250 witho
     }
     return pieces
   })
-  const { acknowledged } = await storm(t, dialogues)
+  const { acknowledged } = await runAll(t, dialogues)
   assert.ok(
     acknowledged.length > 100,
     `${acknowledged.length} messages got through: too few to tell`,

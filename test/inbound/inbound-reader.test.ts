@@ -124,7 +124,7 @@ const nested = (count: number) =>
     (_, n) => `Content-Type: multipart/mixed; boundary="b${n}"\r\n\r\n--b${n}`,
   )
 
-const bombs: Record<string, string> = {
+const mimeBombs: Record<string, string> = {
   'ten thousand nested parts': `From: a@b.test\r\n${nested(10_000).join('\r\n')}\r\n\r\nx`,
   'ten thousand parts': buildMessage(
     { 'Content-Type': 'multipart/mixed; boundary=b' },
@@ -165,7 +165,7 @@ const bombs: Record<string, string> = {
 
 test('MIME bombs are read in bounded time and memory', async (t) => {
   const reader = open(t)
-  for (const [name, raw] of Object.entries(bombs)) {
+  for (const [name, raw] of Object.entries(mimeBombs)) {
     const reading = await reader.read(unread(raw, { isMail: true }), { isAlone: true })
     assert.notEqual(reading.mail, null, name)
     const { mail } = reading

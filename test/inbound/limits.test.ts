@@ -132,8 +132,8 @@ describe('the limits of a client', { concurrency: true }, () => {
       limits: { connections: 4, connectionsPerAddress: 3 },
     })
     const clients = [await dial(), await dial(), await dial()]
-    const crowd = await connect(port)
-    assert.match(await crowd.ended(), /^421 4\.7\.0 .* your address\r\n$/)
+    const extra = await connect(port)
+    assert.match(await extra.ended(), /^421 4\.7\.0 .* your address\r\n$/)
     const elsewhere = await connect(port, { from: '127.0.0.2', ehlo: 'other.test' })
     t.after(elsewhere.close)
     const full = await connect(port, { from: '127.0.0.3' })

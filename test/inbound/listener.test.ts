@@ -10,9 +10,9 @@ const hello = 'From: a@sender.test\r\nSubject: Hello\r\n\r\nHello\r\n'
 describe('the listener for mail from outside', { concurrency: true }, () => {
   it('a message is acknowledged when it is durable, with a Received field and the id of its row', async (t) => {
     const { core, dial, rows, returnPath } = await openInbound(t)
-    let rings = 0
+    let notifications = 0
     core.inboundNotifier.listen(() => {
-      rings += 1
+      notifications += 1
     })
     const client = await dial()
     assert.deepEqual(await client.say('MAIL FROM:<a@sender.test> SIZE=100 BODY=8BITMIME'), {
@@ -24,12 +24,12 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
       text: '2.1.5 Accepted',
     })
     assert.equal((await client.say('DATA')).code, 354)
-    assert.equal(rings, 0)
+    assert.equal(notifications, 0)
     const { code, text } = await client.data(hello)
     const [row, ...others] = await rows()
     assert.ok(row !== undefined && others.length === 0)
     assert.deepEqual({ code, text }, { code: 250, text: `2.0.0 Ok: stored as ${row.id}` })
-    assert.equal(rings, 1)
+    assert.equal(notifications, 1)
     const received =
       `Received: from client.test ([127.0.0.1])\r\n\tby ${HOSTNAME} with ESMTP id ${row.id}\r\n` +
       `\tfor <${returnPath}>;\r\n\tSat, 21 Nov 2026 12:00:00 +0000\r\n`

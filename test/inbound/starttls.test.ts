@@ -9,7 +9,7 @@ import { type Certificate, makeCertificate } from '../fakes/certificate.ts'
 import { connect, type Dialogue } from './dialogue.ts'
 import { openInbound } from './inbound-server.ts'
 
-async function openSecurePlace(t: TestContext, options: InboundOptions = {}) {
+async function openSecureServer(t: TestContext, options: InboundOptions = {}) {
   const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-tls-'))
   t.after(() => rm(folder, { recursive: true }))
   const [certFile, keyFile] = [path.join(folder, 'cert.pem'), path.join(folder, 'key.pem')]
@@ -32,7 +32,7 @@ const nameOf = ({ socket }: Dialogue) => (socket as TLSSocket).getPeerCertificat
 
 describe('a session that starts TLS', { concurrency: true }, () => {
   it('a message over TLS is stored with its protocol', async (t) => {
-    const { dial, rows, returnPath } = await openSecurePlace(t)
+    const { dial, rows, returnPath } = await openSecureServer(t)
     const plain = await dial()
     assert.match((await plain.say('EHLO client.test')).text, /^STARTTLS$/m)
     const client = await secured(plain)
@@ -51,7 +51,7 @@ describe('a session that starts TLS', { concurrency: true }, () => {
   })
 
   it('commands in the same packet as STARTTLS are dropped', async (t) => {
-    const { dial, rows, returnPath } = await openSecurePlace(t)
+    const { dial, rows, returnPath } = await openSecureServer(t)
     const envelope = `MAIL FROM:<injected@bank.test>\r\nRCPT TO:<${returnPath}>\r\n`
     const attacks = [
       `STARTTLS\r\n${envelope}DATA\r\n`,
@@ -78,7 +78,7 @@ describe('a session that starts TLS', { concurrency: true }, () => {
   })
 
   it('commands before STARTTLS do not count after it', async (t) => {
-    const { dial, returnPath } = await openSecurePlace(t)
+    const { dial, returnPath } = await openSecureServer(t)
     const plain = await dial()
     await plain.say('MAIL FROM:<injected@bank.test>')
     await plain.say(`RCPT TO:<${returnPath}>`)
@@ -88,7 +88,7 @@ describe('a session that starts TLS', { concurrency: true }, () => {
   })
 
   it('more than one line before the reply to EHLO is refused, over TLS too', async (t) => {
-    const { port, dial, rows, returnPath } = await openSecurePlace(t)
+    const { port, dial, rows, returnPath } = await openSecureServer(t)
     const early = `EHLO client.test\r\nMAIL FROM:<>\r\nRCPT TO:<${returnPath}>\r\nDATA\r\n`
     const greeted = await connect(port)
     await greeted.read()
@@ -104,7 +104,7 @@ describe('a session that starts TLS', { concurrency: true }, () => {
   })
 
   it('after EHLO, commands may come in one packet and each gets its reply', async (t) => {
-    const { dial, rows, returnPath } = await openSecurePlace(t)
+    const { dial, rows, returnPath } = await openSecureServer(t)
     const client = await dial()
     client.write(`MAIL FROM:<>\r\nRCPT TO:<${returnPath}>\r\nRCPT TO:<a@b.test>\r\nDATA\r\n`)
     const codes: number[] = []
@@ -117,7 +117,7 @@ describe('a session that starts TLS', { concurrency: true }, () => {
   })
 
   it('a renewed certificate is used without a restart; a broken pair is not', async (t) => {
-    const { core, dial, install, certFile } = await openSecurePlace(t)
+    const { core, dial, install, certFile } = await openSecureServer(t)
     const said = { info: Promise.withResolvers<void>(), error: Promise.withResolvers<void>() }
     core.log.info = (() => said.info.resolve()) as never
     core.log.error = (() => said.error.resolve()) as never
@@ -131,7 +131,7 @@ describe('a session that starts TLS', { concurrency: true }, () => {
   })
 
   it('stop also ends the handshakes of clients that never disconnect', async (t) => {
-    const { port, service } = await openSecurePlace(t)
+    const { port, service } = await openSecureServer(t)
     const hello = Buffer.from('16030100c8010000c40303', 'hex')
     for (const octets of ['', hello]) {
       const client = await connect(port, { ehlo: 'client.test', stays: true })
@@ -145,10 +145,10 @@ describe('a session that starts TLS', { concurrency: true }, () => {
   })
 
   it('a connection is counted until it ends, over TLS too', async (t) => {
-    const { port, dial } = await openSecurePlace(t, { limits: { connectionsPerAddress: 1 } })
+    const { port, dial } = await openSecureServer(t, { limits: { connectionsPerAddress: 1 } })
     const client = await greetedOverTls(dial)
-    const crowd = await connect(port)
-    assert.match(await crowd.ended(), /^421 4\.7\.0 /)
+    const extra = await connect(port)
+    assert.match(await extra.ended(), /^421 4\.7\.0 /)
     client.close()
     await client.ended()
     for (let code = 421; code === 421; ) code = (await (await dial()).say('NOOP')).code

@@ -111,7 +111,7 @@ describe('submission under attack', { concurrency: 8 }, () => {
 
   it('MIME bombs are refused, and the next message is accepted', async (t) => {
     const server = await openSubmission(t)
-    for (const [name, bomb] of Object.entries(bombs())) {
+    for (const [name, bomb] of Object.entries(mimeBombs())) {
       assert.match(await handIn(server, bomb), /^55[24] 5\.[36]\.\d /, name)
     }
     assert.match(await handIn(server, `${head}x`), /^250 /)
@@ -167,7 +167,7 @@ describe('submission under attack', { concurrency: 8 }, () => {
   })
 })
 
-function bombs(): Record<string, string> {
+function mimeBombs(): Record<string, string> {
   const nested = Array.from(
     { length: 10_000 },
     (_, n) => `Content-Type: multipart/mixed; boundary=b${n}\r\n\r\n--b${n}\r\n`,

@@ -152,11 +152,11 @@ test('a failing job is tried again after a growing delay and ends as failed', as
     clock.at = job.runAt
     running.wake()
   }
-  const dead = await reaches(id, 'failed')
-  assert.equal(dead.attempts, 3)
-  assert.equal(dead.completedAt, clock.at)
-  assert.equal(dead.error?.length, 2000)
-  assert.match(dead.error ?? '', /^3\. long/)
+  const failedJob = await reaches(id, 'failed')
+  assert.equal(failedJob.attempts, 3)
+  assert.equal(failedJob.completedAt, clock.at)
+  assert.equal(failedJob.error?.length, 2000)
+  assert.match(failedJob.error ?? '', /^3\. long/)
   assert.ok((delays[0] ?? 0) >= 45_000 && (delays[0] ?? 0) <= 75_000)
   assert.ok((delays[1] ?? 0) >= 90_000 && (delays[1] ?? 0) <= 150_000)
 })
@@ -207,7 +207,7 @@ test('a job whose process died returns when its lease ends', async (t) => {
 })
 
 /** Claims the job that waits, for a process that dies then; when the job may run again. */
-async function dieOverJob({ store, clock, find }: TestJobs, id: string): Promise<number> {
+async function loseJob({ store, clock, find }: TestJobs, id: string): Promise<number> {
   const leaseUntil = clock.at + 60_000
   const claim = { kinds: ['work'], limit: 1, now: clock.at, leaseUntil }
   const claimed = await store.write((tx) => claimJobs(tx, claim))
@@ -222,8 +222,8 @@ test('processes that are killed in a loop use up no attempt of a job', async (t)
   const { run, add, clock, find, reaches } = started
   const id = await add({ maxAttempts: 1 })
   const rests: number[] = []
-  for (let deaths = 0; deaths < 4; deaths += 1) {
-    const runAt = await dieOverJob(started, id)
+  for (let lossCount = 0; lossCount < 4; lossCount += 1) {
+    const runAt = await loseJob(started, id)
     rests.push(runAt - clock.at)
     const { state, attempts } = await find(id)
     assert.deepEqual([state, attempts], ['waiting', 0])
@@ -239,13 +239,13 @@ test('a job fails when five processes have died while running it', async (t) => 
   const started = await setUp(t)
   const { run, add, clock, reaches } = started
   const id = await add({})
-  for (let deaths = 0; deaths < 5; deaths += 1) {
-    clock.at = Math.max(clock.at, await dieOverJob(started, id))
+  for (let lossCount = 0; lossCount < 5; lossCount += 1) {
+    clock.at = Math.max(clock.at, await loseJob(started, id))
   }
   run({ handlers: { work: async () => 'never' } })
-  const dead = await reaches(id, 'failed')
-  assert.match(dead.error ?? '', /process ended/)
-  assert.deepEqual([dead.result, dead.attempts, dead.losses], [null, 0, 5])
+  const failedJob = await reaches(id, 'failed')
+  assert.match(failedJob.error ?? '', /process ended/)
+  assert.deepEqual([failedJob.result, failedJob.attempts, failedJob.losses], [null, 0, 5])
 })
 
 test('a heartbeat keeps the lease of a long job', async (t) => {
@@ -384,16 +384,16 @@ test('a cron entry without a handler or with a wrong schedule is a TypeError', a
 test('old jobs are deleted, failed ones later', async (t) => {
   const { run, store, add, reaches } = await setUp(t)
   const done = await add({})
-  const dead = await add({ kind: 'bad', maxAttempts: 1 })
+  const failedJob = await add({ kind: 'bad', maxAttempts: 1 })
   const waiting = await add({ runAt: START + 1e12 })
   const bad = async () => Promise.reject(new Error('bad'))
   run({ handlers: { work: async () => null, bad } })
-  await Promise.all([reaches(done, 'completed'), reaches(dead, 'failed')])
+  await Promise.all([reaches(done, 'completed'), reaches(failedJob, 'failed')])
   const left = async () => (await store.read.select({ id: jobs.id }).from(jobs)).map((j) => j.id)
   await store.write((tx) => deleteExpiredJobs(tx, { completed: START, failed: START }))
-  assert.deepEqual(await left(), [done, dead, waiting])
+  assert.deepEqual(await left(), [done, failedJob, waiting])
   await store.write((tx) => deleteExpiredJobs(tx, { completed: START + 1, failed: START }))
-  assert.deepEqual(await left(), [dead, waiting])
+  assert.deepEqual(await left(), [failedJob, waiting])
   await store.write((tx) => deleteExpiredJobs(tx, { completed: START + 1, failed: START + 1 }))
   assert.deepEqual(await left(), [waiting])
 })

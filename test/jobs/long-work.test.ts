@@ -17,7 +17,7 @@ import { claimJob } from './running.ts'
 const setUp = (t: TestContext) => openJobs(t, 'long')
 
 /** A handler that ends when it is told to, or when it is interrupted. */
-function gate() {
+function openHandler() {
   const { promise, resolve } = Promise.withResolvers<void>()
   const active: string[] = []
   let most = 0
@@ -39,7 +39,7 @@ function gate() {
 test('a kind with its own limit runs that many jobs at a time', async (t) => {
   const { run, add, find, reaches } = await setUp(t)
   const ids = [await add(), await add(), await add(), await add(), await add()]
-  const { handler, open, most, active } = gate()
+  const { handler, open, most, active } = openHandler()
   const running = run({ handlers: { long: handler }, limits: { long: 2 } })
   while (active.length < 2) await new Promise(setImmediate)
   running.wake()
@@ -52,8 +52,8 @@ test('a kind with its own limit runs that many jobs at a time', async (t) => {
 
 test('long work and other jobs take no slots from each other', async (t) => {
   const { run, add, reaches } = await setUp(t)
-  const { handler, open } = gate()
-  const short = gate()
+  const { handler, open } = openHandler()
+  const short = openHandler()
   const long = [await add(), await add()]
   const waiting = await add({ kind: 'other-long' })
   const shorts = [await add({ kind: 'short' }), await add({ kind: 'short' })]
@@ -75,7 +75,7 @@ test('long work and other jobs take no slots from each other', async (t) => {
 test('stop interrupts long work at once and puts it back without counting the attempt', async (t) => {
   const { run, add, find, reaches } = await setUp(t)
   const id = await add()
-  const { handler } = gate()
+  const { handler } = openHandler()
   const running = run({ handlers: { long: handler }, limits: { long: 1 } })
   await reaches(id, 'active')
   // Would be waited for, were it not interrupted.

@@ -99,9 +99,9 @@ test("listeners hear of another connection's write within 200 ms, and not of own
   const other = await openStore({ ...store.location, log: silentLog(), watch: false })
   t.after(() => other.close())
   const changes = new EventTarget()
-  let told = 0
+  let callCount = 0
   const stop = store.onExternalChange(() => {
-    told += 1
+    callCount += 1
     changes.dispatchEvent(new Event('change'))
   })
   await fill(store, 3)
@@ -115,7 +115,7 @@ test("listeners hear of another connection's write within 200 ms, and not of own
     tookMs.push(performance.now() - writtenAt)
   }
   assert.ok(Math.min(...tookMs) < 200, `${tookMs} ms`)
-  assert.equal(told, 5)
+  assert.equal(callCount, 5)
   assert.equal(await store.read.$count(notes), 8)
   stop()
 })
@@ -152,13 +152,13 @@ test('two stores on one file write without losing anything', async (t) => {
 
 test('a listener hears of commits until it is removed', async (t) => {
   const store = await openTestStore(t)
-  let heard = 0
+  let commitCount = 0
   const stop = store.onCommit(() => {
-    heard += 1
+    commitCount += 1
   })
   await fill(store, 1)
-  const once = heard
+  const once = commitCount
   stop()
   await store.write((tx) => tx.delete(notes))
-  assert.deepEqual([once, heard], [1, 1])
+  assert.deepEqual([once, commitCount], [1, 1])
 })

@@ -45,7 +45,7 @@ export function fillContacts(
       return [id, project, email, subscribed, data(person, at), at, updatedAt]
     })
   loadTables(database, ['contacts'], { fill, progress })
-  keepWhatTriggersKeep(database, progress)
+  writeTriggerResults(database, progress)
   return seeded
 }
 
@@ -100,7 +100,7 @@ function createData(random: Random, end: number): (person: Person, at: number) =
   }
 }
 
-function keepWhatTriggersKeep(database: Database.Database, progress: Progress): void {
+function writeTriggerResults(database: Database.Database, progress: Progress): void {
   progress.step('contact counts and fields')
   database.exec(`
     update projects set (contact_count, subscribed_count) =

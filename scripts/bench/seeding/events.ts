@@ -35,12 +35,12 @@ export function fillEvents(database: Database.Database, plan: Plan, deps: Deps):
   progress.step('events in order')
   const random = createRandom(3_003)
   const eventId = createIds(random)
-  const happened = listEmailEvents(traces)
+  const emailEvents = listEmailEvents(traces)
   const tracked = createTracked(random, plan)
   const beganAt = plan.at - YEAR_MS
   const order = new Float64Array(plan.events)
   for (let row = 0; row < plan.events; row += 1) {
-    const at = happened.at[row] ?? beganAt + YEAR_MS * random() ** 0.8
+    const at = emailEvents.at[row] ?? beganAt + YEAR_MS * random() ** 0.8
     order[row] = Math.floor((at - beganAt) / TICK_MS) * ROWS + row
   }
   order.sort()
@@ -49,7 +49,7 @@ export function fillEvents(database: Database.Database, plan: Plan, deps: Deps):
     insertRows(database, into, (position) => {
       const key = order[position] as number
       const at = beganAt + Math.floor(key / ROWS) * TICK_MS
-      const event = happened.find(key % ROWS) ?? tracked(at)
+      const event = emailEvents.find(key % ROWS) ?? tracked(at)
       const project = projects[projectOfContact(event.contact)]
       const contact = contacts.ids[event.contact]
       return [eventId(at), project, event.name, contact, event.emailId, event.data, at]

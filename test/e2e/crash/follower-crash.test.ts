@@ -23,8 +23,8 @@ test('a follower that is killed repeatedly misses no event and receives none twi
     await rm(folder, { recursive: true, force: true })
   })
   const file = path.join(folder, 'a.db')
-  const heard: string[] = []
-  for (let round = 0; round < KILLS; round += 1) await runUntilKilled(file, { running, heard })
+  const received: string[] = []
+  for (let round = 0; round < KILLS; round += 1) await runUntilKilled(file, { running, received })
 
   const store = await openFollowed(file)
   const unseenBefore = await store.read.get<{ n: number }>(
@@ -33,15 +33,15 @@ test('a follower that is killed repeatedly misses no event and receives none twi
   const follower = followSeen(store)
   await follower.caughtUp()
   await follower.stop()
-  const happened = await store.read.all<Seen>(sql`select seq, name from events order by seq`)
+  const appended = await store.read.all<Seen>(sql`select seq, name from events order by seq`)
   const seen = await store.read.all<Seen>(sql`select seq, name from seen order by place`)
   await store.close()
 
-  t.diagnostic(`${happened.length} events, ${unseenBefore?.n} unseen at the last kill`)
-  assert.deepEqual(seen, happened)
-  const names = new Set(happened.map(({ name }) => name))
+  t.diagnostic(`${appended.length} events, ${unseenBefore?.n} unseen at the last kill`)
+  assert.deepEqual(seen, appended)
+  const names = new Set(appended.map(({ name }) => name))
   assert.deepEqual(
-    heard.filter((name) => !names.has(name)),
+    received.filter((name) => !names.has(name)),
     [],
   )
 })
@@ -49,13 +49,13 @@ test('a follower that is killed repeatedly misses no event and receives none twi
 /** Kills it at random, some time after it has heard of commits. */
 async function runUntilKilled(
   file: string,
-  { running, heard }: { running: Set<ChildProcess>; heard: string[] },
+  { running, received }: { running: Set<ChildProcess>; received: string[] },
 ): Promise<void> {
   const child = spawn(process.execPath, [program, file], { stdio: ['ignore', 'pipe', 'inherit'] })
   running.add(child)
   const begun = Promise.withResolvers<void>()
   createInterface({ input: child.stdout }).on('line', (line) => {
-    heard.push(line)
+    received.push(line)
     begun.resolve()
   })
   const exited = once(child, 'exit')

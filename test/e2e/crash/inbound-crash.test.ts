@@ -40,12 +40,12 @@ test('acknowledged mail is parsed after any number of restarts and failed starts
     taken.close()
     await dns.stop()
   })
-  const mute = `127.0.0.1:${silent.address().port}`
+  const silentDns = `127.0.0.1:${silent.address().port}`
   const inboundListen = (port: number) => `
 [inbound]
 listen = ["127.0.0.1:${port}"]
 [dns]
-servers = ["${mute}"]
+servers = ["${silentDns}"]
 `
   const base = configuration.replace(/\[inbound\]\nlisten = .*\n/, '')
   const installation = await install(t, base + inboundListen(0))
@@ -75,7 +75,7 @@ servers = ["${mute}"]
     server = await installation.serve()
   }
   await server.kill('SIGTERM')
-  await configure(base + inboundListen(0).replace(mute, dns.address))
+  await configure(base + inboundListen(0).replace(silentDns, dns.address))
   server = await installation.serve()
   const rows = await untilRead(installation)
   assert.equal(await server.kill('SIGTERM'), 0)

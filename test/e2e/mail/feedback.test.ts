@@ -65,7 +65,7 @@ async function feedOf(email: string): Promise<Activity[]> {
   return data.filter(({ contactEmail }) => contactEmail === email)
 }
 
-const happened = (email: string, type: string): Promise<Activity> =>
+const awaitActivity = (email: string, type: string): Promise<Activity> =>
   eventually(async () => (await feedOf(email)).find((activity) => activity.type === type))
 
 async function suppressionOf(email: string): Promise<Record<string, unknown> | undefined> {
@@ -82,7 +82,7 @@ describe('incoming reports and replies', () => {
     const to = 'gone@dest.test'
     const sent = await send(to)
     await deliver('', sent.returnPath, report(to, sent))
-    const bounced = await happened(to, 'email.bounced')
+    const bounced = await awaitActivity(to, 'email.bounced')
     assert.equal(bounced.id, `${sent.id}_bounced`)
     assert.equal(bounced.metadata.bounceType, 'Permanent')
     assert.match(bounced.metadata.error as string, /user unknown/)
@@ -143,10 +143,10 @@ describe('incoming reports and replies', () => {
       sent.raw,
       '--b1--',
     ])
-    const complaint = await happened(to, 'email.complaint')
+    const complaint = await awaitActivity(to, 'email.complaint')
     assert.equal(complaint.id, `${sent.id}_complaint`)
     assert.equal((await suppressionOf(to))?.reason, 'COMPLAINT')
-    assert.ok(await happened(to, 'contact.unsubscribed'))
+    assert.ok(await awaitActivity(to, 'contact.unsubscribed'))
   })
 
   it('opens and clicks are in the feed and its figures', async () => {
@@ -166,10 +166,10 @@ describe('incoming reports and replies', () => {
       [click.status, click.headers.get('location')],
       [302, 'https://shop.test/?a=1&b=2'],
     )
-    const clicked = await happened(to, 'email.clicked')
+    const clicked = await awaitActivity(to, 'email.clicked')
     assert.equal(clicked.id, `${sent.id}_clicked`)
     assert.equal(clicked.metadata.link, 'https://shop.test/?a=1&b=2')
-    const opened = await happened(to, 'email.opened')
+    const opened = await awaitActivity(to, 'email.opened')
     assert.equal(opened.metadata.isFirstOpen, true)
     assert.doesNotMatch(String(opened.metadata.body), /\/t\/[oc]\//, 'a look must not count')
     assert.match(String(opened.metadata.body), /href="https:\/\/shop\.test/)
@@ -195,7 +195,7 @@ describe('incoming reports and replies', () => {
       '',
       '<p>Thanks {{ email }}</p><script>alert(1)</script><img src=x onerror=alert(1)>',
     ])
-    const received = await happened(to, 'email.received')
+    const received = await awaitActivity(to, 'email.received')
     const { subject, body, from, messageId, inReplyTo, sourceType } = received.metadata
     assert.deepEqual(
       { subject, from, messageId, inReplyTo, sourceType },

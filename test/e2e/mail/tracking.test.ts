@@ -11,7 +11,7 @@ const BROWSER =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36'
 
 type Counts = Record<'opens' | 'clicks' | 'machineOpens' | 'machineClicks', number>
-type Told = { id: string; type: string; metadata: Record<string, unknown> }
+type Activity = { id: string; type: string; metadata: Record<string, unknown> }
 
 let program: Program
 
@@ -64,9 +64,9 @@ const untilCounted = (id: string, isSo: (counts: Counts) => boolean) =>
     return isSo(shown) ? shown : undefined
   })
 
-async function told(id: string): Promise<Told[]> {
+async function activitiesOf(id: string): Promise<Activity[]> {
   const { body: page } = await program.call('GET', '/activity?limit=100')
-  const { data } = page as { data: Told[] }
+  const { data } = page as { data: Activity[] }
   return data.filter((each) => each.id.startsWith(id) && /opened|clicked/.test(each.type)).reverse()
 }
 
@@ -89,7 +89,7 @@ describe('tracking in the sandbox', () => {
     assert.deepEqual([reply.status, reply.headers.get('location')], [302, link])
     const { status } = await untilCounted(id, ({ clicks }) => clicks === 1)
     assert.equal(status, 'CLICKED')
-    const [open, click, ...others] = await told(id)
+    const [open, click, ...others] = await activitiesOf(id)
     assert.deepEqual(others, [])
     assert.deepEqual(
       [open?.type, open?.metadata.opens, open?.metadata.isFirstOpen],
@@ -128,7 +128,7 @@ describe('tracking in the sandbox', () => {
       [shown.opens, shown.clicks, shown.machineOpens, shown.status],
       [0, 0, 1, 'DELIVERED'],
     )
-    assert.deepEqual(await told(id), [])
+    assert.deepEqual(await activitiesOf(id), [])
   })
 
   it('is absent from a message that is sent without it and from a project that disables it', async () => {

@@ -18,7 +18,7 @@ before(async () => {
 after(() => program.close())
 
 /** Waits until `queue list --to` shows the reason; returns its text and that of `queue show`. */
-async function findOut(t: TestContext, to: string, reason: RegExp, at = program) {
+async function explain(t: TestContext, to: string, reason: RegExp, at = program) {
   const list = await eventually(async () => {
     const { status, out, err } = await at.run('queue', 'list', '--to', to)
     assert.deepEqual([status, err], [0, ''])
@@ -40,7 +40,7 @@ describe('queue list --to explains why mail has not arrived', () => {
         verb === 'MAIL' && count === 1 ? '421 4.7.0 Too many messages from you' : undefined,
     })
     await program.send({ to: 'first@slow.test' })
-    await findOut(t, 'first@slow.test', /Too many messages from you/)
+    await explain(t, 'first@slow.test', /Too many messages from you/)
     const { out } = await program.run('queue', 'sites')
     t.diagnostic(`\n${out}`)
     assert.match(out, /^SITE +CONNECTIONS +ON THE WAY +RATE +STATE +SINCE +UNTIL +REPLY\n/)
@@ -51,7 +51,7 @@ describe('queue list --to explains why mail has not arrived', () => {
     const [id = ''] = await program.send({ to: 'second@slow.test' })
     const reason =
       /slow\.test until \d{4}-.* since \d{4}-.*: 421 4\.7\.0 Too many messages from you/
-    const { shown } = await findOut(t, 'second@slow.test', reason)
+    const { shown } = await explain(t, 'second@slow.test', reason)
     assert.match(shown, /to change it +pillarbox queue sites --lift slow\.test/)
     const lifted = await program.run('queue', 'sites', '--lift', 'slow.test')
     const waited =
@@ -74,7 +74,7 @@ describe('queue list --to explains why mail has not arrived', () => {
         : undefined
     })
     const reason = /been held since \d{4}-.*: an operator holds all mail to kept\.test/
-    const { shown } = await findOut(t, 'ada@kept.test', reason)
+    const { shown } = await explain(t, 'ada@kept.test', reason)
     assert.match(shown, /pillarbox queue release --domain kept\.test/)
     assert.doesNotMatch(shown, /next attempt/)
     const { out } = await program.run('queue', 'holds')
@@ -86,7 +86,7 @@ describe('queue list --to explains why mail has not arrived', () => {
     await program.send({ to: 'ada@nodns.test' })
     const reason =
       /The mail servers of nodns\.test could not be looked up in the DNS: MX of nodns\.test/
-    const { shown } = await findOut(t, 'ada@nodns.test', reason)
+    const { shown } = await explain(t, 'ada@nodns.test', reason)
     assert.match(shown, /next attempt +\d{4}-/)
   })
 
@@ -96,7 +96,7 @@ describe('queue list --to explains why mail has not arrived', () => {
     })
     await program.send({ to: 'ada@tar.test' })
     const reason = /connected to mx\.tar\.test \[127\.0\.0\.\d+\], waiting for its greeting/
-    const { shown, id } = await findOut(t, 'ada@tar.test', reason)
+    const { shown, id } = await explain(t, 'ada@tar.test', reason)
     assert.match(shown, /^ {2}peer +mx\.tar\.test \[127\.0\.0\.\d+\]$/m)
     assert.match(shown, /^ {2}step +greeting, since \d{4}-/m)
     assert.match(shown, /^ {2}lease until +\d{4}-/m)
@@ -107,7 +107,7 @@ describe('queue list --to explains why mail has not arrived', () => {
     await program.send({ to: Array.from({ length: 20 }, (_, at) => `user${at}@tar.test`) })
     const behind =
       /capacity at tar\.test: .* connected to mx\.tar\.test \[[\d.]+\], waiting for its greeting/
-    await findOut(t, 'user19@tar.test', behind)
+    await explain(t, 'user19@tar.test', behind)
   })
 
   it('a greylisted email: the reply that asks for another attempt, and its time', async (t) => {
@@ -118,7 +118,7 @@ describe('queue list --to explains why mail has not arrived', () => {
     await program.send({ to: 'ada@grey.test' })
     const reason =
       /mx\.grey\.test asks for another attempt later \(greylisting\): 451 4\.7\.1 Greylisted.* The next attempt is at \d{4}-/
-    await findOut(t, 'ada@grey.test', reason)
+    await explain(t, 'ada@grey.test', reason)
   })
 
   it('a refused, then suppressed address: the host, its reply, the time and the command that changes it', async (t) => {
@@ -128,12 +128,12 @@ describe('queue list --to explains why mail has not arrived', () => {
     const [id = ''] = await program.send({ to: 'eve@no.test' })
     await program.untilState(id, 'bounced')
     const refused = /It was refused by mx\.no\.test at \d{4}-.*: 550 5\.1\.1 No such user here/
-    const { list: noted } = await findOut(t, 'eve@no.test', refused)
+    const { list: noted } = await explain(t, 'eve@no.test', refused)
     assert.match(noted, /on the suppression list of project .*: pillarbox suppressions remove/)
     await program.send({ to: 'eve@no.test' })
     const suppressed =
       /It was not sent: eve@no\.test has been on the suppression list since \d{4}-.*550/
-    const { list, shown } = await findOut(t, 'eve@no.test', suppressed)
+    const { list, shown } = await explain(t, 'eve@no.test', suppressed)
     assert.match(list, refused)
     assert.match(shown, /to change it +pillarbox suppressions remove --project \S+ eve@no\.test/)
   })
@@ -153,9 +153,9 @@ describe('queue list --to explains why mail has not arrived', () => {
       respond: ({ verb }) => (verb === 'RCPT' ? '451 4.3.0 Not now' : undefined),
     })
     await program.send({ to: 'ada@later.test' })
-    await findOut(t, 'ada@later.test', /451 4\.3\.0 Not now/)
+    await explain(t, 'ada@later.test', /451 4\.3\.0 Not now/)
     await program.stop()
-    const { list } = await findOut(
+    const { list } = await explain(
       t,
       'ada@later.test',
       /451 4\.3\.0 Not now.* no server is running/,
@@ -177,5 +177,5 @@ it('the rate of a project: the number of emails per second', async (t) => {
   const names = Array.from({ length: 40 }, (_, index) => `user${index}@many.test`)
   await slow.send({ to: names })
   const reason = /waits for the rate limit of its project: 1 email a second/
-  await findOut(t, 'user39@many.test', reason, slow)
+  await explain(t, 'user39@many.test', reason, slow)
 })

@@ -12,7 +12,7 @@ import { digestSecret } from '../../../src/features/directory.ts'
 import { memberships, projects } from '../../../src/store/schema/accounts.ts'
 import { addProject, openTestCore } from '../../core.ts'
 
-const NOBODY = '01900000-0000-7000-8000-000000000000'
+const UNKNOWN_PROJECT = '01900000-0000-7000-8000-000000000000'
 
 test('a project has an owner and two keys; the secret key is stored as digest and hint', async (t) => {
   const core = await openTestCore(t)
@@ -93,7 +93,7 @@ test('keys are shown masked and differ between projects', async (t) => {
     secret: `sk_…${one.secret.slice(-4)}`,
   })
   assert.doesNotMatch(JSON.stringify(await listProjects(core)), /sk_[0-9a-f]/)
-  await assert.rejects(describeKeys(core, NOBODY), { code: 'RESOURCE_NOT_FOUND' })
+  await assert.rejects(describeKeys(core, UNKNOWN_PROJECT), { code: 'RESOURCE_NOT_FOUND' })
 })
 
 test('old keys stop working as soon as new ones are returned', async (t) => {
@@ -106,7 +106,7 @@ test('old keys stop working as soon as new ones are returned', async (t) => {
   assert.equal(await core.directory.findProjectByPublicKey(publicKey), undefined)
   assert.equal((await core.directory.findProjectBySecret(renewed.secret))?.id, id)
   assert.equal((await core.directory.findProjectByPublicKey(renewed.public))?.id, id)
-  await assert.rejects(regenerateKeys(core, NOBODY), { code: 'RESOURCE_NOT_FOUND' })
+  await assert.rejects(regenerateKeys(core, UNKNOWN_PROJECT), { code: 'RESOURCE_NOT_FOUND' })
 })
 
 test('a change takes effect at once and does not change absent fields', async (t) => {
@@ -148,5 +148,5 @@ test('an invalid change changes nothing', async (t) => {
     await assert.rejects(updateProject(core, id, change), { code: 'VALIDATION_ERROR' })
   }
   assert.deepEqual(await listProjects(core), before)
-  await assert.rejects(updateProject(core, NOBODY, {}), { code: 'RESOURCE_NOT_FOUND' })
+  await assert.rejects(updateProject(core, UNKNOWN_PROJECT, {}), { code: 'RESOURCE_NOT_FOUND' })
 })

@@ -16,10 +16,10 @@ import { addProject, openSender, type Sender } from '../messages/sender.ts'
 
 const DAY = 86_400_000
 
-type Brief = { name: string; at?: number; data?: Record<string, unknown>; projectId?: string }
+type EventInput = { name: string; at?: number; data?: Record<string, unknown>; projectId?: string }
 
-async function happen(sender: Sender, briefs: readonly Brief[]): Promise<void> {
-  const rows: NewEvent[] = briefs.map(({ name, at = START, data = null, projectId }) => ({
+async function addEvents(sender: Sender, inputs: readonly EventInput[]): Promise<void> {
+  const rows: NewEvent[] = inputs.map(({ name, at = START, data = null, projectId }) => ({
     projectId: projectId ?? sender.project.id,
     name,
     contactId: null,
@@ -30,11 +30,12 @@ async function happen(sender: Sender, briefs: readonly Brief[]): Promise<void> {
   await sender.core.store.write((tx) => appendEvents(tx, rows))
 }
 
-const times = (count: number, brief: Brief): Brief[] => Array.from({ length: count }, () => brief)
+const times = (count: number, brief: EventInput): EventInput[] =>
+  Array.from({ length: count }, () => brief)
 
 test('figures compare the first opens and clicks of people with the emails sent', async (t) => {
   const sender = await openSender(t)
-  await happen(sender, [
+  await addEvents(sender, [
     ...times(6, { name: 'email.sent' }),
     ...times(6, { name: 'email.delivery' }),
     ...times(2, { name: 'email.open', data: { isFirstOpen: true, opens: 1 } }),
@@ -58,14 +59,14 @@ test('rates are 0 where nothing was sent, even when something was opened', async
   const sender = await openSender(t)
   const none = await countActivity(sender.core, sender.project.id, { range: {} })
   assert.deepEqual([none.totalEvents, none.openRate, none.clickRate], [0, 0, 0])
-  await happen(sender, [{ name: 'email.open', data: { isFirstOpen: true } }])
+  await addEvents(sender, [{ name: 'email.open', data: { isFirstOpen: true } }])
   const opened = await countActivity(sender.core, sender.project.id, { range: {} })
   assert.deepEqual([opened.totalEmailsOpened, opened.openRate], [1, 0])
 })
 
 test('a range includes both ends and defaults to the thirty days before its end', async (t) => {
   const sender = await openSender(t)
-  await happen(sender, [
+  await addEvents(sender, [
     { name: 'old', at: START - 31 * DAY },
     { name: 'first', at: START - 2 },
     { name: 'last', at: START },
@@ -83,7 +84,7 @@ test('a range includes both ends and defaults to the thirty days before its end'
 
 test('parts of any size give the same figures, even if many events share an instant', async (t) => {
   const sender = await openSender(t)
-  await happen(sender, [
+  await addEvents(sender, [
     ...times(7, { name: 'email.sent', at: START - 5 }),
     ...times(5, { name: 'email.sent', at: START - 4 }),
     { name: 'other', at: START - 3 },
@@ -103,7 +104,7 @@ test('parts of any size give the same figures, even if many events share an inst
 test('figures of a project exclude other projects', async (t) => {
   const sender = await openSender(t)
   const other = await addProject(sender.core, 'Other', 'other.test')
-  await happen(sender, [{ name: 'email.sent', projectId: other.id }])
+  await addEvents(sender, [{ name: 'email.sent', projectId: other.id }])
   const stats = createActivityStats(sender.core)
   assert.equal((await stats(sender.project.id, {})).totalEvents, 0)
   assert.equal((await stats(other.id, {})).totalEvents, 1)
@@ -115,7 +116,7 @@ test('figures are cached for five minutes by project and range', async (t) => {
   const stats = createActivityStats(sender.core)
   const total = async (range = {}) => (await stats(sender.project.id, range)).totalEvents
   assert.equal(await total(), 0)
-  await happen(sender, [{ name: 'signup' }])
+  await addEvents(sender, [{ name: 'signup' }])
   assert.equal(await total(), 0)
   assert.equal(await total({ startAt: START }), 1, 'another range is another question')
   sender.clock.now += 5 * 60_000 - 1
@@ -142,7 +143,7 @@ test('a failed count is not cached', async (t) => {
 
 test('the recent count covers only the last minutes', async (t) => {
   const sender = await openSender(t)
-  await happen(sender, [
+  await addEvents(sender, [
     { name: 'old', at: START - 5 * 60_000 },
     { name: 'signup', at: START - 5 * 60_000 + 1 },
     { name: 'email.sent' },

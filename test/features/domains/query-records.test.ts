@@ -51,7 +51,7 @@ function mx(purpose: RecordPurpose, name: string): WantedRecord {
   return { purpose, name, type: 'MX', value: '10 mx.pillarbox.test', required: false }
 }
 
-async function look(purpose: RecordPurpose, records: Zone[string]) {
+async function check(purpose: RecordPurpose, records: Zone[string]) {
   const record = wanted[purpose]
   const [finding] = await queryRecords(fakeResolver({ [record.name]: records }), [record])
   assert.equal(finding?.purpose, purpose)
@@ -100,19 +100,19 @@ const cases: [RecordPurpose, Zone[string], string][] = [
 
 for (const [purpose, records, state] of cases) {
   test(`${purpose}: ${JSON.stringify(records).slice(0, 70)} is ${state}`, async () => {
-    assert.equal((await look(purpose, records)).state, state)
+    assert.equal((await check(purpose, records)).state, state)
   })
 }
 
 test('found records are shown unchanged, within limits', async () => {
-  assert.deepEqual((await look('dkim', ['one', 'two'])).found, ['one', 'two'])
-  assert.deepEqual((await look('replies', ['0 ', '5 a.test'])).found, ['0 .', '5 a.test'])
-  const many = await look(
+  assert.deepEqual((await check('dkim', ['one', 'two'])).found, ['one', 'two'])
+  assert.deepEqual((await check('replies', ['0 ', '5 a.test'])).found, ['0 .', '5 a.test'])
+  const many = await check(
     'dkim',
     Array.from({ length: 500 }, () => 'x'.repeat(16_000)),
   )
   assert.ok(JSON.stringify(many).length < 10_000)
-  assert.deepEqual((await look('dkim', 'failed')).found, [])
+  assert.deepEqual((await check('dkim', 'failed')).found, [])
 })
 
 test('the DMARC policy of the organisation covers its subdomains', async () => {

@@ -27,8 +27,8 @@ const pending = {
 } as unknown as Domain
 const verified: Domain = { ...pending, isVerified: true, status: 'Success' }
 
-const findings = (sights: Sights): Finding[] =>
-  Object.entries(sights).map(([purpose, state]) => ({
+const findings = (unanswered: Sights): Finding[] =>
+  Object.entries(unanswered).map(([purpose, state]) => ({
     purpose: purpose as RecordPurpose,
     state,
     found: [],
@@ -169,14 +169,14 @@ test('a verified domain keeps its state while its name server does not respond',
     isMxFound: true,
     failedChecks: 1,
   }
-  const sights = findings({
+  const unanswered = findings({
     dkim: 'unknown',
     'dkim-ed25519': 'unknown',
     'return-path': 'unknown',
     'return-path-spf': 'unknown',
     replies: 'unknown',
   })
-  const judged = nextVerificationState({ ...full, failingSince: START }, sights, START + 1)
+  const judged = nextVerificationState({ ...full, failingSince: START }, unanswered, START + 1)
   assert.equal(judged.status, 'TemporaryFailure')
   assert.equal(judged.isVerified, true)
   assert.equal(judged.isEd25519Found, true)

@@ -11,22 +11,22 @@ import { findJobStatus } from '../../../src/jobs/status.ts'
 import { addProject, address, openTestCore, START, type TestCore } from '../../core.ts'
 import { claimJob } from '../../jobs/running.ts'
 
-type Brief = { name: string; count: number; contactId?: string; projectId?: string }
+type EventInput = { name: string; count: number; contactId?: string; projectId?: string }
 
 async function openShop(t: TestContext) {
   const core = await openTestCore(t)
   const project = await addProject(core)
-  const happen = async ({ count, ...brief }: Brief) => {
+  const addEvents = async ({ count, ...input }: EventInput) => {
     const event = { projectId: project.id, contactId: null, emailId: null, data: null, at: START }
     await core.store.write((tx) =>
       appendEvents(
         tx,
-        Array.from({ length: count }, () => ({ ...event, ...brief })),
+        Array.from({ length: count }, () => ({ ...event, ...input })),
       ),
     )
   }
   const target = (name: string) => ({ projectId: project.id, name })
-  return { core, project, happen, target }
+  return { core, project, addEvents, target }
 }
 
 /** Runs the job to its end or to its interruption. */
@@ -52,14 +52,14 @@ async function statusOf({ store, now }: TestCore, projectId: string, id: string 
 }
 
 test('a job deletes many events in batches; later events and other names stay', async (t) => {
-  const { core, project, happen, target } = await openShop(t)
+  const { core, project, addEvents, target } = await openShop(t)
   const other = await addProject(core)
-  await happen({ name: 'old', count: 1_234 })
-  await happen({ name: 'older', count: 3 })
-  await happen({ name: 'old', count: 2, projectId: other.id })
+  await addEvents({ name: 'old', count: 1_234 })
+  await addEvents({ name: 'older', count: 3 })
+  await addEvents({ name: 'old', count: 2, projectId: other.id })
   const { jobId, deletedCount } = await deleteEvents(core, target('old'))
   assert.equal(deletedCount, 1_234)
-  await happen({ name: 'old', count: 5 })
+  await addEvents({ name: 'old', count: 5 })
   await work(core, (job) => runEventDeletion(core, job))
   assert.deepEqual(await statusOf(core, project.id, jobId), {
     ...{ state: 'completed', progress: 100, result: { deletedCount: 1_234 } },
@@ -72,8 +72,8 @@ test('a job deletes many events in batches; later events and other names stay', 
 })
 
 test('an interrupted job resumes and counts each event once', async (t) => {
-  const { core, project, happen, target } = await openShop(t)
-  await happen({ name: 'old', count: 800 })
+  const { core, project, addEvents, target } = await openShop(t)
+  await addEvents({ name: 'old', count: 800 })
   const { jobId } = await deleteEvents(core, target('old'))
   let batches = 0
   const breaking: TestCore['store'] = {
@@ -95,8 +95,8 @@ test('an interrupted job resumes and counts each event once', async (t) => {
 })
 
 test('the job pauses between batches, so that other writes run', async (t) => {
-  const { core, happen, target } = await openShop(t)
-  await happen({ name: 'old', count: 600 })
+  const { core, addEvents, target } = await openShop(t)
+  await addEvents({ name: 'old', count: 600 })
   await deleteEvents(core, target('old'))
   const job = await claimJob(core, 'delete-events')
   t.mock.timers.enable({ apis: ['setTimeout'] })
@@ -113,8 +113,8 @@ test('the job pauses between batches, so that other writes run', async (t) => {
 })
 
 test('usage during a deletion counts the remaining events', async (t) => {
-  const { core, happen, target } = await openShop(t)
-  await happen({ name: 'old', count: 600 })
+  const { core, addEvents, target } = await openShop(t)
+  await addEvents({ name: 'old', count: 600 })
   const first = await deleteEvents(core, target('old'))
   const second = await deleteEvents(core, target('old'))
   assert.notEqual(first.jobId, second.jobId)
@@ -122,16 +122,16 @@ test('usage during a deletion counts the remaining events', async (t) => {
 })
 
 test('both counts include each contact once and skip events without a contact', async (t) => {
-  const { core, project, happen, target } = await openShop(t)
+  const { core, project, addEvents, target } = await openShop(t)
   for (const [index, count] of [3, 1, 0, 2].entries()) {
     const email = address(`u${index}@people.test`)
     const { contact } = await upsertContact(core, {
       ...{ projectId: project.id, address: email, subscribed: index % 2 === 0 },
     })
-    await happen({ name: 'used', count, contactId: contact.id })
-    await happen({ name: 'else', count: 1, contactId: contact.id })
+    await addEvents({ name: 'used', count, contactId: contact.id })
+    await addEvents({ name: 'else', count: 1, contactId: contact.id })
   }
-  await happen({ name: 'used', count: 4 })
+  await addEvents({ name: 'used', count: 4 })
   for (const maxEventsRead of [100, 9]) {
     const usage = await findEventUsage(core, target('used'), { maxEventsRead })
     assert.deepEqual([usage.totalCount, usage.uniqueContacts], [10, 3])

@@ -7,7 +7,7 @@ import { holds } from '../../../src/store/schema/messages.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { openTestCore, START, type TestCore } from '../../core.ts'
 
-async function happen(core: TestCore, ...names: string[]): Promise<void> {
+async function addEvents(core: TestCore, ...names: string[]): Promise<void> {
   const event = { projectId: 'p', contactId: null, emailId: null, data: null, at: START }
   await core.store.write((tx) =>
     appendEvents(
@@ -33,7 +33,7 @@ function follow(core: TestCore, options: Partial<FollowerOptions> = {}) {
 
 test('events arrive once, in order and in batches, and the cursor is saved with each batch', async (t) => {
   const core = await openTestCore(t)
-  await happen(core, ...numbered(25))
+  await addEvents(core, ...numbered(25))
   const { follower, batches } = follow(core, { batch: 10 })
   await follower.caughtUp()
   assert.deepEqual(
@@ -55,7 +55,7 @@ test('a commit wakes the follower, and a commit without events calls no handler'
   })
   await follower.caughtUp()
   await core.store.write((tx) => tx.insert(holds).values({ domain: 'a.test', heldAt: 1 }))
-  await happen(core, 'first')
+  await addEvents(core, 'first')
   assert.deepEqual(await came.promise, ['first'])
   await follower.stop()
 })
@@ -84,11 +84,11 @@ test('a follower reads nothing while nothing is committed', async (t) => {
 
 test('a follower continues from the cursor of its name; a new name starts from the beginning', async (t) => {
   const core = await openTestCore(t)
-  await happen(core, 'a', 'b')
+  await addEvents(core, 'a', 'b')
   const first = follow(core)
   await first.follower.caughtUp()
   await first.follower.stop()
-  await happen(core, 'c')
+  await addEvents(core, 'c')
   const second = follow(core)
   const other = follow(core, { name: 'other' })
   await Promise.all([second.follower.caughtUp(), other.follower.caughtUp()])
@@ -100,11 +100,11 @@ test('a follower continues from the cursor of its name; a new name starts from t
 
 test('a follower that starts with the newest event never receives earlier ones', async (t) => {
   const core = await openTestCore(t)
-  await happen(core, 'old')
+  await addEvents(core, 'old')
   const first = follow(core, { beginsAt: 'newest' })
   await first.follower.caughtUp()
   await first.follower.stop()
-  await happen(core, 'new')
+  await addEvents(core, 'new')
   const second = follow(core, { beginsAt: 'newest' })
   await second.follower.caughtUp()
   assert.deepEqual([first.batches, second.batches], [[], [['new']]])
@@ -113,7 +113,7 @@ test('a follower that starts with the newest event never receives earlier ones',
 
 test('a failing event is tried again alone, and no later event overtakes it', async (t) => {
   const core = await openTestCore(t)
-  await happen(core, 'a', 'b', 'bad', 'c')
+  await addEvents(core, 'a', 'b', 'bad', 'c')
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const failed: string[][] = []
   const { follower, batches } = follow(core, {
@@ -153,7 +153,7 @@ async function turn(): Promise<void> {
 
 test('stopping ends a pause and rejects the waiting callers', async (t) => {
   const core = await openTestCore(t)
-  await happen(core, 'bad')
+  await addEvents(core, 'bad')
   const follower = startFollower(core, {
     name: 'test',
     handle: async () => {
@@ -170,7 +170,7 @@ test('stopping ends a pause and rejects the waiting callers', async (t) => {
 
 test('events that are deleted before they are followed do not block the follower', async (t) => {
   const core = await openTestCore(t)
-  await happen(core, 'a', 'b')
+  await addEvents(core, 'a', 'b')
   const { follower, batches } = follow(core)
   await follower.caughtUp()
   await core.store.write(async (tx) => {
@@ -179,7 +179,7 @@ test('events that are deleted before they are followed do not block the follower
     await tx.run('delete from events')
   })
   await follower.caughtUp()
-  await happen(core, 'd')
+  await addEvents(core, 'd')
   await follower.caughtUp()
   assert.deepEqual(batches.flat(), ['a', 'b', 'd'])
   await follower.stop()

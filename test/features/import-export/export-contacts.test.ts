@@ -14,7 +14,7 @@ import {
 } from '../../../src/features/import-export/export-slots.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { addProject, address, openTestCore, type TestCore } from '../../core.ts'
-import { importFile, listPeople } from './run-import.ts'
+import { importFile, listContacts } from './run-import.ts'
 
 async function setUp(t: TestContext) {
   const core = await openTestCore(t)
@@ -122,8 +122,8 @@ test('only contacts of the project that match the whole query are exported', asy
   await add('ann@dest.test', { plan: 'free' })
   await add('abe@dest.test', { plan: 'pro' }, false)
   await add('bob@other.test', { plan: 'pro' })
-  const stranger = await addProject(core, 'Other')
-  const one = { projectId: stranger.id, address: address('ada@dest.test') }
+  const otherProject = await addProject(core, 'Other')
+  const one = { projectId: otherProject.id, address: address('ada@dest.test') }
   await upsertContact(core, { ...one, data: { secret: 'x' } })
   const filters = [{ field: 'data.plan', operator: 'equals', value: 'pro' }]
   const condition = parseCondition({ logic: 'AND', groups: [{ filters }] }, 'filter')
@@ -172,7 +172,7 @@ test('an export that is imported elsewhere gives the same contacts with the same
           projectId: into.id,
         })
         assert.equal(result.createdCount, people.length, JSON.stringify(result.errors))
-        assert.deepEqual(await listPeople(core, into.id), await listPeople(core, from.id))
+        assert.deepEqual(await listContacts(core, into.id), await listContacts(core, from.id))
       },
     ),
     { numRuns: 15 },

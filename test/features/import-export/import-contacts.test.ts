@@ -5,7 +5,7 @@ import { suppress } from '../../../src/features/messages/outcome/suppression.ts'
 import { FinalFailure } from '../../../src/jobs/run.ts'
 import { addProject, openTestCore } from '../../core.ts'
 import { subscriptionEvents } from '../contacts/add-recipient.ts'
-import { claim, countChunks, type Given, handIn, importFile, listPeople } from './run-import.ts'
+import { claim, countChunks, type Given, handIn, importFile, listContacts } from './run-import.ts'
 
 async function setUp(t: TestContext) {
   const core = await openTestCore(t)
@@ -15,7 +15,7 @@ async function setUp(t: TestContext) {
     projectId,
     run: (file: string | Uint8Array, given: Partial<Given> = {}) =>
       importFile(core, file, { projectId, ...given }),
-    people: () => listPeople(core, projectId),
+    people: () => listContacts(core, projectId),
   }
 }
 
@@ -254,12 +254,12 @@ for (const [name, file, reason] of hopeless) {
     await handIn(core, file, { projectId })
     const job = await claim(core)
     const run = () => importContacts(core, job)
-    const isToldWhy = (error: unknown) =>
+    const hasReason = (error: unknown) =>
       error instanceof FinalFailure && reason.test(error.message)
-    await assert.rejects(run, isToldWhy)
+    await assert.rejects(run, hasReason)
     assert.equal(await countChunks(core), 0)
     assert.deepEqual(await people(), [])
-    await assert.rejects(run, isToldWhy, 'a second run says the same')
+    await assert.rejects(run, hasReason, 'a second run says the same')
   })
 }
 

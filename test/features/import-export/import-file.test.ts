@@ -15,8 +15,8 @@ const HOUR_MS = 3_600_000
 test('a file is stored chunk by chunk, and its job is enqueued with the last chunk', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
-  let rings = 0
-  t.after(core.jobNotifier.listen(() => (rings += 1)))
+  let notifications = 0
+  t.after(core.jobNotifier.listen(() => (notifications += 1)))
   const upload = createImportFile(core, { projectId, kind: 'import' })
   const bytes = Buffer.alloc(200_000, 'abcdefghij')
   for (let at = 0; at < bytes.length; at += 30_000)
@@ -25,7 +25,7 @@ test('a file is stored chunk by chunk, and its job is enqueued with the last chu
   assert.equal(await core.store.read.$count(jobs), 0)
   const options = { filename: 'a.csv', mapping: [], areStrings: false, subscribed: true }
   const id = await upload.finish(options)
-  assert.equal(rings, 1)
+  assert.equal(notifications, 1)
   assert.equal(id, `import-${projectId}-${core.clock.now}`)
   const chunks = await core.store.read
     .select()
@@ -90,9 +90,9 @@ test('deleteExpiredImportFiles deletes only files that no job will read', async 
   // Ids of uploads carry the time of the machine.
   core.clock.now = Date.now()
   await handIn(core, 'email\ndead@dest.test\n', { projectId })
-  const dead = await claim(core)
+  const lost = await claim(core)
   const failure = { error: 'no', retryAt: null, now: core.clock.now }
-  await core.store.write((tx) => failJob(tx, dead, failure))
+  await core.store.write((tx) => failJob(tx, lost, failure))
   await handIn(core, 'email\nwaiting@dest.test\n', { projectId })
   const upload = createImportFile(core, { projectId, kind: 'import' })
   await upload.write(Buffer.alloc(70_000))

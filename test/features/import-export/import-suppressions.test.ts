@@ -4,7 +4,7 @@ import { importSuppressions } from '../../../src/features/import-export/import-s
 import { listSuppressions } from '../../../src/features/suppressions/list.ts'
 import { addProject, openTestCore } from '../../core.ts'
 import { subscriptionEvents } from '../contacts/add-recipient.ts'
-import { claim, type Given, handIn, importFile, listPeople } from './run-import.ts'
+import { claim, type Given, handIn, importFile, listContacts } from './run-import.ts'
 
 async function setUp(t: TestContext) {
   const core = await openTestCore(t)
@@ -45,7 +45,7 @@ test('addresses are suppressed with their reason, and their contacts unsubscribe
     ['b@dest.test', 'MANUAL', 'import'],
     ['c@dest.test', 'HARD_BOUNCE', 'import'],
   ])
-  const people = await listPeople(core, projectId)
+  const people = await listContacts(core, projectId)
   assert.deepEqual(
     people.map(({ address, subscribed }) => [address, subscribed]),
     [

@@ -5,7 +5,7 @@ import { loadProgress } from '../../../src/jobs/progress.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { addProject, openTestCore, type TestCore } from '../../core.ts'
 import { subscriptionEvents } from '../contacts/add-recipient.ts'
-import { claim, countChunks, handIn, importFile, listPeople } from './run-import.ts'
+import { claim, countChunks, handIn, importFile, listContacts } from './run-import.ts'
 
 const ROWS = 900
 const LEASE_MS = 61_000
@@ -37,7 +37,7 @@ async function assertDoneOnce(core: TestCore, projectId: string, result: object)
     errors.map(({ row }) => row),
     Array.from({ length: ROWS / 10 }, (_, at) => 10 * at + 11),
   )
-  const rows = await listPeople(core, projectId)
+  const rows = await listContacts(core, projectId)
   assert.equal(rows.length, ROWS)
   for (const [at, { subscribed, data }] of rows.entries()) {
     assert.deepEqual(
@@ -53,7 +53,7 @@ async function assertDoneOnce(core: TestCore, projectId: string, result: object)
 type Death = 'before' | 'after'
 
 /** A store whose process dies with the `fatal`th write: before it is durable, or right after. */
-function dying(store: Store, fatal: number, death: Death): Store {
+function endingAt(store: Store, fatal: number, death: Death): Store {
   let writes = 0
   return {
     ...store,
@@ -75,7 +75,7 @@ for (const death of ['before', 'after'] as const) {
     // Each run gets one batch further and dies; the file has five of them at least.
     for (let round = 0; round < 4; round += 1) {
       const job = await claim(core)
-      const mortal = { ...core, store: dying(core.store, death === 'before' ? 2 : 1, death) }
+      const mortal = { ...core, store: endingAt(core.store, death === 'before' ? 2 : 1, death) }
       await assert.rejects(importContacts(mortal, job), /dead/)
       const state = await loadProgress<{ rows: number }>(core.store.read, job.id)
       seen.add(state?.rows ?? 0)

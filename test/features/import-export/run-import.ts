@@ -50,7 +50,7 @@ export function claim(core: TestCore, kind: ImportKind = 'import'): Promise<Clai
 }
 
 /** By address: whether subscribed, and the data. */
-export async function listPeople({ store }: TestCore, projectId: string) {
+export async function listContacts({ store }: TestCore, projectId: string) {
   const rows = await store.read
     .select()
     .from(contacts)

@@ -40,11 +40,11 @@ export async function openBounces(
   const sender = await openSender(t)
   Object.assign(sender.core, change(sender.core))
   const { store } = sender.core
-  let handed: ((task: DeliveryTask) => void) | undefined
+  let accepted: ((task: DeliveryTask) => void) | undefined
   const { deliver } = sender.core.outbound
   sender.core.outbound.deliver = (tasks) => {
     deliver(tasks)
-    for (const task of tasks) handed?.(task)
+    for (const task of tasks) accepted?.(task)
   }
   const delivery = createDeliverer(sender.core)
   const queue = startQueue(sender.core, delivery)
@@ -60,7 +60,7 @@ export async function openBounces(
   async function end(to: readonly string[], how: End | ((index: number) => End)) {
     const tasks: DeliveryTask[] = []
     const all = Promise.withResolvers<void>()
-    handed = (task) => {
+    accepted = (task) => {
       tasks.push(task)
       if (tasks.length === to.length) all.resolve()
     }
@@ -73,7 +73,7 @@ export async function openBounces(
     for (const text of to) known.add(text)
     await all.promise
     const order = new Map(to.map((text, index) => [text, index]))
-    tasks.sort((left, right) => place(order, left) - place(order, right))
+    tasks.sort((left, right) => position(order, left) - position(order, right))
     delivery.finished(
       tasks.map((task, index) => {
         const { kind, change } = typeof how === 'function' ? how(index) : how
@@ -104,7 +104,7 @@ export async function openBounces(
   }
 }
 
-function place(order: ReadonlyMap<string, number>, { recipient }: DeliveryTask): number {
+function position(order: ReadonlyMap<string, number>, { recipient }: DeliveryTask): number {
   return order.get(recipient) ?? -1
 }
 

@@ -65,8 +65,11 @@ test('small mail is stored in its row', async (t) => {
 test('other work runs between the chunks of large mail, in writes and reads', async (t) => {
   const { core, mailbox } = await openReceiver(t, shared)
   const seen = new Set<number>()
-  const look = async () => seen.add(await core.store.read.$count(chunks))
-  const { result: id } = await countTurns(acceptInboundMessage(core, messageTo(mailbox())), look)
+  const recordCount = async () => seen.add(await core.store.read.$count(chunks))
+  const { result: id } = await countTurns(
+    acceptInboundMessage(core, messageTo(mailbox())),
+    recordCount,
+  )
   assert.ok(seen.has(1) && seen.has(2), 'one chunk at a time')
   const row = await core.store.read
     .select()

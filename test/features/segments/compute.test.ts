@@ -164,8 +164,8 @@ test('a new name appends no event, and later events have the new name', async (t
   await computeSegment(core, target)
   await setPlan(core, ids[0] ?? '', 'free')
   await computeSegment(core, target)
-  const told = await segmentEvents(core, ids)
-  assert.deepEqual(told.slice(3), ['best-people exit 0'])
+  const emitted = await segmentEvents(core, ids)
+  assert.deepEqual(emitted.slice(3), ['best-people exit 0'])
 })
 
 test('a condition on a segment with membership events uses its members', async (t) => {
@@ -212,8 +212,8 @@ test('changes that another process computed meanwhile are not appended again', a
   const meanwhile = () => computeSegment(elsewhere, target)
   const computed = await computeSegment(beforeWrite(core, 1, meanwhile), target)
   assert.deepEqual(computed, { added: 0, removed: 0, total: 3 })
-  const told = (await segmentEvents(core, ids)).slice(before.length)
-  assert.deepEqual(told.sort(), ['pro entry -1', 'pro entry 0', 'pro exit 2'])
+  const emitted = (await segmentEvents(core, ids)).slice(before.length)
+  assert.deepEqual(emitted.sort(), ['pro entry -1', 'pro entry 0', 'pro exit 2'])
 })
 
 test('a crash during a computation loses no event and repeats none', async (t) => {
@@ -323,7 +323,7 @@ test('entries and exits of a contact alternate, and the last one is its state, i
       for (const taken of steps) await act(taken)
       await updateSegment(core, { ...target, changes: { hasMembershipEvents: true } })
       await computeSegment(core, target)
-      const told = await segmentEvents(core, ids)
+      const emitted = await segmentEvents(core, ids)
       const current = await membersOf(core, target.id, ids)
       const matching = await core.store.read.all<{ id: string }>(
         sql`select contacts.id from contacts, segments where segments.id = ${target.id}
@@ -333,7 +333,7 @@ test('entries and exits of a contact alternate, and the last one is its state, i
       const expected = matching.map(({ id }) => ids.indexOf(id)).sort((a, b) => a - b)
       assert.deepEqual(current, expected)
       for (const who of ids.keys()) {
-        const own = told.filter((text) => text.endsWith(` ${who}`))
+        const own = emitted.filter((text) => text.endsWith(` ${who}`))
         const changes = own.map((text) => text.split(' ')[1])
         const alternating = changes.map((_, index) => (index % 2 === 0 ? 'entry' : 'exit'))
         assert.deepEqual(changes, alternating)

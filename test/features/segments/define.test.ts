@@ -174,12 +174,12 @@ test('a deleted segment is gone at once; a job deletes its member rows and no ot
     await addMembers(core, { projectId, id, emails: emails.slice(0, 350) })
     await addMembers(core, { projectId, id, emails: emails.slice(350) })
   }
-  let rings = 0
+  let notifications = 0
   core.jobNotifier.listen(() => {
-    rings += 1
+    notifications += 1
   })
   await deleteSegment(core, { projectId, id: one.id })
-  assert.equal(rings, 1)
+  assert.equal(notifications, 1)
   await assert.rejects(getSegment(core, { projectId, id: one.id }), isCoded('RESOURCE_NOT_FOUND'))
   const [job] = await core.store.read.select().from(jobs)
   assert.equal(job?.kind, 'clear-segment')

@@ -48,10 +48,10 @@ test('every five minutes all segments are counted, or computed where they have m
     assert.equal(row.updatedAt, row.createdAt)
   }
   assert.deepEqual(await membersOf(core, tracked.id, ids), [0, 1, 2])
-  const told = ['tracked entry 0', 'tracked entry 1', 'tracked entry 2']
-  assert.deepEqual(await segmentEvents(core, ids), told)
+  const emitted = ['tracked entry 0', 'tracked entry 1', 'tracked entry 2']
+  assert.deepEqual(await segmentEvents(core, ids), emitted)
   await refreshSegments(core, running())
-  assert.deepEqual(await segmentEvents(core, ids), told)
+  assert.deepEqual(await segmentEvents(core, ids), emitted)
 })
 
 test('a segment that fails is logged, and the others are refreshed', async (t) => {

@@ -631,9 +631,9 @@ const receivedEvent = (recipients: string[], change: Record<string, unknown> = {
 test('received mail is processed like mail by SMTP, for our domains only', async (t) => {
   const counter = await openCounter(t)
   const { sender, receiver, sns } = counter
-  let rings = 0
+  let notifications = 0
   sender.core.inboundNotifier.listen(() => {
-    rings += 1
+    notifications += 1
   })
   const recipients = ['Info@example.test', 'info@example.test', 'someone@elsewhere.test', 'junk']
   const message = sns.message({ Message: receivedEvent(recipients) })
@@ -641,7 +641,7 @@ test('received mail is processed like mail by SMTP, for our domains only', async
   await receiver.receive(message)
   const rows = await sender.core.store.read.select().from(inboundMessages).all()
   assert.equal(rows.length, 1)
-  assert.equal(rings, 1)
+  assert.equal(notifications, 1)
   const [row] = rows
   assert.deepEqual(row?.recipients, [
     { for: 'mailbox', address: 'info@example.test', projectId: sender.project.id },

@@ -16,7 +16,7 @@ import { contents, emails, templates } from '../../../src/store/schema/messages.
 import { addProject, address, openTestCore, START, type TestCore, trustDomain } from '../../core.ts'
 import { createReader } from './reader.ts'
 
-const NOBODY = '01900000-0000-7000-8000-000000000000'
+const UNKNOWN_PROJECT = '01900000-0000-7000-8000-000000000000'
 
 /** A project that may send from shop.test. */
 async function openShop(t: { after(fn: () => unknown): void }) {
@@ -269,8 +269,11 @@ test('a bulk deletion deletes all templates or none', async (t) => {
   const [a = '', b = '', c = ''] = ids
   const bulk = (wanted: string[], isDelete?: boolean) =>
     bulkUpdateTemplates(core, { projectId, ids: wanted, delete: isDelete })
-  await assert.rejects(bulk([a, NOBODY], true), { code: 'TEMPLATE_NOT_FOUND', status: 404 })
-  await assert.rejects(bulk([a, NOBODY]), { code: 'TEMPLATE_NOT_FOUND' })
+  await assert.rejects(bulk([a, UNKNOWN_PROJECT], true), {
+    code: 'TEMPLATE_NOT_FOUND',
+    status: 404,
+  })
+  await assert.rejects(bulk([a, UNKNOWN_PROJECT]), { code: 'TEMPLATE_NOT_FOUND' })
   await assert.rejects(bulk([], true), { code: 'VALIDATION_ERROR' })
   const many = Array.from({ length: 1001 }, () => a)
   await assert.rejects(bulk(many, true), { code: 'VALIDATION_ERROR' })

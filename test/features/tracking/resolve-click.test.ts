@@ -78,8 +78,8 @@ describe('a click token', () => {
     const resolve = createClickResolver({ ...sender.core, keyring })
     const token = createClickToken(before.keys('click')[0], { emailId, link })
     assert.deepEqual(await resolve(token), { emailId, link })
-    const stranger = createKeyring('the secret of another server')
-    const forged = createClickToken(stranger.keys('click')[0], { emailId, link })
+    const otherKeyring = createKeyring('the secret of another server')
+    const forged = createClickToken(otherKeyring.keys('click')[0], { emailId, link })
     assert.equal(await resolve(forged), undefined)
   })
 })
@@ -147,7 +147,10 @@ describe('a click leads only to a signed link', () => {
     for (const other of others) {
       assert.equal(await resolve(createClickToken(key, { emailId, link: other })), undefined, other)
     }
-    const loud = 'HTTPS://shop.test/'
-    assert.equal((await resolve(createClickToken(key, { emailId, link: loud })))?.link, loud)
+    const upperCase = 'HTTPS://shop.test/'
+    assert.equal(
+      (await resolve(createClickToken(key, { emailId, link: upperCase })))?.link,
+      upperCase,
+    )
   })
 })

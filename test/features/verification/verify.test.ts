@@ -226,9 +226,9 @@ test('a mistyped domain gets a suggestion, and DNS decides its validity', async 
   assert.equal(missing.isTypo, true)
   assert.equal(missing.suggestedEmail, 'ada.l+x@gmail.com')
   assert.ok(missing.reasons.some((reason) => reason.includes('ada.l+x@gmail.com')))
-  const squatted = await verify('ada@gmial.com')
+  const registered = await verify('ada@gmial.com')
   assert.deepEqual(
-    [squatted.valid, squatted.isTypo, squatted.suggestedEmail],
+    [registered.valid, registered.isTypo, registered.suggestedEmail],
     [true, true, 'ada@gmail.com'],
   )
   for (const text of ['ada@bmail.com', 'ada@email.com', 'ada@gone.test']) {

@@ -77,7 +77,7 @@ async function* tellCallers(first: object | undefined): AsyncGenerator<Uint8Arra
 }
 
 /** An endless body that records the calls of its iterator. */
-function noteAsked(): AsyncIterable<Uint8Array> {
+function recordReads(): AsyncIterable<Uint8Array> {
   const note = async (asked: string, done: boolean) => {
     seen.given.push(asked)
     return { done, value: Buffer.from('x') }
@@ -142,7 +142,7 @@ const routes: Route[] = [
     { method: 'GET', path: '/given-up', callers: 'secret key' },
     projectOperation({
       ...shared,
-      handle: () => ({ status: 200, body: noteAsked(), headers: {} }),
+      handle: () => ({ status: 200, body: recordReads(), headers: {} }),
     }),
   ),
   openRoute(
@@ -567,7 +567,7 @@ test('on a nearly full disk routes that store data are refused and leave no row'
   state.isDiskLow = true
   const { status, body, headers } = await post().send({ name: 'a' })
   const read = await supertest(server).get('/things/7').set('Authorization', bearer)
-  const stranger = await post()
+  const withoutKey = await post()
     .set('Authorization', `Bearer sk_${'0'.repeat(64)}`)
     .send({})
   state.isDiskLow = false
@@ -576,7 +576,7 @@ test('on a nearly full disk routes that store data are refused and leave no row'
   assert.equal(headers['retry-after'], '60')
   assert.equal(seen.calls, 1)
   assert.deepEqual([read.status, read.body.id], [200, '7'])
-  assert.equal(stranger.status, 401)
+  assert.equal(withoutKey.status, 401)
   assert.deepEqual(seen.entries, [])
   assert.equal(seen.logged, '', 'the disk itself is told of once')
   assert.equal((await post().send({ name: 'a' })).status, 200)
@@ -591,9 +591,9 @@ test('a temporary refusal has a Retry-After', async () => {
 test('the failure of another service is one warning in the log, without a stack', async () => {
   const { body } = await supertest(server).get('/busy')
   const lines = seen.logged.split('\n').filter((line) => line.includes(body.error.requestId))
-  const told = lines.map((line) => JSON.parse(line)).filter(({ level }) => level !== 'info')
+  const problems = lines.map((line) => JSON.parse(line)).filter(({ level }) => level !== 'info')
   assert.deepEqual(
-    told.map(({ level, code, reason }) => ({ level, code, reason })),
+    problems.map(({ level, code, reason }) => ({ level, code, reason })),
     [{ level: 'warn', code: 'EXTERNAL_SERVICE_ERROR', reason: 'No answer' }],
   )
   assert.doesNotMatch(lines.join(), /"stack"/)

@@ -25,13 +25,13 @@ beforeEach(() =>
 
 const get = async (path: string, by = mine) => (await call('get', path, by)).body
 
-type Brief = { name: string; at?: number; contactId?: string | null; projectId?: string }
+type EventInput = { name: string; at?: number; contactId?: string | null; projectId?: string }
 
-const happen = (...briefs: Brief[]) =>
+const addEvents = (...inputs: EventInput[]) =>
   service.core.store.write((tx) =>
     appendEvents(
       tx,
-      briefs.map(({ name, at = START, contactId = null, projectId = mine.id }) => ({
+      inputs.map(({ name, at = START, contactId = null, projectId = mine.id }) => ({
         ...{ projectId, name, contactId, emailId: null, data: null, at },
       })),
     ),
@@ -130,7 +130,7 @@ for (const [body, field, code] of refused) {
 test('the list is newest first, a hundred at a time, with the addresses of contacts', async () => {
   const { contactId } = await addContact(mine.id, 'reader@people.test')
   await service.core.store.write((tx) => tx.delete(events))
-  await happen(
+  await addEvents(
     ...Array.from({ length: 101 }, (_, index) => ({ name: `e${index}`, at: START + index })),
     { name: 'of a contact', at: START + DAY, contactId },
     { name: 'theirs', projectId: other.id },
@@ -149,7 +149,7 @@ test('the list is newest first, a hundred at a time, with the addresses of conta
 })
 
 test('pages of one name have only that name; limits are capped; an invalid limit or cursor is refused', async () => {
-  await happen(
+  await addEvents(
     { name: 'a b' },
     { name: 'c' },
     { name: 'a b' },
@@ -166,7 +166,7 @@ test('pages of one name have only that name; limits are capped; an invalid limit
 })
 
 test('events of failed and suppressed emails are listed only when they are asked for by name', async () => {
-  await happen({ name: 'signup' }, { name: 'email.failed' }, { name: 'email.suppressed' })
+  await addEvents({ name: 'signup' }, { name: 'email.failed' }, { name: 'email.suppressed' })
   const namesOf = async (path: string) =>
     (await get(path)).events.map(({ name }: { name: string }) => name)
   assert.deepEqual(await namesOf('/events'), ['signup'])
@@ -204,7 +204,7 @@ test('an event of an email shows the data of the email, and that of received mai
 test('the events of a contact of all names are listed newest first, fifty at most', async () => {
   const { contactId } = await addContact()
   await service.core.store.write((tx) => tx.delete(events))
-  await happen(
+  await addEvents(
     ...Array.from({ length: 60 }, (_, index) => ({
       ...{ name: `n${index % 3}`, at: START + index, contactId },
     })),
@@ -221,7 +221,7 @@ test('the events of a contact of all names are listed newest first, fifty at mos
 })
 
 test('figures and names cover the project only, the most frequent first', async () => {
-  await happen(
+  await addEvents(
     ...[{ name: 'rare' }, { name: 'often' }, { name: 'often', at: START + 2 * DAY }],
     ...[{ name: 'also' }, { name: 'theirs', projectId: other.id }],
   )
@@ -244,8 +244,8 @@ test('usage shows the uses of a name, the number of events, and whether they can
   const vip = await segmentOf('VIP', 'event.order placed')
   await segmentOf('Others', 'event.order')
   await segmentOf('Theirs', 'event.order placed', other.id)
-  await happen({ name: 'order placed', contactId }, { name: 'order placed', contactId })
-  await happen({ name: 'order placed' }, { name: 'order placed', projectId: other.id })
+  await addEvents({ name: 'order placed', contactId }, { name: 'order placed', contactId })
+  await addEvents({ name: 'order placed' }, { name: 'order placed', projectId: other.id })
   assert.deepEqual(await get('/events/order%20placed/usage'), {
     ...{ usedInSegments: [vip], usedInWorkflows: [], totalCount: 3, uniqueContacts: 1 },
     canDelete: false,
@@ -258,8 +258,8 @@ test('usage shows the uses of a name, the number of events, and whether they can
 })
 
 test('a name is deleted with all its events, and nothing else with it', async () => {
-  await happen({ name: 'old' }, { name: 'old' }, { name: 'older' })
-  await happen({ name: 'old', projectId: other.id })
+  await addEvents({ name: 'old' }, { name: 'old' }, { name: 'older' })
+  await addEvents({ name: 'old', projectId: other.id })
   const { status, body } = await call('delete', '/events/old')
   assert.deepEqual([status, body], [200, { deletedCount: 2 }])
   assert.deepEqual((await get('/events/names')).eventNames, ['older'])
@@ -268,7 +268,7 @@ test('a name is deleted with all its events, and nothing else with it', async ()
 })
 
 test('reserved names and names that a segment refers to are not deleted', async () => {
-  await happen({ name: 'email.sent' }, { name: 'used' })
+  await addEvents({ name: 'email.sent' }, { name: 'used' })
   const vip = await segmentOf('VIP', 'event.used')
   for (const name of ['email.sent', 'contact.subscribed', 'segment.vip.entry', 'used']) {
     const { status, body } = await call('delete', `/events/${name}`)
@@ -279,7 +279,7 @@ test('reserved names and names that a segment refers to are not deleted', async 
 })
 
 test('many events of a name are deleted by a job whose id is in the response', async () => {
-  await happen(...Array.from({ length: 501 }, () => ({ name: 'old' })))
+  await addEvents(...Array.from({ length: 501 }, () => ({ name: 'old' })))
   const { body } = await call('delete', '/events/old')
   const [job] = await service.core.store.read.select().from(jobs)
   assert.deepEqual(body, { deletedCount: 501, jobId: job?.id })
@@ -293,14 +293,14 @@ test('many events of a name are deleted by a job whose id is in the response', a
 
 for (const name of ['stats', 'names', 'contact', 'track', 'usage', 'jobs']) {
   test(`an event may have the name ${name}`, async () => {
-    await happen({ name })
+    await addEvents({ name })
     assert.equal((await get(`/events/${name}/usage`)).totalCount, 1)
     assert.deepEqual((await call('delete', `/events/${name}`)).body, { deletedCount: 1 })
   })
 }
 
 test('/events/contact/:contactId accepts only ids of contacts', async () => {
-  await happen({ name: 'contact' })
+  await addEvents({ name: 'contact' })
   for (const word of ['stats', 'names', '1', 'usage%2F', encodeURIComponent('../x')]) {
     assert.equal((await call('get', `/events/contact/${word}`)).status, 404, word)
   }
@@ -312,9 +312,9 @@ test('any event is found by its percent-encoded name', async () => {
     fc.asyncProperty(names, async (name) => {
       const tracked = await call('post', '/events/track').send({ name })
       if (tracked.status !== 201) return assert.match(name, unsayable)
-      const place = `/events/${encodeURIComponent(name)}`
-      assert.equal((await get(`${place}/usage`)).totalCount, 1)
-      assert.deepEqual((await call('delete', place)).body, { deletedCount: 1 })
+      const eventPath = `/events/${encodeURIComponent(name)}`
+      assert.equal((await get(`${eventPath}/usage`)).totalCount, 1)
+      assert.deepEqual((await call('delete', eventPath)).body, { deletedCount: 1 })
     }),
     {
       numRuns: 40,

@@ -279,8 +279,8 @@ test('the request may name the email with the link, and the links of the page ke
 })
 
 test('an id that is not an email of the contact is ignored and never written into a page', async () => {
-  const stranger = await makeRecipient()
-  for (const e of [stranger.emailId, newId(), '"><script>', '%00', 'x'.repeat(2000), '']) {
+  const otherRecipient = await makeRecipient()
+  for (const e of [otherRecipient.emailId, newId(), '"><script>', '%00', 'x'.repeat(2000), '']) {
     const path = `/unsubscribe/${ada.token}?e=${encodeURIComponent(e)}`
     const { status, text } = await get(path)
     assert.equal(status, 200)

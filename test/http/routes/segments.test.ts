@@ -83,9 +83,9 @@ test('contacts are paged; a computation emits events, and a count does not', asy
   assert.equal(await service.core.store.read.$count(events), 0)
   const computed = await call('post', `${path}/compute`)
   assert.deepEqual([computed.status, computed.body], [200, { added: 3, removed: 0, total: 3 }])
-  const told = await service.core.store.read.select().from(events)
+  const recorded = await service.core.store.read.select().from(events)
   assert.deepEqual(
-    told.map(({ name }) => name),
+    recorded.map(({ name }) => name),
     Array.from({ length: 3 }, () => 'segment.pro-people.entry'),
   )
 })

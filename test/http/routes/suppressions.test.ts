@@ -43,9 +43,9 @@ test('each address is added once, and its contact is unsubscribed with the reaso
     .where(eq(contacts.id, id))
     .get()
   assert.equal(contact?.subscribed, false)
-  const told = await listEvents()
+  const recorded = await listEvents()
   assert.deepEqual(
-    told.map(({ name, contactId, data }) => ({ name, contactId, data })),
+    recorded.map(({ name, contactId, data }) => ({ name, contactId, data })),
     [{ name: 'contact.unsubscribed', contactId: id, data: { reason: 'manual' } }],
   )
   const again = await add({ email: 'ada@dest.test', reason: 'COMPLAINT' })

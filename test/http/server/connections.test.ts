@@ -107,14 +107,14 @@ test('above the limit of an address its least recently used idle connection is c
   const busy = await join(port, { path: '/busy' })
   await arrived('/busy')
   responses.get('/used')?.end()
-  const stranger = await join(port, { path: '/stranger', from: '127.0.0.2' })
+  const fromOther = await join(port, { path: '/stranger', from: '127.0.0.2' })
   const next = await join(port, { path: '/next' })
   await silent.isClosed
   await arrived('/next', '/stranger')
   const last = await join(port, { path: '/last' })
   await used.isClosed
   await arrived('/last')
-  for (const { socket } of [busy, stranger, next, last]) assert.equal(socket.destroyed, false)
+  for (const { socket } of [busy, fromOther, next, last]) assert.equal(socket.destroyed, false)
 })
 
 test('when all connections of an address are busy a new one is refused', async (t) => {

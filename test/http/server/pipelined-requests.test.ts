@@ -158,11 +158,11 @@ test('bodies between requests arrive complete, whatever they contain', async (t)
 test('requests that arrive byte by byte get responses', async (t) => {
   const { port } = await listen(t, ({ url }, outgoing) => outgoing.end(`<${url}>`))
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
-  const heard = hear(socket)
+  const received = hear(socket)
   for (const byte of ask('/a') + ask('/b', 'Connection: close\r\n')) {
     await new Promise((written) => socket.write(byte, written))
   }
-  assert.match(await heard, /<\/a>.*<\/b>/s)
+  assert.match(await received, /<\/a>.*<\/b>/s)
 })
 
 test('while a client reads nothing only one of its responses is in memory', async (t) => {

@@ -83,10 +83,10 @@ test('/metrics shows the counters of all parts of the server', async () => {
 })
 
 test('other callers see only the status in /health, and nothing in /metrics', async () => {
-  const stranger = { 'X-Forwarded-For': '198.51.100.7' }
-  const health = await supertest(service.url).get('/health').set(stranger)
+  const forwarded = { 'X-Forwarded-For': '198.51.100.7' }
+  const health = await supertest(service.url).get('/health').set(forwarded)
   assert.deepEqual(Object.keys(health.body), ['status', 'time'])
-  const metrics = await supertest(service.url).get('/metrics').set(stranger)
+  const metrics = await supertest(service.url).get('/metrics').set(forwarded)
   assert.equal(metrics.status, 403)
   assert.equal(metrics.body.error.code, 'FORBIDDEN')
 })

@@ -83,7 +83,7 @@ level = "error"
   return {
     curl,
     publicKey: keys.public,
-    strangerKey: keys.stranger,
+    strangerKey: keys.otherProject,
     folder: installation.folder,
     tag,
     address: (name) => `${name}.${tag}@example.org`,
@@ -95,7 +95,7 @@ level = "error"
   }
 }
 
-type Keys = { public: string; secret: string; stranger: string }
+type Keys = { public: string; secret: string; otherProject: string }
 
 async function prepareKeys(installation: Installation): Promise<Keys> {
   const { PEOPLE_DATA: data, PEOPLE_PROJECT: project } = process.env
@@ -106,10 +106,10 @@ async function prepareKeys(installation: Installation): Promise<Keys> {
   const keys = (await installation.command('project', 'keys', own, '--regenerate')) as Keys
   const email = `${randomBytes(4).toString('hex')}@example.test`
   await installation.command('user', 'create', '--email', email)
-  const stranger = (await installation.command(
+  const otherProject = (await installation.command(
     ...['project', 'create', '--name', 'Stranger', '--owner', email],
   )) as Keys
-  return { public: keys.public, secret: keys.secret, stranger: stranger.secret }
+  return { public: keys.public, secret: keys.secret, otherProject: otherProject.secret }
 }
 
 async function ask(url: string, method: string, options: CurlOptions): Promise<Answer> {

@@ -26,9 +26,12 @@ describe('POST /v1/verify', unlessCurl, () => {
     assert.equal(typo.suggestedEmail, 'ada@gmail.com')
     assert.equal(typo.domainExists, false)
     assert.equal(typo.valid, false)
-    const mute = await verify('ada@nomail.test')
-    assert.deepEqual([mute.valid, mute.hasMxRecords, mute.hasWebsite], [false, false, true])
-    assert.ok(mute.reasons.length > 0)
+    const unresolved = await verify('ada@nomail.test')
+    assert.deepEqual(
+      [unresolved.valid, unresolved.hasMxRecords, unresolved.hasWebsite],
+      [false, false, true],
+    )
+    assert.ok(unresolved.reasons.length > 0)
   })
 
   it('does not call a domain missing when the resolver failed', async () => {

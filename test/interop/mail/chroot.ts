@@ -74,7 +74,7 @@ export async function startInChroot(
     await rm(root, { recursive: true, force: true })
   })
   await chmod(root, 0o755)
-  await furnish(root, options)
+  await fillRoot(root, options)
   const [program = '', ...args] = options.command
   server = spawn('chroot', [root, program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
   const collect = (chunk: Buffer) => {
@@ -92,7 +92,7 @@ export async function startInChroot(
   }
 }
 
-async function furnish(root: string, { name, files, users, folders, programs }: ChrootOptions) {
+async function fillRoot(root: string, { name, files, users, folders, programs }: ChrootOptions) {
   await cp(path.join(packages, name), root, { recursive: true, preserveTimestamps: true })
   for (const program of ['/bin/sh', ...programs]) copyWithLibraries(root, name, program)
   await mkdir(path.join(root, 'dev'))

@@ -281,8 +281,8 @@ test('UTF-8 in header fields (SMTPUTF8) is signed as octets', async () => {
 
 test('a very long field is signed completely, folded or not', async () => {
   const words = Array.from({ length: 4000 }, (_, index) => `<${index}@football.example.com>`)
-  for (const glue of ['\r\n ', '\r\n\t \t', ' ']) {
-    const message = `From: a@b.c\r\nReferences: ${words.join(glue)}\r\nSubject: x\r\n\r\nbody\r\n`
+  for (const fold of ['\r\n ', '\r\n\t \t', ' ']) {
+    const message = `From: a@b.c\r\nReferences: ${words.join(fold)}\r\nSubject: x\r\n\r\nbody\r\n`
     assert.deepEqual(await verdicts(signed(message)), ['pass', 'pass'])
   }
 })

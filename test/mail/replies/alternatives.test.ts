@@ -47,7 +47,7 @@ function wins(rule: ReplyRule, text: string): boolean {
   )
 }
 
-function listDead(rule: ReplyRule): string[] {
+function listUnreachable(rule: ReplyRule): string[] {
   const { branches, sample } = readPattern((rule.raw ?? rule.text)?.source ?? '')
   return branches
     .filter((branch) => {
@@ -60,8 +60,8 @@ function listDead(rule: ReplyRule): string[] {
 }
 
 test('every alternative of every rule can win on its own', () => {
-  const dead = [...WHOLE_TEXT_RULES, ...TEXT_RULES].flatMap((rule) =>
-    listDead(rule).map((source) => `${rule.class} ${rule.reason}: ${source}`),
+  const unreachable = [...WHOLE_TEXT_RULES, ...TEXT_RULES].flatMap((rule) =>
+    listUnreachable(rule).map((source) => `${rule.class} ${rule.reason}: ${source}`),
   )
-  assert.deepEqual(dead, [])
+  assert.deepEqual(unreachable, [])
 })

@@ -55,8 +55,8 @@ export function readPattern(source: string): Pattern {
 
   function parseOne(): Node {
     const rest = source.slice(at)
-    const look = /^\(\?<?[=!]/.exec(rest)
-    if (look) return skipLook(look[0].length)
+    const lookaround = /^\(\?<?[=!]/.exec(rest)
+    if (lookaround) return skipLookaround(lookaround[0].length)
     if (rest.startsWith('(')) return parseGroup()
     const set = /^\[(\^?)((?:\\.|[^\]\\])*)\]/.exec(rest)
     if (set) {
@@ -78,7 +78,7 @@ export function readPattern(source: string): Pattern {
   }
 
   /** Skips a lookahead: among the texts of many seeds, some satisfy it by chance. */
-  function skipLook(length: number): Node {
+  function skipLookaround(length: number): Node {
     at += length
     const known = branches.length
     parseChoice()

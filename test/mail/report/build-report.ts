@@ -1,7 +1,7 @@
 /** Builds reports in the layouts of common mail systems around given texts. */
 import { readReport } from '../../../src/mail/report/read-report.ts'
 
-type Told = {
+type ReportInput = {
   recipient?: string
   /** The lines of the other server's reply. */
   said: string
@@ -54,8 +54,8 @@ ${returned}
 }
 
 /** Fields only: the report names no command. */
-export function fieldsOnly(told: Told): string {
-  const { recipient, said, status = '5.0.0', action = 'failed', remote } = { ...defaults, ...told }
+export function fieldsOnly(input: ReportInput): string {
+  const { recipient, said, status = '5.0.0', action = 'failed', remote } = { ...defaults, ...input }
   return dsn(
     'Your message could not be delivered.',
     `Final-Recipient: rfc822; ${recipient}
@@ -63,18 +63,18 @@ Action: ${action}
 Status: ${status}
 Remote-MTA: dns; ${remote}
 Diagnostic-Code: smtp; ${said.replaceAll('\n', '\n ')}
-${told.fields ?? ''}`,
+${input.fields ?? ''}`,
   )
 }
 
-export function postfix(told: Told): string {
+export function postfix(input: ReportInput): string {
   const {
     recipient,
     said,
     status = '5.0.0',
     remote,
     command = 'RCPT TO',
-  } = { ...defaults, ...told }
+  } = { ...defaults, ...input }
   const words = said.replaceAll('\n', ' ')
   return dsn(
     `This is the mail system at host mx.test.
@@ -98,8 +98,8 @@ Diagnostic-Code: smtp; ${words}`,
 }
 
 /** The field has only the first line of the reply; the transcript has all lines. */
-export function sendmail(told: Told): string {
-  const { recipient, said, status = '5.0.0', remote, command = 'DATA' } = { ...defaults, ...told }
+export function sendmail(input: ReportInput): string {
+  const { recipient, said, status = '5.0.0', remote, command = 'DATA' } = { ...defaults, ...input }
   const [first = ''] = said.split('\n')
   return dsn(
     `The original message was received at Mon, 4 May 2026 10:00:00 GMT

@@ -137,7 +137,7 @@ function nest(levels: number, boundary: (level: number) => string): string {
   return opened.join('')
 }
 
-const bombs: [name: string, text: () => string][] = [
+const expensiveReports: [name: string, text: () => string][] = [
   ['10,000 nested parts', () => nest(10_000, (level) => `n${level}`)],
   ['10,000 nested parts of one boundary', () => nest(10_000, () => 'same')],
   ['boundaries that begin alike', () => nest(2_000, (level) => 'a'.repeat(1 + (level % 60)))],
@@ -223,7 +223,7 @@ const bombs: [name: string, text: () => string][] = [
   ],
 ]
 
-for (const [name, text] of bombs) {
+for (const [name, text] of expensiveReports) {
   test(`${name} cost little`, () => {
     assertSound(Buffer.from(text(), 'latin1'))
   })

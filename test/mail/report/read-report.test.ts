@@ -136,10 +136,10 @@ Remote-MTA: dns; sdcc13.ucsd.edu
   it('accepts "no such user" from the reporting system itself and from another server', () => {
     const prose = 'From: Mailer-Daemon@mx.test\nSubject: Mail delivery failed\n\n'
     const fields = 'Final-Recipient: rfc822;ann@reader.test\nAction: failed\nStatus: 5.0.0'
-    const told = `${fields}\nDiagnostic-Code: smtp; 550 unknown user`
+    const withDiagnostic = `${fields}\nDiagnostic-Code: smtp; 550 unknown user`
     const found = `${prose}  ann@reader.test\n    Unknown user\n\n${fields}`
     assert.equal(read(found).recipients[0]?.class, 'hard')
-    assert.equal(read(dsn({ status: told })).recipients[0]?.class, 'hard')
+    assert.equal(read(dsn({ status: withDiagnostic })).recipients[0]?.class, 'hard')
   })
 
   it('reads the reply that an IronPort quotes, not its own guess', () => {

@@ -226,8 +226,8 @@ test('closing idle connections leaves an open request alone', async () => {
 
 test('a name without an address is unreachable, and so is a port without a server', async () => {
   const { client } = open()
-  const nobody = await client.request({ url: new URL('https://nobody.test/') })
-  assert.equal(nobody.kind, 'unreachable')
+  const unresolved = await client.request({ url: new URL('https://nobody.test/') })
+  assert.equal(unresolved.kind, 'unreachable')
   const closed = await client.request({ url: new URL('https://here.test:1/') })
   assert.equal(closed.kind, 'unreachable')
 })

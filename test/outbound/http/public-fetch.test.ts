@@ -190,10 +190,10 @@ test('a server that uses another protocol or closes the connection is a failure'
 test('an endless response and a silent server end at the time limit', async () => {
   const slow = await ask(`https://here.test:${port}/slow`, { timeoutMs: 200 })
   assert.equal(slow.ok, false)
-  const mute = createServer({ ...certificate }, (socket) => socket.resume())
-  await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve))
-  const { port: mutePort } = mute.address() as AddressInfo
+  const silentServer = createServer({ ...certificate }, (socket) => socket.resume())
+  await new Promise<void>((resolve) => silentServer.listen(0, '127.0.0.1', resolve))
+  const { port: mutePort } = silentServer.address() as AddressInfo
   const silent = await ask(`https://here.test:${mutePort}/`, { timeoutMs: 200 })
   assert.deepEqual([silent.ok, !silent.ok && silent.isRefused], [false, false])
-  await new Promise((resolve) => mute.close(resolve))
+  await new Promise((resolve) => silentServer.close(resolve))
 })

@@ -272,13 +272,13 @@ test('a smarthost is found by its address and by the hosts file', async () => {
     password: null,
     tls: 'none',
   })
-  const look = async (host: string) => {
+  const resolveSmarthost = async (host: string) => {
     const relay = relayTo(host) as Config['delivery']['relay']
     const { destinations } = await setUp({}, { mode: 'relay', relay })
     return destinations.resolve('anything.test')
   }
-  const literal = await look('127.0.0.1')
+  const literal = await resolveSmarthost('127.0.0.1')
   assert.ok(literal.kind === 'open' && literal.targets[0]?.address === '127.0.0.1')
-  const local = await look('localhost')
+  const local = await resolveSmarthost('localhost')
   assert.ok(local.kind === 'open' && local.targets.length > 0)
 })

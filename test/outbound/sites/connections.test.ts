@@ -88,7 +88,7 @@ test('allocations of all threads together never exceed the limits', () => {
       /** The most connections that each thread may have open by its messages. */
       const held = new Map<string, number>()
       const pending: AllocationChange<string>[] = []
-      const tell = (changes: AllocationChange<string>[]) => {
+      const apply = (changes: AllocationChange<string>[]) => {
         for (const change of changes) {
           const key = `${change.thread} ${change.site}`
           assert.notEqual(change.connections, held.get(key) ?? 0, 'a change that changes nothing')
@@ -97,10 +97,10 @@ test('allocations of all threads together never exceed the limits', () => {
         }
       }
       for (const { kind, site, amount } of list) {
-        if (kind < 2) tell(allocations.raise({ site, needs: amount, threads }))
-        if (kind === 2) tell(allocations.lower(site, amount))
-        if (kind === 3) tell(allocations.lower(site, allocations.total(site) - 1))
-        if (kind === 4) tell(allocations.rebalance(site, threads))
+        if (kind < 2) apply(allocations.raise({ site, needs: amount, threads }))
+        if (kind === 2) apply(allocations.lower(site, amount))
+        if (kind === 3) apply(allocations.lower(site, allocations.total(site) - 1))
+        if (kind === 4) apply(allocations.rebalance(site, threads))
         const done = kind === 5 ? pending.shift() : undefined
         if (done !== undefined) {
           held.set(`${done.thread} ${done.site}`, done.connections)

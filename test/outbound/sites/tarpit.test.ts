@@ -22,7 +22,7 @@ async function start(addresses: Map<string, string>, delivery: HarnessOptions['d
 const neverGreets: SinkOptions['respond'] = ({ verb }) => (verb === 'CONNECT' ? silence : undefined)
 
 /** Returns `count` domains whose mail goes to these addresses in turn. */
-function placesAt(count: number, ...addresses: string[]): Map<string, string> {
+function domainsAt(count: number, ...addresses: string[]): Map<string, string> {
   return new Map(
     Array.from({ length: count }, (_, at) => [
       `name${at}.test`,
@@ -39,7 +39,7 @@ const BULK = { projectId: 'bulk-project' }
 const OTHER = { projectId: 'other-project' }
 
 test('many domains at one silent address hold as many connections as one site', async () => {
-  const tarpits = placesAt(210, '127.0.0.66')
+  const tarpits = domainsAt(210, '127.0.0.66')
   const [tarpit, good] = await sinksOf(
     { host: '127.0.0.66', respond: neverGreets },
     { host: '127.0.9.1' },
@@ -60,7 +60,7 @@ test('many domains at one silent address hold as many connections as one site', 
 })
 
 test('mail beside a tarpit in its own network gets the connection of a silent session', async () => {
-  const tarpits = placesAt(60, '127.0.0.66')
+  const tarpits = domainsAt(60, '127.0.0.66')
   const [tarpit] = await sinksOf(
     { host: '127.0.0.66', respond: neverGreets },
     { host: '127.0.0.9' },
@@ -81,7 +81,7 @@ test('mail beside a tarpit in its own network gets the connection of a silent se
 })
 
 test('a session that this server ends for other mail counts neither as attempt nor as failure', async () => {
-  const tarpits = placesAt(10, '127.0.0.66')
+  const tarpits = domainsAt(10, '127.0.0.66')
   const [tarpit] = await sinksOf(
     { host: '127.0.0.66', respond: neverGreets },
     { host: '127.0.0.9' },
@@ -113,7 +113,7 @@ test('a session that this server ends for other mail counts neither as attempt n
 
 test('silent servers in many networks hold a quarter of all connections and yield to other mail', async () => {
   const networks = Array.from({ length: 40 }, (_, at) => `127.0.${at + 20}.1`)
-  const tarpits = placesAt(200, ...networks)
+  const tarpits = domainsAt(200, ...networks)
   const sinks = await sinksOf(
     { host: '127.0.9.1' },
     ...networks.map((host) => ({ host, respond: neverGreets })),
@@ -142,7 +142,7 @@ test('mail of another project overtakes a backlog, at another server and at the 
     return undefined
   }
   const [sink] = await sinksOf({ host: '127.0.9.1', respond }, { host: '127.0.10.1', respond })
-  const backlog = placesAt(60, '127.0.9.1')
+  const backlog = domainsAt(60, '127.0.9.1')
   const { outbound, sendAll, toTask } = await start(
     new Map([...backlog, ['good.test', '127.0.10.1']]),
     { port: sink!.port, maxConnections: 20 },

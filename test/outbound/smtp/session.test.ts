@@ -227,11 +227,11 @@ test('hostile greetings and EHLO replies end the session', async (t) => {
     ['GARBAGE\r\n', /not an SMTP reply/],
     ['354 go on\r\n', /not a valid reply/],
   ]
-  for (const stage of ['CONNECT', 'EHLO']) {
+  for (const at of ['CONNECT', 'EHLO']) {
     for (const [bytes, error] of attacks) {
-      if (stage === 'CONNECT' && bytes.startsWith('250 a')) continue
+      if (at === 'CONNECT' && bytes.startsWith('250 a')) continue
       const sink = await sinkFor(t, {
-        respond: ({ verb }) => (verb === stage ? (socket) => socket.write(bytes) : undefined),
+        respond: ({ verb }) => (verb === at ? (socket) => socket.write(bytes) : undefined),
       })
       assertDeferred(await refused(sink), error)
     }
@@ -243,10 +243,10 @@ test('a silent, a dripping and a closing server end within the limit of the phas
     const timer = setInterval(() => socket.write('2'), 5)
     socket.once('close', () => clearInterval(timer))
   }
-  for (const stage of ['CONNECT', 'EHLO']) {
+  for (const at of ['CONNECT', 'EHLO']) {
     for (const action of [silence, drip, drop]) {
       const sink = await sinkFor(t, {
-        respond: ({ verb }) => (verb === stage ? action : undefined),
+        respond: ({ verb }) => (verb === at ? action : undefined),
       })
       const failure = await refused(sink, { timeouts: { greeting: 40, command: 40 } })
       assertDeferred(failure, action === drop ? /closed|ECONNRESET/ : /timed out/)

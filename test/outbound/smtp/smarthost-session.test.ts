@@ -250,9 +250,9 @@ test("the text of a smarthost's refusal is escaped everywhere", async (t) => {
 })
 
 test('a refused connection and a silent smarthost defer within their limits', async (t) => {
-  const mute = await startSink({ respond: () => silence })
-  t.after(() => mute.stop())
-  const late = await refused(mute.port, { timeouts: { greeting: 30 } })
+  const silentSink = await startSink({ respond: () => silence })
+  t.after(() => silentSink.stop())
+  const late = await refused(silentSink.port, { timeouts: { greeting: 30 } })
   assert.match(late.error ?? '', /timed out/)
   assert.deepEqual(
     late.steps.map(({ step }) => step),
@@ -260,9 +260,9 @@ test('a refused connection and a silent smarthost defer within their limits', as
   )
   const gone = await startSink()
   await gone.stop()
-  const dead = await refused(gone.port)
-  assert.match(dead.error ?? '', /ECONNREFUSED/)
-  assert.match(dead.steps[0]?.error ?? '', /ECONNREFUSED/)
+  const unreachable = await refused(gone.port)
+  assert.match(unreachable.error ?? '', /ECONNREFUSED/)
+  assert.match(unreachable.steps[0]?.error ?? '', /ECONNREFUSED/)
 })
 
 test('a refusal at any stage decides, and the next message is delivered', async (t) => {

@@ -12,14 +12,14 @@ async function openDisk(t: TestContext, freeMb: number, minFreeMb = 200) {
   const lines: { level: string; msg: string }[] = []
   const log = createLog('info', { write: (line) => lines.push(JSON.parse(line)) })
   const health = createHealth()
-  const state = { free: freeMb, isBroken: false, looks: 0 }
+  const state = { free: freeMb, isBroken: false, checks: 0 }
   const disk = await watchDisk({
     folder: '/data',
     minFreeBytes: minFreeMb * MB,
     health,
     log,
     read: async (): Promise<DiskSpace> => {
-      state.looks += 1
+      state.checks += 1
       if (state.isBroken) throw Object.assign(new Error('statfs'), { code: 'EIO' })
       return { free: state.free * MB, total: 10_000 * MB }
     },
@@ -82,9 +82,9 @@ test('a limit of 0 means no limit', async (t) => {
 test('the last state of the disk holds while its space cannot be read', async (t) => {
   const { disk, state, set, lines } = await openDisk(t, 100)
   state.isBroken = true
-  const looks = state.looks
+  const checks = state.checks
   await set(5_000)
-  assert.equal(state.looks, looks + 1)
+  assert.equal(state.checks, checks + 1)
   assert.equal(disk.isLow(), true)
   assert.equal(lines.at(-1)?.msg, 'the free space of the disk cannot be read')
   state.isBroken = false
@@ -94,9 +94,9 @@ test('the last state of the disk holds while its space cannot be read', async (t
 
 test('the disk is checked four times a second, because large attachments fill it quickly', async (t) => {
   const { state } = await openDisk(t, 5_000)
-  for (let look = 2; look <= 5; look += 1) {
+  for (let check = 2; check <= 5; check += 1) {
     t.mock.timers.tick(250)
     await new Promise(setImmediate)
-    assert.equal(state.looks, look)
+    assert.equal(state.checks, check)
   }
 })

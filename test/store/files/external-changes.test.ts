@@ -7,24 +7,24 @@ test('a change during a transaction of the writer is noticed at its end', (t) =>
   t.mock.timers.enable({ apis: ['setInterval'] })
   let version = 1
   let isInTransaction = true
-  let heard = 0
+  let calls = 0
   const writer = { isInTransaction: () => isInTransaction, value: () => () => version }
   const watch = watchExternalChanges(writer as never, silentLog())
   watch.subscribe(() => {
-    heard += 1
+    calls += 1
   })
   version = 2
   watch.ended()
-  assert.equal(heard, 0, 'nobody looks before it is time')
+  assert.equal(calls, 0, 'nobody looks before it is time')
   t.mock.timers.tick(100)
-  assert.equal(heard, 0)
+  assert.equal(calls, 0)
   isInTransaction = false
   watch.ended()
-  assert.equal(heard, 1)
+  assert.equal(calls, 1)
   version = 3
   watch.ended()
-  assert.equal(heard, 1, 'one look made up for')
+  assert.equal(calls, 1, 'one look made up for')
   t.mock.timers.tick(100)
-  assert.equal(heard, 2)
+  assert.equal(calls, 2)
   watch.stop()
 })

@@ -194,9 +194,9 @@ test('when a thread dies, its scan fails and another thread runs the others', as
   })
   const readers = createReaders(settings, [thread])
   t.after(() => readers.stop())
-  const dying = assert.rejects(ask(readers, 'a', 'die'), hasCode('DATABASE_ERROR'))
+  const endedScan = assert.rejects(ask(readers, 'a', 'die'), hasCode('DATABASE_ERROR'))
   const others = [ask(readers, 'a', 'a2'), ask(readers, 'b', 'b1')]
-  await dying
+  await endedScan
   assert.deepEqual(await Promise.all(others), ['a2', 'b1'])
   assert.equal(started, 2)
 })

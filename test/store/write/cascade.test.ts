@@ -10,7 +10,7 @@ import { attempts, emails } from '../../../src/store/schema/messages.ts'
 import { openSender } from '../../features/messages/sender.ts'
 
 /** A project with one email of one contact, its attempt, and events with and without a contact. */
-async function openStocked(t: TestContext) {
+async function openFilled(t: TestContext) {
   const sender = await openSender(t)
   const { emails: accepted } = await sender.send()
   const [{ contact, email } = { contact: { id: '' }, email: '' }] = accepted
@@ -32,13 +32,13 @@ async function openStocked(t: TestContext) {
 }
 
 test('deleting a contact deletes its emails, their attempts and its events', async (t) => {
-  const { sender, contact, counts } = await openStocked(t)
+  const { sender, contact, counts } = await openFilled(t)
   await sender.core.store.write((tx) => tx.delete(contacts).where(eq(contacts.id, contact.id)))
   assert.deepEqual(await counts(), [0, 0, 0, 1])
 })
 
 test('deleting a project deletes all that it has, and nothing of other projects', async (t) => {
-  const { sender, projectId, counts } = await openStocked(t)
+  const { sender, projectId, counts } = await openFilled(t)
   await sender.core.store.write(async (tx) => {
     const other = { id: newId(), projectId: newId(), name: 'x', contactId: newId(), createdAt: 1 }
     await tx.insert(events).values(other)

@@ -66,7 +66,7 @@ async function carryOut(tx: Tx, { list, traces, index }: Case): Promise<Run> {
   if (failures.includes(kind)) trace.failedAt = at
   if (kind === 'failing') throw new Error('as planned')
   if (kind === 'late') await turn()
-  if (kind === 'forgetful') wander(tx).catch(assertTypeError)
+  if (kind === 'forgetful') loseTime(tx).catch(assertTypeError)
   return at
 }
 
@@ -85,7 +85,7 @@ async function addNotes(tx: Tx, kind: Kind, rows: Note[]): Promise<void> {
 }
 
 /** Continues after its closure has settled; its later insert must not be stored. */
-async function wander(tx: Tx): Promise<void> {
+async function loseTime(tx: Tx): Promise<void> {
   for (let i = 0; i < 10; i += 1) await null
   await tx.insert(notes).values({ id: newId(), seq: -1 })
 }

@@ -160,12 +160,12 @@ test('overlapping queries of one closure all run in it', async (t) => {
 test('a query that a closure did not await cannot run in the next closure', async (t) => {
   const store = await openTestStore(t)
   let forgotten: Promise<unknown> = Promise.resolve()
-  const wanderer = async (tx: Tx) => {
+  const unawaited = async (tx: Tx) => {
     for (let i = 0; i < 20; i += 1) await addNote(tx, 'forgotten')
   }
   await Promise.all([
     store.write(async (tx) => {
-      forgotten = wanderer(tx)
+      forgotten = unawaited(tx)
       forgotten.catch(() => undefined)
     }),
     store.write(async (tx) => {

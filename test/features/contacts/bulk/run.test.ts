@@ -56,7 +56,7 @@ async function addPeople(projectId: string, people: readonly Person[]): Promise<
   return saved.map(({ contact }) => contact.id)
 }
 
-const crowd = (size: number, person: Person = {}) => Array.from({ length: size }, () => person)
+const repeat = (size: number, person: Person = {}) => Array.from({ length: size }, () => person)
 
 const order = (projectId: string, operation: BulkOperation, target: BulkSelection<unknown>) =>
   startBulk(core, { projectId, operation, selection: target })
@@ -175,9 +175,9 @@ test('deleting contacts deletes their emails and events', async () => {
   const isMine = eq(emails.projectId, id)
   const left = await core.store.read.select({ id: emails.id }).from(emails).where(isMine)
   assert.deepEqual(left, [{ id: kept.emailId }])
-  const told = await listEvents(id)
+  const emitted = await listEvents(id)
   assert.deepEqual(
-    told.map(({ contactId }) => contactId),
+    emitted.map(({ contactId }) => contactId),
     [kept.contactId],
   )
 })
@@ -185,8 +185,8 @@ test('deleting contacts deletes their emails and events', async () => {
 test('a query covers all matching contacts even if the change affects the match', async () => {
   const { id } = await addProject(core)
   const other = await addProject(core)
-  await addPeople(other.id, crowd(3, { subscribed: false }))
-  const people = crowd(700).map((_, index) => ({ subscribed: index % 3 === 0 }))
+  await addPeople(other.id, repeat(3, { subscribed: false }))
+  const people = repeat(700).map((_, index) => ({ subscribed: index % 3 === 0 }))
   const ids = await addPeople(id, people)
   const before = await subscribedIds(id)
   const spared = ids[1] ?? ''
@@ -244,7 +244,7 @@ test('an invalid condition and an unknown reference are refused before a job is 
 
 test('a segment that is deleted before the job starts fails the job for good', async () => {
   const { id } = await addProject(core)
-  const ids = await addPeople(id, crowd(2))
+  const ids = await addPeople(id, repeat(2))
   const segmentId = newId()
   const at = { createdAt: core.clock.now, updatedAt: core.clock.now }
   const segment = { id: segmentId, projectId: id, name: 'Some', type: 'STATIC' as const, ...at }
@@ -264,7 +264,7 @@ test('a segment that is deleted before the job starts fails the job for good', a
 
 test('contacts that are created after the start do not change', async () => {
   const { id } = await addProject(core)
-  await addPeople(id, crowd(30))
+  await addPeople(id, repeat(30))
   await order(id, 'delete', byQuery())
   const job = await claimJob(core, 'bulk')
   let late: string[] = []
@@ -287,12 +287,12 @@ test('a resumed run continues after the last batch, whenever the previous run di
     [2, 'ids'],
   ] as const) {
     const { id } = await addProject(core)
-    const ids = await addPeople(id, crowd(120))
+    const ids = await addPeople(id, repeat(120))
     await bulk(id, 'unsubscribe', byIds(ids.slice(100)))
     const seenBefore = (await listEvents(id)).length
     await order(id, 'unsubscribe', target === 'ids' ? byIds(ids) : byQuery())
     const first = await claimJob(core, 'bulk')
-    await assert.rejects(runBulk(dying(dieAfter), first), /died/)
+    await assert.rejects(runBulk(endingAfter(dieAfter), first), /died/)
     core.clock.now += 60_000
     const second = await claimJob(core, 'bulk')
     assert.equal(second.id, first.id)
@@ -305,14 +305,14 @@ test('a resumed run continues after the last batch, whenever the previous run di
       failureCount: 0,
       errors: [],
     })
-    const told = (await listEvents(id)).slice(seenBefore)
-    assert.equal(told.length, 100)
-    assert.equal(new Set(told.map(({ contactId }) => contactId)).size, 100)
+    const emitted = (await listEvents(id)).slice(seenBefore)
+    assert.equal(emitted.length, 100)
+    assert.equal(new Set(emitted.map(({ contactId }) => contactId)).size, 100)
   }
 })
 
 /** The dependencies of a job whose process dies after this many batches. */
-function dying(batches: number): Pick<Core, 'store' | 'now'> {
+function endingAfter(batches: number): Pick<Core, 'store' | 'now'> {
   let left = batches
   const write: TestCore['store']['write'] = async (fn) => {
     if (left === 0) throw new Error('died')
@@ -324,7 +324,7 @@ function dying(batches: number): Pick<Core, 'store' | 'now'> {
 
 test('a run that lost its lease unnoticed writes no batch beside its successor', async () => {
   const { id } = await addProject(core)
-  const ids = await addPeople(id, crowd(60))
+  const ids = await addPeople(id, repeat(60))
   await order(id, 'unsubscribe', byIds(ids))
   const first = await claimJob(core, 'bulk')
   let second: Promise<BulkResult> | undefined
@@ -345,7 +345,7 @@ test('a run that lost its lease unnoticed writes no batch beside its successor',
 
 test('an aborted job stops between two batches', async () => {
   const { id } = await addProject(core)
-  const ids = await addPeople(id, crowd(60))
+  const ids = await addPeople(id, repeat(60))
   await order(id, 'delete', byIds(ids))
   const job = await claimJob(core, 'bulk')
   job.abort.abort(new Error('The program is stopping.'))
@@ -356,7 +356,7 @@ test('an aborted job stops between two batches', async () => {
 
 test('the job loop runs the job, and the status shows its result', async (t) => {
   const { id } = await addProject(core)
-  const ids = await addPeople(id, crowd(3))
+  const ids = await addPeople(id, repeat(3))
   const { handlers, limits } = createSchedule(core)
   assert.equal(limits.bulk, 3)
   const { store, log, now, jobNotifier } = core

@@ -321,16 +321,16 @@ test('the usage of a field lists segments whose conditions refer to it at any de
   })
   await addSegment((await addProject(core)).id, 'Other', deep)
   const usage = (field: string) => findFieldUsage(core, { projectId: id, field })
-  const nobody = { usedInCampaigns: [], usedInWorkflows: [] }
+  const unused = { usedInCampaigns: [], usedInWorkflows: [] }
   const both = [
     { id: first, name: 'Deep' },
     { id: second, name: 'Plain' },
   ]
-  const used = { usedInSegments: both, ...nobody, contactCount: 2, canDelete: false }
+  const used = { usedInSegments: both, ...unused, contactCount: 2, canDelete: false }
   assert.deepEqual(await usage('data.plan'), used)
   assert.deepEqual(await usage('plan'), used)
   assert.deepEqual(await usage('email'), { ...used, usedInSegments: both.slice(0, 1) })
-  const free = { usedInSegments: [], ...nobody, canDelete: true }
+  const free = { usedInSegments: [], ...unused, canDelete: true }
   assert.deepEqual(await usage('data.city'), { ...free, contactCount: 1 })
   assert.deepEqual(await usage('data.email'), { ...free, contactCount: 0 })
   assert.deepEqual(await usage('createdAt'), { ...free, contactCount: 2, canDelete: false })
@@ -411,8 +411,8 @@ test('a field of many contacts is deleted by a job, which resumes after an inter
     if (batches === 3) first.abort.abort(new Error('stopped here'))
     return result
   }
-  const dying = { store: { ...store, write }, now, jobNotifier }
-  await assert.rejects(runFieldDeletion(dying, first), /stopped here/)
+  const interrupted = { store: { ...store, write }, now, jobNotifier }
+  await assert.rejects(runFieldDeletion(interrupted, first), /stopped here/)
   assert.equal(batches, 3)
   const done = MANY - (await countPlan(id))
   assert.ok(done > 0 && done < MANY)

@@ -27,7 +27,7 @@ async function openNumbers(t: Parameters<typeof openTestCore>[0]) {
   async function walk(projectId: string, range: RangeWalk, tookMs: (at: number) => number) {
     let clock = 0
     const ranges: NumberRange[] = []
-    const look = async (numberRange: NumberRange) => {
+    const readRange = async (numberRange: NumberRange) => {
       clock += tookMs(ranges.length)
       return numberRange
     }
@@ -35,7 +35,7 @@ async function openNumbers(t: Parameters<typeof openTestCore>[0]) {
     for await (const numberRange of walkNumberRanges(
       core,
       { scope: { projectId }, range: whole },
-      look,
+      readRange,
     )) {
       ranges.push(numberRange)
     }

@@ -73,16 +73,16 @@ test('the event names an email only if it belongs to the contact', async (t) => 
   const { id: projectId } = await addProject(core)
   const { contactId, emailId } = await addRecipient(core, { projectId })
   const second = await addEmail(core, { projectId, contactId, campaignId: newId() })
-  const stranger = await addRecipient(core, { projectId })
+  const otherContact = await addRecipient(core, { projectId })
   const cases: [string | undefined, string | undefined, string | null][] = [
     [emailId, undefined, emailId],
     [emailId, second, second],
-    [emailId, stranger.emailId, emailId],
+    [emailId, otherContact.emailId, emailId],
     [emailId, newId(), emailId],
     [undefined, second, second],
-    [undefined, stranger.emailId, null],
+    [undefined, otherContact.emailId, null],
     [undefined, undefined, null],
-    [stranger.emailId, undefined, null],
+    [otherContact.emailId, undefined, null],
   ]
   for (const [index, [own, claimedEmailId, credited]] of cases.entries()) {
     const subscribed = index % 2 === 1
@@ -131,11 +131,11 @@ test('a suppressed contact that subscribes is subscribed, and its address stays 
 
 test('a request for a deleted contact writes nothing', async (t) => {
   const core = await openTestCore(t)
-  const nobody = { contactId: newId(), emailId: newId() }
+  const missing = { contactId: newId(), emailId: newId() }
   const request = { subscribed: false, ...page }
-  assert.equal(await changeSubscription(core, nobody, request), undefined)
+  assert.equal(await changeSubscription(core, missing, request), undefined)
   const isChange = await core.store.write((tx) =>
-    applySubscriptionRequest(core, tx, { ...request, page: nobody }),
+    applySubscriptionRequest(core, tx, { ...request, page: missing }),
   )
   assert.equal(isChange, false)
   assert.equal(await core.store.read.$count(events), 0)

@@ -96,9 +96,9 @@ test('an address that occurs twice in a batch is one contact with both changes',
       ['ada@x.test', false, { a: 1, b: 2 }, false],
     ],
   )
-  const told = await subscriptionEvents(core)
+  const emitted = await subscriptionEvents(core)
   assert.deepEqual(
-    told.map(({ name, contactId }) => [name, contactId]),
+    emitted.map(({ name, contactId }) => [name, contactId]),
     [['contact.unsubscribed', saved[0]?.contact.id]],
   )
 })

@@ -12,7 +12,7 @@ import type { Store } from '../../../../src/store/store.ts'
 import { address, START } from '../../../core.ts'
 import { addProject, openSender, type Sender } from '../sender.ts'
 
-const nobody = { contacts: 0, contents: 0, emails: 0, events: 0 }
+const noRows = { contacts: 0, contents: 0, emails: 0, events: 0 }
 
 const fails = (code: string) => (error: unknown) => {
   assert.ok(error instanceof AppError)
@@ -197,12 +197,12 @@ test('a Message-ID given by the caller becomes the Message-ID of the email', asy
 
 test('a refused request writes nothing', async (t) => {
   const sender = await openSender(t)
-  const stranger = { address: address('shop@elsewhere.test'), name: null }
-  await assert.rejects(sender.send({ from: stranger }), fails('FORBIDDEN'))
+  const foreign = { address: address('shop@elsewhere.test'), name: null }
+  await assert.rejects(sender.send({ from: foreign }), fails('FORBIDDEN'))
   await assert.rejects(sender.send({ from: undefined }), fails('VALIDATION_ERROR'))
   await assert.rejects(sender.send({ template: newId() }), fails('TEMPLATE_NOT_FOUND'))
   await assert.rejects(sender.send({ data: { locale: 7 } }), fails('VALIDATION_ERROR'))
-  assert.deepEqual(await sender.counts(), nobody)
+  assert.deepEqual(await sender.counts(), noRows)
 })
 
 test('a domain and a template of another project are refused without details of them', async (t) => {
@@ -215,7 +215,7 @@ test('a domain and a template of another project are refused without details of 
     sender.send({ template, from }, { project: other }),
     fails('TEMPLATE_NOT_FOUND'),
   )
-  assert.deepEqual(await sender.counts(), nobody)
+  assert.deepEqual(await sender.counts(), noRows)
 })
 
 test('marketing to one unsubscribed recipient refuses the whole request', async (t) => {
@@ -332,7 +332,7 @@ test('the product of data keys and recipients is bounded; a request above the bo
   }))
   const data = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`key${at}`, at]))
   await assert.rejects(sender.send({ to, data }), fails('VALIDATION_ERROR'))
-  assert.deepEqual(await sender.counts(), nobody)
+  assert.deepEqual(await sender.counts(), noRows)
   await sender.send({ to: to.slice(1), data })
   assert.equal((await sender.counts()).emails, 100)
 })
@@ -371,7 +371,7 @@ test('data that would be copied to very many recipients is refused', async (t) =
   }))
   const data = { text: 'x'.repeat(60_000) }
   await assert.rejects(sender.send({ to, data }), fails('VALIDATION_ERROR'))
-  assert.deepEqual(await sender.counts(), nobody)
+  assert.deepEqual(await sender.counts(), noRows)
 })
 
 test('many requests with many recipients do not delay a single email of another project', async (t) => {

@@ -83,8 +83,8 @@ test('attachments stored whole by an earlier version are read', async (t) => {
 test('other work runs between chunks that are written or read', async (t) => {
   const sender = await openSender(t)
   const seen = new Set<number>()
-  const look = async () => seen.add(await chunkCount(sender))
-  const { result: id } = await countTurns(send(sender), look)
+  const recordCount = async () => seen.add(await chunkCount(sender))
+  const { result: id } = await countTurns(send(sender), recordCount)
   assert.ok(
     [1, 2, 3].every((count) => seen.has(count)),
     'one chunk at a time',
@@ -120,12 +120,12 @@ test('a durable request keeps its attachments even if its caller gets an error',
   const sender = await openSender(t)
   const { core } = sender
   const { write } = core.store
-  const told: Store['write'] = async (fn, options) => {
+  const failAfterCommit: Store['write'] = async (fn, options) => {
     const value = await write(fn, options)
     if ((await sender.counts()).contents > 0) throw new Error('the files are gone')
     return value
   }
-  Object.assign(core.store, { write: told })
+  Object.assign(core.store, { write: failAfterCommit })
   await assert.rejects(send(sender), /the files are gone/)
   Object.assign(core.store, { write })
   assert.equal(await chunkCount(sender), 4)

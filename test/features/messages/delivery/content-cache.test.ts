@@ -45,10 +45,10 @@ test('a content that several emails share is cached, that of a single email is n
     await keep(sender, ''),
   ]
   await change(sender, shared, { shareKey: 'template x 1' })
-  const shelf = createContentCache(sender.core)
-  await shelf.load([own, shared, twice, twice])
+  const contentCache = createContentCache(sender.core)
+  await contentCache.load([own, shared, twice, twice])
   for (const id of [own, shared, twice]) await change(sender, id, { body: 'changed' })
-  const { found } = await shelf.load([own, shared, twice])
+  const { found } = await contentCache.load([own, shared, twice])
   assert.deepEqual(
     [own, shared, twice].map((id) => found.get(id)?.body),
     ['changed', '\u00e4', '\u00e4'],

@@ -24,7 +24,7 @@ type Line = Sender & {
     beganAt?: number,
   ): Promise<void>
   /** Resolves when this many tasks have been handed over. */
-  handed(count: number): Promise<void>
+  passedOn(count: number): Promise<void>
 }
 
 /** A sender with the queue running. */
@@ -39,18 +39,18 @@ async function openLine(t: TestContext): Promise<Line> {
   const delivery = createDeliverer(sender.core)
   const queue = startQueue(sender.core, delivery)
   t.after(() => queue.stop())
-  const handed = (count: number) =>
+  const passedOn = (count: number) =>
     new Promise<void>((resolve) => {
       if (sender.tasks.length >= count) resolve()
       else waiters.push({ count, resolve })
     })
   return {
     ...sender,
-    handed,
+    passedOn,
     sendOne: async (request) => {
       const before = sender.tasks.length
       const { emails: accepted } = await sender.send(request)
-      await handed(before + 1)
+      await passedOn(before + 1)
       return accepted[0]?.email as string
     },
     report: async (kind, change, beganAt = sender.clock.now) => {
@@ -165,7 +165,7 @@ test('a deferred email is tried again when it is due, and given up when its time
   await line.report('deferred')
   line.clock.now += 86_400_000
   line.core.queueNotifier.notify('anywhere')
-  await line.handed(2)
+  await line.passedOn(2)
   await line.report('deferred')
   const email = await line.email(id)
   assert.equal(email.status, 'FAILED')
@@ -181,7 +181,7 @@ test('a project with a backlog gets leases up to its share; another project is s
   for (let sent = 0; sent < 5; sent++) await line.send()
   const from = { address: address('shop@other.test'), name: null }
   await line.send({ from }, { project: other })
-  await line.handed(3)
+  await line.passedOn(3)
   assert.deepEqual([countHanded(line.project.id), countHanded(other.id)], [2, 1])
 })
 
@@ -194,7 +194,7 @@ test('an attempt during which the clock jumps past the give-up time is followed 
   assert.deepEqual([status, dueAt], ['PENDING', line.clock.now + 1_000])
   line.clock.now += 1_000
   line.core.queueNotifier.notify('anywhere')
-  await line.handed(2)
+  await line.passedOn(2)
   await line.report('deferred')
   assert.equal((await line.email(id)).status, 'FAILED')
 })
@@ -209,24 +209,24 @@ test('no email for a full site is leased; another site is served', async (t) => 
   assert.equal(email.leaseUntil, null)
   line.capacity.set('dest.test', 1)
   line.core.queueNotifier.notify('capacity')
-  await line.handed(2)
+  await line.passedOn(2)
 })
 
 test('an email that outbound puts back counts no attempt', async (t) => {
   const sender = await openSender(t)
   const delivery = createDeliverer(sender.core)
   const queue = startQueue(sender.core, delivery)
-  const handed = Promise.withResolvers<void>()
+  const passedOn = Promise.withResolvers<void>()
   sender.core.outbound.deliver = ([task]) => {
     if (task === undefined) return
     sender.tasks.push(task)
     delivery.finished([
       { emailId: task.emailId, kind: 'put back', site: 'x', retryAt: START + 60_000 },
     ])
-    handed.resolve()
+    passedOn.resolve()
   }
   const { emails: accepted } = await sender.send()
-  await handed.promise
+  await passedOn.promise
   await queue.stop()
   await delivery.settled(5_000)
   const email = await sender.email(accepted[0]?.email as string)
@@ -251,10 +251,10 @@ test('emails leased by a process that ended are due again when their lease ends'
     })
   })
   sender.clock.now += 100
-  const handed = Promise.withResolvers<void>()
-  sender.core.outbound.deliver = () => handed.resolve()
+  const passedOn = Promise.withResolvers<void>()
+  sender.core.outbound.deliver = () => passedOn.resolve()
   const queue = startQueue(sender.core, createDeliverer(sender.core))
-  await handed.promise
+  await passedOn.promise
   await queue.stop()
   assert.equal((await sender.email(id)).state, 'sending')
 })
@@ -263,11 +263,11 @@ test('an attempt that a process did not record before its end is not counted', a
   const sender = await openSender(t)
   const { emails: accepted } = await sender.send()
   const id = accepted[0]?.email as string
-  for (let deaths = 0; deaths < 5; deaths += 1) {
-    const handed = Promise.withResolvers<void>()
-    sender.core.outbound.deliver = () => handed.resolve()
+  for (let endCount = 0; endCount < 5; endCount += 1) {
+    const passedOn = Promise.withResolvers<void>()
+    sender.core.outbound.deliver = () => passedOn.resolve()
     const queue = startQueue(sender.core, createDeliverer(sender.core))
-    await handed.promise
+    await passedOn.promise
     // Only the queue stops: the email stays leased, as after the death of a process.
     await queue.stop()
     const { state, attemptCount, retryAt } = await sender.email(id)
@@ -320,7 +320,7 @@ test('held mail keeps its place in the queue and its give-up time; a release sen
   line.capacity.set('dest.test', 10)
   line.clock.now += 3_600_000
   assert.equal(await releaseDomain(line.core, 'dest.test'), 2)
-  await line.handed(2)
+  await line.passedOn(2)
   assert.deepEqual(
     line.tasks.map(({ emailId }) => emailId),
     ids,
@@ -355,11 +355,11 @@ test('a retry makes a deferred email due at once, and a failed one is queued aga
   const id = await line.sendOne()
   await line.report('deferred')
   await retryEmails(line.core, [id])
-  await line.handed(2)
+  await line.passedOn(2)
   await line.report('failed')
   assert.equal((await line.email(id)).status, 'FAILED')
   await retryEmails(line.core, [id])
-  await line.handed(3)
+  await line.passedOn(3)
   await line.report('delivered')
   await assert.rejects(retryEmails(line.core, [id]), { code: 'CONFLICT' })
 })
@@ -373,7 +373,7 @@ test('two projects take turns at a full site', async (t) => {
   await line.send({ from }, { project: other })
   line.capacity.set('dest.test', 4)
   line.core.queueNotifier.notify('capacity')
-  await line.handed(8)
+  await line.passedOn(8)
   const senders = line.tasks.slice(0, 8).map(({ source }) => source.from.address)
   assert.ok(senders.includes('a@other.test'), senders.join(' '))
 })
@@ -394,7 +394,7 @@ test('an email that cannot be prepared waits; the rest of its batch is sent', as
   await line.send()
   line.capacity.set('dest.test', 10)
   line.core.queueNotifier.notify('capacity')
-  await line.handed(1)
+  await line.passedOn(1)
   const id = bad[0]?.email as string
   while ((await line.email(id)).state !== 'queued') await new Promise(setImmediate)
   const email = await line.email(id)
@@ -417,7 +417,7 @@ test('an email is not held if the hold has ended before it is written', async (t
   const { emails: accepted } = await line.send()
   assert.equal((await line.email(accepted[0]?.email as string)).state, 'queued')
   line.core.directory.heldDomains = async () => new Set<string>()
-  await line.handed(1)
+  await line.passedOn(1)
 })
 
 test('stale lanes do not delay new mail', async (t) => {
@@ -471,7 +471,7 @@ test('emails whose domain is held or project disabled are recalled unless their 
   await line.send({ to: to('ada@free.test') })
   const from = { address: address('shop@example.net'), name: null }
   await line.send({ to: to('ada@stopped.test'), from }, { project: other })
-  await line.handed(3)
+  await line.passedOn(3)
   const recalled: string[] = []
   const both = Promise.withResolvers<void>()
   line.core.outbound.recall = (site) => {
@@ -498,10 +498,10 @@ test('a thousand due lanes of full sites neither block the event loop nor hide a
   await sender.send({ to })
   const { outbound } = sender.core
   const { siteOf, deliver } = outbound
-  const looks = { now: 0, most: 0 }
+  const siteLookups = { now: 0, most: 0 }
   outbound.siteOf = (domain) => {
-    looks.now += 1
-    looks.most = Math.max(looks.most, looks.now)
+    siteLookups.now += 1
+    siteLookups.most = Math.max(siteLookups.most, siteLookups.now)
     return siteOf(domain)
   }
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -510,7 +510,7 @@ test('a thousand due lanes of full sites neither block the event loop nor hide a
     resolve()
   }
   const beat = () => {
-    looks.now = 0
+    siteLookups.now = 0
     beating = setImmediate(beat)
   }
   let beating = setImmediate(beat)
@@ -523,5 +523,5 @@ test('a thousand due lanes of full sites neither block the event loop nor hide a
     ['open.test'],
   )
   // 400 lanes with two checks each: whether the site is paused, and its capacity.
-  assert.ok(looks.most <= 800, `${looks.most} at a stretch`)
+  assert.ok(siteLookups.most <= 800, `${siteLookups.most} at a stretch`)
 })

@@ -105,8 +105,8 @@ test('verdicts from DNS count for the fuse as those of sessions do', async (t) =
 
 test('up to a fifth of the attempts of a minute may bounce without blowing the fuse', async (t) => {
   const sender = await openBounces(t)
-  const dead = (index: number) => index % 5 === 4
-  await sender.end(people(400), (index) => ({ kind: dead(index) ? 'hard' : 'delivered' }))
+  const isBounce = (index: number) => index % 5 === 4
+  await sender.end(people(400), (index) => ({ kind: isBounce(index) ? 'hard' : 'delivered' }))
   assert.deepEqual([(await sender.listed()).length, await sender.held()], [80, []])
   assert.deepEqual(sender.core.health.reasons(), [])
 })

@@ -16,7 +16,7 @@ import { attempted, openSender, type Sender } from '../sender.ts'
 type Entry = Record<string, unknown>
 
 /** A sender, and its log lines about emails without their time. */
-async function openNotedDesk(t: TestContext) {
+async function openLogged(t: TestContext) {
   const sender = await openSender(t)
   const entries: Entry[] = []
   sender.core.log = createLog('info', {
@@ -34,7 +34,7 @@ async function openNotedDesk(t: TestContext) {
 
 /** The same, after mail to these recipients was handed to outbound. */
 async function openLine(t: TestContext, recipients: readonly string[]) {
-  const sender = await openNotedDesk(t)
+  const sender = await openLogged(t)
   await sender.send({ to: recipients.map((text) => ({ address: address(text), name: null })) })
   const delivery = createDeliverer(sender.core)
   const queue = startQueue(sender.core, delivery)
@@ -119,7 +119,7 @@ test('an outcome that is not durable is neither logged nor counted', async (t) =
 })
 
 test('a cancelled, given up or suppressed email is logged', async (t) => {
-  const sender = await openNotedDesk(t)
+  const sender = await openLogged(t)
   const cancelled = await sendOne(sender)
   await cancelEmails(sender.core, [cancelled])
   const late = await sendOne(sender)
@@ -158,7 +158,7 @@ test('a cancelled, given up or suppressed email is logged', async (t) => {
 })
 
 test('a later bounce or complaint is logged once', async (t) => {
-  const sender = await openNotedDesk(t)
+  const sender = await openLogged(t)
   const { store } = sender.core
   const [bounced, complained] = [await sendOne(sender), await sendOne(sender)]
   await store.write((tx) => tx.update(emails).set({ state: 'delivered', sentAt: 1 }).run())

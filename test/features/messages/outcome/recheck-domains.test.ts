@@ -38,11 +38,11 @@ async function open(t: TestContext) {
   const addresses = async () => ({ kind: 'found', records: ['192.0.2.1'], expiresAt: 0 }) as const
   const resolver = { mx, a: addresses, aaaa: addresses } as unknown as Core['resolver']
   const sender = await openBounces(t, () => ({ resolver }))
-  const look = async (afterMs: number) => {
+  const recheckAfter = async (afterMs: number) => {
     sender.clock.now += afterMs
     return recheckDomains(sender.core)
   }
-  return { ...sender, answers, asked, look }
+  return { ...sender, answers, asked, recheckAfter }
 }
 
 test('a domain that accepted mail before is rechecked before addresses are suppressed', async (t) => {
@@ -58,9 +58,9 @@ test('a domain that accepted mail before is rechecked before addresses are suppr
     data.map(({ cause, dueAt }) => [cause, dueAt]),
     Array(2).fill(['domain', '2026-11-22T12:00:00.000Z']),
   )
-  assert.equal(await sender.look(23 * HOUR), 0)
+  assert.equal(await sender.recheckAfter(23 * HOUR), 0)
   assert.deepEqual(sender.asked, [])
-  assert.equal(await sender.look(HOUR), 1)
+  assert.equal(await sender.recheckAfter(HOUR), 1)
   assert.deepEqual(sender.asked, ['shop.test'])
   assert.deepEqual(await sender.held(), [])
   assert.deepEqual((await sender.listed()).sort(), [
@@ -85,7 +85,7 @@ test('a domain that exists again suppresses no address', async (t) => {
   await sender.end(['old@shop.test'], delivered)
   await sender.end(['ann@shop.test'], noSuchDomain)
   sender.answers['shop.test'] = 'there'
-  await sender.look(DAY)
+  await sender.recheckAfter(DAY)
   assert.deepEqual([await sender.listed(), await sender.held()], [[], []])
   assert.equal((await sender.subscribed()).length, 2)
 })
@@ -95,7 +95,7 @@ test('a null MX at the recheck counts as a denial', async (t) => {
   await sender.end(['old@shop.test'], delivered)
   await sender.end(['ann@shop.test'], noSuchDomain)
   sender.answers['shop.test'] = 'null'
-  await sender.look(DAY)
+  await sender.recheckAfter(DAY)
   assert.deepEqual(await sender.listed(), ['ann@shop.test'])
 })
 
@@ -104,11 +104,11 @@ test('a recheck without a response is repeated every hour, for a week at most', 
   await sender.end(['old@shop.test'], delivered)
   await sender.end(['ann@shop.test'], noSuchDomain)
   sender.answers['shop.test'] = 'failed'
-  await sender.look(DAY)
-  assert.equal(await sender.look(HOUR - 1), 0)
-  assert.equal(await sender.look(1), 1)
+  await sender.recheckAfter(DAY)
+  assert.equal(await sender.recheckAfter(HOUR - 1), 0)
+  assert.equal(await sender.recheckAfter(1), 1)
   assert.deepEqual([await sender.listed(), await sender.held()], [[], ['ann@shop.test']])
-  await sender.look(6 * DAY)
+  await sender.recheckAfter(6 * DAY)
   assert.deepEqual([await sender.listed(), await sender.held()], [[], []])
 })
 
@@ -119,7 +119,7 @@ test('an address that has accepted mail meanwhile is dropped, whatever the reche
   await sender.end(['ann@shop.test'], noSuchDomain)
   sender.clock.now += HOUR
   await sender.end(['ann@shop.test'], delivered)
-  await sender.look(DAY)
+  await sender.recheckAfter(DAY)
   assert.deepEqual([await sender.listed(), await sender.held()], [[], []])
 })
 
@@ -136,7 +136,7 @@ test('the recheck of a domain with many addresses respects the fuse', async (t) 
   await sender.end(['old@shop.test'], delivered)
   await sender.end(people(260, 'shop.test'), noSuchDomain)
   assert.equal((await sender.held()).length, 260)
-  await sender.look(DAY)
+  await sender.recheckAfter(DAY)
   assert.deepEqual([(await sender.listed()).length, (await sender.held()).length], [50, 210])
   const { data } = await listHeld(sender.core, { limit: 300 })
   assert.ok(data.every(({ cause, dueAt }) => cause === 'fuse' && dueAt === null))
@@ -157,6 +157,6 @@ test('modes other than direct do no recheck', async (t) => {
   await sender.end(['ann@shop.test'], noSuchDomain)
   const { config } = sender.core
   sender.core.config = { ...config, delivery: { ...config.delivery, mode: 'sandbox' } }
-  assert.equal(await sender.look(DAY), 0)
+  assert.equal(await sender.recheckAfter(DAY), 0)
   assert.deepEqual(sender.asked, [])
 })

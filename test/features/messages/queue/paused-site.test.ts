@@ -16,7 +16,10 @@ import { address, START } from '../../../core.ts'
 import { attempted, openSender, type Sender } from '../sender.ts'
 
 const HOUR = 3_600_000
-const dead = { until: START + HOUR, reason: 'dest.test takes no mail now: connection refused' }
+const refusedSite = {
+  until: START + HOUR,
+  reason: 'dest.test takes no mail now: connection refused',
+}
 
 type Line = Sender & { delivery: Deliverer; untilDeferred(id: string): Promise<Email> }
 
@@ -56,11 +59,11 @@ async function sendTo(sender: Sender, to: string): Promise<string> {
 
 test('mail for a paused site is deferred with the reason, without an attempt', async (t) => {
   const line = await openLine(t)
-  line.pauses.set('dest.test', dead)
+  line.pauses.set('dest.test', refusedSite)
   const id = await sendTo(line, 'ada@dest.test')
   const email = await line.untilDeferred(id)
   assert.equal(email.status, 'PENDING')
-  assert.equal(email.error, dead.reason)
+  assert.equal(email.error, refusedSite.reason)
   assert.equal(email.attemptCount, 0)
   assert.equal(email.dueAt, START)
   assert.deepEqual((await getEmailHistory(line.core, id)).attempts, [])
@@ -69,7 +72,7 @@ test('mail for a paused site is deferred with the reason, without an attempt', a
 
 test('mail for a paused site is sent as soon as an operator lifts the pause', async (t) => {
   const line = await openLine(t)
-  line.pauses.set('dest.test', dead)
+  line.pauses.set('dest.test', refusedSite)
   const id = await sendTo(line, 'ada@dest.test')
   await line.untilDeferred(id)
   line.pauses.clear()
@@ -81,7 +84,7 @@ test('mail for a paused site is sent as soon as an operator lifts the pause', as
 test('in the backlog of a paused site only new mail is read', async (t) => {
   const reads: number[] = []
   const line = await openLine(t, reads)
-  line.pauses.set('dest.test', dead)
+  line.pauses.set('dest.test', refusedSite)
   await line.untilDeferred(await sendTo(line, 'ada@dest.test'))
   line.clock.now = START + 1_000
   await line.untilDeferred(await sendTo(line, 'eve@dest.test'))
@@ -91,7 +94,7 @@ test('in the backlog of a paused site only new mail is read', async (t) => {
 test('at most 500 reasons are written at once, whatever the number of paused sites', async (t) => {
   const sender = await openSender(t)
   for (const domain of ['one.test', 'two.test', 'three.test']) {
-    sender.pauses.set(domain, dead)
+    sender.pauses.set(domain, refusedSite)
     sender.capacity.set(domain, 0)
     const to = Array.from({ length: 400 }, (_, at) => address(`a${at}@${domain}`))
     await sender.send({ to: to.map((given) => ({ address: given, name: null })) })
@@ -111,11 +114,11 @@ test('at most 500 reasons are written at once, whatever the number of paused sit
 
 test('the reason is written once, and not again with the next pause of the site', async (t) => {
   const line = await openLine(t)
-  line.pauses.set('dest.test', dead)
+  line.pauses.set('dest.test', refusedSite)
   const id = await sendTo(line, 'ada@dest.test')
   const before = await line.untilDeferred(id)
-  line.clock.now = dead.until + 1
-  line.pauses.set('dest.test', { until: dead.until + HOUR, reason: 'dest.test is gone' })
+  line.clock.now = refusedSite.until + 1
+  line.pauses.set('dest.test', { until: refusedSite.until + HOUR, reason: 'dest.test is gone' })
   const later = await sendTo(line, 'eve@dest.test')
   assert.equal((await line.untilDeferred(later)).error, 'dest.test is gone')
   assert.deepEqual(await line.email(id), before)

@@ -105,9 +105,9 @@ test('References and ids chosen by clients identify the answered email, in the s
   }
   const to = [receiver.mailbox('help@other.test', other.id)]
   await receiver.receive({ to, raw: buildMessage({ 'In-Reply-To': `<${messageId}>` }), from: bob })
-  const stranger = await receiver.latestEmail()
-  assert.equal(stranger.projectId, other.id)
-  assert.equal(stranger.answeredEmailId, null)
+  const unrelated = await receiver.latestEmail()
+  assert.equal(unrelated.projectId, other.id)
+  assert.equal(unrelated.answeredEmailId, null)
 })
 
 test('a message to mailboxes of two projects is an email in each, without data of the other', async (t) => {
@@ -346,13 +346,13 @@ test("capped and ignored mail is in the activity, the operator's list and the lo
   const [listed] = await listInboundMessages(receiver.core)
   assert.equal(listed?.subject, 'Number 30')
   assert.match(listed?.remark ?? '', /^capped: more than 30 from unauthenticated senders/)
-  const nobody = await receiver.receive({
+  const withoutSender = await receiver.receive({
     to: [receiver.mailbox()],
     raw: buildMessage({ From: '' }),
     from: '',
   })
-  assert.equal(nobody.remark, 'it has no sender')
-  assert.equal((await listInboundMessages(receiver.core))[0]?.id, nobody.id)
+  assert.equal(withoutSender.remark, 'it has no sender')
+  assert.equal((await listInboundMessages(receiver.core))[0]?.id, withoutSender.id)
   assert.equal(receiver.logged.at(-1), 'received mail was ignored')
 })
 

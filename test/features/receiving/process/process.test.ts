@@ -104,8 +104,8 @@ test('any number of messages that are read alone does not block the messages aft
   const receiver = await openReceiver(t, { reader: readerOf(() => undefined) })
   await receiver.processing.stop()
   const { core } = receiver
-  const bombs = Array.from({ length: 130 }, () => acceptInboundMessage(core, messageTo(server)))
-  await Promise.all(bombs)
+  const accepting = Array.from({ length: 130 }, () => acceptInboundMessage(core, messageTo(server)))
+  await Promise.all(accepting)
   const large = { isSuspect: true, sizeBytes: 40 * 1024 * 1024 }
   await core.store.write((tx) => tx.update(inboundMessages).set(large).run())
   const done = Promise.withResolvers<void>()
@@ -162,7 +162,7 @@ test('one suspect is read at a time', async (t) => {
   assert.equal(most, 1)
 })
 
-const deaf = { notify: () => undefined, listen: () => () => undefined }
+const silentNotifier = { notify: () => undefined, listen: () => () => undefined }
 
 /** A process that dies once the message is in a reader's hands. */
 async function die({ core }: Receiver, keep?: () => Promise<unknown>): Promise<void> {
@@ -174,7 +174,7 @@ async function die({ core }: Receiver, keep?: () => Promise<unknown>): Promise<v
     },
   }
   await keep?.()
-  await startProcessing({ ...core, inboundNotifier: deaf }, never)
+  await startProcessing({ ...core, inboundNotifier: silentNotifier }, never)
   await began.promise
 }
 
@@ -239,10 +239,10 @@ test('a message that is parsed alone stays pending after a stop, too', async (t)
 })
 
 /** Dies while it reads the only message alone; the next start finds it, which waits then. */
-async function dieAlone(receiver: Receiver): Promise<InboundMessage | undefined> {
+async function endAlone(receiver: Receiver): Promise<InboundMessage | undefined> {
   await die(receiver)
   const reader = readerOf(() => assert.fail('it was read at once'))
-  const next = await startProcessing({ ...receiver.core, inboundNotifier: deaf }, reader)
+  const next = await startProcessing({ ...receiver.core, inboundNotifier: silentNotifier }, reader)
   await next.stop()
   const [row] = await rowsOf(receiver)
   return row
@@ -253,10 +253,10 @@ test('a process that is killed in a loop while it reads a message alone waits lo
   await receiver.processing.stop()
   const { core, clock } = receiver
   await die(receiver, () => acceptInboundMessage(core, messageTo(server)))
-  for (let deaths = 0; deaths < 5; deaths += 1) {
-    const row = await dieAlone(receiver)
-    assert.equal(row?.interruptions, deaths + 1)
-    assert.equal((row?.dueAt ?? 0) - clock.now, 1_000 * 2 ** deaths)
+  for (let endCount = 0; endCount < 5; endCount += 1) {
+    const row = await endAlone(receiver)
+    assert.equal(row?.interruptions, endCount + 1)
+    assert.equal((row?.dueAt ?? 0) - clock.now, 1_000 * 2 ** endCount)
     clock.now = row?.dueAt ?? 0
   }
   const last = await startProcessing(
@@ -300,8 +300,8 @@ test('a message that ended ten processes in a row while it was alone is left to 
   await receiver.processing.stop()
   const { core, clock } = receiver
   await die(receiver, () => acceptInboundMessage(core, messageTo(server)))
-  for (let deaths = 0; deaths < 10; deaths += 1) {
-    const row = await dieAlone(receiver)
+  for (let endCount = 0; endCount < 10; endCount += 1) {
+    const row = await endAlone(receiver)
     clock.now = row?.dueAt ?? 0
   }
   const last = await startProcessing(

@@ -169,13 +169,13 @@ function withoutWaiting(core: TestCore, judged: (domain: string) => void): TestC
     ...core.verifier.listDns,
     mx: () => Promise.resolve({ kind: 'nxdomain', expiresAt: 0 }),
   }
-  const isNowhere = () => false
+  const neverExists = () => false
   const isDisposable = (domain: string) => {
     judged(domain)
     return false
   }
   const lists = {
-    load: () => Promise.resolve({ isDisposable, isFree: isNowhere, isAlias: isNowhere }),
+    load: () => Promise.resolve({ isDisposable, isFree: neverExists, isAlias: neverExists }),
   }
   return { ...core, verifier: { ...core.verifier, listDns, lists } }
 }
@@ -231,8 +231,8 @@ test('ids of another project and unknown ids count as not found', async (t) => {
     { email: 'ada@dest.test' },
     { email: 'bob@gone.test' },
   ])
-  const stranger = await addProject(core, 'Other')
-  const [eve = ''] = await addContacts(core, stranger.id, [{ email: 'eve@dest.test' }])
+  const otherProject = await addProject(core, 'Other')
+  const [eve = ''] = await addContacts(core, otherProject.id, [{ email: 'eve@dest.test' }])
   const result = await run({ mode: 'ids', contactIds: [bob, newId(), ada, eve, ada] })
   const { total, valid, invalid, notFound } = result
   assert.deepEqual([total, valid, invalid, notFound], [2, 1, 1, 2])
@@ -253,8 +253,8 @@ test('a query selects the matching contacts of its project without the excluded 
     projectId,
     people.map((email, index) => ({ email, subscribed: index < 400, data: { plan: index % 3 } })),
   )
-  const stranger = await addProject(core, 'Other')
-  await addContacts(core, stranger.id, [{ email: 'eve@dest.test' }])
+  const otherProject = await addProject(core, 'Other')
+  await addContacts(core, otherProject.id, [{ email: 'eve@dest.test' }])
   const all = await run({ mode: 'query', filter: {}, excludeIds: [] })
   assert.deepEqual([all.total, all.valid, all.invalid], [450, 225, 225])
   assert.deepEqual(
@@ -339,8 +339,8 @@ test('a run resumes from the saved position and counts nothing twice', async (t)
   }
   // A walk begins with a page of 50, and the next one has 200.
   for (const percent of [25, 50]) {
-    const dying = dyingAfter(2, { ...core, now })
-    await assert.rejects(runListVerification(dying, await claimJob(core, 'verify-list')), /killed/)
+    const ending = endingAfter(2, { ...core, now })
+    await assert.rejects(runListVerification(ending, await claimJob(core, 'verify-list')), /killed/)
     const { progress, state } = await findListStatus(core, { projectId, jobId })
     assert.deepEqual([progress, state], [percent, 'active'])
     await addContacts(core, projectId, [{ email: `late${percent}@dest.test` }])
@@ -355,7 +355,7 @@ test('a run resumes from the saved position and counts nothing twice', async (t)
 })
 
 /** A core whose process is killed once it has written so often. */
-function dyingAfter(limit: number, core: Pick<Core, 'store' | 'now' | 'verifier'>) {
+function endingAfter(limit: number, core: Pick<Core, 'store' | 'now' | 'verifier'>) {
   let writes = 0
   const write: Core['store']['write'] = async (fn) => {
     if (writes === limit) throw new Error('killed')

@@ -68,8 +68,8 @@ test('an upsert without `subscribed` keeps the subscription, and a change emits 
   assert.equal((await add({ email: 'ada@x.test', subscribed: true })).body.subscribed, true)
   await call('patch', `/contacts/${made.id}`).send({ subscribed: false })
   await call('patch', `/contacts/${made.id}`).send({ subscribed: false })
-  const told = (await listEvents()).map(({ name, contactId, data }) => [name, contactId, data])
-  assert.deepEqual(told, [
+  const recorded = (await listEvents()).map(({ name, contactId, data }) => [name, contactId, data])
+  assert.deepEqual(recorded, [
     ['contact.subscribed', made.id, { reason: 'api' }],
     ['contact.unsubscribed', made.id, { reason: 'api' }],
   ])
