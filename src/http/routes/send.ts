@@ -2,16 +2,24 @@
  * `POST /v1/send`: the shape of a send request. `acceptOnce` checks the fields that depend on the
  * project's data, such as the sender domain, the template and subscriptions.
  */
+import { setImmediate } from 'node:timers/promises'
 import { z } from 'zod'
 import { formatInstant } from '../../clock.ts'
 import type { Config } from '../../config/config.ts'
+import { invalidField } from '../../errors.ts'
 import { type AcceptedMessage, acceptOnce } from '../../features/messages/accept/accept-message.ts'
+import type { StoredAttachment } from '../../features/messages/accept/content.ts'
 import { attachedBytes } from '../../mail/compose/attachment.ts'
-import { MAX_SUBJECT_LENGTH } from '../../mail/limits.ts'
+import { isHeaderName, isRefusedHeader, REFUSED_HEADERS } from '../../mail/compose/custom-header.ts'
+import { isBase64, MAX_QUICK_BASE64_LENGTH, scanBase64 } from '../../mail/compose/decode-base64.ts'
+import {
+  MAX_ATTACHMENT_FIELD_LENGTH,
+  MAX_HEADER_VALUE_LENGTH,
+  MAX_HEADERS,
+  MAX_SUBJECT_LENGTH,
+} from '../../mail/limits.ts'
 import { json } from '../response.ts'
 import { DEFAULT_BODY_BYTES, projectOperation, type RouteDeps } from '../route.ts'
-import { attachmentList, checkLongContents } from '../shapes/attachments.ts'
-import { customHeaders } from '../shapes/custom-headers.ts'
 import {
   againAtTopLevel,
   describedMailbox,
@@ -30,7 +38,63 @@ type Limits = Config['limits']
 /** For body and text together: they are stored as one value, and a long write delays all others. */
 const MAX_TEXT_BYTES = 10 * 1024 * 1024
 
+const NOT_BASE64 = 'Must be base64 (RFC 4648), without a data: prefix'
+
 const sender = describedMailbox('from must be an email address or an object {name, email}')
+
+/** Header fields that the client adds to the message. */
+const customHeaders = z
+  .record(z.string(), lineOfText(MAX_HEADER_VALUE_LENGTH))
+  .superRefine((headers, context) => {
+    const names = Object.keys(headers)
+    if (names.length > MAX_HEADERS) {
+      const message = `At most ${MAX_HEADERS} headers`
+      context.addIssue({ code: 'custom', message, params: { code: 'too_big' } })
+    }
+    for (const name of names) {
+      const message = headerRefusal(name)
+      if (message !== undefined) context.addIssue({ code: 'custom', path: [name], message })
+    }
+  })
+  .meta({
+    maxProperties: MAX_HEADERS,
+    description: `Header fields to add. Not: ${REFUSED_HEADERS.join(', ')}`,
+  })
+
+/** Contents are checked as base64 and not decoded. */
+const attachment = z
+  .object({
+    filename: lineOfText(MAX_ATTACHMENT_FIELD_LENGTH)
+      .min(1)
+      .regex(/^[^"]*$/, 'Must not contain a double quote'),
+    content: z
+      .string()
+      .min(1)
+      .refine((text) => text === '' || isLong(text) || isBase64(text), {
+        error: NOT_BASE64,
+        params: { code: 'invalid_string' },
+      })
+      .meta({ format: 'byte', description: 'base64' }),
+    contentType: z
+      .string()
+      .min(1)
+      .max(MAX_ATTACHMENT_FIELD_LENGTH)
+      .regex(/^[\t\x20-\x7e]*$/, 'Must be a MIME type, in ASCII'),
+    contentId: lineOfText(MAX_ATTACHMENT_FIELD_LENGTH)
+      .min(1)
+      .regex(/^[^<>]*$/, 'Must not contain < or >')
+      .optional()
+      .meta({
+        description: 'Required for inline attachments; the body refers to it as cid:<contentId>',
+      }),
+    disposition: z.enum(['attachment', 'inline']).default('attachment'),
+  })
+  .superRefine(({ disposition, contentId }, context) => {
+    if (disposition !== 'inline' || contentId !== undefined) return
+    const message = 'An inline attachment needs a contentId'
+    context.addIssue({ code: 'custom', path: ['contentId'], message })
+  })
+  .transform((item): StoredAttachment => ({ ...item, contentId: item.contentId ?? null }))
 
 /** The body of a request becomes a `SendRequest`. `limits` are the configuration's. */
 export function sendBody(limits: Limits) {
@@ -163,4 +227,41 @@ function toResponseData({ emails, at }: AcceptedMessage) {
     })),
     timestamp: formatInstant(at),
   }
+}
+
+function attachmentList(limits: Limits) {
+  const maxBase64Length = Math.floor((limits.attachmentsMaxBytes * 4) / 3)
+  return z
+    .array(attachment)
+    .max(limits.attachmentsMaxCount)
+    .superRefine((items, context) => {
+      if (attachedBytes(items) <= maxBase64Length) return
+      const message = `Attachments are larger than ${limits.attachmentsMaxBytes} bytes in total`
+      context.addIssue({ code: 'custom', message })
+    })
+}
+
+/** `checkLongContents` checks long contents later, in steps. */
+function isLong(content: string): boolean {
+  return content.length > MAX_QUICK_BASE64_LENGTH
+}
+
+/** Checks the long contents in steps, with other work in between. @throws AppError VALIDATION_ERROR */
+async function checkLongContents(attachments: readonly StoredAttachment[]): Promise<void> {
+  for (const [index, { content }] of attachments.entries()) {
+    if (!isLong(content)) continue
+    const scan = scanBase64(content)
+    for (let end = 0; end < content.length; ) {
+      end += MAX_QUICK_BASE64_LENGTH
+      scan.advance(end)
+      await setImmediate()
+    }
+    if (scan.isBase64()) continue
+    throw invalidField(`attachments.${index}.content`, 'invalid_string', NOT_BASE64)
+  }
+}
+
+function headerRefusal(name: string): string | undefined {
+  if (!isHeaderName(name)) return 'Not a valid name of a header field'
+  return isRefusedHeader(name) ? 'This header cannot be set' : undefined
 }
