@@ -28,8 +28,8 @@ export const selectNames = statement<{ name: string }>(
 
 /** A public key can create any number of names; only the first ones are counted. */
 const MAX_COUNTED = 50_000
-/** Up to this number of names, each has its own query, so that no query is long. */
 const NO_LIMIT = Number.MAX_SAFE_INTEGER
+/** Up to this number of names, each has its own query, so that no query is long. */
 const MAX_QUERIES = 200
 /** The number of scan threads. */
 const CONCURRENT_QUERIES = 2
