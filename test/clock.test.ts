@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { formatInstant, parseInstant } from '../src/clock.ts'
+import { DAY_MS, formatInstant, parseInstant } from '../src/clock.ts'
 
-const DAY_MS = 86_400_000
 const END = Date.UTC(10_000, 0, 1)
 const byDate = (at: number) => new Date(at).toISOString()
 

@@ -1,9 +1,8 @@
 /** A self-signed certificate made here and now (RFC 5280), so that tests need no openssl. */
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
+import { DAY_MS } from '../../src/clock.ts'
 
 export type Certificate = { key: string; cert: string }
-
-const DAY_MS = 86_400_000
 
 export type CertificateOptions = {
   /** P-256, or RSA with 2,048 bits. */

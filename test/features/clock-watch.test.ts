@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { HOUR_MS } from '../../src/clock.ts'
 import { watchClock } from '../../src/features/clock-watch.ts'
 import { createLog } from '../../src/log.ts'
 
-const HOUR = 3_600_000
 const START = Date.UTC(2026, 10, 21, 12)
 
 test('a jump of the clock by more than an hour is logged once, in each direction', (t) => {
@@ -20,20 +20,20 @@ test('a jump of the clock by more than an hour is logged once, in each direction
     clock.now += 10_000 + jumpMs
     t.mock.timers.tick(10_000)
   }
-  for (const jump of [0, HOUR, -HOUR, 90 * 60_000, 0, -24 * HOUR, 0]) pass(jump)
+  for (const jump of [0, HOUR_MS, -HOUR_MS, 90 * 60_000, 0, -24 * HOUR_MS, 0]) pass(jump)
   assert.deepEqual(
     lines.map(({ level, jumpMs, from, to, msg }) => ({ level, jumpMs, from, to, msg })),
     [
       {
         level: 'warn',
-        jumpMs: 1.5 * HOUR,
+        jumpMs: 1.5 * HOUR_MS,
         from: '2026-11-21T12:00:40.000Z',
         to: '2026-11-21T13:30:40.000Z',
         msg: 'the clock of the machine jumped forward by more than an hour',
       },
       {
         level: 'warn',
-        jumpMs: -24 * HOUR,
+        jumpMs: -24 * HOUR_MS,
         from: '2026-11-21T13:31:00.000Z',
         to: '2026-11-20T13:31:00.000Z',
         msg: 'the clock of the machine jumped back by more than an hour',
@@ -41,7 +41,7 @@ test('a jump of the clock by more than an hour is logged once, in each direction
     ],
   )
   stop()
-  pass(24 * HOUR)
+  pass(24 * HOUR_MS)
   assert.equal(lines.length, 2)
 })
 
@@ -51,8 +51,8 @@ test('hours of load do not count as a jump of the clock', (t) => {
   const lines: string[] = []
   const log = createLog('info', { write: (line) => lines.push(line) })
   t.after(watchClock({ now: () => clock.now, log }, { elapsed: () => clock.elapsed }))
-  clock.now += 5 * HOUR
-  clock.elapsed += 5 * HOUR
+  clock.now += 5 * HOUR_MS
+  clock.elapsed += 5 * HOUR_MS
   t.mock.timers.tick(10_000)
   assert.deepEqual(lines, [])
 })

@@ -3,8 +3,9 @@
  * about four in five are subscribed; each of the six data fields is missing in some contacts.
  */
 import type Database from 'better-sqlite3'
+import { DAY_MS } from '../../../src/clock.ts'
 import { insertRows, loadTables } from './loading.ts'
-import { contactTime, DAY_MS, type Plan, projectOfContact } from './plan.ts'
+import { contactTime, type Plan, projectOfContact } from './plan.ts'
 import type { Progress } from './progress.ts'
 import type { ProjectIds } from './projects.ts'
 import { createChoice, createIds, createRandom, pick, type Random } from './random.ts'

@@ -4,11 +4,12 @@
  * those were opened, and one in twenty had a click.
  */
 import type Database from 'better-sqlite3'
+import { DAY_MS } from '../../../src/clock.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { prose } from '../sender.ts'
 import type { SeededContacts } from './contacts.ts'
 import { insertRows, loadTables } from './loading.ts'
-import { contactsAt, DAY_MS, type Plan, projectOfContact, projectPlans } from './plan.ts'
+import { contactsAt, type Plan, projectOfContact, projectPlans } from './plan.ts'
 import type { Progress } from './progress.ts'
 import type { ProjectIds } from './projects.ts'
 import { createChoice, createIds, createRandom, type Random } from './random.ts'

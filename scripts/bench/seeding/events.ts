@@ -3,10 +3,11 @@
  * of the newest emails. `seq` follows the order of time.
  */
 import type Database from 'better-sqlite3'
+import { DAY_MS } from '../../../src/clock.ts'
 import type { SeededContacts } from './contacts.ts'
 import { pickContact, type Trace } from './emails.ts'
 import { insertRows, loadTables } from './loading.ts'
-import { DAY_MS, type Plan, projectOfContact } from './plan.ts'
+import { type Plan, projectOfContact } from './plan.ts'
 import type { Progress } from './progress.ts'
 import type { ProjectIds } from './projects.ts'
 import { createChoice, createIds, createRandom, type Random } from './random.ts'

@@ -1,5 +1,6 @@
 /** The plan of the seeded database: numbers of rows, projects and times. */
 import { createHash } from 'node:crypto'
+import { DAY_MS } from '../../../src/clock.ts'
 import type { ProjectKeys } from '../../../src/features/accounts/keys.ts'
 
 type Size = { contacts: number; events: number; emails: number }
@@ -17,7 +18,6 @@ type ProjectPlan = {
 }
 
 export const fullSize: Size = { contacts: 1_000_000, events: 5_000_000, emails: 5_000_000 }
-export const DAY_MS = 86_400_000
 /** The secret that seals the signing keys. */
 export const SECRET = 'the secret of the benchmark, which is long enough'
 

@@ -3,6 +3,7 @@ import { mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
+import { DAY_MS } from '../../../src/clock.ts'
 import { findCertificateFaults, type TlsListener } from '../../../src/config/certificates/faults.ts'
 import { type CertificatePair, createCertificates } from '../../../src/config/certificates/watch.ts'
 import type { Config, TlsFiles } from '../../../src/config/config.ts'
@@ -11,8 +12,7 @@ import { createLog } from '../../../src/log.ts'
 import { type Certificate, makeCertificate } from '../../fakes/certificate.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 12)
-const DAY = 86_400_000
-const long = { validFrom: NOW - DAY, validTo: NOW + 60 * DAY }
+const long = { validFrom: NOW - DAY_MS, validTo: NOW + 60 * DAY_MS }
 
 type Change = { baseUrl?: string; trustedProxies?: string[] }
 
@@ -45,17 +45,17 @@ describe('the faults of a certificate', () => {
     assert.deepEqual(faultsOf('http', ['app.example.test']), [])
     assert.deepEqual(faultsOf('http', ['*.example.test']), [])
     assert.deepEqual(faultsOf('inbound', ['mail.example.test']), [])
-    assert.deepEqual(faultsOf('inbound', ['mail.example.test'], { validTo: NOW + 7 * DAY }), [])
+    assert.deepEqual(faultsOf('inbound', ['mail.example.test'], { validTo: NOW + 7 * DAY_MS }), [])
   })
 
   it('are its dates: expired, not yet valid, expiring within a week', () => {
     const names = ['mail.example.test']
     const start = 'The certificate cert.pem of inbound'
     const cases: [number, number, string][] = [
-      [NOW - 9 * DAY, NOW - DAY, `${start} expired at 2026-11-20T12:00:00.000Z.`],
-      [NOW - 9 * DAY, NOW, `${start} expired at 2026-11-21T12:00:00.000Z.`],
-      [NOW - DAY, NOW + 6 * DAY, `${start} expires at 2026-11-27T12:00:00.000Z.`],
-      [NOW + DAY, NOW + 90 * DAY, `${start} is not valid before 2026-11-22T12:00:00.000Z.`],
+      [NOW - 9 * DAY_MS, NOW - DAY_MS, `${start} expired at 2026-11-20T12:00:00.000Z.`],
+      [NOW - 9 * DAY_MS, NOW, `${start} expired at 2026-11-21T12:00:00.000Z.`],
+      [NOW - DAY_MS, NOW + 6 * DAY_MS, `${start} expires at 2026-11-27T12:00:00.000Z.`],
+      [NOW + DAY_MS, NOW + 90 * DAY_MS, `${start} is not valid before 2026-11-22T12:00:00.000Z.`],
     ]
     for (const [validFrom, validTo, fault] of cases) {
       assert.deepEqual(faultsOf('inbound', names, { validFrom, validTo }), [fault])
@@ -142,7 +142,7 @@ describe('watched certificates', () => {
     )
     await look()
     assert.equal(given.length, 0)
-    const second = makeCertificate(names, { validFrom: NOW - DAY, validTo: NOW + 90 * DAY })
+    const second = makeCertificate(names, { validFrom: NOW - DAY_MS, validTo: NOW + 90 * DAY_MS })
     await write(second)
     await look()
     assert.deepEqual(
@@ -213,12 +213,12 @@ describe('watched certificates', () => {
 
   it('are reported once when they expire in use', async (t) => {
     const { clock, look, errors, health } = await openWatch(t, makeCertificate(names, long))
-    clock.now += 54 * DAY
+    clock.now += 54 * DAY_MS
     await look()
     await look()
     assert.equal(errors().length, 2, 'one a listener')
     assert.match(errors()[0] ?? '', /of http expires at 2027-01-20/)
-    clock.now += 7 * DAY
+    clock.now += 7 * DAY_MS
     await look()
     await look()
     assert.equal(errors().length, 4)

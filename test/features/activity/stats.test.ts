@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { DAY_MS } from '../../../src/clock.ts'
 import { countEmailsSince, countRecent, countSince } from '../../../src/features/activity/recent.ts'
 import type { UpcomingSource } from '../../../src/features/activity/sources.ts'
 import {
@@ -13,8 +14,6 @@ import { appendEvents, type NewEvent } from '../../../src/features/events/append
 import { sql } from '../../../src/store/drizzle.ts'
 import { address, START } from '../../core.ts'
 import { addProject, openSender, type Sender } from '../messages/sender.ts'
-
-const DAY = 86_400_000
 
 type EventInput = { name: string; at?: number; data?: Record<string, unknown>; projectId?: string }
 
@@ -67,7 +66,7 @@ test('rates are 0 where nothing was sent, even when something was opened', async
 test('a range includes both ends and defaults to the thirty days before its end', async (t) => {
   const sender = await openSender(t)
   await addEvents(sender, [
-    { name: 'old', at: START - 31 * DAY },
+    { name: 'old', at: START - 31 * DAY_MS },
     { name: 'first', at: START - 2 },
     { name: 'last', at: START },
     { name: 'later', at: START + 1 },
@@ -193,7 +192,7 @@ test('upcoming activity of all sources is sorted soonest first', async (t) => {
     ['a', 'b', 'c'],
   )
   const { id: projectId } = sender.project
-  assert.deepEqual(asked, [{ projectId, from: START, until: START + 30 * DAY, limit: 3 }])
+  assert.deepEqual(asked, [{ projectId, from: START, until: START + 30 * DAY_MS, limit: 3 }])
   assert.deepEqual(await listUpcoming(sender.core, projectId, { limit: 50, daysAhead: 30 }), [])
 })
 

@@ -3,6 +3,7 @@
  * so that filters find contacts. The sets include values that are easy to compile wrongly.
  */
 import fc from 'fast-check'
+import { DAY_MS } from '../../../src/clock.ts'
 import { type Condition, parseCondition } from '../../../src/features/conditions/condition.ts'
 import {
   type FieldKind,
@@ -13,7 +14,6 @@ import {
 import { START } from '../../core.ts'
 import type { Grouping, Happening, Person, Population } from './evaluator.ts'
 
-const DAY = 86_400_000
 const iso = (at: number) => new Date(at).toISOString()
 
 const keys = [
@@ -59,11 +59,11 @@ const texts = [
 ]
 /** Instants around the start of the spans in the filters below. */
 const dates = [
-  ...[0, 1, 2, 30].flatMap((days) => [-1000, 0, 1000].map((ms) => iso(START - days * DAY + ms))),
-  iso(START + 5 * DAY),
-  iso(START - DAY).replace('.000', ''),
-  iso(START - 30 * DAY).slice(0, 10),
-  iso(START - DAY).slice(0, 10),
+  ...[0, 1, 2, 30].flatMap((days) => [-1000, 0, 1000].map((ms) => iso(START - days * DAY_MS + ms))),
+  iso(START + 5 * DAY_MS),
+  iso(START - DAY_MS).replace('.000', ''),
+  iso(START - 30 * DAY_MS).slice(0, 10),
+  iso(START - DAY_MS).slice(0, 10),
   iso(START).slice(0, 10),
   '2026-11-20T23:59:59.999Z',
   '2026-11-20T00:00:00+02:00',
@@ -102,7 +102,7 @@ const key = fc.oneof(
 )
 const instant = fc.oneof(
   fc.constantFrom(...dates.slice(0, 12).map((date) => Date.parse(date))),
-  fc.integer({ min: START - 60 * DAY, max: START + DAY }),
+  fc.integer({ min: START - 60 * DAY_MS, max: START + DAY_MS }),
 )
 const email = fc
   .tuple(

@@ -1,6 +1,7 @@
 /** Each operator by examples, with missing and null fields. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { DAY_MS, HOUR_MS } from '../../../src/clock.ts'
 import { compileCondition } from '../../../src/features/conditions/compile.ts'
 import { parseCondition } from '../../../src/features/conditions/condition.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
@@ -9,8 +10,6 @@ import { addProject, openTestCore, START, type TestCore } from '../../core.ts'
 import type { Happening, Person } from './evaluator.ts'
 import { populate } from './population.ts'
 
-const HOUR = 3_600_000
-const DAY = 24 * HOUR
 const iso = (at: number) => new Date(at).toISOString()
 
 type Operand = { value?: unknown; unit?: string }
@@ -179,7 +178,12 @@ const onData: Example[] = [
     operator: 'within',
     operand: { value: 36, unit: 'hours' },
     // A date alone means midnight.
-    yes: ['2026-11-20', '2026-11-20T00:00:00Z', '2026-11-20T00:00:00.000Z', iso(START + 9 * DAY)],
+    yes: [
+      '2026-11-20',
+      '2026-11-20T00:00:00Z',
+      '2026-11-20T00:00:00.000Z',
+      iso(START + 9 * DAY_MS),
+    ],
     no: [
       ...missing,
       '2026-11-19',
@@ -218,20 +222,20 @@ const onCreatedAt: Example[] = [
   {
     operator: 'equals',
     operand: { value: '2026-11-20' },
-    yes: [START - 36 * HOUR, START - 12 * HOUR - 1],
-    no: [START - 36 * HOUR - 1, START - 12 * HOUR],
+    yes: [START - 36 * HOUR_MS, START - 12 * HOUR_MS - 1],
+    no: [START - 36 * HOUR_MS - 1, START - 12 * HOUR_MS],
   },
   {
     operator: 'equals',
     operand: { value: '2026-11-20T23:00:00-05:00' },
-    yes: [START - 12 * HOUR],
-    no: [START - DAY],
+    yes: [START - 12 * HOUR_MS],
+    no: [START - DAY_MS],
   },
   {
     operator: 'notEquals',
     operand: { value: '2026-11-20' },
-    yes: [START, START - 36 * HOUR - 1],
-    no: [START - 36 * HOUR, START - DAY],
+    yes: [START, START - 36 * HOUR_MS - 1],
+    no: [START - 36 * HOUR_MS, START - DAY_MS],
   },
   {
     operator: 'greaterThan',
@@ -255,26 +259,26 @@ const onCreatedAt: Example[] = [
   {
     operator: 'lessThan',
     operand: { value: '2026-11-21' },
-    yes: [START - 12 * HOUR - 1],
-    no: [START - 12 * HOUR],
+    yes: [START - 12 * HOUR_MS - 1],
+    no: [START - 12 * HOUR_MS],
   },
   {
     operator: 'lessThanOrEqual',
     operand: { value: '2026-11-21' },
-    yes: [START - 12 * HOUR],
-    no: [START - 12 * HOUR + 1],
+    yes: [START - 12 * HOUR_MS],
+    no: [START - 12 * HOUR_MS + 1],
   },
   {
     operator: 'within',
     operand: { value: 2, unit: 'hours' },
-    yes: [START - 2 * HOUR, START + DAY],
-    no: [START - 2 * HOUR - 1],
+    yes: [START - 2 * HOUR_MS, START + DAY_MS],
+    no: [START - 2 * HOUR_MS - 1],
   },
   {
     operator: 'olderThan',
     operand: { value: 2, unit: 'hours' },
-    yes: [START - 2 * HOUR - 1],
-    no: [START - 2 * HOUR, START],
+    yes: [START - 2 * HOUR_MS - 1],
+    no: [START - 2 * HOUR_MS, START],
   },
 ]
 
@@ -341,25 +345,25 @@ const onSubscribed: Example[] = [
 
 /** Each value of the field is a list of instants of the event. */
 const onEvents: Example[] = [
-  { operator: 'triggered', yes: [[START], [START - 900 * DAY]], no: [[]] },
+  { operator: 'triggered', yes: [[START], [START - 900 * DAY_MS]], no: [[]] },
   { operator: 'notTriggered', yes: [[]], no: [[START]] },
   {
     operator: 'triggeredWithin',
     operand: { value: 1, unit: 'days' },
-    yes: [[START - DAY], [START - 9 * DAY, START]],
-    no: [[], [START - DAY - 1]],
+    yes: [[START - DAY_MS], [START - 9 * DAY_MS, START]],
+    no: [[], [START - DAY_MS - 1]],
   },
   {
     operator: 'triggeredOlderThan',
     operand: { value: 1, unit: 'days' },
-    yes: [[START - DAY - 1], [START - 2 * DAY, START - 9 * DAY]],
-    no: [[], [START - DAY], [START - 9 * DAY, START]],
+    yes: [[START - DAY_MS - 1], [START - 2 * DAY_MS, START - 9 * DAY_MS]],
+    no: [[], [START - DAY_MS], [START - 9 * DAY_MS, START]],
   },
   {
     operator: 'notTriggeredWithin',
     operand: { value: 1, unit: 'days' },
-    yes: [[], [START - DAY - 1]],
-    no: [[START - DAY], [START - 9 * DAY, START]],
+    yes: [[], [START - DAY_MS - 1]],
+    no: [[START - DAY_MS], [START - 9 * DAY_MS, START]],
   },
 ]
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { MINUTE_MS } from '../../../src/clock.ts'
 import type { Finding } from '../../../src/features/domains/query-records.ts'
 import type { RecordPurpose } from '../../../src/features/domains/records.ts'
 import { nextVerificationState } from '../../../src/features/domains/verification-state.ts'
 import type { Domain, RecordFinding } from '../../../src/store/schema/domains.ts'
 
-const MINUTE = 60_000
 const START = Date.UTC(2026, 10, 21, 12)
 
 type State = RecordFinding['state']
@@ -38,7 +38,7 @@ const findings = (unanswered: Sights): Finding[] =>
 function after(domain: Domain, checks: [number, State][]): Domain {
   let row = domain
   for (const [minute, dkim] of checks) {
-    row = { ...row, ...nextVerificationState(row, findings({ dkim }), START + minute * MINUTE) }
+    row = { ...row, ...nextVerificationState(row, findings({ dkim }), START + minute * MINUTE_MS) }
   }
   return row
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { DAY_MS, MINUTE_MS } from '../../../src/clock.ts'
 import { addDomain } from '../../../src/features/domains/add.ts'
 import { checkDueDomains } from '../../../src/features/domains/check-due.ts'
 import { deleteExpiredDomains } from '../../../src/features/domains/expire-unverified.ts'
@@ -10,9 +11,6 @@ import { eq } from '../../../src/store/drizzle.ts'
 import { domains } from '../../../src/store/schema/domains.ts'
 import { templates } from '../../../src/store/schema/messages.ts'
 import { addProject, openTestCore, type TestCore, trustDomain } from '../../core.ts'
-
-const MINUTE = 60_000
-const DAY = 86_400_000
 
 async function addTestDomain(
   core: TestCore,
@@ -103,7 +101,7 @@ test('a resolver that fails is a TemporaryFailure and changes nothing else', asy
   for (const failure of ['SERVFAIL', 'REFUSED'] as const) {
     core.dns.set(keyName(domain), failure)
     for (let check = 0; check < 4; check += 1) {
-      core.clock.now += 60 * MINUTE
+      core.clock.now += 60 * MINUTE_MS
       const { status, verified } = await verifyDomain(core, { id: domain.id })
       assert.deepEqual([verified, status], [true, 'TemporaryFailure'])
     }
@@ -119,7 +117,7 @@ test('name servers that deny everything for a night unverify no domain', async (
   for (const failure of ['NXDOMAIN', 'NODATA'] as const) {
     core.dns.answerAll(failure)
     for (let check = 0; check < 6; check += 1) {
-      core.clock.now += 60 * MINUTE
+      core.clock.now += 60 * MINUTE_MS
       const { status, verified } = await verifyDomain(core, { id: domain.id })
       assert.deepEqual([verified, status], [true, 'TemporaryFailure'])
     }
@@ -138,7 +136,7 @@ test('a verified domain is lost after three failures over an hour, and nothing i
   core.dns.set(keyName(domain), undefined)
   const seen: boolean[] = []
   for (const minutes of [0, 5, 5, 49, 1]) {
-    core.clock.now += minutes * MINUTE
+    core.clock.now += minutes * MINUTE_MS
     const { verified } = await verifyDomain(core, { id: domain.id })
     const isKnown = await core.directory.findSenderDomain(domain.projectId, 'shop.test')
     assert.equal(isKnown !== undefined, verified)
@@ -189,7 +187,7 @@ test('a trusted domain needs no DNS and keeps both signatures at every check', a
   const sender = await core.directory.findSenderDomain(domain.projectId, 'shop.test')
   assert.equal(sender?.signingKeys.length, 2)
   for (let check = 0; check < 4; check += 1) {
-    core.clock.now += 60 * MINUTE
+    core.clock.now += 60 * MINUTE_MS
     const { verified, status } = await verifyDomain(core, { id: domain.id })
     assert.deepEqual([verified, status], [true, 'Success'])
   }
@@ -217,16 +215,16 @@ test('the background check checks due domains, oldest first, and no trusted ones
   await trustDomain(core, projectId, 'c.test')
   assert.equal(await checkDueDomains(core), 2)
   assert.equal(await checkDueDomains(core), 0)
-  core.clock.now += 3 * MINUTE
+  core.clock.now += 3 * MINUTE_MS
   await verifyDomain(core, { id: fresh.id })
-  core.clock.now += 2 * MINUTE
+  core.clock.now += 2 * MINUTE_MS
   publish(core, old, 'dkim')
   publish(core, fresh, 'dkim')
   assert.equal(await checkDueDomains(core), 1)
   const verified = async () =>
     (await listDomains(core)).filter((each) => each.verified).map((each) => each.domain)
   assert.deepEqual(await verified(), ['c.test', 'a.test'])
-  core.clock.now += 5 * MINUTE
+  core.clock.now += 5 * MINUTE_MS
   assert.equal(await checkDueDomains(core), 2)
   assert.deepEqual(await verified(), ['c.test', 'b.test', 'a.test'])
   assert.equal(core.dns.count('c.test'), 0)
@@ -250,7 +248,7 @@ test("a background check without changes keeps the directory's cache", async (t)
   publish(core, domain, 'dkim')
   await checkDueDomains(core)
   const remembered = await core.directory.findSenderDomain(domain.projectId, 'shop.test')
-  core.clock.now += 5 * MINUTE
+  core.clock.now += 5 * MINUTE_MS
   await checkDueDomains(core)
   assert.equal(await core.directory.findSenderDomain(domain.projectId, 'shop.test'), remembered)
 })
@@ -277,18 +275,18 @@ test('unverified domains expire after 30 days; verified domains and domains of t
       updatedAt: 0,
     }),
   )
-  core.clock.now += 29 * DAY
+  core.clock.now += 29 * DAY_MS
   assert.equal(await deleteExpiredDomains(core), 0)
   core.dns.set(keyName(lost), undefined)
   for (let check = 0; check < 3; check += 1) {
     await verifyDomain(core, { id: lost.id })
-    core.clock.now += 30 * MINUTE
+    core.clock.now += 30 * MINUTE_MS
   }
-  core.clock.now += 2 * DAY
+  core.clock.now += 2 * DAY_MS
   assert.equal(await deleteExpiredDomains(core), 1)
   const names = async () => (await listDomains(core)).map(({ domain }) => domain).sort()
   assert.deepEqual(await names(), ['lost.test', 'trusted.test', 'used.test'])
-  core.clock.now += 29 * DAY
+  core.clock.now += 29 * DAY_MS
   assert.equal(await deleteExpiredDomains(core), 1)
   assert.deepEqual(await names(), ['trusted.test', 'used.test'])
 })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { HOUR_MS } from '../../../src/clock.ts'
 import {
   createImportFile,
   deleteExpiredImportFiles,
@@ -9,8 +10,6 @@ import { failJob } from '../../../src/jobs/job-row.ts'
 import { importChunks, jobs } from '../../../src/store/schema/jobs.ts'
 import { addProject, openTestCore } from '../../core.ts'
 import { claim, countChunks, handIn } from './run-import.ts'
-
-const HOUR_MS = 3_600_000
 
 test('a file is stored chunk by chunk, and its job is enqueued with the last chunk', async (t) => {
   const core = await openTestCore(t)

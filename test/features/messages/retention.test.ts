@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { DAY_MS } from '../../../src/clock.ts'
 import { retryEmails } from '../../../src/features/messages/queue/operate.ts'
 import { deleteExpiredContent } from '../../../src/features/messages/retention.ts'
 import { eq } from '../../../src/store/drizzle.ts'
@@ -8,8 +9,6 @@ import { contents, type Email, emails } from '../../../src/store/schema/messages
 import { START } from '../../core.ts'
 import { openSender, type Sender } from './sender.ts'
 
-const DAY = 86_400_000
-
 /** Inserts an email accepted `days` ago, with an id of that time. */
 async function backdated(
   sender: Sender,
@@ -17,7 +16,7 @@ async function backdated(
   change: Partial<Email> = {},
 ): Promise<string> {
   const { now } = sender.clock
-  sender.clock.now = now - days * DAY
+  sender.clock.now = now - days * DAY_MS
   const { emails: accepted } = await sender.send({ data: { name: 'Ada' }, headers: { 'X-A': '1' } })
   const id = createIdSource(() => sender.clock.now)()
   sender.clock.now = now

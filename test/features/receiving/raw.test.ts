@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { DAY_MS, HOUR_MS } from '../../../src/clock.ts'
 import { deleteExpiredChunks } from '../../../src/features/chunks.ts'
 import { acceptInboundMessage } from '../../../src/features/receiving/accept/accept-message.ts'
 import { MailboxFull } from '../../../src/features/receiving/accept/quota.ts'
@@ -17,10 +18,9 @@ import {
 import { chunks } from '../../../src/store/schema/messages.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { countTurns } from '../../event-loop.ts'
-import { DAY, openReceiver, type Receiver, shareReader } from './receiver.ts'
+import { openReceiver, type Receiver, shareReader } from './receiver.ts'
 
 const shared = shareReader()
-const HOUR_MS = 3_600_000
 const MIB = 1024 * 1024
 const line = `${'0123456789'.repeat(7)}\r\n`
 const large = `From: ada@dest.test\r\nSubject: large\r\n\r\n${line.repeat(36_000)}`
@@ -172,7 +172,7 @@ test('chunks are deleted with their message: by an operator at once, by retentio
   await deleteInboundMessages(receiver.core, [first.id])
   assert.equal(await countChunks(receiver), 0)
   await receiver.receive({ to: [receiver.mailbox()], raw: large })
-  receiver.clock.now += 91 * DAY
+  receiver.clock.now += 91 * DAY_MS
   assert.equal(await deleteExpiredInboundMessages(receiver.core), 1)
   await sweepLater(receiver)
   assert.equal(await countChunks(receiver), 0)

@@ -25,8 +25,6 @@ import { type Suppression, suppressions } from '../../../src/store/schema/suppre
 import { type FakeDns, startDnsServer } from '../../fakes/dns-server.ts'
 import { openSender, type Sender } from '../messages/sender.ts'
 
-export const DAY = 86_400_000
-
 type MessageToReceive = {
   to: InboundRecipient[]
   raw: string | Buffer

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { DAY_MS } from '../../../src/clock.ts'
 import { findFinalReport, findReport } from '../../../src/features/messages/outcome/report-row.ts'
 import {
   deleteExpiredStrikes,
@@ -32,12 +33,11 @@ import { inboundMessages } from '../../../src/store/schema/inbound.ts'
 import { strikes } from '../../../src/store/schema/suppressions.ts'
 import { START } from '../../core.ts'
 import { openSender } from '../messages/sender.ts'
-import { DAY } from './receiver.ts'
 
 type Row = typeof inboundMessages.$inferInsert
 
 const rowOf = (days: number, change: Partial<Row>): Row => ({
-  ...{ id: newId(), receivedAt: START - days * DAY, state: 'processed', reversePath: '' },
+  ...{ id: newId(), receivedAt: START - days * DAY_MS, state: 'processed', reversePath: '' },
   ...{ recipients: [], clientAddress: '192.0.2.1', clientName: 'x', sizeBytes: 1 },
   raw: Buffer.from('x'),
   ...change,
@@ -93,7 +93,7 @@ test('large rows are deleted one by one, so that no other write waits long', asy
 test('strikes are deleted after half a year', async (t) => {
   const { core, project } = await openSender(t)
   const strike = { projectId: project.id, address: 'a@b.test', reason: 'mailboxfull' }
-  const at = (days: number) => ({ ...strike, emailId: newId(), at: START - days * DAY })
+  const at = (days: number) => ({ ...strike, emailId: newId(), at: START - days * DAY_MS })
   await core.store.write((tx) =>
     tx
       .insert(strikes)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { DAY_MS, MINUTE_MS } from '../../../src/clock.ts'
 import { AppError } from '../../../src/errors.ts'
 import { insertInboundMessage } from '../../../src/features/receiving/accept/accept-message.ts'
 import {
@@ -28,8 +29,6 @@ import {
 } from '../../fakes/sns.ts'
 import { openSender, type Sender } from '../messages/sender.ts'
 
-const MINUTE = 60_000
-const DAY = 86_400_000
 const SES_ID = '0102018f00000000-aaaaaaaa-0000-4000-8000-000000000000-000000'
 const BROWSER =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'
@@ -37,7 +36,7 @@ const BROWSER =
 type Counter = { sender: Sender; sns: FakeSns; receiver: SnsReceiver; warnings: string[] }
 
 /** One signer for all: its key takes a while to make. */
-const validity = { validFrom: START - 30 * DAY, validTo: START + 30 * DAY }
+const validity = { validFrom: START - 30 * DAY_MS, validTo: START + 30 * DAY_MS }
 const shared = createSns({ ...validity, now: () => START })
 
 async function openCounter(
@@ -229,8 +228,8 @@ test('a complaint suppresses and unsubscribes; a report of another kind does not
 test('opens and clicks count, those of machines separately', async (t) => {
   const counter = await openCounter(t)
   const { sender } = counter
-  const id = await relay(sender, { sentAt: START - MINUTE })
-  sender.clock.now = START + MINUTE
+  const id = await relay(sender, { sentAt: START - MINUTE_MS })
+  sender.clock.now = START + MINUTE_MS
   const timestamp = new Date(START).toISOString()
   const person = { timestamp, userAgent: BROWSER }
   await post(counter, sesEvent('Open', mail, person))
@@ -249,8 +248,8 @@ test('opens and clicks count, those of machines separately', async (t) => {
 
 test('an open with a time in the future counts as now', async (t) => {
   const counter = await openCounter(t)
-  const id = await relay(counter.sender, { sentAt: START - MINUTE })
-  const timestamp = new Date(START + DAY).toISOString()
+  const id = await relay(counter.sender, { sentAt: START - MINUTE_MS })
+  const timestamp = new Date(START + DAY_MS).toISOString()
   await post(counter, sesEvent('Open', mail, { timestamp, userAgent: BROWSER }))
   assert.equal((await counter.sender.email(id)).openedAt, START)
 })
@@ -258,7 +257,7 @@ test('an open with a time in the future counts as now', async (t) => {
 test('a repeated notification is processed once', async (t) => {
   const counter = await openCounter(t)
   const { sender, receiver, sns } = counter
-  const id = await relay(sender, { sentAt: START - MINUTE })
+  const id = await relay(sender, { sentAt: START - MINUTE_MS })
   const message = sns.message({ Message: sesEvent('Open', mail, { userAgent: BROWSER }) })
   await Promise.all([receiver.receive(message), receiver.receive(message)])
   await receiver.receive(message)
@@ -414,10 +413,10 @@ test('a message older than two hours, or from the future, is not trusted', async
   await relay(counter.sender)
   const Timestamp = (at: number) => ({ Timestamp: new Date(at).toISOString() })
   const delivery = sesEvent('Delivery', mail)
-  await assert.rejects(post(counter, delivery, Timestamp(START - 120 * MINUTE - 1)), isRefused)
-  await assert.rejects(post(counter, delivery, Timestamp(START + 15 * MINUTE + 1)), isRefused)
-  await post(counter, delivery, Timestamp(START - 119 * MINUTE))
-  await post(counter, delivery, Timestamp(START + 14 * MINUTE))
+  await assert.rejects(post(counter, delivery, Timestamp(START - 120 * MINUTE_MS - 1)), isRefused)
+  await assert.rejects(post(counter, delivery, Timestamp(START + 15 * MINUTE_MS + 1)), isRefused)
+  await post(counter, delivery, Timestamp(START - 119 * MINUTE_MS))
+  await post(counter, delivery, Timestamp(START + 14 * MINUTE_MS))
 })
 
 test('a certificate of another host is not fetched, even with a valid signature', async (t) => {
@@ -445,8 +444,8 @@ test('an internal address is refused for good, a failed request only for now', a
 })
 
 const badCertificates: [string, FakeSnsOptions, string][] = [
-  ['is over', { validFrom: START - DAY, validTo: START - 1_000 }, 'not in force'],
-  ['has not begun', { validFrom: START + 1_000, validTo: START + DAY }, 'not in force'],
+  ['is over', { validFrom: START - DAY_MS, validTo: START - 1_000 }, 'not in force'],
+  ['has not begun', { validFrom: START + 1_000, validTo: START + DAY_MS }, 'not in force'],
   [
     'is of another host',
     { names: ['sns.evil.test'] },
@@ -484,7 +483,7 @@ test('a certificate is fetched once, also for concurrent messages, and again aft
   await Promise.all(Array.from({ length: 5 }, () => post(counter, 'hello')))
   await post(counter, 'hello')
   assert.deepEqual(sns.asked, [CERTIFICATE_URL])
-  sender.clock.now += DAY
+  sender.clock.now += DAY_MS
   const Timestamp = new Date(sender.clock.now).toISOString()
   await post(counter, 'hello', { Timestamp })
   assert.deepEqual(sns.asked, [CERTIFICATE_URL, CERTIFICATE_URL])
@@ -692,8 +691,8 @@ test('ids are deleted once their message would be too old to be trusted', async 
   const { store } = sender.core
   await store.write(async (tx) => {
     await tx.insert(snsNotifications).values([
-      { id: 'old', receivedAt: START - 3 * DAY - 1 },
-      { id: 'new', receivedAt: START - 3 * DAY },
+      { id: 'old', receivedAt: START - 3 * DAY_MS - 1 },
+      { id: 'new', receivedAt: START - 3 * DAY_MS },
     ])
   })
   await deleteExpiredNotifications(sender.core)

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import { MINUTE_MS } from '../../../src/clock.ts'
 import { AppError } from '../../../src/errors.ts'
 import { startHitWriter } from '../../../src/features/tracking/hit-writer.ts'
 import type { Store } from '../../../src/store/store.ts'
-import { click, LATER, link, MINUTE, open, openTrackedSender } from './tracked-sender.ts'
+import { click, LATER, link, open, openTrackedSender } from './tracked-sender.ts'
 
 /** Nothing comes to its end before the stop. */
 const long = { groupMs: 3_600_000 }
@@ -26,7 +27,7 @@ describe('the hit log', () => {
     const hits = startHitWriter(core, long)
     const id = await deliver()
     hits.add(open(id))
-    hits.add(click(id, link, LATER + MINUTE))
+    hits.add(click(id, link, LATER + MINUTE_MS))
     assert.deepEqual(hits.counts(), { waiting: 2, lost: 0 })
     assert.equal((await email(id)).opens, 0)
     await hits.stop()
@@ -66,7 +67,7 @@ describe('the hit log', () => {
     const id = await deliver()
     hits.add(open(id))
     while (state.writes < 3) await turn()
-    hits.add(open(id, LATER + MINUTE))
+    hits.add(open(id, LATER + MINUTE_MS))
     assert.deepEqual(hits.counts(), { waiting: 2, lost: 0 })
     state.isFull = false
     while (hits.counts().waiting > 0) await turn()

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { MINUTE_MS } from '../../../src/clock.ts'
 import { recordHits } from '../../../src/features/tracking/record-hits.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { events } from '../../../src/store/schema/events.ts'
@@ -10,7 +11,6 @@ import {
   iso,
   LATER,
   link,
-  MINUTE,
   open,
   openTrackedSender,
   type TrackedSender,
@@ -20,31 +20,35 @@ describe('opens and clicks of people', () => {
   it('are counted, keep the first time, and raise events with running numbers', async (t) => {
     const { deliver, record, email, told } = await openTrackedSender(t)
     const id = await deliver()
-    await record(open(id), open(id, LATER + MINUTE), click(id, link, LATER + 2 * MINUTE))
-    await record(open(id, LATER + 3 * MINUTE), click(id, link, LATER + 4 * MINUTE))
+    await record(open(id), open(id, LATER + MINUTE_MS), click(id, link, LATER + 2 * MINUTE_MS))
+    await record(open(id, LATER + 3 * MINUTE_MS), click(id, link, LATER + 4 * MINUTE_MS))
     const row = await email(id)
     assert.deepEqual(
       [row.opens, row.clicks, row.openedAt, row.clickedAt, row.machineOpens, row.machineClicks],
-      [3, 2, LATER, LATER + 2 * MINUTE, 0, 0],
+      [3, 2, LATER, LATER + 2 * MINUTE_MS, 0, 0],
     )
     const openedAt = iso(LATER)
-    const clickedAt = iso(LATER + 2 * MINUTE)
+    const clickedAt = iso(LATER + 2 * MINUTE_MS)
     assert.deepEqual(await told(id), [
       { name: 'email.open', at: LATER, data: { openedAt, opens: 1, isFirstOpen: true } },
-      { name: 'email.open', at: LATER + MINUTE, data: { openedAt, opens: 2, isFirstOpen: false } },
+      {
+        name: 'email.open',
+        at: LATER + MINUTE_MS,
+        data: { openedAt, opens: 2, isFirstOpen: false },
+      },
       {
         name: 'email.click',
-        at: LATER + 2 * MINUTE,
+        at: LATER + 2 * MINUTE_MS,
         data: { link, clickedAt, clicks: 1, isFirstClick: true },
       },
       {
         name: 'email.open',
-        at: LATER + 3 * MINUTE,
+        at: LATER + 3 * MINUTE_MS,
         data: { openedAt, opens: 3, isFirstOpen: false },
       },
       {
         name: 'email.click',
-        at: LATER + 4 * MINUTE,
+        at: LATER + 4 * MINUTE_MS,
         data: { link, clickedAt, clicks: 2, isFirstClick: false },
       },
     ])
@@ -53,11 +57,11 @@ describe('opens and clicks of people', () => {
   it('are counted in the order of their times, not of their arrival', async (t) => {
     const { deliver, record, email, told } = await openTrackedSender(t)
     const id = await deliver()
-    await record(open(id, LATER + 2 * MINUTE), open(id, LATER))
+    await record(open(id, LATER + 2 * MINUTE_MS), open(id, LATER))
     assert.equal((await email(id)).openedAt, LATER)
     assert.deepEqual(
       (await told(id)).map(({ at }) => at),
-      [LATER, LATER + 2 * MINUTE],
+      [LATER, LATER + 2 * MINUTE_MS],
     )
   })
 
@@ -76,7 +80,7 @@ describe('opens and clicks of people', () => {
   it('of several emails in one batch are recorded separately', async (t) => {
     const { deliver, record, email } = await openTrackedSender(t)
     const ids = [await deliver(), await deliver(), await deliver()] as const
-    await record(open(ids[0]), open(ids[1]), click(ids[0], link), open(ids[0], LATER + MINUTE))
+    await record(open(ids[0]), open(ids[1]), click(ids[0], link), open(ids[0], LATER + MINUTE_MS))
     const rows = await Promise.all(ids.map(email))
     assert.deepEqual(
       rows.map(({ opens, clicks, status }) => [opens, clicks, status]),
@@ -98,7 +102,7 @@ describe('opens and clicks of people', () => {
   it('that are recorded concurrently are all counted', async (t) => {
     const { deliver, record, email, told } = await openTrackedSender(t)
     const id = await deliver()
-    const times = Array.from({ length: 40 }, (_, index) => LATER + index * MINUTE)
+    const times = Array.from({ length: 40 }, (_, index) => LATER + index * MINUTE_MS)
     await Promise.all(times.map((at) => record(open(id, at))))
     assert.equal((await email(id)).opens, 40)
     const opens = (await told(id)).map(({ data }) => (data as { opens: number }).opens)
@@ -141,7 +145,7 @@ describe('the status', () => {
     const id = await deliver()
     await record(click(id, link))
     assert.deepEqual([(await email(id)).opens, (await email(id)).openedAt], [0, null])
-    await record(open(id, LATER + MINUTE))
+    await record(open(id, LATER + MINUTE_MS))
     assert.equal((await email(id)).status, 'CLICKED')
   })
 })

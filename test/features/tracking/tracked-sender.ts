@@ -1,5 +1,6 @@
 /** A sender whose mail is delivered, and hits on it. */
 import type { TestContext } from 'node:test'
+import { MINUTE_MS } from '../../../src/clock.ts'
 import { type Hit, recordHits } from '../../../src/features/tracking/record-hits.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { events } from '../../../src/store/schema/events.ts'
@@ -15,9 +16,8 @@ export type TrackedSender = Sender & {
   told(emailId: string): Promise<{ name: string; data: unknown; at: number }[]>
 }
 
-export const MINUTE = 60_000
 /** Long after the delivery. */
-export const LATER = START + 10 * MINUTE
+export const LATER = START + 10 * MINUTE_MS
 export const link = 'https://shop.test/a'
 export const iso = (at: number) => new Date(at).toISOString()
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import fc from 'fast-check'
+import { DAY_MS } from '../../../src/clock.ts'
 import { appendEvent, appendEvents } from '../../../src/features/events/append.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
@@ -14,7 +15,6 @@ import { useService } from '../service.ts'
 
 const { service, mine, other, call } = useService()
 
-const DAY = 86_400_000
 const START = Date.parse('2026-03-01T12:00:00.000Z')
 
 beforeEach(() =>
@@ -132,7 +132,7 @@ test('the list is newest first, a hundred at a time, with the addresses of conta
   await service.core.store.write((tx) => tx.delete(events))
   await addEvents(
     ...Array.from({ length: 101 }, (_, index) => ({ name: `e${index}`, at: START + index })),
-    { name: 'of a contact', at: START + DAY, contactId },
+    { name: 'of a contact', at: START + DAY_MS, contactId },
     { name: 'theirs', projectId: other.id },
   )
   const first = await get('/events')
@@ -222,7 +222,7 @@ test('the events of a contact of all names are listed newest first, fifty at mos
 
 test('figures and names cover the project only, the most frequent first', async () => {
   await addEvents(
-    ...[{ name: 'rare' }, { name: 'often' }, { name: 'often', at: START + 2 * DAY }],
+    ...[{ name: 'rare' }, { name: 'often' }, { name: 'often', at: START + 2 * DAY_MS }],
     ...[{ name: 'also' }, { name: 'theirs', projectId: other.id }],
   )
   assert.deepEqual(await get('/events/stats'), [

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { MINUTE_MS } from '../../../src/clock.ts'
 import type { SiteAction } from '../../../src/mail/replies/reply.ts'
 import { createShaping } from '../../../src/outbound/sites/shaping.ts'
 
-const MINUTE = 60_000
 const SITE = 'example.com'
 
 type Options = { maxConnectionsPerSite?: number; random?: () => number }
@@ -92,13 +92,13 @@ test('throttling leaves one connection and ten messages a minute for about an ho
   assert.equal(capacity(), 0)
   assert.equal(shaping.blockedUntil(SITE), clock.at + 6_000)
   let sent = 0
-  for (const until = clock.at + 10 * MINUTE; clock.at < until; clock.at += 1_000) {
+  for (const until = clock.at + 10 * MINUTE_MS; clock.at < until; clock.at += 1_000) {
     const count = capacity()
     shaping.take(SITE, count)
     sent += count
   }
   assert.equal(sent, 99)
-  clock.at += 80 * MINUTE
+  clock.at += 80 * MINUTE_MS
   assert.equal(shaping.blockedUntil(SITE), 0)
   assert.equal(capacity(), 20)
 })
@@ -115,17 +115,17 @@ test('repeated throttling leaves one message a minute', () => {
   const { shaping, clock, reply, capacity } = setUp()
   reply('throttle')
   reply('throttle')
-  clock.at += MINUTE
+  clock.at += MINUTE_MS
   reply('throttle')
-  assert.equal(shaping.blockedUntil(SITE), clock.at + MINUTE)
-  clock.at += MINUTE
+  assert.equal(shaping.blockedUntil(SITE), clock.at + MINUTE_MS)
+  clock.at += MINUTE_MS
   assert.equal(capacity(), 1)
 })
 
 test('a site that refuses all mail of this server is blocked for hours', () => {
   const { shaping, clock, reply } = setUp()
   assert.equal(reply('suspend'), true)
-  assert.ok(shaping.blockedUntil(SITE) >= clock.at + 3 * 60 * MINUTE)
+  assert.ok(shaping.blockedUntil(SITE) >= clock.at + 3 * 60 * MINUTE_MS)
   assert.equal(reply('suspend'), false)
 })
 
@@ -137,7 +137,7 @@ test('a dead site pauses longer each time and is probed by one message', () => {
   const pauses: number[] = []
   for (let at = 0; at < 8; at++) {
     const until = shaping.blockedUntil(SITE)
-    pauses.push((until - clock.at) / MINUTE)
+    pauses.push((until - clock.at) / MINUTE_MS)
     assert.equal(capacity(), 0)
     clock.at = until
     assert.equal(capacity(), 1)

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { MINUTE_MS } from '../../../src/clock.ts'
 import type { SiteStatus } from '../../../src/outbound/sites/site-status.ts'
 import { type SinkOptions, silence } from '../../fakes/smtp-sink.ts'
 import { makeTask, makeTasks, useOutbound } from '../harness.ts'
 
 const { sinksOf, start } = useOutbound()
-
-const MINUTE = 60_000
 
 async function startAt(options: SinkOptions, connectionsPerSite = 10) {
   const [sink] = await sinksOf(options)
@@ -51,7 +50,7 @@ test('a site that throttles is shown with its rate and the reply that caused it'
   await send({ domain: 'a.test' })
   const found = status()
   assert.equal(found?.messagesPerMinute, 10)
-  assert.ok((found?.rateUntil ?? 0) > before + 30 * MINUTE)
+  assert.ok((found?.rateUntil ?? 0) > before + 30 * MINUTE_MS)
   assert.equal(found?.maxConnections, 1)
   assert.equal(found?.blockedUntil, null)
   assert.equal(found?.cause?.text, '421 4.7.28 unusual rate\\x07 of mail')
@@ -73,7 +72,7 @@ test('a dead site is shown as blocked until its pause ends, and gets mail again 
   const found = status()
   assert.equal(found?.blockedUntil, outbound.blockedUntil('host.test'))
   assert.ok(found?.cause?.text.includes('the server closed the connection'))
-  clock.ahead += 2 * MINUTE
+  clock.ahead += 2 * MINUTE_MS
   assert.equal(status()?.blockedUntil, null, 'never in the past')
   assert.equal(status()?.restrictedSince, found?.restrictedSince, 'it is probed yet')
   await send({ domain: 'a.test' })
@@ -95,7 +94,7 @@ test('an accepting reply is never shown as the cause of a restriction', async ()
     respond: ({ verb }) => (isDead && verb === 'CONNECT' ? (socket) => socket.end() : undefined),
   })
   for (let at = 0; at < 5; at++) await send({ domain: 'a.test' })
-  clock.ahead += 2 * MINUTE
+  clock.ahead += 2 * MINUTE_MS
   isDead = false
   await send({ domain: 'a.test' })
   assert.equal(status()?.maxConnections, 2)

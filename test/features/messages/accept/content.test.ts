@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { HOUR_MS } from '../../../../src/clock.ts'
 import { deleteExpiredChunks, selectExpiredOwners } from '../../../../src/features/chunks.ts'
 import { readAttachments } from '../../../../src/features/messages/accept/content.ts'
 import { createContentCache } from '../../../../src/features/messages/delivery/content-cache.ts'
@@ -12,7 +13,6 @@ import { address, START } from '../../../core.ts'
 import { countTurns } from '../../../event-loop.ts'
 import { openSender, type Sender } from '../sender.ts'
 
-const HOUR_MS = 3_600_000
 const octets = Buffer.from(Uint8Array.from({ length: 2_500_000 }, (_, at) => (at * 31) >> 2))
 const file = { contentType: 'a/b', contentId: null, disposition: 'attachment' } as const
 const large = { ...file, filename: 'large.bin', content: octets.toString('base64') }

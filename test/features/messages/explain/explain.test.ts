@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { MINUTE_MS } from '../../../../src/clock.ts'
 import { explainEmail } from '../../../../src/features/messages/explain/explain.ts'
 import type {
   ExplainedEmail,
@@ -11,7 +12,6 @@ import type { LiveSite } from '../../../../src/features/messages/explain/live-st
 import type { SiteStatus } from '../../../../src/outbound/sites/site-status.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 12)
-const MINUTE = 60_000
 
 const email: ExplainedEmail = {
   id: 'e1',
@@ -21,7 +21,7 @@ const email: ExplainedEmail = {
   state: 'queued',
   status: 'PENDING',
   queueClass: 1,
-  dueAt: NOW - MINUTE,
+  dueAt: NOW - MINUTE_MS,
   retryAt: null,
   leaseUntil: null,
   heldAt: null,
@@ -31,11 +31,11 @@ const email: ExplainedEmail = {
   deliveredAt: null,
   bouncedAt: null,
   complainedAt: null,
-  updatedAt: NOW - MINUTE,
+  updatedAt: NOW - MINUTE_MS,
 }
 
 const word: LastAttempt = {
-  at: NOW - MINUTE,
+  at: NOW - MINUTE_MS,
   result: 'deferred',
   class: 'unknown',
   host: 'mx.dest.test',
@@ -82,31 +82,31 @@ function explain({ email: change = {}, ...facts }: Given) {
 
 type Case = [name: string, given: Given, reason: string, command?: string]
 
-const deferred = { state: 'deferred', attemptCount: 1, dueAt: NOW + MINUTE } as const
+const deferred = { state: 'deferred', attemptCount: 1, dueAt: NOW + MINUTE_MS } as const
 const inBackOff = {
-  restrictedSince: NOW - 5 * MINUTE,
-  blockedUntil: NOW + 2 * MINUTE,
-  cause: { at: NOW - MINUTE, text: '421 4.7.0 too much' },
+  restrictedSince: NOW - 5 * MINUTE_MS,
+  blockedUntil: NOW + 2 * MINUTE_MS,
+  cause: { at: NOW - MINUTE_MS, text: '421 4.7.0 too much' },
 }
 const slowed = {
   ...inBackOff,
   blockedUntil: null,
   messagesPerMinute: 1,
-  rateUntil: NOW + 30 * MINUTE,
+  rateUntil: NOW + 30 * MINUTE_MS,
 }
-const held = { domain: 'dest.test', heldAt: NOW - MINUTE }
+const held = { domain: 'dest.test', heldAt: NOW - MINUTE_MS }
 
 const waiting: Case[] = [
   ['nothing', {}, 'It is due now and will be sent as soon as the server gets to it.'],
   [
     'a hold',
-    { email: { state: 'held', heldAt: NOW - MINUTE, dueAt: null }, hold: held },
+    { email: { state: 'held', heldAt: NOW - MINUTE_MS, dueAt: null }, hold: held },
     'It has been held since 2026-11-21 11:59:00Z: an operator holds all mail to dest.test.',
     'queue release --domain dest.test',
   ],
   [
     'a hold that is over',
-    { email: { state: 'held', heldAt: NOW - MINUTE, dueAt: null } },
+    { email: { state: 'held', heldAt: NOW - MINUTE_MS, dueAt: null } },
     'It was held since 2026-11-21 11:59:00Z; mail to dest.test is released, and this email is due within a minute.',
   ],
   [
@@ -299,7 +299,7 @@ const waiting: Case[] = [
         sites: sites({ connections: 5, inFlight: 5 }, { hasCapacity: { 1: false } }),
         progress: {
           e0: {
-            ...{ site: 'dest.test', step: 'greeting', since: NOW - MINUTE },
+            ...{ site: 'dest.test', step: 'greeting', since: NOW - MINUTE_MS },
             peer: { host: 'mx.dest.test', address: '192.0.2.1' },
           },
         },
@@ -315,10 +315,15 @@ const waiting: Case[] = [
 ]
 
 const peer = { host: 'mx.dest.test', address: '192.0.2.1' }
-const sending = { state: 'sending', status: 'SENDING', dueAt: null, retryAt: NOW + MINUTE } as const
+const sending = {
+  state: 'sending',
+  status: 'SENDING',
+  dueAt: null,
+  retryAt: NOW + MINUTE_MS,
+} as const
 const at = (step: string, at_: typeof peer | null = peer) =>
   running({
-    progress: { e1: { site: 'dest.test', step, peer: at_, since: NOW - MINUTE } } as never,
+    progress: { e1: { site: 'dest.test', step, peer: at_, since: NOW - MINUTE_MS } } as never,
   })
 
 const onTheWay: Case[] = [
@@ -349,7 +354,7 @@ const onTheWay: Case[] = [
 const suppression = {
   reason: 'HARD_BOUNCE',
   source: '550 5.1.1 no such user',
-  createdAt: NOW - MINUTE,
+  createdAt: NOW - MINUTE_MS,
 } as const
 const refusal = {
   ...word,
@@ -483,15 +488,15 @@ describe('a finished email is explained as', () => check(ended))
 describe('the next attempt', () => {
   it('is at the end of the back-off of the site if that is later', () => {
     const live = running({ sites: sites(inBackOff) })
-    assert.equal(explain({ email: deferred, live }).nextAttemptAt, NOW + 2 * MINUTE)
-    const far = { ...deferred, dueAt: NOW + 9 * MINUTE }
-    assert.equal(explain({ email: far, live }).nextAttemptAt, NOW + 9 * MINUTE)
+    assert.equal(explain({ email: deferred, live }).nextAttemptAt, NOW + 2 * MINUTE_MS)
+    const far = { ...deferred, dueAt: NOW + 9 * MINUTE_MS }
+    assert.equal(explain({ email: far, live }).nextAttemptAt, NOW + 9 * MINUTE_MS)
   })
 
   it('is null for held and finished mail, and the following attempt for mail being sent', () => {
     assert.equal(explain({ email: { state: 'held', dueAt: null } }).nextAttemptAt, null)
     assert.equal(explain({ email: bounced, last: refusal }).nextAttemptAt, null)
-    assert.equal(explain({ email: sending }).nextAttemptAt, NOW + MINUTE)
+    assert.equal(explain({ email: sending }).nextAttemptAt, NOW + MINUTE_MS)
   })
 
   it('is unknown for an attempt that lasts longer than the retry delay', () => {

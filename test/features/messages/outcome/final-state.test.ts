@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { DAY_MS } from '../../../../src/clock.ts'
 import { createDeliverer } from '../../../../src/features/messages/delivery/deliverer.ts'
 import { createGiveUp } from '../../../../src/features/messages/queue/give-up.ts'
 import { cancelEmails, retryEmails } from '../../../../src/features/messages/queue/operate.ts'
@@ -10,8 +11,6 @@ import { events } from '../../../../src/store/schema/events.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
 import { suppressions } from '../../../../src/store/schema/suppressions.ts'
 import { attempted, openSender, type Sender } from '../sender.ts'
-
-const DAY_MS = 86_400_000
 
 async function sendOne({ send }: Sender): Promise<string> {
   return (await send()).emails[0]?.email ?? ''

@@ -1,6 +1,7 @@
 /** Mass bounces by verdicts of this server: held suppressions, and the operator's decision. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { DAY_MS, MINUTE_MS } from '../../../../src/clock.ts'
 import { changeSubscription } from '../../../../src/features/contacts/write/subscription-request.ts'
 import { updateContact } from '../../../../src/features/contacts/write/update.ts'
 import { upsertContact } from '../../../../src/features/contacts/write/upsert.ts'
@@ -23,8 +24,6 @@ import {
 import { address, START } from '../../../core.ts'
 import { type Bounces, noSuchDomain, openBounces, people, statesOf } from '../bounces.ts'
 
-const MINUTE = 60_000
-const DAY = 86_400_000
 const hard = { kind: 'hard' } as const
 
 const full = {
@@ -90,7 +89,7 @@ test('the fuse blows when a held suppression is durable, not by a transaction th
   fuse.countTried(60)
   const trips = (email: number) => fuse.mustHold(`e${email}`)
   assert.deepEqual([...Array(52).keys()].filter(trips), [50, 51])
-  clock.now += MINUTE
+  clock.now += MINUTE_MS
   assert.equal(trips(52), false)
   fuse.recordHeld('fuse')
   assert.equal(trips(53), true)
@@ -122,7 +121,7 @@ test('deferrals by DNS do not count as attempts', async (t) => {
 test('50 in one minute and 50 in the next do not blow the fuse', async (t) => {
   const sender = await openBounces(t)
   await sender.end(people(50), hard)
-  sender.clock.now += MINUTE
+  sender.clock.now += MINUTE_MS
   await sender.end(people(50, 'next.test'), hard)
   assert.deepEqual([(await sender.listed()).length, await sender.held()], [100, []])
 })
@@ -141,7 +140,7 @@ test('strikes that suppress an address count and are held; other strikes do not 
   const sender = await openBounces(t)
   const to = people(60)
   for (const days of [0, 7, 8]) {
-    sender.clock.now += days * DAY
+    sender.clock.now += days * DAY_MS
     await sender.end(to, full)
   }
   assert.deepEqual([(await sender.listed()).length, (await sender.held()).length], [50, 10])
@@ -171,7 +170,7 @@ test('a blown fuse outlasts a restart and the minute, until every held suppressi
   const fuse = createFuse(sender.core)
   await fuse.refresh()
   sender.core.fuse = fuse
-  sender.clock.now += 60 * MINUTE
+  sender.clock.now += 60 * MINUTE_MS
   assert.equal(fuse.mustHold('another email'), true)
   assert.match(sender.core.health.reasons()[0]?.reason ?? '', /held: 150 /)
   await confirmHeld(sender.core, { since: START })
@@ -204,7 +203,7 @@ test('confirm and undo are limited to their interval and project', async (t) => 
     dropped: 0,
     remaining: 150,
   })
-  const late = { since: START + MINUTE }
+  const late = { since: START + MINUTE_MS }
   assert.equal((await undoSuppressions(sender.core, late)).removed, 0)
   assert.equal((await undoSuppressions(sender.core, none)).removed, 0)
   assert.deepEqual([(await sender.listed()).length, (await sender.held()).length], [50, 150])
@@ -215,7 +214,7 @@ test('confirm and undo are limited to their interval and project', async (t) => 
 test('confirm drops an address that has accepted mail since it was held', async (t) => {
   const sender = await afterBlow(t)
   const [alive = ''] = await sender.held()
-  sender.clock.now += MINUTE
+  sender.clock.now += MINUTE_MS
   await sender.end([alive], { kind: 'delivered' })
   const done = await confirmHeld(sender.core, { since: START })
   assert.deepEqual(done, { suppressed: 149, dropped: 1, remaining: 0 })
@@ -224,7 +223,7 @@ test('confirm drops an address that has accepted mail since it was held', async 
 
 test('undo drops held suppressions and reverts those made before the fuse blew', async (t) => {
   const sender = await afterBlow(t)
-  sender.clock.now += 10 * MINUTE
+  sender.clock.now += 10 * MINUTE_MS
   const done = await undoSuppressions(sender.core, { since: START })
   const nothing = { dropped: 0, removed: 0, resubscribed: 0, kept: 0, remaining: 0 }
   assert.deepEqual(done, { ...nothing, dropped: 150, removed: 50, resubscribed: 50 })
@@ -238,7 +237,7 @@ test('undo drops held suppressions and reverts those made before the fuse blew',
 
 test('undo reverts a confirmation', async (t) => {
   const sender = await afterBlow(t)
-  sender.clock.now += MINUTE
+  sender.clock.now += MINUTE_MS
   await confirmHeld(sender.core, { since: START })
   const { removed, resubscribed } = await undoSuppressions(sender.core, { since: START })
   assert.deepEqual([removed, resubscribed], [200, 200])
@@ -262,9 +261,9 @@ test("undo never reverts a person's own wish", async (t) => {
   }
   await wish(before, false)()
   const since = sender.clock.now + 1
-  sender.clock.now += MINUTE
+  sender.clock.now += MINUTE_MS
   await sender.end([before, page, reports, listed, returned, plain], hard)
-  sender.clock.now += MINUTE
+  sender.clock.now += MINUTE_MS
   // Unsubscribes after the bounce, which changes nothing by then.
   await wish(page, false)()
   await core.store.write((tx) =>
@@ -313,7 +312,7 @@ test('undo deletes the strikes of the interval, and no older one', async (t) => 
   const sender = await openBounces(t)
   const to = people(60)
   for (const days of [0, 7, 8]) {
-    sender.clock.now += days * DAY
+    sender.clock.now += days * DAY_MS
     await sender.end(to, full)
   }
   const undone = await undoSuppressions(sender.core, { since: sender.clock.now })

@@ -1,6 +1,7 @@
 /** Domains that DNS denies although they accepted mail before: a recheck precedes suppressions. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { DAY_MS, HOUR_MS } from '../../../../src/clock.ts'
 import type { Core } from '../../../../src/features/core.ts'
 import { recheckDomains } from '../../../../src/features/messages/outcome/recheck-domains.ts'
 import { listHeld } from '../../../../src/features/suppressions/list-held.ts'
@@ -10,8 +11,6 @@ import { suppressions } from '../../../../src/store/schema/suppressions.ts'
 import { START } from '../../../core.ts'
 import { noSuchDomain, openBounces, people, statesOf } from '../bounces.ts'
 
-const HOUR = 3_600_000
-const DAY = 24 * HOUR
 const hard = { kind: 'hard' } as const
 const delivered = { kind: 'delivered' } as const
 
@@ -58,9 +57,9 @@ test('a domain that accepted mail before is rechecked before addresses are suppr
     data.map(({ cause, dueAt }) => [cause, dueAt]),
     Array(2).fill(['domain', '2026-11-22T12:00:00.000Z']),
   )
-  assert.equal(await sender.recheckAfter(23 * HOUR), 0)
+  assert.equal(await sender.recheckAfter(23 * HOUR_MS), 0)
   assert.deepEqual(sender.asked, [])
-  assert.equal(await sender.recheckAfter(HOUR), 1)
+  assert.equal(await sender.recheckAfter(HOUR_MS), 1)
   assert.deepEqual(sender.asked, ['shop.test'])
   assert.deepEqual(await sender.held(), [])
   assert.deepEqual((await sender.listed()).sort(), [
@@ -85,7 +84,7 @@ test('a domain that exists again suppresses no address', async (t) => {
   await sender.end(['old@shop.test'], delivered)
   await sender.end(['ann@shop.test'], noSuchDomain)
   sender.answers['shop.test'] = 'there'
-  await sender.recheckAfter(DAY)
+  await sender.recheckAfter(DAY_MS)
   assert.deepEqual([await sender.listed(), await sender.held()], [[], []])
   assert.equal((await sender.subscribed()).length, 2)
 })
@@ -95,7 +94,7 @@ test('a null MX at the recheck counts as a denial', async (t) => {
   await sender.end(['old@shop.test'], delivered)
   await sender.end(['ann@shop.test'], noSuchDomain)
   sender.answers['shop.test'] = 'null'
-  await sender.recheckAfter(DAY)
+  await sender.recheckAfter(DAY_MS)
   assert.deepEqual(await sender.listed(), ['ann@shop.test'])
 })
 
@@ -104,22 +103,22 @@ test('a recheck without a response is repeated every hour, for a week at most', 
   await sender.end(['old@shop.test'], delivered)
   await sender.end(['ann@shop.test'], noSuchDomain)
   sender.answers['shop.test'] = 'failed'
-  await sender.recheckAfter(DAY)
-  assert.equal(await sender.recheckAfter(HOUR - 1), 0)
+  await sender.recheckAfter(DAY_MS)
+  assert.equal(await sender.recheckAfter(HOUR_MS - 1), 0)
   assert.equal(await sender.recheckAfter(1), 1)
   assert.deepEqual([await sender.listed(), await sender.held()], [[], ['ann@shop.test']])
-  await sender.recheckAfter(6 * DAY)
+  await sender.recheckAfter(6 * DAY_MS)
   assert.deepEqual([await sender.listed(), await sender.held()], [[], []])
 })
 
 test('an address that has accepted mail meanwhile is dropped, whatever the recheck finds', async (t) => {
   const sender = await open(t)
   await sender.end(['ann@shop.test'], delivered)
-  sender.clock.now += HOUR
+  sender.clock.now += HOUR_MS
   await sender.end(['ann@shop.test'], noSuchDomain)
-  sender.clock.now += HOUR
+  sender.clock.now += HOUR_MS
   await sender.end(['ann@shop.test'], delivered)
-  await sender.recheckAfter(DAY)
+  await sender.recheckAfter(DAY_MS)
   assert.deepEqual([await sender.listed(), await sender.held()], [[], []])
 })
 
@@ -136,7 +135,7 @@ test('the recheck of a domain with many addresses respects the fuse', async (t) 
   await sender.end(['old@shop.test'], delivered)
   await sender.end(people(260, 'shop.test'), noSuchDomain)
   assert.equal((await sender.held()).length, 260)
-  await sender.recheckAfter(DAY)
+  await sender.recheckAfter(DAY_MS)
   assert.deepEqual([(await sender.listed()).length, (await sender.held()).length], [50, 210])
   const { data } = await listHeld(sender.core, { limit: 300 })
   assert.ok(data.every(({ cause, dueAt }) => cause === 'fuse' && dueAt === null))
@@ -157,6 +156,6 @@ test('modes other than direct do no recheck', async (t) => {
   await sender.end(['ann@shop.test'], noSuchDomain)
   const { config } = sender.core
   sender.core.config = { ...config, delivery: { ...config.delivery, mode: 'sandbox' } }
-  assert.equal(await sender.recheckAfter(DAY), 0)
+  assert.equal(await sender.recheckAfter(DAY_MS), 0)
   assert.deepEqual(sender.asked, [])
 })

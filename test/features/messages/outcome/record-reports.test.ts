@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { DAY_MS } from '../../../../src/clock.ts'
 import {
   createDeliverer,
   type Deliverer,
@@ -18,8 +19,6 @@ import { attempts, type Email, emails } from '../../../../src/store/schema/messa
 import { strikes, suppressions } from '../../../../src/store/schema/suppressions.ts'
 import { START } from '../../../core.ts'
 import { attempted, openSender, type Sender } from '../sender.ts'
-
-const DAY = 86_400_000
 
 const soft: Verdict = {
   isFinal: true,
@@ -296,7 +295,7 @@ test('a report about a deleted, received or suppressed email changes nothing', a
 async function strikeOn(sender: Awaited<ReturnType<typeof open>>, days: readonly number[]) {
   const counts: number[] = []
   for (const day of days) {
-    sender.clock.now = START + day * DAY
+    sender.clock.now = START + day * DAY_MS
     await sender.record(bounce(await sender.sent(), full))
     counts.push((await sender.list()).length)
   }
@@ -324,7 +323,7 @@ test('two strikes far apart do not suppress', async (t) => {
 test('a delivery between strikes resets the count', async (t) => {
   const sender = await open(t)
   await strikeOn(sender, [0, 7])
-  sender.clock.now = START + 10 * DAY
+  sender.clock.now = START + 10 * DAY_MS
   await sender.sent()
   assert.deepEqual(await strikeOn(sender, [15, 16, 17]), [0, 0, 0])
   assert.deepEqual(await strikeOn(sender, [29]), [1])
@@ -333,7 +332,7 @@ test('a delivery between strikes resets the count', async (t) => {
 test('the 250 of an email that bounces later does not reset the count', async (t) => {
   const sender = await open(t)
   await strikeOn(sender, [0, 7])
-  sender.clock.now = START + 14 * DAY
+  sender.clock.now = START + 14 * DAY_MS
   const [first, second] = [await sender.sent(), await sender.sent()]
   await sender.record(bounce(first, full))
   assert.equal((await sender.list()).length, 0)
@@ -355,7 +354,7 @@ test('an email is one strike, and deleted strikes do not count', async (t) => {
 test('blocks of this server and of the content are no strikes, in the session or later', async (t) => {
   const sender = await open(t)
   for (const day of [0, 10, 20]) {
-    sender.clock.now = START + day * DAY
+    sender.clock.now = START + day * DAY_MS
     await sender.record(bounce(await sender.sent(), soft))
   }
   assert.deepEqual(await sender.strikeRows(), [])

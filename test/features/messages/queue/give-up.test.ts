@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { DAY_MS, MINUTE_MS } from '../../../../src/clock.ts'
 import { createGiveUp } from '../../../../src/features/messages/queue/give-up.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
 import { openSender, type Sender } from '../sender.ts'
-
-const MINUTE = 60_000
-const DAY = 86_400_000
 
 async function sendOne(sender: Sender): Promise<string> {
   const { emails: accepted } = await sender.send()
@@ -32,8 +30,8 @@ function watch(sender: Sender) {
   return async (minutes: number) => {
     let total = 0
     for (let minute = 0; minute < minutes; minute += 1) {
-      runningForMs += MINUTE
-      sender.clock.now += MINUTE
+      runningForMs += MINUTE_MS
+      sender.clock.now += MINUTE_MS
       total += await giveUp(runningForMs)
     }
     return total
@@ -44,7 +42,7 @@ test('an overdue email that cannot be tried is given up after ten minutes', asyn
   const sender = await openSender(t)
   close(sender)
   const id = await sendOne(sender)
-  sender.clock.now += DAY - 5 * MINUTE
+  sender.clock.now += DAY_MS - 5 * MINUTE_MS
   const pass = watch(sender)
   assert.equal(await pass(14), 0)
   assert.equal(await pass(1), 1)
@@ -57,7 +55,7 @@ test('an overdue email that cannot be tried is given up after ten minutes', asyn
 test('an email that can be tried is never given up without an attempt, however late', async (t) => {
   const sender = await openSender(t)
   const id = await sendOne(sender)
-  sender.clock.now += 3 * DAY
+  sender.clock.now += 3 * DAY_MS
   assert.equal(await watch(sender)(60), 0)
   assert.equal((await sender.email(id)).state, 'queued')
 })
@@ -67,7 +65,7 @@ test('after a jump of the clock a dead site is tried again before its mail is gi
   const id = await sendOne(sender)
   const reason = 'dest.test takes no mail now: connection refused'
   sender.restrictions.set('dest.test', { triedAt: sender.clock.now, reason })
-  sender.clock.now += 3 * DAY
+  sender.clock.now += 3 * DAY_MS
   const pass = watch(sender)
   assert.equal(await pass(40), 0)
   assert.equal((await sender.email(id)).state, 'queued')
@@ -82,7 +80,7 @@ test('the last reply stays in the error', async (t) => {
     await tx.update(emails).set({ state: 'deferred', error: '451 Not now', attemptCount: 3 })
   })
   close(sender)
-  sender.clock.now += 2 * DAY
+  sender.clock.now += 2 * DAY_MS
   await watch(sender)(11)
   assert.equal((await sender.email(id)).error, 'given up; the last attempt ended with: 451 Not now')
 })
@@ -91,7 +89,7 @@ test('after the server was off, mail has ten minutes to be tried', async (t) => 
   const sender = await openSender(t)
   close(sender)
   await sendOne(sender)
-  sender.clock.now += 3 * DAY
+  sender.clock.now += 3 * DAY_MS
   const pass = watch(sender)
   assert.equal(await pass(10), 0)
   assert.equal(await pass(1), 1)
@@ -103,9 +101,9 @@ test('a jump of the clock gives up no mail for ten minutes, and none if the cloc
   const id = await sendOne(sender)
   const pass = watch(sender)
   assert.equal(await pass(30), 0)
-  sender.clock.now += 3 * DAY
+  sender.clock.now += 3 * DAY_MS
   assert.equal(await pass(9), 0)
-  sender.clock.now -= 3 * DAY
+  sender.clock.now -= 3 * DAY_MS
   assert.equal(await pass(30), 0)
   assert.equal((await sender.email(id)).state, 'queued')
 })
@@ -124,7 +122,7 @@ test('held, leased and finished mail is not given up', async (t) => {
         .where(eq(emails.id, ids[index] as string))
     }
   })
-  sender.clock.now += 3 * DAY
+  sender.clock.now += 3 * DAY_MS
   assert.equal(await watch(sender)(15), 0)
 })
 
@@ -138,6 +136,6 @@ test('many emails are given up in one run', async (t) => {
       await tx.insert(emails).values({ ...row, id: `${row.id}-${index}` })
     }
   })
-  sender.clock.now += 2 * DAY
+  sender.clock.now += 2 * DAY_MS
   assert.equal(await watch(sender)(11), 1_101)
 })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { HOUR_MS } from '../../../../src/clock.ts'
 import type { Core } from '../../../../src/features/core.ts'
 import {
   createDeliverer,
@@ -15,9 +16,8 @@ import type { Tx } from '../../../../src/store/write/transaction.ts'
 import { address, START } from '../../../core.ts'
 import { attempted, openSender, type Sender } from '../sender.ts'
 
-const HOUR = 3_600_000
 const refusedSite = {
-  until: START + HOUR,
+  until: START + HOUR_MS,
   reason: 'dest.test takes no mail now: connection refused',
 }
 
@@ -118,7 +118,7 @@ test('the reason is written once, and not again with the next pause of the site'
   const id = await sendTo(line, 'ada@dest.test')
   const before = await line.untilDeferred(id)
   line.clock.now = refusedSite.until + 1
-  line.pauses.set('dest.test', { until: refusedSite.until + HOUR, reason: 'dest.test is gone' })
+  line.pauses.set('dest.test', { until: refusedSite.until + HOUR_MS, reason: 'dest.test is gone' })
   const later = await sendTo(line, 'eve@dest.test')
   assert.equal((await line.untilDeferred(later)).error, 'dest.test is gone')
   assert.deepEqual(await line.email(id), before)
@@ -130,7 +130,7 @@ test('an email that is put back because its site is paused has the reason and co
     emailId,
     kind: 'put back',
     site: 'mx.test',
-    retryAt: START + HOUR,
+    retryAt: START + HOUR_MS,
     reason: 'mx.test takes no mail now: 421 4.7.0 go away',
   })
   line.core.outbound.deliver = (tasks) => {
@@ -141,7 +141,7 @@ test('an email that is put back because its site is paused has the reason and co
   const email = await line.untilDeferred(id)
   assert.equal(email.error, 'mx.test takes no mail now: 421 4.7.0 go away')
   assert.equal(email.attemptCount, 0)
-  assert.equal(email.dueAt, START + HOUR)
+  assert.equal(email.dueAt, START + HOUR_MS)
   assert.deepEqual((await getEmailHistory(line.core, id)).attempts, [])
 })
 
@@ -166,8 +166,8 @@ test('the reply to an email is not replaced by the reason of its site', async (t
   const id = await sendTo(line, 'ada@dest.test')
   const { error } = await line.untilDeferred(id)
   assert.equal(error, '451 Not now')
-  line.clock.now = START + HOUR
-  line.pauses.set('dest.test', { until: START + 2 * HOUR, reason: 'dead' })
+  line.clock.now = START + HOUR_MS
+  line.pauses.set('dest.test', { until: START + 2 * HOUR_MS, reason: 'dead' })
   line.core.queueNotifier.notify('anywhere')
   await line.delivery.settled(5_000)
   const email = await line.email(id)

@@ -1,20 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { DAY_MS } from '../../../../src/clock.ts'
 import { removeAddresses } from '../../../../src/features/suppressions/remove.ts'
 import { createReturnPathLocalPart } from '../../../../src/mail/signed-tokens.ts'
 import { inboundMessages } from '../../../../src/store/schema/inbound.ts'
 import { attempts, emails } from '../../../../src/store/schema/messages.ts'
 import { strikes } from '../../../../src/store/schema/suppressions.ts'
 import { address } from '../../../core.ts'
-import {
-  arf,
-  buildMessage,
-  DAY,
-  dsn,
-  openReceiver,
-  type Receiver,
-  shareReader,
-} from '../receiver.ts'
+import { arf, buildMessage, dsn, openReceiver, type Receiver, shareReader } from '../receiver.ts'
 
 const shared = shareReader()
 
@@ -181,7 +174,7 @@ test('a report to the return path of one email about another email is ignored', 
 test('a return path older than 30 days is ignored and logged', async (t) => {
   const receiver = await openReceiver(t, shared)
   const id = await receiver.deliver()
-  receiver.clock.now = Date.now() + 31 * DAY
+  receiver.clock.now = Date.now() + 31 * DAY_MS
   const row = await receiver.receive({ to: [receiver.returnPath(id)], raw: dsn() })
   assert.equal(row.kind, 'bounce')
   assert.equal((await receiver.email(id)).status, 'DELIVERED')
@@ -221,7 +214,7 @@ test('a complaint counts only by a signed token in the returned message', async 
 test('a complaint with a token of 31 days ago is ignored', async (t) => {
   const receiver = await openReceiver(t, shared)
   const id = await receiver.deliver()
-  receiver.clock.now = Date.now() + 31 * DAY
+  receiver.clock.now = Date.now() + 31 * DAY_MS
   await receiver.receive({ to: [receiver.returnPath(id)], raw: arf([mark(receiver, id)]) })
   assert.equal((await receiver.email(id)).status, 'DELIVERED')
   assert.deepEqual(await receiver.list(), [])
@@ -274,7 +267,7 @@ test('mail to an unsubscribe address unsubscribes once, for an email of any age'
   const receiver = await openReceiver(t, shared)
   const id = await receiver.deliver({ campaignId: '0193f6a0-0000-7000-8000-00000000000c' })
   await receiver.subscribe()
-  receiver.clock.now = Date.now() + 400 * DAY
+  receiver.clock.now = Date.now() + 400 * DAY_MS
   const to = [receiver.unsubscribeAddress(id)]
   const raw = buildMessage({ From: 'ada@dest.test', Subject: 'please no more' }, '')
   const row = await receiver.receive({ to, raw, from: 'ada@dest.test' })
