@@ -1,7 +1,7 @@
 /**
  * Checks the sender of a message: SPF (RFC 7208), DKIM (RFC 6376), DMARC (RFC 7489). The number and the
- * time of DNS queries are limited. A verdict without the answers it needs is PROCESSING_FAILED, so that
- * slow DNS does not delay the mail for long.
+ * time of DNS queries are limited. A verdict that lacks DNS answers is PROCESSING_FAILED, so that slow
+ * DNS does not delay the mail for long.
  */
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { dmarc } from 'mailauth/lib/dmarc/index.js'

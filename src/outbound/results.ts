@@ -12,8 +12,8 @@ type PutBackInput = {
 }
 
 /**
- * The result of a task that is put back. At a paused site the email is due at once: the queue knows
- * when to ask about the site again, and an operator may end the pause earlier.
+ * The result of a task that is put back. At a paused site the email is due at once: the queue
+ * itself defers mail to such a site, and an operator may end the pause earlier.
  */
 export function putBackResult(
   { shaping, now }: { shaping: Shaping; now: Now },

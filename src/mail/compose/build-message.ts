@@ -24,7 +24,7 @@ import { decodeAttachment } from './attachment.ts'
 import type { Mailbox } from './mailbox-field.ts'
 import type { MessageContent } from './message-content.ts'
 import { costOfText, MAX_QUICK_COST_US } from './message-cost.ts'
-import { type ComposedMessage, composeMessage, type MessageInput } from './mime-message.ts'
+import { composeMessage, type MessageInput, type MimeMessage } from './mime-message.ts'
 import { QuickLimitError } from './quick-limit-error.ts'
 
 /** The source of subject and body. Plain data, so that it can be sent to a thread. */
@@ -80,7 +80,7 @@ export type RenderedMessage = {
   faults: readonly PartFault[]
 }
 
-export type BuiltMessage = ComposedMessage & { subject: string; faults: readonly PartFault[] }
+export type BuiltMessage = MimeMessage & { subject: string; faults: readonly PartFault[] }
 
 type RenderDeps = { cache: TemplateCache; limits: RenderLimits }
 

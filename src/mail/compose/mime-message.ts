@@ -44,7 +44,7 @@ export type MessageInput = {
  * `octets`: the message, one character per octet. `needsSmtputf8`: the header section has octets
  * above 127, so the session needs SMTPUTF8 (RFC 6531).
  */
-export type ComposedMessage = { octets: string; needsSmtputf8: boolean }
+export type MimeMessage = { octets: string; needsSmtputf8: boolean }
 
 /** Fields that only the writer sets; the API refuses them earlier. */
 const OWNED_FIELD = /^(?:date|from|to|mime-version|content-.*)$/i
@@ -60,7 +60,7 @@ const ADDRESS_FIELD =
  * @throws TypeError if a header value contains CR, LF or NUL; if an address, a date or a header name
  *   is malformed; if a header belongs to the writer; or if there is no body
  */
-export function composeMessage(input: MessageInput): ComposedMessage {
+export function composeMessage(input: MessageInput): MimeMessage {
   const root = composeBody(input)
   const head = `${composeHead(input)}${root.fields}\r\n`
   const needsSmtputf8 = Buffer.byteLength(head) !== head.length

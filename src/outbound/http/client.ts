@@ -3,7 +3,7 @@
  * unless every address of the name is public, and connects to one of these addresses: no DNS
  * answer, redirect or proxy leads into a private network. Every redirect is checked in the same way.
  *
- * Connections are kept alive for each address and name. Anything that a server or the network does is
+ * Connections are kept alive for each address and name. A failure of a server or of the network is
  * a value, not an error.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
@@ -134,7 +134,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       agent,
       method,
       host: address,
-      // The certificate must be issued to the name, whatever the address is.
+      // The certificate must be issued to the name, not to the address.
       servername: isIP(url.hostname) === 0 ? url.hostname : '',
       port: url.port === '' ? 443 : Number(url.port),
       path: `${url.pathname}${url.search}`,

@@ -2,8 +2,8 @@
  * How much mail a site may get now. The states of sites are in memory only: after a restart every site
  * starts with its safe limits again.
  *
- * - Connections grow by one after a run of accepted messages; `site-state.ts` says how refusals and
- *   failures restrict a site. After a pause the site gets few connections, so that the waiting mail
+ * - Connections grow by one after a run of accepted messages; `site-state.ts` has the rules by which
+ *   refusals and failures restrict a site. After a pause the site gets few connections, so that the waiting mail
  *   does not overload it.
  * - The number of messages that may wait for one connection depends on how long a message takes at the
  *   site, so that a slow site cannot fill the delivery threads.

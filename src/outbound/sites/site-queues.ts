@@ -33,7 +33,7 @@ export type SiteQueue = {
 }
 
 /** A delivery whose destination is being resolved: its task's site and project. */
-export type Resolving = { site: string; projectId: string }
+export type UnresolvedTask = { site: string; projectId: string }
 
 export type SiteQueues = {
   /** The queue of a site; it is created if there is none. */
@@ -42,8 +42,8 @@ export type SiteQueues = {
   entries(): Iterable<[string, SiteQueue]>
   /** Forgets a queue without deliveries. */
   delete(site: string): void
-  enterResolving(resolving: Resolving): void
-  leaveResolving(resolving: Resolving): void
+  enterResolving(resolving: UnresolvedTask): void
+  leaveResolving(resolving: UnresolvedTask): void
   /** Adds a delivery to the queue of its site. */
   add(delivery: Delivery): void
   /** The delivery's result is known. */
@@ -77,7 +77,7 @@ export function createSiteQueues(now: () => number): SiteQueues {
     addTo(ofProject, projectId, change)
   }
 
-  function resolve({ site, projectId }: Resolving, change: 1 | -1): void {
+  function resolve({ site, projectId }: UnresolvedTask, change: 1 | -1): void {
     of(site).resolving += change
     count(projectId, change)
   }

@@ -15,7 +15,7 @@ import type { PoolSettings, TaskResult, ThreadTask } from '../protocol.ts'
 import type { Session } from '../smtp/session.ts'
 import type { Tried, TryInput } from './try-task.ts'
 
-type PoolDeps = {
+type ConnectionPoolsDeps = {
   tryTask(input: TryInput): Promise<Tried>
   finished(result: TaskResult): void
   /** Called when a lower allocation has taken effect. */
@@ -51,7 +51,7 @@ type Pool = {
   runners: number
 }
 type IdleSession = { session: Session; since: number }
-type SiteState = {
+type SitePools = {
   site: string
   allowed: number
   /** A lower allocation has not yet taken effect. */
@@ -64,17 +64,17 @@ type SiteState = {
 }
 
 type Context = {
-  deps: PoolDeps
-  sites: Map<string, SiteState>
+  deps: ConnectionPoolsDeps
+  sites: Map<string, SitePools>
   pools: Map<string, Pool>
   running: Map<number, CurrentStep>
   settled: (() => void)[]
 }
 
-export function createConnectionPools(deps: PoolDeps): ConnectionPools {
+export function createConnectionPools(deps: ConnectionPoolsDeps): ConnectionPools {
   const state = { sites: new Map(), pools: new Map(), running: new Map(), settled: [] }
   const context: Context = { deps, ...state }
-  const touched = new Set<SiteState>()
+  const touched = new Set<SitePools>()
   return {
     setPool: (pool) => setPool(context, pool),
     add(task) {
@@ -112,14 +112,14 @@ export function createConnectionPools(deps: PoolDeps): ConnectionPools {
   }
 }
 
-/** `since` is 0: only the main thread knows how long the task has waited. */
+/** `since` is 0: the main thread has the time since which the task waits. */
 function progressOfWaiting({ pools }: Context, task: number): CurrentStep | undefined {
   for (const { waiting } of pools.values())
     if (waiting.some((one) => one.task === task)) return { step: 'waiting', since: 0, peer: null }
   return undefined
 }
 
-function siteOf({ sites }: Context, name: string): SiteState {
+function siteOf({ sites }: Context, name: string): SitePools {
   const site = sites.get(name) ?? { ...NEW_SITE, site: name, pools: new Map() }
   sites.set(name, site)
   return site
@@ -139,7 +139,7 @@ function setPool(context: Context, pool: PoolSettings): void {
   siteOf(context, pool.site).pools.set(pool.key, state)
 }
 
-function startRunners(context: Context, site: SiteState): void {
+function startRunners(context: Context, site: SitePools): void {
   for (const state of byUrgency(site)) {
     while (state.waiting.size() > 0 && takeConnection(context, site, state));
   }
@@ -147,14 +147,14 @@ function startRunners(context: Context, site: SiteState): void {
 }
 
 /** Returns the pools with waiting tasks: the most urgent first, equal ones in order. */
-function byUrgency(site: SiteState): Pool[] {
+function byUrgency(site: SitePools): Pool[] {
   const busy = [...site.pools.values()].filter(({ waiting }) => waiting.size() > 0)
   const rank = ({ waiting }: Pool) => waiting.peek()?.queueClass ?? 0
   return busy.length < 2 ? busy : busy.sort((left, right) => rank(left) - rank(right))
 }
 
 /** Starts one more runner for a pool. Returns false if there is no connection for it. */
-function takeConnection(context: Context, site: SiteState, state: Pool): boolean {
+function takeConnection(context: Context, site: SitePools, state: Pool): boolean {
   if (site.open > site.allowed || isOutranked(site, state)) return false
   const idleSession = state.idle.pop()
   if (idleSession !== undefined) {
@@ -171,7 +171,7 @@ function takeConnection(context: Context, site: SiteState, state: Pool): boolean
   return false
 }
 
-type Runner = { site: SiteState; state: Pool; session: Session | null }
+type Runner = { site: SitePools; state: Pool; session: Session | null }
 
 function run(context: Context, runner: Runner): void {
   runner.state.runners++
@@ -181,7 +181,7 @@ function run(context: Context, runner: Runner): void {
 }
 
 /** Whether more pools with more urgent mail wait than connections are free or closing. */
-function isOutranked(site: SiteState, state: Pool): boolean {
+function isOutranked(site: SitePools, state: Pool): boolean {
   const own = state.waiting.peek()
   if (own === undefined || site.pools.size === 1) return false
   let connections = Math.max(0, site.allowed - site.open) + site.closing
@@ -221,7 +221,7 @@ async function runTasks(context: Context, runner: Runner): Promise<void> {
 }
 
 /** Puts a pool behind the others if any of them has waiting tasks. Returns whether it did. */
-function moveToEnd(site: SiteState, state: Pool): boolean {
+function moveToEnd(site: SitePools, state: Pool): boolean {
   const isAlone = [...site.pools.values()].every(
     (other) => other === state || other.waiting.size() === 0,
   )
@@ -240,7 +240,7 @@ function endTask(context: Context, { task }: ThreadTask): void {
 /** Closes one connection and starts runners that waited for it. */
 async function closeConnection(
   context: Context,
-  site: SiteState,
+  site: SitePools,
   session: Session | null,
 ): Promise<void> {
   site.closing++
@@ -256,7 +256,7 @@ async function close(session: Session): Promise<void> {
 }
 
 /** Closes idle sessions beyond the allocation, and confirms a lower one when it has taken effect. */
-function enforceAllocation(context: Context, site: SiteState): void {
+function enforceAllocation(context: Context, site: SitePools): void {
   for (let excess = site.open - site.closing - site.allowed; excess > 0; excess--)
     closeOneIdle(context, site)
   if (site.allowed === 0) putBackWaiting(context, site)
@@ -270,13 +270,13 @@ function enforceAllocation(context: Context, site: SiteState): void {
 }
 
 /** Closes the session that has been idle for the longest time in the first pool that has one. */
-function closeOneIdle(context: Context, site: SiteState): void {
+function closeOneIdle(context: Context, site: SitePools): void {
   const pool = site.pools.values().find(({ idle }) => idle.length > 0)
   const oldest = pool?.idle.shift()
   if (oldest !== undefined) void closeConnection(context, site, oldest.session)
 }
 
-function putBackWaiting(context: Context, site: SiteState): void {
+function putBackWaiting(context: Context, site: SitePools): void {
   for (const state of site.pools.values())
     for (const { task } of state.waiting.takeAll())
       context.deps.finished({ task, kind: 'put back' })

@@ -1,6 +1,6 @@
 /**
- * One attempt of one delivery, in a delivery thread: composes the message and sends it on the given
- * session, else on a new one. New sessions are opened address by address in the order of `targets.ts`;
+ * One attempt of one delivery, in a delivery thread: composes the message and sends it in the given
+ * session, else in a new one. New sessions are opened address by address in the order of `targets.ts`;
  * at most five addresses are tried and two sessions opened. After a broken TLS handshake the same
  * address is tried once without TLS. The next address is tried while no server has decided: after a
  * failed connection, a refusing greeting, or a connection lost before the final dot.
@@ -25,7 +25,7 @@ export type OpenInput = {
   target: Target
   localAddress: string | undefined
   isClear: boolean
-} & Pick<Progress, 'beganAt' | 'current'>
+} & Pick<Attempt, 'beganAt' | 'current'>
 
 export type TryDeps = {
   /** @throws QuickLimitError; any other error is a fault of this program */
@@ -49,7 +49,7 @@ export type TryInput = {
 /** `session`: open and ready for the next message, or null. */
 export type Tried = { result: TaskResult; session: Session | null }
 
-type Progress = TryInput & {
+type Attempt = TryInput & {
   composed: ComposedMessage
   beganAt: number
   steps: readonly Step[]
@@ -87,100 +87,96 @@ export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
     return { session, result: resultOf(task, outcome, { beganAt }) }
   }
   const fresh = { steps: NO_STEPS, brokenTls: NO_HOSTS, sessionCount: 0, cut: null }
-  const progress: Progress = { pool, task, session, current, composed, beganAt, ...fresh }
+  const attempt: Attempt = { pool, task, session, current, composed, beganAt, ...fresh }
   deps.held.hold(composed.octets.length)
-  const outcome = await deliver(deps, progress).catch((error) => fault(deps, progress, error))
+  const outcome = await deliver(deps, attempt).catch((error) => fault(deps, attempt, error))
   deps.held.release(composed.octets.length)
   if (outcome === null) {
-    const reason = progress.cut ?? 'other mail needed the connection'
+    const reason = attempt.cut ?? 'other mail needed the connection'
     const delayMs = AFTER_CUT_MS
     return { session: null, result: { task: task.task, kind: 'put back', delayMs, reason } }
   }
   return {
-    session: takeUsable(progress),
+    session: takeUsable(attempt),
     result: resultOf(task, outcome, {
       beganAt,
       subject: composed.subject,
       faults: composed.faults,
-      brokenTls: brokenHost(progress, outcome),
+      brokenTls: brokenHost(attempt, outcome),
     }),
   }
 }
 
 /** Returns null if this server ended every connection itself: such an attempt does not count. */
-async function deliver(deps: TryDeps, progress: Progress): Promise<AttemptOutcome | null> {
-  let last = progress.session === null ? null : await sendOnGiven(deps, progress)
-  if (last !== null && !isOpenForOthers(last, progress)) return finish(deps, progress, last)
-  for (const target of targetsOf(deps, progress.pool)) {
-    if (progress.sessionCount >= MAX_SESSIONS) break
-    const outcome = await tryTarget(deps, progress, target)
-    if (progress.cut !== null) return last && finish(deps, progress, last)
+async function deliver(deps: TryDeps, attempt: Attempt): Promise<AttemptOutcome | null> {
+  let last = attempt.session === null ? null : await sendOnGiven(deps, attempt)
+  if (last !== null && !isOpenForOthers(last, attempt)) return finish(deps, attempt, last)
+  for (const target of targetsOf(deps, attempt.pool)) {
+    if (attempt.sessionCount >= MAX_SESSIONS) break
+    const outcome = await tryTarget(deps, attempt, target)
+    if (attempt.cut !== null) return last && finish(deps, attempt, last)
     last = decisiveOf(last, outcome)
-    if (!isOpenForOthers(outcome, progress)) return finish(deps, progress, outcome)
+    if (!isOpenForOthers(outcome, attempt)) return finish(deps, attempt, outcome)
   }
-  return finish(deps, progress, last ?? unreachable())
+  return finish(deps, attempt, last ?? unreachable())
 }
 
 /** Returns null if the server had closed the session while it was idle. */
-async function sendOnGiven(deps: TryDeps, progress: Progress): Promise<AttemptOutcome | null> {
-  const { outcome, isStale } = await sendNow(deps, progress)
+async function sendOnGiven(deps: TryDeps, attempt: Attempt): Promise<AttemptOutcome | null> {
+  const { outcome, isStale } = await sendNow(deps, attempt)
   if (isStale) {
-    dropSession(progress)
+    dropSession(attempt)
     return null
   }
-  progress.sessionCount++
-  addSteps(progress, outcome.steps)
+  attempt.sessionCount++
+  addSteps(attempt, outcome.steps)
   return outcome
 }
 
-async function tryTarget(
-  deps: TryDeps,
-  progress: Progress,
-  target: Target,
-): Promise<AttemptOutcome> {
-  const opened = await openTarget(deps, progress, target)
+async function tryTarget(deps: TryDeps, attempt: Attempt, target: Target): Promise<AttemptOutcome> {
+  const opened = await openTarget(deps, attempt, target)
   if (!opened.ok) return opened.outcome
   const { session } = opened
-  progress.session = session
-  if (progress.pool.requiresTls && session.tls === null) {
-    dropSession(progress)
-    return noTls(target, deps.now() - progress.beganAt)
+  attempt.session = session
+  if (attempt.pool.requiresTls && session.tls === null) {
+    dropSession(attempt)
+    return noTls(target, deps.now() - attempt.beganAt)
   }
-  const { outcome } = await sendNow(deps, progress)
-  addSteps(progress, outcome.steps)
+  const { outcome } = await sendNow(deps, attempt)
+  addSteps(attempt, outcome.steps)
   return outcome
 }
 
 /** Opens a session with one address; without TLS if its handshake breaks, unless the site requires TLS. */
-async function openTarget(deps: TryDeps, progress: Progress, target: Target): Promise<OpenResult> {
-  const { pool, beganAt, current } = progress
+async function openTarget(deps: TryDeps, attempt: Attempt, target: Target): Promise<OpenResult> {
+  const { pool, beganAt, current } = attempt
   current.peer = { host: target.host, address: target.address }
   const localAddress = target.address.includes(':') ? pool.source.ipv6 : pool.source.ipv4
-  const isClear = !pool.requiresTls && isTlsBroken(progress, target.host)
+  const isClear = !pool.requiresTls && isTlsBroken(attempt, target.host)
   const opened = await deps.open({ pool, target, localAddress, isClear, beganAt, current })
-  recordOpening(progress, opened)
+  recordOpening(attempt, opened)
   if (opened.ok || !opened.isTlsBroken) return opened
-  progress.brokenTls = [...progress.brokenTls, target.host]
-  if (pool.requiresTls || progress.sessionCount >= MAX_SESSIONS) return opened
+  attempt.brokenTls = [...attempt.brokenTls, target.host]
+  if (pool.requiresTls || attempt.sessionCount >= MAX_SESSIONS) return opened
   const again = await deps.open({ pool, target, localAddress, isClear: true, beganAt, current })
-  recordOpening(progress, again)
+  recordOpening(attempt, again)
   return again
 }
 
-/** Counts a session if the server accepted the connection, whatever it replied. */
-function recordOpening(progress: Progress, opened: OpenResult): void {
-  progress.cut = opened.ok || !opened.isCut ? null : describeCut(opened.outcome)
+/** Counts a session if the server accepted the connection, even if it then refused the session. */
+function recordOpening(attempt: Attempt, opened: OpenResult): void {
+  attempt.cut = opened.ok || !opened.isCut ? null : describeCut(opened.outcome)
   const { steps } = opened.ok ? opened.session : opened.outcome
-  addSteps(progress, steps)
-  if (opened.ok || steps.at(-1)?.step !== 'connect') progress.sessionCount++
+  addSteps(attempt, steps)
+  if (opened.ok || steps.at(-1)?.step !== 'connect') attempt.sessionCount++
 }
 
 function describeCut({ host, error }: AttemptOutcome): string {
   return `${host ?? 'the receiver'}: ${error ?? 'other mail needed the connection'}`
 }
 
-async function sendNow(deps: TryDeps, progress: Progress): Promise<SendResult> {
-  const { session, task, composed, beganAt, current } = progress
+async function sendNow(deps: TryDeps, attempt: Attempt): Promise<SendResult> {
+  const { session, task, composed, beganAt, current } = attempt
   if (session === null) throw new TypeError('there is no session to send on')
   try {
     const { host, address } = session
@@ -195,7 +191,7 @@ async function sendNow(deps: TryDeps, progress: Progress): Promise<SendResult> {
 }
 
 /** Whether another address may be tried without the risk of sending the message twice. */
-function isOpenForOthers(outcome: AttemptOutcome, { session }: Progress): boolean {
+function isOpenForOthers(outcome: AttemptOutcome, { session }: Attempt): boolean {
   if (outcome.result === 'delivered' || outcome.result === 'relayed') return false
   if (outcome.result === 'failed' || outcome.isMaybeDelivered) return false
   const isBeforeMail = !outcome.steps.some(({ step }) => step === 'mail')
@@ -220,20 +216,20 @@ function targetsOf(deps: TryDeps, pool: PoolSettings): Target[] {
   return orderTargets(isBound ? bound : pool.targets, { families, random: deps.random })
 }
 
-function isTlsBroken({ pool, brokenTls }: Progress, host: string): boolean {
+function isTlsBroken({ pool, brokenTls }: Attempt, host: string): boolean {
   return pool.brokenTls.includes(host) || brokenTls.includes(host)
 }
 
 /** The steps of a single session, the usual case, are not copied. */
-function addSteps(progress: Progress, steps: readonly Step[]): void {
-  progress.steps = progress.steps.length === 0 ? steps : [...progress.steps, ...steps]
+function addSteps(attempt: Attempt, steps: readonly Step[]): void {
+  attempt.steps = attempt.steps.length === 0 ? steps : [...attempt.steps, ...steps]
 }
 
 /**
  * Returns the host whose TLS is broken: it must have decided about the message in the session without
  * TLS. If that session failed, too, the cause was something else.
  */
-function brokenHost({ brokenTls, steps }: Progress, outcome: AttemptOutcome): string | null {
+function brokenHost({ brokenTls, steps }: Attempt, outcome: AttemptOutcome): string | null {
   const { host, tls, reply } = outcome
   const isDecided = reply !== null && steps.some(({ step }) => step === 'mail')
   if (!isDecided || host === null || tls !== null) return null
@@ -244,20 +240,20 @@ function hasUtf8(path: string): boolean {
   return /[^\x00-\x7f]/.test(path)
 }
 
-function takeUsable({ session }: Progress): Session | null {
+function takeUsable({ session }: Attempt): Session | null {
   if (session?.isUsable === true) return session
   session?.close()
   return null
 }
 
-function dropSession(progress: Progress): void {
-  progress.session?.close()
-  progress.session = null
+function dropSession(attempt: Attempt): void {
+  attempt.session?.close()
+  attempt.session = null
 }
 
-function finish(deps: TryDeps, progress: Progress, outcome: AttemptOutcome): AttemptOutcome {
-  const durationMs = deps.now() - progress.beganAt
-  return { ...outcome, steps: progress.steps, durationMs }
+function finish(deps: TryDeps, attempt: Attempt, outcome: AttemptOutcome): AttemptOutcome {
+  const durationMs = deps.now() - attempt.beganAt
+  return { ...outcome, steps: attempt.steps, durationMs }
 }
 
 /** All addresses of the receiver are of a family without a source address. */
@@ -273,11 +269,11 @@ function noTls({ host, address }: Target, durationMs: number): AttemptOutcome {
 }
 
 /** A fault of this program: deferred, since it may be repaired before the message is given up. */
-function fault(deps: TryDeps, progress: Progress, error: unknown): AttemptOutcome {
-  dropSession(progress)
+function fault(deps: TryDeps, attempt: Attempt, error: unknown): AttemptOutcome {
+  dropSession(attempt)
   const verdict: Verdict = { ...classifyLocally('dns'), class: 'unknown', reason: 'systemerror' }
   const own = { result: 'deferred', verdict, error: describeError(error) } as const
-  return finish(deps, progress, localOutcome(own))
+  return finish(deps, attempt, localOutcome(own))
 }
 
 function ownFailure(error: string, durationMs: number): AttemptOutcome {

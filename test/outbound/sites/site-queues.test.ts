@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createSiteQueues, type Resolving } from '../../../src/outbound/sites/site-queues.ts'
+import { createSiteQueues, type UnresolvedTask } from '../../../src/outbound/sites/site-queues.ts'
 
-const resolving = (projectId: string): Resolving => ({ site: 'a.test', projectId })
+const resolving = (projectId: string): UnresolvedTask => ({ site: 'a.test', projectId })
 
 test('a backlog of one project leaves a quarter of the capacity to others', () => {
   const queues = createSiteQueues(() => 0)
