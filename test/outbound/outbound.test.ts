@@ -98,25 +98,25 @@ test('after a throttling 421 the site gets no mail for a while', async () => {
   assert.equal(outbound.capacity('a.test', 1), 1)
 })
 
-test('a dead site is probed by one message, and other sites are not affected', async () => {
+test('an unreachable site is probed by one message, and other sites are not affected', async () => {
   const [sink, other] = await sinksOf({}, {})
   const { outbound, clock, send, sendAll } = await start({
-    zone: { 'dead.test': { A: ['127.0.0.2'] }, 'good.test': { A: ['127.0.0.3'] } },
+    zone: { 'down.test': { A: ['127.0.0.2'] }, 'good.test': { A: ['127.0.0.3'] } },
     delivery: { port: sink!.port },
   })
   await sink!.stop()
   for (let at = 0; at < 5; at++)
-    assert.equal((await send({ domain: 'dead.test' })).outcome.verdict?.class, 'network')
-  assert.equal(outbound.capacity('dead.test', 1), 0)
-  assert.ok(outbound.blockedUntil('dead.test') > Date.now())
+    assert.equal((await send({ domain: 'down.test' })).outcome.verdict?.class, 'network')
+  assert.equal(outbound.capacity('down.test', 1), 0)
+  assert.ok(outbound.blockedUntil('down.test') > Date.now())
   await sendAll(makeTasks(10, { domain: 'good.test' }))
   assert.equal(other!.acceptedCount(), 10)
   clock.ahead += 80_000
-  assert.equal(outbound.capacity('dead.test', 1), 1)
+  assert.equal(outbound.capacity('down.test', 1), 1)
   await sinksOf({ port: sink!.port })
-  assert.equal((await send({ domain: 'dead.test' })).outcome.result, 'delivered')
-  assert.equal(outbound.blockedUntil('dead.test'), 0)
-  assert.ok(outbound.capacity('dead.test', 1) > 10)
+  assert.equal((await send({ domain: 'down.test' })).outcome.result, 'delivered')
+  assert.equal(outbound.blockedUntil('down.test'), 0)
+  assert.ok(outbound.capacity('down.test', 1) > 10)
 })
 
 test('a server that calls itself by our name is a loop', async () => {

@@ -99,12 +99,12 @@ test('the preview of a template that takes too long shows its placeholders fille
 
 test('a message that takes long to compose holds no connection of its site', async () => {
   const { outbound, reported, reports } = await start({})
-  const room = outbound.capacity('sandbox', 1)
+  const capacity = outbound.capacity('sandbox', 1)
   const large = makeSource({ id: 'large', body: `<p>${'words '.repeat(500_000)}</p>` })
-  outbound.deliver(makeTasks(room + 3, { domain: 'a.test', source: large }))
-  assert.equal(outbound.capacity('sandbox', 1), room)
-  assert.equal(outbound.inFlight(), room + 3)
-  await reported(room + 3)
+  outbound.deliver(makeTasks(capacity + 3, { domain: 'a.test', source: large }))
+  assert.equal(outbound.capacity('sandbox', 1), capacity)
+  assert.equal(outbound.inFlight(), capacity + 3)
+  await reported(capacity + 3)
   assert.ok(reports.every((report) => report.kind === 'attempted'))
   assert.equal(outbound.inFlight(), 0)
 })
@@ -114,7 +114,7 @@ test('ten megabytes of placeholders, accepted before there was a limit, do not e
   const log = { ...silentLog(), error: (facts: unknown) => ends.push(facts) }
   const { send, sink } = await start({}, { deps: { log: log as never } })
   const body = `{{ name }}${'{{ a }}'.repeat(1_500_000)}`
-  const source = makeSource({ id: 'poison', body })
+  const source = makeSource({ id: 'harmful', body })
   const { outcome, faults } = await send({ domain: 'a.test', source })
   assert.equal(outcome.result, 'delivered')
   assert.deepEqual(

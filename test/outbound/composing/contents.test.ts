@@ -9,17 +9,17 @@ const content = (id: string, bytes: number) => ({
 })
 
 test('large contents of one project leave memory for others', () => {
-  const room = createContentMemory()
+  const memory = createContentMemory()
   const large = content('one', 40 * MB)
-  room.enter('large', large)
-  assert.equal(room.hasSpace('large', 20 * MB), false)
-  assert.equal(room.hasSpace('other', 20 * MB), true)
-  assert.equal(room.hasSpace('large', 1_000), true, 'small contents always find room')
-  room.enter('large', large)
-  room.leave(large)
-  assert.equal(room.hasSpace('large', 20 * MB), false, 'one of two uses is left')
-  room.leave(large)
-  assert.equal(room.hasSpace('large', 20 * MB), true)
+  memory.enter('large', large)
+  assert.equal(memory.hasSpace('large', 20 * MB), false)
+  assert.equal(memory.hasSpace('other', 20 * MB), true)
+  assert.equal(memory.hasSpace('large', 1_000), true, 'small contents always fit')
+  memory.enter('large', large)
+  memory.leave(large)
+  assert.equal(memory.hasSpace('large', 20 * MB), false, 'one of two uses is left')
+  memory.leave(large)
+  assert.equal(memory.hasSpace('large', 20 * MB), true)
 })
 
 test('a content that leaves no memory for others is composed alone', () => {

@@ -48,11 +48,8 @@ test('a message that ends a delivery thread is set aside with its content, and o
   const many = Array.from({ length: 50 }, (_, count) =>
     deliveryTo(`m${count}`, `site${count % 5}.test`),
   )
-  dispatcher.add([...many, deliveryTo('x1', 'x.test', ofContent('poison'))])
-  dispatcher.add([
-    deliveryTo('x2', 'y.test', ofContent('poison')),
-    deliveryTo('innocent', 'y.test'),
-  ])
+  dispatcher.add([...many, deliveryTo('x1', 'x.test', ofContent('harmful'))])
+  dispatcher.add([deliveryTo('x2', 'y.test', ofContent('harmful')), deliveryTo('usual', 'y.test')])
   const thread = started.find((one) => tasksOf(one).some((task) => nameOf(task) === 'x1'))
   const other = started.find((one) => one !== thread)
   const composing = tasksOf(thread).find((task) => nameOf(task) === 'x1')?.task ?? 0
@@ -67,7 +64,7 @@ test('a message that ends a delivery thread is set aside with its content, and o
     reason: 'no memory',
   })
   assert.ok(
-    other?.posted.some((message) => message.type === 'set aside' && message.content === 'poison'),
+    other?.posted.some((message) => message.type === 'set aside' && message.content === 'harmful'),
   )
   // x2 has the same content, so no delivery thread gets it again.
   const given = started.slice(2).flatMap(tasksOf).map(nameOf)
@@ -76,7 +73,7 @@ test('a message that ends a delivery thread is set aside with its content, and o
     if (name !== 'x1' && name !== 'x2')
       assert.ok([...given, ...tasksOf(other).map(nameOf)].includes(name))
   }
-  assert.equal(results().filter(([name]) => name === 'innocent').length, 0)
+  assert.equal(results().filter(([name]) => name === 'usual').length, 0)
 })
 
 test('a message that takes too long in a delivery thread is returned once, as heavy', (t) => {

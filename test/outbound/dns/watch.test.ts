@@ -215,9 +215,9 @@ test('a DNS server that stops responding is logged once, and once more when it r
 })
 
 test('a domain whose own servers do not respond does not count against a DNS server', async (t) => {
-  const zone: DnsZone = { 'dead.test': 'SILENT' }
+  const zone: DnsZone = { 'down.test': 'SILENT' }
   const { dns, second, resolver, health, lines } = await setUp(t, { silent: true, zone })
-  const answer = await resolver.mx('dead.test')
+  const answer = await resolver.mx('down.test')
   assert.equal(answer.kind, 'failed')
   const wereAsked = () => dns.count('gmail.com') > 0 && second.count('gmail.com') > 0
   while (!wereAsked()) await resolver.mx('dest.test', { isFresh: true })

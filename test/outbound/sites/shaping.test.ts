@@ -129,7 +129,7 @@ test('a site that refuses all mail of this server is blocked for hours', () => {
   assert.equal(reply('suspend'), false)
 })
 
-test('a dead site pauses longer each time and is probed by one message', () => {
+test('an unreachable site pauses longer each time and is probed by one message', () => {
   const { shaping, clock, fail, capacity } = setUp()
   assert.equal(fail(4), false)
   assert.equal(shaping.blockedUntil(SITE), 0)

@@ -22,8 +22,8 @@ test('a backlog of one project leaves a quarter of the capacity to others', () =
 
 test('the whole capacity of a site may be used at once', () => {
   const queues = createSiteQueues(() => 0)
-  const room = queues.projectCapacity('p', 1_000)
-  assert.equal(room, 750)
-  for (let at = 0; at < room; at++) queues.enterResolving(resolving('p'))
+  const capacity = queues.projectCapacity('p', 1_000)
+  assert.equal(capacity, 750)
+  for (let at = 0; at < capacity; at++) queues.enterResolving(resolving('p'))
   assert.equal(queues.projectCapacity('p', 1_000), 0)
 })

@@ -63,7 +63,7 @@ test('a site that throttles is shown with its rate and the reply that caused it'
   assert.equal(status()?.cause, null)
 })
 
-test('a dead site is shown as blocked until its pause ends, and gets mail again when it is lifted', async () => {
+test('an unreachable site is shown as blocked until its pause ends, and gets mail again when it is lifted', async () => {
   let isDead = true
   const { outbound, clock, send, status } = await startAt({
     respond: ({ verb }) => (isDead && verb === 'CONNECT' ? (socket) => socket.end() : undefined),
