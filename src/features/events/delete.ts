@@ -15,13 +15,13 @@ import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import { isUsed } from '../references/registry.ts'
 import { isReservedEvent } from './reserved.ts'
-import { countEvents, type EventTarget, findEventReferences } from './usage.ts'
+import { countEvents, type EventKey, findEventReferences } from './usage.ts'
 
 /** `jobId`: the job that deletes the events, where the deletion is not done yet. */
 type EventDeletion = { deletedCount: number; jobId?: string }
 
 /** `last`: the newest `seq` at the time of the request. */
-type DeletionPayload = EventTarget & { last: number; total: number }
+type DeletionPayload = EventKey & { last: number; total: number }
 type Progress = { deletedCount: number }
 type Deps = Pick<Base, 'store' | 'now'>
 
@@ -50,16 +50,16 @@ export const deleteBatch = statement(
  */
 export async function deleteEvents(
   deps: Deps & Pick<Base, 'jobNotifier'>,
-  target: EventTarget,
+  key: EventKey,
 ): Promise<EventDeletion> {
-  await refuseUsed(deps, target)
-  const total = await countEvents(deps, target)
+  await refuseUsed(deps, key)
+  const total = await countEvents(deps, key)
   if (total <= MAX_AT_ONCE) {
-    const values = { ...target, last: Number.MAX_SAFE_INTEGER, limit: MAX_AT_ONCE }
+    const values = { ...key, last: Number.MAX_SAFE_INTEGER, limit: MAX_AT_ONCE }
     const write = (tx: Tx) => tx.execute(deleteBatch, values)
-    return { deletedCount: await deps.store.write(write, { heavyFor: target.projectId }) }
+    return { deletedCount: await deps.store.write(write, { heavyFor: key.projectId }) }
   }
-  const jobId = await deps.store.write((tx) => enqueueDeletion(deps, tx, { ...target, total }))
+  const jobId = await deps.store.write((tx) => enqueueDeletion(deps, tx, { ...key, total }))
   return { deletedCount: total, jobId }
 }
 
@@ -96,11 +96,11 @@ export async function findDeletionStatus(
   return { ...status, data: { name, total } }
 }
 
-async function refuseUsed(deps: Pick<Base, 'store'>, target: EventTarget): Promise<void> {
-  if (isReservedEvent(target.name)) {
+async function refuseUsed(deps: Pick<Base, 'store'>, key: EventKey): Promise<void> {
+  if (isReservedEvent(key.name)) {
     throw new AppError('BAD_REQUEST', 'Events that the service emits cannot be deleted.')
   }
-  const references = await findEventReferences(deps, target)
+  const references = await findEventReferences(deps, key)
   if (!isUsed(references)) return
   throw new AppError('BAD_REQUEST', 'The event is used by a segment or a workflow.', {
     suggestion: 'Change or delete the segments and workflows that use it, then delete its events.',

@@ -16,7 +16,7 @@ type EventUsage = {
   canDelete: boolean
 }
 
-export type EventTarget = { projectId: string; name: string }
+export type EventKey = { projectId: string; name: string }
 
 type Deps = Pick<Base, 'store'>
 
@@ -46,53 +46,49 @@ export const countContactsByProbe = statement<{ count: number; last: number | nu
 
 export async function findEventUsage(
   deps: Deps,
-  target: EventTarget,
+  key: EventKey,
   { maxEventsRead = MAX_EVENTS_READ }: { maxEventsRead?: number } = {},
 ): Promise<EventUsage> {
   const [references, totalCount] = await Promise.all([
-    findEventReferences(deps, target),
-    countEvents(deps, target),
+    findEventReferences(deps, key),
+    countEvents(deps, key),
   ])
   const isSmall = totalCount <= maxEventsRead
   return {
     usedInSegments: references.segments,
     usedInWorkflows: references.workflows,
     totalCount,
-    uniqueContacts: isSmall ? await countContacts(deps, target) : await probeContacts(deps, target),
-    canDelete: !isReservedEvent(target.name) && !isUsed(references),
+    uniqueContacts: isSmall ? await countContacts(deps, key) : await probeContacts(deps, key),
+    canDelete: !isReservedEvent(key.name) && !isUsed(references),
   }
 }
 
 /** Finds the definitions that refer to the events of a name. */
 export async function findEventReferences(
   { store }: Deps,
-  { projectId, name }: EventTarget,
+  { projectId, name }: EventKey,
 ): Promise<References> {
   return findReferences(store.scan, { projectId, referent: { kind: 'event', name } })
 }
 
-export async function countEvents({ store }: Deps, target: EventTarget): Promise<number> {
-  return (await store.scan.find(countNamed, target))?.count ?? 0
+export async function countEvents({ store }: Deps, key: EventKey): Promise<number> {
+  return (await store.scan.find(countNamed, key))?.count ?? 0
 }
 
-async function countContacts({ store }: Deps, target: EventTarget): Promise<number> {
-  return (await store.scan.find(countDistinctContacts, target))?.count ?? 0
+async function countContacts({ store }: Deps, key: EventKey): Promise<number> {
+  return (await store.scan.find(countDistinctContacts, key))?.count ?? 0
 }
 
 /** Reads one index entry for each contact instead of one for each event. */
-async function probeContacts(deps: Deps, target: EventTarget): Promise<number> {
-  const halves = await Promise.all([0, 1].map((subscribed) => probeHalf(deps, target, subscribed)))
+async function probeContacts(deps: Deps, key: EventKey): Promise<number> {
+  const halves = await Promise.all([0, 1].map((subscribed) => probeHalf(deps, key, subscribed)))
   return halves.reduce((sum, count) => sum + count, 0)
 }
 
-async function probeHalf(
-  { store }: Deps,
-  target: EventTarget,
-  subscribed: number,
-): Promise<number> {
+async function probeHalf({ store }: Deps, key: EventKey, subscribed: number): Promise<number> {
   let total = 0
   for (let after = 0; ; ) {
-    const values = { ...target, subscribed, after, limit: CONTACTS_PER_QUERY }
+    const values = { ...key, subscribed, after, limit: CONTACTS_PER_QUERY }
     const page = await store.scan.find(countContactsByProbe, values)
     if (page === undefined || page.last === null) return total
     total += page.count

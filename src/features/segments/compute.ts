@@ -25,7 +25,7 @@ import { hasConditionOf, loadSegment } from './get.ts'
 import { endMemberships, startMemberships } from './member-rows.ts'
 import { type Change, findChanges } from './membership-changes.ts'
 import { segmentEvent } from './slug.ts'
-import type { SegmentTarget } from './view.ts'
+import type { SegmentKey } from './view.ts'
 
 type ComputeDeps = Pick<Base, 'store' | 'sharedRuns' | 'now'>
 type ComputeResult = { added: number; removed: number; total: number }
@@ -44,24 +44,24 @@ const MAX_BATCH = 1500
  */
 export async function computeSegment(
   deps: ComputeDeps,
-  { signal, ...target }: SegmentTarget & { signal?: AbortSignal },
+  { signal, ...key }: SegmentKey & { signal?: AbortSignal },
 ): Promise<ComputeResult> {
-  const segment = await loadSegment(deps.store.read, target)
+  const segment = await loadSegment(deps.store.read, key)
   if (segment.type === 'STATIC') {
     return { added: 0, removed: 0, total: await countSegment(deps, segment) }
   }
   requireMembershipEvents(segment)
-  return deps.sharedRuns.take(`compute ${segment.id}`, () => compute(deps, target, signal))
+  return deps.sharedRuns.take(`compute ${segment.id}`, () => compute(deps, key, signal))
 }
 
 async function compute(
   deps: ComputeDeps,
-  target: SegmentTarget,
+  key: SegmentKey,
   signal: AbortSignal | undefined,
 ): Promise<ComputeResult> {
   const done: Applied = { added: 0, removed: 0 }
   for (;;) {
-    const segment = await loadSegment(deps.store.read, target)
+    const segment = await loadSegment(deps.store.read, key)
     const isDone = await computeOnce(deps, segment, { done, signal })
     const total = isDone ? await saveTotal(deps, segment) : undefined
     if (total !== undefined) return { ...done, total }

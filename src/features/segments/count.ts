@@ -10,7 +10,7 @@ import type { Base } from '../base.ts'
 import { countContacts } from '../contacts/list/count.ts'
 import { contactScopeOf } from './contact-scope.ts'
 import { findSegment, hasConditionOf, isSegment, loadSegment } from './get.ts'
-import type { SegmentTarget } from './view.ts'
+import type { SegmentKey } from './view.ts'
 
 export type CountDeps = Pick<Base, 'store' | 'sharedRuns' | 'now'>
 
@@ -20,9 +20,9 @@ const MAX_AGE_MS = 300_000
 /** Counts again. @throws AppError RESOURCE_NOT_FOUND; BAD_REQUEST for an invalid condition */
 export async function refreshSegment(
   deps: CountDeps,
-  target: SegmentTarget,
+  key: SegmentKey,
 ): Promise<{ memberCount: number }> {
-  return { memberCount: await countSegment(deps, await loadSegment(deps.store.read, target)) }
+  return { memberCount: await countSegment(deps, await loadSegment(deps.store.read, key)) }
 }
 
 /**
@@ -30,9 +30,9 @@ export async function refreshSegment(
  * one run, which reads the segment when it starts, because the last caller may have just changed
  * it.
  */
-export async function countSegment(deps: CountDeps, target: Segment): Promise<number> {
-  return deps.sharedRuns.take(`count ${target.id}`, async () => {
-    const segment = await loadSegment(deps.store.read, target)
+export async function countSegment(deps: CountDeps, key: SegmentKey): Promise<number> {
+  return deps.sharedRuns.take(`count ${key.id}`, async () => {
+    const segment = await loadSegment(deps.store.read, key)
     return segment.type === 'STATIC' ? correctCount(deps, segment) : countMatches(deps, segment)
   })
 }

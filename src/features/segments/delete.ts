@@ -8,7 +8,7 @@ import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import { findReferences, isUsed, type Reference } from '../references/registry.ts'
 import { isSegment, loadSegment } from './get.ts'
-import type { SegmentTarget } from './view.ts'
+import type { SegmentKey } from './view.ts'
 
 /** Rows in a transaction, which takes about 10 ms. */
 const BATCH = 500
@@ -27,14 +27,14 @@ const deleteMemberBatch = statement(
  */
 export async function deleteSegment(
   { store, jobNotifier, now }: Pick<Base, 'store' | 'jobNotifier' | 'now'>,
-  target: SegmentTarget,
+  key: SegmentKey,
 ): Promise<void> {
   await store.write(async (tx) => {
-    await loadSegment(tx, target)
-    await refuseUsed(tx, target)
-    await tx.delete(segments).where(isSegment(target))
-    if (!(await hasMembers(tx, target.id))) return
-    const { projectId, id: segmentId } = target
+    await loadSegment(tx, key)
+    await refuseUsed(tx, key)
+    await tx.delete(segments).where(isSegment(key))
+    if (!(await hasMembers(tx, key.id))) return
+    const { projectId, id: segmentId } = key
     await enqueueJob(tx, { kind: 'clear-segment', projectId, payload: { segmentId }, now: now() })
     tx.afterCommit(jobNotifier.notify)
   })
@@ -65,7 +65,7 @@ function readPayload(payload: unknown): string {
   throw new TypeError('The job names no segment.')
 }
 
-async function refuseUsed(tx: Tx, { projectId, id }: SegmentTarget): Promise<void> {
+async function refuseUsed(tx: Tx, { projectId, id }: SegmentKey): Promise<void> {
   const references = await findReferences(tx, { projectId, referent: { kind: 'segment', id } })
   if (!isUsed(references)) return
   const segments = references.segments.toSorted(byName)

@@ -14,9 +14,9 @@ import { upsertContacts } from '../contacts/write/upsert.ts'
 import { MAX_ADDRESSES_PER_REQUEST } from '../limits.ts'
 import { isSegment, loadSegment } from './get.ts'
 import { endMemberships, startMemberships } from './member-rows.ts'
-import type { SegmentTarget } from './view.ts'
+import type { SegmentKey } from './view.ts'
 
-type MemberChange = SegmentTarget & { emails: readonly string[] }
+type MemberChange = SegmentKey & { emails: readonly string[] }
 type NewMembers = MemberChange & {
   /** Whether to create contacts for unknown addresses. */
   createMissing?: boolean | undefined
@@ -55,19 +55,19 @@ export async function addMembers(deps: Deps, input: NewMembers): Promise<AddedMe
 /** @throws AppError as `addMembers` */
 export async function removeMembers(
   { store, now }: Deps,
-  { emails, ...target }: MemberChange,
+  { emails, ...key }: MemberChange,
 ): Promise<{ removed: number }> {
   const members = readEmails(emails)
   let removed = 0
   for (const batch of batchesOf(members)) {
     const write = async (tx: Tx) => {
-      await requireStatic(tx, target)
-      const contactIds = (await findContacts(tx, target, batch)).map(({ id }) => id)
-      const left = await endMemberships(tx, { segmentId: target.id, contactIds, at: now() })
-      await addToCount(tx, target, -left.length)
+      await requireStatic(tx, key)
+      const contactIds = (await findContacts(tx, key, batch)).map(({ id }) => id)
+      const left = await endMemberships(tx, { segmentId: key.id, contactIds, at: now() })
+      await addToCount(tx, key, -left.length)
       return left.length
     }
-    removed += await store.write(write, { heavyFor: target.projectId })
+    removed += await store.write(write, { heavyFor: key.projectId })
   }
   return { removed }
 }
@@ -77,9 +77,9 @@ async function addSome(
   { projectId, id, createMissing = false, subscribed = true }: NewMembers,
   members: readonly MemberAddress[],
 ): Promise<AddedMembers> {
-  const target = { projectId, id }
+  const key = { projectId, id }
   const write = async (tx: Tx) => {
-    await requireStatic(tx, target)
+    await requireStatic(tx, key)
     const at = now()
     const rule = { subscribed: undefined, subscribedByDefault: subscribed, reason: 'api' } as const
     const change = { projectId, ...rule, at }
@@ -87,10 +87,10 @@ async function addSome(
     const saved = createMissing ? await upsertContacts(tx, change, entries) : []
     const contacts = createMissing
       ? saved.map(({ contact }) => contact)
-      : await findContacts(tx, target, members)
+      : await findContacts(tx, key, members)
     const contactIds = contacts.map((contact) => contact.id)
     const entered = await startMemberships(tx, { segmentId: id, contactIds, at })
-    await addToCount(tx, target, entered.length)
+    await addToCount(tx, key, entered.length)
     const known = new Set(contacts.map(({ address }) => address))
     const unknown = members.filter(({ address }) => !known.has(address.address))
     return {
@@ -102,28 +102,24 @@ async function addSome(
   return store.write(write, { heavyFor: projectId })
 }
 
-async function findContacts(
-  tx: Tx,
-  { projectId }: SegmentTarget,
-  members: readonly MemberAddress[],
-) {
+async function findContacts(tx: Tx, { projectId }: SegmentKey, members: readonly MemberAddress[]) {
   const addresses = members.map(({ address }) => address.address)
   const { contacts } = await findKnownAddresses(tx, projectId, addresses)
   return [...contacts.values()]
 }
 
-async function requireStatic(tx: Tx, target: SegmentTarget): Promise<void> {
-  const { type } = await loadSegment(tx, target)
+async function requireStatic(tx: Tx, key: SegmentKey): Promise<void> {
+  const { type } = await loadSegment(tx, key)
   if (type === 'STATIC') return
   throw new AppError('BAD_REQUEST', 'Members of a DYNAMIC segment follow from its condition.', {
     suggestion: 'Change its condition, or use a STATIC segment.',
   })
 }
 
-async function addToCount(tx: Tx, target: SegmentTarget, change: number): Promise<void> {
+async function addToCount(tx: Tx, key: SegmentKey, change: number): Promise<void> {
   if (change === 0) return
   const memberCount = sql`${segments.memberCount} + ${change}`
-  await tx.update(segments).set({ memberCount }).where(isSegment(target))
+  await tx.update(segments).set({ memberCount }).where(isSegment(key))
 }
 
 /** Returns each address once, as first spelled in the request. */

@@ -2,7 +2,7 @@ import { and, eq, type SQL } from '../../store/drizzle.ts'
 import { type Segment, segments } from '../../store/schema/segments.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
-import { type SegmentTarget, type SegmentView, segmentNotFound, toSegmentView } from './view.ts'
+import { type SegmentKey, type SegmentView, segmentNotFound, toSegmentView } from './view.ts'
 
 /** A transaction or a read connection. */
 type Queries = Pick<Tx, 'select'>
@@ -10,27 +10,24 @@ type Queries = Pick<Tx, 'select'>
 /** @throws AppError RESOURCE_NOT_FOUND */
 export async function getSegment(
   { store }: Pick<Base, 'store'>,
-  target: SegmentTarget,
+  key: SegmentKey,
 ): Promise<SegmentView> {
-  return toSegmentView(await loadSegment(store.read, target))
+  return toSegmentView(await loadSegment(store.read, key))
 }
 
 /** Returns the row. @throws AppError RESOURCE_NOT_FOUND */
-export async function loadSegment(queries: Queries, target: SegmentTarget): Promise<Segment> {
-  const segment = await findSegment(queries, target)
-  if (segment === undefined) throw segmentNotFound(target.id)
+export async function loadSegment(queries: Queries, key: SegmentKey): Promise<Segment> {
+  const segment = await findSegment(queries, key)
+  if (segment === undefined) throw segmentNotFound(key.id)
   return segment
 }
 
 /** Returns the row; undefined when the project has no segment of that id. */
-export async function findSegment(
-  queries: Queries,
-  target: SegmentTarget,
-): Promise<Segment | undefined> {
-  return queries.select().from(segments).where(isSegment(target)).get()
+export async function findSegment(queries: Queries, key: SegmentKey): Promise<Segment | undefined> {
+  return queries.select().from(segments).where(isSegment(key)).get()
 }
 
-export function isSegment({ projectId, id }: SegmentTarget): SQL | undefined {
+export function isSegment({ projectId, id }: SegmentKey): SQL | undefined {
   return and(eq(segments.id, id), eq(segments.projectId, projectId))
 }
 

@@ -17,9 +17,9 @@ import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../limits.ts'
 import { contactScopeOf } from './contact-scope.ts'
 import { type CountDeps, findRecentCount } from './count.ts'
 import { loadSegment } from './get.ts'
-import type { SegmentTarget } from './view.ts'
+import type { SegmentKey } from './view.ts'
 
-type SegmentContactQuery = SegmentTarget & {
+type SegmentContactQuery = SegmentKey & {
   /** Counts from 1; the first page if absent. */
   page?: number | undefined
   /** 20 if absent, at most 100. */
@@ -40,11 +40,11 @@ type Range = { limit: number; offset: number }
 /** @throws AppError RESOURCE_NOT_FOUND; VALIDATION_ERROR for a page or page size below 1 */
 export async function listSegmentContacts(
   deps: CountDeps,
-  { page = 1, pageSize: requestedSize = DEFAULT_PAGE_SIZE, ...target }: SegmentContactQuery,
+  { page = 1, pageSize: requestedSize = DEFAULT_PAGE_SIZE, ...key }: SegmentContactQuery,
 ): Promise<SegmentContactPage> {
   const pageSize = Math.min(readCount('pageSize', requestedSize), MAX_PAGE_SIZE)
   const range = { limit: pageSize, offset: (readCount('page', page) - 1) * pageSize }
-  const segment = await loadSegment(deps.store.read, target)
+  const segment = await loadSegment(deps.store.read, key)
   const rows = await findPage(deps, segment, range)
   const total = await findRecentCount(deps, segment)
   return {

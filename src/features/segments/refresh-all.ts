@@ -8,7 +8,7 @@ import type { Base } from '../base.ts'
 import { computeSegment } from './compute.ts'
 import { countSegment } from './count.ts'
 import { findSegment } from './get.ts'
-import type { SegmentTarget } from './view.ts'
+import type { SegmentKey } from './view.ts'
 
 type Deps = Pick<Base, 'store' | 'sharedRuns' | 'now' | 'log'>
 
@@ -19,25 +19,25 @@ type Deps = Pick<Base, 'store' | 'sharedRuns' | 'now' | 'log'>
  * @throws the signal's reason when it aborts
  */
 export async function refreshSegments(deps: Deps, signal: AbortSignal): Promise<void> {
-  const targets: SegmentTarget[] = await deps.store.scan
+  const targets: SegmentKey[] = await deps.store.scan
     .select({ projectId: segments.projectId, id: segments.id })
     .from(segments)
     .where(eq(segments.type, 'DYNAMIC'))
     .orderBy(asc(segments.countedAt), asc(segments.id))
-  for (const target of targets) {
+  for (const key of targets) {
     signal.throwIfAborted()
     try {
-      await refreshOne(deps, target, signal)
+      await refreshOne(deps, key, signal)
     } catch (error) {
       signal.throwIfAborted()
-      deps.log.warn({ error, segment: target.id }, 'a segment could not be refreshed')
+      deps.log.warn({ error, segment: key.id }, 'a segment could not be refreshed')
     }
   }
 }
 
-async function refreshOne(deps: Deps, target: SegmentTarget, signal: AbortSignal): Promise<void> {
-  const segment = await findSegment(deps.store.read, target)
+async function refreshOne(deps: Deps, key: SegmentKey, signal: AbortSignal): Promise<void> {
+  const segment = await findSegment(deps.store.read, key)
   if (segment === undefined) return
-  if (segment.hasMembershipEvents) await computeSegment(deps, { ...target, signal })
+  if (segment.hasMembershipEvents) await computeSegment(deps, { ...key, signal })
   else await countSegment(deps, segment)
 }

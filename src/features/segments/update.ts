@@ -6,7 +6,7 @@ import { countMatching } from './create.ts'
 import { isSegment, loadSegment } from './get.ts'
 import { requireReferences } from './require-references.ts'
 import { checkTexts, readCondition, type SegmentTexts } from './validate.ts'
-import { type SegmentTarget, type SegmentView, toSegmentView } from './view.ts'
+import { type SegmentKey, type SegmentView, toSegmentView } from './view.ts'
 
 type SegmentChanges = SegmentTexts & {
   /** Must be the current type, because the type cannot change. */
@@ -33,23 +33,23 @@ type SegmentChanges = SegmentTexts & {
  */
 export async function updateSegment(
   deps: Pick<Base, 'store' | 'now'>,
-  { changes, ...target }: SegmentTarget & { changes: SegmentChanges },
+  { changes, ...key }: SegmentKey & { changes: SegmentChanges },
 ): Promise<SegmentView> {
   checkTexts(changes)
-  const { type } = await loadSegment(deps.store.read, target)
+  const { type } = await loadSegment(deps.store.read, key)
   if (changes.type !== undefined && changes.type !== type) throw fixedType(type)
-  const definition = await readDefinition(deps, target, { ...changes, type })
+  const definition = await readDefinition(deps, key, { ...changes, type })
   const row = await deps.store.write(async (tx) => {
-    const current = await loadSegment(tx, target)
+    const current = await loadSegment(tx, key)
     if (definition?.condition !== undefined) {
       const { condition } = definition
-      await requireReferences(tx, { ...target, condition, ofSegmentId: target.id })
+      await requireReferences(tx, { ...key, condition, ofSegmentId: key.id })
     }
     const columns = { ...given(changes), ...definition }
     return tx
       .update(segments)
       .set({ ...columns, updatedAt: isChange(current, columns) ? deps.now() : current.updatedAt })
-      .where(isSegment(target))
+      .where(isSegment(key))
       .returning()
       .get()
   })
@@ -59,7 +59,7 @@ export async function updateSegment(
 /** Returns the new condition with its count; undefined without a new condition. */
 async function readDefinition(
   deps: Pick<Base, 'store' | 'now'>,
-  { projectId, id }: SegmentTarget,
+  { projectId, id }: SegmentKey,
   { type, condition: value }: { type: SegmentType; condition?: unknown },
 ) {
   if (type === 'STATIC' || value === undefined) return undefined

@@ -20,7 +20,7 @@ export type SegmentView = {
 }
 
 /** A segment of a project. Another project's segment counts as unknown. */
-export type SegmentTarget = { projectId: string; id: string }
+export type SegmentKey = { projectId: string; id: string }
 
 export function toSegmentView(segment: Segment): SegmentView {
   return {

@@ -2,7 +2,7 @@ import { templates } from '../../store/schema/messages.ts'
 import type { Base } from '../base.ts'
 import { isTemplate, loadTemplate } from './get.ts'
 import { requireUnused } from './usage.ts'
-import type { TemplateTarget } from './view.ts'
+import type { TemplateKey } from './view.ts'
 
 /**
  * Deletes a template. Emails that were made from the template keep their content.
@@ -10,12 +10,12 @@ import type { TemplateTarget } from './view.ts'
  */
 export async function deleteTemplate(
   { store, directory }: Pick<Base, 'store' | 'directory'>,
-  target: TemplateTarget,
+  key: TemplateKey,
 ): Promise<void> {
   await store.write(async (tx) => {
-    await loadTemplate(tx, target)
-    await requireUnused(tx, target)
-    await tx.delete(templates).where(isTemplate(target))
+    await loadTemplate(tx, key)
+    await requireUnused(tx, key)
+    await tx.delete(templates).where(isTemplate(key))
     tx.afterCommit(directory.drop)
   })
 }

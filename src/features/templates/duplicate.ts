@@ -3,18 +3,18 @@ import { templates } from '../../store/schema/messages.ts'
 import type { Base } from '../base.ts'
 import { MAX_NAME_LENGTH } from '../limits.ts'
 import { loadTemplate } from './get.ts'
-import { type TemplateTarget, type TemplateView, toTemplateView } from './view.ts'
+import { type TemplateKey, type TemplateView, toTemplateView } from './view.ts'
 
 const SUFFIX = ' (Copy)'
 
 /** Returns the copy. @throws AppError TEMPLATE_NOT_FOUND */
 export async function duplicateTemplate(
   { store, now }: Pick<Base, 'store' | 'now'>,
-  target: TemplateTarget,
+  key: TemplateKey,
 ): Promise<TemplateView> {
   const at = now()
   const row = await store.write(async (tx) => {
-    const original = await loadTemplate(tx, target)
+    const original = await loadTemplate(tx, key)
     const own = { id: newId(), name: copyName(original.name), version: 1 }
     return tx
       .insert(templates)

@@ -163,13 +163,13 @@ async function behindCursor(
 /** The id of a template is a valid cursor, too. */
 async function findSortKey(
   { store }: Deps,
-  target: { projectId: string; id: string },
+  key: { projectId: string; id: string },
   { sort }: TemplateOrder,
 ): Promise<TemplateSortKey> {
   const row = await store.read
     .select({ sortKey: SORT_KEYS[sort] })
     .from(templates)
-    .where(isTemplate(target))
+    .where(isTemplate(key))
     .get()
   if (row !== undefined) return row.sortKey
   throw unknownCursor()

@@ -2,7 +2,7 @@ import { type Template, templates } from '../../store/schema/messages.ts'
 import type { Base } from '../base.ts'
 import { isTemplate, loadTemplate } from './get.ts'
 import { checkFields, requireSender, type TemplateChanges, toColumns } from './validate.ts'
-import { type TemplateTarget, type TemplateView, toTemplateView } from './view.ts'
+import { type TemplateKey, type TemplateView, toTemplateView } from './view.ts'
 
 /**
  * Changes the fields that are present; null clears a field. A new subject or body makes a new
@@ -11,19 +11,19 @@ import { type TemplateTarget, type TemplateView, toTemplateView } from './view.t
  */
 export async function updateTemplate(
   { store, directory, outbound, now }: Pick<Base, 'store' | 'directory' | 'outbound' | 'now'>,
-  { changes, ...target }: TemplateTarget & { changes: TemplateChanges },
+  { changes, ...key }: TemplateKey & { changes: TemplateChanges },
 ): Promise<TemplateView> {
   await checkFields({ outbound }, changes)
   const columns = toColumns(changes)
   const row = await store.write(async (tx) => {
-    const current = await loadTemplate(tx, target)
-    if (changes.from !== undefined) await requireSender(tx, target.projectId, changes.from)
+    const current = await loadTemplate(tx, key)
+    if (changes.from !== undefined) await requireSender(tx, key.projectId, changes.from)
     if (!isChange(current, columns)) return current
     tx.afterCommit(directory.drop)
     return tx
       .update(templates)
       .set({ ...columns, version: nextVersion(current, columns), updatedAt: now() })
-      .where(isTemplate(target))
+      .where(isTemplate(key))
       .returning()
       .get()
   })

@@ -5,7 +5,7 @@ import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import { findReferences, isUsed, type Reference } from '../references/registry.ts'
 import { loadTemplate } from './get.ts'
-import type { TemplateTarget } from './view.ts'
+import type { TemplateKey } from './view.ts'
 
 type TemplateUsage = {
   /** The number of steps of workflows that send the template. */
@@ -19,11 +19,11 @@ type TemplateUsage = {
 /** Finds the campaigns, workflows and emails that use a template. @throws AppError TEMPLATE_NOT_FOUND */
 export async function findTemplateUsage(
   { store }: Pick<Base, 'store'>,
-  target: TemplateTarget,
+  key: TemplateKey,
 ): Promise<TemplateUsage> {
-  const { id } = await loadTemplate(store.read, target)
+  const { id } = await loadTemplate(store.read, key)
   const { campaigns, workflows, workflowSteps } = await findReferences(store.scan, {
-    projectId: target.projectId,
+    projectId: key.projectId,
     referent: { kind: 'template', id },
   })
   const [made] = await store.scan
@@ -39,7 +39,7 @@ export async function findTemplateUsage(
 }
 
 /** @throws AppError CONFLICT while a campaign or workflow uses the template */
-export async function requireUnused(tx: Tx, { projectId, id }: TemplateTarget): Promise<void> {
+export async function requireUnused(tx: Tx, { projectId, id }: TemplateKey): Promise<void> {
   const references = await findReferences(tx, { projectId, referent: { kind: 'template', id } })
   if (!isUsed(references)) return
   throw new AppError('CONFLICT', 'A campaign or a workflow uses the template.', {

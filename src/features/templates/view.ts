@@ -20,7 +20,7 @@ export type TemplateView = {
 }
 
 /** A template of a project. Another project's template counts as unknown. */
-export type TemplateTarget = { projectId: string; id: string }
+export type TemplateKey = { projectId: string; id: string }
 
 export function toTemplateView(template: Template): TemplateView {
   return {

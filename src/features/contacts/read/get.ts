@@ -20,17 +20,17 @@ const selectContact = statement((db) => {
 /** @throws AppError CONTACT_NOT_FOUND, also for another project's */
 export async function getContact(
   { store }: Pick<Base, 'store'>,
-  target: ContactKey,
+  key: ContactKey,
 ): Promise<Contact> {
-  return getContactIn(store.read, target)
+  return getContactIn(store.read, key)
 }
 
 /** As `getContact`, within a transaction or on a given reader. @throws AppError CONTACT_NOT_FOUND */
 export async function getContactIn(
   reader: Pick<Statements, 'find'>,
-  target: ContactKey,
+  key: ContactKey,
 ): Promise<Contact> {
-  const contact = await reader.find(selectContact, target)
-  if (contact === undefined) throw contactNotFound(target.id)
+  const contact = await reader.find(selectContact, key)
+  if (contact === undefined) throw contactNotFound(key.id)
   return contact
 }

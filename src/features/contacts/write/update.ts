@@ -62,13 +62,13 @@ const updateAddress = statement((db) =>
  */
 export async function updateContact(
   { store, now }: Pick<Base, 'store' | 'now'>,
-  target: ContactKey,
+  key: ContactKey,
   changes: ContactChanges,
 ): Promise<Contact> {
   const { subscribed: given, data } = changes
   const read = data ? parseData(data).changes : data
   return store.write(async (tx) => {
-    const before = await getContactIn(tx, target)
+    const before = await getContactIn(tx, key)
     const merged = read === null ? null : mergeData(before.data, read ?? {})
     const address = changes.address?.address ?? before.address
     const cause =

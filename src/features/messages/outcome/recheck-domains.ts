@@ -102,10 +102,10 @@ async function findExistence({ config, resolver, now }: Deps, domain: string): P
   const lookup = { at: now(), durationMs: 0, hosts: [] }
   const deps = { config, resolver, now, random: Math.random, sandboxPort: null }
   const unused = { inboundListeners: () => [], receivedDomains: new Set<string>() }
-  const route = await findMxDestination({ ...deps, ...unused }, domain, lookup)
-  if (route.kind === 'open') return 'exists'
-  if (route.verdict.isHard) return 'gone'
-  return route.verdict.class === 'dns' ? 'unknown' : 'exists'
+  const destination = await findMxDestination({ ...deps, ...unused }, domain, lookup)
+  if (destination.kind === 'open') return 'exists'
+  if (destination.verdict.isHard) return 'gone'
+  return destination.verdict.class === 'dns' ? 'unknown' : 'exists'
 }
 
 /** Returns how many rows were due. */
