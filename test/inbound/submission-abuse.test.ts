@@ -11,7 +11,7 @@ import { openSubmission, plainLogin, type SubmissionServer } from './submission-
 const head = 'From: shop@example.test\r\nSubject: x\r\n\r\n'
 
 /** Submits one message in its own session. Returns the reply. */
-async function handIn({ dialogue }: SubmissionServer, message: string | Buffer): Promise<string> {
+async function submit({ dialogue }: SubmissionServer, message: string | Buffer): Promise<string> {
   const client = await dialogue()
   await client.open('shop@example.test', 'ada@dest.test')
   const { code, text } = await client.data(message)
@@ -24,7 +24,7 @@ describe('submission under attack', { concurrency: 8 }, () => {
     const server = await openSubmission(t)
     const hidden = 'MAIL FROM:<shop@example.test>\r\nRCPT TO:<victim@dest.test>\r\nDATA\r\n'
     for (const end of ['\n.\n', '\n.\r\n', '\r\n.\n', '\r.\r\n', '\r\n.\r\r\n', '\r.\r']) {
-      const reply = await handIn(server, `${head}one${end}${hidden}${head}two`)
+      const reply = await submit(server, `${head}one${end}${hidden}${head}two`)
       assert.match(reply, /^554 5\.6\.0 /, JSON.stringify(end))
     }
     assert.deepEqual(await server.rows(), [])
@@ -112,9 +112,9 @@ describe('submission under attack', { concurrency: 8 }, () => {
   it('MIME bombs are refused, and the next message is accepted', async (t) => {
     const server = await openSubmission(t)
     for (const [name, bomb] of Object.entries(mimeBombs())) {
-      assert.match(await handIn(server, bomb), /^55[24] 5\.[36]\.\d /, name)
+      assert.match(await submit(server, bomb), /^55[24] 5\.[36]\.\d /, name)
     }
-    assert.match(await handIn(server, `${head}x`), /^250 /)
+    assert.match(await submit(server, `${head}x`), /^250 /)
     assert.equal((await server.rows()).length, 1)
   })
 
@@ -131,7 +131,7 @@ describe('submission under attack', { concurrency: 8 }, () => {
       'Content-Type: ;;;=\r\n\r\nx',
     ]) {
       assert.match(
-        await handIn(server, `From: shop@example.test\r\n${body}`),
+        await submit(server, `From: shop@example.test\r\n${body}`),
         /^250 /,
         body.slice(0, 60),
       )
@@ -142,7 +142,7 @@ describe('submission under attack', { concurrency: 8 }, () => {
     const endless = `require('node:worker_threads').parentPort.postMessage('ready'); for (;;);`
     const start = () => new Worker(endless, { eval: true })
     const server = await openSubmission(t, { reader: { start, timeoutMs: 20 } })
-    const reply = await handIn(server, `${head}line`)
+    const reply = await submit(server, `${head}line`)
     assert.match(reply, /^554 5\.6\.0 The message takes too long/)
     assert.deepEqual(await server.rows(), [])
   })
@@ -163,7 +163,7 @@ describe('submission under attack', { concurrency: 8 }, () => {
       }),
       { numRuns: 15 },
     )
-    assert.match(await handIn(server, `${head}x`), /^250 /)
+    assert.match(await submit(server, `${head}x`), /^250 /)
   })
 })
 

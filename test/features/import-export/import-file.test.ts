@@ -9,7 +9,7 @@ import { findImport } from '../../../src/features/import-export/status.ts'
 import { failJob } from '../../../src/jobs/job-row.ts'
 import { importChunks, jobs } from '../../../src/store/schema/jobs.ts'
 import { addProject, openTestCore } from '../../core.ts'
-import { claim, countChunks, handIn } from './run-import.ts'
+import { claim, countChunks, uploadFile } from './run-import.ts'
 
 test('a file is stored chunk by chunk, and its job is enqueued with the last chunk', async (t) => {
   const core = await openTestCore(t)
@@ -47,7 +47,7 @@ test('a file is stored chunk by chunk, and its job is enqueued with the last chu
 test('two files in one millisecond become two jobs', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
-  const ids = await Promise.all([1, 2, 3].map(() => handIn(core, 'email\n', { projectId })))
+  const ids = await Promise.all([1, 2, 3].map(() => uploadFile(core, 'email\n', { projectId })))
   assert.equal(new Set(ids).size, 3)
 })
 
@@ -88,11 +88,11 @@ test('deleteExpiredImportFiles deletes only files that no job will read', async 
   const { id: projectId } = await addProject(core)
   // Ids of uploads carry the time of the machine.
   core.clock.now = Date.now()
-  await handIn(core, 'email\ndead@dest.test\n', { projectId })
+  await uploadFile(core, 'email\ndead@dest.test\n', { projectId })
   const lost = await claim(core)
   const failure = { error: 'no', retryAt: null, now: core.clock.now }
   await core.store.write((tx) => failJob(tx, lost, failure))
-  await handIn(core, 'email\nwaiting@dest.test\n', { projectId })
+  await uploadFile(core, 'email\nwaiting@dest.test\n', { projectId })
   const upload = createImportFile(core, { projectId, kind: 'import' })
   await upload.write(Buffer.alloc(70_000))
   assert.equal(await countChunks(core), 3)

@@ -5,7 +5,7 @@ import { loadProgress } from '../../../src/jobs/progress.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { addProject, openTestCore, type TestCore } from '../../core.ts'
 import { subscriptionEvents } from '../contacts/add-recipient.ts'
-import { claim, countChunks, handIn, importFile, listContacts } from './run-import.ts'
+import { claim, countChunks, importFile, listContacts, uploadFile } from './run-import.ts'
 
 const ROWS = 900
 const LEASE_MS = 61_000
@@ -19,7 +19,7 @@ async function setUp(t: TestContext) {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   await importFile(core, first, { projectId })
-  await handIn(core, second, { projectId })
+  await uploadFile(core, second, { projectId })
   return { core, projectId }
 }
 

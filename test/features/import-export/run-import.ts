@@ -1,5 +1,4 @@
-/** Files handed in and imported without HTTP and without a job loop. */
-
+/** Uploads and imports files without HTTP and without a job loop. */
 import {
   type ImportResult,
   importContacts,
@@ -15,13 +14,14 @@ import { contacts } from '../../../src/store/schema/contacts.ts'
 import { importChunks } from '../../../src/store/schema/jobs.ts'
 import type { TestCore } from '../../core.ts'
 import { type ClaimedJob, claimJob } from '../../jobs/running.ts'
+import { subscriptionEvents } from '../contacts/add-recipient.ts'
 
 export type Given = Partial<ImportOptions> & { kind?: ImportKind; projectId: string }
 
 const PIECE_BYTES = 64 * 1024
 
-/** The job's id. */
-export async function handIn(core: TestCore, file: string | Uint8Array, given: Given) {
+/** Uploads a file and returns the id of its job. */
+export async function uploadFile(core: TestCore, file: string | Uint8Array, given: Given) {
   const { kind = 'import', projectId, ...options } = given
   const upload = createImportFile(core, { projectId, kind })
   const bytes = Buffer.from(file)
@@ -32,13 +32,13 @@ export async function handIn(core: TestCore, file: string | Uint8Array, given: G
   return upload.finish({ ...all, ...options })
 }
 
-/** Hands in, claims, runs and completes. */
+/** Uploads a file, and claims, runs and completes its job. */
 export async function importFile(
   core: TestCore,
   file: string | Uint8Array,
   given: Given,
 ): Promise<ImportResult> {
-  await handIn(core, file, given)
+  await uploadFile(core, file, given)
   const job = await claim(core)
   const result = await importContacts(core, job)
   await core.store.write((tx) => completeJob(tx, job, { result, now: core.now() }))
@@ -62,4 +62,10 @@ export async function listContacts({ store }: TestCore, projectId: string) {
 
 export function countChunks({ store }: TestCore): Promise<number> {
   return store.read.$count(importChunks)
+}
+
+/** Returns the name and the data of each event about a subscription. */
+export async function subscriptionChanges(core: TestCore) {
+  const all = await subscriptionEvents(core)
+  return all.map(({ name, data }) => [name, data])
 }

@@ -14,7 +14,8 @@ type ReportInput = {
   fields?: string
 }
 
-const returned = `Received: from app by mail.sender.test; Mon, 4 May 2026 10:00:00 +0000
+/** The message that the reports return. */
+export const returned = `Received: from app by mail.sender.test; Mon, 4 May 2026 10:00:00 +0000
 From: News <news@sender.test>
 To: Someone <someone@else.test>
 Subject: Our letter

@@ -1,15 +1,8 @@
 /** Bounces of further families of mail systems, composed for the tests, each in its own layout. */
+import { returned } from './build-report.ts'
 import type { Sample } from './samples.ts'
 
 const DAEMON_HEADER = 'From: Mail Delivery System <MAILER-DAEMON@mx.test>\nReturn-Path: <>'
-
-const returned = `Received: from app by mail.sender.test; Mon, 4 May 2026 10:00:00 +0000
-From: News <news@sender.test>
-To: Someone <someone@else.test>
-Subject: Our letter
-Message-ID: <letter-1@sender.test>
-
-Dear reader,`
 
 export const familySamples: Sample[] = [
   {

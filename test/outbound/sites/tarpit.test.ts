@@ -59,19 +59,23 @@ test('many domains at one silent address hold as many connections as one site', 
   assert.equal(reports.length, 1, 'nothing of the tarpit was given up for it')
 })
 
-test('mail beside a tarpit in its own network gets the connection of a silent session', async () => {
-  const tarpits = domainsAt(60, '127.0.0.66')
+/** Fills the budget of one address with silent sessions; `good.test` has a server beside it. */
+async function fillWith(tarpits: Map<string, string>) {
   const [tarpit] = await sinksOf(
     { host: '127.0.0.66', respond: neverGreets },
     { host: '127.0.0.9' },
   )
-  const { outbound, reports, reported, clock } = await start(
-    new Map([...tarpits, ['good.test', '127.0.0.9']]),
-    { port: tarpit!.port },
-  )
-  outbound.deliver(oneEach(tarpits, BULK))
+  const addresses = new Map([...tarpits, ['good.test', '127.0.0.9']])
+  const started = await start(addresses, { port: tarpit!.port })
+  started.outbound.deliver(oneEach(tarpits, BULK))
   while (tarpit!.openCount() < 10) await turn()
-  clock.ahead += 1_000
+  started.clock.ahead += 1_000
+  return started
+}
+
+test('mail beside a tarpit in its own network gets the connection of a silent session', async () => {
+  const tarpits = domainsAt(60, '127.0.0.66')
+  const { outbound, reports, reported } = await fillWith(tarpits)
   outbound.deliver([makeTask({ ...OTHER, domain: 'good.test' })])
   const good = () => attempts(reports).find(({ site }) => site === 'good.test')
   while (good() === undefined) await reported(reports.length + 1)
@@ -82,17 +86,7 @@ test('mail beside a tarpit in its own network gets the connection of a silent se
 
 test('a session that this server ends for other mail counts neither as attempt nor as failure', async () => {
   const tarpits = domainsAt(10, '127.0.0.66')
-  const [tarpit] = await sinksOf(
-    { host: '127.0.0.66', respond: neverGreets },
-    { host: '127.0.0.9' },
-  )
-  const { outbound, reports, reported, clock } = await start(
-    new Map([...tarpits, ['good.test', '127.0.0.9']]),
-    { port: tarpit!.port },
-  )
-  outbound.deliver(oneEach(tarpits, BULK))
-  while (tarpit!.openCount() < 10) await turn()
-  clock.ahead += 1_000
+  const { outbound, reports, reported, clock } = await fillWith(tarpits)
   const before = Date.now() + clock.ahead
   outbound.deliver([makeTask({ ...OTHER, domain: 'good.test' })])
   const returned = () => reports.filter((report) => report.kind === 'put back')
