@@ -17,9 +17,9 @@ type Deps = { log: Log; tick(entry: CronEntry): Promise<void> }
 /** Calls `tick` at the times of each entry. @throws TypeError for an invalid schedule */
 export function startCron({ log, tick }: Deps, entries: readonly CronEntry[]): { stop(): void } {
   const clocks = entries.map((entry) => {
-    const report = (error: unknown) =>
+    const logLostTick = (error: unknown) =>
       log.error({ error: describeError(error), cron: entry.name }, 'a cron tick was lost')
-    const options = { timezone: 'UTC', catch: report, unref: true, paused: true }
+    const options = { timezone: 'UTC', catch: logLostTick, unref: true, paused: true }
     return new Cron(entry.schedule, options, () => tick(entry))
   })
   // Nothing ticks before all schedules have been parsed.

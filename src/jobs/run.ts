@@ -42,23 +42,23 @@ export type JobHandler = (job: RunningJob) => Promise<unknown>
 const INTERNAL = 'Something went wrong inside the server, whose log has the details.'
 
 type Deps = { store: Store; log: Log; now: Now; handlers: Record<string, JobHandler> }
-type Outcome = { result: unknown } | { error: string; isFinal: boolean }
+type RunEnd = { result: unknown } | { error: string; isFinal: boolean }
 
 /** Runs a claimed job and records its result. Records nothing once the signal has aborted. */
 export async function runJob(deps: Deps, job: ClaimedJob, signal: AbortSignal): Promise<void> {
-  const outcome = await attempt(deps, job, signal)
+  const end = await attempt(deps, job, signal)
   if (signal.aborted) return
   try {
-    await record(deps, job, outcome)
+    await record(deps, job, end)
   } catch (error) {
     // The lease ends, and the job runs again.
     deps.log.error({ error: describeError(error), job: job.id }, 'a job could not be recorded')
   }
 }
 
-async function attempt(deps: Deps, job: ClaimedJob, signal: AbortSignal): Promise<Outcome> {
+async function attempt(deps: Deps, job: ClaimedJob, signal: AbortSignal): Promise<RunEnd> {
   const { id, leaseId, kind, projectId, payload, attempts } = job
-  const report = async (percent: number) => {
+  const savePercent = async (percent: number) => {
     if (!signal.aborted) await deps.store.write((tx) => reportProgress(tx, job, percent))
   }
   try {
@@ -66,7 +66,7 @@ async function attempt(deps: Deps, job: ClaimedJob, signal: AbortSignal): Promis
     if (!handler) throw new TypeError(`No handler for "${kind}".`)
     const running = { id, leaseId, kind, projectId, payload, attempt: attempts, signal }
     const caller = { key: projectId ?? '', isJob: true }
-    const work = () => handler({ ...running, reportProgress: report })
+    const work = () => handler({ ...running, reportProgress: savePercent })
     return { result: await deps.store.scanFor(caller, work) }
   } catch (error) {
     // An interrupted job has not failed.
@@ -89,20 +89,20 @@ function reasonOf(error: unknown, projectId: string | null): string {
   return isPublic || projectId === null ? describeError(error) : INTERNAL
 }
 
-async function record({ store, now }: Deps, job: ClaimedJob, outcome: Outcome): Promise<void> {
+async function record({ store, now }: Deps, job: ClaimedJob, end: RunEnd): Promise<void> {
   const endedAt = now()
-  if ('result' in outcome) {
-    const { result } = outcome
+  if ('result' in end) {
+    const { result } = end
     await store.write(async (tx) => {
       await completeJob(tx, job, { result, now: endedAt })
       await deleteSurplusJobs(tx, job)
     })
     return
   }
-  const isLast = outcome.isFinal || job.attempts >= job.maxAttempts
+  const isLast = end.isFinal || job.attempts >= job.maxAttempts
   const retryAt = isLast ? null : endedAt + jobDelayMs(job.attempts)
   await store.write(async (tx) => {
-    await failJob(tx, job, { error: outcome.error, retryAt, now: endedAt })
+    await failJob(tx, job, { error: end.error, retryAt, now: endedAt })
     if (isLast) await deleteSurplusJobs(tx, job)
   })
 }
