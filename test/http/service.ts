@@ -17,7 +17,7 @@ import {
   type TestProject,
 } from '../core.ts'
 
-export type Service = {
+type Service = {
   url: string
   core: TestCore
   /** The entries of the request log. */

@@ -23,7 +23,7 @@ export type HarnessOptions = {
 export type Attempted = Extract<DeliveryResult, { kind: 'attempted' }>
 
 /** Sinks on one port of 127.0.0.2, .3 and so on. */
-export async function startSinks(...options: SinkOptions[]): Promise<Sink[]> {
+async function startSinks(...options: SinkOptions[]): Promise<Sink[]> {
   const sinks: Sink[] = []
   for (const [at, option] of options.entries()) {
     const port = sinks[0]?.port ?? 0
@@ -52,7 +52,7 @@ export function useOutbound() {
   }
 }
 
-export async function startHarness({ zone = {}, delivery = {}, deps = {} }: HarnessOptions) {
+async function startHarness({ zone = {}, delivery = {}, deps = {} }: HarnessOptions) {
   const dns: FakeDns = await startDnsServer(zone)
   const clock = { ahead: 0 }
   const now = () => Date.now() + clock.ahead

@@ -48,7 +48,10 @@ export async function hashPassword(password: string): Promise<string> {
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${encode(salt)}$${encode(hash)}`
 }
 
-/** @throws TypeError when `stored` is not an argon2id hash */
+/**
+ * Checks a password against its hash. Only tests call this until accounts have logins.
+ * @throws TypeError when `stored` is not an argon2id hash
+ */
 export async function isPassword(password: string, stored: string): Promise<boolean> {
   const [, memory, passes, parallelism, salt = '', hash = ''] = PHC.exec(stored) ?? []
   if (hash === '') throw new TypeError('not an argon2id hash')

@@ -15,7 +15,10 @@ export function isNonPersistent(value: unknown): value is NonPersistentValue {
   )
 }
 
-/** Returns an event's data for workflows: by own key, with non-persistent values unwrapped. */
+/**
+ * Returns an event's data by own key, with non-persistent values unwrapped. Only tests call this
+ * until there are workflows.
+ */
 export function unwrapEventData(data: unknown): Record<string, unknown> {
   const entries = Object.entries(objectData(data) ?? {}).map(([key, value]): [string, unknown] => [
     key,

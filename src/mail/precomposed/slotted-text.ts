@@ -39,16 +39,16 @@ export function fillSlottedText({ pieces, slots }: SlottedText, values: readonly
 }
 
 /** The same as `encodeText` of the filled text. */
-export function fillEncoded(outline: EncodedSlottedText, values: readonly Value[]): EncodedText {
-  const { encoded, slots } = outline
-  if (encoded === undefined) return encodeText(fillSlottedText(outline, values))
+export function fillEncoded(slotted: EncodedSlottedText, values: readonly Value[]): EncodedText {
+  const { encoded, slots } = slotted
+  if (encoded === undefined) return encodeText(fillSlottedText(slotted, values))
   let { octets, units } = encoded
   for (const slot of slots) {
     const value = valueIn(values, slot)
     octets += value.octets
     units += value.text.length
   }
-  if (isBase64Shorter(octets, units)) return encodeText(fillSlottedText(outline, values))
+  if (isBase64Shorter(octets, units)) return encodeText(fillSlottedText(slotted, values))
   let body = ''
   for (const line of encoded.lines) {
     const filled = join(line.pieces, line.slots, (slot) => valueIn(values, slot).escaped)

@@ -17,7 +17,7 @@ import { discardChunks, readChunks, requireChunks, writeChunks } from '../../chu
 export type { StoredAttachment } from '../../../store/schema/messages.ts'
 
 /** The columns of a content that depend on where its attachments are stored. */
-export type AttachmentColumns = { attachments: StoredAttachment[] | null; chunkBytes: number }
+type AttachmentColumns = { attachments: StoredAttachment[] | null; chunkBytes: number }
 
 type Owner = { projectId: string; contentId: string }
 

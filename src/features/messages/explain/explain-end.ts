@@ -57,9 +57,9 @@ function describeRefusal({ email, last }: Facts): string {
   const said = last === null ? quote(email.error ?? 'no reply') : describeReply(last)
   if (last?.result.startsWith('reported-')) {
     const { finalRecipient, host } = last
-    const whom = finalRecipient === null ? '' : ` for ${finalRecipient}`
-    const who = host === null ? '' : ` by ${host}`
-    return `It bounced at ${at}, as reported${who}${whom}: ${said}.`
+    const recipient = finalRecipient === null ? '' : ` for ${finalRecipient}`
+    const reporter = host === null ? '' : ` by ${host}`
+    return `It bounced at ${at}, as reported${reporter}${recipient}: ${said}.`
   }
   if (last === null || last.host === null) return `It was refused at ${at}: ${said}.`
   return `It was refused by ${last.host} at ${at}: ${said}.`
