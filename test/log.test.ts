@@ -191,7 +191,7 @@ describe('the same line', () => {
     assert.equal(state.leftOut, 0)
   })
 
-  it('is remembered for the last thousand causes only', () => {
+  it('is counted for the last thousand causes only', () => {
     const { log, entries } = openLog()
     for (let site = 0; site <= 1_000; site += 1) log.warn({ site: `mx${site}.test` }, 'dead')
     log.warn({ site: 'mx0.test' }, 'dead')

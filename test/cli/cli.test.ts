@@ -40,7 +40,7 @@ describe('the command line', () => {
     assert.match((await runAt({ cwd }, 'queue', 'show', '--help')).out, /--json/)
   })
 
-  it('answers wrong usage with status 2 and a text on stderr', async () => {
+  it('exits with status 2 and a text on stderr after wrong usage', async () => {
     const cwd = makeFolder()
     const cases: [argv: string[], text: RegExp][] = [
       [[], /which command\?\n[\s\S]*serve/],
@@ -79,7 +79,7 @@ describe('the command line', () => {
     assert.deepEqual(readdirSync(cwd), [])
   })
 
-  it('answers wrong usage as JSON when asked to', async () => {
+  it('reports wrong usage as JSON with --json', async () => {
     const { status, err } = await runAt({ cwd: makeFolder() }, 'queue', 'show', '--json')
     assert.equal(status, 2)
     const { error } = JSON.parse(err)
@@ -87,7 +87,7 @@ describe('the command line', () => {
     assert.equal(error.message, 'missing: <id>')
   })
 
-  it('answers a wrong configuration with status 2, whatever the command', async () => {
+  it('exits with status 2 for any command with a wrong configuration', async () => {
     const cwd = makeFolder()
     const env = { PILLARBOX_DELIVERY__MODE: 'pigeon' }
     for (const argv of [['serve'], ['config', 'check'], ['queue', 'list'], ['user', 'list']]) {

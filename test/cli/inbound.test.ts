@@ -100,7 +100,7 @@ describe('pillarbox inbound', () => {
     assert.match(out, /2026-01-02 03:04:05Z +failed +info@shop\.test +<> +it took too long\n/)
   })
 
-  it('escapes text that strangers wrote', async () => {
+  it("escapes text from other people's mail", async () => {
     const { out } = await run('inbound', 'list')
     assert.match(out, /Stop \\x1b\[2J it/)
     const gone = await keep({ raw: null, subject: '\x1b]0;x\x07', clientName: 'a\nb' })

@@ -30,7 +30,7 @@ before(async () => {
 })
 
 describe('pillarbox suppressions', () => {
-  it('add, list and remove answer as the API does', async () => {
+  it('add, list and remove return what the API returns', async () => {
     const [project = '', other = ''] = projects
     assert.match((await run('list')).out, /^No address is suppressed\.\n$/)
     const added = await json('add', '--project', project, 'Ada@Dest.test', 'bob@dest.test')

@@ -28,7 +28,7 @@ test('each failure gets a later reply, and ten failures put an address over its 
   assert.equal(failedLogins.isOverLimit('192.0.2.2'), false)
 })
 
-test('an address is forgotten after a quarter of an hour, also when the clock is set back', () => {
+test('an address is deleted after a quarter of an hour, also when the clock is set back', () => {
   for (const change of [15 * 60_000, -15 * 60_000]) {
     const { failedLogins, clock } = guessesAt()
     failTimes(failedLogins, '192.0.2.1', 10)

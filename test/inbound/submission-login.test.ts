@@ -13,7 +13,7 @@ import { openSubmission, plainLogin } from './submission-server.ts'
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
 describe('logging in for submission', { concurrency: 8 }, () => {
-  it('takes AUTH PLAIN and AUTH LOGIN, with or without an initial response', async (t) => {
+  it('accepts AUTH PLAIN and AUTH LOGIN, with or without an initial response', async (t) => {
     const { ports, project } = await openSubmission(t)
     const steps = [
       [`AUTH PLAIN ${plainLogin(project.secret)}`],
@@ -94,7 +94,7 @@ describe('logging in for submission', { concurrency: 8 }, () => {
     secure.close()
   })
 
-  it('is forgotten by STARTTLS', async (t) => {
+  it('is discarded by STARTTLS', async (t) => {
     const { dialogue } = await openSubmission(t)
     const client = await dialogue()
     await client.say('STARTTLS')

@@ -107,7 +107,7 @@ test('a DNS failure has another verdict than a sender that fails its check', asy
   })
 })
 
-test('DNS that never answers delays the check for a bounded time', async (t) => {
+test('a silent DNS server delays the check for a bounded time', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const asked = Promise.withResolvers<void>()
   const never: ResolveDns = () => {

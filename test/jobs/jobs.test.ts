@@ -191,7 +191,7 @@ test('a unique key admits one waiting or active job', async (t) => {
   assert.equal((await again()).isNew, true)
 })
 
-test('a job whose process died returns when its lease ends', async (t) => {
+test('a job of a process that ended is put back when its lease ends', async (t) => {
   const { run, store, add, clock, find, reaches } = await setUp(t)
   const id = await add({})
   const claim = { kinds: ['work'], limit: 1, now: START, leaseUntil: START + 60_000 }
@@ -235,7 +235,7 @@ test('processes that are killed in a loop use up no attempt of a job', async (t)
   assert.equal((await reaches(id, 'completed')).result, 1)
 })
 
-test('a job fails when five processes have died while running it', async (t) => {
+test('a job fails after five processes have ended while running it', async (t) => {
   const started = await setUp(t)
   const { run, add, clock, reaches } = started
   const id = await add({})

@@ -119,7 +119,7 @@ test('an unreachable site is probed by one message, and other sites are not affe
   assert.ok(outbound.capacity('down.test', 1) > 10)
 })
 
-test('a server that calls itself by our name is a loop', async () => {
+test('a server with the name of this server is a loop', async () => {
   const [sink] = await sinksOf({ name: 'mta.sender.test' })
   const zone = { 'a.test': { A: ['127.0.0.2'] }, 'ours.test': { A: ['127.0.0.2'] } }
   const { send } = await start({

@@ -94,7 +94,7 @@ test('close finishes running scans and leaves one file', async (t) => {
   assert.equal(store.walBytes(), 0)
 })
 
-test("listeners hear of another connection's write within 200 ms, and not of own writes", async (t) => {
+test('listeners are called within 200 ms of a write of another connection, and not for own writes', async (t) => {
   const store = await openTestStore(t)
   const other = await openStore({ ...store.location, log: silentLog(), watch: false })
   t.after(() => other.close())
@@ -150,7 +150,7 @@ test('two stores on one file write without losing anything', async (t) => {
   assert.equal(await store.read.$count(notes), 200)
 })
 
-test('a listener hears of commits until it is removed', async (t) => {
+test('a listener is called for commits until it is removed', async (t) => {
   const store = await openTestStore(t)
   let commitCount = 0
   const stop = store.onCommit(() => {

@@ -291,7 +291,7 @@ describe('pillarbox queue sites', () => {
   })
 })
 
-describe('a server that runs and does not answer', () => {
+describe('a server that runs and does not respond', () => {
   it('is reported, and the facts in the database are shown', async (t) => {
     const id = await send(first, 'silent@now.test', 'a@first.example')
     const lock = await takeServeLock(path.join(cwd, 'data', 'pillarbox.db'), {

@@ -41,7 +41,7 @@ describe('the faults of a certificate', () => {
     return findCertificateFaults(configOf(config), shown, NOW)
   }
 
-  it('are none when it is for the host and valid for a week', () => {
+  it('are absent if it is for the host and valid for a week', () => {
     assert.deepEqual(faultsOf('http', ['app.example.test']), [])
     assert.deepEqual(faultsOf('http', ['*.example.test']), [])
     assert.deepEqual(faultsOf('inbound', ['mail.example.test']), [])

@@ -57,7 +57,7 @@ describe('faults', () => {
     assert.equal(unsigned[0], unsigned[1])
   })
 
-  it('a dead destination delays no other mail', async (t) => {
+  it('an unreachable destination delays no other mail', async (t) => {
     const program = await startFor(t)
     const live = await program.receive('live.test')
     program.dns.set('dead.test', { MX: [[10, 'mx.dead.test']] })

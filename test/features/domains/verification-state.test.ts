@@ -54,7 +54,7 @@ test('an unverified domain is Pending, Failed with a foreign key, and Success wi
   assert.deepEqual(standing('found'), [true, 'Success'])
 })
 
-test('a domain is Pending again after a foreign key has gone', () => {
+test('a domain is Pending again once a foreign key has disappeared', () => {
   const domain = after(pending, [
     [0, 'different'],
     [5, 'missing'],

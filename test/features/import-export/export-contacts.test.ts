@@ -153,7 +153,7 @@ const value = fc.oneof(
   fc.dictionary(fc.constantFrom('a', 'b'), fc.string(), { maxKeys: 2 }),
 )
 
-test('an export that is imported elsewhere gives the same contacts with the same data', async (t) => {
+test('an export imported into another project creates the same contacts with the same data', async (t) => {
   const { core } = await setUp(t)
   const data = fc.dictionary(key, value, { maxKeys: 6 })
   let run = 0

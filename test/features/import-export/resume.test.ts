@@ -69,7 +69,7 @@ function endingAt(store: Store, fatal: number, death: Death): Store {
 }
 
 for (const death of ['before', 'after'] as const) {
-  test(`no row is done or counted twice when the process dies right ${death} a commit`, async (t) => {
+  test(`no row is imported or counted twice if the process ends right ${death} a commit`, async (t) => {
     const { core, projectId } = await setUp(t)
     const seen = new Set<number>()
     // Each run gets one batch further and dies; the file has five of them at least.

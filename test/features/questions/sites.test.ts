@@ -7,7 +7,7 @@ import { emails } from '../../../src/store/schema/messages.ts'
 import { address, START } from '../../core.ts'
 import { openSender } from '../messages/sender.ts'
 
-test('the answer to a lift counts all waiting emails, including those that were due before', async (t) => {
+test('the result of a lift counts all waiting emails, including those that were due before', async (t) => {
   const { core, send } = await openSender(t)
   const sent = async (to: string, dueAt: number) => {
     const { emails: accepted } = await send({ to: [{ address: address(to), name: null }] })

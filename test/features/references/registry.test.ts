@@ -98,7 +98,7 @@ describe('the name of a column', () => {
   ]
   const others = ['id', 'project_id', 'contact_id', 'contact_fields', 'name', 'template_faults']
 
-  it('tells whether the column refers to a definition', () => {
+  it('shows whether the column refers to a definition', () => {
     assert.deepEqual(
       [...referring, ...others].filter((name) => REFERRING.test(name)),
       referring,

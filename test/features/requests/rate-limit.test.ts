@@ -73,7 +73,7 @@ test('a clock set back by a day refuses no caller', () => {
   assert.equal(limiter.take('a')?.isAllowed, true)
 })
 
-test('never more than the limit is allowed in any 59 seconds, whatever the pace', () => {
+test('never more than the limit is allowed in any 59 seconds, at any pace', () => {
   const steps = fc.array(fc.integer({ min: 0, max: 20_000 }), { maxLength: 200 })
   fc.assert(
     fc.property(steps, fc.integer({ min: 1, max: 5 }), (waits, limit) => {

@@ -161,7 +161,7 @@ test('a segment that others refer to is not deleted, and the error names them', 
   assert.equal(await core.store.read.$count(jobs), 0)
 })
 
-test('a deleted segment is gone at once; a job deletes its member rows and no others', async (t) => {
+test('a deleted segment is not found at once; a job deletes its member rows and no others', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   await addContacts(core, projectId, makeContacts(700))

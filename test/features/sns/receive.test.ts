@@ -129,7 +129,7 @@ test('a permanent bounce suppresses the address and unsubscribes the contact', a
   assert.equal(contact?.subscribed, false)
 })
 
-test('an undetermined bounce neither suppresses nor unsubscribes, whatever its diagnostic', async (t) => {
+test('an undetermined bounce with any diagnostic neither suppresses nor unsubscribes', async (t) => {
   const counter = await openCounter(t)
   const { sender } = counter
   const id = await relay(sender)
@@ -627,7 +627,7 @@ const receivedEvent = (recipients: string[], change: Record<string, unknown> = {
     ...change,
   })
 
-test('received mail is processed like mail by SMTP, for our domains only', async (t) => {
+test('received mail is processed like mail by SMTP, for domains of this server only', async (t) => {
   const counter = await openCounter(t)
   const { sender, receiver, sns } = counter
   let notifications = 0

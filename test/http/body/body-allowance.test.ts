@@ -63,7 +63,7 @@ test('short bodies need no share', async () => {
   assert.equal(bodies.open(from('192.0.2.1')).growTo(64 * 1024), undefined)
 })
 
-test('a growing body takes only the difference', async () => {
+test('a growing body reserves only the difference', async () => {
   const bodies = createBodyAllowance(limits)
   const share = bodies.open(from('192.0.2.1'))
   for (const size of [1, 2, 3, 4]) assert.equal(share.growTo(size * MB), undefined)
@@ -110,7 +110,7 @@ test('a body behind one that timed out gets its share', async (t) => {
   assert.equal(await isGranted(behind), true)
 })
 
-test('a share that is released while it waits takes nothing', async () => {
+test('a share that is released while it waits reserves nothing', async () => {
   const bodies = createBodyAllowance(limits)
   const first = bodies.open(from('192.0.2.1'))
   first.growTo(4 * MB)
@@ -130,7 +130,7 @@ test('all IPv6 addresses of a /64 are one', async () => {
   assert.equal(await isGranted(bodies.open(from('2001:db8:1:3::a')).growTo(4 * MB)), true)
 })
 
-test('bodies with one key share a limit, whatever their addresses', async () => {
+test('bodies with one key share a limit across all addresses', async () => {
   const bodies = createBodyAllowance({ ...limits, keyBytes: 6 * MB })
   const first = bodies.open(from('192.0.2.1', 'a'))
   first.growTo(4 * MB)

@@ -112,7 +112,7 @@ test('a one-click request counts in any encoding of its form', async () => {
   }
 })
 
-test('a route without a limit of its own takes 1 MB', async () => {
+test('a route without its own limit accepts 1 MB', async () => {
   const sized = (bytes: number) => event + ' '.repeat(bytes - event.length)
   assert.equal((await post('/v1/track', sized(MB))).status, 200)
   for (const path of ['/v1/track', '/contacts', '/segments', '/events/track']) {
@@ -151,7 +151,7 @@ test('a message with an attachment of 38 MB in base64 is taken', async () => {
   assert.equal(status, 200, JSON.stringify(body))
 })
 
-test('body and text together are limited to 10 MB, whatever the limit of a message', async () => {
+test('body and text together are limited to 10 MB, for any limit of a message', async () => {
   for (const [length, expected] of [
     [5 * MB, 200],
     [5 * MB + 1, 422],

@@ -138,7 +138,7 @@ test('a public key sends nothing', async () => {
   await nothingWritten()
 })
 
-test('an idempotency key takes effect once, whatever the second body is', async () => {
+test('an idempotency key takes effect once, for any second body', async () => {
   const first = await send(valid).set('Idempotency-Key', 'order-66')
   assert.equal(first.status, 200)
   const second = await send({ ...valid, subject: 'Other' }).set('Idempotency-Key', 'order-66')

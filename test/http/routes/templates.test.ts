@@ -139,7 +139,7 @@ test('a list is paged by cursor, and its response has both shapes', async () => 
   assert.deepEqual([last.body.cursor, last.body.hasMore], [null, false])
 })
 
-test('a list is read by pages, sorted and filtered as asked', async () => {
+test('a list is read page by page, sorted and filtered by parameters', async () => {
   for (const name of ['b', 'a', 'c']) await create({ name })
   await create({ name: 'shop', type: 'TRANSACTIONAL' })
   const page = await call('get', '/templates?page=2&pageSize=3&sort=name&dir=asc')

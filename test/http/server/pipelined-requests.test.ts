@@ -139,7 +139,7 @@ test('a connection gets no more than one response in a turn of the event loop', 
   assert.ok(most <= 2, `${most} in one turn`)
 })
 
-test('bodies between requests arrive complete, whatever they contain', async (t) => {
+test('bodies of any content between requests arrive complete', async (t) => {
   const { port } = await listen(t, async (incoming, outgoing) => {
     const pieces = await Array.fromAsync(incoming as AsyncIterable<Buffer>)
     outgoing.end(`<${Buffer.concat(pieces).length}>`)

@@ -67,7 +67,7 @@ test('/health is degraded, with reasons, while a part of the server reports trou
   assert.deepEqual(after.body.reasons, [])
 })
 
-test('/health answers 503 while the files of the database are gone', async () => {
+test('/health responds with 503 while the files of the database are missing', async () => {
   const { health } = service.core
   health.set('database-files', 'The file of the database was removed.')
   const { status, body } = await supertest(service.url).get('/health')
@@ -148,7 +148,7 @@ test('/ redirects to the documentation, which loads nothing from other hosts', a
   }
 })
 
-test('the documentation sends calls to its own origin, whatever base_url says', async () => {
+test('the documentation sends calls to its own origin, for any base_url', async () => {
   const { text } = await supertest(service.url).get('/docs/start.js')
   const shown: { spec: { paths: object; servers: object[] } }[] = []
   const loaded: (() => Promise<void>)[] = []

@@ -136,7 +136,7 @@ for (const [name, path, sizeMb, status, isChunked] of [
   ['15 MB to no route', '/nowhere', 15, 404, false],
   ['15 MB to another method', '/health', 15, 405, false],
 ] as const) {
-  test(`${name} get ${status} from a client that sends everything first`, async () => {
+  test(`a client that sends everything first receives ${status} for ${name}`, async () => {
     const text = await sendWhole(path, mine.secret, sizeMb * MB, isChunked)
     assert.match(text, new RegExp(`^HTTP/1\\.1 ${status} `))
     assert.match(text, /connection: close/i)
@@ -144,7 +144,7 @@ for (const [name, path, sizeMb, status, isChunked] of [
   })
 }
 
-test('15 MB with a key that is not known are answered 401 to a client that sends them first', async () => {
+test('a client that sends everything first receives 401 for 15 MB with an unknown key', async () => {
   assert.match(await sendWhole('/v1/send', 'nonsense', 15 * MB), /^HTTP\/1\.1 401 /)
 })
 
@@ -237,7 +237,7 @@ for (const [name, path, fields, status] of [
   ['an unknown encoding of a file', '/contacts/import', [csv, 'Content-Encoding: zstd'], 415],
   ['no route', '/nowhere', ['Content-Length: 9'], 404],
 ] as const) {
-  test(`${name} is ${status} to a client that expects 100, and is not asked for the body`, async () => {
+  test(`a client that expects 100 receives ${status} for ${name}, and no 100`, async () => {
     const length = fields.some((field) => field.startsWith('Content-Length'))
     const more = length ? [...fields] : [...fields, 'Transfer-Encoding: chunked']
     const text = await expectContinue(path, more)

@@ -6,7 +6,7 @@ import { eventually } from '../../e2e/program.ts'
 import { installBesideSink, makeProject, post } from '../../e2e/server.ts'
 import { silence } from '../../fakes/smtp-sink.ts'
 
-test('SIGTERM ends the server within 10 s while a receiver never answers', async (t) => {
+test('SIGTERM ends the server within 10 s while a receiver never replies', async (t) => {
   let isSilent = true
   const { sink, installation } = await installBesideSink(t, {
     retrySchedule: '1s',

@@ -54,7 +54,7 @@ function makeSource(
 const build = (source: MessageSource) => buildMessage(source, createTemplateCache(tracker)).octets
 const head = (message: string) => message.slice(0, message.indexOf('\r\n\r\n'))
 
-test('the same source gives the same octets, whatever was built before', () => {
+test('the same source gives the same octets, after any other messages', () => {
   const cache = createTemplateCache(tracker)
   const source = makeSource({}, '<p>{{ "now" | date: "%s" }} {{ name }}</p>')
   const first = buildMessage(source, cache).octets

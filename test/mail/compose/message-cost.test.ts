@@ -27,7 +27,7 @@ test('usual mail is quick to compose', () => {
   assert.ok(isQuick({ attachments: [attachment(2_000_000)] }), 'an invoice')
 })
 
-test('mail that takes longer than about 50 ms is not quick, whatever the reason', () => {
+test('mail that takes longer than about 50 ms for any reason is not quick', () => {
   const heavy: [why: string, content: Parameters<typeof makeSource>[0]][] = [
     ['its length', { body: 'x'.repeat(300_000) }],
     ['its text part', { text: 'x'.repeat(300_000) }],

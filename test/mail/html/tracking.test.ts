@@ -55,7 +55,7 @@ test('the pixel is inserted once, before the closing body tag', () => {
   assert.match(tracked, /^<body><p>a<\/p><img [^>]*>\n<\/body><\/html>$/)
 })
 
-test('addresses outside the web and links to our own pages are unchanged', () => {
+test('addresses that are not http(s) and links to the hosted pages are unchanged', () => {
   const own = ['unsubscribe', 'subscribe', 'manage', 't/c', 't/o', 'contacts/public']
   const addresses = [
     ...['mailto:a@b.example', 'tel:+49', '#top', 'cid:x', 'javascript:x', '/a', '//a.example/'],
@@ -70,7 +70,7 @@ test('addresses outside the web and links to our own pages are unchanged', () =>
   }
 })
 
-test('other URLs of our host, and URLs that only begin like it, are tracked', () => {
+test("other URLs of the base URL's host, and URLs that only begin like it, are tracked", () => {
   const addresses = [`${baseUrl}/terms`, `${baseUrl}.evil.example/unsubscribe/x`, baseUrl]
   for (const address of addresses) {
     assert.deepEqual(clicks(track(link(address))), [linkNumber(address)], address)

@@ -536,7 +536,7 @@ test('notices of list managers are bounces', () => {
   )
 })
 
-test('a text about our IP address or host that names no blocklist is a block', () => {
+test("a text about the sender's IP address or host without a blocklist is a block", () => {
   const blocks = [
     '550 Mail from 192.0.2.9 is refused. Contact postmaster@reader.test',
     '554 192.0.2.9: please contact postmaster@reader.test',

@@ -102,7 +102,7 @@ Remote-MTA: dns; sdcc13.ucsd.edu
     assert.match(first?.diagnostic ?? '', /is not a registered gateway user$/)
   })
 
-  it('is hard only if the action is failed, whatever its text', () => {
+  it('is hard only if the action is failed, with any text', () => {
     for (const action of ['delayed', 'delivered', 'relayed', 'expanded']) {
       const [one] = read(dsn({ status: oneFailed.replace('failed', action) })).recipients
       assert.ok(one)
@@ -253,7 +253,7 @@ describe('a bounce in prose', () => {
     })
   }
 
-  it('takes the recipient of the returned message if the prose names none', () => {
+  it('uses the recipient of the returned message if the prose names none', () => {
     const text = `From: MAILER-DAEMON@mx.test\nSubject: Undeliverable\n\nMailbox full.\n\n--- Original message ---\n${originalHead}\n`
     assert.deepEqual(brief(read(text)), [
       ['ann@reader.test', 'failed', null, 'soft', 'mailboxfull'],

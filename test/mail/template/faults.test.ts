@@ -56,7 +56,7 @@ test('a fault is returned with its position, and the text is rendered anyway', (
   assert.equal(renderSubject(subject, variables).fault?.message, 'undefined filter: shout')
 })
 
-test('a correct template has no fault, whatever its text looks like', () => {
+test('a correct template with any text has no fault', () => {
   const sources = [
     'Hello',
     '{{ name }}',

@@ -86,7 +86,7 @@ test('method, headers and body reach the server, and its response comes back', a
   })
 })
 
-test('a connection is kept for the next request to the same name, and not for another', async () => {
+test('a connection stays open for the next request to the same name, and not for another name', async () => {
   handle = (_request, response) => response.end('ok')
   const { client } = open()
   await client.request({ url: at('/1') })

@@ -32,7 +32,7 @@ test('an address that a site refuses is not used there for six hours, if there i
   assert.equal(sources.choose('email', 'site').ipv4, refused)
 })
 
-test('broken TLS is remembered for three days', () => {
+test('broken TLS is cached for three days', () => {
   const clock = { at: 0 }
   const broken = createBrokenTls(() => clock.at)
   broken.add('mx.test')

@@ -23,7 +23,7 @@ for (const [name, hosts, site] of cases) {
   })
 }
 
-test('a site of many names is bounded and still tells them apart', () => {
+test('the name of a site with many hosts is bounded and still unique', () => {
   const hosts = Array.from({ length: 512 }, (_, at) => `mx.domain${at}.com`)
   const site = siteOfHosts(hosts)
   assert.ok(site.length < 100)

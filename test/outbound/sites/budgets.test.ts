@@ -84,7 +84,7 @@ test('a project has three times as many connections as it leaves free', () => {
   assert.ok(of('third') > 0)
 })
 
-test('a forgotten site holds no connections and leaves no data', () => {
+test('a removed site holds no connections and leaves no data', () => {
   const budgets = createBudgets({ maxConnections: 200, maxPerSite: 10 })
   const own = facts({ addresses: ['192.0.2.1'], projectId: 'p', hasGreeted: false })
   for (let round = 0; round < 3; round++) {

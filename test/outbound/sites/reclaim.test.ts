@@ -77,7 +77,7 @@ test('a server that greets late has eight times as long each time it was cut', (
   assert.equal(chooseReclaim(often, urgent, 1)[0]?.isCut, true)
 })
 
-test('a server that was cut often has the time that a session takes to fail by itself', () => {
+test('a server that was cut often gets the time limit of a session', () => {
   const { connect, greeting } = DEFAULT_TIMEOUTS
   const often = [holder('never', { ...silentFor(connect + greeting + 1_000), cuts: 50 })]
   assert.deepEqual(chooseReclaim(often, urgent, 1), [])

@@ -193,7 +193,7 @@ test('one site does not affect another', () => {
   assert.equal(shaping.capacity('other.com', { outstanding: 0, isUrgent: false }), 5)
 })
 
-test('one refusal of our address takes half of the connections, and no rate', () => {
+test('one refusal of the source address halves the connections and sets no rate', () => {
   const { shaping, reply, accept, capacity } = setUp()
   accept(1)
   assert.equal(reply('block'), false)
@@ -203,7 +203,7 @@ test('one refusal of our address takes half of the connections, and no rate', ()
   assert.equal(capacity(), 100)
 })
 
-test('the third refusal of our address among the last 20 answers restricts the site', () => {
+test('the third refusal of the source address among the last 20 replies restricts the site', () => {
   const { shaping, reply, accept } = setUp()
   reply('block')
   accept(9)
@@ -215,7 +215,7 @@ test('the third refusal of our address among the last 20 answers restricts the s
   assert.equal(shaping.restriction(SITE).messagesPerMinute, 10)
 })
 
-test('refusals of our address that lie far apart never restrict a site', () => {
+test('refusals of the source address that lie far apart never restrict a site', () => {
   const { shaping, reply, accept } = setUp()
   for (let at = 0; at < 10; at++) {
     assert.equal(reply('block'), false)

@@ -64,7 +64,7 @@ test('control bytes, terminal escapes and text direction marks are escaped', () 
   assert.equal(reply.text, 'a\\x1b[31mb\\x00c d\\x7f \\u202ee\\x85')
 })
 
-test('a short reply that is known already is the same object on every connection', () => {
+test('a repeated short reply is the same object on every connection', () => {
   const known = createKnownReplies()
   const [first, second] = [0, 1].map(() => {
     const replies: ServerReply[] = []

@@ -191,7 +191,7 @@ test('transactional mail to other hosts of the site waits for one message only',
   assert.equal(results.length, 21)
 })
 
-test('an unused pool is forgotten, and comes back with its next task', async () => {
+test('an unused pool is removed and created again for its next task', async () => {
   const { pools, add, endAll, settle, results, clock } = setUp()
   pools.allocate('s', 1)
   add('a', 1)
@@ -232,7 +232,7 @@ test('a lower allocation closes idle sessions beyond it at once', async () => {
   assert.equal(openSessions().length, 1)
 })
 
-test('an allocation of 0 puts waiting tasks back and forgets the site', async () => {
+test('an allocation of 0 puts waiting tasks back and removes the site', async () => {
   const { pools, add, endOne, settle, results, allocated, openSessions } = setUp()
   pools.allocate('s', 1)
   add('a', 4)

@@ -185,7 +185,7 @@ parentPort.on('message', (request) => {
   else parentPort.postMessage({ id: request.id, result: request.text })
 })`
 
-test('when a thread dies, its scan fails and another thread runs the others', async (t) => {
+test('when a thread ends, its scan fails and another thread runs the others', async (t) => {
   let started = 0
   const settings = { path: 'a.db', nativeBinding: undefined }
   const thread = createThread(settings, () => {

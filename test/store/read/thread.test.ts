@@ -29,7 +29,7 @@ test('a thread without requests stops at once', async () => {
   assert.equal(thread.isStarted(), false)
 })
 
-test('a request to a thread that dies gets DATABASE_ERROR, and the next one a new thread', async () => {
+test('a request to a thread that ends gets DATABASE_ERROR, and the next request a new thread', async () => {
   let started = 0
   const thread = createThread({ path: '', nativeBinding: undefined }, () => {
     started += 1

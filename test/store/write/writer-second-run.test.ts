@@ -88,7 +88,7 @@ test('a closure that fails in its second run is undone alone', async (t) => {
   assert.deepEqual(await ids(store), ['a', 'c'])
 })
 
-test('the handle of the first run is dead', async (t) => {
+test('the handle of the first run cannot be used any more', async (t) => {
   const store = await openTestStore(t)
   stopClock(t)
   const { runs, result } = counted(store, 'a')

@@ -177,7 +177,7 @@ test('a query that a closure did not await cannot run in the next closure', asyn
   await assert.rejects(forgotten, TypeError)
 })
 
-test('a handle is dead once its closure has settled, and so are its builders', async (t) => {
+test('a handle and its builders cannot be used after its closure has settled', async (t) => {
   const store = await openTestStore(t)
   let kept: Tx | undefined
   const builder = await store.write(async (tx) => {

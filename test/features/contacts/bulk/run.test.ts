@@ -278,7 +278,7 @@ test('contacts that are created after the start do not change', async () => {
   assert.deepEqual(await subscribedIds(id), late)
 })
 
-test('a resumed run continues after the last batch, whenever the previous run died', async () => {
+test('a resumed run continues after the last batch of the interrupted run', async () => {
   for (const [dieAfter, target] of [
     [0, 'query'],
     [1, 'query'],

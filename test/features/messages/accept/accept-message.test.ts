@@ -270,7 +270,7 @@ test('a repeated idempotency key is refused with the response to its first use',
   assert.equal((await sender.counts()).emails, 1)
 })
 
-test('of two simultaneous requests with one key only one takes effect', async (t) => {
+test('only one of two simultaneous requests with one key takes effect', async (t) => {
   const sender = await openSender(t)
   const both = await Promise.allSettled([
     sender.send({}, { key: 'k' }),

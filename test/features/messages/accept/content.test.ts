@@ -153,7 +153,7 @@ test('a request whose chunks were deleted before its commit is not accepted', as
   assert.equal((await sender.counts()).contents, 0)
 })
 
-test('chunks that a dead process left are deleted after an hour, chunks in use are not', async (t) => {
+test('chunks of a process that ended are deleted after an hour, and chunks in use are not', async (t) => {
   const sender = await openSender(t)
   const [left] = [await send(sender), await send(sender)]
   await sender.core.store.write((tx) => tx.delete(contents).where(eq(contents.id, left ?? '')))

@@ -59,7 +59,7 @@ test('finished mail is explained from the database alone', async (t) => {
   )
 })
 
-test('the running server is asked once for all waiting mail and the mail ahead of it', async (t) => {
+test('one question to the server covers all waiting mail and the mail ahead of it', async (t) => {
   const sender = await openSender(t)
   const lease = { leaseId: 'x', leaseUntil: START + 1, dueAt: null } as const
   const sending = await add(sender, { ...lease, state: 'sending', attemptCount: 1 })
@@ -80,7 +80,7 @@ test('the running server is asked once for all waiting mail and the mail ahead o
   assert.equal(explained.get(later.id)?.nextAttemptAt, START + 60_000)
 })
 
-test("the API tells a project of a back-off, and not the reply to another project's mail", async (t) => {
+test("the API shows a back-off to a project without the reply to another project's mail", async (t) => {
   const sender = await openSender(t)
   const waits = await add(sender, { dueAt: START })
   const status: SiteStatus = {

@@ -111,7 +111,7 @@ test('a recheck without a response is repeated every hour, for a week at most', 
   assert.deepEqual([await sender.listed(), await sender.held()], [[], []])
 })
 
-test('an address that has accepted mail meanwhile is dropped, whatever the recheck finds', async (t) => {
+test('an address that has accepted mail meanwhile is dropped for any result of the recheck', async (t) => {
   const sender = await open(t)
   await sender.end(['ann@shop.test'], delivered)
   sender.clock.now += HOUR_MS

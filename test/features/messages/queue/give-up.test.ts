@@ -60,7 +60,7 @@ test('an email that can be tried is never given up without an attempt, however l
   assert.equal((await sender.email(id)).state, 'queued')
 })
 
-test('after a jump of the clock a dead site is tried again before its mail is given up', async (t) => {
+test('after a jump of the clock, an unreachable site is tried again before its mail is given up', async (t) => {
   const sender = await openSender(t)
   const id = await sendOne(sender)
   const reason = 'dest.test takes no mail now: connection refused'

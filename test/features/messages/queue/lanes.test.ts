@@ -29,7 +29,7 @@ test('a served lane moves behind the others', () => {
   assert.deepEqual(names(lanes.listDue(0, 10)), ['b', 'c', 'a'])
 })
 
-test('with more due lanes than one visit takes, each lane is served in turn', () => {
+test('more due lanes than one visit serves are served in turn', () => {
   const lanes = createLanes()
   for (const domain of ['a', 'b', 'c']) lanes.addDueAt(lane(domain), 0)
   assert.deepEqual(names(lanes.listDue(0, 2)), ['a', 'b'])

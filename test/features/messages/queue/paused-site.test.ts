@@ -91,7 +91,7 @@ test('in the backlog of a paused site only new mail is read', async (t) => {
   assert.deepEqual(reads, [START, START + 1_000])
 })
 
-test('at most 500 reasons are written at once, whatever the number of paused sites', async (t) => {
+test('at most 500 reasons are written at once, for any number of paused sites', async (t) => {
   const sender = await openSender(t)
   for (const domain of ['one.test', 'two.test', 'three.test']) {
     sender.pauses.set(domain, refusedSite)

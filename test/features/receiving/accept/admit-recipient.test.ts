@@ -40,7 +40,7 @@ async function open(t: TestContext) {
   return { core, project, shop, set, emailId, bounce, leave, admit }
 }
 
-test('accepts return paths and unsubscribe addresses with our signature, in either letter case', async (t) => {
+test('accepts signed return paths and unsubscribe addresses, in either letter case', async (t) => {
   const { emailId, bounce, leave, admit } = await open(t)
   for (const host of [`bounce.${HOSTNAME}`, 'bounce.shop.test', 'bounce.sender.test']) {
     const address = `${bounce}@${host}`
@@ -92,7 +92,7 @@ test('accepts any mailbox of a trusted domain, or of a verified domain with this
   assert.deepEqual(await admit('info@shop.test'), { refuse: 'relay' })
 })
 
-test('accepts mail to postmaster and abuse of our host names, and to no other mailbox there', async (t) => {
+test('accepts mail to postmaster and abuse at the hosts of this server, and to no other mailbox there', async (t) => {
   const { admit } = await open(t)
   assert.deepEqual(await admit('Postmaster'), { for: 'server', address: 'postmaster' })
   for (const host of [HOSTNAME, `bounce.${HOSTNAME}`, 'bounce.shop.test']) {
