@@ -1,8 +1,8 @@
 /**
  * In a delivery or composing thread: composes and signs the messages of tasks. It caches contents,
- * compiled templates and keys, so that a task only brings what is its recipient's own. While it composes
- * a message, the task's number stands in a slot that the main thread watches: a thread that takes too
- * long over one message is replaced.
+ * compiled templates and keys, so that a task brings only the data of its recipient. While it composes a
+ * message, the task's number is in a slot that the main thread watches: a thread that takes too long
+ * for one message is replaced.
  *
  * A delivery thread has connections open, so its limits of rendering are the quick ones. It does not
  * try a content again that has exceeded them twice.
@@ -150,7 +150,7 @@ function fromBytes({ octets, ...rest }: TransferableMessage): ComposedMessage {
 
 function known<T>(map: ReadonlyMap<number, T>, id: number): T {
   const value = map.get(id)
-  if (value === undefined) throw new TypeError(`nothing is known under ${id}`)
+  if (value === undefined) throw new TypeError(`the thread has no value of id ${id}`)
   return value
 }
 

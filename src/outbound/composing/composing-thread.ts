@@ -1,7 +1,7 @@
 /**
  * A composing thread: composes and signs messages that take long, renders previews, and checks long
  * templates, as the main thread asks (`protocol.ts`). It has no sockets, so no mail waits for it or is
- * lost with it. The main thread gives it one thing at a time, and ends it if that takes too long or
+ * lost with it. The main thread gives it one task at a time, and ends it if the task takes too long or
  * too much memory.
  */
 import { parentPort, workerData } from 'node:worker_threads'

@@ -62,7 +62,7 @@ const MAX_TOTAL_HELD_BYTES = 256 * 1024 * 1024
 /** Encoded; far above what any server accepts. */
 const MAX_COMPOSED_BYTES = 128 * 1024 * 1024
 const NO_THREAD_DELAY_MS = 60_000
-/** Refused deliveries come again one by one, as fast as messages are composed. */
+/** Refused deliveries return one by one, as fast as messages are composed. */
 const MIN_DELAY_MS = 1_000
 const MAX_DELAY_MS = 10 * 60_000
 const FIRST_MEAN_MS = 250
@@ -247,9 +247,9 @@ export function createComposing(deps: ComposingDeps): Composing {
   async function stop(): Promise<void> {
     isStopped = true
     clearTimeout(timer)
-    const inHand = current === null ? [] : [current.delivery]
+    const begun = current === null ? [] : [current.delivery]
     current = null
-    putBackAll([...inHand, ...take(() => true)], 0)
+    putBackAll([...begun, ...take(() => true)], 0)
     threads.endAll()
     await threads.stop(0)
   }
@@ -257,7 +257,7 @@ export function createComposing(deps: ComposingDeps): Composing {
   return { add, release, recall, waiting, find, stop }
 }
 
-/** When refused deliveries may come again: one by one, in the time that composing one takes. */
+/** When refused deliveries may return: one by one, each after the time that composing a message takes. */
 function createDelays(now: Now) {
   const lastAt = new Map<string, number>()
   let meanMs = FIRST_MEAN_MS

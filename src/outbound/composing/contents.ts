@@ -1,6 +1,6 @@
 /**
- * Records about contents: their size, how much memory they take while they are
- * in use, and which of them take long to compose or have ended a thread.
+ * Records about contents: their size, the memory that they take while they are in use, and which of
+ * them take long to compose or have ended a thread.
  */
 import { LRUCache } from 'lru-cache'
 import { HOUR_MS } from '../../clock.ts'
@@ -8,7 +8,7 @@ import { attachedBytes } from '../../mail/compose/attachment.ts'
 import type { MessageContent } from '../../mail/compose/message-content.ts'
 import { costOfContent, MAX_QUICK_COST_US } from '../../mail/compose/message-cost.ts'
 
-/** Large contents in use. Shared ones count once; small ones do not count. */
+/** Counts the memory of large contents in use. A shared content counts once; small ones do not count. */
 type ContentMemory = {
   /** Whether outbound has memory for a content of that size, so that it may be read now. */
   hasSpace(projectId: string, bytes: number): boolean

@@ -43,7 +43,7 @@ export function createPreviews({ settings, log, hangMs, restMs }: PreviewsDeps):
     hangMs: () => hangMs + msForBytes(current?.portion.sources ?? []),
     log,
     received,
-    ended: (_thread, { hasStarted }) => again(hasStarted),
+    ended: (_thread, { hasStarted }) => retry(hasStarted),
   })
   const requests: Request[] = []
   let current: Current | null = null
@@ -102,7 +102,7 @@ export function createPreviews({ settings, log, hangMs, restMs }: PreviewsDeps):
   }
 
   /** The thread ended while it rendered the current portion. */
-  function again(hasStarted: boolean): void {
+  function retry(hasStarted: boolean): void {
     if (current === null || isStopped) return
     const { request, portion } = current
     if (!hasStarted) request.todo.unshift(portion)

@@ -35,26 +35,26 @@ type CanaryOptions = {
 
 const MAX_RECENT = 50
 const MAX_DENIED_SHARE = 0.2
-const SANE_MS = 10_000
-const INSANE_MS = 5_000
+const TRUSTED_MS = 10_000
+const UNTRUSTED_MS = 5_000
 const RECHECK_MS = 15_000
 
 export function createDnsCanary(options: CanaryOptions): DnsCanary {
   const { names, now, changed, recheckMs = RECHECK_MS } = options
   const recent = createRecent()
-  let known: { isSane: boolean; at: number } | undefined
+  let known: { isTrusted: boolean; at: number } | undefined
   let running: Promise<boolean> | undefined
   let next: Promise<boolean> | undefined
   let first = 0
   let timer: NodeJS.Timeout | undefined
   let isStopped = false
 
-  function isRemembered(): boolean {
+  function isValid(): boolean {
     if (known === undefined) return false
-    const saneMs = recent.deniedShare() > MAX_DENIED_SHARE ? 0 : SANE_MS
+    const trustedMs = recent.deniedShare() > MAX_DENIED_SHARE ? 0 : TRUSTED_MS
     const age = now() - known.at
     // A clock that was set back must not make the result valid for longer.
-    return age >= 0 && age < (known.isSane ? saneMs : INSANE_MS)
+    return age >= 0 && age < (known.isTrusted ? trustedMs : UNTRUSTED_MS)
   }
 
   /** The running check began before the denial arrived, so the next one counts. */
@@ -82,24 +82,24 @@ export function createDnsCanary(options: CanaryOptions): DnsCanary {
     if (denials[0] !== null) {
       denials.push(...(await Promise.all(others.map((other) => findDenial(options.dns, other)))))
     }
-    const isSane = denials.includes(null)
-    settle(isSane ? null : denials.filter((denial) => denial !== null))
-    return isSane
+    const isTrusted = denials.includes(null)
+    settle(isTrusted ? null : denials.filter((denial) => denial !== null))
+    return isTrusted
   }
 
   function settle(denials: readonly string[] | null): void {
-    const isSane = denials === null
-    const wasSane = known?.isSane ?? true
-    known = { isSane, at: now() }
+    const isTrusted = denials === null
+    const wasTrusted = known?.isTrusted ?? true
+    known = { isTrusted, at: now() }
     clearTimeout(timer)
     if (isStopped) return
-    if (isSane !== wasSane) changed(denials)
-    if (!isSane) timer = setTimeout(() => void askAfter(), recheckMs).unref()
+    if (isTrusted !== wasTrusted) changed(denials)
+    if (!isTrusted) timer = setTimeout(() => void askAfter(), recheckMs).unref()
   }
 
   return {
     record: recent.record,
-    isBelieved: async () => (isRemembered() ? known?.isSane === true : askAfter()),
+    isBelieved: async () => (isValid() ? known?.isTrusted === true : askAfter()),
     stop() {
       isStopped = true
       clearTimeout(timer)
