@@ -3,9 +3,8 @@
  * `npm run test:interop`: `test/interop` only, against other people's software.
  * `npm test -- FILE…`: these test files only, each in a process of its own.
  *
- * Test files of the folders SHARED run many to a process, one after the other (`test-batch.ts`):
- * they start nothing but sockets and threads, and close these. All others, which start and kill
- * programs or fill the disk, have a process to themselves.
+ * Most test files run many to a process, one after the other (`test-batch.ts`): they start nothing
+ * but sockets and threads, and close these. The files ALONE have a process to themselves.
  */
 import { spawn } from 'node:child_process'
 import { existsSync, globSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
@@ -15,8 +14,21 @@ import { run } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { report } from './test-report.ts'
 
-const SHARED = ['config', 'features', 'http', 'inbound', 'jobs', 'mail', 'outbound']
-const BATCH_FILES = 12
+/** Folders and files in `test` that start and kill programs, fill the disk, or take long. */
+const ALONE = [
+  'e2e',
+  'docs/commands.test.ts',
+  'cli/serve.test.ts',
+  'store/files',
+  'store/migrate.test.ts',
+  'store/write/crash.test.ts',
+  'log.test.ts',
+  'main.test.ts',
+]
+const BATCH_FILES = 16
+
+/** Folders whose files take longest. They begin, so that the last processes to run are short. */
+const FIRST = ['e2e', 'docs', 'cli', 'http', 'outbound', 'inbound', 'features']
 
 /** For one process; the crash and queue tests of `interop` are the longest. */
 const TIMEOUT_MS = 300_000
@@ -37,20 +49,35 @@ async function runAll(argv: string[]): Promise<boolean> {
   if (hasMemoryFolder()) process.env.TMPDIR ??= MEMORY_FOLDER
   const cores = os.availableParallelism()
   if (argv.length > 0) return runTests(argv, cores)
-  const tests = globSync('test/**/*.test.ts', { exclude: ['test/interop/**'] }).sort()
-  const isShared = (file: string) => SHARED.includes(file.split(path.sep)[1] ?? '')
-  const own = tests.filter((file) => !isShared(file))
+  const tests = listTests()
   const folder = mkdtempSync(path.join(os.tmpdir(), 'pillarbox-batches-'))
-  const batches = writeBatches(folder, tests.filter(isShared))
+  const batches = writeBatches(
+    folder,
+    tests.filter((file) => !isAlone(file)),
+  )
   const buildInfo = path.join(cache, 'tsc.tsbuildinfo')
   const results = await Promise.all([
     check('tsc', ['--noEmit', '--incremental', '--tsBuildInfoFile', buildInfo]),
     check('biome', ['check', '--error-on-warnings', '.']),
     // Many of the tests wait most of the time.
-    runTests([...own, ...batches], cores + 1),
+    runTests([...tests.filter(isAlone), ...batches], cores + 1),
   ])
   rmSync(folder, { recursive: true })
   return !results.includes(false)
+}
+
+function listTests(): string[] {
+  const rank = (file: string) => {
+    const at = FIRST.indexOf(file.split(path.sep)[1] ?? '')
+    return at === -1 ? FIRST.length : at
+  }
+  const files = globSync('test/**/*.test.ts', { exclude: ['test/interop/**'] }).sort()
+  return files.sort((a, b) => rank(a) - rank(b))
+}
+
+function isAlone(file: string): boolean {
+  const name = path.relative('test', file).split(path.sep).join('/')
+  return ALONE.some((one) => name === one || name.startsWith(`${one}/`))
 }
 
 /** Writes one program for each batch of files into the folder, and returns the paths. */
