@@ -3,8 +3,9 @@
  * real program, its commands, and receivers that misbehave.
  */
 import assert from 'node:assert/strict'
+import type { Socket } from 'node:net'
 import { after, before, describe, it, type TestContext } from 'node:test'
-import { silence } from '../../fakes/smtp-sink.ts'
+import { drop } from '../../fakes/smtp-sink.ts'
 import { eventually, type Program, startProgram } from '../program.ts'
 
 let program: Program
@@ -91,8 +92,13 @@ describe('queue list --to explains why mail has not arrived', () => {
   })
 
   it('a tarpit: the peer, the step and its start; the lease apart from the next attempt', async (t) => {
+    const unanswered: Socket[] = []
+    let isOver = false
     await program.receive('tar.test', {
-      respond: ({ verb }) => (verb === 'CONNECT' ? silence : undefined),
+      respond: ({ verb }) => {
+        if (verb !== 'CONNECT') return undefined
+        return isOver ? drop : (socket) => unanswered.push(socket)
+      },
     })
     await program.send({ to: 'ada@tar.test' })
     const reason = /connected to mx\.tar\.test \[127\.0\.0\.\d+\], waiting for its greeting/
@@ -108,6 +114,9 @@ describe('queue list --to explains why mail has not arrived', () => {
     const behind =
       /capacity at tar\.test: .* connected to mx\.tar\.test \[[\d.]+\], waiting for its greeting/
     await explain(t, 'user19@tar.test', behind)
+    // Otherwise the server would wait for these connections when it stops.
+    isOver = true
+    for (const socket of unanswered) socket.destroy()
   })
 
   it('a greylisted email: the reply that asks for another attempt, and its time', async (t) => {

@@ -10,6 +10,7 @@ import { trustDomain } from '../../core.ts'
 import { useService } from '../service.ts'
 
 const MB = 1024 * 1024
+const DEADLINE_MS = 30_000
 
 const { service, mine } = useService(
   { limits: { attachmentsMaxBytes: 40 * MB } },
@@ -208,17 +209,22 @@ function begin(path: string, length: number, body: Buffer | string): Socket {
   return socket
 }
 
-test('a body that trickles is 408, in the envelope', async () => {
-  const answers = ['/v1/track', '/v1/send', '/contacts/import'].map(async (path) => {
-    const socket = begin(path, 100_000, '--x\r\n')
-    let answer = ''
-    for await (const chunk of socket) {
-      answer += chunk
-      if (answer.includes('timestamp')) break
-    }
-    return answer
-  })
-  for (const answer of await Promise.all(answers)) {
+test('a body that trickles is 408, in the envelope', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const answers = ['', '', '']
+  const sockets = ['/v1/track', '/v1/send', '/contacts/import'].map((path, at) =>
+    begin(path, 100_000, '--x\r\n').on('data', (chunk) => {
+      answers[at] = `${answers[at]}${chunk}`
+    }),
+  )
+  const endsAt = performance.now() + DEADLINE_MS
+  while (!answers.every((answer) => answer.includes('timestamp'))) {
+    assert.ok(performance.now() < endsAt, `no response: ${answers}`)
+    for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate)
+    t.mock.timers.tick(1_000)
+  }
+  for (const socket of sockets) socket.destroy()
+  for (const answer of answers) {
     assert.match(answer, /^HTTP\/1\.1 408 /)
     assert.match(answer, /"code":"REQUEST_TIMEOUT"/)
     assert.match(answer, /x-request-id: /)
