@@ -298,7 +298,7 @@ test('names and addresses are shown as text, in every language', async (t) => {
     core.store.write(async (tx) => {
       await tx.update(projects).set({ name: to }).where(eq(projects.id, mine.id))
     })
-  t.after(() => rename('shop'))
+  t.after(() => rename('mine'))
   await rename(name)
   const escaped = '&lt;img src=x onerror=alert(1)&gt; &amp; &quot;Co&quot; &#39;{email}&#39;'
   for (const language of LANGUAGES) {
@@ -376,7 +376,7 @@ test('a contact that subscribes with a suppressed address reads that no mail wil
   await press(`/subscribe/${token}`, 'subscribe')
   for (const page of ['subscribe', 'manage']) {
     const { text } = await get(`/${page}/${token}`)
-    assert.match(text, /class="note">At the moment <strong><bdi>shop<\/bdi><\/strong> cannot send/)
+    assert.match(text, /class="note">At the moment <strong><bdi>mine<\/bdi><\/strong> cannot send/)
     assert.doesNotMatch(text, /550/)
   }
 })

@@ -68,7 +68,7 @@ describe('in Chromium', { skip: program === undefined && 'chromium is not instal
         assert.equal(seen, tree.trim(), name)
         assert.equal(await page.locator('main, h1').count(), 2)
       }
-      assert.equal(await page.title(), 'Email preferences · shop')
+      assert.equal(await page.title(), 'Email preferences · mine')
     })
   })
 
@@ -179,12 +179,12 @@ async function press(page: Page, text: string): Promise<void> {
 const trees = {
   unsubscribe: `
 - banner:
-  - paragraph: shop
+  - paragraph: mine
 - main:
   - heading "Unsubscribe" [level=1]
   - paragraph:
     - text: Should
-    - strong: shop
+    - strong: mine
     - text: stop sending newsletters and offers to
     - strong: ada@people.test
     - text: "?"
@@ -196,14 +196,14 @@ const trees = {
           - /url: ../manage/TOKEN`,
   manage: `
 - banner:
-  - paragraph: shop
+  - paragraph: mine
 - main:
   - heading "Email preferences" [level=1]
   - paragraph: ada@people.test
-  - region "Newsletters and offers from shop":
-    - heading "Newsletters and offers from shop" [level=2]:
+  - region "Newsletters and offers from mine":
+    - heading "Newsletters and offers from mine" [level=2]:
       - text: Newsletters and offers from
-      - strong: shop
+      - strong: mine
     - paragraph: Subscribed
     - button "Unsubscribe"`,
 } as const
