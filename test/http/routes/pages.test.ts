@@ -325,7 +325,7 @@ test('a page is in the language of its contact, and says so', async () => {
       assert.equal(headers['content-language'], language)
       const { title } = page === 'subscribe' ? texts.subscribed : texts[page]
       assert.ok(text.includes(`<h1>${title}</h1>`), `${page} ${language}`)
-      assert.ok(text.includes(`<title>${title} · shop</title>`))
+      assert.ok(text.includes(`<title>${title} · mine</title>`))
     }
   }
 })
