@@ -1,6 +1,6 @@
 /** Formats an email's attempts and reports, with each step and reply. */
 
-import { isReport, REPORT_PREFIX } from '../../features/messages/outcome/report-row.ts'
+import { isReport, REPORT_PREFIX } from '../../features/messages/outcome/write-report.ts'
 import type { Attempt } from '../../store/schema/messages.ts'
 import { escapeControls, formatTime } from '../engine/text.ts'
 

@@ -7,11 +7,11 @@ import { asc, inArray } from '../../store/drizzle.ts'
 import { heldSuppressions } from '../../store/schema/suppressions.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
+import { hasDeliveredSince } from '../messages/outcome/strikes.ts'
 import {
   type BounceSuppression,
   suppressBouncedAddress,
-} from '../messages/outcome/bounce-suppression.ts'
-import { hasDeliveredSince } from '../messages/outcome/strikes.ts'
+} from '../messages/outcome/suppress-bounced.ts'
 import { countHeld, type HeldScope, isHeldIn } from './list-held.ts'
 
 type ConfirmResult = {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY_MS } from '../../../src/clock.ts'
-import { findFinalReport, findReport } from '../../../src/features/messages/outcome/report-row.ts'
 import {
   deleteExpiredStrikes,
   findLastDelivery,
   summariseStrikes,
 } from '../../../src/features/messages/outcome/strikes.ts'
+import { findFinalReport, findReport } from '../../../src/features/messages/outcome/write-report.ts'
 import {
   findByCustomId,
   findByOwnId,

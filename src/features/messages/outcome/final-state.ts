@@ -1,7 +1,7 @@
 /**
- * The states in which an email ends. Every final state is written here or, for reports, in
- * `reported-state.ts`, together with its events, in the transaction of the attempt, report or
- * command that decides it.
+ * The states in which an email ends. Every final state is written here (by an attempt), in
+ * `end-emails.ts` (without an attempt) or in `write-report.ts` (by a report), together with its
+ * events, in the transaction of the attempt, report or command that decides it.
  *
  * | attempt                              | state     | status    | also                                   |
  * |--------------------------------------|-----------|-----------|----------------------------------------|
@@ -44,24 +44,43 @@
  *
  * The queue writes the states queued, held and sending, and `deferred` where no attempt decides it.
  */
+import { maskAddresses } from '../../../log.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { type Email, emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { appendEvents, type NewEvent } from '../../events/append.ts'
-import { type LoggedOutcome, logOutcome } from './log-outcome.ts'
 
 /** Why an email failed, as `email.failed` names it. */
-type FailureReason = 'given_up' | 'cancelled' | 'refused' | 'error'
+export type FailureReason = 'given_up' | 'cancelled' | 'refused' | 'error'
 
 /** `Permanent`: the address does not work. */
 export type BounceType = 'Permanent' | 'Undetermined'
 
 /** The columns that an event of an email needs. */
 export type EmailOfEvent = Pick<Email, 'id' | 'projectId' | 'contactId'>
-type EndedEmail = EmailOfEvent & Pick<Email, 'recipient' | 'attemptCount'>
-type Deps = Pick<Base, 'log' | 'counters'>
+
+/** A report may have the enhanced code only. */
+type Codes = { code: number | null; enhancedCode: string | null }
+
+export type LoggedOutcome = {
+  email: Pick<Email, 'id' | 'projectId' | 'recipient'>
+  outcome: Extract<
+    Email['state'],
+    'delivered' | 'relayed' | 'bounced' | 'failed' | 'suppressed' | 'deferred'
+  >
+  /** The class of the deciding reply, as `queue show` prints it. */
+  class?: string | null
+  site?: string | null
+  reply?: Codes | null
+  /** The number of attempts so far. */
+  attempts: number
+  /** The duration of the deciding attempt. */
+  durationMs?: number
+  /** Why the email was not delivered. */
+  reason?: string | null
+}
 
 /** The changes of an email by an attempt; instants that the attempt does not set are null. */
 export type Transition = Pick<
@@ -81,6 +100,8 @@ export type Settlement = {
   subject: string
   transition: Transition
 }
+
+const MAX_REASON_LENGTH = 200
 
 const notLeased = { retryAt: sql`null`, leaseId: sql`null`, leaseUntil: sql`null` }
 /** The columns of the queue in a state in which nothing more is tried. */
@@ -109,19 +130,6 @@ const settleAttempt = statement((db) =>
       updatedAt: parameter('at'),
     })
     .where(sql`${emails.id} = ${parameter('id')} and ${emails.state} = 'sending'`),
-)
-
-const endWithoutAttempt = statement((db) =>
-  db
-    .update(emails)
-    .set({
-      ...atRest,
-      state: parameter('state'),
-      status: parameter('status'),
-      error: parameter('error'),
-      attemptCount: parameter('attemptCount'),
-    })
-    .where(sql`${emails.id} = ${parameter('id')} and ${emails.state} = ${parameter('from')}`),
 )
 
 /**
@@ -156,79 +164,12 @@ function attemptEvents({ email, transition }: Settlement, at: number): NewEvent[
   return events
 }
 
-/** The end of an email without an attempt or a report. */
-type End = { state: 'failed'; error: string; reason: FailureReason } | { state: 'suppressed' }
-
-export type Ending = { email: EndedEmail & Pick<Email, 'state'>; end: End }
-
-/**
- * Ends emails without an attempt. Returns how many: an email that has left the state that the
- * caller read is left alone.
- */
-export async function endEmails(
-  deps: Deps,
-  tx: Tx,
-  { endings, at }: { endings: readonly Ending[]; at: number },
-): Promise<number> {
-  const rows = endings.map(({ email, end }) => ({
-    id: email.id,
-    from: email.state,
-    state: end.state,
-    status: end.state === 'failed' ? 'FAILED' : 'SUPPRESSED',
-    error: end.state === 'failed' ? end.error : null,
-    attemptCount: attemptsOf(email),
-    at,
-  }))
-  const changed = await tx.executeEach(endWithoutAttempt, rows)
-  const ended = endings.filter((_, index) => changed[index] === 1)
-  await appendEvents(
-    tx,
-    ended.map(({ email, end }) => endEvent(email, end, at)),
-  )
-  tx.afterCommit(() => {
-    for (const { email, end } of ended) logEnd(deps, email, end)
-  })
-  return ended.length
-}
-
-/** The claim has counted an attempt that is not made now. */
-function attemptsOf({ state, attemptCount }: Ending['email']): number {
-  return state === 'sending' ? attemptCount - 1 : attemptCount
-}
-
-function endEvent(email: EmailOfEvent, end: End, at: number): NewEvent {
-  return end.state === 'failed'
-    ? failedEvent(email, { error: end.error, reason: end.reason, at })
-    : emailEvent(email, 'email.suppressed', { at })
-}
-
-function logEnd(deps: Deps, email: Ending['email'], end: End): void {
-  const reason = end.state === 'failed' ? end.error : null
-  logOutcome(deps, { email, outcome: end.state, attempts: attemptsOf(email), reason })
-}
-
-/** Records the end of emails whose rows were inserted as suppressed. */
-export async function recordSuppressed(
-  deps: Deps,
-  tx: Tx,
-  { suppressed, at }: { suppressed: readonly Omit<EndedEmail, 'attemptCount'>[]; at: number },
-): Promise<void> {
-  if (suppressed.length === 0) return
-  await appendEvents(
-    tx,
-    suppressed.map((email) => emailEvent(email, 'email.suppressed', { at })),
-  )
-  tx.afterCommit(() => {
-    for (const email of suppressed) logOutcome(deps, { email, outcome: 'suppressed', attempts: 0 })
-  })
-}
-
 /** `cause`: the last reply, or the last error without a reply. */
 export function giveUpError(cause: string): string {
   return `given up; the last attempt ended with: ${cause}`
 }
 
-function failedEvent(
+export function failedEvent(
   email: EmailOfEvent,
   { error, reason, at }: { error: string | null; reason: FailureReason; at: number },
 ): NewEvent {
@@ -242,4 +183,41 @@ export function emailEvent(
   { at, data = null }: { at: number; data?: Record<string, unknown> | null },
 ): NewEvent {
   return { projectId, contactId, emailId, name, data, at }
+}
+
+/**
+ * Logs the outcome of an email and its first deferral, and counts every outcome and deferral. Call
+ * it when the outcome is durable.
+ */
+export function logOutcome(
+  { log, counters }: Pick<Base, 'log' | 'counters'>,
+  logged: LoggedOutcome,
+): void {
+  const { outcome, attempts } = logged
+  const className = logged.class ?? 'none'
+  if (outcome === 'deferred') {
+    counters.add('pillarbox_email_deferrals_total', { class: className })
+    if (attempts > 1) return
+  } else counters.add('pillarbox_email_outcomes_total', { outcome, class: className })
+  log.info(factsOf(logged), `email ${outcome}`)
+}
+
+function factsOf({ email, site, reply, attempts, durationMs, reason, ...logged }: LoggedOutcome) {
+  return {
+    email: email.id,
+    project: email.projectId,
+    to: email.recipient,
+    site: site ?? undefined,
+    class: logged.class ?? undefined,
+    code: reply ? codeOf(reply) : undefined,
+    attempts,
+    durationMs: durationMs === undefined ? undefined : Math.round(durationMs),
+    reason: reason ? maskAddresses(reason.slice(0, MAX_REASON_LENGTH)) : undefined,
+  }
+}
+
+/** `550 5.1.1` */
+function codeOf({ code, enhancedCode }: Codes): string | undefined {
+  const known = [code, enhancedCode].filter((part) => part !== null)
+  return known.length === 0 ? undefined : known.join(' ')
 }

@@ -9,14 +9,19 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import type { QueueNotifier } from '../queue/notifier.ts'
-import { giveUpError, type Settlement, settleAttempts, type Transition } from './final-state.ts'
+import {
+  giveUpError,
+  logOutcome,
+  type Settlement,
+  settleAttempts,
+  type Transition,
+} from './final-state.ts'
 import type { Fuse } from './fuse.ts'
 import { insertKnownDomains, type KnownDomains } from './known-domains.ts'
-import { logOutcome } from './log-outcome.ts'
-import { findFinalReport } from './report-row.ts'
 import { retryDelayMs } from './retry-delay.ts'
 import { suppressOwnBounce } from './suppress-bounced.ts'
 import { recordFaults } from './template-faults.ts'
+import { findFinalReport } from './write-report.ts'
 
 /** The part of an email that stays in memory while it is in flight: all that its outcome needs. */
 export type InFlightEmail = Pick<

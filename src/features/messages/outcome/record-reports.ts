@@ -13,16 +13,19 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { setSubscribed } from '../../contacts/write/set-subscribed.ts'
-import { logOutcome } from './log-outcome.ts'
-import { findReport, insertReport, type ReportedReply, type ReportResult } from './report-row.ts'
+import { logOutcome } from './final-state.ts'
+import { suppressReportedBounce } from './suppress-bounced.ts'
+import { suppress } from './suppression.ts'
 import {
   bounceByReport,
   complainByReport,
   deliverByReport,
+  findReport,
+  insertReport,
+  type ReportedReply,
+  type ReportResult,
   recordDelayEvent,
-} from './reported-state.ts'
-import { suppressReportedBounce } from './suppress-bounced.ts'
-import { suppress } from './suppression.ts'
+} from './write-report.ts'
 
 export type EmailReport =
   /** The action field says failed; the status code may be of any class. */

@@ -2,19 +2,46 @@
  * Applies a bounce to its address: a suppression, a strike, or nothing.
  *
  * A verdict of this server (from a session or from DNS) may be a mistake of this server, which
- * would hit many addresses at once: its suppression may be held (`held-suppression.ts`). A bounce
- * that another server reports is never held.
+ * would hit many addresses at once. Its suppression may therefore be held: the email has bounced,
+ * but its address is not suppressed and its contact not unsubscribed yet. A bounce that another
+ * server reports is never held.
+ *
+ * | cause    | why                                  | ended by                                    |
+ * |----------|--------------------------------------|---------------------------------------------|
+ * | `fuse`   | too many at once (fuse.ts)           | `pillarbox suppressions confirm` or `undo`  |
+ * | `domain` | DNS denies a domain that is known    | a recheck after a day (`recheck-domains.ts`)|
+ *
+ * Any other suppression of the address (`suppression.ts`) ends a held one too.
  */
 import { DAY_MS } from '../../../clock.ts'
 import type { Verdict } from '../../../mail/replies/reply.ts'
+import { and, eq, sql } from '../../../store/drizzle.ts'
+import { newId } from '../../../store/ids.ts'
+import { contacts } from '../../../store/schema/contacts.ts'
 import type { Email } from '../../../store/schema/messages.ts'
+import { heldSuppressions } from '../../../store/schema/suppressions.ts'
+import type { HeldCause, SuppressionReason } from '../../../store/schema/words.ts'
+import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import { type BounceSuppression, suppressBouncedAddress } from './bounce-suppression.ts'
+import { setSubscribed } from '../../contacts/write/set-subscribed.ts'
 import type { Fuse } from './fuse.ts'
-import { holdSuppression } from './held-suppression.ts'
 import { isKnownDomain } from './known-domains.ts'
 import { recordStrike } from './strikes.ts'
-import { isSuppressed } from './suppression.ts'
+import { isSuppressed, suppress } from './suppression.ts'
+
+export type BounceSuppression = {
+  projectId: string
+  contactId: string
+  address: string
+  /** In A-labels. */
+  domain: string
+  reason: Extract<SuppressionReason, 'HARD_BOUNCE' | 'STRIKES'>
+  /** One line, for operators. */
+  source: string
+  /** The email that bounced. */
+  emailId: string
+  at: number
+}
 
 type Refusal = {
   email: Pick<Email, 'id' | 'projectId' | 'contactId' | 'recipient' | 'recipientDomain'>
@@ -27,6 +54,47 @@ type Refusal = {
 type Deps = { fuse: Fuse }
 
 const RECHECK_AFTER_MS = DAY_MS
+
+/** The contact may have another address by now: a suppression may have been held for days. */
+const findContact = statement((db) =>
+  db
+    .select({ id: contacts.id })
+    .from(contacts)
+    .where(
+      and(eq(contacts.id, parameter('contactId')), eq(contacts.address, parameter('address'))),
+    ),
+)
+
+/** The cause `fuse` stays; the fuse may take over a suppression held for its domain. */
+const insertHeld = statement((db) =>
+  db
+    .insert(heldSuppressions)
+    .values({
+      id: parameter('id'),
+      projectId: parameter('projectId'),
+      contactId: parameter('contactId'),
+      address: parameter('address'),
+      domain: parameter('domain'),
+      reason: parameter('reason'),
+      source: parameter('source'),
+      emailId: parameter('emailId'),
+      cause: parameter('cause'),
+      dueAt: parameter('dueAt'),
+      createdAt: parameter('at'),
+    })
+    .onConflictDoUpdate({
+      target: [heldSuppressions.projectId, heldSuppressions.address],
+      set: {
+        reason: sql`excluded.reason`,
+        source: sql`excluded.source`,
+        emailId: sql`excluded.email_id`,
+        cause: sql`excluded.cause`,
+        dueAt: sql`excluded.due_at`,
+        createdAt: sql`excluded.created_at`,
+      },
+      setWhere: sql`${heldSuppressions.cause} = 'domain' and excluded.cause = 'fuse'`,
+    }),
+)
 
 /**
  * Applies a bounce that another server reports. The class `hard` suppresses the address at once; a
@@ -70,6 +138,31 @@ export async function suppressUnlessTooMany(
   }
   const isHeld = await holdSuppression(tx, suppression, { cause: 'fuse', dueAt: null })
   if (isHeld) tx.afterCommit(() => fuse.recordHeld('fuse'))
+}
+
+/**
+ * Suppresses the address and unsubscribes the contact, unless the contact has another address by
+ * now. Returns false if the address was suppressed already.
+ */
+export async function suppressBouncedAddress(
+  tx: Tx,
+  suppression: BounceSuppression,
+): Promise<boolean> {
+  const { projectId, contactId, address, reason, source, emailId, at } = suppression
+  const isNew = await suppress(tx, { projectId, address, reason, source, emailId, at })
+  if ((await tx.find(findContact, { contactId, address })) !== undefined) {
+    await setSubscribed(tx, contactId, { subscribed: false, at, reason: 'bounce', emailId })
+  }
+  return isNew
+}
+
+/** Returns whether it is newly held. `dueAt`: when to recheck (epoch ms); null for the fuse. */
+async function holdSuppression(
+  tx: Tx,
+  suppression: BounceSuppression,
+  wait: { cause: HeldCause; dueAt: number | null },
+): Promise<boolean> {
+  return (await tx.execute(insertHeld, { ...suppression, ...wait, id: newId() })) === 1
 }
 
 async function findSuppression(

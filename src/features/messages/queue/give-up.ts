@@ -19,7 +19,8 @@ import { emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
-import { type Ending, endEmails, giveUpError } from '../outcome/final-state.ts'
+import { type Ending, endEmails } from '../outcome/end-emails.ts'
+import { giveUpError } from '../outcome/final-state.ts'
 import { ANY_CLASS } from './any-class.ts'
 
 const MIN_OVERDUE_MS = 600_000

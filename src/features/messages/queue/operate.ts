@@ -6,7 +6,7 @@ import { type Email, emails } from '../../../store/schema/messages.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { emailNotFound } from '../explain/email-history.ts'
-import { endEmails } from '../outcome/final-state.ts'
+import { endEmails } from '../outcome/end-emails.ts'
 import { giveUpAfterMs } from './give-up-after.ts'
 import type { QueueNotifier } from './notifier.ts'
 

@@ -1,13 +1,65 @@
 /**
- * The states that reports decide after an attempt or instead of its outcome. The table of all final
- * states is at the top of `final-state.ts`.
+ * Writes a report that came after an email's session: the state that the report decides, with its
+ * events, and a row that `queue show` prints beside the attempts. Reports are the rows of the table
+ * `attempts` whose `result` begins with `reported-`. The table of all final states is at the top of
+ * `final-state.ts`.
  */
+import type { Reply } from '../../../mail/replies/reply.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
-import { type Email, emails } from '../../../store/schema/messages.ts'
+import { attempts, type Email, emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { appendEvents, type NewEvent } from '../../events/append.ts'
 import { atRest, type BounceType, type EmailOfEvent, emailEvent } from './final-state.ts'
+
+export const REPORT_PREFIX = 'reported-'
+
+export type ReportResult = {
+  emailId: string
+  at: number
+  result: 'reported-bounced' | 'reported-delayed' | 'reported-delivered' | 'reported-complaint'
+  class?: string
+  /** The remote server's reply, as far as the report quotes it. */
+  reply?: ReportedReply | null
+  error?: string | null
+  /** The reporting server. */
+  host?: string | null
+  /** The recipient that was not reached, as the report names it. */
+  finalRecipient?: string | null
+}
+
+/** A report may have the enhanced code only. */
+export type ReportedReply = Omit<Reply, 'code'> & { code: number | null }
+
+type Reported = { email: EmailOfEvent & Pick<Email, 'sentAt'>; at: number }
+
+export const findReport = statement<{ id: number }>(
+  () => sql`select id from attempts
+    where email_id = ${parameter('emailId')} and result = ${parameter('result')} limit 1`,
+)
+
+/** Finds the report that has ended an email. */
+export const findFinalReport = statement<{ id: number }>(
+  () => sql`select id from attempts where email_id = ${parameter('emailId')}
+    and result in ('reported-bounced', 'reported-complaint') limit 1`,
+)
+
+const insertRow = statement((db) =>
+  db.insert(attempts).values({
+    emailId: parameter('emailId'),
+    at: parameter('at'),
+    durationMs: 0,
+    result: parameter('result'),
+    class: parameter('class'),
+    host: parameter('host'),
+    replyCode: parameter('replyCode'),
+    enhancedCode: parameter('enhancedCode'),
+    replyText: parameter('replyText'),
+    error: parameter('error'),
+    steps: [],
+    finalRecipient: parameter('finalRecipient'),
+  }),
+)
 
 const setBounced = statement((db) =>
   db
@@ -53,8 +105,6 @@ const setDelivered = statement((db) =>
     .where(eq(emails.id, parameter('id'))),
 )
 
-type Reported = { email: EmailOfEvent & Pick<Email, 'sentAt'>; at: number }
-
 /** A report says that the email was not delivered. `error`: the diagnostic of the report. */
 export async function bounceByReport(
   tx: Tx,
@@ -99,6 +149,27 @@ export async function complainByReport(
     ...(isSettled ? [] : delivery),
     emailEvent(email, 'email.complaint', { at, data }),
   ])
+}
+
+/** Whether a row is a report instead of an attempt. */
+export function isReport({ result }: { result: string }): boolean {
+  return result.startsWith(REPORT_PREFIX)
+}
+
+export async function insertReport(tx: Tx, report: ReportResult): Promise<void> {
+  const { emailId, at, result, reply = null } = report
+  await tx.execute(insertRow, {
+    emailId,
+    at,
+    result,
+    class: report.class ?? null,
+    host: report.host ?? null,
+    replyCode: reply?.code ?? null,
+    enhancedCode: reply?.enhancedCode ?? null,
+    replyText: reply?.text ?? null,
+    error: report.error ?? null,
+    finalRecipient: report.finalRecipient ?? null,
+  })
 }
 
 /**

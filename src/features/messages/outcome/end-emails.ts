@@ -1,0 +1,98 @@
+/** Ends emails without an attempt. `final-state.ts` has the table of states. */
+import { sql } from '../../../store/drizzle.ts'
+import { type Email, emails } from '../../../store/schema/messages.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../base.ts'
+import { appendEvents, type NewEvent } from '../../events/append.ts'
+import {
+  atRest,
+  type EmailOfEvent,
+  emailEvent,
+  type FailureReason,
+  failedEvent,
+  logOutcome,
+} from './final-state.ts'
+
+type EndedEmail = EmailOfEvent & Pick<Email, 'recipient' | 'attemptCount'>
+type Deps = Pick<Base, 'log' | 'counters'>
+
+/** The end of an email without an attempt or a report. */
+type End = { state: 'failed'; error: string; reason: FailureReason } | { state: 'suppressed' }
+
+export type Ending = { email: EndedEmail & Pick<Email, 'state'>; end: End }
+
+const endWithoutAttempt = statement((db) =>
+  db
+    .update(emails)
+    .set({
+      ...atRest,
+      state: parameter('state'),
+      status: parameter('status'),
+      error: parameter('error'),
+      attemptCount: parameter('attemptCount'),
+    })
+    .where(sql`${emails.id} = ${parameter('id')} and ${emails.state} = ${parameter('from')}`),
+)
+
+/**
+ * Ends emails without an attempt. Returns how many: an email that has left the state that the
+ * caller read is left alone.
+ */
+export async function endEmails(
+  deps: Deps,
+  tx: Tx,
+  { endings, at }: { endings: readonly Ending[]; at: number },
+): Promise<number> {
+  const rows = endings.map(({ email, end }) => ({
+    id: email.id,
+    from: email.state,
+    state: end.state,
+    status: end.state === 'failed' ? 'FAILED' : 'SUPPRESSED',
+    error: end.state === 'failed' ? end.error : null,
+    attemptCount: attemptsOf(email),
+    at,
+  }))
+  const changed = await tx.executeEach(endWithoutAttempt, rows)
+  const ended = endings.filter((_, index) => changed[index] === 1)
+  await appendEvents(
+    tx,
+    ended.map(({ email, end }) => endEvent(email, end, at)),
+  )
+  tx.afterCommit(() => {
+    for (const { email, end } of ended) logEnd(deps, email, end)
+  })
+  return ended.length
+}
+
+/** The claim has counted an attempt that is not made now. */
+function attemptsOf({ state, attemptCount }: Ending['email']): number {
+  return state === 'sending' ? attemptCount - 1 : attemptCount
+}
+
+function endEvent(email: EmailOfEvent, end: End, at: number): NewEvent {
+  return end.state === 'failed'
+    ? failedEvent(email, { error: end.error, reason: end.reason, at })
+    : emailEvent(email, 'email.suppressed', { at })
+}
+
+function logEnd(deps: Deps, email: Ending['email'], end: End): void {
+  const reason = end.state === 'failed' ? end.error : null
+  logOutcome(deps, { email, outcome: end.state, attempts: attemptsOf(email), reason })
+}
+
+/** Records the end of emails whose rows were inserted as suppressed. */
+export async function recordSuppressed(
+  deps: Deps,
+  tx: Tx,
+  { suppressed, at }: { suppressed: readonly Omit<EndedEmail, 'attemptCount'>[]; at: number },
+): Promise<void> {
+  if (suppressed.length === 0) return
+  await appendEvents(
+    tx,
+    suppressed.map((email) => emailEvent(email, 'email.suppressed', { at })),
+  )
+  tx.afterCommit(() => {
+    for (const email of suppressed) logOutcome(deps, { email, outcome: 'suppressed', attempts: 0 })
+  })
+}
