@@ -93,11 +93,11 @@ function unbuffered(out: DestinationStream): Lines {
 
 function gather(out: DestinationStream): Lines {
   let waiting = ''
-  let turn: NodeJS.Immediate | undefined
+  let pendingFlush: NodeJS.Immediate | undefined
 
   function flush(): void {
-    clearImmediate(turn)
-    turn = undefined
+    clearImmediate(pendingFlush)
+    pendingFlush = undefined
     process.off('exit', flush)
     const text = waiting
     waiting = ''
@@ -108,8 +108,8 @@ function gather(out: DestinationStream): Lines {
     write(line) {
       waiting += line
       if (waiting.length > MAX_GATHERED) return flush()
-      if (turn !== undefined) return
-      turn = setImmediate(flush)
+      if (pendingFlush !== undefined) return
+      pendingFlush = setImmediate(flush)
       process.once('exit', flush)
     },
     flush,

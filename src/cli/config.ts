@@ -50,8 +50,8 @@ async function findLeftovers(context: Context, config: Config): Promise<string[]
   const { users, projects } = await withCore(context, sandboxLeftovers)
   return [
     ...users.map(
-      ({ email }) =>
-        `the user ${email} was created by the sandbox and is refused; run pillarbox user password --email ${email}`,
+      ({ address }) =>
+        `the user ${address} was created by the sandbox and is refused; run pillarbox user password --email ${address}`,
     ),
     ...projects.map(
       ({ id, name }) =>

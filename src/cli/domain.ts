@@ -33,16 +33,16 @@ export async function addDomainCommand(context: Context, input: Input): Promise<
 
 /** Takes the domain's name, or its id where several projects have added the same name. */
 export async function verifyDomainCommand(context: Context, input: Input): Promise<Result> {
-  const target = readTarget(input)
+  const lookup = readLookup(input)
   const trust = input.has('trust')
-  const domain = await withCore(context, (core) => verifyDomain(core, target, { trust }))
+  const domain = await withCore(context, (core) => verifyDomain(core, lookup, { trust }))
   return { json: domain, text: describeDomain(domain, showRecords(domain, input)) }
 }
 
 export async function removeDomainCommand(context: Context, input: Input): Promise<Result> {
-  const target = readTarget(input)
+  const lookup = readLookup(input)
   const { id, domain, projectId } = await withCore(context, async (core) => {
-    const found = await getDomain(core, target, { isOnly: true })
+    const found = await getDomain(core, lookup, { isOnly: true })
     await deleteDomain(core, found)
     return found
   })
@@ -63,7 +63,7 @@ export async function listDomainsCommand(context: Context, input: Input): Promis
   return { json: domains, text: formatTable(head, rows, 'No domains yet.') }
 }
 
-function readTarget({ args: [name = ''] }: Input): DomainLookup {
+function readLookup({ args: [name = ''] }: Input): DomainLookup {
   return isUuid(name) ? { id: name } : { domain: name }
 }
 

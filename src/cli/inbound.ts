@@ -10,7 +10,7 @@ import {
 import { type Context, type Input, type Result, UsageError, withCore } from './engine/command.ts'
 import { escapeControls, formatFields, formatTable, formatTime, shorten } from './engine/text.ts'
 
-type Listed = Pick<InboundMessage, 'recipients' | 'reversePath' | 'sender'>
+type ListedMessage = Pick<InboundMessage, 'recipients' | 'reversePath' | 'sender'>
 
 const NONE = 'No mail for the server itself, and every message could be read.'
 
@@ -115,10 +115,10 @@ function toText(message: InboundMessage): string {
 }
 
 /** The From field of a message that was read; before that, the sender of its envelope. */
-function senderOf({ sender, reversePath }: Listed): string {
+function senderOf({ sender, reversePath }: ListedMessage): string {
   return sender ?? `<${reversePath}>`
 }
 
-function addressesOf({ recipients }: Listed): string[] {
+function addressesOf({ recipients }: ListedMessage): string[] {
   return recipients.map(({ address }) => address)
 }

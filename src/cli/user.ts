@@ -26,7 +26,7 @@ async function withPassword(
 ): Promise<Result> {
   const user = await withCore(context, async (core) => {
     const password = await choosePassword(context.terminal, input)
-    return verb.act(core, { email: input.required('email'), password })
+    return verb.act(core, { address: input.required('email'), password })
   })
   const { id, email, password } = user
   const lines = [`User ${escapeControls(email)} ${verb.done} (id ${id}).`]

@@ -28,7 +28,7 @@ export function formatWelcome(context: Context, sandbox: Sandbox, url: string): 
 
 function formatCredentials({ user, keys }: Extract<Sandbox, { kind: 'created' }>): string[] {
   const fields = {
-    user: user.email,
+    user: user.address,
     password: user.password,
     'secret key': keys.secret,
     'public key': keys.public,

@@ -38,11 +38,11 @@ import * as tracking from './routes/tracking.ts'
 import { verify } from './routes/verify.ts'
 
 /** An operation that needs a caller cannot stand on a route for `anyone`: the types refuse it. */
-type Row =
+type RouteRow =
   | readonly [Method, string, 'anyone', (deps: RouteDeps) => Operation<RawCall>]
   | readonly [Method, string, KeyCallers, (deps: RouteDeps) => Operation<CallerCall>]
 
-export const ROUTES: readonly Row[] = [
+export const ROUTES: readonly RouteRow[] = [
   ['POST', '/v1/send', 'secret key', send],
   ['POST', '/v1/track', 'any key', track],
   ['POST', '/v1/verify', 'secret key', verify],

@@ -182,7 +182,7 @@ export function keyRoute(
 }
 
 /** The project and the `:id` of the path, which name the record that a call is about. */
-export function targetOf({ project, params }: ProjectCall<unknown, unknown>) {
+export function rowKeyOf({ project, params }: ProjectCall<unknown, unknown>) {
   return { projectId: project.id, id: params.id ?? '' }
 }
 

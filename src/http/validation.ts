@@ -157,7 +157,7 @@ function typeName(value: unknown): string {
 type Schema = z.core.$ZodType
 
 /** A value within the request, and the errors found so far. */
-type Context = { path: readonly PropertyKey[]; errors: FieldError[] }
+type MemberErrors = { path: readonly PropertyKey[]; errors: FieldError[] }
 
 /** Errors of lists and objects with too many members, and of the members of long lists. */
 function findMemberErrors(schema: Schema, value: unknown): FieldError[] {
@@ -167,7 +167,7 @@ function findMemberErrors(schema: Schema, value: unknown): FieldError[] {
 }
 
 /** False if there are too many members. */
-function checkCounts(given: Schema, value: unknown, context: Context): boolean {
+function checkCounts(given: Schema, value: unknown, context: MemberErrors): boolean {
   if (typeof value !== 'object' || value === null) return true
   const schema = unwrapped(given)
   const { def } = schema._zod
@@ -199,7 +199,7 @@ function unwrapped(schema: Schema): z.core.$ZodTypes {
   }
 }
 
-function checkList(schema: Schema, list: unknown[], { path, errors }: Context): boolean {
+function checkList(schema: Schema, list: unknown[], { path, errors }: MemberErrors): boolean {
   const { def } = (schema as z.core.$ZodArray)._zod
   const maximum = maxMembers(def.checks)
   if (list.length > maximum) {
@@ -218,7 +218,7 @@ function checkList(schema: Schema, list: unknown[], { path, errors }: Context): 
   return true
 }
 
-function addMemberErrors(schema: Schema, value: unknown, { path, errors }: Context): void {
+function addMemberErrors(schema: Schema, value: unknown, { path, errors }: MemberErrors): void {
   const { error } = z.safeParse(schema, value, { reportInput: true })
   const found = (error?.issues ?? []).flatMap((issue) => toFieldErrors(issue, path))
   errors.push(...found.slice(0, MAX_FIELD_ERRORS - errors.length))
@@ -231,14 +231,14 @@ function maxMembers(checks: readonly z.core.$ZodCheck<never>[] = []): number {
   return Math.min(...maxima.map(({ maximum }) => maximum))
 }
 
-function checkMap(schema: Schema, map: object, context: Context): boolean {
+function checkMap(schema: Schema, map: object, context: MemberErrors): boolean {
   const maximum = z.globalRegistry.get(schema)?.maxProperties
   if (typeof maximum !== 'number' || Object.keys(map).length <= maximum) return true
   addError(context, 'too_big', `At most ${maximum} entries`)
   return false
 }
 
-function checkObject(schema: Schema, fields: object, { path, errors }: Context): boolean {
+function checkObject(schema: Schema, fields: object, { path, errors }: MemberErrors): boolean {
   const { shape, catchall } = (schema as z.core.$ZodObject)._zod.def
   const isStrict = (catchall as z.core.$ZodTypes | undefined)?._zod.def.type === 'never'
   const known = Object.entries(shape)
@@ -253,6 +253,6 @@ function checkObject(schema: Schema, fields: object, { path, errors }: Context):
     .every(Boolean)
 }
 
-function addError({ path, errors }: Context, code: string, message: string): void {
+function addError({ path, errors }: MemberErrors, code: string, message: string): void {
   if (errors.length < MAX_FIELD_ERRORS) errors.push({ field: fieldAt(path), message, code })
 }

@@ -126,12 +126,12 @@ export async function putBackJob(tx: Tx, held: HeldJob, now: number): Promise<bo
 }
 
 /** `percent` from 0 to 100. False when the lease is lost. */
-export async function reportProgress(tx: Tx, held: HeldJob, percent: number): Promise<boolean> {
+export async function setPercent(tx: Tx, held: HeldJob, percent: number): Promise<boolean> {
   return change(tx, held, { progress: Math.round(percent) })
 }
 
-/** As `reportProgress`, once the work is durable: earlier attempts and losses no longer count. */
-export async function reportAdvance(tx: Tx, held: HeldJob, percent?: number): Promise<boolean> {
+/** As `setPercent`, once the work is durable: earlier attempts and losses no longer count. */
+export async function recordAdvance(tx: Tx, held: HeldJob, percent?: number): Promise<boolean> {
   const progress = percent === undefined ? sql`${jobs.progress}` : Math.round(percent)
   return change(tx, held, { progress, attempts: 1, losses: 0 })
 }

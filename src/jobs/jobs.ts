@@ -57,12 +57,12 @@ export type JobsOptions = {
   leaseMs?: number
 }
 
-type Running = { job: ClaimedJob; abort: AbortController; done: Promise<void> }
+type JobRun = { job: ClaimedJob; abort: AbortController; done: Promise<void> }
 /** Kinds of jobs that share slots. */
 type SlotGroup = DueKinds & { slots: number }
-type State = Required<Omit<JobsOptions, 'cron'>> & {
+type JobsState = Required<Omit<JobsOptions, 'cron'>> & {
   groups: SlotGroup[]
-  running: Map<string, Running>
+  running: Map<string, JobRun>
   isStopping: boolean
   polling: Promise<void> | undefined
   isWoken: boolean
@@ -82,7 +82,7 @@ export function startJobs(options: JobsOptions): Jobs {
   for (const { kind } of cron) {
     if (!kinds.includes(kind)) throw new TypeError(`No handler for the cron job "${kind}".`)
   }
-  const state: State = {
+  const state: JobsState = {
     ...rest,
     concurrency,
     limits,
@@ -115,7 +115,7 @@ export function startJobs(options: JobsOptions): Jobs {
 }
 
 /** Polls once at a time; a call during a poll makes it poll again. */
-function poll(state: State): void {
+function poll(state: JobsState): void {
   state.isWoken = true
   if (state.polling || state.isStopping) return
   state.polling = pollWhileWoken(state)
@@ -126,7 +126,7 @@ function poll(state: State): void {
     })
 }
 
-async function pollWhileWoken(state: State): Promise<void> {
+async function pollWhileWoken(state: JobsState): Promise<void> {
   while (state.isWoken && !state.isStopping) {
     state.isWoken = false
     await deleteExpired(state)
@@ -138,7 +138,7 @@ async function pollWhileWoken(state: State): Promise<void> {
 }
 
 /** Returns the groups that have free slots, with the number of free slots. */
-function freeGroups({ groups, running }: State): SlotGroup[] {
+function freeGroups({ groups, running }: JobsState): SlotGroup[] {
   const active = new Map<string, number>()
   for (const { job } of running.values()) active.set(job.kind, (active.get(job.kind) ?? 0) + 1)
   return groups
@@ -162,7 +162,7 @@ function toGroups(
   return [{ kinds: shared, slots: concurrency, onePerProject: false }, ...own]
 }
 
-async function claim(state: State, free: readonly SlotGroup[]): Promise<void> {
+async function claim(state: JobsState, free: readonly SlotGroup[]): Promise<void> {
   const now = state.now()
   const leaseUntil = now + state.leaseMs
   const claimed = await state.store.write(async (tx) => {
@@ -186,7 +186,7 @@ async function claim(state: State, free: readonly SlotGroup[]): Promise<void> {
 }
 
 /** Renews the leases of running jobs and aborts those that have lost theirs. */
-async function renewLeases(state: State): Promise<void> {
+async function renewLeases(state: JobsState): Promise<void> {
   const running = [...state.running.values()]
   if (running.length === 0) return
   const leaseUntil = state.now() + state.leaseMs
@@ -205,7 +205,7 @@ async function renewLeases(state: State): Promise<void> {
   }
 }
 
-async function finish(state: State, graceMs: number): Promise<void> {
+async function finish(state: JobsState, graceMs: number): Promise<void> {
   const running = [...state.running.values()]
   if (running.length === 0) return
   const long = running.filter(({ job }) => Object.hasOwn(state.limits, job.kind))
@@ -237,14 +237,14 @@ async function settlesWithin(ms: number, work: Promise<unknown>): Promise<boolea
 }
 
 /** Enqueues the job of a cron entry, unless the previous one still waits or runs. */
-async function tick(state: State, { name, kind, payload = {} }: CronEntry): Promise<void> {
+async function tick(state: JobsState, { name, kind, payload = {} }: CronEntry): Promise<void> {
   const now = state.now()
   const job = { kind, payload, now, uniqueKey: `cron:${name}`, maxAttempts: 1 }
   await state.store.write((tx) => enqueueJob(tx, job))
   poll(state)
 }
 
-async function deleteExpired(state: State): Promise<void> {
+async function deleteExpired(state: JobsState): Promise<void> {
   const now = state.now()
   if (now - state.deletedExpiredAt < DELETE_EXPIRED_EVERY_MS) return
   state.deletedExpiredAt = now

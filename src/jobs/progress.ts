@@ -19,7 +19,7 @@ import { jobProgress } from '../store/schema/jobs.ts'
 import { parameter, statement } from '../store/statement.ts'
 import type { Reader } from '../store/store.ts'
 import type { Tx } from '../store/write/transaction.ts'
-import { lostLeaseError, reportAdvance } from './job-row.ts'
+import { lostLeaseError, recordAdvance } from './job-row.ts'
 import type { RunningJob } from './run.ts'
 
 const selectState = statement((db) =>
@@ -61,7 +61,7 @@ export async function saveProgress(
   { state, percent, at }: { state: unknown; percent?: number; at: number },
 ): Promise<void> {
   job.signal.throwIfAborted()
-  const isHeld = await reportAdvance(tx, job, percent)
+  const isHeld = await recordAdvance(tx, job, percent)
   if (!isHeld) throw lostLeaseError()
   await tx.execute(upsertState, { jobId: job.id, state, at })
 }

@@ -3,13 +3,7 @@ import { AppError, describeError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Store } from '../store/store.ts'
 import { jobDelayMs } from './backoff.ts'
-import {
-  type ClaimedJob,
-  completeJob,
-  deleteSurplusJobs,
-  failJob,
-  reportProgress,
-} from './job-row.ts'
+import { type ClaimedJob, completeJob, deleteSurplusJobs, failJob, setPercent } from './job-row.ts'
 
 export type RunningJob = {
   id: string
@@ -25,7 +19,7 @@ export type RunningJob = {
    * grace time) and when the lease is lost.
    */
   signal: AbortSignal
-  reportProgress(percent: number): Promise<void>
+  setPercent(percent: number): Promise<void>
 }
 
 /**
@@ -59,14 +53,14 @@ export async function runJob(deps: Deps, job: ClaimedJob, signal: AbortSignal): 
 async function attempt(deps: Deps, job: ClaimedJob, signal: AbortSignal): Promise<RunEnd> {
   const { id, leaseId, kind, projectId, payload, attempts } = job
   const savePercent = async (percent: number) => {
-    if (!signal.aborted) await deps.store.write((tx) => reportProgress(tx, job, percent))
+    if (!signal.aborted) await deps.store.write((tx) => setPercent(tx, job, percent))
   }
   try {
     const handler = deps.handlers[kind]
     if (!handler) throw new TypeError(`No handler for "${kind}".`)
     const running = { id, leaseId, kind, projectId, payload, attempt: attempts, signal }
     const caller = { key: projectId ?? '', isJob: true }
-    const work = () => handler({ ...running, reportProgress: savePercent })
+    const work = () => handler({ ...running, setPercent: savePercent })
     return { result: await deps.store.scanFor(caller, work) }
   } catch (error) {
     // An interrupted job has not failed.

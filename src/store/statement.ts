@@ -72,9 +72,9 @@ function binder(params: unknown[]): (values: Values | undefined) => unknown[] {
 }
 
 type Encoder = { mapToDriverValue(value: unknown): unknown }
-type Slot = { name?: string; constant?: unknown; encoder?: Encoder | undefined }
+type ParameterSlot = { name?: string; constant?: unknown; encoder?: Encoder | undefined }
 
-function slot(param: unknown): Slot {
+function slot(param: unknown): ParameterSlot {
   if (is(param, Placeholder)) return { name: param.name }
   if (!is(param, Param) || !is(param.value, Placeholder)) return { constant: param }
   const { encoder } = param

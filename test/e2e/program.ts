@@ -29,7 +29,7 @@ import { type Sink, type SinkOptions, startSink } from '../fakes/smtp-sink.ts'
 import { type Outcome, runAt } from '../fakes/terminal.ts'
 
 type Answer = { status: number; body: unknown }
-type State = EmailHistory['email']['state']
+type EmailState = EmailHistory['email']['state']
 
 export type Program = {
   dns: FakeDns
@@ -54,7 +54,7 @@ export type Program = {
   /** The JSON that it prints. */
   command(...argv: string[]): Promise<unknown>
   /** Resolves when the email has come to one of these states. */
-  untilState(id: string, ...states: State[]): Promise<EmailHistory>
+  untilState(id: string, ...states: EmailState[]): Promise<EmailHistory>
   start(): Promise<void>
   stop(): Promise<void>
   /** Stops, and removes everything. */
@@ -186,7 +186,7 @@ export async function eventually<T>(ask: () => Promise<T | undefined> | T | unde
   }
 }
 
-async function untilState(core: OpenCore, id: string, states: State[]): Promise<EmailHistory> {
+async function untilState(core: OpenCore, id: string, states: EmailState[]): Promise<EmailHistory> {
   let last: EmailHistory | undefined
   try {
     return await eventually(async () => {

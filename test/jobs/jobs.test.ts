@@ -331,8 +331,8 @@ test('progress can be read while the job runs', async (t) => {
   const { promise, resolve } = Promise.withResolvers<void>()
   run({
     handlers: {
-      work: async ({ reportProgress }) => {
-        await reportProgress(41.7)
+      work: async ({ setPercent }) => {
+        await setPercent(41.7)
         await promise
       },
     },

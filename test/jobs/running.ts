@@ -1,7 +1,7 @@
 /** A job as its handler is given it, for tests that call the handler themselves. */
 import assert from 'node:assert/strict'
 import type { Now } from '../../src/clock.ts'
-import { claimJobs, putBackLostJobs, reportProgress } from '../../src/jobs/job-row.ts'
+import { claimJobs, putBackLostJobs, setPercent } from '../../src/jobs/job-row.ts'
 import type { RunningJob } from '../../src/jobs/run.ts'
 import { eq } from '../../src/store/drizzle.ts'
 import { type Job, jobs } from '../../src/store/schema/jobs.ts'
@@ -35,8 +35,8 @@ export async function claimJob(
     attempt: attempts,
     signal: abort.signal,
     abort,
-    reportProgress: async (percent) => {
-      await store.write((tx) => reportProgress(tx, job, percent))
+    setPercent: async (percent) => {
+      await store.write((tx) => setPercent(tx, job, percent))
     },
   }
 }

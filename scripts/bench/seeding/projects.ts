@@ -20,7 +20,7 @@ export async function makeProjects(
   const config = loadConfig({ configPath: configFile, env: {}, cwd })
   const core = await openCore(config, { log: createLog('error') })
   try {
-    const user = { email: 'bench@example.test', password: 'the password of the benchmark' }
+    const user = { address: 'bench@example.test', password: 'the password of the benchmark' }
     const { id: ownerId } = await createUser(core, user)
     const projects: ProjectIds = { big: '', first: '', second: '', small: '' }
     for (const { name, domain, keys } of projectPlans) {

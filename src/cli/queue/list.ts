@@ -22,7 +22,7 @@ import { readDomain } from './operate.ts'
 const MAX_REASON = 160
 const DEFAULT_LIMIT = 1_000
 
-export type Listed = QueuedEmail & Explanation
+export type ListedEmail = QueuedEmail & Explanation
 
 export async function listQueueCommand(context: Context, input: Input): Promise<Result> {
   const filter = readFilter(input)
@@ -53,7 +53,7 @@ export async function listQueueCommand(context: Context, input: Input): Promise<
   return { json: listed.map(toJson), text: text.join('\n\n') }
 }
 
-export function toJson(email: Listed) {
+export function toJson(email: ListedEmail) {
   return {
     id: email.id,
     to: email.recipient,
@@ -74,7 +74,7 @@ export function formatNext(nextAttemptAt: number | null, now: number): string | 
 }
 
 function formatQueue(
-  emails: readonly Listed[],
+  emails: readonly ListedEmail[],
   { isWhole, now }: { isWhole: boolean; now: number },
 ): string {
   const rows = emails.map((email) => [
@@ -124,7 +124,7 @@ function repeatFilter(input: Input): string[] {
 
 function describeRecipient(
   recipient: string,
-  listed: readonly Listed[],
+  listed: readonly ListedEmail[],
   suppressed: readonly SuppressedAddress[],
 ): string[] {
   const address = escapeControls(recipient)

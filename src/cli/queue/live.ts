@@ -3,16 +3,16 @@ import type { FindLiveState } from '../../features/messages/explain/explain-emai
 import { type AskDeps, askServer } from '../../features/questions/ask.ts'
 import { escapeControls } from '../engine/text.ts'
 
-type Live = Awaited<ReturnType<FindLiveState>>
+type LiveState = Awaited<ReturnType<FindLiveState>>
 
 export type LiveSource = {
   find: FindLiveState
   /** The server's answer; null while the server has not been asked. */
-  found(): Live | null
+  found(): LiveState | null
 }
 
 export function createLiveSource(core: AskDeps): LiveSource {
-  let live: Live | null = null
+  let live: LiveState | null = null
   return {
     find: async (question) => {
       const asked = await askServer(core, { kind: 'queue', question })
@@ -24,7 +24,7 @@ export function createLiveSource(core: AskDeps): LiveSource {
 }
 
 /** Describes a server that runs and does not answer. */
-export function describeSilence(live: Live | null): string[] {
+export function describeSilence(live: LiveState | null): string[] {
   if (live?.server !== 'silent') return []
   return ['The server did not answer within 2 s, so its live state is not shown.']
 }

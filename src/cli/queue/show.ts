@@ -14,10 +14,10 @@ import { formatAttempts } from './attempts.ts'
 import { formatNext, toJson } from './list.ts'
 import { createLiveSource, describeSilence, formatCommand, type LiveSource } from './live.ts'
 
-type Live = ReturnType<LiveSource['found']>
+type LiveState = ReturnType<LiveSource['found']>
 
 /** An email with all that `queue show` prints. `live`: null if the server was not asked. */
-type ShownEmail = EmailHistory & { explanation: Explanation; live: Live; now: number }
+type ShownEmail = EmailHistory & { explanation: Explanation; live: LiveState; now: number }
 
 export async function showEmailCommand(context: Context, { args }: Input): Promise<Result> {
   const [id = ''] = args
@@ -123,7 +123,7 @@ function formatSummary({ email, explanation, live, now }: ShownEmail): string {
 }
 
 /** For an email that is being sent: the host, the current step, and the end of the lease. */
-function formatProgress(email: Email, live: Live): Record<string, string | null> {
+function formatProgress(email: Email, live: LiveState): Record<string, string | null> {
   const progress = progressOf(email, live)
   const peer = progress?.peer
   return {
@@ -133,7 +133,7 @@ function formatProgress(email: Email, live: Live): Record<string, string | null>
   }
 }
 
-function progressOf({ id }: Email, live: Live) {
+function progressOf({ id }: Email, live: LiveState) {
   return live?.server === 'running' ? live.progress[id] : undefined
 }
 

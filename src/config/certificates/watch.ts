@@ -64,10 +64,10 @@ export function createCertificates(deps: Deps, pollMs = POLL_MS): Certificates {
 
   async function pollAll(): Promise<void> {
     for (const one of followed.values()) await poll(log, one)
-    reportFaults()
+    updateHealth()
   }
 
-  function reportFaults(): void {
+  function updateHealth(): void {
     const faults = [...followed.values()].flatMap((one) => faultsOf(deps, one))
     for (const fault of faults) if (!logged.has(fault)) log.error(fault)
     logged.clear()
@@ -94,7 +94,7 @@ export function createCertificates(deps: Deps, pollMs = POLL_MS): Certificates {
       one.followers.set(listener, onChange)
       followed.set(name, one)
       timer ??= setInterval(tick, pollMs).unref()
-      reportFaults()
+      updateHealth()
       return one.pair
     },
     list: () =>

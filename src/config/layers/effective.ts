@@ -33,9 +33,9 @@ export function takeEffect(layers: readonly Layer[], folder: string): Effective 
   return { values: values as SettingValues, origins, problems }
 }
 
-type Search = { key: SettingKey; folder: string; problems: Problem[] }
+type SettingSearch = { key: SettingKey; folder: string; problems: Problem[] }
 
-function findGiven(layers: readonly Layer[], search: Search): Given | undefined {
+function findGiven(layers: readonly Layer[], search: SettingSearch): Given | undefined {
   for (const { given } of layers) {
     const [own, file] = [given.get(search.key), given.get(`${search.key}_file`)]
     if (own !== undefined && file !== undefined) search.problems.push(bothGiven(search.key, file))
@@ -50,7 +50,7 @@ function bothGiven(key: SettingKey, { where }: Given): Problem {
 }
 
 /** Undefined, after adding a problem, when the file cannot be read. */
-function readSecretFile(given: Given, { key, folder, problems }: Search): Given | undefined {
+function readSecretFile(given: Given, { key, folder, problems }: SettingSearch): Given | undefined {
   const name = `${key}_file`
   if (typeof given.value !== 'string' || given.value === '') {
     const found = describeFound(given.value)

@@ -23,14 +23,14 @@ import { insertUser } from './users.ts'
 export type SandboxWelcome = { domain: string; project: { id: string; name: string } } & (
   | {
       kind: 'created'
-      user: { email: string; password: string }
+      user: { address: string; password: string }
       keys: { public: string; secret: string }
     }
   | { kind: 'existing' }
 )
 
 export type SandboxLeftovers = {
-  users: { id: string; email: string }[]
+  users: { id: string; address: string }[]
   projects: { id: string; name: string }[]
 }
 
@@ -54,7 +54,7 @@ export async function prepareSandbox(deps: SandboxDeps): Promise<SandboxWelcome 
 export async function sandboxLeftovers({ store }: Pick<Base, 'store'>): Promise<SandboxLeftovers> {
   return {
     users: await store.read
-      .select({ id: users.id, email: users.address })
+      .select({ id: users.id, address: users.address })
       .from(users)
       .where(eq(users.isSandbox, true)),
     projects: await store.read
@@ -89,7 +89,7 @@ async function createSandbox(deps: SandboxDeps): Promise<SandboxWelcome | null> 
       kind: 'created',
       domain: SANDBOX_DOMAIN,
       project: { id, name: PROJECT_NAME },
-      user: { email: USER_ADDRESS, password },
+      user: { address: USER_ADDRESS, password },
       keys: { public: keys.publicKey, secret: keys.secretKey },
     }
   })

@@ -10,7 +10,7 @@ import type { Base } from '../base.ts'
 import { checkPassword, hashPassword, makePassword } from './passwords.ts'
 
 export type UserInput = {
-  email: string
+  address: string
   /** Generated when absent. */
   password?: string | undefined
 }
@@ -32,7 +32,7 @@ type UserDeps = Pick<Base, 'store'> & { now: Now }
 
 /** @throws AppError VALIDATION_ERROR (email, password), CONFLICT when the address is taken */
 export async function createUser(deps: UserDeps, input: UserInput): Promise<CreatedUser> {
-  const address = parseUserAddress(input.email)
+  const address = parseUserAddress(input.address)
   const { passwordHash, made } = await choosePassword(input)
   const user = { address, passwordHash, isSandbox: false, at: deps.now() }
   const id = await deps.store.write((tx) => insertUser(tx, user))
@@ -44,7 +44,7 @@ export async function createUser(deps: UserDeps, input: UserInput): Promise<Crea
  * @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND
  */
 export async function setPassword(deps: UserDeps, input: UserInput): Promise<CreatedUser> {
-  const address = parseUserAddress(input.email)
+  const address = parseUserAddress(input.address)
   const { passwordHash, made } = await choosePassword(input)
   const change = { passwordHash, isSandbox: false, updatedAt: deps.now() }
   const [user] = await deps.store.write((tx) =>

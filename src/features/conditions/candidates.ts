@@ -17,7 +17,7 @@ import { startOfSpan } from './operators.ts'
 import type { ReferencedSegments } from './referenced-segments.ts'
 
 type Deps = Pick<Base, 'store'>
-type Context = { projectId: string; now: number; segments: ReferencedSegments }
+type CandidateContext = { projectId: string; now: number; segments: ReferencedSegments }
 
 /** The rows that lead to contacts. */
 type CandidateSource = { table: SQL; contactId: SQL; matches: SQL }
@@ -32,7 +32,7 @@ const MAX_PROBES = 5
 export async function findCandidates(
   deps: Deps,
   condition: Condition,
-  context: Context,
+  context: CandidateContext,
 ): Promise<SQL | undefined> {
   const required = [...listRequired(condition, context.segments)]
   const address = required.find(({ field, operator }) => field === 'email' && operator === 'equals')
@@ -73,7 +73,7 @@ function conditionOf(filter: Filter, segments: ReferencedSegments): Condition | 
   return segment?.hasMembers ? undefined : segment?.condition
 }
 
-function findSource(filter: Filter, context: Context): CandidateSource | undefined {
+function findSource(filter: Filter, context: CandidateContext): CandidateSource | undefined {
   const parsedField = parseField(filter)
   if (parsedField?.kind === 'event')
     return findEvents(filter, { ...context, name: parsedField.name })
@@ -89,7 +89,7 @@ function findSource(filter: Filter, context: Context): CandidateSource | undefin
 
 function findEvents(
   filter: Filter,
-  { projectId, now, name }: Context & { name: string },
+  { projectId, now, name }: CandidateContext & { name: string },
 ): CandidateSource | undefined {
   const since = startOfSpan(now, filter)
   const times = {
@@ -119,7 +119,7 @@ function selectNumbers({ table, contactId, matches }: CandidateSource): SQL {
 }
 
 function selectAddress(projectId: string, address: string): SQL {
-  const email = normalizeAddress(address)
+  const wanted = normalizeAddress(address)
   return sql`select listed.number from ${contacts} as listed
-    where listed.project_id = ${projectId} and listed.email = ${email}`
+    where listed.project_id = ${projectId} and listed.email = ${wanted}`
 }

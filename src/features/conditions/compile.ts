@@ -15,9 +15,9 @@ import { contacts } from '../../store/schema/contacts.ts'
 import { segmentMembers } from '../../store/schema/segments.ts'
 import type { Base } from '../base.ts'
 import { findCandidates } from './candidates.ts'
-import type { Condition, Group } from './condition.ts'
+import type { Condition, ConditionGroup } from './condition.ts'
 import {
-  compileEmailFilter,
+  compileAddressFilter,
   compileInstantFilter,
   compileSubscribedFilter,
 } from './contact-filter.ts'
@@ -76,7 +76,7 @@ function compile(compiler: Compiler, { logic, groups }: Condition): Term {
   return join(logic === 'AND' ? sql` and ` : sql` or `, terms)
 }
 
-function compileGroup(compiler: Compiler, { filters, conditions }: Group): Term {
+function compileGroup(compiler: Compiler, { filters, conditions }: ConditionGroup): Term {
   const terms = filters.map((filter) => compileFilter(compiler, filter))
   if (conditions !== undefined) terms.push(compile(compiler, conditions))
   return join(sql` and `, terms)
@@ -118,7 +118,7 @@ function compileLeaf(
   const since = startOfSpan(compiler.now, filter)
   switch (parsedField.kind) {
     case 'email':
-      return compileEmailFilter(operator as OperatorOf<'email'>, String(value))
+      return compileAddressFilter(operator as OperatorOf<'email'>, String(value))
     case 'subscribed':
       return compileSubscribedFilter(operator as OperatorOf<'subscribed'>, value)
     case 'instant':

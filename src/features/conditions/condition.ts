@@ -14,10 +14,10 @@ import { type AddError, errorsAt, type JsonObject, nameType, readObject } from '
 import type { Filter } from './filter.ts'
 import { parseFilter } from './filter.ts'
 
-export type Condition = { logic: Logic; groups: Group[] }
+export type Condition = { logic: Logic; groups: ConditionGroup[] }
 type Logic = 'AND' | 'OR'
 /** At least one filter or a nested condition. */
-export type Group = { filters: Filter[]; conditions?: Condition }
+export type ConditionGroup = { filters: Filter[]; conditions?: Condition }
 
 type ConditionReferences = {
   /** Keys of contact data. */
@@ -109,7 +109,7 @@ function readCondition(walk: Walk, { value, path, depth }: JsonNode): Condition 
   return logic && groups.every(isDefined) ? { logic, groups } : undefined
 }
 
-function readGroup(walk: Walk, { value, path, depth }: JsonNode): Group | undefined {
+function readGroup(walk: Walk, { value, path, depth }: JsonNode): ConditionGroup | undefined {
   const addError = errorsAt(walk.errors, path)
   const fields = readObject(addError, { value, keys: ['filters', 'conditions'] })
   const list = fields && readList(addError, { fields, key: 'filters' })

@@ -16,7 +16,7 @@ type InstantFilter = {
 }
 
 /** Ignores letter case. */
-export function compileEmailFilter(operator: OperatorOf<'email'>, value: string): SQL {
+export function compileAddressFilter(operator: OperatorOf<'email'>, value: string): SQL {
   const text = normalizeAddressPart(value)
   switch (operator) {
     case 'equals':

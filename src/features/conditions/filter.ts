@@ -38,7 +38,8 @@ export function parseFilter(addError: AddError, value: unknown): Filter | undefi
   if (fields === undefined) return undefined
   const field = readFieldText(addError, fields)
   const operator = readOperator(addError, fields)
-  const parsedField = field === undefined ? undefined : readTarget(addError, { field, ...fields })
+  const parsedField =
+    field === undefined ? undefined : readConditionField(addError, { field, ...fields })
   if (field === undefined || operator === undefined || parsedField === undefined) return undefined
   const allowed: readonly Operator[] = OPERATORS_BY_KIND[parsedField.kind]
   if (!allowed.includes(operator)) {
@@ -71,7 +72,7 @@ function readOperator(addError: AddError, { operator }: JsonObject): Operator | 
   return undefined
 }
 
-function readTarget(
+function readConditionField(
   addError: AddError,
   { field, operator }: { field: string; operator?: unknown },
 ): ConditionField | undefined {

@@ -22,7 +22,7 @@ type EventDeletion = { deletedCount: number; jobId?: string }
 
 /** `last`: the newest `seq` at the time of the request. */
 type DeletionPayload = EventKey & { last: number; total: number }
-type Progress = { deletedCount: number }
+type EventDeletionProgress = { deletedCount: number }
 type Deps = Pick<Base, 'store' | 'now'>
 
 const KIND = 'delete-events'
@@ -64,10 +64,15 @@ export async function deleteEvents(
 }
 
 /** Runs the job. */
-export async function runEventDeletion(deps: Deps, job: RunningJob): Promise<Progress> {
+export async function runEventDeletion(
+  deps: Deps,
+  job: RunningJob,
+): Promise<EventDeletionProgress> {
   const work = job.payload as DeletionPayload
   const pace = createBatchPace({ first: FIRST_BATCH, max: MAX_BATCH })
-  let state = (await loadProgress<Progress>(deps.store.read, job.id)) ?? { deletedCount: 0 }
+  let state = (await loadProgress<EventDeletionProgress>(deps.store.read, job.id)) ?? {
+    deletedCount: 0,
+  }
   for (;;) {
     job.signal.throwIfAborted()
     const before = state

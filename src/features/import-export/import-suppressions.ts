@@ -16,7 +16,7 @@ import { type RowHandler, runImport } from './run.ts'
 type SuppressionImportResult = ImportResult & { addedCount: number; existingCount: number }
 
 type Deps = Pick<Base, 'store' | 'now'>
-type Row = { address: ParsedAddress; reason: SuppressionReason; source: string }
+type SuppressionRow = { address: ParsedAddress; reason: SuppressionReason; source: string }
 
 const MAX_SOURCE_LENGTH = 200
 
@@ -53,7 +53,10 @@ export async function importSuppressions(
   return { ...toResult(tally), addedCount: tally.newCount, existingCount: tally.knownCount }
 }
 
-function suppressionHandler({ now }: Pick<Deps, 'now'>, job: RunningJob): RowHandler<Row> {
+function suppressionHandler(
+  { now }: Pick<Deps, 'now'>,
+  job: RunningJob,
+): RowHandler<SuppressionRow> {
   const projectId = job.projectId ?? ''
   return {
     read: (record, { header }) => ({
@@ -71,7 +74,7 @@ function suppressionHandler({ now }: Pick<Deps, 'now'>, job: RunningJob): RowHan
   }
 }
 
-function readReason(record: CsvRecord, header: Header): Pick<Row, 'reason' | 'source'> {
+function readReason(record: CsvRecord, header: Header): Pick<SuppressionRow, 'reason' | 'source'> {
   const cell = pickCell(record, header.columns.get('data.reason'), header)
   if (cell === undefined) return { reason: 'MANUAL', source: 'import' }
   const text = readCellText(cell, header)

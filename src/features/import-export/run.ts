@@ -50,7 +50,7 @@ export type RowHandler<Entry> = {
 type RowResult = { isNew: boolean } | AppError
 
 type Deps = Pick<Base, 'store' | 'now'>
-type State = Tally & { isDone?: boolean; failure?: string }
+type ImportProgress = Tally & { isDone?: boolean; failure?: string }
 
 const BATCH_ROWS = 2_000
 /** Rows that are written at a time; a batch ends after any of these slices. */
@@ -63,7 +63,7 @@ const REST_TIMES = 0.25
 const MAX_PERCENT = 99
 const MAX_ERRORS = 1000
 const MAX_EMAIL_LENGTH = 100
-const INITIAL_STATE: State = {
+const INITIAL_STATE: ImportProgress = {
   rows: 0,
   newCount: 0,
   knownCount: 0,
@@ -78,7 +78,7 @@ export async function runImport<Entry>(
   job: RunningJob,
   handler: RowHandler<Entry>,
 ): Promise<Tally> {
-  const state = (await loadProgress<State>(deps.store.read, job.id)) ?? INITIAL_STATE
+  const state = (await loadProgress<ImportProgress>(deps.store.read, job.id)) ?? INITIAL_STATE
   if (state.failure !== undefined) throw new FinalFailure(state.failure)
   if (state.isDone) return state
   try {
@@ -93,7 +93,7 @@ export async function runImport<Entry>(
   }
 }
 
-async function finish({ store, now }: Deps, job: RunningJob, state: State): Promise<void> {
+async function finish({ store, now }: Deps, job: RunningJob, state: ImportProgress): Promise<void> {
   const { uploadId } = job.payload as ImportPayload
   await store.write(async (tx) => {
     await deleteImportFile(tx, uploadId)
@@ -101,9 +101,9 @@ async function finish({ store, now }: Deps, job: RunningJob, state: State): Prom
   })
 }
 
-type Work<Entry> = { job: RunningJob; handler: RowHandler<Entry>; state: State }
+type Work<Entry> = { job: RunningJob; handler: RowHandler<Entry>; state: ImportProgress }
 
-async function importRows<Entry>(deps: Deps, work: Work<Entry>): Promise<State> {
+async function importRows<Entry>(deps: Deps, work: Work<Entry>): Promise<ImportProgress> {
   const { job, handler } = work
   const options = job.payload as ImportPayload
   let { state } = work
@@ -127,14 +127,14 @@ async function importRows<Entry>(deps: Deps, work: Work<Entry>): Promise<State> 
   return state
 }
 
-type Batch = { rows: readonly FileRow[]; header: Header; percent: number }
+type ImportBatch = { rows: readonly FileRow[]; header: Header; percent: number }
 
 /** Writes as much of the batch as the time allows, and at least its first slice. */
 function applyBatch<Entry>(
   { store, now }: Deps,
   { job, handler, state: before }: Work<Entry>,
-  { rows, header, percent }: Batch,
-): Promise<State> {
+  { rows, header, percent }: ImportBatch,
+): Promise<ImportProgress> {
   const context = { header, options: job.payload as ImportPayload }
   const write = async (tx: Tx) => {
     const endsAt = performance.now() + BATCH_MS

@@ -69,7 +69,7 @@ export function startAnswering(deps: AnswerDeps, maxAgeMs = MAX_AGE_MS): Answeri
 
   async function answerAll(): Promise<void> {
     const open = await store.read.list(listOpen)
-    if (open.length > 0) scheduleDeletion()
+    if (open.length > 0) startDeletionTimer()
     const fresh = open.filter(({ askedAt }) => askedAt > now() - maxAgeMs)
     for (const { id, question } of fresh) {
       if (beingAnswered.has(id)) continue
@@ -95,10 +95,10 @@ export function startAnswering(deps: AnswerDeps, maxAgeMs = MAX_AGE_MS): Answeri
   async function deleteExpired(): Promise<void> {
     deletionTimer = undefined
     await store.write((tx) => tx.execute(deleteOld, { before: now() - maxAgeMs }))
-    if ((await store.read.find(findAny)) !== undefined) scheduleDeletion()
+    if ((await store.read.find(findAny)) !== undefined) startDeletionTimer()
   }
 
-  function scheduleDeletion(): void {
+  function startDeletionTimer(): void {
     if (isStopped) return
     deletionTimer ??= setTimeout(() => run(deleteExpired), maxAgeMs).unref()
   }

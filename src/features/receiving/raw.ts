@@ -11,7 +11,7 @@ import { discardChunks, readChunks, writeChunks } from '../chunks.ts'
 /** The values for the row. */
 export type StoredRaw = { raw: Buffer; rawChunks: number }
 
-type Row = Pick<InboundMessage, 'id' | 'raw' | 'rawChunks' | 'sizeBytes'>
+type RawMessageRow = Pick<InboundMessage, 'id' | 'raw' | 'rawChunks' | 'sizeBytes'>
 
 /** The queue of heavy writes that received mail waits in (store/write/write-queue.ts). */
 const HEAVY_FOR = 'inbound'
@@ -46,7 +46,7 @@ export async function writeRaw(
  */
 export async function readRaw(
   store: Pick<Store, 'read'>,
-  { id, raw, rawChunks, sizeBytes }: Row,
+  { id, raw, rawChunks, sizeBytes }: RawMessageRow,
 ): Promise<Buffer | null> {
   if (raw === null || rawChunks === 0) return raw
   const whole = Buffer.from(new SharedArrayBuffer(sizeBytes))

@@ -28,11 +28,11 @@ type Window = { counts: Uint32Array; total: number; newestSecond: number }
 
 export function createRateLimiter(limit: number, now: Now): RateLimiter {
   const windows = new Map<string, Window>()
-  let sweptSecond = 0
+  let deletedSecond = 0
 
-  function sweep(second: number): void {
-    if (Math.abs(second - sweptSecond) < WINDOW_SECONDS) return
-    sweptSecond = second
+  function deleteOldWindows(second: number): void {
+    if (Math.abs(second - deletedSecond) < WINDOW_SECONDS) return
+    deletedSecond = second
     for (const [caller, window] of windows) {
       if (Math.abs(second - window.newestSecond) >= WINDOW_SECONDS) windows.delete(caller)
     }
@@ -41,7 +41,7 @@ export function createRateLimiter(limit: number, now: Now): RateLimiter {
   function take(caller: string): RateVerdict | undefined {
     if (limit === 0) return undefined
     const second = Math.floor(now() / 1000)
-    sweep(second)
+    deleteOldWindows(second)
     const window = windows.get(caller) ?? emptyWindow(second)
     windows.set(caller, window)
     advance(window, second)

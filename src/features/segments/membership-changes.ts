@@ -10,7 +10,7 @@ import { type NumberRange, walkNumberRanges, within } from '../contacts/list/num
 
 export type Change = { contactId: string; isEntry: boolean }
 
-type TrackedSegment = { projectId: string; segmentId: string; condition: SQL }
+type ComparedSegment = { projectId: string; segmentId: string; condition: SQL }
 type Deps = Pick<Base, 'store'>
 
 /** Contacts in a range. All of them may have changed, so this also limits the changes in memory. */
@@ -20,14 +20,14 @@ const MAX_NUMBERS = 10_000
  * Yields the changes range by range; a range may have none. A contact that is created or changed
  * meanwhile may be missed.
  */
-export function findChanges(deps: Deps, tracked: TrackedSegment): AsyncGenerator<Change[]> {
-  const compareRange = (numberRange: NumberRange) => findDifferences(deps, tracked, numberRange)
-  return walkNumberRanges(deps, { scope: tracked, range: { maxSize: MAX_NUMBERS } }, compareRange)
+export function findChanges(deps: Deps, segment: ComparedSegment): AsyncGenerator<Change[]> {
+  const compareRange = (numberRange: NumberRange) => findDifferences(deps, segment, numberRange)
+  return walkNumberRanges(deps, { scope: segment, range: { maxSize: MAX_NUMBERS } }, compareRange)
 }
 
 async function findDifferences(
   { store }: Deps,
-  { projectId, segmentId, condition }: TrackedSegment,
+  { projectId, segmentId, condition }: ComparedSegment,
   numberRange: NumberRange,
 ): Promise<Change[]> {
   const rows = await store.scan.values<[string, number]>(

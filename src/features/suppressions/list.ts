@@ -31,7 +31,7 @@ type SuppressionPage = {
 }
 
 type Deps = Pick<Base, 'store'>
-type Position = { at: number; id: string }
+type PagePosition = { at: number; id: string }
 
 /** @throws AppError VALIDATION_ERROR for an invalid cursor */
 export async function listSuppressions(
@@ -60,7 +60,7 @@ function toListed(query: SuppressionQuery, row: Suppression): ListedSuppression 
  * The query of a page, plus one row. The instant is compared by itself, too, so that SQLite can search
  * the index.
  */
-export function selectSuppressions({ store }: Deps, query: SuppressionQuery, after?: Position) {
+export function selectSuppressions({ store }: Deps, query: SuppressionQuery, after?: PagePosition) {
   const isAfter =
     after &&
     sql`${suppressions.createdAt} <= ${after.at}
@@ -90,7 +90,7 @@ function matches({ projectId, search = '', reason }: SuppressionQuery): SQL | un
 async function findPosition(
   { store }: Deps,
   { projectId, cursor }: SuppressionQuery,
-): Promise<Position | undefined> {
+): Promise<PagePosition | undefined> {
   if (cursor === undefined) return undefined
   const [, at, id] = /^(\d{1,15})_([0-9a-f-]{36})$/.exec(cursor) ?? []
   if (at !== undefined && id !== undefined) return { at: Number(at), id }

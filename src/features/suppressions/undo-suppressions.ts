@@ -39,7 +39,7 @@ type UndoResult = {
 
 type Deps = Pick<Base, 'store' | 'now'>
 type Scope = HeldScope & { since: number }
-type Position = Pick<Suppression, 'createdAt' | 'id'>
+type SuppressionPosition = Pick<Suppression, 'createdAt' | 'id'>
 
 const BATCH = 100
 
@@ -122,8 +122,8 @@ async function dropSome(tx: Tx, scope: Scope): Promise<number> {
   return rows.length
 }
 
-type Page = { projectId: string; since: number; after: Position | undefined }
-type UndonePage = { last: Position | undefined; isLast: boolean }
+type Page = { projectId: string; since: number; after: SuppressionPosition | undefined }
+type UndonePage = { last: SuppressionPosition | undefined; isLast: boolean }
 
 async function undoSome({ now }: Deps, tx: Tx, page: Page) {
   const rows = await listBounceSuppressions(tx, page)

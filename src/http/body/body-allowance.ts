@@ -41,7 +41,7 @@ type Growth = {
   bytes: number
   /** The limit that prevented the growth at the last check. */
   blockedBy: MemoryLimit | undefined
-  grant(): void
+  allow(): void
   refuse(): void
 }
 type OpenBody = { limits: readonly MemoryLimit[]; bytes: number; growth: Growth | undefined }
@@ -66,7 +66,7 @@ export function createBodyAllowance(limits: AllowanceLimits): BodyAllowance {
     (taken.get(name) ?? 0) + bytes > maxBytes
 
   /** A body that waits for the limit of its address or key does not delay other addresses and keys. */
-  function grantGrowths(): void {
+  function allowGrowths(): void {
     const blocked = new Set<string>()
     const growing = [...waitingBodies].filter(({ bytes }) => bytes > 0)
     for (const { limits, growth } of new Set([...growing, ...waitingBodies])) {
@@ -74,7 +74,7 @@ export function createBodyAllowance(limits: AllowanceLimits): BodyAllowance {
       growth.blockedBy =
         limits.find(({ name }) => blocked.has(name)) ??
         limits.find((limit) => isFull(limit, growth.bytes))
-      if (growth.blockedBy === undefined) growth.grant()
+      if (growth.blockedBy === undefined) growth.allow()
       else blocked.add(growth.blockedBy.name)
     }
     growing.findLast(isDeadlocked)?.growth?.refuse()
@@ -91,12 +91,12 @@ export function createBodyAllowance(limits: AllowanceLimits): BodyAllowance {
 
   function wait(body: OpenBody, bytes: number): Promise<void> | undefined {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    let isGranted = false
+    let isAllowed = false
     const growth: Growth = {
       bytes,
       blockedBy: undefined,
-      grant() {
-        isGranted = true
+      allow() {
+        isAllowed = true
         end()
         take(body, bytes)
         resolve()
@@ -114,12 +114,12 @@ export function createBodyAllowance(limits: AllowanceLimits): BodyAllowance {
     const timer = setTimeout(() => {
       growth.refuse()
       // Bodies that wait after this one may need less.
-      grantGrowths()
+      allowGrowths()
     }, WAIT_MS)
     body.growth = growth
     waitingBodies.add(body)
-    grantGrowths()
-    return isGranted ? undefined : promise
+    allowGrowths()
+    return isAllowed ? undefined : promise
   }
 
   return {
@@ -134,7 +134,7 @@ export function createBodyAllowance(limits: AllowanceLimits): BodyAllowance {
           body.growth?.refuse()
           if (body.bytes === 0) return
           take(body, -body.bytes)
-          grantGrowths()
+          allowGrowths()
         },
       }
     },

@@ -87,8 +87,8 @@ async function readBytes(incoming: IncomingMessage, limits: BodyLimits): Promise
   const announced = announcedLength(incoming) ?? 0
   if (announced > maxBytes) throw tooLarge(maxBytes)
   const source = decodedBody(incoming)
-  const granted = share.growTo(announced)
-  if (granted !== undefined) await granted
+  const growth = share.growTo(announced)
+  if (growth !== undefined) await growth
   sendContinue()
   return collect(incoming, source, limits)
 }
@@ -116,11 +116,11 @@ function collect(
     function grow(size: number): void {
       reservedBytes = Math.min(maxBytes, size + GROWTH_BYTES)
       pace.reserve(reservedBytes)
-      const granted = share.growTo(reservedBytes)
-      if (granted === undefined) return
+      const growth = share.growTo(reservedBytes)
+      if (growth === undefined) return
       source.pause()
       pace.pause()
-      granted.then(goOn, fail)
+      growth.then(goOn, fail)
     }
     const goOn = (): void => {
       if (isOver) return

@@ -14,7 +14,7 @@ import { projectOperation, type RouteDeps } from '../route.ts'
 import { id, instant } from '../shapes/fields.ts'
 import { jobStatus } from '../shapes/jobs.ts'
 import { countParameter, cursorParameter, instantParameter } from '../shapes/paging.ts'
-import { eventName, tracked, trackFields } from './track.ts'
+import { eventFields, eventName, recordedEvent } from './track.ts'
 
 const listQuery = z.object({
   eventName: z
@@ -35,14 +35,14 @@ const statsQuery = z.object({
   endDate: instantParameter('last'),
 })
 
-const trackBody = z
+const eventBody = z
   .object({
     name: eventName.optional(),
     contactId: id.optional(),
     emailId: id.optional(),
-    ...trackFields,
+    ...eventFields,
     event: eventName.optional(),
-    email: trackFields.email.optional(),
+    email: eventFields.email.optional(),
   })
   .superRefine(({ name, event, email }, context) => {
     const missing = (field: string) =>
@@ -102,9 +102,9 @@ export const record = ({ core }: RouteDeps) =>
     description:
       'Takes either `name` with the ids of a contact and of an email, or the body of ' +
       '`POST /v1/track`, with the same effect.',
-    body: trackBody,
+    body: eventBody,
     responses: {
-      200: { description: 'Like the response of POST /v1/track', schema: tracked },
+      200: { description: 'Like the response of POST /v1/track', schema: recordedEvent },
       201: { description: 'The event', schema: event },
     },
     refusals: [404],

@@ -18,7 +18,7 @@ import { listSegments } from '../../features/segments/list.ts'
 import { listSegmentContacts } from '../../features/segments/list-contacts.ts'
 import { updateSegment } from '../../features/segments/update.ts'
 import { json, noContent } from '../response.ts'
-import { projectOperation, type RouteDeps, targetOf } from '../route.ts'
+import { projectOperation, type RouteDeps, rowKeyOf } from '../route.ts'
 import { conditionField } from '../shapes/condition.ts'
 import { contactRecord } from '../shapes/contact.ts'
 import { instant, lineOfText } from '../shapes/fields.ts'
@@ -124,7 +124,7 @@ export const get = ({ core }: RouteDeps) =>
     summary: 'Get a segment',
     responses: { 200: { description: 'The segment', schema: segment } },
     refusals: [404],
-    handle: async (call) => json(200, await getSegment(core, targetOf(call))),
+    handle: async (call) => json(200, await getSegment(core, rowKeyOf(call))),
   })
 
 export const update = ({ core }: RouteDeps) =>
@@ -139,7 +139,7 @@ export const update = ({ core }: RouteDeps) =>
     responses: { 200: { description: 'The segment after the change', schema: segment } },
     refusals: [404],
     handle: async (call) =>
-      json(200, await updateSegment(core, { ...targetOf(call), changes: toInput(call.body) })),
+      json(200, await updateSegment(core, { ...rowKeyOf(call), changes: toInput(call.body) })),
   })
 
 export const remove = ({ core }: RouteDeps) =>
@@ -149,7 +149,7 @@ export const remove = ({ core }: RouteDeps) =>
     responses: { 204: { description: 'Deleted' } },
     refusals: [404, 409],
     handle: async (call) => {
-      await deleteSegment(core, targetOf(call))
+      await deleteSegment(core, rowKeyOf(call))
       return noContent()
     },
   })
@@ -164,7 +164,7 @@ export const listContacts = ({ core }: RouteDeps) =>
     responses: { 200: { description: 'A page, newest first', schema: contactPage } },
     refusals: [400, 404],
     handle: async (call) =>
-      json(200, await listSegmentContacts(core, { ...targetOf(call), ...call.query })),
+      json(200, await listSegmentContacts(core, { ...rowKeyOf(call), ...call.query })),
   })
 
 export const addContacts = ({ core }: RouteDeps) =>
@@ -174,7 +174,7 @@ export const addContacts = ({ core }: RouteDeps) =>
     body: newMembers,
     responses: { 200: { description: 'The numbers of contacts', schema: added } },
     refusals: [404],
-    handle: async (call) => json(200, await addMembers(core, { ...targetOf(call), ...call.body })),
+    handle: async (call) => json(200, await addMembers(core, { ...rowKeyOf(call), ...call.body })),
   })
 
 export const removeContacts = ({ core }: RouteDeps) =>
@@ -190,7 +190,7 @@ export const removeContacts = ({ core }: RouteDeps) =>
     },
     refusals: [404],
     handle: async (call) =>
-      json(200, await removeMembers(core, { ...targetOf(call), ...call.body })),
+      json(200, await removeMembers(core, { ...rowKeyOf(call), ...call.body })),
   })
 
 export const compute = ({ core }: RouteDeps) =>
@@ -204,7 +204,7 @@ export const compute = ({ core }: RouteDeps) =>
       200: { description: 'The numbers of contacts that entered and left', schema: computed },
     },
     refusals: [400, 404],
-    handle: async (call) => json(200, await computeSegment(core, targetOf(call))),
+    handle: async (call) => json(200, await computeSegment(core, rowKeyOf(call))),
   })
 
 export const refresh = ({ core }: RouteDeps) =>
@@ -217,7 +217,7 @@ export const refresh = ({ core }: RouteDeps) =>
       200: { description: 'The count', schema: z.object({ memberCount: z.int() }) },
     },
     refusals: [400, 404],
-    handle: async (call) => json(200, await refreshSegment(core, targetOf(call))),
+    handle: async (call) => json(200, await refreshSegment(core, rowKeyOf(call))),
   })
 
 function toInput<Body extends { trackMembership?: boolean | undefined }>(body: Body) {

@@ -25,7 +25,7 @@ import { MAX_SUBJECT_LENGTH } from '../../mail/limits.ts'
 import { MAX_TEMPLATE_LENGTH } from '../../mail/template/limits.ts'
 import { largeJson } from '../exchange/large-json.ts'
 import { json, noContent } from '../response.ts'
-import { projectOperation, type RouteDeps, targetOf } from '../route.ts'
+import { projectOperation, type RouteDeps, rowKeyOf } from '../route.ts'
 import { emailAddress, id, instant, lineOfText } from '../shapes/fields.ts'
 import { choiceParameter, countParameter, cursorParameter } from '../shapes/paging.ts'
 
@@ -159,7 +159,7 @@ export const get = ({ core }: RouteDeps) =>
     summary: 'Get a template',
     responses: { 200: { description: 'The template', schema: template } },
     refusals: [404],
-    handle: async (call) => largeJson(200, await getTemplate(core, targetOf(call))),
+    handle: async (call) => largeJson(200, await getTemplate(core, rowKeyOf(call))),
   })
 
 export const update = ({ core }: RouteDeps) =>
@@ -172,7 +172,7 @@ export const update = ({ core }: RouteDeps) =>
     responses: { 200: { description: 'The template after the change', schema: template } },
     refusals: [404],
     handle: async (call) =>
-      largeJson(200, await updateTemplate(core, { ...targetOf(call), changes: call.body })),
+      largeJson(200, await updateTemplate(core, { ...rowKeyOf(call), changes: call.body })),
   })
 
 export const remove = ({ core }: RouteDeps) =>
@@ -182,7 +182,7 @@ export const remove = ({ core }: RouteDeps) =>
     responses: { 204: { description: 'Deleted' } },
     refusals: [404, 409],
     handle: async (call) => {
-      await deleteTemplate(core, targetOf(call))
+      await deleteTemplate(core, rowKeyOf(call))
       return noContent()
     },
   })
@@ -193,7 +193,7 @@ export const duplicate = ({ core }: RouteDeps) =>
     summary: 'Copy a template',
     responses: { 201: { description: 'The copy', schema: template } },
     refusals: [404],
-    handle: async (call) => largeJson(201, await duplicateTemplate(core, targetOf(call))),
+    handle: async (call) => largeJson(201, await duplicateTemplate(core, rowKeyOf(call))),
   })
 
 export const showUsage = ({ core }: RouteDeps) =>
@@ -202,7 +202,7 @@ export const showUsage = ({ core }: RouteDeps) =>
     summary: 'Show what uses a template',
     responses: { 200: { description: 'The uses and their numbers', schema: usage } },
     refusals: [404],
-    handle: async (call) => json(200, await findTemplateUsage(core, targetOf(call))),
+    handle: async (call) => json(200, await findTemplateUsage(core, rowKeyOf(call))),
   })
 
 /** Returns a page with the fields of both kinds of paging. */

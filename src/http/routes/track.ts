@@ -20,7 +20,7 @@ export const eventName = z
   .regex(/^(?!\.{1,2}$)/, 'Must not be . or ..')
   .meta({ pattern: '^[^\\p{Cc}\\p{Cs}]*$' })
 
-export const trackFields = {
+export const eventFields = {
   event: eventName,
   email: emailAddress,
   subscribed: z.boolean().optional().meta({
@@ -36,7 +36,7 @@ export const trackFields = {
   }),
 }
 
-export const tracked = z.object({
+export const recordedEvent = z.object({
   success: z.literal(true),
   data: z.object({
     contact: z.string().meta({ description: 'The id of the contact' }),
@@ -49,7 +49,7 @@ export const tracked = z.object({
   timestamp: instant.meta(againAtTopLevel),
 })
 
-const trackBody = z.object(trackFields)
+const eventBody = z.object(eventFields)
 
 /** The names that other services use for the fields. */
 const FIELD_ALIASES = {
@@ -71,19 +71,19 @@ export const track = ({ core }: RouteDeps) =>
       'Takes either key. Names of events that the service emits are refused: `email.*`, ' +
       '`contact.subscribed`, `contact.unsubscribed`, `segment.*.entry`, `segment.*.exit`.',
     takesIdempotencyKey: true,
-    body: trackBody,
+    body: eventBody,
     responses: {
-      200: { description: 'Recorded: the contact and the event are stored', schema: tracked },
+      200: { description: 'Recorded: the contact and the event are stored', schema: recordedEvent },
     },
     refusals: [400, 409],
     handle: async ({ project, body, givenBody, path, idempotencyKey: key }) => {
       const { email: address, ...request } = body
-      const tracked = await recordEventByAddress(core, {
+      const recorded = await recordEventByAddress(core, {
         projectId: project.id,
         request: { ...request, address },
         idempotency: key === undefined ? undefined : { key, method: 'POST', path },
       })
-      const warnings = warnOfUnknownFields(trackBody, givenBody, FIELD_ALIASES)
-      return json(200, { success: true, data: { ...tracked, warnings }, ...tracked })
+      const warnings = warnOfUnknownFields(eventBody, givenBody, FIELD_ALIASES)
+      return json(200, { success: true, data: { ...recorded, warnings }, ...recorded })
     },
   })

@@ -34,7 +34,7 @@ type LostFiles = {
 }
 
 type Deps = { log: Log; health?: Pick<Health, 'set'> | undefined }
-type Seen = { file: string; mark: string | undefined }
+type ObservedFile = { file: string; mark: string | undefined }
 
 const EVERY_MS = 250
 /** Commits within this time share one check. */
@@ -43,7 +43,7 @@ const MIN_INTERVAL_MS = 20
 /** Call this right after a connection to the database was opened. */
 export function openDatabaseFiles(file: string, { log, health }: Deps): DatabaseFiles {
   const real = realpathSync(file)
-  const seen: Seen[] = [file, `${real}-wal`, `${real}-shm`].map((name) => ({
+  const seen: ObservedFile[] = [file, `${real}-wal`, `${real}-shm`].map((name) => ({
     file: name,
     mark: markOf(name),
   }))
@@ -70,7 +70,7 @@ export function openDatabaseFiles(file: string, { log, health }: Deps): Database
     log.fatal({ file: lost }, 'a file of the database was removed or replaced')
   }
 
-  const [database, wal] = seen as [Seen, Seen, Seen]
+  const [database, wal] = seen as [ObservedFile, ObservedFile, ObservedFile]
   return {
     logBytes: () => statSync(wal.file, { throwIfNoEntry: false })?.size ?? 0,
     check() {
@@ -103,7 +103,7 @@ export function refuseSecondName(file: string): void {
 }
 
 /** A file that did not exist yet may appear: SQLite creates log and index when it needs them. */
-function hasChanged(one: Seen): boolean {
+function hasChanged(one: ObservedFile): boolean {
   const mark = markOf(one.file)
   if (mark === undefined || mark === one.mark) return false
   if (one.mark !== undefined && one.mark !== 'gone') return true

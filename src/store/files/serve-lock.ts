@@ -34,7 +34,7 @@ type ServeLockOptions = {
   everyMs?: number
 }
 
-type Held = { connection: Connection; mark: string; isNew: boolean }
+type HeldLock = { connection: Connection; mark: string; isNew: boolean }
 
 const MAX_WAIT_MS = 2_000
 const RETRY_MS = 20
@@ -71,7 +71,7 @@ export async function takeServeLock(
 }
 
 /** @throws AppError CONFLICT, DATABASE_ERROR */
-function hold(file: string, nativeBinding: string | undefined): Held {
+function hold(file: string, nativeBinding: string | undefined): HeldLock {
   for (;;) {
     const isNew = makeFile(file)
     const mark = markOf(file)
@@ -96,7 +96,7 @@ function lock(file: string, nativeBinding: string | undefined): Connection {
 }
 
 type ServerCheck = {
-  held: Held
+  held: HeldLock
   file: string
   nativeBinding: string | undefined
   waitMs: number

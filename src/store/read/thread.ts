@@ -24,14 +24,14 @@ export type StoreThread = {
   stop(): Promise<void>
 }
 
-type Waiting = { resolve(result: unknown): void; reject(error: unknown): void }
+type PendingResult = { resolve(result: unknown): void; reject(error: unknown): void }
 
 /** `start` is for tests. */
 export function createThread(
   settings: StoreThreadSettings,
   start: () => Worker = () => startThread('scan', { workerData: settings }),
 ): StoreThread {
-  const waiting = new Map<number, Waiting>()
+  const waiting = new Map<number, PendingResult>()
   const pool = createThreadPool<null, ThreadResult>({
     maxThreads: 1,
     launch: () => ({ worker: start(), state: null }),

@@ -43,7 +43,7 @@ export function startCheckpoints(
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> = Promise.resolve()
 
-  function scheduleTick(): void {
+  function startTimer(): void {
     timer ??= setTimeout(() => {
       running = tick()
     }, intervalMs).unref()
@@ -54,7 +54,7 @@ export function startCheckpoints(
     isWritten = false
     if (!areFilesLost() && walBytes() >= smallBytes) await copy(isQuiet)
     timer = undefined
-    if (isWritten || walBytes() >= smallBytes) scheduleTick()
+    if (isWritten || walBytes() >= smallBytes) startTimer()
   }
 
   async function copy(isQuiet: boolean): Promise<void> {
@@ -65,11 +65,11 @@ export function startCheckpoints(
     }
   }
 
-  if (walBytes() >= smallBytes) scheduleTick()
+  if (walBytes() >= smallBytes) startTimer()
   return {
     committed() {
       isWritten = true
-      scheduleTick()
+      startTimer()
     },
     async stop() {
       clearTimeout(timer)

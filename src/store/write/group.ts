@@ -106,7 +106,7 @@ export function createGroupRunner(deps: Deps): GroupRunner {
     const isAgain = ({ result }: Closure) => mustUndo && !group.failure() && result.isFulfilled
     queue.unshift(...closures.filter(isAgain).map(({ request }) => secondRun(request)))
     for (const closure of closures) if (!isAgain(closure)) settle(closure, group.failure())
-    return group.turnedMs()
+    return group.yieldedMs()
   }
 
   function abandon(failure: unknown): void {
@@ -119,11 +119,11 @@ export function createGroupRunner(deps: Deps): GroupRunner {
   }
 
   async function runClosure(
-    group: Group,
+    group: WriteGroup,
     request: Request,
     hasSavepoint: boolean,
   ): Promise<Closure> {
-    const tx = new Transaction(group.run, request.isHeavy ? group.turnOver : undefined)
+    const tx = new Transaction(group.run, request.isHeavy ? group.yieldIfDue : undefined)
     const writesBefore = connection.writes()
     if (hasSavepoint) group.attempt(open)
     const result = await group.settled(tx, active.run(tx, invoke, request, tx))
@@ -150,7 +150,7 @@ export function createGroupRunner(deps: Deps): GroupRunner {
   return { begin, run }
 }
 
-type Group = {
+type WriteGroup = {
   run: Run
   /** The error for which the whole group fails, if any. */
   failure(): unknown
@@ -160,18 +160,18 @@ type Group = {
   settled(tx: Transaction, promise: Promise<unknown>): Promise<Result>
   watch(): void
   /** Lets the event loop turn if the closure has run long enough. */
-  turnOver(): Promise<void>
+  yieldIfDue(): Promise<void>
   /** The time for which the event loop ran other work. */
-  turnedMs(): number
+  yieldedMs(): number
   close(): void
 }
 
-function createGroup({ connection, onError }: Pick<Deps, 'connection' | 'onError'>): Group {
+function createGroup({ connection, onError }: Pick<Deps, 'connection' | 'onError'>): WriteGroup {
   let failure: unknown
   let isClosed = false
-  let turning: Promise<void> | undefined
-  let turnedAt = performance.now()
-  let turnedMs = 0
+  let yielding: Promise<void> | undefined
+  let yieldedAt = performance.now()
+  let yieldedMs = 0
   let failLate: (() => void) | undefined
 
   function attempt(command: () => void): void {
@@ -201,24 +201,24 @@ function createGroup({ connection, onError }: Pick<Deps, 'connection' | 'onError
 
   function watch(): void {
     process.nextTick(() => {
-      if (isClosed || turning !== undefined) return
+      if (isClosed || yielding !== undefined) return
       failLate?.()
       queueMicrotask(watch)
     })
   }
 
-  async function turnOver(): Promise<void> {
-    if (turning === undefined && performance.now() - turnedAt < MAX_STRETCH_MS) return
-    turning ??= turn()
-    await turning
+  async function yieldIfDue(): Promise<void> {
+    if (yielding === undefined && performance.now() - yieldedAt < MAX_STRETCH_MS) return
+    yielding ??= yieldOnce()
+    await yielding
   }
 
-  async function turn(): Promise<void> {
+  async function yieldOnce(): Promise<void> {
     const from = performance.now()
     await loopTurn()
-    turnedAt = performance.now()
-    turnedMs += turnedAt - from
-    turning = undefined
+    yieldedAt = performance.now()
+    yieldedMs += yieldedAt - from
+    yielding = undefined
     watch()
   }
 
@@ -237,8 +237,8 @@ function createGroup({ connection, onError }: Pick<Deps, 'connection' | 'onError
     attempt,
     settled,
     watch,
-    turnOver,
-    turnedMs: () => turnedMs,
+    yieldIfDue,
+    yieldedMs: () => yieldedMs,
     close: () => {
       isClosed = true
     },

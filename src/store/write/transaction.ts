@@ -8,10 +8,10 @@ import {
 } from '../database.ts'
 
 type Building = 'select' | 'selectDistinct' | 'insert' | 'update' | 'delete' | 'with' | '$with'
-type Running = 'run' | 'all' | 'get' | 'values' | '$count'
+type RunMethod = 'run' | 'all' | 'get' | 'values' | '$count'
 
 /** The handle of a closure of `store.write`, valid until the closure settles. */
-export type Tx = Pick<Db, Building | Running> &
+export type Tx = Pick<Db, Building | RunMethod> &
   Statements & {
     /**
      * Runs `fn` once the closure's work is durable, and never otherwise. For notifiers and caches.
@@ -33,17 +33,17 @@ const SLICE = 50
  */
 export class Transaction extends StoreDb implements Tx {
   #isOpen: boolean
-  readonly #turnOver: (() => Promise<void>) | undefined
+  readonly #yieldIfDue: (() => Promise<void>) | undefined
   readonly afterCommits: (() => void)[] = []
 
-  /** `turnOver`: undefined for a light write. */
-  constructor(run: Run, turnOver?: () => Promise<void>) {
+  /** `yieldIfDue`: undefined for a light write. */
+  constructor(run: Run, yieldIfDue?: () => Promise<void>) {
     super((text, params, shape) => {
       this.#assertOpen()
       return run(text, params, shape)
     })
     this.#isOpen = true
-    this.#turnOver = turnOver
+    this.#yieldIfDue = yieldIfDue
   }
 
   get isOpen(): boolean {
@@ -57,7 +57,7 @@ export class Transaction extends StoreDb implements Tx {
 
   async yieldToLoop(): Promise<void> {
     this.#assertOpen()
-    await this.#turnOver?.()
+    await this.#yieldIfDue?.()
     this.#assertOpen()
   }
 
@@ -65,7 +65,7 @@ export class Transaction extends StoreDb implements Tx {
     statement: Statement<unknown>,
     values: readonly Values[],
   ): Promise<number[]> {
-    if (this.#turnOver === undefined) return super.executeEach(statement, values)
+    if (this.#yieldIfDue === undefined) return super.executeEach(statement, values)
     const changed: number[] = []
     for (let start = 0; start < values.length; start += SLICE) {
       changed.push(...(await super.executeEach(statement, values.slice(start, start + SLICE))))

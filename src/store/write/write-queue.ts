@@ -16,7 +16,7 @@ type WriteQueue = {
   /** `heavyFor`: the owner of a heavy write; undefined for a light one. */
   add(request: Request, heavyFor: string | undefined): void
   /** Whether the event loop should turn once more before the next group. */
-  mustTurn(): boolean
+  mustYield(): boolean
   /**
    * The queue for the next group, which takes requests from its front and puts back those to run
    * again.
@@ -30,13 +30,13 @@ type WriteQueue = {
 }
 
 /** Turns of the event loop after a heavy write, unless light writes arrive. */
-const TURNS = 8
+const YIELDS = 8
 
 export function createWriteQueue(): WriteQueue {
   const light: Request[] = []
   const heavy = createRoundRobin<Request>()
   let isHeavy = false
-  let turnsLeft = 0
+  let yieldsLeft = 0
   let heavyMs = 0
   /** The time of light writes since the last heavy one; undefined before their first group. */
   let lightMs: number | undefined
@@ -46,20 +46,20 @@ export function createWriteQueue(): WriteQueue {
       if (heavyFor === undefined) light.push(request)
       else heavy.add(heavyFor, request)
     },
-    mustTurn() {
-      if (light.length > 0 || turnsLeft === 0) return false
-      turnsLeft -= 1
+    mustYield() {
+      if (light.length > 0 || yieldsLeft === 0) return false
+      yieldsLeft -= 1
       return true
     },
     next() {
-      const isHeavyTurn = light.length === 0 || (lightMs !== undefined && lightMs >= heavyMs)
-      const first = isHeavyTurn ? heavy.take() : undefined
+      const isHeavyNext = light.length === 0 || (lightMs !== undefined && lightMs >= heavyMs)
+      const first = isHeavyNext ? heavy.take() : undefined
       isHeavy = first !== undefined
       return first === undefined ? light : [first]
     },
     took(ms) {
       if (isHeavy) heavyMs = ms
-      turnsLeft = isHeavy ? TURNS : 0
+      yieldsLeft = isHeavy ? YIELDS : 0
       lightMs = isHeavy ? undefined : (lightMs ?? 0) + ms
     },
     isEmpty: () => light.length === 0 && heavy.isEmpty(),

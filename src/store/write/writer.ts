@@ -44,11 +44,11 @@ type Deps = {
 export function createWriter(deps: Deps): Writer {
   const { connection, checkFiles, onCommit, onError } = deps
   const active = new AsyncLocalStorage<Transaction>()
-  /** A turn works for many callers, so it runs in the asynchronous context of none of them. */
+  /** A group has many callers, so it runs in the asynchronous context of none of them. */
   const inNoContext = AsyncLocalStorage.snapshot()
   const groups = createGroupRunner({ ...deps, active })
   const queue = createWriteQueue()
-  let isScheduled = false
+  let isStarted = false
   let closed: (() => void) | undefined
   let retryDelayMs = 1
   /** Since when another process has held the lock. */
@@ -61,33 +61,33 @@ export function createWriter(deps: Deps): Writer {
       const settle = { resolve: resolve as Request['resolve'], reject }
       const isHeavy = heavyFor !== undefined
       queue.add({ run: fn, ...settle, isHeavy, queuedAt: now(), isSecondRun: false }, heavyFor)
-      schedule()
+      startNext()
     })
   }
 
-  function schedule(): void {
-    if (isScheduled) return
-    isScheduled = true
-    setImmediate(inNoContext, turn)
+  function startNext(): void {
+    if (isStarted) return
+    isStarted = true
+    setImmediate(inNoContext, runNext)
   }
 
-  async function turn(): Promise<void> {
-    if (queue.mustTurn()) {
-      setImmediate(turn)
+  async function runNext(): Promise<void> {
+    if (queue.mustYield()) {
+      setImmediate(runNext)
       return
     }
     if (begin()) {
       const from = now()
-      const turnedMs = await groups.run(queue.next())
-      queue.took(now() - from - turnedMs)
+      const yieldedMs = await groups.run(queue.next())
+      queue.took(now() - from - yieldedMs)
       onCommit()
     } else if (!queue.isEmpty()) {
-      setTimeout(turn, retryDelayMs)
+      setTimeout(runNext, retryDelayMs)
       return
     }
-    isScheduled = false
+    isStarted = false
     if (queue.isEmpty()) closed?.()
-    else schedule()
+    else startNext()
   }
 
   /**
@@ -121,7 +121,7 @@ export function createWriter(deps: Deps): Writer {
   function close(): Promise<void> {
     return new Promise((resolve) => {
       closed = resolve
-      if (!isScheduled) resolve()
+      if (!isStarted) resolve()
     })
   }
 

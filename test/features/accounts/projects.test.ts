@@ -16,7 +16,7 @@ const UNKNOWN_PROJECT = '01900000-0000-7000-8000-000000000000'
 
 test('a project has an owner and two keys; the secret key is stored as digest and hint', async (t) => {
   const core = await openTestCore(t)
-  const user = await createUser(core, { email: 'ada@example.test', password: '123456' })
+  const user = await createUser(core, { address: 'ada@example.test', password: '123456' })
   const made = await createProject(core, { name: ' Shop ', ownerEmail: 'Ada@example.test' })
   assert.deepEqual(Object.keys(made), ['id', 'name', 'public', 'secret'])
   assert.equal(made.name, 'Shop')

@@ -14,7 +14,7 @@ const rowOf = async ({ store }: TestCore, email: string) => {
 
 test('a user is stored under the canonical address with an argon2id hash', async (t) => {
   const core = await openTestCore(t)
-  const user = await createUser(core, { email: ' Ada@EXAMPLE.test ', password: 'hunter22' })
+  const user = await createUser(core, { address: ' Ada@EXAMPLE.test ', password: 'hunter22' })
   assert.deepEqual(Object.keys(user), ['id', 'email'])
   assert.equal(user.email, 'ada@example.test')
   const row = await rowOf(core, 'ada@example.test')
@@ -29,7 +29,7 @@ test('a user is stored under the canonical address with an argon2id hash', async
 
 test('a password is generated when none is given, and shown once', async (t) => {
   const core = await openTestCore(t)
-  const made = await createUser(core, { email: 'ada@example.test' })
+  const made = await createUser(core, { address: 'ada@example.test' })
   assert.match(made.password ?? '', /^[\w-]{20}$/)
   const row = await rowOf(core, 'ada@example.test')
   assert.equal(await isPassword(made.password ?? '', row.passwordHash ?? ''), true)
@@ -38,23 +38,23 @@ test('a password is generated when none is given, and shown once', async (t) => 
 
 test('passwords that are too short or too long and invalid addresses are refused', async (t) => {
   const core = await openTestCore(t)
-  const refused = async (input: { email: string; password?: string }, field: string) =>
+  const refused = async (input: { address: string; password?: string }, field: string) =>
     assert.rejects(createUser(core, input), (error: { fields?: { field: string }[] }) => {
       assert.equal(error.fields?.[0]?.field, field)
       return true
     })
-  await refused({ email: 'ada@example.test', password: '12345' }, 'password')
-  await refused({ email: 'ada@example.test', password: 'x'.repeat(1001) }, 'password')
-  await refused({ email: 'ada', password: '123456' }, 'email')
-  await refused({ email: 'a@x.test, b@x.test', password: '123456' }, 'email')
+  await refused({ address: 'ada@example.test', password: '12345' }, 'password')
+  await refused({ address: 'ada@example.test', password: 'x'.repeat(1001) }, 'password')
+  await refused({ address: 'ada', password: '123456' }, 'email')
+  await refused({ address: 'a@x.test, b@x.test', password: '123456' }, 'email')
   assert.deepEqual(await listUsers(core), [])
-  await createUser(core, { email: 'ada@example.test', password: '123456' })
+  await createUser(core, { address: 'ada@example.test', password: '123456' })
 })
 
 test('an address can have one user, however it is spelled, and the password stays', async (t) => {
   const core = await openTestCore(t)
-  await createUser(core, { email: 'ada@example.test', password: 'first one' })
-  await assert.rejects(createUser(core, { email: 'ADA@example.test', password: 'second one' }), {
+  await createUser(core, { address: 'ada@example.test', password: 'first one' })
+  await assert.rejects(createUser(core, { address: 'ADA@example.test', password: 'second one' }), {
     code: 'CONFLICT',
   })
   const row = await rowOf(core, 'ada@example.test')
@@ -64,23 +64,23 @@ test('an address can have one user, however it is spelled, and the password stay
 
 test('a new password removes the mark of the sandbox from a user', async (t) => {
   const core = await openTestCore(t)
-  await createUser(core, { email: 'ada@example.test', password: 'first one' })
+  await createUser(core, { address: 'ada@example.test', password: 'first one' })
   await core.store.write((tx) => tx.update(users).set({ isSandbox: true }))
-  const { password } = await setPassword(core, { email: 'ada@example.test' })
+  const { password } = await setPassword(core, { address: 'ada@example.test' })
   const row = await rowOf(core, 'ada@example.test')
   assert.equal(row.isSandbox, false)
   assert.equal(await isPassword(password ?? '', row.passwordHash ?? ''), true)
   assert.equal(await isPassword('first one', row.passwordHash ?? ''), false)
-  await assert.rejects(setPassword(core, { email: 'bob@example.test' }), {
+  await assert.rejects(setPassword(core, { address: 'bob@example.test' }), {
     code: 'RESOURCE_NOT_FOUND',
   })
 })
 
 test('users are listed oldest first', async (t) => {
   const core = await openTestCore(t)
-  await createUser(core, { email: 'b@example.test', password: '123456' })
+  await createUser(core, { address: 'b@example.test', password: '123456' })
   core.clock.now += 1
-  await createUser(core, { email: 'a@example.test', password: '123456' })
+  await createUser(core, { address: 'a@example.test', password: '123456' })
   const [first, second] = await listUsers(core)
   assert.equal(first?.email, 'b@example.test')
   assert.equal(first?.createdAt, new Date(START).toISOString())

@@ -8,8 +8,8 @@ import type { Domain, RecordFinding } from '../../../src/store/schema/domains.ts
 
 const START = Date.UTC(2026, 10, 21, 12)
 
-type State = RecordFinding['state']
-type Sights = Partial<Record<RecordPurpose, State>>
+type RecordState = RecordFinding['state']
+type Sights = Partial<Record<RecordPurpose, RecordState>>
 
 const pending = {
   id: 'd',
@@ -35,7 +35,7 @@ const findings = (unanswered: Sights): Finding[] =>
   }))
 
 /** The domain after checks that found the RSA key so, `[minute, state]` each. */
-function after(domain: Domain, checks: [number, State][]): Domain {
+function after(domain: Domain, checks: [number, RecordState][]): Domain {
   let row = domain
   for (const [minute, dkim] of checks) {
     row = { ...row, ...nextVerificationState(row, findings({ dkim }), START + minute * MINUTE_MS) }
@@ -44,7 +44,7 @@ function after(domain: Domain, checks: [number, State][]): Domain {
 }
 
 test('an unverified domain is Pending, Failed with a foreign key, and Success with its own key', () => {
-  const standing = (state: State) => {
+  const standing = (state: RecordState) => {
     const { isVerified, status } = after(pending, [[0, state]])
     return [isVerified, status]
   }
@@ -62,7 +62,7 @@ test('a domain is Pending again once a foreign key has disappeared', () => {
   assert.equal(domain.status, 'Pending')
 })
 
-const losing: [string, [number, State][], boolean][] = [
+const losing: [string, [number, RecordState][], boolean][] = [
   [
     'two failures',
     [
@@ -199,7 +199,7 @@ test('a trusted domain never loses its verification', () => {
 })
 
 test('the second key counts from the check that finds it until it is certainly gone', () => {
-  const judge = (domain: Domain, state: State) =>
+  const judge = (domain: Domain, state: RecordState) =>
     nextVerificationState(domain, findings({ dkim: 'found', 'dkim-ed25519': state }), START)
       .isEd25519Found
   assert.equal(judge(verified, 'found'), true)
@@ -209,7 +209,7 @@ test('the second key counts from the check that finds it until it is certainly g
 })
 
 test('the return path needs both of its records', () => {
-  const judge = (mx: State, spf: State) =>
+  const judge = (mx: RecordState, spf: RecordState) =>
     nextVerificationState(
       verified,
       findings({ dkim: 'found', 'return-path': mx, 'return-path-spf': spf }),
@@ -222,7 +222,7 @@ test('the return path needs both of its records', () => {
 })
 
 test('mailboxes are open from the check that finds this server as MX until it certainly is not', () => {
-  const judge = (domain: Domain, replies: State) =>
+  const judge = (domain: Domain, replies: RecordState) =>
     nextVerificationState(domain, findings({ dkim: 'found', replies }), START).isMxFound
   assert.equal(judge(verified, 'found'), true)
   assert.equal(judge(verified, 'unknown'), false)

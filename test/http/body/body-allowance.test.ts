@@ -12,8 +12,8 @@ beforeEach((t) => {
 
 const from = (address: string, key = 'any') => ({ address, key })
 
-/** Whether it has been granted by now. */
-async function isGranted(room: Promise<void> | undefined): Promise<boolean> {
+/** Whether the body has its share by now. */
+async function isAllowed(room: Promise<void> | undefined): Promise<boolean> {
   if (room === undefined) return true
   let isSettled = false
   room.then(
@@ -27,35 +27,35 @@ async function isGranted(room: Promise<void> | undefined): Promise<boolean> {
 test('bodies from one address share a limit and wait for free memory', async () => {
   const bodies = createBodyAllowance(limits)
   const first = bodies.open(from('192.0.2.1'))
-  assert.equal(await isGranted(first.growTo(3 * MB)), true)
+  assert.equal(await isAllowed(first.growTo(3 * MB)), true)
   const second = bodies.open(from('192.0.2.1'))
   const room = second.growTo(2 * MB)
-  assert.equal(await isGranted(room), false)
-  assert.equal(await isGranted(bodies.open(from('192.0.2.2')).growTo(4 * MB)), true)
+  assert.equal(await isAllowed(room), false)
+  assert.equal(await isAllowed(bodies.open(from('192.0.2.2')).growTo(4 * MB)), true)
   first.release()
-  assert.equal(await isGranted(room), true)
+  assert.equal(await isAllowed(room), true)
 })
 
 test('all bodies share a limit, in the order of their arrival', async () => {
   const bodies = createBodyAllowance(limits)
   const held = ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map((address) => bodies.open(from(address)))
   const rooms = held.map((share) => share.growTo(3 * MB))
-  assert.deepEqual(await Promise.all(rooms.map(isGranted)), [true, true, true])
+  assert.deepEqual(await Promise.all(rooms.map(isAllowed)), [true, true, true])
   const large = bodies.open(from('192.0.2.4')).growTo(4 * MB)
   const small = bodies.open(from('192.0.2.5')).growTo(1 * MB)
-  assert.deepEqual([await isGranted(large), await isGranted(small)], [false, false])
+  assert.deepEqual([await isAllowed(large), await isAllowed(small)], [false, false])
   held[0]?.release()
-  assert.deepEqual([await isGranted(large), await isGranted(small)], [true, false])
+  assert.deepEqual([await isAllowed(large), await isAllowed(small)], [true, false])
   held[1]?.release()
-  assert.equal(await isGranted(small), true)
+  assert.equal(await isAllowed(small), true)
 })
 
 test('a body that waits for its own address delays no other', async () => {
   const bodies = createBodyAllowance(limits)
   bodies.open(from('192.0.2.1')).growTo(4 * MB)
   const own = bodies.open(from('192.0.2.1')).growTo(4 * MB)
-  assert.equal(await isGranted(own), false)
-  assert.equal(await isGranted(bodies.open(from('192.0.2.2')).growTo(4 * MB)), true)
+  assert.equal(await isAllowed(own), false)
+  assert.equal(await isAllowed(bodies.open(from('192.0.2.2')).growTo(4 * MB)), true)
 })
 
 test('short bodies need no share', async () => {
@@ -70,7 +70,7 @@ test('a growing body reserves only the difference', async () => {
   assert.equal(share.growTo(2 * MB), undefined)
   share.release()
   share.release()
-  assert.equal(await isGranted(bodies.open(from('192.0.2.1')).growTo(4 * MB)), true)
+  assert.equal(await isAllowed(bodies.open(from('192.0.2.1')).growTo(4 * MB)), true)
 })
 
 for (const [whose, held, code, status] of [
@@ -91,7 +91,7 @@ for (const [whose, held, code, status] of [
     t.mock.timers.tick(10_000)
     await refused
     assert.equal(
-      await isGranted(bodies.open(from('192.0.2.3')).growTo(2 * MB)),
+      await isAllowed(bodies.open(from('192.0.2.3')).growTo(2 * MB)),
       true,
       'nothing is left behind',
     )
@@ -104,10 +104,10 @@ test('a body behind one that timed out gets its share', async (t) => {
   const refused = assert.rejects(bodies.open(from('192.0.2.2')).growTo(3 * MB) ?? Promise.resolve())
   t.mock.timers.tick(9_000)
   const behind = bodies.open(from('192.0.2.3')).growTo(1 * MB)
-  assert.equal(await isGranted(behind), false)
+  assert.equal(await isAllowed(behind), false)
   t.mock.timers.tick(1_000)
   await refused
-  assert.equal(await isGranted(behind), true)
+  assert.equal(await isAllowed(behind), true)
 })
 
 test('a share that is released while it waits reserves nothing', async () => {
@@ -120,14 +120,14 @@ test('a share that is released while it waits reserves nothing', async () => {
   gone.release()
   await refused
   first.release()
-  assert.equal(await isGranted(bodies.open(from('192.0.2.1')).growTo(4 * MB)), true)
+  assert.equal(await isAllowed(bodies.open(from('192.0.2.1')).growTo(4 * MB)), true)
 })
 
 test('all IPv6 addresses of a /64 are one', async () => {
   const bodies = createBodyAllowance(limits)
   bodies.open(from('2001:db8:1:2::a')).growTo(4 * MB)
-  assert.equal(await isGranted(bodies.open(from('2001:db8:1:2:ffff::b')).growTo(1 * MB)), false)
-  assert.equal(await isGranted(bodies.open(from('2001:db8:1:3::a')).growTo(4 * MB)), true)
+  assert.equal(await isAllowed(bodies.open(from('2001:db8:1:2:ffff::b')).growTo(1 * MB)), false)
+  assert.equal(await isAllowed(bodies.open(from('2001:db8:1:3::a')).growTo(4 * MB)), true)
 })
 
 test('bodies with one key share a limit across all addresses', async () => {
@@ -135,17 +135,17 @@ test('bodies with one key share a limit across all addresses', async () => {
   const first = bodies.open(from('192.0.2.1', 'a'))
   first.growTo(4 * MB)
   const room = bodies.open(from('192.0.2.2', 'a')).growTo(4 * MB)
-  assert.equal(await isGranted(room), false)
-  assert.equal(await isGranted(bodies.open(from('192.0.2.3', 'b')).growTo(4 * MB)), true)
+  assert.equal(await isAllowed(room), false)
+  assert.equal(await isAllowed(bodies.open(from('192.0.2.3', 'b')).growTo(4 * MB)), true)
   first.release()
-  assert.equal(await isGranted(room), true)
+  assert.equal(await isAllowed(room), true)
 })
 
 test('all bodies without a key share one limit', async () => {
   const bodies = createBodyAllowance({ ...limits, keyBytes: 4 * MB })
   bodies.open({ address: '192.0.2.1', key: null }).growTo(4 * MB)
   const other = bodies.open({ address: '192.0.2.2', key: null })
-  assert.equal(await isGranted(other.growTo(1 * MB)), false)
+  assert.equal(await isAllowed(other.growTo(1 * MB)), false)
 })
 
 test('small bodies from an address do not starve a large one', async () => {
@@ -155,10 +155,10 @@ test('small bodies from an address do not starve a large one', async () => {
   second.growTo(1 * MB)
   const large = bodies.open(from('192.0.2.1')).growTo(4 * MB)
   const small = bodies.open(from('192.0.2.1')).growTo(1 * MB)
-  assert.deepEqual([await isGranted(large), await isGranted(small)], [false, false])
+  assert.deepEqual([await isAllowed(large), await isAllowed(small)], [false, false])
   first.release()
   second.release()
-  assert.deepEqual([await isGranted(large), await isGranted(small)], [true, false])
+  assert.deepEqual([await isAllowed(large), await isAllowed(small)], [true, false])
 })
 
 test('when all growing bodies wait for each other the last is refused at once', async () => {
@@ -167,17 +167,17 @@ test('when all growing bodies wait for each other the last is refused at once', 
   for (const share of growing) share.growTo(1 * MB)
   const large = bodies.open(from('192.0.2.1')).growTo(3 * MB)
   const rooms = growing.slice(0, 3).map((share) => share.growTo(2 * MB))
-  assert.deepEqual(await Promise.all(rooms.map(isGranted)), [false, false, false])
+  assert.deepEqual(await Promise.all(rooms.map(isAllowed)), [false, false, false])
   await assert.rejects(growing[3]?.growTo(2 * MB) ?? Promise.resolve(), { status: 429 })
   growing[3]?.release()
-  assert.deepEqual(await Promise.all(rooms.map(isGranted)), [true, false, false])
+  assert.deepEqual(await Promise.all(rooms.map(isAllowed)), [true, false, false])
   growing[0]?.release()
-  assert.deepEqual(await Promise.all(rooms.map(isGranted)), [true, true, true])
-  assert.equal(await isGranted(large), false, 'who has something goes first')
+  assert.deepEqual(await Promise.all(rooms.map(isAllowed)), [true, true, true])
+  assert.equal(await isAllowed(large), false, 'who has something goes first')
   growing[1]?.release()
-  assert.equal(await isGranted(large), false)
+  assert.equal(await isAllowed(large), false)
   growing[2]?.release()
-  assert.equal(await isGranted(large), true)
+  assert.equal(await isAllowed(large), true)
 })
 
 test('when freed memory is enough for no waiting body, one of them is refused', async () => {
@@ -192,5 +192,5 @@ test('when freed memory is enough for no waiting body, one of them is refused', 
   small?.release()
   await refused
   others[1]?.release()
-  assert.equal(await isGranted(first), true)
+  assert.equal(await isAllowed(first), true)
 })

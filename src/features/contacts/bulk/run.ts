@@ -43,7 +43,7 @@ type Tally = Omit<BulkResult, 'operation' | 'totalRequested'>
 /**
  * `after`: the number of the last processed contact; for a list of ids, the count of processed ids.
  */
-type Progress = { startedAt: number; after: number; last: number; total: number; tally: Tally }
+type BulkProgress = { startedAt: number; after: number; last: number; total: number; tally: Tally }
 /** `number`: the value of `after` once the contact is processed. */
 type Candidate = { number: number; id: string; address: string | null }
 
@@ -59,7 +59,8 @@ export const selectExisting = statement<{ id: string }>(
 export async function runBulk(deps: Deps, job: RunningJob): Promise<BulkResult> {
   const order = job.payload as BulkPayload
   const pace = createBatchPace({ first: 10, max: MAX_BATCH_SIZE })
-  let state = (await loadProgress<Progress>(deps.store.read, job.id)) ?? (await begin(deps, order))
+  let state =
+    (await loadProgress<BulkProgress>(deps.store.read, job.id)) ?? (await begin(deps, order))
   for await (const page of candidatesOf(deps, order, state)) {
     let done = 0
     while (done < page.length) {
@@ -76,7 +77,7 @@ export async function runBulk(deps: Deps, job: RunningJob): Promise<BulkResult> 
   return { operation: order.operation, totalRequested, ...tally }
 }
 
-async function begin(deps: Deps, order: BulkPayload): Promise<Progress> {
+async function begin(deps: Deps, order: BulkPayload): Promise<BulkProgress> {
   const startedAt = deps.now()
   const tally = { successCount: 0, unchangedCount: 0, failureCount: 0, errors: [] }
   if (order.mode === 'ids') {
@@ -95,7 +96,7 @@ async function begin(deps: Deps, order: BulkPayload): Promise<Progress> {
 async function* candidatesOf(
   deps: Deps,
   order: BulkPayload,
-  { startedAt, after, last }: Progress,
+  { startedAt, after, last }: BulkProgress,
 ): AsyncGenerator<Candidate[]> {
   if (order.mode === 'ids') {
     const all = order.contactIds.map((id, index) => ({ number: index + 1, id, address: null }))
@@ -132,18 +133,18 @@ async function toScope(
   }
 }
 
-type Batch = {
+type BulkBatch = {
   job: RunningJob
   order: BulkPayload
-  state: Progress
+  state: BulkProgress
   batch: readonly Candidate[]
   pace: BatchPace
 }
 
 async function applyBatch(
   deps: Deps,
-  { job, order, state, batch, pace }: Batch,
-): Promise<Progress> {
+  { job, order, state, batch, pace }: BulkBatch,
+): Promise<BulkProgress> {
   const { projectId, operation } = order
   const ids = batch.map(({ id }) => id)
   if (operation === 'delete') await deleteLongHistory(deps, { projectId, ids })
@@ -197,7 +198,7 @@ function addUp(
   }
 }
 
-function percentOf({ total, tally }: Progress): number {
+function percentOf({ total, tally }: BulkProgress): number {
   const done = tally.successCount + tally.unchangedCount + tally.failureCount
   return total === 0 ? 99 : Math.min(99, (100 * done) / total)
 }

@@ -31,7 +31,7 @@ type FieldDeletion = { deletedFrom: number; jobId?: string }
 
 type FieldKey = { projectId: string; key: string }
 /** `last`: the highest number of a contact at the start. */
-type Progress = { after: number; last: number; deletedFrom: number }
+type FieldDeletionProgress = { after: number; last: number; deletedFrom: number }
 type Deps = Pick<Base, 'store' | 'now'>
 
 /** Contacts that change while the caller waits: 0.1 s. */
@@ -83,7 +83,7 @@ export async function deleteField(
 /** Runs the job. */
 export async function runFieldDeletion(deps: Deps, job: RunningJob): Promise<FieldDeletion> {
   const { deletedFrom: total, ...target } = job.payload as FieldKey & { deletedFrom: number }
-  const saved = await loadProgress<Progress>(deps.store.read, job.id)
+  const saved = await loadProgress<FieldDeletionProgress>(deps.store.read, job.id)
   const end = await removeFromAll(deps, target, {
     from: saved,
     signal: job.signal,
@@ -122,17 +122,17 @@ async function enqueueDeletion(
 }
 
 type DeletionOptions = {
-  from?: Progress | undefined
+  from?: FieldDeletionProgress | undefined
   signal?: AbortSignal
   /** Called within the transaction of each batch. */
-  onBatch?(tx: Tx, state: Progress): Promise<void>
+  onBatch?(tx: Tx, state: FieldDeletionProgress): Promise<void>
 }
 
 async function removeFromAll(
   deps: Deps,
   target: FieldKey,
   { from, signal, onBatch }: DeletionOptions = {},
-): Promise<Progress> {
+): Promise<FieldDeletionProgress> {
   const pace = createBatchPace({ first: 50, max: MAX_BATCH_SIZE })
   let state = from ?? { after: 0, last: await findLast(deps), deletedFrom: 0 }
   for (;;) {
@@ -160,7 +160,7 @@ async function findLast({ store }: Pick<Base, 'store'>): Promise<number> {
   return row?.last ?? 0
 }
 
-type PageQuery = FieldKey & Progress & { size: number }
+type PageQuery = FieldKey & FieldDeletionProgress & { size: number }
 
 async function listHolders(
   { store }: Pick<Base, 'store'>,

@@ -34,10 +34,10 @@ function standardValues(field: StandardField): FieldValue[] {
   return field === 'subscribed' ? [true, false] : []
 }
 
-type Search = { projectId: string; key: string; limit: number }
+type ValueSearch = { projectId: string; key: string; limit: number }
 
 /** Reads no contacts where the counters say that none has the key. */
-async function findValues(deps: Deps, search: Search): Promise<FieldValue[]> {
+async function findValues(deps: Deps, search: ValueSearch): Promise<FieldValue[]> {
   const { limit } = search
   if ((await countContactsWithKey(deps.store.scan, search)) === 0) return []
   const first = await readBoth(deps, search, limit)
@@ -48,7 +48,7 @@ async function findValues(deps: Deps, search: Search): Promise<FieldValue[]> {
 }
 
 /** Reads up to `limit` values of subscribed and of unsubscribed contacts each, concurrently. */
-async function readBoth({ store }: Deps, { projectId, key }: Search, limit: number) {
+async function readBoth({ store }: Deps, { projectId, key }: ValueSearch, limit: number) {
   const values = { projectId, path: jsonPath(key), limit }
   const both = await Promise.all(
     [1, 0].map((subscribed) => store.scan.list(selectValues, { ...values, subscribed })),

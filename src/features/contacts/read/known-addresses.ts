@@ -13,7 +13,7 @@ export type KnownAddresses = {
 }
 
 /** A contact; a suppression has null in all columns but the address. */
-type Row = {
+type AddressRow = {
   address: string
   id: string | null
   subscribed: number | null
@@ -23,7 +23,7 @@ type Row = {
 }
 
 const selectKnown = (addresses: SQL) =>
-  statement<Row>(
+  statement<AddressRow>(
     () => sql`select email as address, id, subscribed, data,
         created_at as createdAt, updated_at as updatedAt
       from contacts where project_id = ${parameter('projectId')} and email ${addresses}
@@ -54,7 +54,7 @@ export async function findKnownAddresses(
   return { contacts, suppressed }
 }
 
-function toContact(projectId: string, row: Row & { id: string }): Contact {
+function toContact(projectId: string, row: AddressRow & { id: string }): Contact {
   return {
     id: row.id,
     projectId,

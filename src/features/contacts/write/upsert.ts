@@ -133,7 +133,7 @@ export async function upsertValidContacts(
   return results
 }
 
-type Batch = {
+type UpsertBatch = {
   tx: Tx
   change: ContactChange
   /** Existing and new contacts by address, as they are after the entries so far. */
@@ -149,7 +149,7 @@ async function openBatch(
   tx: Tx,
   change: ContactChange,
   entries: readonly ContactEntry[],
-): Promise<Batch> {
+): Promise<UpsertBatch> {
   const addresses = entries.map(({ address }) => address.address)
   const { contacts, suppressed = new Set<string>() } =
     change.known ?? (await findKnownAddresses(tx, change.projectId, addresses))
@@ -158,7 +158,7 @@ async function openBatch(
 }
 
 /** @throws AppError VALIDATION_ERROR before anything is written */
-async function upsertEntry(batch: Batch, entry: ContactEntry): Promise<UpsertedContact> {
+async function upsertEntry(batch: UpsertBatch, entry: ContactEntry): Promise<UpsertedContact> {
   const { contacts, uninserted } = batch
   const { address } = entry.address
   const before = contacts.get(address)
@@ -175,7 +175,7 @@ async function upsertEntry(batch: Batch, entry: ContactEntry): Promise<UpsertedC
 }
 
 function newContact(
-  { change, suppressed }: Batch,
+  { change, suppressed }: UpsertBatch,
   { address: { address }, changes, subscribed = change.subscribed }: ContactEntry,
 ): Contact {
   const byDefault = change.subscribedByDefault && !suppressed.has(address)
@@ -191,7 +191,7 @@ function newContact(
 }
 
 async function changeContact(
-  { tx, change }: Batch,
+  { tx, change }: UpsertBatch,
   before: Contact,
   { changes, subscribed: given = change.subscribed }: ContactEntry,
 ): Promise<Contact> {
@@ -207,7 +207,7 @@ async function changeContact(
 }
 
 /** Inserts the new contacts at the end of a slice. In a heavy write, other work runs next. */
-async function endSlice(batch: Batch): Promise<void> {
+async function endSlice(batch: UpsertBatch): Promise<void> {
   batch.sliceSize += 1
   if (batch.sliceSize < SLICE) return
   batch.sliceSize = 0
@@ -215,7 +215,7 @@ async function endSlice(batch: Batch): Promise<void> {
   await batch.tx.yieldToLoop()
 }
 
-async function insertNew({ tx, change, uninserted }: Batch): Promise<void> {
+async function insertNew({ tx, change, uninserted }: UpsertBatch): Promise<void> {
   const [first, ...others] = uninserted.values()
   if (first === undefined) return
   if (others.length === 0) await tx.execute(insertContact, first)

@@ -49,7 +49,7 @@ const TAB = 9
 /** The position of the next character within a record. */
 type Place = 'start' | 'plain' | 'quoted' | 'after-quote'
 
-type State = CsvFormat & {
+type ParserState = CsvFormat & {
   place: Place
   /** The text of the current cell from earlier pieces. */
   text: string
@@ -67,7 +67,7 @@ type State = CsvFormat & {
 }
 
 export function createCsvParser(format: CsvFormat): CsvParser {
-  const state: State = {
+  const state: ParserState = {
     ...format,
     place: 'start',
     text: '',
@@ -93,14 +93,14 @@ export function createCsvParser(format: CsvFormat): CsvParser {
   }
 }
 
-function takeRecords(state: State): CsvRecord[] {
+function takeRecords(state: ParserState): CsvRecord[] {
   const { records } = state
   state.records = []
   return records
 }
 
 /** `from`: the start of the part of the cell that is not in `state.text` yet. */
-function read(state: State, text: string): void {
+function read(state: ParserState, text: string): void {
   const delimiter = state.delimiter.charCodeAt(0)
   let from = 0
   for (let at = 0; at < text.length; at += 1) {
@@ -130,7 +130,7 @@ function read(state: State, text: string): void {
 type Cursor = { text: string; from: number; at: number; code: number; delimiter: number }
 
 /** Reads a character outside of quotes that does not end a line. Returns the new `from`. */
-function readOutside(state: State, { text, from, at, code, delimiter }: Cursor): number {
+function readOutside(state: ParserState, { text, from, at, code, delimiter }: Cursor): number {
   if (code === delimiter) {
     add(state, text, from, at)
     endCell(state)
@@ -151,7 +151,7 @@ function readOutside(state: State, { text, from, at, code, delimiter }: Cursor):
   return from
 }
 
-function add(state: State, text: string, from: number, to: number): void {
+function add(state: ParserState, text: string, from: number, to: number): void {
   if (from >= to) return
   state.isEmpty = false
   state.length += to - from
@@ -164,7 +164,7 @@ function add(state: State, text: string, from: number, to: number): void {
   }
 }
 
-function endCell(state: State): void {
+function endCell(state: ParserState): void {
   if (!state.isTooLong && state.cells.length < state.maxCells) {
     state.cells.push({ text: state.text, isQuoted: state.isQuoted })
   }
@@ -173,7 +173,7 @@ function endCell(state: State): void {
   state.place = 'start'
 }
 
-function endRecord(state: State, problem: CsvRecord['problem']): void {
+function endRecord(state: ParserState, problem: CsvRecord['problem']): void {
   endCell(state)
   const wrong = state.isTooLong ? 'too-long' : problem
   state.records.push({

@@ -60,7 +60,7 @@ export type EmailPlan = {
   origin: EmailOrigin
   at: number
   template: Template | undefined
-  sender: Sender
+  sender: EmailSender
   senderDomain: SenderDomain
   contentClass: ContentClass
   data: ParsedData
@@ -69,7 +69,7 @@ export type EmailPlan = {
   content: ContentDraft
 }
 
-type Sender = { address: string; name: string | null; replyTo: string | null }
+type EmailSender = { address: string; name: string | null; replyTo: string | null }
 
 /**
  * Checks a request and stores its large attachments, durably, ahead of the transaction.

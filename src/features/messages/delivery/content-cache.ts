@@ -69,7 +69,7 @@ const findTexts = statement((db) =>
 )
 
 type Deps = Pick<Base, 'store'> & { outbound: Pick<Outbound, 'hasMemoryFor'> }
-type Row = RowOf<typeof listContents>
+type ContentRow = RowOf<typeof listContents>
 
 export function createContentCache(deps: Deps): ContentCache {
   const cache = new LRUCache<string, MessageContent>({
@@ -100,10 +100,10 @@ type Load = { read: ReadContent[]; left: Set<string> }
 
 async function readContents(deps: Deps, ids: readonly string[]): Promise<Load> {
   const load: Load = { read: [], left: new Set() }
-  const large: Row[] = []
+  const large: ContentRow[] = []
   let total = 0
   for (let start = 0; start < ids.length; start += CHUNK) {
-    if (start > 0) await nextTurn()
+    if (start > 0) await yieldToEventLoop()
     const chunk = JSON.stringify(ids.slice(start, start + CHUNK))
     for (const row of await deps.store.read.list(listContents, { ids: chunk })) {
       if (row.isCleared) continue
@@ -121,7 +121,7 @@ async function readContents(deps: Deps, ids: readonly string[]): Promise<Load> {
 async function readLarge(
   { store, outbound }: Deps,
   load: Load,
-  { rows, total }: { rows: readonly Row[]; total: number },
+  { rows, total }: { rows: readonly ContentRow[]; total: number },
 ): Promise<void> {
   let bytesRead = total
   const ofProject = new Map<string, number>()
@@ -137,13 +137,13 @@ async function readLarge(
     const texts = await store.read.find(findTexts, { id: row.id })
     const attachments = await readAttachments({ store }, row.id, texts?.attachments ?? [])
     if (texts !== undefined && attachments !== undefined) add(load, row, { ...texts, attachments })
-    if (row.bytes > YIELD_BYTES) await nextTurn()
+    if (row.bytes > YIELD_BYTES) await yieldToEventLoop()
   }
 }
 
 function add(
   { read }: Load,
-  { id, subject, isText, isShared }: Row,
+  { id, subject, isText, isShared }: ContentRow,
   { body, text, attachments }: Texts,
 ): void {
   if (body === null) return
@@ -156,6 +156,6 @@ function sizeOf({ subject, body, text, attachments }: MessageContent): number {
   return 200 + 2 * (subject.length + body.length + (text?.length ?? 0) + attached)
 }
 
-function nextTurn(): Promise<void> {
+function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

@@ -64,7 +64,7 @@ export function createDeliverer(deps: DeliveryDeps): Deliverer {
   async function deliver(emails: readonly ClaimedEmail[]): Promise<void> {
     for (const { id } of emails) inFlight.set(id, undefined)
     try {
-      await handOver(prepareDeps, { emails, cache, inFlight, signal: stopping.signal })
+      await deliverBatch(prepareDeps, { emails, cache, inFlight, signal: stopping.signal })
     } catch (error) {
       deps.log.error(
         { error: describeError(error) },
@@ -111,16 +111,16 @@ function recallFrom(
   for (const site of new Set(domains.map(outbound.siteOf))) outbound.recall(site)
 }
 
-type Batch = {
+type DeliveryBatch = {
   emails: readonly ClaimedEmail[]
   cache: ContentCache
   inFlight: InFlight
   signal: AbortSignal
 }
 
-async function handOver(
+async function deliverBatch(
   deps: DeliveryDeps & PrepareDeps,
-  { emails, cache, inFlight, signal }: Batch,
+  { emails, cache, inFlight, signal }: DeliveryBatch,
 ): Promise<void> {
   if (emails.length === 0) return
   const contents = await cache.load(emails.map(({ contentId }) => contentId))

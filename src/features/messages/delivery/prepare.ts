@@ -36,8 +36,8 @@ export type PrepareDeps = Pick<
 }
 
 /** `domain` is undefined once the project has no such verified domain. */
-type Sender = { project: Project | undefined; domain: SenderDomain | undefined }
-type Batch = { senders: ReadonlyMap<string, Sender | Error>; held: ReadonlySet<string> }
+type SenderFacts = { project: Project | undefined; domain: SenderDomain | undefined }
+type BatchContext = { senders: ReadonlyMap<string, SenderFacts | Error>; held: ReadonlySet<string> }
 
 export async function prepareBatch(
   deps: PrepareDeps,
@@ -46,7 +46,7 @@ export async function prepareBatch(
 ): Promise<Prepared> {
   const prepared: Prepared = { tasks: [], refused: [], faulty: [], left: [] }
   const held = await deps.directory.heldDomains()
-  const batch: Batch = { senders: await findSenders(deps, emails), held }
+  const batch: BatchContext = { senders: await findSenders(deps, emails), held }
   for (const email of emails) {
     if (left.has(email.contentId)) {
       prepared.left.push(email.id)
@@ -68,8 +68,8 @@ export async function prepareBatch(
 async function findSenders(
   deps: PrepareDeps,
   emails: readonly ClaimedEmail[],
-): Promise<Map<string, Sender | Error>> {
-  const senders = new Map<string, Sender | Error>()
+): Promise<Map<string, SenderFacts | Error>> {
+  const senders = new Map<string, SenderFacts | Error>()
   for (const email of emails) {
     const name = senderName(email)
     if (!senders.has(name)) senders.set(name, await tryFindSender(deps, email))
@@ -80,7 +80,7 @@ async function findSenders(
 async function tryFindSender(
   { directory }: PrepareDeps,
   { projectId, fromAddress }: ClaimedEmail,
-): Promise<Sender | Error> {
+): Promise<SenderFacts | Error> {
   const name = parseAddress(fromAddress)?.domain
   try {
     const project = await directory.findProject(projectId)
@@ -98,7 +98,7 @@ function senderName({ projectId, fromAddress }: ClaimedEmail): string {
 
 function prepare(
   deps: PrepareDeps,
-  { senders, held }: Batch,
+  { senders, held }: BatchContext,
   { email, content }: { email: ClaimedEmail; content: MessageContent | undefined },
 ): DeliveryTask | { refusal: Refusal } {
   const sender = senders.get(senderName(email))
@@ -118,14 +118,14 @@ function refuse(error: string): { refusal: Refusal } {
   return { refusal: { error } }
 }
 
-type Parts = {
+type TaskParts = {
   email: ClaimedEmail
   content: MessageContent
   project: Project
   domain: SenderDomain
 }
 
-function toTask(deps: PrepareDeps, { email, content, project, domain }: Parts): DeliveryTask {
+function toTask(deps: PrepareDeps, { email, content, project, domain }: TaskParts): DeliveryTask {
   const localPart = createReturnPathLocalPart(deps.returnKey, email.id)
   const returnDomain = domain.isReturnPathFound
     ? `bounce.${domain.domain}`

@@ -98,7 +98,7 @@ export async function loadTexts(
   return texts
 }
 
-type Parts = {
+type SourceParts = {
   email: SourceRow
   project: Pick<Project, 'name' | 'language'>
   content: MessageContent
@@ -107,14 +107,17 @@ type Parts = {
 type Pages = ReturnType<typeof pageUrls> | undefined
 
 /** Makes the source of a preview. */
-export function toRenderSource(deps: Pick<Base, 'config' | 'keyring'>, parts: Parts): RenderSource {
+export function toRenderSource(
+  deps: Pick<Base, 'config' | 'keyring'>,
+  parts: SourceParts,
+): RenderSource {
   return renderSource(parts, findPages(deps, parts))
 }
 
 /** Makes the source of a message to send; pure. `returnPath`: the address for its bounces. */
 export function toSource(
   deps: Pick<Base, 'config' | 'keyring'>,
-  { returnPath, ...parts }: Parts & { returnPath: { token: string; domain: string } },
+  { returnPath, ...parts }: SourceParts & { returnPath: { token: string; domain: string } },
 ): MessageSource {
   const { email } = parts
   const pages = findPages(deps, parts)
@@ -147,7 +150,7 @@ function headersFor({ config }: Pick<Base, 'config'>, { headers }: SourceRow) {
   return removeSmarthostHeaders(headers)
 }
 
-function renderSource({ email, project, content }: Parts, pages: Pages): RenderSource {
+function renderSource({ email, project, content }: SourceParts, pages: Pages): RenderSource {
   const { stored, request } = email.variables ?? { stored: {}, request: {} }
   const locale = localeOf(request) ?? localeOf(stored)
   return {
@@ -166,7 +169,7 @@ function renderSource({ email, project, content }: Parts, pages: Pages): RenderS
   }
 }
 
-function findPages(deps: Pick<Base, 'config' | 'keyring'>, { email, content }: Parts): Pages {
+function findPages(deps: Pick<Base, 'config' | 'keyring'>, { email, content }: SourceParts): Pages {
   return mayLinkPages(email, content) ? pageUrls(deps, email) : undefined
 }
 

@@ -10,11 +10,11 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Reader } from '../../../store/store.ts'
 import type { Base } from '../../base.ts'
 import { explainEmail } from './explain.ts'
-import type { ExplainedEmail, Explanation, LastAttempt, Live } from './facts.ts'
+import type { ExplainedEmail, Explanation, LastAttempt, LiveFacts } from './facts.ts'
 import type { LiveStatusQuery } from './live-status.ts'
 
 /** Called only if some of the emails have not ended. */
-export type FindLiveState = (question: LiveStatusQuery) => Promise<Live>
+export type FindLiveState = (question: LiveStatusQuery) => Promise<LiveFacts>
 
 /** Up to this number, emails are looked up on this thread instead of a scan thread. */
 const MAX_ON_THIS_THREAD = 10
@@ -135,12 +135,12 @@ async function findLastAttempts(
   return new Map(rows.map(({ emailId, ...attempt }) => [emailId, attempt]))
 }
 
-type Listed = Pick<Suppression, 'reason' | 'source' | 'createdAt'>
+type ListedSuppression = Pick<Suppression, 'reason' | 'source' | 'createdAt'>
 
 async function findSuppressions(
   reader: Reader,
   emails: readonly ExplainedEmail[],
-): Promise<Map<string, Listed>> {
+): Promise<Map<string, ListedSuppression>> {
   const asked = emails.filter(({ state }) => SUPPRESSING_STATES.has(state))
   if (asked.length === 0) return new Map()
   const pairs = JSON.stringify(asked.map(({ projectId, recipient }) => [projectId, recipient]))
@@ -163,7 +163,7 @@ async function findLiveOf(
   emails: readonly ExplainedEmail[],
   ahead: readonly string[],
   findLive: FindLiveState,
-): Promise<Live> {
+): Promise<LiveFacts> {
   const asked = emails.filter(({ state }) => UNFINISHED_STATES.has(state) && state !== 'held')
   if (asked.length === 0) return { server: 'silent' }
   const sending = asked.filter(({ state }) => state === 'sending').map(({ id }) => id)

@@ -40,7 +40,7 @@ export function explainWaiting(facts: Facts): Explanation {
   if (status !== null && isRestricted(status)) {
     return { ...explainBackOff(facts, { status, nextAttemptAt }), nextAttemptAt }
   }
-  if (ownAt > now) return { ...explainSchedule(facts), nextAttemptAt }
+  if (ownAt > now) return { ...explainRetry(facts), nextAttemptAt }
   return { ...explainDue(facts, site), nextAttemptAt }
 }
 
@@ -79,7 +79,7 @@ function describeLast(email: Facts['email'], last: Facts['last']): string {
   return last === null ? describeUntried(email) : describeFailure(last, email.recipientDomain)
 }
 
-function explainSchedule({ email, last, now }: Facts): Sentence {
+function explainRetry({ email, last, now }: Facts): Sentence {
   const next = `The next attempt is at ${formatSecond(email.dueAt ?? now)}.`
   return {
     reason: `${describeLast(email, last)} ${next}`.trim(),

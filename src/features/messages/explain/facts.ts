@@ -43,7 +43,10 @@ export type LastAttempt = Pick<
 >
 
 /** `silent`: a server runs but did not answer. */
-export type Live = ({ server: 'running' } & LiveStatus) | { server: 'none' } | { server: 'silent' }
+export type LiveFacts =
+  | ({ server: 'running' } & LiveStatus)
+  | { server: 'none' }
+  | { server: 'silent' }
 
 export type Facts = {
   email: ExplainedEmail
@@ -54,7 +57,7 @@ export type Facts = {
   last: LastAttempt | null
   /** The id of the first email to its domain that is in flight. */
   ahead: string | null
-  live: Live
+  live: LiveFacts
   now: number
 }
 

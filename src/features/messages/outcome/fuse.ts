@@ -33,7 +33,7 @@ export type Fuse = {
 }
 
 type Deps = Pick<Base, 'config' | 'store' | 'health' | 'counters' | 'now' | 'log'>
-type Held = { count: number; since: number }
+type HeldCount = { count: number; since: number }
 
 const CHECK_MS = 15_000
 const MAX_SHARE = 0.2
@@ -49,10 +49,10 @@ export function createFuse(deps: Deps): Fuse {
   const { fusePerMinute } = config.delivery
   const minute = createMinute(now)
   let isBlown = false
-  let held: Held | undefined
+  let held: HeldCount | undefined
   let changes = 0
 
-  function setHeld(next: Held | undefined): void {
+  function setHeld(next: HeldCount | undefined): void {
     held = next
     health.set('suppressions', held === undefined ? null : describeHeld(held))
   }
@@ -126,7 +126,7 @@ export async function startFuse(deps: Deps, checkMs = CHECK_MS): Promise<Fuse> {
  * The interval begins a minute before the first held suppression, so that the addresses suppressed
  * in that minute can be undone too.
  */
-function describeHeld({ count, since }: Held): string {
+function describeHeld({ count, since }: HeldCount): string {
   const from = formatInstant(Math.floor((since - MINUTE_MS) / 1000) * 1000).replace('.000Z', 'Z')
   return (
     `Too many bounces in a minute; suppressions held: ${count} ` +

@@ -12,11 +12,14 @@ import type { Tx } from '../../../store/write/transaction.ts'
 
 export type KnownDomains = {
   /** The domains that are not in the cache, without repeats. */
-  listNew(seen: readonly Seen[]): string[]
+  listNew(seen: readonly AttemptedEmail[]): string[]
   add(domains: readonly string[]): void
 }
 
-type Seen = { email: { recipientDomain: string }; outcome: Pick<AttemptOutcome, 'host' | 'result'> }
+type AttemptedEmail = {
+  email: { recipientDomain: string }
+  outcome: Pick<AttemptOutcome, 'host' | 'result'>
+}
 
 const MAX_CACHED = 50_000
 
@@ -51,7 +54,7 @@ export function createKnownDomains(): KnownDomains {
 export async function insertKnownDomains(
   { knownDomains }: { knownDomains: KnownDomains },
   tx: Tx,
-  { seen, at }: { seen: readonly Seen[]; at: number },
+  { seen, at }: { seen: readonly AttemptedEmail[]; at: number },
 ): Promise<void> {
   const domains = knownDomains.listNew(seen)
   if (domains.length === 0) return
@@ -64,7 +67,7 @@ export async function isKnownDomain(tx: Tx, domain: string): Promise<boolean> {
 }
 
 /** A smarthost accepts mail for any domain, so relayed mail proves nothing. */
-function showsDomainExists({ host, result }: Seen['outcome']): boolean {
+function showsDomainExists({ host, result }: AttemptedEmail['outcome']): boolean {
   if (result === 'relayed') return false
   return host !== null || result === 'deferred'
 }

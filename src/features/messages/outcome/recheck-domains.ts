@@ -19,7 +19,7 @@ import { suppressUnlessTooMany } from './suppress-bounced.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'resolver' | 'now'> & { fuse: Fuse }
 type Existence = 'exists' | 'gone' | 'unknown'
-type Held = RowOf<typeof findDueOf>
+type DueSuppression = RowOf<typeof findDueOf>
 
 const AT_ONCE = 8
 const MAX_DOMAINS = 500
@@ -123,7 +123,7 @@ async function suppressSome(
 async function suppressOne(
   deps: Deps,
   tx: Tx,
-  { row, at }: { row: Held; at: number },
+  { row, at }: { row: DueSuppression; at: number },
 ): Promise<void> {
   const { id, contactId, createdAt: since } = row
   if (await hasDeliveredSince(tx, { contactId, since })) {

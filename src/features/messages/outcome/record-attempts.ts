@@ -214,8 +214,8 @@ function deferral(
   { email, outcome, at }: { email: InFlightEmail; outcome: AttemptOutcome; at: number },
 ): Pick<Transition, 'state' | 'status' | 'dueAt' | 'isFailure'> {
   const isFailure = outcome.verdict?.countsAsFailure ?? true
-  const scheduled = retryDelayMs(config.delivery.retrySchedule, email.failureCount)
-  const delayMs = Math.max(scheduled, outcome.verdict?.retryAfterMs ?? 0)
+  const ownDelayMs = retryDelayMs(config.delivery.retrySchedule, email.failureCount)
+  const delayMs = Math.max(ownDelayMs, outcome.verdict?.retryAfterMs ?? 0)
   const dueAt = Math.min(at + delayMs, Math.max(email.giveUpAt, at + 1_000))
   return { state: 'deferred', status: 'PENDING', dueAt, isFailure }
 }

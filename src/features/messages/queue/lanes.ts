@@ -25,15 +25,15 @@ export type Lanes = {
   nextDueAt(): number | undefined
 }
 
-type Entry = { lane: QueueLane; dueAt: number }
+type KnownLane = { lane: QueueLane; dueAt: number }
 
 /** The due lanes of a class by project: a Map keeps the order in which they are next. */
-type DueLanes = Map<string, Map<string, Entry>>
+type DueLanes = Map<string, Map<string, KnownLane>>
 
 export function createLanes(): Lanes {
-  const known = new Map<string, Entry>()
+  const known = new Map<string, KnownLane>()
   const due = new Map<QueueClass, DueLanes>(QUEUE_CLASSES.map((each) => [each, new Map()]))
-  const waiting = createTimetable<Entry>()
+  const waiting = createTimetable<KnownLane>()
 
   const dueOf = (queueClass: QueueClass): DueLanes => {
     const lanes = due.get(queueClass)
@@ -43,9 +43,9 @@ export function createLanes(): Lanes {
 
   const dueBeside = ({ queueClass, projectId }: QueueLane) => dueOf(queueClass).get(projectId)
 
-  function makeDue(entry: Entry): void {
+  function makeDue(entry: KnownLane): void {
     const { queueClass, projectId } = entry.lane
-    const lanes = dueOf(queueClass).get(projectId) ?? new Map<string, Entry>()
+    const lanes = dueOf(queueClass).get(projectId) ?? new Map<string, KnownLane>()
     lanes.set(nameOf(entry.lane), entry)
     dueOf(queueClass).set(projectId, lanes)
   }
@@ -76,7 +76,7 @@ export function createLanes(): Lanes {
     if (dueAt !== null) put(lane, dueAt)
   }
 
-  const isCurrent = (entry: Entry) => known.get(nameOf(entry.lane)) === entry
+  const isCurrent = (entry: KnownLane) => known.get(nameOf(entry.lane)) === entry
 
   function listDue(now: number, maxVisits: number): QueueLane[] {
     for (const entry of waiting.takeUntil(now)) {
@@ -108,7 +108,7 @@ export function createLanes(): Lanes {
  */
 function visit(projects: DueLanes, maxVisits: number): QueueLane[] {
   const lines = [...projects.values()].map((lanes) => lanes.values())
-  const visited: Entry[] = []
+  const visited: KnownLane[] = []
   while (lines.length > 0 && visited.length < maxVisits) {
     for (const line of lines.splice(0)) {
       const { value, done } = line.next()
@@ -146,10 +146,10 @@ type Timetable<T> = {
   next(isWanted: (item: T) => boolean): number | undefined
 }
 
-type Slot<T> = { at: number; sequence: number; item: T }
+type TimetableEntry<T> = { at: number; sequence: number; item: T }
 
 export function createTimetable<T>(): Timetable<T> {
-  const heap: Slot<T>[] = []
+  const heap: TimetableEntry<T>[] = []
   let sequence = 0
 
   function takeFirst(): T | undefined {
@@ -178,7 +178,7 @@ export function createTimetable<T>(): Timetable<T> {
   }
 }
 
-function rise<T>(heap: Slot<T>[]): void {
+function rise<T>(heap: TimetableEntry<T>[]): void {
   let index = heap.length - 1
   while (index > 0) {
     const above = (index - 1) >> 1
@@ -188,7 +188,7 @@ function rise<T>(heap: Slot<T>[]): void {
   }
 }
 
-function sink<T>(heap: Slot<T>[]): void {
+function sink<T>(heap: TimetableEntry<T>[]): void {
   let index = 0
   for (;;) {
     const left = 2 * index + 1
@@ -199,13 +199,13 @@ function sink<T>(heap: Slot<T>[]): void {
   }
 }
 
-function isEarlier<T>(heap: Slot<T>[], one: number, other: number): boolean {
+function isEarlier<T>(heap: TimetableEntry<T>[], one: number, other: number): boolean {
   const [a, b] = [heap[one], heap[other]]
   if (a === undefined || b === undefined) return false
   return a.at === b.at ? a.sequence < b.sequence : a.at < b.at
 }
 
-function swap<T>(heap: Slot<T>[], one: number, other: number): void {
+function swap<T>(heap: TimetableEntry<T>[], one: number, other: number): void {
   const [a, b] = [heap[one], heap[other]]
   if (a === undefined || b === undefined) return
   heap[one] = b

@@ -68,7 +68,7 @@ export const deferLane = statement((db) =>
     .returning({ dueAt: emails.dueAt }),
 )
 
-type Waiting = {
+type WaitingLane = {
   lane: QueueLane
   reason: string
   /** Emails due before this instant have their reason. */
@@ -83,7 +83,7 @@ type Waiting = {
  */
 export async function deferWaiting(
   tx: Tx,
-  { lane, ...rest }: Waiting,
+  { lane, ...rest }: WaitingLane,
 ): Promise<{ count: number; deferredUntil: number | null }> {
   const deferred = await tx.list(deferLane, { ...lane, ...rest })
   const count = deferred.length

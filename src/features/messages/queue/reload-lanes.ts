@@ -25,7 +25,7 @@ const listLanes = statement((db) =>
     .limit(PAGE),
 )
 
-type Position = Omit<QueueLane, 'queueClass'> & { queueClass: number }
+type LanePosition = Omit<QueueLane, 'queueClass'> & { queueClass: number }
 
 /** A call during a run starts one more run after it, and resolves with that one. */
 export function createReload(store: Store, lanes: Lanes): () => Promise<void> {
@@ -54,7 +54,7 @@ export function createReload(store: Store, lanes: Lanes): () => Promise<void> {
 }
 
 async function readLanes(store: Store, lanes: Lanes): Promise<void> {
-  let position: Position = { queueClass: 0, domain: '', projectId: '' }
+  let position: LanePosition = { queueClass: 0, domain: '', projectId: '' }
   for (;;) {
     const page = await store.scan.list(listLanes, position)
     for (const { dueAt, ...lane } of page) if (dueAt !== null) lanes.addDueAt(lane, dueAt)

@@ -138,10 +138,10 @@ async function isOwn(
   return email === undefined || email.projectId === projectId
 }
 
-type Sender = { address: ParsedAddress; name: string | null }
+type Author = { address: ParsedAddress; name: string | null }
 
 /** Returns the author (From); without one, the reverse path. */
-function chooseSender(mail: ReadMail, reversePath: string): Sender | undefined {
+function chooseSender(mail: ReadMail, reversePath: string): Author | undefined {
   if (mail.from !== null) return mail.from
   const address = parseAddress(reversePath)
   return address === undefined ? undefined : { address, name: null }
@@ -165,7 +165,7 @@ type ReceivedEmail = ReceivedMessage &
     id: string
     at: number
     contact: Contact
-    sender: Sender
+    sender: Author
     mail: ReadMail
     answeredEmailId: string | null
   }

@@ -26,7 +26,7 @@ import type { ListPayload } from './start.ts'
 
 type Deps = Pick<Base, 'store' | 'now'> & { verifier: Verifier }
 
-type Progress = ListRange & { after: number; result: ListResult }
+type VerificationProgress = ListRange & { after: number; result: ListResult }
 
 /** Assesses a domain, once for all of its addresses. */
 type AssessOnce = (domain: string) => Promise<DomainAssessment>
@@ -39,7 +39,7 @@ const SAVE_EVERY_MS = 2_000
 
 export async function runListVerification(deps: Deps, job: RunningJob): Promise<ListResult> {
   const payload = job.payload as ListPayload
-  let progress = (await loadProgress<Progress>(deps.store.read, job.id)) ?? {
+  let progress = (await loadProgress<VerificationProgress>(deps.store.read, job.id)) ?? {
     ...(await measureAddressList(deps, payload)),
     after: 0,
     result: EMPTY_RESULT,
@@ -61,7 +61,11 @@ export async function runListVerification(deps: Deps, job: RunningJob): Promise<
   return progress.result
 }
 
-async function save({ store, now }: Deps, job: RunningJob, progress: Progress): Promise<void> {
+async function save(
+  { store, now }: Deps,
+  job: RunningJob,
+  progress: VerificationProgress,
+): Promise<void> {
   const { total, result } = progress
   const done = result.total + result.notFound
   const percent = total === 0 ? 99 : Math.min(99, (100 * done) / total)

@@ -26,7 +26,7 @@ export type DomainLists = { load(): Promise<DomainTraits> }
 type DomainListsOptions = { dataDir: string; now: Now; log: Log }
 
 type LoadedList = { stamp: FileStamp; domains: Set<string> }
-type State = {
+type DomainListsState = {
   folder: string
   log: Log
   loaded: Map<ListName, LoadedList>
@@ -38,7 +38,7 @@ type State = {
 const CHECK_EVERY_MS = 3_000
 
 export function createDomainLists({ dataDir, now, log }: DomainListsOptions): DomainLists {
-  const state: State = {
+  const state: DomainListsState = {
     folder: path.join(dataDir, 'lists'),
     log,
     loaded: new Map(),
@@ -59,7 +59,7 @@ export function createDomainLists({ dataDir, now, log }: DomainListsOptions): Do
   }
 }
 
-async function checkAll(state: State): Promise<DomainTraits> {
+async function checkAll(state: DomainListsState): Promise<DomainTraits> {
   const found = await Promise.all(LIST_NAMES.map((name) => checkList(state, name)))
   for (const [index, name] of LIST_NAMES.entries()) {
     const loaded = found[index]
@@ -71,7 +71,7 @@ async function checkAll(state: State): Promise<DomainTraits> {
 
 /** Returns the new list; undefined where the loaded one is still right. */
 async function checkList(
-  { folder, log, loaded }: State,
+  { folder, log, loaded }: DomainListsState,
   name: ListName,
 ): Promise<LoadedList | undefined> {
   const before = loaded.get(name)
@@ -104,7 +104,7 @@ async function readChanged(
   }
 }
 
-function toDomainTraits(loaded: State['loaded']): DomainTraits {
+function toDomainTraits(loaded: DomainListsState['loaded']): DomainTraits {
   const [disposable, free, alias] = [
     loaded.get('disposable'),
     loaded.get('free'),

@@ -21,7 +21,7 @@ import {
 } from '../../../features/limits.ts'
 import { MAX_ADDRESS_TEXT_LENGTH } from '../../../mail/address/address.ts'
 import { json, noContent } from '../../response.ts'
-import { projectOperation, type RouteDeps, targetOf } from '../../route.ts'
+import { projectOperation, type RouteDeps, rowKeyOf } from '../../route.ts'
 import { conditionField } from '../../shapes/condition.ts'
 import { contactData, contactRecord } from '../../shapes/contact.ts'
 import { emailAddress } from '../../shapes/fields.ts'
@@ -201,7 +201,7 @@ export const get = ({ core }: RouteDeps) =>
     summary: 'Show a contact',
     responses: { 200: { description: 'The contact', schema: contactRecord } },
     refusals: [404],
-    handle: async (call) => json(200, toContactView(await getContact(core, targetOf(call)))),
+    handle: async (call) => json(200, toContactView(await getContact(core, rowKeyOf(call)))),
   })
 
 export const update = ({ core }: RouteDeps) =>
@@ -219,7 +219,7 @@ export const update = ({ core }: RouteDeps) =>
       const { email: address, ...rest } = call.body
       return json(
         200,
-        toContactView(await updateContact(core, targetOf(call), { ...rest, address })),
+        toContactView(await updateContact(core, rowKeyOf(call), { ...rest, address })),
       )
     },
   })
@@ -231,7 +231,7 @@ export const remove = ({ core }: RouteDeps) =>
     responses: { 204: { description: 'Deleted' } },
     refusals: [404],
     handle: async (call) => {
-      await deleteContact(core, targetOf(call))
+      await deleteContact(core, rowKeyOf(call))
       return noContent()
     },
   })

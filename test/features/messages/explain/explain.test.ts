@@ -6,7 +6,7 @@ import type {
   ExplainedEmail,
   Facts,
   LastAttempt,
-  Live,
+  LiveFacts,
 } from '../../../../src/features/messages/explain/facts.ts'
 import type { LiveSite } from '../../../../src/features/messages/explain/live-status.ts'
 import type { SiteStatus } from '../../../../src/outbound/sites/site-status.ts'
@@ -63,7 +63,7 @@ const site: LiveSite = { site: 'dest.test', status, hasCapacity: { 1: true, 5: t
 const hasCapacity = { 1: true, 5: true, 10: true }
 const quiet = { emailsPerSecond: null, isShort: false, hasCapacity }
 
-function running(change: Partial<Extract<Live, { server: 'running' }>> = {}): Live {
+function running(change: Partial<Extract<LiveFacts, { server: 'running' }>> = {}): LiveFacts {
   const calm = { sites: { 'dest.test': site }, projects: { p1: quiet }, progress: {} }
   return { server: 'running', ...calm, ...change }
 }
