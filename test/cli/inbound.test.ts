@@ -45,8 +45,10 @@ const base = {
 
 const keep = (message: Partial<InboundMessage>) =>
   withStore(async (store) => {
-    const id = newId()
-    await store.write((tx) => tx.insert(inboundMessages).values({ ...base, ...message, id }))
+    const row = { ...base, ...message, id: newId() }
+    const isForServer = row.recipients.some((recipient) => recipient.for === 'server')
+    await store.write((tx) => tx.insert(inboundMessages).values({ ...row, isForServer }))
+    const { id } = row
     return id
   })
 

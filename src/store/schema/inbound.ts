@@ -1,7 +1,7 @@
 /** Received messages, and figures about them. */
 import { blob, type InferSelectModel, integer, sqliteTable, text } from '../drizzle.ts'
 import { bool, jsonColumn } from './columns.ts'
-import type { InboundKind, InboundState } from './words.ts'
+import type { InboundKind, InboundState, PendingKind } from './words.ts'
 
 export const inboundMessages = sqliteTable('inbound_messages', {
   id: text('id').primaryKey(),
@@ -42,6 +42,10 @@ export const inboundMessages = sqliteTable('inbound_messages', {
   dueAt: integer('due_at').notNull().default(0),
   /** Why mail to a mailbox had less effect than usual. */
   remark: text('remark'),
+  /** `mail`: a mailbox is among the recipients. Of no meaning once the message is processed. */
+  pendingKind: text('pending_kind').$type<PendingKind>().notNull().default('reports'),
+  /** The server itself (`postmaster`, `abuse`) is among the recipients. */
+  isForServer: bool('is_for_server').notNull().default(false),
 })
 
 /** One row: whether a process parses mail, or crashed while it did. */

@@ -27,6 +27,7 @@ export type QueueState =
   | 'suppressed'
   | 'received'
 export type InboundState = 'pending' | 'processed' | 'failed'
+export type PendingKind = 'reports' | 'mail'
 export type InboundKind = 'bounce' | 'complaint' | 'auto-reply' | 'unsubscribe' | 'mail' | 'other'
 export type EmailStatus =
   | 'PENDING'

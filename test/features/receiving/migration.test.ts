@@ -1,15 +1,23 @@
 import assert from 'node:assert/strict'
-import { copyFile, mkdir } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
+import { listInboundMessages } from '../../../src/features/receiving/admin/list.ts'
+import { retryInboundMessages } from '../../../src/features/receiving/admin/retry.ts'
+import { listPending } from '../../../src/features/receiving/process/pending.ts'
+import { startProcessing } from '../../../src/features/receiving/process/process.ts'
 import { silentLog } from '../../../src/log.ts'
+import { readIncomingHeader } from '../../../src/mail/incoming/header.ts'
+import { readReport } from '../../../src/mail/report/read-report.ts'
 import { asc, sql } from '../../../src/store/drizzle.ts'
+import { readMigrations } from '../../../src/store/migrate.ts'
 import { inboundMessages, inboundUsage } from '../../../src/store/schema/inbound.ts'
+import type { PendingKind } from '../../../src/store/schema/words.ts'
 import { openStore } from '../../../src/store/store.ts'
+import { openTestCore } from '../../core.ts'
 import { makeDatabaseFolder } from '../../store/test-store.ts'
 
 const log = silentLog()
-const first = path.join(import.meta.dirname, '../../../migrations/sqlite/0001_initial.sql')
 const mailbox = '{"for":"mailbox","address":"a@shop.test","projectId":"p"}'
 const second = '{"for":"mailbox","address":"b@shop.test","projectId":"p"}'
 const server = '{"for":"server","address":"postmaster"}'
@@ -22,12 +30,19 @@ const rows: [id: string, state: string, recipients: string, bytes: number, attem
   ['4', 'failed', `[${server}]`, 4_000, 3],
 ]
 
-test('a migrated database counts its stored bytes, and none of its messages has an attempt', async (t) => {
+/** Opens a new database whose migrations are those with smaller numbers. */
+async function openBefore(t: TestContext, number: number) {
   const { folder, path: file } = await makeDatabaseFolder(t)
   const migrationsDir = path.join(folder, 'before')
   await mkdir(migrationsDir)
-  await copyFile(first, path.join(migrationsDir, '0001_initial.sql'))
-  const before = await openStore({ path: file, log, migrationsDir })
+  for (const { name, sql: text } of readMigrations().slice(0, number - 1)) {
+    await writeFile(path.join(migrationsDir, name), text)
+  }
+  return { before: await openStore({ path: file, log, migrationsDir }), file }
+}
+
+test('a migrated database counts its stored bytes, and none of its messages has an attempt', async (t) => {
+  const { before, file } = await openBefore(t, 2)
   await before.write(async (tx) => {
     for (const [id, state, recipients, bytes, attempts] of rows) {
       await tx.run(sql`insert into inbound_messages (id, received_at, state, reverse_path, recipients,
@@ -53,4 +68,65 @@ test('a migrated database counts its stored bytes, and none of its messages has 
     .from(inboundMessages)
     .where(sql`state = 'pending'`)
   assert.deepEqual(pending, [{ id: '3', attempts: 0, isSuspect: true }])
+})
+
+test('pending mail and reports of a database before migration 9 are processed by kind', async (t) => {
+  const { before, file } = await openBefore(t, 9)
+  const pending: [id: string, state: string, recipients: string][] = [
+    ['1', 'pending', `[${returned}]`],
+    ['2', 'pending', `[${returned},${mailbox}]`],
+    ['3', 'pending', `[${mailbox},${server}]`],
+    ['4', 'pending', `[${server}]`],
+    ['5', 'failed', `[${mailbox}]`],
+    ['6', 'processed', `[${server}]`],
+    ['7', 'processed', `[${mailbox}]`],
+  ]
+  await before.write(async (tx) => {
+    for (const [id, state, recipients] of pending) {
+      await tx.run(sql`insert into inbound_messages (id, received_at, state, reverse_path, recipients,
+          client_address, client_name, size_bytes, raw)
+        values (${id}, 1, ${state}, '', ${recipients}, '192.0.2.1', 'x', 4, ${Buffer.from('A: b')})`)
+    }
+    await tx.run(sql`update inbound_reading set is_under_way = 0`)
+  })
+  await before.close()
+
+  const store = await openStore({ path: file, log })
+  t.after(() => store.close())
+  const core = { ...(await openTestCore(t)), store }
+  const idsOf = async (kind: PendingKind) =>
+    (await listPending(core, { kind, limit: 10 })).map(({ id }) => id)
+  assert.deepEqual(
+    [await idsOf('reports'), await idsOf('mail')],
+    [
+      ['1', '4'],
+      ['2', '3'],
+    ],
+  )
+  const listed = await listInboundMessages(core)
+  assert.deepEqual(
+    listed.map(({ id }) => id),
+    ['6', '5', '4', '3'],
+  )
+  await retryInboundMessages(core, ['5'])
+
+  const parsed: [isMail: boolean, isAlone: boolean][] = []
+  const processing = await startProcessing(core, {
+    read: async ({ raw, isMail }, { isAlone }) => {
+      parsed.push([isMail, isAlone])
+      const octets = Buffer.from(raw)
+      const header = readIncomingHeader(octets)
+      return { report: readReport(octets), header, mail: null, durationMs: 1 }
+    },
+  })
+  await processing.idle()
+  await processing.stop()
+  assert.deepEqual(parsed.toSorted(), [
+    [false, false],
+    [false, false],
+    [true, false],
+    [true, false],
+    [true, true],
+  ])
+  assert.equal(await core.store.read.$count(inboundMessages, sql`state <> 'processed'`), 0)
 })

@@ -7,6 +7,7 @@ import {
   summariseStrikes,
 } from '../../../src/features/messages/outcome/strikes.ts'
 import { findFinalReport, findReport } from '../../../src/features/messages/outcome/write-report.ts'
+import { selectListed } from '../../../src/features/receiving/admin/list.ts'
 import {
   findByCustomId,
   findByOwnId,
@@ -135,10 +136,23 @@ for (const [name, statement] of statements) {
   })
 }
 
-test('the query for suspects reads no other pending rows', async (t) => {
-  const { core } = await openSender(t)
-  const plan = await core.store.read.all<{ detail: string }>(
-    sql.raw(`explain query plan ${selectSuspect.compiled().text.replaceAll('?', '1')}`),
-  )
-  assert.match(plan[0]?.detail ?? '', /USING INDEX inbound_messages_suspects$/)
-})
+const indexed: [string, Statement<unknown>, RegExp][] = [
+  ['suspects', selectSuspect, /USING INDEX inbound_messages_suspects$/],
+  [
+    'the pending messages of a kind',
+    selectPending,
+    /USING INDEX inbound_messages_pending \(pending_kind=\?\)$/,
+  ],
+  ['messages for operators', selectListed, /USING INDEX inbound_messages_operator$/],
+]
+
+for (const [name, statement, index] of indexed) {
+  test(`the query for ${name} reads no other rows and sorts none`, async (t) => {
+    const { core } = await openSender(t)
+    const plan = await core.store.read.all<{ detail: string }>(
+      sql.raw(`explain query plan ${statement.compiled().text.replaceAll('?', '1')}`),
+    )
+    assert.equal(plan.length, 1, plan.map(({ detail }) => detail).join('\n'))
+    assert.match(plan[0]?.detail ?? '', index)
+  })
+}

@@ -6,6 +6,7 @@
 import { formatReceived } from '../../../mail/incoming/received-field.ts'
 import { newId } from '../../../store/ids.ts'
 import { type InboundRecipient, inboundMessages } from '../../../store/schema/inbound.ts'
+import type { PendingKind } from '../../../store/schema/words.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
@@ -39,6 +40,8 @@ const insertMessage = statement((db) =>
     state: 'pending',
     reversePath: parameter('reversePath'),
     recipients: parameter('recipients'),
+    pendingKind: parameter('pendingKind'),
+    isForServer: parameter('isForServer'),
     clientAddress: parameter('clientAddress'),
     clientName: parameter('clientName'),
     tls: parameter('tls'),
@@ -102,7 +105,11 @@ function toRow(deps: Pick<Base, 'config' | 'now'>, message: NewInboundMessage) {
   })
   const parts = [Buffer.from(received), ...content]
   const sizeBytes = sizeOf(parts)
-  return { ...row, id, receivedAt: at, sizeBytes, parts }
+  const isFor = (purpose: InboundRecipient['for']) =>
+    message.recipients.some((recipient) => recipient.for === purpose)
+  const pendingKind: PendingKind = isFor('mailbox') ? 'mail' : 'reports'
+  const isForServer = isFor('server')
+  return { ...row, id, receivedAt: at, sizeBytes, pendingKind, isForServer, parts }
 }
 
 async function insertRow(

@@ -3,7 +3,6 @@
  * not be parsed, and messages with less effect than usual (those have a remark).
  */
 import type { RowOf } from '../../../store/database.ts'
-import { contains } from '../../../store/dialect.ts'
 import { desc, sql } from '../../../store/drizzle.ts'
 import { inboundMessages } from '../../../store/schema/inbound.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -28,9 +27,7 @@ export const selectListed = statement((db) =>
   db
     .select(columns)
     .from(inboundMessages)
-    .where(
-      sql`state = 'failed' or remark is not null or ${contains(sql`recipients`, sql`'"for":"server"'`)}`,
-    )
+    .where(sql`state = 'failed' or remark is not null or is_for_server = 1`)
     .orderBy(desc(inboundMessages.id))
     .limit(parameter('limit')),
 )

@@ -3,18 +3,16 @@
  * those that are parsed alone.
  */
 import type { RowOf } from '../../../store/database.ts'
-import { contains } from '../../../store/dialect.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
-import {
-  type InboundMessage,
-  type InboundRecipient,
-  inboundMessages,
-} from '../../../store/schema/inbound.ts'
-import type { InboundKind } from '../../../store/schema/words.ts'
+import { type InboundMessage, inboundMessages } from '../../../store/schema/inbound.ts'
+import type { InboundKind, PendingKind } from '../../../store/schema/words.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { readRaw } from '../raw.ts'
+
+/** Both kinds are parsed side by side: mail may have to wait for DNS, reports never do. */
+export const PENDING_KINDS: readonly PendingKind[] = ['reports', 'mail']
 
 /** All but the octets. */
 export const columns = {
@@ -30,24 +28,21 @@ export const columns = {
   interruptions: inboundMessages.interruptions,
   dueAt: inboundMessages.dueAt,
   rawChunks: inboundMessages.rawChunks,
+  pendingKind: inboundMessages.pendingKind,
 }
 
-/**
- * Rows of one kind; `isMail` is 1 for mail to mailboxes. The expressions repeat those of the index.
- */
+/** Rows of one kind. The condition repeats that of the index. */
 export const selectPending = statement((db) =>
   db
     .select(columns)
     .from(inboundMessages)
-    .where(
-      sql`state = 'pending' and is_suspect = 0
-        and (${contains(sql`recipients`, sql`'"for":"mailbox"'`)}) = ${parameter('isMail')}`,
-    )
+    .where(sql`state = 'pending' and is_suspect = 0 and pending_kind = ${parameter('kind')}`)
     .orderBy(inboundMessages.id)
     .limit(parameter('limit')),
 )
 
 export type PendingMessage = RowOf<typeof selectPending>
+
 const selectRaw = statement((db) =>
   db
     .select({ raw: inboundMessages.raw })
@@ -102,15 +97,12 @@ const failRow = statement((db) =>
     ),
 )
 
-/** Both kinds are parsed side by side: mail may have to wait for DNS, reports never do. */
-export type PendingKind = 'reports' | 'mail'
-
 /** Oldest first, without those that are parsed alone. */
 export function listPending(
   { store }: Pick<Base, 'store'>,
   { kind, limit }: { kind: PendingKind; limit: number },
 ): Promise<readonly PendingMessage[]> {
-  return store.read.list(selectPending, { isMail: kind === 'mail' ? 1 : 0, limit })
+  return store.read.list(selectPending, { kind, limit })
 }
 
 /** Returns null when the row or its octets are deleted. */
@@ -149,12 +141,4 @@ export async function failPending(
   { id, error }: { id: string; error: string },
 ): Promise<void> {
   await store.write((tx) => tx.execute(failRow, { id, error, at: now() }))
-}
-
-export function isMail(recipients: readonly InboundRecipient[]): boolean {
-  return recipients.some((recipient) => recipient.for === 'mailbox')
-}
-
-export function pendingKindOf({ recipients }: PendingMessage): PendingKind {
-  return isMail(recipients) ? 'mail' : 'reports'
 }

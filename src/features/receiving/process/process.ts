@@ -8,21 +8,14 @@
  * Reports, mail to mailboxes and messages that are parsed alone do not wait for each other.
  */
 import { describeError } from '../../../errors.ts'
+import type { PendingKind } from '../../../store/schema/words.ts'
 import { retryWhileUnwritable } from '../../../store/write/retry.ts'
 import type { Base } from '../../base.ts'
 import { discardChunks } from '../../chunks.ts'
 import { applyMessage } from './apply-message.ts'
 import type { ReceivedMessage } from './effect.ts'
 import { type MessageReader, ReaderLost } from './parsed-message.ts'
-import {
-  failPending,
-  findRaw,
-  isMail,
-  listPending,
-  type PendingKind,
-  type PendingMessage,
-  pendingKindOf,
-} from './pending.ts'
+import { failPending, findRaw, listPending, PENDING_KINDS, type PendingMessage } from './pending.ts'
 import {
   endParsing,
   findNextSuspect,
@@ -45,7 +38,6 @@ type ProcessDeps = Pick<Base, 'store' | 'keyring' | 'inboundNotifier' | 'counter
 /** Messages of each kind that are in work at a time: in parsing, or waiting to be written. */
 const MAX_IN_WORK = 128
 const MAX_IN_WORK_BYTES = 16 * 1024 * 1024
-const KINDS: readonly PendingKind[] = ['reports', 'mail']
 /** Messages of one transaction; other writes run between two batches. */
 const MAX_BATCH = 32
 const MAX_BATCH_BYTES = 2 * 1024 * 1024
@@ -96,7 +88,7 @@ export async function startProcessing(
   async function listWaiting(): Promise<PendingMessage[]> {
     const next = await findNextSuspect(deps)
     const waiting = next === undefined ? [] : [next]
-    for (const kind of KINDS) {
+    for (const kind of PENDING_KINDS) {
       if (isLow(kind)) waiting.push(...(await listPending(deps, { kind, limit: MAX_IN_WORK })))
     }
     return waiting
@@ -106,7 +98,7 @@ export async function startProcessing(
     const { id, isSuspect } = row
     const mayStart = isSuspect
       ? aloneId === undefined
-      : hasCapacityFor(ofKind(pendingKindOf(row)), row)
+      : hasCapacityFor(ofKind(row.pendingKind), row)
     if (inWork.has(id) || !mayStart) return
     const error = findReasonToFail(row)
     if (error !== undefined) {
@@ -139,7 +131,13 @@ export async function startProcessing(
       return release([row])
     }
     const { reversePath, clientAddress, clientName } = row
-    const message = { raw, reversePath, clientAddress, clientName, isMail: isMail(row.recipients) }
+    const message = {
+      raw,
+      reversePath,
+      clientAddress,
+      clientName,
+      isMail: row.pendingKind === 'mail',
+    }
     const parsed = await reader.read(message, { isAlone })
     parsedMessages.push({ row, parsed })
     writing ??= writeAll().finally(() => {
@@ -208,7 +206,7 @@ export async function startProcessing(
 
   /** Polls only when a kind runs low: finished work calls this again. */
   function pollIfLow(): void {
-    if (KINDS.some(isLow)) poll()
+    if (PENDING_KINDS.some(isLow)) poll()
   }
 
   function isLow(kind: PendingKind): boolean {
@@ -217,7 +215,7 @@ export async function startProcessing(
 
   /** Messages of a kind in work, without the one that is parsed alone. */
   function ofKind(kind: PendingKind): PendingMessage[] {
-    return [...inWork.values()].filter((row) => !row.isSuspect && pendingKindOf(row) === kind)
+    return [...inWork.values()].filter((row) => !row.isSuspect && row.pendingKind === kind)
   }
 
   const unlisten = deps.inboundNotifier.listen(pollIfLow)

@@ -17,12 +17,11 @@
  * set aside for the operator. Processes crash for many reasons, so one interruption proves little;
  * the waits between ten of them add up to minutes.
  */
-import { contains } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { inboundMessages, inboundReading } from '../../../store/schema/inbound.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
-import { columns, type PendingMessage } from './pending.ts'
+import { columns, PENDING_KINDS, type PendingMessage } from './pending.ts'
 
 type Deps = Pick<Base, 'store' | 'now'>
 
@@ -47,7 +46,7 @@ export const selectSuspect = statement((db) =>
 export const markFirstSuspects = statement(
   () => sql`update inbound_messages set is_suspect = 1 where id in (
     select id from inbound_messages where state = 'pending' and is_suspect = 0
-      and (${contains(sql`recipients`, sql`'"for":"mailbox"'`)}) = ${parameter('isMail')}
+      and pending_kind = ${parameter('kind')}
     order by id limit ${parameter('limit')})`,
 )
 
@@ -86,7 +85,8 @@ export async function startParsing({ store, now }: Deps, window: number): Promis
     const [last] = await tx.select().from(inboundReading)
     await tx.execute(countInterruptions, { now: now() })
     if (last?.isUnderWay === false) await tx.update(inboundReading).set({ isUnderWay: true })
-    else for (const isMail of [0, 1]) await tx.execute(markFirstSuspects, { isMail, limit: window })
+    else
+      for (const kind of PENDING_KINDS) await tx.execute(markFirstSuspects, { kind, limit: window })
   })
 }
 
