@@ -11,7 +11,7 @@ import {
 } from '../../src/features/receiving/process/parsed-message.ts'
 import { type InboundReaderOptions, startInboundReader } from '../../src/inbound/inbound-reader.ts'
 import { silentLog } from '../../src/log.ts'
-import { arf, buildMessage, dsn } from '../features/receiving/receiver.ts'
+import { buildArf, buildDsn, buildMessage } from '../features/receiving/receiver.ts'
 
 const together = { isAlone: false }
 
@@ -76,7 +76,7 @@ test('no thread runs before the first message, nor after a while without message
 })
 
 test('a message is parsed in the thread', async (t) => {
-  const { report, header, mail } = await open(t).read(unread(dsn()), together)
+  const { report, header, mail } = await open(t).read(unread(buildDsn()), together)
   assert.equal(report.kind, 'bounce')
   assert.equal(header.subject, 'Undelivered Mail Returned to Sender')
   assert.equal(mail, null)
@@ -190,7 +190,11 @@ const corpus = path.join(import.meta.dirname, '../../../shared/corpus/bounces')
 
 /** Messages of our own and, if present, real bounces. */
 function listSeeds(): Buffer[] {
-  const own = [dsn(), arf(['X-Pillarbox-Id: abc']), buildMessage({ From: 'a@b.test' }, '<p>x')]
+  const own = [
+    buildDsn(),
+    buildArf(['X-Pillarbox-Id: abc']),
+    buildMessage({ From: 'a@b.test' }, '<p>x'),
+  ]
   const seeds = own.map((text) => Buffer.from(text))
   if (!existsSync(corpus)) return seeds
   const names = readdirSync(corpus).filter((name) => name.endsWith('.eml'))

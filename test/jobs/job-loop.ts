@@ -7,10 +7,9 @@ import { type JobsOptions, startJobs } from '../../src/jobs/jobs.ts'
 import { silentLog } from '../../src/log.ts'
 import type { Job } from '../../src/store/schema/jobs.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
+import { START } from '../core.ts'
 import { makeDatabaseFolder } from '../store/test-store.ts'
 import { findJob } from './running.ts'
-
-export const START = 1_700_000_000_000
 
 export type TestJobs = {
   store: Store

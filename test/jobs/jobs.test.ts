@@ -7,7 +7,8 @@ import { FinalFailure } from '../../src/jobs/run.ts'
 import { eq } from '../../src/store/drizzle.ts'
 import { jobs } from '../../src/store/schema/jobs.ts'
 import type { Store } from '../../src/store/store.ts'
-import { openJobs, START, type TestJobs } from './job-loop.ts'
+import { START } from '../core.ts'
+import { openJobs, type TestJobs } from './job-loop.ts'
 
 const setUp = (t: TestContext) => openJobs(t, 'work')
 

@@ -11,7 +11,8 @@ import { FinalFailure, type RunningJob } from '../../src/jobs/run.ts'
 import { findJobStatus } from '../../src/jobs/status.ts'
 import { and, eq } from '../../src/store/drizzle.ts'
 import { type Job, jobProgress, jobs } from '../../src/store/schema/jobs.ts'
-import { openJobs, START } from './job-loop.ts'
+import { START } from '../core.ts'
+import { openJobs } from './job-loop.ts'
 import { claimJob } from './running.ts'
 
 const setUp = (t: TestContext) => openJobs(t, 'long')

@@ -12,7 +12,7 @@ import { contents, emails } from '../../../src/store/schema/messages.ts'
 import { address, START } from '../../core.ts'
 import { testTracker } from '../../mail/tracker.ts'
 import {
-  addProject,
+  addSenderProject,
   attempted,
   type OutcomeKind,
   openSender,
@@ -225,7 +225,7 @@ test('an email whose data retention has cleared is shown without a body', async 
 test('activity of other projects is not shown', async (t) => {
   const sender = await openFeed(t)
   await send(sender, 'delivered')
-  const other = await addProject(sender.core, 'Other', 'other.test')
+  const other = await addSenderProject(sender.core, 'Other', 'other.test')
   assert.deepEqual((await listActivity(sender.core, other.id, { limit: 50 })).data, [])
 })
 

@@ -13,7 +13,7 @@ import { listUpcoming } from '../../../src/features/activity/upcoming.ts'
 import { appendEvents, type NewEvent } from '../../../src/features/events/append.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import { address, START } from '../../core.ts'
-import { addProject, openSender, type Sender } from '../messages/sender.ts'
+import { addSenderProject, openSender, type Sender } from '../messages/sender.ts'
 
 type EventInput = { name: string; at?: number; data?: Record<string, unknown>; projectId?: string }
 
@@ -102,7 +102,7 @@ test('parts of any size give the same figures, even if many events share an inst
 
 test('figures of a project exclude other projects', async (t) => {
   const sender = await openSender(t)
-  const other = await addProject(sender.core, 'Other', 'other.test')
+  const other = await addSenderProject(sender.core, 'Other', 'other.test')
   await addEvents(sender, [{ name: 'email.sent', projectId: other.id }])
   const stats = createActivityStats(sender.core)
   assert.equal((await stats(sender.project.id, {})).totalEvents, 0)
@@ -155,7 +155,7 @@ test("the recent count includes the project's emails in addition to its events",
   const sender = await openSender(t)
   // Emails are selected by the time in their ids, which comes from the machine's clock.
   sender.clock.now = Date.now() + 1_000
-  const other = await addProject(sender.core, 'Other', 'other.test')
+  const other = await addSenderProject(sender.core, 'Other', 'other.test')
   await sender.send()
   await sender.send()
   const from = { address: address('hello@other.test'), name: null }

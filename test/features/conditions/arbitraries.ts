@@ -12,7 +12,7 @@ import {
   takesSpan,
 } from '../../../src/features/conditions/operators.ts'
 import { START } from '../../core.ts'
-import type { Grouping, Happening, Person, Population } from './evaluator.ts'
+import type { Population, TestContact, TestEvent, TestSegment } from './evaluator.ts'
 
 const iso = (at: number) => new Date(at).toISOString()
 
@@ -111,7 +111,7 @@ const email = fc
   )
   .map((parts) => parts.join('@'))
 
-const person: fc.Arbitrary<Omit<Person, 'email'> & { mailbox: string }> = fc.record({
+const person: fc.Arbitrary<Omit<TestContact, 'email'> & { mailbox: string }> = fc.record({
   id: fc.uuid(),
   mailbox: email,
   subscribed: fc.boolean(),
@@ -123,15 +123,15 @@ const person: fc.Arbitrary<Omit<Person, 'email'> & { mailbox: string }> = fc.rec
 /** Forty contacts with events, and six segments, each of which refers to earlier ones only. */
 export const population: fc.Arbitrary<Population> = fc
   .uniqueArray(person, { minLength: 40, maxLength: 40, selector: ({ id }) => id })
-  .map((people) =>
-    people.map(({ mailbox, ...rest }, index) => ({ ...rest, email: `${index}${mailbox}` })),
+  .map((contacts) =>
+    contacts.map(({ mailbox, ...rest }, index) => ({ ...rest, email: `${index}${mailbox}` })),
   )
-  .chain((people) =>
+  .chain((contacts) =>
     fc.record({
       now: fc.constant(START),
-      people: fc.constant(people),
-      happenings: fc.array(happening(people), { minLength: 150, maxLength: 150 }),
-      groupings: groupings(people),
+      contacts: fc.constant(contacts),
+      events: fc.array(testEvent(contacts), { minLength: 150, maxLength: 150 }),
+      segments: segments(contacts),
     }),
   )
 
@@ -162,21 +162,21 @@ export function condition(segmentIds: readonly string[]): fc.Arbitrary<Condition
     .condition.map((value) => parseCondition(value, 'condition'))
 }
 
-function happening(people: readonly Person[]): fc.Arbitrary<Happening> {
+function testEvent(contacts: readonly TestContact[]): fc.Arbitrary<TestEvent> {
   const name = fc.oneof(
     fc.constantFrom(...eventNames),
     fc.constantFrom(...storedActivities.map((activity) => `email.${activity}`)),
   )
-  const contactId = fc.constantFrom(...people.map(({ id }) => id))
+  const contactId = fc.constantFrom(...contacts.map(({ id }) => id))
   return fc.record({ contactId, name, at: instant, isTransient: fc.boolean() })
 }
 
-function groupings(people: readonly Person[]): fc.Arbitrary<Grouping[]> {
+function segments(contacts: readonly TestContact[]): fc.Arbitrary<TestSegment[]> {
   const ids = Array.from({ length: 6 }, () => crypto.randomUUID())
-  const members = fc.subarray(people.map(({ id }) => id))
+  const members = fc.subarray(contacts.map(({ id }) => id))
   return fc.tuple(
     ...ids.map((id, index) =>
-      fc.record<Grouping>({
+      fc.record<TestSegment>({
         id: fc.constant(id),
         type: fc.constant(index === 0 ? 'STATIC' : 'DYNAMIC'),
         hasMembershipEvents: fc.constant(index === 1),

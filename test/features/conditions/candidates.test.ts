@@ -5,7 +5,7 @@ import { compileCondition } from '../../../src/features/conditions/compile.ts'
 import { parseCondition } from '../../../src/features/conditions/condition.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import { addProject, openTestCore, START, type TestCore } from '../../core.ts'
-import { crowd, populate } from './population.ts'
+import { addManyEvents, populate } from './population.ts'
 
 const rare = { field: 'rare', operator: 'triggered' }
 const isPro = { field: 'data.plan', operator: 'equals', value: 'pro' }
@@ -22,7 +22,7 @@ async function setUp(t: Parameters<typeof openTestCore>[0]): Promise<Setting> {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const at = { createdAt: START, updatedAt: START }
-  const people = ['ann', 'bob'].map((id) => ({
+  const contacts = ['ann', 'bob'].map((id) => ({
     id,
     email: `${id}@a.test`,
     subscribed: true,
@@ -30,17 +30,17 @@ async function setUp(t: Parameters<typeof openTestCore>[0]): Promise<Setting> {
     ...at,
   }))
   const rareOne = { contactId: 'ann', name: 'rare', at: START, isTransient: false }
-  const often = people.map(({ id }) => ({ ...rareOne, contactId: id, name: 'often' }))
+  const often = contacts.map(({ id }) => ({ ...rareOne, contactId: id, name: 'often' }))
   const dynamic = { type: 'DYNAMIC' as const, hasMembershipEvents: false, members: [] }
   await populate(core, projectId, {
-    people,
-    happenings: [rareOne, ...often],
-    groupings: [
+    contacts,
+    events: [rareOne, ...often],
+    segments: [
       { ...dynamic, id: 'small', type: 'STATIC', members: ['bob'], condition: null },
       { ...dynamic, id: 'nested', condition: parseCondition(all(rare), 'condition') },
     ],
   })
-  await crowd(core, { projectId, names: ['often'], count: 2000 })
+  await addManyEvents(core, { projectId, names: ['often'], count: 2000 })
   return { core, projectId }
 }
 

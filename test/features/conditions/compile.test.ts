@@ -7,24 +7,24 @@ import { compileSql } from '../../../src/store/database.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import { addProject, openTestCore } from '../../core.ts'
 import { condition, population } from './arbitraries.ts'
-import { type Grouping, matches } from './evaluator.ts'
-import { choose, crowd, populate } from './population.ts'
+import { matches, type TestSegment } from './evaluator.ts'
+import { addManyEvents, choose, populate } from './population.ts'
 
 test('a random condition selects the same contacts as the slow evaluator', async (t) => {
   const core = await openTestCore(t)
   const seed = fc.sample(fc.integer(), 1)[0] ?? 0
-  for (const [index, people] of fc.sample(population, { numRuns: 4, seed }).entries()) {
+  for (const [index, contacts] of fc.sample(population, { numRuns: 4, seed }).entries()) {
     const { id: projectId } = await addProject(core)
-    await populate(core, projectId, people)
+    await populate(core, projectId, contacts)
     // With candidates from events, and without.
-    const names = [...new Set(people.happenings.map(({ name }) => name))]
-    await crowd(core, { projectId, names, count: index % 2 === 0 ? 1 : 2001 })
-    const segmentIds = people.groupings.map(({ id }) => id)
+    const names = [...new Set(contacts.events.map(({ name }) => name))]
+    await addManyEvents(core, { projectId, names, count: index % 2 === 0 ? 1 : 2001 })
+    const segmentIds = contacts.segments.map(({ id }) => id)
     const check = fc.asyncProperty(condition(segmentIds), async (chosenBy) => {
-      const wanted = people.people.filter((person) => matches(people, chosenBy, person))
+      const wanted = contacts.contacts.filter((person) => matches(contacts, chosenBy, person))
       const { ids, values } = await choose(core, { projectId, condition: chosenBy })
       assert.deepEqual(ids, wanted.map(({ id }) => id).sort())
-      for (const { id } of people.people) assert.equal(values.get(id), Number(ids.includes(id)))
+      for (const { id } of contacts.contacts) assert.equal(values.get(id), Number(ids.includes(id)))
     })
     await t.test(`population ${index} of seed ${seed}`, () => fc.assert(check, { numRuns: 100 }))
   }
@@ -35,7 +35,7 @@ test('text from requests is never part of the SQL', async (t) => {
   const { id: projectId } = await addProject(core)
   const evil = `x') or 1 = 1; drop table contacts; --"`
   const segment = { id: evil, type: 'STATIC', hasMembershipEvents: false, condition: null } as const
-  const facts = { people: [], happenings: [], groupings: [{ ...segment, members: [] }] }
+  const facts = { contacts: [], events: [], segments: [{ ...segment, members: [] }] }
   await populate(core, projectId, facts)
   const filters = [
     ...['equals', 'notContains', 'lessThan'].map((operator) => ({
@@ -73,7 +73,7 @@ test('SQLite accepts the largest condition, even in both halves of a union', asy
   ]
   const filters = Array.from({ length: 100 }, (_, index) => kinds[index % kinds.length])
   const full = parseCondition({ logic: 'AND', groups: [{ filters }] }, 'condition')
-  const segment: Grouping = {
+  const segment: TestSegment = {
     id: 'full',
     type: 'DYNAMIC',
     hasMembershipEvents: false,
@@ -81,9 +81,9 @@ test('SQLite accepts the largest condition, even in both halves of a union', asy
     members: [],
   }
   await populate(core, projectId, {
-    people: [{ ...person, ...at }],
-    happenings: [],
-    groupings: [segment],
+    contacts: [{ ...person, ...at }],
+    events: [],
+    segments: [segment],
   })
 
   const member = { field: 'segment.full', operator: 'memberOfSegment' }
@@ -105,7 +105,7 @@ test('spans of time end when the condition is compiled', async (t) => {
   const { id: projectId } = await addProject(core)
   const at = { createdAt: core.now(), updatedAt: core.now() }
   const person = { id: 'ann', email: 'ann@a.test', subscribed: true, data: null, ...at }
-  await populate(core, projectId, { people: [person], happenings: [], groupings: [] })
+  await populate(core, projectId, { contacts: [person], events: [], segments: [] })
   const within = { field: 'createdAt', operator: 'within', value: 1, unit: 'minutes' }
   const condition = parseCondition({ logic: 'AND', groups: [{ filters: [within] }] }, 'condition')
   core.clock.now += 60_000

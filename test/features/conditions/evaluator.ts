@@ -5,7 +5,7 @@
 import type { Condition } from '../../../src/features/conditions/condition.ts'
 import type { Filter } from '../../../src/features/conditions/filter.ts'
 
-export type Person = {
+export type TestContact = {
   id: string
   email: string
   subscribed: boolean
@@ -14,9 +14,9 @@ export type Person = {
   updatedAt: number
 }
 
-export type Happening = { contactId: string; name: string; at: number; isTransient: boolean }
+export type TestEvent = { contactId: string; name: string; at: number; isTransient: boolean }
 
-export type Grouping = {
+export type TestSegment = {
   id: string
   type: 'STATIC' | 'DYNAMIC'
   hasMembershipEvents: boolean
@@ -27,9 +27,9 @@ export type Grouping = {
 
 export type Population = {
   now: number
-  people: Person[]
-  happenings: Happening[]
-  groupings: Grouping[]
+  contacts: TestContact[]
+  events: TestEvent[]
+  segments: TestSegment[]
 }
 
 const storedNames: Record<string, string> = {
@@ -40,7 +40,11 @@ const storedNames: Record<string, string> = {
   complained: 'complaint',
 }
 
-export function matches(population: Population, condition: Condition, person: Person): boolean {
+export function matches(
+  population: Population,
+  condition: Condition,
+  person: TestContact,
+): boolean {
   const results = condition.groups.map((group) => {
     const all = group.filters.map((filter) => holds(population, filter, person))
     if (group.conditions) all.push(matches(population, group.conditions, person))
@@ -49,7 +53,7 @@ export function matches(population: Population, condition: Condition, person: Pe
   return condition.logic === 'AND' ? !results.includes(false) : results.includes(true)
 }
 
-function holds(population: Population, filter: Filter, person: Person): boolean {
+function holds(population: Population, filter: Filter, person: TestContact): boolean {
   const { field, operator, value } = filter
   if (/trigger/i.test(operator)) return hasHappened(population, filter, person)
   if (field === 'email') return onEmail(operator, person.email, String(value).toLowerCase())
@@ -152,9 +156,9 @@ function dayOf(instant: number): string {
   return new Date(instant).toISOString().slice(0, 10)
 }
 
-function hasHappened(population: Population, filter: Filter, person: Person): boolean {
+function hasHappened(population: Population, filter: Filter, person: TestContact): boolean {
   const name = eventName(filter.field)
-  const times = population.happenings
+  const times = population.events
     .filter((event) => event.contactId === person.id && event.name === name)
     .filter((event) => !(name === 'email.bounce' && event.isTransient))
     .map(({ at }) => at)
@@ -183,11 +187,11 @@ function eventName(field: string): string {
   return `email.${storedNames[activity] ?? activity}`
 }
 
-function belongs(population: Population, id: string, person: Person): boolean {
-  const grouping = population.groupings.find((candidate) => candidate.id === id)
-  if (grouping === undefined) throw new TypeError(`no segment ${id}`)
-  if (grouping.type === 'STATIC' || grouping.hasMembershipEvents) {
-    return grouping.members.includes(person.id)
+function belongs(population: Population, id: string, person: TestContact): boolean {
+  const segment = population.segments.find((candidate) => candidate.id === id)
+  if (segment === undefined) throw new TypeError(`no segment ${id}`)
+  if (segment.type === 'STATIC' || segment.hasMembershipEvents) {
+    return segment.members.includes(person.id)
   }
-  return grouping.condition !== null && matches(population, grouping.condition, person)
+  return segment.condition !== null && matches(population, segment.condition, person)
 }

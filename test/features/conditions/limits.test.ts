@@ -22,21 +22,21 @@ function deepest(last: unknown): unknown {
   return condition
 }
 
-async function openProject(t: Parameters<typeof openTestCore>[0], segments: string[] = []) {
+async function openProject(t: Parameters<typeof openTestCore>[0], segmentIds: string[] = []) {
   const core: TestCore = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const at = { createdAt: START, updatedAt: START }
-  const people = ['pro', 'free'].map((value) => ({
+  const contacts = ['pro', 'free'].map((value) => ({
     ...{ id: value, email: `${value}@a.test`, subscribed: true, data: { plan: value }, ...at },
   }))
-  const groupings = segments.map((id, index) => ({
+  const segments = segmentIds.map((id, index) => ({
     ...{ id, type: 'DYNAMIC' as const, hasMembershipEvents: false, members: [] },
     condition: parseCondition(
-      deepest(index === 0 ? plan : inSegment(segments[index - 1] ?? '')),
+      deepest(index === 0 ? plan : inSegment(segmentIds[index - 1] ?? '')),
       'condition',
     ),
   }))
-  await populate(core, projectId, { people, happenings: [], groupings })
+  await populate(core, projectId, { contacts, events: [], segments })
   return async (given: unknown) => {
     const condition = parseCondition(given, 'condition')
     return (await choose(core, { projectId, condition })).ids

@@ -7,7 +7,7 @@ import { parseCondition } from '../../../src/features/conditions/condition.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { addProject, openTestCore, START, type TestCore } from '../../core.ts'
-import type { Happening, Person } from './evaluator.ts'
+import type { TestContact, TestEvent } from './evaluator.ts'
 import { populate } from './population.ts'
 
 const iso = (at: number) => new Date(at).toISOString()
@@ -16,7 +16,7 @@ type Operand = { value?: unknown; unit?: string }
 /** Values of the field: `yes` match, `no` do not; undefined is a missing key. */
 type Example = { operator: string; operand?: Operand; yes: unknown[]; no: unknown[] }
 
-type Facts = Partial<Person> & { happenings?: Happening[] }
+type Facts = Partial<TestContact> & { events?: TestEvent[] }
 type Make = (value: unknown, contactId: string) => Facts
 
 const missing = [undefined, null]
@@ -423,7 +423,7 @@ test('each operator selects the expected values', async (t) => {
   await check('email', onEmail, (value) => ({ email: String(value) }))
   for (const [field, name] of eventFields) {
     await check(field, onEvents, (times, contactId) => ({
-      happenings: [
+      events: [
         ...(times as number[]).map((at) => ({ contactId, name, at, isTransient: false })),
         ...neighbours({ contactId, name }),
       ],
@@ -434,21 +434,21 @@ test('each operator selects the expected values', async (t) => {
 test('every key of data is found by its exact spelling', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
-  const people = oddKeys.map((key, index) => person(index, { data: { other: 1, [key]: key } }))
-  await populate(core, projectId, { people, happenings: [], groupings: [] })
+  const contacts = oddKeys.map((key, index) => person(index, { data: { other: 1, [key]: key } }))
+  await populate(core, projectId, { contacts, events: [], segments: [] })
   for (const [index, key] of oddKeys.entries()) {
     for (const filter of [
       { field: `data.${key}`, operator: 'exists' },
       { field: `data.${key}`, operator: 'equals', value: key },
       { field: `data.${key}`, operator: 'contains', value: key },
     ]) {
-      assert.deepEqual(await choose(core, projectId, filter), [people[index]?.id], key)
+      assert.deepEqual(await choose(core, projectId, filter), [contacts[index]?.id], key)
     }
   }
 })
 
 /** Events of other names, and a transient bounce, which does not count as a bounce. */
-function neighbours({ contactId, name }: Pick<Happening, 'contactId' | 'name'>): Happening[] {
+function neighbours({ contactId, name }: Pick<TestEvent, 'contactId' | 'name'>): TestEvent[] {
   const names = ['other', `${name}x`, name.slice(1)]
   const others = names.map((other) => ({ contactId, name: other, at: START, isTransient: false }))
   return [...others, { contactId, name: 'email.bounce', at: START, isTransient: true }]
@@ -462,15 +462,15 @@ async function run(
   for (const { operator, operand, yes, no } of examples) {
     const { id: projectId } = await addProject(core)
     const made = [...yes, ...no].map((value, index) => {
-      const { happenings = [], ...facts } = make(value, person(index).id)
-      return { person: person(index, facts), happenings }
+      const { events = [], ...facts } = make(value, person(index).id)
+      return { person: person(index, facts), events }
     })
     await populate(core, projectId, {
-      people: made.map((one) => ({ ...one.person, id: `${projectId}-${one.person.id}` })),
-      happenings: made.flatMap((one) =>
-        one.happenings.map((event) => ({ ...event, contactId: `${projectId}-${event.contactId}` })),
+      contacts: made.map((one) => ({ ...one.person, id: `${projectId}-${one.person.id}` })),
+      events: made.flatMap((one) =>
+        one.events.map((event) => ({ ...event, contactId: `${projectId}-${event.contactId}` })),
       ),
-      groupings: [],
+      segments: [],
     })
     const chosen = await choose(core, projectId, { field, operator, ...operand })
     const wanted = yes.map((_, index) => `${projectId}-${person(index).id}`)
@@ -490,7 +490,7 @@ async function choose(core: TestCore, projectId: string, filter: unknown): Promi
   return rows.map(({ id }) => id)
 }
 
-function person(index: number, facts: Partial<Person> = {}): Person {
+function person(index: number, facts: Partial<TestContact> = {}): TestContact {
   const common = { subscribed: true, data: null, createdAt: START, updatedAt: START }
   return { id: `contact-${index}`, email: `p${index}@a.test`, ...common, ...facts }
 }

@@ -6,23 +6,23 @@ import { contacts } from '../../../src/store/schema/contacts.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { segmentMembers, segments } from '../../../src/store/schema/segments.ts'
 import type { TestCore } from '../../core.ts'
-import type { Grouping, Happening, Person, Population } from './evaluator.ts'
+import type { Population, TestContact, TestEvent, TestSegment } from './evaluator.ts'
 
 export async function populate(
   { store, now }: Pick<TestCore, 'store' | 'now'>,
   projectId: string,
-  { people, happenings, groupings }: Omit<Population, 'now'>,
+  population: Omit<Population, 'now'>,
 ): Promise<void> {
   const at = now()
   await store.write(async (tx) => {
-    for (const { email: address, ...person } of people) {
+    for (const { email: address, ...person } of population.contacts) {
       await tx.insert(contacts).values({ projectId, address, ...person })
     }
-    for (const row of happenings.map((one) => toEvent(projectId, one))) {
+    for (const row of population.events.map((one) => toEvent(projectId, one))) {
       await tx.insert(events).values(row)
     }
-    for (const grouping of groupings) {
-      const { id, type, hasMembershipEvents, condition } = grouping
+    for (const segment of population.segments) {
+      const { id, type, hasMembershipEvents, condition } = segment
       const shared = {
         projectId,
         type,
@@ -32,14 +32,14 @@ export async function populate(
         updatedAt: at,
       }
       await tx.insert(segments).values({ id, name: `Segment ${id}`, ...shared })
-      const rows = toMembers(grouping, { people, at })
+      const rows = toMembers(segment, { contacts: population.contacts, at })
       if (rows.length > 0) await tx.insert(segmentMembers).values(rows)
     }
   })
 }
 
 /** Adds so many events without a contact to each name that no event gives candidates. */
-export async function crowd(
+export async function addManyEvents(
   { store, now }: Pick<TestCore, 'store' | 'now'>,
   { projectId, names, count }: { projectId: string; names: string[]; count: number },
 ): Promise<void> {
@@ -75,17 +75,20 @@ function toEntry({ id, value }: { id: string; value: unknown }): [string, unknow
   return [id, value]
 }
 
-function toEvent(projectId: string, { contactId, name, at, isTransient }: Happening) {
+function toEvent(projectId: string, { contactId, name, at, isTransient }: TestEvent) {
   const data = isTransient ? { bounceType: 'Transient', transientBounce: true } : null
   return { id: crypto.randomUUID(), projectId, name, contactId, data, createdAt: at }
 }
 
 /** Inserts the members, and a former member for each contact whose id ends in f. */
-function toMembers({ id, members }: Grouping, { people, at }: { people: Person[]; at: number }) {
-  const rows = people.flatMap((person) => {
-    const isIn = members.includes(person.id)
-    if (!isIn && !person.id.endsWith('f')) return []
-    return [{ segmentId: id, contactId: person.id, exitedAt: isIn ? null : at }]
+function toMembers(
+  { id, members }: TestSegment,
+  { contacts, at }: { contacts: TestContact[]; at: number },
+) {
+  const rows = contacts.flatMap((contact) => {
+    const isIn = members.includes(contact.id)
+    if (!isIn && !contact.id.endsWith('f')) return []
+    return [{ segmentId: id, contactId: contact.id, exitedAt: isIn ? null : at }]
   })
   return rows.map((row) => ({ ...row, enteredAt: at, createdAt: at, updatedAt: at }))
 }

@@ -6,7 +6,7 @@ import { type Condition, parseCondition } from '../../../src/features/conditions
 import { and, eq } from '../../../src/store/drizzle.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { addProject, openTestCore, START, type TestCore } from '../../core.ts'
-import type { Grouping, Person } from './evaluator.ts'
+import type { TestContact, TestSegment } from './evaluator.ts'
 import { populate } from './population.ts'
 
 const isPro = { field: 'data.plan', operator: 'equals', value: 'pro' }
@@ -17,7 +17,7 @@ function all(...filters: unknown[]): Condition {
   return parseCondition({ logic: 'AND', groups: [{ filters }] }, 'condition')
 }
 
-const people: Person[] = ['pro', 'free', 'pro', null].map((plan, index) => ({
+const planContacts: TestContact[] = ['pro', 'free', 'pro', null].map((plan, index) => ({
   id: `contact-${index}`,
   email: `p${index}@a.test`,
   subscribed: true,
@@ -26,11 +26,11 @@ const people: Person[] = ['pro', 'free', 'pro', null].map((plan, index) => ({
   updatedAt: START,
 }))
 
-function dynamic(id: string, condition: Condition, facts: Partial<Grouping> = {}): Grouping {
+function dynamic(id: string, condition: Condition, facts: Partial<TestSegment> = {}): TestSegment {
   return { id, type: 'DYNAMIC', hasMembershipEvents: false, condition, members: [], ...facts }
 }
 
-function listed(id: string, members: string[], facts: Partial<Grouping> = {}): Grouping {
+function listed(id: string, members: string[], facts: Partial<TestSegment> = {}): TestSegment {
   return { id, type: 'STATIC', hasMembershipEvents: false, condition: null, members, ...facts }
 }
 
@@ -38,11 +38,11 @@ type Setting = { core: TestCore; projectId: string }
 
 async function setUp(
   t: Parameters<typeof openTestCore>[0],
-  groupings: Grouping[],
+  segments: TestSegment[],
 ): Promise<Setting> {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
-  await populate(core, projectId, { people, happenings: [], groupings })
+  await populate(core, projectId, { contacts: planContacts, events: [], segments })
   return { core, projectId }
 }
 
@@ -91,14 +91,14 @@ test('members come from member rows, or from the condition of a segment without 
 test('a former member is not a member', async (t) => {
   const { core, projectId } = await setUp(t, [])
   const [left, stayed] = ['contact-f', 'contact-g'].map((id) => ({
-    ...(people[0] as Person),
+    ...(planContacts[0] as TestContact),
     id,
     email: `${id}@a.test`,
   }))
   await populate(core, projectId, {
-    people: [left as Person, stayed as Person],
-    happenings: [],
-    groupings: [listed('listed', ['contact-g'])],
+    contacts: [left as TestContact, stayed as TestContact],
+    events: [],
+    segments: [listed('listed', ['contact-g'])],
   })
   assert.deepEqual(await choose({ core, projectId }, all(inSegment('listed'))), ['contact-g'])
 })

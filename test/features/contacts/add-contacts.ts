@@ -2,31 +2,34 @@
 import type { Core } from '../../../src/features/core.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
-import { contacts } from '../../../src/store/schema/contacts.ts'
 
 type Store = Pick<Core, 'store'>
 
-type NewContact = {
+export type NewContact = {
   email: string
   subscribed?: boolean
   data?: Record<string, unknown>
 }
 
-/** Their ids, in the order given, which is the order of their numbers. */
+/** Returns the ids in the order of the contacts, which is the order of their numbers. */
 export async function addContacts(
   { store }: Store,
   projectId: string,
-  people: readonly NewContact[],
+  given: readonly NewContact[],
 ): Promise<string[]> {
-  const at = { createdAt: 1, updatedAt: 1 }
-  const rows = people.map(({ email, subscribed = true, data = null }) => ({
-    ...{ id: newId(), projectId, address: email, subscribed, data },
-    ...at,
-  }))
-  await store.write(async (tx) => {
-    for (const row of rows) await tx.insert(contacts).values(row)
-  })
-  return rows.map(({ id }) => id)
+  const rows = given.map(({ email, subscribed = true, data }) => [
+    newId(),
+    email,
+    Number(subscribed),
+    data === undefined ? null : JSON.stringify(data),
+  ])
+  await store.write((tx) =>
+    tx.run(sql`insert into contacts
+        (id, project_id, email, subscribed, data, created_at, updated_at)
+      select value ->> 0, ${projectId}, value ->> 1, value ->> 2, value ->> 3, 1, 1
+      from json_each(${JSON.stringify(rows)})`),
+  )
+  return rows.map(([id]) => String(id))
 }
 
 /** So many more contacts, all of them subscribed, does a project that pretends to be large count. */

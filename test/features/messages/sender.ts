@@ -69,7 +69,7 @@ export async function openSender(
   const parts = { outbound, publicFetch: refuseFetch }
   const core = await openTestCore(t, { settings, parts, ...options })
   const { store, clock } = core
-  const project = await addProject(core, 'Shop', 'example.test')
+  const project = await addSenderProject(core, 'Shop', 'example.test')
   const send: Sender['send'] = (request = {}, { project: as = project, key } = {}) =>
     acceptOnce(
       core,
@@ -116,7 +116,7 @@ export async function openSender(
 }
 
 /** A project with one verified sender domain. */
-export async function addProject(core: Core, name: string, domain: string): Promise<Project> {
+export async function addSenderProject(core: Core, name: string, domain: string): Promise<Project> {
   const at = core.now()
   const sealed = core.keyring.seal('a private key')
   const row = {

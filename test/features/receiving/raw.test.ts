@@ -24,7 +24,7 @@ const shared = shareReader()
 const MIB = 1024 * 1024
 const line = `${'0123456789'.repeat(7)}\r\n`
 const large = `From: ada@dest.test\r\nSubject: large\r\n\r\n${line.repeat(36_000)}`
-const dsn = (body: string) =>
+const buildDsn = (body: string) =>
   `Content-Type: multipart/report; boundary=b\r\n\r\n--b\r\n${body}--b--\r\n`
 
 const messageTo = (recipient: InboundRecipient) => ({
@@ -115,7 +115,7 @@ test('mail whose chunks were deleted before its row was written is not acknowled
 test('a large report leaves no chunks after it was read', async (t) => {
   const receiver = await openReceiver(t, shared)
   const to = [receiver.returnPath(await receiver.deliver())]
-  const row = await receiver.receive({ to, raw: dsn(line.repeat(20_000)) })
+  const row = await receiver.receive({ to, raw: buildDsn(line.repeat(20_000)) })
   assert.equal(row.state, 'processed')
   assert.equal(row.raw, null)
   assert.ok(row.rawChunks > 0)

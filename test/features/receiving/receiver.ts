@@ -174,7 +174,7 @@ type Dsn = {
 }
 
 /** An RFC 3464 report. */
-export function dsn(report: Dsn = {}): string {
+export function buildDsn(report: Dsn = {}): string {
   const { recipient = 'ada@dest.test', action = 'failed', status = '5.1.1' } = report
   const { diagnostic = `550 ${status} <${recipient}>: user unknown`, returned = [] } = report
   const { prose = 'The mail system could not deliver your message.' } = report
@@ -202,7 +202,7 @@ export function dsn(report: Dsn = {}): string {
 }
 
 /** An RFC 5965 complaint. */
-export function arf(returned: string[] = []): string {
+export function buildArf(returned: string[] = []): string {
   return [
     'From: fbl@dest.test',
     'Subject: FW: Hello',

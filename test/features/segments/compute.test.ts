@@ -14,8 +14,8 @@ import { contacts } from '../../../src/store/schema/contacts.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { segmentMembers } from '../../../src/store/schema/segments.ts'
 import { addProject, openTestCore, type TestCore } from '../../core.ts'
+import { addContacts } from '../contacts/add-contacts.ts'
 import {
-  addContacts,
   getSegment,
   inSegment,
   makeContacts,

@@ -13,7 +13,8 @@ import { events } from '../../../src/store/schema/events.ts'
 import { jobs } from '../../../src/store/schema/jobs.ts'
 import { segmentMembers, segments } from '../../../src/store/schema/segments.ts'
 import { addProject, openTestCore } from '../../core.ts'
-import { addContacts, inSegment, makeContacts, planIs } from './segment-contacts.ts'
+import { addContacts } from '../contacts/add-contacts.ts'
+import { inSegment, makeContacts, planIs } from './segment-contacts.ts'
 
 const isCoded = (code: string, field?: string) => (error: unknown) =>
   error instanceof AppError &&

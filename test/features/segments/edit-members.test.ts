@@ -10,7 +10,8 @@ import { contacts } from '../../../src/store/schema/contacts.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { segmentMembers, segments } from '../../../src/store/schema/segments.ts'
 import { addProject, openTestCore, type TestCore } from '../../core.ts'
-import { addContacts, getSegment, makeContacts, membersOf, planIs } from './segment-contacts.ts'
+import { addContacts } from '../contacts/add-contacts.ts'
+import { getSegment, makeContacts, membersOf, planIs } from './segment-contacts.ts'
 
 const isCoded = (code: string) => (error: unknown) =>
   error instanceof AppError && error.code === code

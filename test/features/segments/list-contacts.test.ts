@@ -10,7 +10,8 @@ import { loadSegment } from '../../../src/features/segments/get.ts'
 import { listSegmentContacts } from '../../../src/features/segments/list-contacts.ts'
 import { updateSegment } from '../../../src/features/segments/update.ts'
 import { addProject, openTestCore, type TestCore } from '../../core.ts'
-import { addContacts, getSegment, makeContacts, planIs, setPlan } from './segment-contacts.ts'
+import { addContacts } from '../contacts/add-contacts.ts'
+import { getSegment, makeContacts, planIs, setPlan } from './segment-contacts.ts'
 
 const emailsOf = ({ data }: { data: { email: string }[] }) => data.map(({ email }) => email)
 

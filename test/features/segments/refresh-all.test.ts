@@ -8,8 +8,8 @@ import { newId } from '../../../src/store/ids.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { segments } from '../../../src/store/schema/segments.ts'
 import { addProject, openTestCore, type TestCore } from '../../core.ts'
+import { addContacts } from '../contacts/add-contacts.ts'
 import {
-  addContacts,
   getSegment,
   inSegment,
   makeContacts,

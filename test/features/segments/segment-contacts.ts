@@ -2,34 +2,11 @@
 import type { Condition } from '../../../src/features/conditions/condition.ts'
 import type { Filter } from '../../../src/features/conditions/filter.ts'
 import { asc, eq, sql } from '../../../src/store/drizzle.ts'
-import { newId } from '../../../src/store/ids.ts'
-import { type ContactData, contacts } from '../../../src/store/schema/contacts.ts'
+import { contacts } from '../../../src/store/schema/contacts.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { type Segment, segmentMembers, segments } from '../../../src/store/schema/segments.ts'
 import type { TestCore } from '../../core.ts'
-
-type NewContact = { email: string; data?: ContactData; subscribed?: boolean }
-
-/** Returns the ids in order. */
-export async function addContacts(
-  { store, now }: Pick<TestCore, 'store' | 'now'>,
-  projectId: string,
-  people: readonly NewContact[],
-): Promise<string[]> {
-  const rows = people.map(({ email, data = {}, subscribed = true }) => [
-    newId(),
-    email,
-    Number(subscribed),
-    JSON.stringify(data),
-  ])
-  await store.write((tx) =>
-    tx.run(sql`insert into contacts
-        (id, project_id, email, subscribed, data, created_at, updated_at)
-      select value ->> 0, ${projectId}, value ->> 1, value ->> 2, value ->> 3, ${now()}, ${now()}
-      from json_each(${JSON.stringify(rows)})`),
-  )
-  return rows.map(([id]) => String(id))
-}
+import type { NewContact } from '../contacts/add-contacts.ts'
 
 /** `person0@people.test` and so on, all of one plan. */
 export function makeContacts(count: number, plan = 'pro'): NewContact[] {

@@ -10,7 +10,7 @@ import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { contents, templates } from '../../../../src/store/schema/messages.ts'
 import type { Store } from '../../../../src/store/store.ts'
 import { address, START } from '../../../core.ts'
-import { addProject, openSender, type Sender } from '../sender.ts'
+import { addSenderProject, openSender, type Sender } from '../sender.ts'
 
 const noRows = { contacts: 0, contents: 0, emails: 0, events: 0 }
 
@@ -208,7 +208,7 @@ test('a refused request writes nothing', async (t) => {
 test('a domain and a template of another project are refused without details of them', async (t) => {
   const sender = await openSender(t)
   const template = await addTemplate(sender)
-  const other = await addProject(sender.core, 'Other', 'other.test')
+  const other = await addSenderProject(sender.core, 'Other', 'other.test')
   const from = { address: address('a@other.test'), name: null }
   await assert.rejects(sender.send({}, { project: other }), fails('FORBIDDEN'))
   await assert.rejects(
@@ -376,7 +376,7 @@ test('data that would be copied to very many recipients is refused', async (t) =
 
 test('many requests with many recipients do not delay a single email of another project', async (t) => {
   const sender = await openSender(t)
-  const other = await addProject(sender.core, 'Other', 'other.test')
+  const other = await addSenderProject(sender.core, 'Other', 'other.test')
   const many = (name: string) =>
     Array.from({ length: 60 }, (_, index) => ({
       address: address(`${name}${index}@dest.test`),

@@ -12,7 +12,13 @@ import { domains } from '../../../../src/store/schema/domains.ts'
 import { attempts, emails, holds } from '../../../../src/store/schema/messages.ts'
 import { suppressions } from '../../../../src/store/schema/suppressions.ts'
 import { address, START } from '../../../core.ts'
-import { addProject, attempted, type OutcomeKind, openSender, type Sender } from '../sender.ts'
+import {
+  addSenderProject,
+  attempted,
+  type OutcomeKind,
+  openSender,
+  type Sender,
+} from '../sender.ts'
 
 type Line = Sender & {
   /** Sends one email and resolves when it has been handed to outbound. */
@@ -175,7 +181,7 @@ test('a deferred email is tried again when it is due, and given up when its time
 
 test('a project with a backlog gets leases up to its share; another project is served', async (t) => {
   const line = await openLine(t)
-  const other = await addProject(line.core, 'Other', 'other.test')
+  const other = await addSenderProject(line.core, 'Other', 'other.test')
   const countHanded = (id: string) => line.tasks.filter(({ projectId }) => projectId === id).length
   line.core.outbound.projectCapacity = (id) => (id === other.id ? 1_000 : 2 - countHanded(id))
   for (let sent = 0; sent < 5; sent++) await line.send()
@@ -366,7 +372,7 @@ test('a retry makes a deferred email due at once, and a failed one is queued aga
 
 test('two projects take turns at a full site', async (t) => {
   const line = await openLine(t)
-  const other = await addProject(line.core, 'Other', 'other.test')
+  const other = await addSenderProject(line.core, 'Other', 'other.test')
   line.capacity.set('dest.test', 0)
   for (let index = 0; index < 20; index += 1) await line.send()
   const from = { address: address('a@other.test'), name: null }
@@ -380,7 +386,7 @@ test('two projects take turns at a full site', async (t) => {
 
 test('an email that cannot be prepared waits; the rest of its batch is sent', async (t) => {
   const line = await openLine(t)
-  const other = await addProject(line.core, 'Other', 'other.test')
+  const other = await addSenderProject(line.core, 'Other', 'other.test')
   await line.core.store.write((tx) =>
     tx.update(domains).set({ rsaPrivateKey: 'broken' }).where(eq(domains.domain, 'other.test')),
   )
@@ -465,7 +471,7 @@ test('the task carries a signed return path and the sender\u2019s keys', async (
 
 test('emails whose domain is held or project disabled are recalled unless their attempt has begun', async (t) => {
   const line = await openLine(t)
-  const other = await addProject(line.core, 'Other', 'example.net')
+  const other = await addSenderProject(line.core, 'Other', 'example.net')
   const to = (text: string) => [{ address: address(text), name: null }]
   await line.send({ to: to('ada@held.test') })
   await line.send({ to: to('ada@free.test') })

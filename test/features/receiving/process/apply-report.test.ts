@@ -7,7 +7,14 @@ import { inboundMessages } from '../../../../src/store/schema/inbound.ts'
 import { attempts, emails } from '../../../../src/store/schema/messages.ts'
 import { strikes } from '../../../../src/store/schema/suppressions.ts'
 import { address } from '../../../core.ts'
-import { arf, buildMessage, dsn, openReceiver, type Receiver, shareReader } from '../receiver.ts'
+import {
+  buildArf,
+  buildDsn,
+  buildMessage,
+  openReceiver,
+  type Receiver,
+  shareReader,
+} from '../receiver.ts'
 
 const shared = shareReader()
 
@@ -21,7 +28,7 @@ test('a DSN at a return path bounces its email and suppresses the address', asyn
   const receiver = await openReceiver(t, shared)
   const id = await receiver.deliver()
   await receiver.subscribe()
-  const row = await receiver.receive({ to: [receiver.returnPath(id)], raw: dsn() })
+  const row = await receiver.receive({ to: [receiver.returnPath(id)], raw: buildDsn() })
   assert.equal(row.state, 'processed')
   assert.equal(row.kind, 'bounce')
   assert.equal(row.raw, null)
@@ -46,16 +53,16 @@ test('the same DSN again changes nothing', async (t) => {
   const receiver = await openReceiver(t, shared)
   const id = await receiver.deliver()
   const to = [receiver.returnPath(id)]
-  await receiver.receive({ to, raw: dsn() })
+  await receiver.receive({ to, raw: buildDsn() })
   const before = await receiver.listEvents()
-  const again = await receiver.receive({ to, raw: dsn() })
+  const again = await receiver.receive({ to, raw: buildDsn() })
   assert.deepEqual(again.summary?.acts, [{ did: 'ignored', why: 'already known', emailId: id }])
   assert.deepEqual(await receiver.listEvents(), before)
 })
 
 test('a suppressed address gets no mail until its suppression is deleted', async (t) => {
   const receiver = await openReceiver(t, shared)
-  await receiver.receive({ to: [receiver.returnPath(await receiver.deliver())], raw: dsn() })
+  await receiver.receive({ to: [receiver.returnPath(await receiver.deliver())], raw: buildDsn() })
   const [refused] = (await receiver.send()).emails
   assert.equal((await receiver.email(refused?.email ?? '')).status, 'SUPPRESSED')
   const list = { projectId: receiver.project.id, addresses: [address('ada@dest.test')] }
@@ -68,16 +75,16 @@ test('delayed, relayed and delivered reports have their own effects only', async
   const receiver = await openReceiver(t, shared)
   const id = await receiver.deliver({ state: 'relayed', status: 'SENT', deliveredAt: null })
   const to = [receiver.returnPath(id)]
-  await receiver.receive({ to, raw: dsn({ action: 'delayed', status: '4.4.1' }) })
+  await receiver.receive({ to, raw: buildDsn({ action: 'delayed', status: '4.4.1' }) })
   assert.equal((await receiver.email(id)).status, 'SENT')
   await receiver.receive({
     to,
-    raw: dsn({ action: 'relayed', status: '2.0.0', diagnostic: '250 Ok' }),
+    raw: buildDsn({ action: 'relayed', status: '2.0.0', diagnostic: '250 Ok' }),
   })
   assert.equal((await receiver.email(id)).status, 'SENT')
   await receiver.receive({
     to,
-    raw: dsn({ action: 'delivered', status: '2.0.0', diagnostic: '250 Ok' }),
+    raw: buildDsn({ action: 'delivered', status: '2.0.0', diagnostic: '250 Ok' }),
   })
   assert.equal((await receiver.email(id)).status, 'DELIVERED')
   assert.deepEqual(await receiver.list(), [])
@@ -94,7 +101,7 @@ test('a bounce for another address than the recipient is a strike, never a suppr
   const id = await receiver.deliver()
   await receiver.receive({
     to: [receiver.returnPath(id)],
-    raw: dsn({ recipient: 'victim@elsewhere.test' }),
+    raw: buildDsn({ recipient: 'victim@elsewhere.test' }),
   })
   assert.equal((await receiver.email(id)).status, 'BOUNCED')
   assert.deepEqual(await receiver.list(), [])
@@ -106,28 +113,28 @@ test('a bounce for another address than the recipient is a strike, never a suppr
 test('the original recipient of a forward counts when the local part is the same', async (t) => {
   const receiver = await openReceiver(t, shared)
   const id = await receiver.deliver()
-  const raw = dsn({ recipient: 'ada@inner.test', originalRecipient: 'ADA@dest.test' })
+  const raw = buildDsn({ recipient: 'ada@inner.test', originalRecipient: 'ADA@dest.test' })
   await receiver.receive({ to: [receiver.returnPath(id)], raw })
   assert.equal((await receiver.list()).length, 1)
 })
 
 const behindAliases = {
-  'of Postfix, by its fields': dsn({
+  'of Postfix, by its fields': buildDsn({
     ...{ recipient: 'eve@dest.test', originalRecipient: 'ada@dest.test' },
   }),
-  'of Postfix, by its prose': dsn({
+  'of Postfix, by its prose': buildDsn({
     ...{
       recipient: 'eve@dest.test',
       prose: '<eve@dest.test> (expanded from\r\n    <ada@dest.test>): no',
     },
   }),
-  'of Exim': dsn({
+  'of Exim': buildDsn({
     prose: '  eve@else.test\r\n    (generated from ADA@dest.test)\r\n    550 5.1.1 User unknown',
   }),
-  'of Exim, through several': dsn({
+  'of Exim, through several': buildDsn({
     prose: '  eve@else.test\r\n    (ultimately generated from ada@dest.test)\r\n    Unknown user',
   }),
-  'of Sendmail': dsn({
+  'of Sendmail': buildDsn({
     prose:
       'eve@else.test\r\n    (reason: 550 5.1.1 unknown)\r\n    (expanded from: <ada@dest.test>)',
   }),
@@ -153,7 +160,7 @@ test('among several recipients in a report, the recipient of the email counts', 
   const receiver = await openReceiver(t, shared)
   const id = await receiver.deliver()
   const group = 'Final-Recipient: rfc822; eve@dest.test\r\nAction: failed\r\nStatus: 5.1.1'
-  const raw = dsn({ action: 'delivered', status: '2.0.0', diagnostic: '250 Ok' })
+  const raw = buildDsn({ action: 'delivered', status: '2.0.0', diagnostic: '250 Ok' })
   const two = raw.replace('Final-Recipient', `${group}\r\n\r\nFinal-Recipient`)
   await receiver.receive({ to: [receiver.returnPath(id)], raw: two })
   assert.equal((await receiver.email(id)).status, 'DELIVERED')
@@ -162,7 +169,7 @@ test('among several recipients in a report, the recipient of the email counts', 
 test('a report to the return path of one email about another email is ignored', async (t) => {
   const receiver = await openReceiver(t, shared)
   const [id, other] = [await receiver.deliver(), await receiver.deliver()]
-  const raw = dsn({ returned: [mark(receiver, other)] })
+  const raw = buildDsn({ returned: [mark(receiver, other)] })
   const row = await receiver.receive({ to: [receiver.returnPath(id)], raw })
   assert.deepEqual(row.summary?.acts, [{ did: 'ignored', why: 'about another email', emailId: id }])
   assert.equal((await receiver.email(id)).status, 'DELIVERED')
@@ -175,7 +182,7 @@ test('a return path older than 30 days is ignored and logged', async (t) => {
   const receiver = await openReceiver(t, shared)
   const id = await receiver.deliver()
   receiver.clock.now = Date.now() + 31 * DAY_MS
-  const row = await receiver.receive({ to: [receiver.returnPath(id)], raw: dsn() })
+  const row = await receiver.receive({ to: [receiver.returnPath(id)], raw: buildDsn() })
   assert.equal(row.kind, 'bounce')
   assert.equal((await receiver.email(id)).status, 'DELIVERED')
   assert.deepEqual(await receiver.list(), [])
@@ -187,10 +194,12 @@ test('a complaint counts only by a signed token in the returned message', async 
   const id = await receiver.deliver()
   await receiver.subscribe()
   const forged = [
-    arf(),
-    arf([mark(receiver, id, (token) => token.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a')))]),
+    buildArf(),
+    buildArf([
+      mark(receiver, id, (token) => token.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a'))),
+    ]),
     // In the header section of the report itself: its writer chose it.
-    `${mark(receiver, id)}\r\n${arf()}`,
+    `${mark(receiver, id)}\r\n${buildArf()}`,
   ]
   for (const raw of forged) {
     const row = await receiver.receive({
@@ -203,7 +212,7 @@ test('a complaint counts only by a signed token in the returned message', async 
   assert.equal((await receiver.email(id)).status, 'DELIVERED')
   assert.deepEqual(await receiver.list(), [])
   const server = { for: 'server', address: 'abuse@mx.example.test' } as const
-  const row = await receiver.receive({ to: [server], raw: arf([mark(receiver, id)]) })
+  const row = await receiver.receive({ to: [server], raw: buildArf([mark(receiver, id)]) })
   assert.deepEqual(row.summary?.acts, [{ did: 'complained', emailId: id }])
   assert.notEqual(row.raw, null)
   assert.equal((await receiver.email(id)).status, 'COMPLAINED')
@@ -215,7 +224,7 @@ test('a complaint with a token of 31 days ago is ignored', async (t) => {
   const receiver = await openReceiver(t, shared)
   const id = await receiver.deliver()
   receiver.clock.now = Date.now() + 31 * DAY_MS
-  await receiver.receive({ to: [receiver.returnPath(id)], raw: arf([mark(receiver, id)]) })
+  await receiver.receive({ to: [receiver.returnPath(id)], raw: buildArf([mark(receiver, id)]) })
   assert.equal((await receiver.email(id)).status, 'DELIVERED')
   assert.deepEqual(await receiver.list(), [])
 })
@@ -226,10 +235,10 @@ test('a DSN to the From address applies by the token of the returned message, to
   const to = [receiver.mailbox('shop@example.test')]
   await receiver.receive({
     to,
-    raw: dsn({ recipient: 'eve@else.test', returned: [mark(receiver, other)] }),
+    raw: buildDsn({ recipient: 'eve@else.test', returned: [mark(receiver, other)] }),
   })
   assert.equal((await receiver.email(other)).status, 'DELIVERED')
-  const row = await receiver.receive({ to, raw: dsn({ returned: [mark(receiver, id)] }) })
+  const row = await receiver.receive({ to, raw: buildDsn({ returned: [mark(receiver, id)] }) })
   assert.deepEqual(row.summary?.acts, [{ did: 'bounced', emailId: id }])
   assert.equal((await receiver.email(id)).status, 'BOUNCED')
 })
@@ -289,8 +298,8 @@ test('bounces and vacation replies to an unsubscribe address do not unsubscribe'
   await receiver.subscribe()
   const to = [receiver.unsubscribeAddress(id)]
   const machines = [
-    { raw: dsn(), from: '' },
-    { raw: dsn(), from: 'mailer-daemon@dest.test' },
+    { raw: buildDsn(), from: '' },
+    { raw: buildDsn(), from: 'mailer-daemon@dest.test' },
     { raw: buildMessage({ Subject: 'unsubscribe' }), from: '' },
     {
       raw: buildMessage({ 'Auto-Submitted': 'auto-replied', Subject: 'Out of office' }),
@@ -337,8 +346,8 @@ test('received mail never gets a reply', async (t) => {
   const to = [receiver.returnPath(id), receiver.unsubscribeAddress(id), receiver.mailbox()]
   const from = 'eve@else.test'
   for (const raw of [
-    dsn(),
-    arf([mark(receiver, id)]),
+    buildDsn(),
+    buildArf([mark(receiver, id)]),
     buildMessage({}),
     '',
     buildMessage({ 'List-Id': 'x' }),
@@ -355,7 +364,7 @@ test('received mail never gets a reply', async (t) => {
 test("a DSN's code, text, final address and, without a quoted reply, status are stored", async (t) => {
   const receiver = await openReceiver(t, shared)
   const quoted = await receiver.deliver()
-  const raw = dsn({
+  const raw = buildDsn({
     recipient: 'ada.l@forward.test',
     originalRecipient: 'ada@dest.test',
     diagnostic: '550 5.1.1 <ada.l@forward.test>: user unknown',
@@ -364,7 +373,7 @@ test("a DSN's code, text, final address and, without a quoted reply, status are 
   const bare = await receiver.deliver()
   await receiver.receive({
     to: [receiver.returnPath(bare)],
-    raw: dsn({ status: '5.2.2', diagnostic: 'mailbox is full' }),
+    raw: buildDsn({ status: '5.2.2', diagnostic: 'mailbox is full' }),
   })
   const rows = await receiver.core.store.read.select().from(attempts).all()
   assert.deepEqual(

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createReturnPathLocalPart } from '../../../../src/mail/signed-tokens.ts'
-import { arf, openReceiver, type Receiver, shareReader } from '../receiver.ts'
+import { buildArf, openReceiver, type Receiver, shareReader } from '../receiver.ts'
 
 const shared = shareReader()
 
 function complaint({ core }: Receiver, emailId: string, feedbackType: string): string {
   const [key] = core.keyring.keys('return-path')
   const mark = `X-Pillarbox-Id: ${createReturnPathLocalPart(key, emailId).slice(2)}`
-  return arf([mark]).replace('Feedback-Type: abuse', `Feedback-Type: ${feedbackType}`)
+  return buildArf([mark]).replace('Feedback-Type: abuse', `Feedback-Type: ${feedbackType}`)
 }
 
 test('a feedback report that is not a complaint has no effect and is ordinary mail', async (t) => {

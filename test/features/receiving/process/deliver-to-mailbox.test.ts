@@ -8,8 +8,8 @@ import type { MessageReader } from '../../../../src/features/receiving/process/p
 import { createReturnPathLocalPart } from '../../../../src/mail/signed-tokens.ts'
 import { eq, sql } from '../../../../src/store/drizzle.ts'
 import { contents, type Email, emails } from '../../../../src/store/schema/messages.ts'
-import { addProject } from '../../messages/sender.ts'
-import { buildMessage, dsn, openReceiver, type Receiver, shareReader } from '../receiver.ts'
+import { addSenderProject } from '../../messages/sender.ts'
+import { buildDsn, buildMessage, openReceiver, type Receiver, shareReader } from '../receiver.ts'
 
 const shared = shareReader()
 const bob = 'bob@people.test'
@@ -87,7 +87,7 @@ test('a known sender keeps its state', async (t) => {
 
 test('References and ids chosen by clients identify the answered email, in the same project only', async (t) => {
   const receiver = await openReceiver(t, shared)
-  const other = await addProject(receiver.core, 'Other', 'other.test')
+  const other = await addSenderProject(receiver.core, 'Other', 'other.test')
   const own = await receiver.deliver()
   const custom = await receiver.deliver({ messageId: 'order-7@shop.test' })
   const relayed = await receiver.deliver({ providerId: '0100018f-ses' })
@@ -112,7 +112,7 @@ test('References and ids chosen by clients identify the answered email, in the s
 
 test('a message to mailboxes of two projects is an email in each, without data of the other', async (t) => {
   const receiver = await openReceiver(t, shared)
-  const other = await addProject(receiver.core, 'Other', 'other.test')
+  const other = await addSenderProject(receiver.core, 'Other', 'other.test')
   const to = [
     receiver.mailbox('help@example.test'),
     receiver.mailbox('sales@example.test'),
@@ -228,7 +228,7 @@ test('mail of this server that returns to a mailbox is stored and raises no even
 
 test('mail of another project of this server is ordinary mail', async (t) => {
   const receiver = await openReceiver(t, shared)
-  const other = await addProject(receiver.core, 'Other', 'other.test')
+  const other = await addSenderProject(receiver.core, 'Other', 'other.test')
   const id = await receiver.deliver()
   const token = createReturnPathLocalPart(receiver.core.keyring.keys('return-path')[0], id).slice(2)
   const raw = buildMessage({ 'X-Pillarbox-Id': token })
@@ -383,7 +383,7 @@ test('the sender is the first valid From address, else the reverse path, else no
 
 test('a bounce or complaint to a mailbox about mail of another server is ordinary mail', async (t) => {
   const receiver = await openReceiver(t, shared)
-  const row = await receiver.receive({ to: [receiver.mailbox()], raw: dsn() })
+  const row = await receiver.receive({ to: [receiver.mailbox()], raw: buildDsn() })
   assert.equal(row.kind, 'bounce')
   assert.equal((await receiver.listEvents())[0]?.data?.autoReply, true)
 })

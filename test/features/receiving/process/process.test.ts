@@ -16,7 +16,7 @@ import {
   type InboundRecipient,
   inboundMessages,
 } from '../../../../src/store/schema/inbound.ts'
-import { buildMessage, dsn, openReceiver, type Receiver } from '../receiver.ts'
+import { buildDsn, buildMessage, openReceiver, type Receiver } from '../receiver.ts'
 
 function readHere(raw: Uint8Array): ParsedMessage {
   const octets = Buffer.from(raw)
@@ -140,7 +140,7 @@ test('any amount of mail that waits for a slow DNS does not block the reports af
     acceptInboundMessage(core, messageTo(receiver.mailbox())),
   )
   await Promise.all(mail)
-  await acceptInboundMessage(core, messageTo(receiver.returnPath(id), dsn()))
+  await acceptInboundMessage(core, messageTo(receiver.returnPath(id), buildDsn()))
   await done.promise
   await receiver.processing.stop()
   assert.equal((await receiver.email(id)).status, 'BOUNCED')
@@ -183,7 +183,7 @@ test('messages in progress at the end of a process are parsed alone by the next 
   const id = await receiver.deliver()
   await receiver.processing.stop()
   await die(receiver, () =>
-    acceptInboundMessage(receiver.core, messageTo(receiver.returnPath(id), dsn())),
+    acceptInboundMessage(receiver.core, messageTo(receiver.returnPath(id), buildDsn())),
   )
   const alone: boolean[] = []
   const read: MessageReader['read'] = (message, options) => {
@@ -322,8 +322,8 @@ test('a message that cannot be applied does not affect the rest of its batch', a
   // No email id at all: our own mistake, were it ever to happen.
   const broken = { ...receiver.returnPath(id), emailId: 'x' }
   const [bad, good] = await Promise.all([
-    receiver.receive({ to: [broken], raw: dsn() }),
-    receiver.receive({ to: [receiver.returnPath(id)], raw: dsn() }),
+    receiver.receive({ to: [broken], raw: buildDsn() }),
+    receiver.receive({ to: [receiver.returnPath(id)], raw: buildDsn() }),
   ])
   assert.equal(good.state, 'processed')
   assert.equal(bad.state, 'failed')
@@ -343,7 +343,7 @@ test('while the database cannot write, parsed messages wait, and are then applie
     refused.resolve()
     return Promise.reject(new AppError('DATABASE_ERROR', 'full'))
   }
-  const arrived = receiver.receive({ to: [receiver.returnPath(id)], raw: dsn() })
+  const arrived = receiver.receive({ to: [receiver.returnPath(id)], raw: buildDsn() })
   await refused.promise
   assert.equal((await receiver.email(id)).status, 'DELIVERED')
   store.write = write
@@ -431,7 +431,9 @@ test('many reports are applied in few transactions', async (t) => {
   for (let count = 0; count < 60; count += 1) ids.push(await receiver.deliver())
   await receiver.processing.stop()
   await Promise.all(
-    ids.map((id) => acceptInboundMessage(receiver.core, messageTo(receiver.returnPath(id), dsn()))),
+    ids.map((id) =>
+      acceptInboundMessage(receiver.core, messageTo(receiver.returnPath(id), buildDsn())),
+    ),
   )
   const write = t.mock.method(receiver.core.store, 'write')
   const inboundNotifier = { notify: () => undefined, listen: () => () => undefined }

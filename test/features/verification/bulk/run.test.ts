@@ -68,7 +68,7 @@ async function setUp(t: TestContext) {
 }
 
 const summaryOf = ({ results, resultsOmitted, ...summary }: ListResult) => summary
-const { results, resultsOmitted, ...nobody } = EMPTY_RESULT
+const { results, resultsOmitted, ...EMPTY_SUMMARY } = EMPTY_RESULT
 
 test('a list is counted by result, and shows the result of each address', async (t) => {
   const { run, core } = await setUp(t)
@@ -86,7 +86,7 @@ test('a list is counted by result, and shows the result of each address', async 
   ]
   const result = await run({ mode: 'emails', emails })
   assert.deepEqual(summaryOf(result), {
-    ...nobody,
+    ...EMPTY_SUMMARY,
     total: 10,
     valid: 5,
     invalid: 4,
@@ -139,7 +139,7 @@ test('addresses are unknown where the name servers deny everything', async (t) =
   core.dns.answerAll('NXDOMAIN')
   core.verifier = verifier
   const result = await run({ mode: 'emails', emails: ['ada@there.test', 'eve@nowhere.test'] })
-  assert.deepEqual(summaryOf(result), { ...nobody, total: 2, unknown: 2 })
+  assert.deepEqual(summaryOf(result), { ...EMPTY_SUMMARY, total: 2, unknown: 2 })
   assert.deepEqual(
     result.results.map(({ state, cause, domainExists }) => [state, cause, domainExists]),
     [
@@ -247,11 +247,15 @@ test('ids of another project and unknown ids count as not found', async (t) => {
 
 test('a query selects the matching contacts of its project without the excluded ones', async (t) => {
   const { core, run, projectId } = await setUp(t)
-  const people = manyEmails(450, (index) => (index % 2 === 0 ? 'dest.test' : 'gone.test'))
+  const addresses = manyEmails(450, (index) => (index % 2 === 0 ? 'dest.test' : 'gone.test'))
   const ids = await addContacts(
     core,
     projectId,
-    people.map((email, index) => ({ email, subscribed: index < 400, data: { plan: index % 3 } })),
+    addresses.map((email, index) => ({
+      email,
+      subscribed: index < 400,
+      data: { plan: index % 3 },
+    })),
   )
   const otherProject = await addProject(core, 'Other')
   await addContacts(core, otherProject.id, [{ email: 'eve@dest.test' }])
@@ -267,7 +271,7 @@ test('a query selects the matching contacts of its project without the excluded 
   }
   const filter = { subscribed: true, search: 'DEST', condition }
   const some = await run({ mode: 'query', filter, excludeIds: [ids[4] ?? ''] })
-  const meant = people.filter(
+  const meant = addresses.filter(
     (email, index) => index < 400 && index % 3 === 1 && index !== 4 && email.includes('dest'),
   )
   assert.deepEqual(
@@ -325,11 +329,11 @@ test('a list of exactly the limit shows all results; one more address makes it l
 
 test('a run resumes from the saved position and counts nothing twice', async (t) => {
   const { core, start, projectId } = await setUp(t)
-  const people = manyEmails(1_000, (index) => (index % 4 === 0 ? 'gone.test' : 'dest.test'))
+  const addresses = manyEmails(1_000, (index) => (index % 4 === 0 ? 'gone.test' : 'dest.test'))
   await addContacts(
     core,
     projectId,
-    people.map((email) => ({ email })),
+    addresses.map((email) => ({ email })),
   )
   const jobId = await start({ mode: 'query', filter: {}, excludeIds: [] })
   // Every page is saved: each look at the clock is some seconds after the one before.
@@ -350,7 +354,7 @@ test('a run resumes from the saved position and counts nothing twice', async (t)
   assert.deepEqual([result.total, result.valid, result.invalid], [1_000, 750, 250])
   assert.deepEqual(
     result.results.map(({ email }) => email),
-    people,
+    addresses,
   )
 })
 
