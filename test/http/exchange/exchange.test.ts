@@ -6,9 +6,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import { getRequestListener } from '@hono/node-server'
 import supertest from 'supertest'
 import { z } from 'zod'
-import { createCounters } from '../../../src/counters.ts'
 import { AppError } from '../../../src/errors.ts'
-import type { Project } from '../../../src/features/accounts/project.ts'
 import type { Core } from '../../../src/features/core.ts'
 import type { RequestLogEntry } from '../../../src/features/requests/log.ts'
 import { createRateLimiter } from '../../../src/features/requests/rate-limit.ts'
@@ -27,48 +25,45 @@ import {
 } from '../../../src/http/route.ts'
 import { createAddressList } from '../../../src/http/server/client-address.ts'
 import { createLog } from '../../../src/log.ts'
-
-const secret = `sk_${'5'.repeat(64)}`
-const publicKey = `pk_${'6'.repeat(64)}`
-const bearer = `Bearer ${secret}`
-const project = { id: 'project-1', name: 'One', isDisabled: false } as Project
+import { eq } from '../../../src/store/drizzle.ts'
+import { unwatchedDisk } from '../../../src/store/files/disk.ts'
+import { projects } from '../../../src/store/schema/accounts.ts'
+import { addProject, openTestCore, START, type TestProject } from '../../core.ts'
+import { cleanUpAfterFile } from '../../file-cleanup.ts'
 
 const seen = { calls: 0, entries: [] as RequestLogEntry[], logged: '', given: [] as string[] }
-const state = { isDisabled: false, at: 1_700_000_000_000, elapsedMs: 0, isDiskLow: false }
+const state = { at: START, elapsedMs: 0, isDiskLow: false }
 let stopping = new AbortController()
 let limiter = createRateLimiter(0, Date.now)
 
 const callers = new AsyncLocalStorage<object>()
 
-const core = {
-  now: () => state.at,
-  counters: createCounters(),
-  log: createLog(
+const cleanup = cleanUpAfterFile()
+let core: Core
+let project: TestProject
+let bearer: string
+
+async function openExchangeCore(): Promise<void> {
+  const log = createLog(
     'info',
     { write: (line: string) => (seen.logged += line) },
     { elapsed: () => state.elapsedMs },
-  ),
-  directory: {
-    findProjectBySecret: async (key: string) =>
-      key === secret ? { ...project, isDisabled: state.isDisabled } : undefined,
-    findProjectByPublicKey: async (key: string) => (key === publicKey ? project : undefined),
-  },
-  disk: { isLow: () => state.isDiskLow },
-  reservedKeys: new Map(),
-  store: {
-    read: { find: async () => undefined },
-    scanFor: <T>(caller: object, fn: () => T) => callers.run(caller, fn),
-  },
-  config: { delivery: { mode: 'direct' } },
-} as unknown as Core
+  )
+  const disk = { ...unwatchedDisk, isLow: () => state.isDiskLow }
+  const opened = await openTestCore(cleanup, { parts: { log, disk }, now: () => state.at })
+  const scanFor: Core['store']['scanFor'] = (caller, fn) => callers.run(caller, fn)
+  core = { ...opened, store: { ...opened.store, scanFor } }
+  project = await addProject(opened)
+  bearer = `Bearer ${project.secret}`
+}
 
-function called(answer: unknown) {
+function called(body: unknown) {
   seen.calls += 1
-  return json(200, answer)
+  return json(200, body)
 }
 
 /** Yields the caller of each piece, and whether it belongs to the same request. */
-async function* tellCallers(first: object | undefined): AsyncGenerator<Uint8Array> {
+async function* streamCallers(first: object | undefined): AsyncGenerator<Uint8Array> {
   for (let piece = 0; piece < 3; piece += 1) {
     const caller = callers.getStore()
     yield Buffer.from(`${JSON.stringify(caller)} ${caller === first}\n`)
@@ -78,11 +73,11 @@ async function* tellCallers(first: object | undefined): AsyncGenerator<Uint8Arra
 
 /** An endless body that records the calls of its iterator. */
 function recordReads(): AsyncIterable<Uint8Array> {
-  const note = async (asked: string, done: boolean) => {
+  const record = async (asked: string, done: boolean) => {
     seen.given.push(asked)
     return { done, value: Buffer.from('x') }
   }
-  const iterator = { next: () => note('next', false), return: () => note('return', true) }
+  const iterator = { next: () => record('next', false), return: () => record('return', true) }
   return { [Symbol.asyncIterator]: () => iterator as AsyncIterator<Uint8Array> }
 }
 
@@ -135,7 +130,7 @@ const routes: Route[] = [
     { method: 'GET', path: '/callers', callers: 'secret key' },
     projectOperation({
       ...shared,
-      handle: () => ({ status: 200, body: tellCallers(callers.getStore()), headers: {} }),
+      handle: () => ({ status: 200, body: streamCallers(callers.getStore()), headers: {} }),
     }),
   ),
   keyRoute(
@@ -149,7 +144,7 @@ const routes: Route[] = [
     { method: 'GET', path: '/stranger' },
     openOperation({
       ...shared,
-      handle: () => json(200, callers.getStore() ?? 'nobody'),
+      handle: () => json(200, callers.getStore() ?? 'no caller'),
     }),
   ),
   openRoute(
@@ -175,6 +170,7 @@ const routes: Route[] = [
 let server: Server
 
 before(async () => {
+  await openExchangeCore()
   const deps: ExchangeDeps = {
     core,
     proxies: createAddressList([]),
@@ -199,7 +195,6 @@ beforeEach(() => {
   Object.assign(seen, { calls: 0, entries: [], logged: '', given: [] })
   // Log lines of one test do not count as repetitions in the next.
   state.elapsedMs += 60_000
-  Object.assign(state, { isDisabled: false })
   stopping = new AbortController()
   limiter = createRateLimiter(0, () => state.at)
 })
@@ -209,7 +204,7 @@ const post = (path = '/v1/things') => supertest(server).post(path).set('Authoriz
 test('a valid request reaches its route with its project', async () => {
   const response = await post().send({ name: 'a', nonsense: 1 })
   assert.equal(response.status, 200)
-  assert.deepEqual(response.body, { body: { name: 'a' }, id: 'project-1' })
+  assert.deepEqual(response.body, { body: { name: 'a' }, id: project.id })
   assert.match(response.headers['content-type'] ?? '', /^application\/json/)
 })
 
@@ -219,7 +214,6 @@ const authentication: [string, string, string | undefined, string][] = [
   ['an empty key', '/v1/things', 'Bearer ', 'MISSING_AUTH'],
   ['an unknown key', '/v1/things', `Bearer sk_${'0'.repeat(64)}`, 'INVALID_API_KEY'],
   ['nonsense', '/v1/things', 'Bearer nonsense', 'INVALID_API_KEY'],
-  ['a public key on a secret route', '/v1/things', `Bearer ${publicKey}`, 'INVALID_API_KEY'],
 ]
 
 for (const [name, path, header, code] of authentication) {
@@ -231,12 +225,20 @@ for (const [name, path, header, code] of authentication) {
     assert.equal(response.body.error.code, code)
     assert.ok(response.body.error.suggestion)
     assert.equal(seen.calls, 0)
-    assert.doesNotMatch(JSON.stringify(seen.entries), /_555|_666/)
+    assert.doesNotMatch(JSON.stringify(seen.entries), /sk_/)
   })
 }
 
+test('a public key on a route of the secret key is 401 and nothing runs', async () => {
+  const response = await post().set('Authorization', `Bearer ${project.public}`).send({ name: 'a' })
+  assert.equal(response.status, 401)
+  assert.equal(response.body.error.code, 'INVALID_API_KEY')
+  assert.equal(seen.calls, 0)
+  assert.doesNotMatch(JSON.stringify(seen.entries), new RegExp(project.public))
+})
+
 test('either key opens a route that accepts any key', async () => {
-  const auth = `Bearer ${publicKey}`
+  const auth = `Bearer ${project.public}`
   const response = await supertest(server).post('/v1/events').set('Authorization', auth)
   assert.equal(response.status, 200)
   assert.equal((await post('/v1/events')).status, 200)
@@ -263,10 +265,10 @@ test('the envelope of an error is complete, and /v1/ has the older fields beside
       ],
       suggestion: 'Correct the fields listed in errors and send the request again.',
     },
-    timestamp: '2023-11-14T22:13:20.000Z',
+    timestamp: '2026-11-21T12:00:00.000Z',
     code: 422,
     message: 'The request is not valid.',
-    time: 1_700_000_000_000,
+    time: START,
   })
 })
 
@@ -412,12 +414,12 @@ test('a body nested without end is refused, and reasonable nesting is not', asyn
 test('keys named __proto__ are dropped wherever they stand', async () => {
   const text = '{"name":"a","__proto__":{"x":1},"data":{"__proto__":{"y":1},"b":[{"__proto__":1}]}}'
   const response = await post().send(text)
-  assert.equal(response.text, '{"body":{"name":"a","data":{"b":[{}]}},"id":"project-1"}')
+  assert.equal(response.text, `{"body":{"name":"a","data":{"b":[{}]}},"id":"${project.id}"}`)
 })
 
 test('a body whose Content-Length is too large is refused before it is read', async () => {
   const { port } = server.address() as AddressInfo
-  const answer = await new Promise<string>((resolve) => {
+  const response = await new Promise<string>((resolve) => {
     const socket = connect(port, '127.0.0.1', () => {
       socket.write(
         `POST /v1/things HTTP/1.1\r\nHost: a\r\nAuthorization: ${bearer}\r\nContent-Length: ${DEFAULT_BODY_BYTES + 1}\r\n\r\n`,
@@ -428,15 +430,15 @@ test('a body whose Content-Length is too large is refused before it is read', as
       resolve(data.toString())
     })
   })
-  assert.match(answer, /^HTTP\/1\.1 413 /)
-  assert.match(answer, /PAYLOAD_TOO_LARGE/)
-  assert.match(answer, /connection: close/i)
+  assert.match(response, /^HTTP\/1\.1 413 /)
+  assert.match(response, /PAYLOAD_TOO_LARGE/)
+  assert.match(response, /connection: close/i)
 })
 
 test('a body without a length is counted as it arrives, and refused when it is too large', async () => {
   const { port } = server.address() as AddressInfo
   const chunk = Buffer.from(`100000\r\n${' '.repeat(0x100000)}\r\n`)
-  const answer = await new Promise<string>((resolve, reject) => {
+  const response = await new Promise<string>((resolve, reject) => {
     let text = ''
     const socket = connect(port, '127.0.0.1', async () => {
       socket.write(
@@ -453,7 +455,7 @@ test('a body without a length is counted as it arrives, and refused when it is t
     })
     socket.on('error', reject)
   })
-  assert.match(answer, /^HTTP\/1\.1 413 /)
+  assert.match(response, /^HTTP\/1\.1 413 /)
   assert.equal(seen.calls, 0)
 })
 
@@ -485,7 +487,7 @@ test('a request id is generated when none is given or the given one is unsafe to
 })
 
 test('a disabled project may only read, and this is checked before its rate', async () => {
-  state.isDisabled = true
+  await setDisabled(true)
   limiter = createRateLimiter(1, () => state.at)
   const refused = await post().send({ name: 'a' })
   assert.equal(refused.status, 403)
@@ -494,7 +496,14 @@ test('a disabled project may only read, and this is checked before its rate', as
   assert.equal(seen.calls, 0)
   const read = await supertest(server).get('/things/1').set('Authorization', bearer)
   assert.equal(read.status, 200)
+  await setDisabled(false)
 })
+
+async function setDisabled(isDisabled: boolean): Promise<void> {
+  const ofProject = eq(projects.id, project.id)
+  await core.store.write((tx) => tx.update(projects).set({ isDisabled }).where(ofProject))
+  core.directory.drop()
+}
 
 test('every response to a key shows the rate, and exceeding it is 429 with Retry-After', async () => {
   limiter = createRateLimiter(2, () => state.at)
@@ -510,7 +519,7 @@ test('every response to a key shows the rate, and exceeding it is 429 with Retry
   assert.equal(refused.headers['retry-after'], '40')
   assert.deepEqual(rateOf(refused.headers), ['2', '0', '40'])
   assert.equal(seen.calls, 1)
-  const auth = `Bearer ${publicKey}`
+  const auth = `Bearer ${project.public}`
   const other = await supertest(server).post('/v1/events').set('Authorization', auth)
   assert.equal(other.status, 200)
 })
@@ -521,9 +530,9 @@ function rateOf(headers: Record<string, string>) {
 
 test('a request scans as its project until the last piece of its response', async () => {
   const { text } = await supertest(server).get('/callers').set('Authorization', bearer).buffer()
-  assert.equal(text, '{"key":"project-1","isJob":false} true\n'.repeat(3))
+  assert.equal(text, `{"key":"${project.id}","isJob":false} true\n`.repeat(3))
   const open = await supertest(server).get('/stranger').set('Authorization', bearer)
-  assert.equal(open.body, 'nobody')
+  assert.equal(open.body, 'no caller')
 })
 
 test('an unknown key gets no rate window', async () => {
@@ -578,7 +587,7 @@ test('on a nearly full disk routes that store data are refused and leave no row'
   assert.deepEqual([read.status, read.body.id], [200, '7'])
   assert.equal(withoutKey.status, 401)
   assert.deepEqual(seen.entries, [])
-  assert.equal(seen.logged, '', 'the disk itself is told of once')
+  assert.equal(seen.logged, '', 'the low disk itself is logged once')
   assert.equal((await post().send({ name: 'a' })).status, 200)
 })
 
@@ -632,9 +641,9 @@ test('each request leaves one line in the log, without query or key', async () =
     return [line.method, line.path, line.statusCode, line.projectId, line.errorCode, line.ip]
   })
   assert.deepEqual(lines, [
-    ['POST', '/v1/things', 200, 'project-1', null, '127.0.0.1'],
-    ['GET', '/things/1', 200, 'project-1', null, '127.0.0.1'],
-    ['POST', '/v1/things', 422, 'project-1', 'VALIDATION_ERROR', '127.0.0.1'],
+    ['POST', '/v1/things', 200, project.id, null, '127.0.0.1'],
+    ['GET', '/things/1', 200, project.id, null, '127.0.0.1'],
+    ['POST', '/v1/things', 422, project.id, 'VALIDATION_ERROR', '127.0.0.1'],
   ])
   assert.equal(seen.entries[0]?.userAgent, 'tests')
   assert.equal(seen.entries[0]?.requestSizeBytes, 12)
