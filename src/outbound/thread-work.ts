@@ -59,9 +59,10 @@ type Caches = ReturnType<typeof createCaches>
 
 export function createThreadWork(): ThreadWork {
   const keyName = createKeyNames()
-  const caches = new Map<DeliveryThread, Caches>()
+  // Weak: a thread that its owner ends while it has no tasks needs no `drop`.
+  const caches = new WeakMap<DeliveryThread, Caches>()
+  const counts = new WeakMap<DeliveryThread, number>()
   const batches = new Map<DeliveryThread, Batch>()
-  const counts = new Map<DeliveryThread, number>()
   const cachesOf = (thread: DeliveryThread) => {
     const known = caches.get(thread) ?? createCaches(keyName)
     caches.set(thread, known)

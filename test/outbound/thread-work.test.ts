@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createThreadCache } from '../../src/outbound/thread-work.ts'
+import { setImmediate as turn } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import type { Delivery } from '../../src/outbound/delivery.ts'
+import type { DeliveryThread } from '../../src/outbound/protocol.ts'
+import { createThreadCache, createThreadWork } from '../../src/outbound/thread-work.ts'
+import { makeDelivery } from './harness.ts'
 
 const options = {
   maxWeight: 10,
@@ -26,4 +32,26 @@ test('the longest unused values are evicted first, and none in use', () => {
   assert.equal(ledger.use('bbbb').isNew, true)
   assert.deepEqual(ledger.takeEvicted(), [a])
   assert.equal(ledger.use('cccc').id, c)
+})
+
+test('a thread that its owner ends while it has no tasks is not kept in memory', async () => {
+  setFlagsFromString('--expose-gc')
+  const collectGarbage: () => void = runInNewContext('gc')
+  const work = createThreadWork()
+  const runOneTask = () => {
+    const thread: DeliveryThread = { postMessage: () => undefined }
+    const pool = { key: 'pool', site: 'site' } as Delivery['pool']
+    const delivery = makeDelivery({ domain: 'a.test', pool })
+    work.add(thread, delivery)
+    assert.equal(work.takeMessages()[0]?.thread, thread)
+    assert.equal(work.count(thread), 1)
+    work.release(thread, delivery)
+    assert.equal(work.count(thread), 0)
+    return new WeakRef(thread)
+  }
+  const ended = runOneTask()
+  await turn()
+  collectGarbage()
+  assert.equal(ended.deref(), undefined)
+  assert.deepEqual(work.takeMessages(), [])
 })
