@@ -45,7 +45,7 @@ function lowerCaseIds(params: Record<string, string>): Record<string, string> {
   return params
 }
 
-/** An empty `limit` stays, and is refused: it is not a number. */
+/** An empty `limit` is passed on, so that validation refuses it: it is not a number. */
 function withoutEmpty(query: Record<string, string>): Record<string, string> {
   const given = Object.entries(query).filter(([name, value]) => value !== '' || name === 'limit')
   return Object.fromEntries(given)

@@ -1,7 +1,7 @@
 /**
- * A reader thread of the inbound listener: parses received messages (`features/receiving/process/parsed-message.ts`). The code
- * for mail to mailboxes is loaded with the first such message. The main thread limits the time for each
- * message and replaces the thread; the thread has no state between messages.
+ * A reader thread: parses received messages (`features/receiving/process/parsed-message.ts`). The
+ * code for mail to mailboxes is loaded with the first such message. The main thread limits the time
+ * for each message and replaces the thread; the thread has no state between messages.
  */
 import { Resolver } from 'node:dns/promises'
 import { parentPort, workerData } from 'node:worker_threads'

@@ -38,8 +38,8 @@ export type AttemptOutcome = {
  */
 export type CurrentStep = {
   /**
-   * `waiting` for a connection, `compose`, then the stages of a session. In stage `message` the
-   * message is being written; `final-dot` waits for its reply.
+   * `waiting` for a connection, `compose`, then the stages of a session. `message`: the message is
+   * being written; `final-dot`: it is written, and its reply has not arrived.
    */
   step: 'waiting' | 'compose' | Exclude<Stage, 'late'> | 'final-dot'
   /** Epoch ms. */

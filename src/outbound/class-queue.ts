@@ -64,7 +64,7 @@ export function createClassQueue<T>(read: (item: T) => Queued): ClassQueue<T> {
   }
 }
 
-/** Takes one item of the next project, which then goes behind the others. */
+/** Takes one item of the next project and moves that project behind the others. */
 function shiftNext<T>(lines: Lines<T>): T | undefined {
   for (const [projectId, line] of lines) {
     const item = line.shift()

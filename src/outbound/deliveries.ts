@@ -1,6 +1,7 @@
 /**
- * The way of a delivery on the main thread: its destination is resolved, its message composed first if
- * that takes long, then the dispatcher gives it to a delivery thread. Each task has exactly one result.
+ * The path of a delivery through the main thread. Its destination is resolved; a message that takes
+ * long is composed in a composing thread; then the dispatcher gives the delivery to a delivery
+ * thread. Each task has exactly one result.
  */
 import { MINUTE_MS, type Now } from '../clock.ts'
 import type { Config } from '../config/config.ts'
@@ -41,7 +42,7 @@ type DeliveriesDeps = Pick<ThreadsOptions, 'settings' | 'maxThreads' | 'log'> & 
 }
 
 const MAX_PER_THREAD = 500
-/** The reserve of transactional mail beyond the total limit. */
+/** Transactional mail may exceed the total limit by this factor. */
 const TRANSACTIONAL_RESERVE = 1.25
 /** After an error of this program, before the task may be claimed again. */
 const FAULT_PAUSE_MS = MINUTE_MS
@@ -153,7 +154,9 @@ export function createDeliveries(deps: DeliveriesDeps) {
     if (isStopping || delayMs > 0) putBack(one, delayMs)
   }
 
-  /** Adds a composed message although its site may be full by now: there are few of them. */
+  /**
+   * Adds a composed message even if its site is full by now, because there are few such messages.
+   */
   function addComposed(one: Delivery, message: TransferableMessage): void {
     one.composed = message
     one.composedBytes = message.octets.length
@@ -232,9 +235,9 @@ export function createDeliveries(deps: DeliveriesDeps) {
   /** Composes a message that took too long, or ended its thread (`reason`), in a composing thread. */
   function composeInstead(one: Delivery, reason: string | undefined): void {
     const { content } = one.source
-    const isOnceTooOften = reason !== undefined && history.recordThreadEnd(content, reason)
+    const isLimitReached = reason !== undefined && history.recordThreadEnd(content, reason)
     if (reason === undefined) history.recordTime(content, null)
-    if (isOnceTooOften) failUncomposed(one, reason)
+    if (isLimitReached) failUncomposed(one, reason)
     else compose(one)
   }
 
@@ -252,10 +255,10 @@ export function createDeliveries(deps: DeliveriesDeps) {
     if (!shaping.record(site, observed, outcomeText(outcome))) return
     const until = new Date(shaping.blockedUntil(site)).toISOString()
     const fact = { site, until, reply: outcome.reply?.text ?? outcome.error }
-    if (observed.kind === 'unreachable') log.warn(fact, 'a destination cannot be reached')
+    if (observed.kind === 'unreachable') log.warn(fact, 'a site cannot be reached')
     else if (observed.kind === 'replied' && observed.action === 'suspend')
-      log.error(fact, 'a destination refuses all mail from here')
-    else log.warn(fact, 'a destination limits the mail from here')
+      log.error(fact, 'a site refuses all mail from this server')
+    else log.warn(fact, 'a site limits mail from this server')
     recall(site)
   }
 
@@ -268,9 +271,9 @@ export function createDeliveries(deps: DeliveriesDeps) {
     const unresolved = resolving.find(emailId)
     if (unresolved !== undefined)
       return { site: unresolved.task.site, step: 'dns', peer: null, since: unresolved.since }
-    const isIt = (one: DeliveryTask) => one.emailId === emailId
-    const waiting = composing.find(isIt)
-    if (waiting === undefined) return dispatcher.progressOf(isIt)
+    const isThisEmail = (one: DeliveryTask) => one.emailId === emailId
+    const waiting = composing.find(isThisEmail)
+    if (waiting === undefined) return dispatcher.progressOf(isThisEmail)
     return { site: waiting.pool.site, step: 'waiting', peer: null, since: waiting.since }
   }
 

@@ -8,7 +8,7 @@ import type { Lookup } from './routing/destination.ts'
 
 export type DeliveryTask = {
   emailId: string
-  /** Projects share connections. */
+  /** Capacity is shared fairly between projects; connections are common to them. */
   projectId: string
   queueClass: QueueClass
   /** As on the wire: A-labels. */
@@ -37,7 +37,7 @@ export type DeliveryResult =
     }
   /**
    * Put back without counting an attempt. `retryAt`: epoch ms, null = as soon as there is capacity.
-   * `reason`: why the site accepts nothing, or little, now, or why the session was ended.
+   * `reason`: why the site accepts little or no mail now, or why the session was ended.
    */
   | {
       emailId: string
@@ -62,9 +62,12 @@ export type Delivery = DeliveryTask & {
   thread: DeliveryThread | null
   /** How many threads ended while they had it. */
   lostThreads: number
-  /** The message, if a composing thread has composed it: handing it over transfers its octets. */
+  /**
+   * The message, if a composing thread has composed it. Posting it to a thread transfers its
+   * octets.
+   */
   composed?: TransferableMessage
-  /** Size of `composed`, also after the octets are gone. */
+  /** Size of `composed`; it stays after the octets have been transferred. */
   composedBytes?: number
   /** The content and keys that its thread caches: see `createThreadWork`. */
   used?: { contentId: number; keyIds: readonly number[] } | undefined

@@ -1,12 +1,12 @@
 /**
  * Outbound: delivery tasks in, one result out for each. The caller asks `capacity` before it claims
- * emails, so that a site that is full, throttled or unreachable gets no more than it may take. A task may
- * still exceed the limits, because its site was not known yet; it is put back with its site, and no
- * attempt counts.
+ * emails, so that a site that is full, throttled or unreachable gets no more mail than its limits
+ * allow. A task may still exceed the limits, because its site was not known yet; it is put back
+ * with its site, and no attempt is counted.
  *
- * This thread asks DNS and decides how many connections each site gets; the delivery threads do the
- * work. Messages that take long to compose are composed in a thread of their own first; they hold
- * neither a connection nor a place at their site meanwhile. Nothing here touches the database.
+ * The main thread queries DNS and decides how many connections each site gets; the delivery threads
+ * do the work. Messages that take long are first composed in a composing thread; meanwhile they
+ * hold neither a connection nor a place at their site. Nothing here touches the database.
  */
 import { availableParallelism } from 'node:os'
 import { MINUTE_MS, type Now } from '../clock.ts'
@@ -37,7 +37,10 @@ export type OutboundDeps = {
   sandboxPort?: number | undefined
   /** The listeners of this server: a destination that leads to one of them is a loop. */
   inboundListeners?: () => readonly Pick<ListenAddress, 'host' | 'port'>[]
-  /** Domains (A-labels) whose mail this server receives: mail to itself is no loop then. May change. */
+  /**
+   * Domains (A-labels) whose mail this server receives: for them, a destination that leads to this
+   * server is not a loop. The set may change.
+   */
   receivedDomains?: ReadonlySet<string>
   /** For tests. */
   timeouts?: Partial<Timeouts>
@@ -57,11 +60,11 @@ export type Outbound = {
   projectCapacity(projectId: string, queueClass: QueueClass): number
   /** Returns the site of a domain (A-labels), or the domain itself while its site is unknown. */
   siteOf(domain: string): string
-  /** Epoch ms before which the site takes no mail; 0 = it takes mail. */
+  /** Epoch ms before which nothing may be sent to the site; 0 if mail may be sent. */
   blockedUntil(site: string): number
   /** Until when (epoch ms) nothing is sent to the site, and why; null = it is not paused. */
   pauseOf(site: string): { until: number; reason: string } | null
-  /** When (epoch ms) and how the site was last restricted; null = it is not. */
+  /** When (epoch ms) and why the site was last restricted; null = it is not restricted. */
   restrictionOf(site: string): { triedAt: number; reason: string } | null
   /** Whether there is memory for a content of that many bytes now. */
   hasMemoryFor(projectId: string, bytes: number): boolean

@@ -59,7 +59,9 @@ export type PoolSettings = {
   /** Hosts whose STARTTLS is known to be broken: sessions with them use no TLS. */
   brokenTls: readonly string[]
   requiresTls: boolean
-  /** This server receives mail for the domain, so a server with its name is no loop. */
+  /**
+   * This server receives mail for the domain, so a server with this server's name is not a loop.
+   */
   isReceivedHere: boolean
   source: SourceAddresses
   messagesPerConnection: number
@@ -75,7 +77,7 @@ export type ComposedMessage<Octets = string> = {
   faults: readonly PartFault[]
 }
 
-/** The same in memory that can be transferred to another thread: each byte is one octet. */
+/** The same message in memory that can be transferred to another thread: each byte is one octet. */
 export type TransferableMessage = ComposedMessage<Uint8Array<ArrayBuffer>>
 
 export type ThreadTask = {
@@ -123,7 +125,7 @@ export type TaskResult =
       /** A host whose TLS handshake broke and that then decided about the message without TLS. */
       brokenTls: string | null
     }
-  /** Composing its message takes too long for a thread with connections, or ended one (`reason`). */
+  /** Composing the message takes too long for a delivery thread, or ended one (`reason`). */
   | { task: number; kind: 'heavy'; reason?: string }
   /** Not attempted. `delayMs`: how long it must wait; absent = another connection may take it. */
   | { task: number; kind: 'put back'; delayMs?: number; reason?: string }
@@ -132,7 +134,10 @@ export type FromThread =
   | { type: 'started' }
   | { type: 'results'; results: readonly TaskResult[] }
   | { type: 'allocated'; site: string; connections: number }
-  /** A session with the site has been greeted, for the first time since it had none. */
+  /**
+   * A session with the site has been greeted: the first since the thread got connections of the
+   * site.
+   */
   | { type: 'greeted'; site: string }
   | { type: 'composed'; task: number; composed: TransferableMessage; cpuMs: number }
   | { type: 'not composed'; task: number; error: string }

@@ -1,4 +1,4 @@
-/** The results of deliveries that no delivery thread has tried. */
+/** The results of deliveries that were put back or whose messages were not composed. */
 import type { Now } from '../clock.ts'
 import type { AttemptOutcome } from './attempt.ts'
 import type { DeliveryResult, DeliveryTask } from './delivery.ts'
@@ -6,7 +6,7 @@ import type { Shaping } from './sites/shaping.ts'
 
 type PutBackInput = {
   site: string
-  /** How long the email waits at least until it is claimed again. */
+  /** The minimum wait before the email is claimed again. */
   delayMs?: number | undefined
   reason?: string | undefined
 }
@@ -43,7 +43,9 @@ export function unsentResult(
 
 type Outbox = { add(result: DeliveryResult): void; flush(): void }
 
-/** Sends results in a later turn of the event loop, because the caller may not expect them yet. */
+/**
+ * Sends results in a later turn of the event loop, so that none arrives before `deliver` returns.
+ */
 export function createOutbox(send: (results: DeliveryResult[]) => void): Outbox {
   let waiting: DeliveryResult[] = []
   function flush(): void {

@@ -2,11 +2,11 @@
 
 export type Semaphore = {
   /**
-   * Runs `work` when there is a free place, and settles as it does.
+   * Runs `work` when there is a free place, and settles as `work` does.
    * @throws SemaphoreRefused if too many wait already, or after `stop`
    */
   take<T>(work: () => Promise<T>): Promise<T>
-  /** Refuses all that wait. Work that has begun continues. */
+  /** Refuses all waiting work. Work that has begun continues. */
   stop(): void
 }
 

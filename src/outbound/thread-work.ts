@@ -14,7 +14,10 @@ type ThreadCache<T> = {
   /** Counts one more use. `isNew`: the value must be sent along. */
   use(value: T): { id: number; isNew: boolean }
   release(id: number): void
-  /** Ids that the thread must forget, so that `maxWeight` holds: the longest unused entries. */
+  /**
+   * Returns the ids that the thread must forget to stay within `maxWeight`: those unused for
+   * longest.
+   */
   takeEvicted(): number[]
 }
 
@@ -139,7 +142,7 @@ function addSource(caches: Caches, batch: Batch, delivery: Delivery) {
   return { source: { ...rest, contentId }, keys: keyIds }
 }
 
-/** Callers share these objects between emails, so that most are hashed once. */
+/** Callers share key objects between emails, so most keys are hashed only once. */
 function createKeyNames(): (key: SigningKey) => string {
   const names = new WeakMap<SigningKey, string>()
   return (key) => {

@@ -44,7 +44,7 @@ export type ThreadEnd = {
 
 export type Threads = {
   list(): readonly DeliveryThread[]
-  /** Returns undefined if there are enough threads, or if threads do not start. */
+  /** Returns undefined if there are enough threads, or after failed starts. */
   start(): DeliveryThread | undefined
   /** Ends all threads, which have nothing to do. `ended` is not called. */
   endAll(): void
@@ -60,7 +60,9 @@ type State = {
   stopped: PromiseWithResolvers<void>
 }
 
-/** The value of the slot at the last check, and since when; `cpuMs`: the thread's CPU time then. */
+/**
+ * The slot at the last check. `since`: when it got this value; `cpuMs`: the thread's CPU time then.
+ */
 type Seen = { task: number; count: number; since: number; cpuMs: number | null }
 type Running = PoolThread<State>
 

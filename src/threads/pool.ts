@@ -43,7 +43,7 @@ type ThreadPool<State> = {
   end(thread: PoolThread<State>): void
   /** Terminates all threads without calling `ended`; call it when they have no tasks. */
   endAll(): void
-  /** Starts no more threads, lets each finish by `finish`, then terminates it. */
+  /** Starts no more threads; runs `finish` for each thread, then terminates it. */
   stop(finish?: (thread: PoolThread<State>) => Promise<void>): Promise<void>
 }
 
@@ -98,7 +98,7 @@ export function createThreadPool<State, Message>(
     remove(thread)
     if (!thread.hasStarted && !isStopping) {
       failedStarts += 1
-      // A thread launched before the pause began may end in it, and must not shorten it.
+      // A thread launched before the pause began may end during the pause and must not shorten it.
       const until = performance.now() + (options.pauseMs?.(failedStarts) ?? 0)
       pausedUntil = Math.max(pausedUntil, until)
     }

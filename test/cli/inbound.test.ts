@@ -179,7 +179,7 @@ describe('pillarbox inbound', () => {
     const id = await keep({})
     const waiting = await keep({ state: 'pending' })
     const refused = await run('inbound', 'delete', id, waiting)
-    assert.match(refused.err, /waits to be read/)
+    assert.match(refused.err, /is still waiting to be read/)
     assert.deepEqual(await json('inbound', 'delete', id), { ids: [id] })
     assert.match((await run('inbound', 'show', id)).err, /no inbound message/)
   })

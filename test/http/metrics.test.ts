@@ -68,8 +68,8 @@ test('emails to sites in back-off do not count as due', async (t) => {
   const deps = { ...core, hits: {}, certificates: {} } as unknown as GaugeDeps
   const gauge = listGauges(deps).find(({ name }) => name.endsWith('oldest_due_seconds'))
   assert.deepEqual(await gauge?.read(), [{ value: 90 }])
-  restrictions.set('dead.test', { triedAt: START, reason: 'dead.test takes no mail now' })
+  restrictions.set('dead.test', { triedAt: START, reason: 'dead.test accepts no mail now' })
   assert.deepEqual(await gauge?.read(), [{ value: 60 }])
-  restrictions.set('well.test', { triedAt: START, reason: 'well.test takes little mail now' })
+  restrictions.set('well.test', { triedAt: START, reason: 'well.test accepts little mail now' })
   assert.deepEqual(await gauge?.read(), [{ value: 0 }])
 })

@@ -172,7 +172,7 @@ test('a smarthost without an address is not tried for a while, and costs no more
   const until = outbound.blockedUntil('relay')
   assert.ok(until > Date.now() + 50_000)
   const { reason } = outbound.pauseOf('relay') ?? {}
-  assert.match(reason ?? '', /^relay takes no mail now: no address for the smarthost x+\.test$/)
+  assert.match(reason ?? '', /^relay accepts no mail now: no address for the smarthost x+\.test$/)
   assert.deepEqual(
     returned.map((report) => [report.retryAt, report.reason]),
     Array(4).fill([null, reason]),

@@ -1,6 +1,6 @@
 /**
- * Finds the caller of a request by its API key. The secret key is looked up by its digest under a
- * unique index, so the time of a look-up does not depend on how much of a guess is right.
+ * Finds the caller of a request by its API key. The secret key is looked up by its digest in a
+ * unique index, so the time of a look-up does not show how much of a guess is right.
  */
 import { AppError } from '../../errors.ts'
 import type { Base } from '../base.ts'
@@ -10,8 +10,8 @@ import { PUBLIC_KEY_PATTERN, SECRET_KEY_PATTERN } from './keys.ts'
 type AuthDeps = Pick<Base, 'directory' | 'config'>
 
 /**
- * `authorization` is the value of that header field. A disabled project is not refused here: its
- * keys may still read.
+ * `authorization` is the value of the Authorization header field. A disabled project is not refused
+ * here: its keys may still read.
  * @throws AppError MISSING_AUTH, INVALID_API_KEY
  */
 export async function authenticate(

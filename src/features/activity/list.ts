@@ -113,7 +113,7 @@ function defaultStart({ cursor, endAt }: ActivityQuery, now: number): number | u
 
 type NameQuery = Pick<EventScope, 'projectId' | 'contactId'> & { names: string[] | undefined }
 
-/** `*` stands for all names that clients gave, that is, all but the service's. */
+/** `*` stands for every name that a client chose: all names except those of the service. */
 async function findNames(
   deps: Pick<Base, 'store'>,
   { projectId, contactId, names }: NameQuery,

@@ -1,6 +1,6 @@
 /**
- * The background check: every 5 minutes it checks each domain that is not trusted, the one with the
- * oldest check first, eight at a time.
+ * The background check: every 5 minutes it checks each domain that is not trusted, eight at a time,
+ * the least recently checked first.
  */
 import { MINUTE_MS } from '../../clock.ts'
 import { describeError } from '../../errors.ts'

@@ -1,6 +1,6 @@
 /**
- * Deletes domains that were not verified within 30 days, or not again within 30 days after their
- * checks began to fail. A domain that a template sends from stays.
+ * Deletes domains that were not verified within 30 days, or not verified again within 30 days after
+ * their checks began to fail. A domain that a template sends from stays.
  */
 import { DAY_MS } from '../../clock.ts'
 import { rowsChanged } from '../../store/database.ts'

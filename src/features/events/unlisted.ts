@@ -7,8 +7,8 @@ import { type SQL, sql } from '../../store/drizzle.ts'
 export const UNLISTED_EVENTS: readonly string[] = ['email.failed', 'email.suppressed']
 
 /**
- * Whether an event is listed, in the words of the index `events_listed`: SQLite reads a partial
- * index only for a query that repeats its condition.
+ * Whether an event is listed. Repeats the condition of the partial index `events_listed`, because
+ * SQLite uses the index only for such a query.
  */
 export const isListed: SQL = sql.raw(
   `name not in (${UNLISTED_EVENTS.map((name) => `'${name}'`).join(', ')})`,

@@ -1,7 +1,7 @@
 /**
- * The domains whose mail this server receives, in memory: outbound checks without waiting whether a
- * destination that leads back to this server is right. The set is read at the start and after every
- * change of a domain.
+ * The domains whose mail this server receives, in memory: outbound can check without waiting
+ * whether mail to a domain may lead back to this server. The set is read at the start and after
+ * every change of a domain.
  */
 import { describeError } from '../../errors.ts'
 import { and, eq, or } from '../../store/drizzle.ts'

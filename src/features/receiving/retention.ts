@@ -1,7 +1,8 @@
 /**
- * Deletes expired received messages. Rows of reports and unsubscriptions are kept for 30 days, rows
- * with octets (mail, and messages that could not be parsed) for `retention.body_days`. Pending rows
- * stay. The emails that were made from messages are rows of their own and remain.
+ * Deletes expired received messages. Rows with octets (mail, and messages that could not be parsed)
+ * are kept for `retention.body_days`; rows of reports and unsubscriptions too, but at most for 30
+ * days. Pending rows stay. The emails that were made from messages are rows of their own and
+ * remain.
  */
 import { DAY_MS } from '../../clock.ts'
 import { listOf, rowNumber } from '../../store/dialect.ts'

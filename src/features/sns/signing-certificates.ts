@@ -23,13 +23,13 @@ type CachedCertificate = { certificate: Promise<X509Certificate>; expiresAt: num
 /** SNS has one or two certificates for a region at a time. */
 const MAX_CACHED = 100
 const CACHE_MS = DAY_MS
-/** A sender who knows the name of a topic must not be able to cause any number of requests. */
+/** Bounds the requests that a sender who knows the name of a topic can cause. */
 const FAILURE_CACHE_MS = 10_000
 const MAX_FETCHES = 4
 
 /** The names of most regions; other names contain their region. */
 const COMMON_NAMES = ['sns.amazonaws.com', 'sns.amazonaws.com.cn']
-/** Signs in both regions of GovCloud. */
+/** The certificate of this name signs for both regions of GovCloud. */
 const GOVERNMENT_NAME = 'sns-us-gov-west-1.amazonaws.com'
 
 export function createSigningCertificates({
@@ -85,8 +85,8 @@ async function fetchCertificate(publicFetch: PublicFetch, url: URL): Promise<X50
   const response = await publicFetch(url)
   if (!response.ok)
     throw response.isRefused ? untrusted(response.error) : unavailable(response.error)
-  if (response.status >= 500) throw unavailable(`the response of ${url.href} is ${response.status}`)
-  if (response.status !== 200) throw untrusted(`the response of ${url.href} is ${response.status}`)
+  if (response.status >= 500) throw unavailable(`${url.href} responded with ${response.status}`)
+  if (response.status !== 200) throw untrusted(`${url.href} responded with ${response.status}`)
   const certificate = parse(response.body)
   const isOfSns = namesOf(url).some((name) => certificate.checkHost(name))
   if (!isOfSns) throw untrusted(`the certificate is issued to ${certificate.subject}`)
@@ -111,7 +111,7 @@ function parse(pem: Buffer): X509Certificate {
 
 function checkValidity({ validFromDate, validToDate }: X509Certificate, at: number): void {
   if (at < validFromDate.getTime() || at > validToDate.getTime()) {
-    throw untrusted('the certificate is not in force')
+    throw untrusted('the certificate is not valid at this time')
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Removes addresses from the suppression list: they can be sent to again and start without strikes.
- * The subscription of their contacts stays as it is.
+ * Removes addresses from the suppression list: mail may be sent to them again, and their strikes
+ * are deleted. The subscription of their contacts stays as it is.
  */
 import { type AppError, notFound } from '../../errors.ts'
 import type { ParsedAddress } from '../../mail/address/address.ts'

@@ -19,7 +19,7 @@ const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i
 /** Bytes discarded beyond the route's own limit. */
 const MAX_EXTRA_BYTES = 20 * 1024 * 1024
 const MAX_MS = 5_000
-/** The listener itself discards a rest of up to this size, and the connection is kept. */
+/** The listener itself discards up to this many bytes of a body and keeps the connection. */
 const SHORT_BYTES = 64 * 1024
 
 /** Handles requests with an expectation like all others. */

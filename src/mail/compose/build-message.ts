@@ -3,7 +3,7 @@
  * in every later preview. The DKIM signature, which contains a time, is added afterwards.
  *
  * Templates are rendered here and nowhere else, in one pass: subject, body and text part are
- * templates, the values of `variables` never are. Values are escaped only in an HTML body.
+ * templates; the values of `variables` are not. Values are escaped only in an HTML body.
  */
 
 import { appendToBody, wrapDocument } from '../html/document.ts'
@@ -41,7 +41,9 @@ export type RenderSource = {
   isPlain?: boolean
 }
 
-/** The cost of a text is estimated only if it is longer than its template by more characters. */
+/**
+ * The cost of a text is estimated only if the text is longer than its template by more than this.
+ */
 const MAX_UNMEASURED_GROWTH = 16_384
 
 export type MessageSource = RenderSource & {
@@ -65,7 +67,10 @@ export type MessageSource = RenderSource & {
   unsubscribeMailbox: string | null
   /** Marketing mail always has the List-Unsubscribe fields. */
   isMarketing: boolean
-  /** Other mail has them if its HTML contains one of these URLs. */
+  /**
+   * Mail that is not marketing has the List-Unsubscribe fields if its HTML contains one of these
+   * URLs.
+   */
   preferenceUrls: readonly string[]
 }
 

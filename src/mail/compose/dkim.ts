@@ -25,8 +25,10 @@ export type SigningKey<Key extends string | KeyObject = string> = {
 type DkimKeyPair = { privateKey: string; publicKey: string }
 
 const OVERSIGNED = ['from', 'to', 'subject']
-/** RFC 6376 section 5.4.1, and the fields that one-click unsubscribe (RFC 8058) and feedback loops
- * depend on. */
+/**
+ * RFC 6376 section 5.4.1, and the fields that one-click unsubscribe (RFC 8058) and feedback loops
+ * depend on.
+ */
 const SIGNED = [
   ...OVERSIGNED,
   'sender',

@@ -1,7 +1,7 @@
 /**
  * The slots that tracking adds to a document: the tokens of its links and of its pixel. If a link's
- * address contains values, `trackDocument`'s rule decides for each recipient, and the slot takes the
- * whole address with its quotes.
+ * address contains values, the rule of `trackDocument` decides for each recipient whether the link
+ * is tracked, and the slot replaces the whole address with its quotes.
  */
 import { appendToBody } from '../html/document.ts'
 import { findHrefs } from '../html/links.ts'

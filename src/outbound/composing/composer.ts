@@ -1,11 +1,11 @@
 /**
  * In a delivery or composing thread: composes and signs the messages of tasks. It caches contents,
- * compiled templates and keys, so that a task brings only the data of its recipient. While it composes a
- * message, the task's number is in a slot that the main thread watches: a thread that takes too long
- * for one message is replaced.
+ * compiled templates and keys, so that a task brings only the data of its recipient. While it
+ * composes a message, the task's number is in a slot that the main thread watches: a thread that
+ * takes too long for one message is replaced.
  *
- * A delivery thread has connections open, so its limits of rendering are the quick ones. It does not
- * try a content again that has exceeded them twice.
+ * A delivery thread has connections open, so it renders with the quick limits. A content that has
+ * exceeded them twice is not tried again.
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import type { Now } from '../../clock.ts'
@@ -36,13 +36,16 @@ type Composer = {
   forgetContent(id: number): void
   addKey(id: number, key: SigningKey): void
   forgetKey(id: number): void
-  /** Stops composing messages of the content with this id (its own, not the thread's number). */
+  /**
+   * Stops composing messages of a content. `content`: the content's own id, not its id in this
+   * thread.
+   */
   setAside(content: string): void
   /** @throws QuickLimitError; any other error means that the message cannot be composed or signed */
   compose(task: Pick<ThreadTask, 'task' | 'making'>): ComposedMessage
-  /** The memory that its content takes; 0 for a message that is composed already. */
+  /** The memory that the content of the task takes; 0 if the message is already composed. */
   contentBytes(task: Pick<ThreadTask, 'making'>): number
-  /** `isQuick`: with the quick limits. @throws QuickLimitError then */
+  /** `isQuick`: with the quick limits. @throws QuickLimitError if they do not suffice */
   preview(task: number, source: RenderSource, isQuick: boolean): RenderedMessage
   /** Returns the first fault of a template. */
   check(task: number, source: string): TemplateFault | undefined
@@ -62,7 +65,7 @@ type ComposerDeps = {
 export function createComposer({ slot, tracker, limits, now }: ComposerDeps): Composer {
   const contents = new Map<number, MessageContent>()
   const slow = new Set<number>()
-  /** How often a content was too heavy, by its own id. */
+  /** How often a content exceeded the quick limits, by the content's own id. */
   const heavy = new Map<string, number>()
   const pemKeys = new Map<number, SigningKey>()
   const parsedKeys = new Map<number, SigningKey<KeyObject>>()
@@ -103,7 +106,10 @@ export function createComposer({ slot, tracker, limits, now }: ComposerDeps): Co
     }
   }
 
-  /** Does not run a template for every recipient again if it has used up its time once. */
+  /**
+   * Once a template has used up its time, further messages of the content are built without running
+   * it.
+   */
   function buildInTime(source: MessageSource, contentId: number): BuiltMessage {
     const built = buildMessage(source, templates, limits)
     if (built.faults.some(({ message }) => message === TIME_LIMIT_FAULT)) slow.add(contentId)
@@ -150,7 +156,7 @@ function fromBytes({ octets, ...rest }: TransferableMessage): ComposedMessage {
 
 function known<T>(map: ReadonlyMap<number, T>, id: number): T {
   const value = map.get(id)
-  if (value === undefined) throw new TypeError(`the thread has no value of id ${id}`)
+  if (value === undefined) throw new TypeError(`the thread has no value with the id ${id}`)
   return value
 }
 
@@ -160,7 +166,7 @@ function known<T>(map: ReadonlyMap<number, T>, id: number): T {
  * fill the memory. Messages with small contents need not wait: together they hold few bytes.
  */
 export type HeldBytes = {
-  /** Resolves when a message with such a content fits into memory; null if it fits now. */
+  /** Resolves when a message with a content of this size fits into memory; null if it fits now. */
   waitForSpace(contentBytes: number): Promise<void> | null
   hold(bytes: number): void
   release(bytes: number): void
@@ -181,7 +187,8 @@ export function createHeldBytes(maxBytes: number): HeldBytes {
       held -= bytes
       while (held < maxBytes && waiting.length > 0) {
         waiting.shift()?.()
-        // Each composes its message in a later turn: admit one at a time while little memory is left.
+        // An admitted task composes its message in a later turn, so tasks are admitted one at a
+        // time while little memory is left.
         if (held > maxBytes / 2) return
       }
     },

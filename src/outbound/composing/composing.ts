@@ -4,8 +4,9 @@
  * composed message takes memory until its delivery ends, so a project may hold only some megabytes
  * of them: its slow receivers delay only its own mail.
  *
- * If the thread ends at a content, the content is composed once more, without running its
- * templates. If a thread ends at it twice, all its messages that wait here fail.
+ * If the thread ends while it composes a message, the message is composed once more, without
+ * running its templates. If threads end twice while they compose messages of one content, all
+ * waiting messages of the content fail.
  */
 import type { Now } from '../../clock.ts'
 import { type ClassQueue, createClassQueue } from '../class-queue.ts'
@@ -17,7 +18,7 @@ import { type ContentHistory, extraMs } from './contents.ts'
 
 type ComposingDeps = Pick<ThreadsOptions, 'settings' | 'log'> & {
   hangMs: number
-  /** The thread ends when there was nothing to compose for so long. */
+  /** The thread ends when there has been nothing to compose for this long. */
   restMs: number
   history: ContentHistory
   now: Now
@@ -30,7 +31,7 @@ type ComposingDeps = Pick<ThreadsOptions, 'settings' | 'log'> & {
 }
 
 type Composing = {
-  /** Returns 0 if the delivery was added, else in how many ms it may be added again. */
+  /** Returns 0 if the delivery was added, else the wait in ms before it may be added again. */
   add(delivery: Delivery): number
   /** The composed message has been delivered or lost. */
   release(projectId: string, bytes: number): void
@@ -53,8 +54,8 @@ type Current = {
 const MAX_WAITING = 200
 const MAX_WAITING_OF_PROJECT = 50
 /**
- * For composed messages. A project without any may have one, even if other projects use all of
- * this.
+ * The limit for the composed messages of all projects. A project that has none may have one beyond
+ * it, up to `MAX_TOTAL_HELD_BYTES`.
  */
 const MAX_HELD_BYTES = 96 * 1024 * 1024
 const MAX_HELD_BYTES_OF_PROJECT = 48 * 1024 * 1024
@@ -122,7 +123,8 @@ export function createComposing(deps: ComposingDeps): Composing {
   }
 
   /**
-   * The most urgent of the projects that may hold one more message, then the longest waiting one.
+   * Takes the most urgent delivery of the projects that may hold one more message; between equals,
+   * that of the project that has waited longest.
    */
   function takeNext(): Delivery | undefined {
     let chosen: { projectId: string; queue: ClassQueue<Delivery>; first: Delivery } | undefined
@@ -178,7 +180,7 @@ export function createComposing(deps: ComposingDeps): Composing {
     const { projectId } = delivery
     if (bytes > MAX_COMPOSED_BYTES) {
       const megabytes = Math.ceil(bytes / 1_000_000)
-      deps.failed(delivery, `the message has ${megabytes} MB when encoded, too many to be sent`)
+      deps.failed(delivery, `the encoded message has ${megabytes} MB, which is too large to send`)
       return
     }
     totalHeld += bytes
@@ -210,7 +212,7 @@ export function createComposing(deps: ComposingDeps): Composing {
     next()
   }
 
-  /** Removes the deliveries that `test` finds from the queues. */
+  /** Removes from the queues the deliveries that match `test`, and returns them. */
   function take(test: (delivery: Delivery) => boolean): Delivery[] {
     const taken: Delivery[] = []
     for (const [projectId, queue] of queues) {
@@ -257,7 +259,7 @@ export function createComposing(deps: ComposingDeps): Composing {
   return { add, release, recall, waiting, find, stop }
 }
 
-/** When refused deliveries may return: one by one, each after the time that composing a message takes. */
+/** Spaces the return of refused deliveries by the time that composing a message takes. */
 function createDelays(now: Now) {
   const lastAt = new Map<string, number>()
   let meanMs = FIRST_MEAN_MS

@@ -16,13 +16,18 @@ type ContentMemory = {
   leave(content: MessageContent): void
 }
 
-/** Contents by their own id, for an hour and in memory only. */
+/** The history of each content, by its own id. It is kept in memory for an hour. */
 export type ContentHistory = {
   /** Whether messages of this content are composed in a composing thread. */
   isHeavy(content: MessageContent): boolean
-  /** One of its messages took that long; null = longer than a delivery thread may take. */
+  /**
+   * Records how long composing one of its messages took; null = longer than a delivery thread may
+   * take.
+   */
   recordTime(content: MessageContent, cpuMs: number | null): void
-  /** A thread ended while it composed one of its messages. Returns true if the limit is reached. */
+  /**
+   * Records that a thread ended while it composed one of its messages. Returns true at the limit.
+   */
   recordThreadEnd(content: MessageContent, reason: string): boolean
   /** How often a thread ended while it composed one of its messages. */
   threadEnds(content: MessageContent): number

@@ -1,7 +1,7 @@
 /**
- * On the main thread: checks templates that take long to parse in a composing thread of their own,
- * one at a time, so that no connection and no message waits for them. A template that takes the
- * thread too long or too much memory is not tried again.
+ * On the main thread: templates that take long to parse are checked in a composing thread of their
+ * own, one at a time, so that no connection and no message waits for them. A template that takes
+ * too much of the thread's time or memory is not tried again.
  */
 import type { TemplateFault } from '../../mail/template/template.ts'
 import type { FromThread } from '../protocol.ts'
@@ -10,7 +10,7 @@ import { createThreads, type ThreadEnd, type ThreadsOptions } from '../threads.t
 
 type TemplateChecksDeps = Pick<ThreadsOptions, 'settings' | 'log'> & {
   hangMs: number
-  /** The thread ends when there was nothing to check for so long. */
+  /** The thread ends when there has been nothing to check for this long. */
   restMs: number
   /** For tests. */
   createThreads?: typeof createThreads
@@ -40,7 +40,8 @@ export function createTemplateChecks({
     received,
     ended,
   })
-  // The number is bounded elsewhere: each caller holds a share of the memory for request bodies.
+  // The number of waiting checks is bounded elsewhere: each caller holds a share of the memory for
+  // request bodies.
   const semaphore = createSemaphore({ atOnce: 1, waiting: Number.POSITIVE_INFINITY })
   let current: Current | null = null
   let lastTask = 0

@@ -1,10 +1,10 @@
 /**
  * On the main thread: assigns deliveries to delivery threads. A delivery waits until its site has a
- * connection allocated, then goes to the thread with the least work for each of the site's
- * connections. It comes back exactly once, through `done`.
+ * connection allocated, then goes to the thread with the least work per connection of the site. It
+ * comes back exactly once, through `done`.
  *
- * When a thread ends, the delivery whose message it was composing comes back as heavy, with all waiting
- * ones that share its content; `lost-thread.ts` decides about the others.
+ * When a thread ends, the delivery whose message it was composing comes back as heavy, with all
+ * waiting ones that share its content; `lost-thread.ts` decides about the others.
  */
 import type { Delivery } from '../delivery.ts'
 import type { DeliveryThread, FromThread, TaskResult } from '../protocol.ts'
@@ -37,7 +37,9 @@ type Dispatcher = {
   stop(graceMs: number): Promise<void>
 }
 
-/** As many deliveries as `capacity` lets the queue claim, with the reserve of urgent mail. */
+/**
+ * More than `capacity` lets the queue claim for each thread, even with the reserve of urgent mail.
+ */
 const MAX_PER_THREAD = 650
 /** Another thread starts when each has this many deliveries. */
 const BUSY_DELIVERIES = 40
@@ -70,7 +72,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   function add(added: readonly Delivery[]): void {
     const sites = new Set<string>()
     for (const delivery of added) {
-      // Task numbers fit 32 bits; the previous task of a number ended long ago.
+      // Task numbers fit 32 bits; the previous task with the same number ended long ago.
       lastTask = (lastTask % MAX_TASK) + 1
       delivery.task = lastTask
       delivery.since = now()
@@ -93,7 +95,10 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       thread.postMessage(message, transfer)
   }
 
-  /** Gives a site the free connections it needs, and its deliveries to the threads that have them. */
+  /**
+   * Allocates free connections to a site, then assigns its deliveries to the threads that have
+   * them.
+   */
   function serve(site: string): void {
     const queue = queues.of(site)
     if (queue.waiting.size() > 0) startThreads()
@@ -136,7 +141,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         return
       case 'allocated':
         connections.confirm(thread, message.site, message.connections)
-        // The site may still seem to need the connection: its results come a moment later.
+        // This site may still seem to need the connection, because its results arrive a moment
+        // later.
         if (starvedSites.since.size > 0) starvedSites.serveAll()
         pump([...unserved, message.site])
         return
@@ -256,7 +262,10 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     for (const thread of queues.of(site).load.keys()) thread.postMessage({ type: 'recall', site })
   }
 
-  /** Sites that have been idle for a while lose their connections and are forgotten. */
+  /**
+   * Puts back deliveries that have waited too long for a connection, and forgets sites that have
+   * been idle for a while.
+   */
   function sweep(): void {
     for (const site of starvedSites.listSince(MAX_STARVED_MS))
       putBackWaiting(site, AFTER_STARVED_MS)

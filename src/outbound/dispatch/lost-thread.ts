@@ -19,7 +19,7 @@ type LostDeliveries = {
 
 const MAX_LOST_THREADS = 3
 
-/** Counts the lost thread for each delivery. */
+/** Sorts the deliveries of the thread, and counts the lost thread for each. */
 export function sortLost(
   deliveries: readonly Delivery[],
   { composing, accepted }: Pick<ThreadEnd, 'composing' | 'accepted'>,

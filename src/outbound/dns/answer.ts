@@ -16,7 +16,7 @@ export type DnsQuestion = { type: 'A' | 'AAAA' | 'MX' | 'TXT' | 'NS' | 'PTR'; na
 export type DnsWatch = {
   /** Returns the answer, or a failure in place of a denial that is not believed. Never rejects. */
   judge(question: DnsQuestion, answer: DnsAnswer<unknown>): Promise<DnsAnswer<unknown>>
-  /** A look-up got no answer from the first server. */
+  /** Call it when a look-up got no answer from the first server. */
   suspect(): void
   stop(): void
 }

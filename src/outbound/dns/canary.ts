@@ -1,13 +1,13 @@
 /**
  * Decides whether to believe the DNS servers when they deny that a domain exists, has a record, or
- * accepts mail. A server without an upstream, or a captive network, denies everything. If
- * such denials were believed, all mail would bounce.
+ * accepts mail. A server without an upstream, or a captive network, denies everything. If such
+ * denials were believed, all mail would bounce.
  *
- * A denial is believed while a canary resolves, that is any one of the well-known mail domains of
- * `dns.canary`. One check runs at a time. While denials are rare, a result is valid for ten seconds.
- * Before the first result, and while more than 20% of the last 50 domains are denied, the check runs
- * after each denial, so that no older result counts. Servers that are not believed are checked again
- * by a timer.
+ * A denial is believed while a canary resolves: any one of the well-known mail domains of
+ * `dns.canary`. One check runs at a time. While denials are rare, a result is valid for ten
+ * seconds. Before the first result, and while more than 20% of the last 50 domains are denied, the
+ * check runs after each denial, so that no older result counts. Servers that are not believed are
+ * checked again by a timer.
  */
 import type { Now } from '../../clock.ts'
 import type { DnsAnswer, MxRecord } from './answer.ts'

@@ -1,12 +1,12 @@
 /**
- * Cached DNS look-ups. They distinguish the records of a name, a name without such records, a name that
- * does not exist, and a failure. They query the servers of `dns.servers`, else the system's, and never
- * read the hosts file.
+ * Cached DNS look-ups. They distinguish the records of a name, a name without such records, a name
+ * that does not exist, and a failure. They query the servers of `dns.servers`, else the system's,
+ * and never read the hosts file.
  *
- * Answers are cached for their TTL if the resolver shows it (A and AAAA), else for 5 minutes; negative
+ * Answers are cached for their TTL if Node gives it (A and AAAA), else for 5 minutes; negative
  * answers for 1 minute; failures for 10 seconds, so that a silent server is not queried for every
- * message. Concurrent equal queries are sent once. A denial (no such name, no such record, a null MX)
- * that the watch does not believe counts, and is cached, as a failure.
+ * message. Concurrent equal queries are sent once. A denial (no such name, no such record, a null
+ * MX) that the watch does not believe counts, and is cached, as a failure.
  */
 
 import { Resolver as NodeResolver } from 'node:dns/promises'
@@ -58,13 +58,13 @@ type ResolverOptions = {
 
 type Question<T> = DnsQuestion & { ask: () => Promise<{ records: T[]; ttlMs: number }> }
 
-const UNSHOWN_TTL_MS = 5 * MINUTE_MS
+const UNKNOWN_TTL_MS = 5 * MINUTE_MS
 const MAX_TTL_MS = DAY_MS
 const NEGATIVE_TTL_MS = MINUTE_MS
 const FAILURE_TTL_MS = 10_000
 const TIMEOUT_MS = 3_000
 
-/** A TXT record may have 60 KB; no record in use is so long, so longer ones are truncated. */
+/** A TXT record may have 60 KB; no record in use is that long, so longer ones are truncated. */
 const MAX_TXT_LENGTH = 16_384
 
 export function createResolver(options: ResolverOptions): Resolver {
@@ -213,7 +213,7 @@ function timed(records: { address: string; ttl: number }[]) {
 }
 
 function untimed<T>(records: T[]): { records: T[]; ttlMs: number } {
-  return { records, ttlMs: UNSHOWN_TTL_MS }
+  return { records, ttlMs: UNKNOWN_TTL_MS }
 }
 
 function toMxRecord({ priority, exchange }: { priority: number; exchange: string }): MxRecord {

@@ -8,7 +8,7 @@ import { Resolver as NodeResolver } from 'node:dns/promises'
 import type { Now } from '../../clock.ts'
 
 type DnsSilence = {
-  /** A look-up got no answer from the first server. */
+  /** Call it when a look-up got no answer from the first server. */
   suspect(): void
   stop(): void
 }

@@ -43,7 +43,7 @@ export function createDnsWatch(options: WatchOptions): DnsWatch {
       reportPart(
         'canary',
         denials &&
-          `The DNS servers resolve none of the domains of dns.canary (${canaries}), so "no such domain" is not believed and such mail waits. ${advice}`,
+          `The DNS servers resolve none of the domains of dns.canary (${canaries}), so "no such domain" is not believed, and mail to such domains waits. ${advice}`,
       )
     },
   })
@@ -64,7 +64,7 @@ export function createDnsWatch(options: WatchOptions): DnsWatch {
     if (names.length === 0) return answer
     if (question.type === 'MX' && answer.kind !== 'failed') canary.record(question.name, isDenied)
     if (!isDenied || (await canary.isBelieved())) return answer
-    const error = 'the DNS servers deny it, and no domain of dns.canary resolves either'
+    const error = 'the denial is not believed, because no domain of dns.canary resolves either'
     return { kind: 'failed' as const, error, expiresAt: now() + UNBELIEVED_MS }
   }
 

@@ -123,7 +123,10 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     const addresses = answers.flatMap(recordsOf)
     const forbidden = addresses.find((address) => !isAllowed(address))
     if (forbidden !== undefined)
-      return { kind: 'refused', error: `${hostname} has the address ${forbidden}` }
+      return {
+        kind: 'refused',
+        error: `${hostname} has the address ${forbidden}, which is not allowed`,
+      }
     const [address] = addresses
     return address ?? { kind: 'unreachable', error: `${hostname} has no address` }
   }
@@ -198,7 +201,7 @@ function read(response: IncomingMessage, maxBytes: number): Promise<Buffer> {
   })
 }
 
-/** Returns the next hop; null if the response is no redirect that can be followed. */
+/** Returns the next hop; null if the response is not a redirect that can be followed. */
 function redirectOf(
   hop: Hop,
   { status, headers }: Extract<HttpResult, { kind: 'response' }>,

@@ -3,7 +3,7 @@ import { createHttpClient, type HttpClientOptions } from './client.ts'
 
 type Fetched =
   | { ok: true; status: number; body: Buffer }
-  /** `isRefused`: the URL must not be requested; otherwise it may work another time. */
+  /** `isRefused`: the URL must not be requested; otherwise a later request may succeed. */
   | { ok: false; isRefused: boolean; error: string }
 
 export type PublicFetch = (url: URL) => Promise<Fetched>

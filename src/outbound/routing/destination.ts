@@ -24,7 +24,7 @@ export type OpenDestination = {
 /** No server can be tried: `result` is the outcome of the attempt. */
 export type ClosedDestination = {
   kind: 'closed'
-  /** The site that cannot be reached if all mail goes to one; else null. */
+  /** The site of the smarthost in relay mode; else null. */
   site: string | null
   result: 'bounced' | 'failed' | 'deferred'
   verdict: Verdict
@@ -45,7 +45,10 @@ export type DestinationDeps = {
   sandboxPort: number | null
   /** The listeners of this server for incoming mail. */
   inboundListeners: () => readonly Pick<ListenAddress, 'host' | 'port'>[]
-  /** Domains (A-labels) whose mail this server receives: mail to its own listeners is no loop then. */
+  /**
+   * Domains (A-labels) whose mail this server receives: for them, a destination that leads to this
+   * server is not a loop.
+   */
   receivedDomains: ReadonlySet<string>
 }
 

@@ -1,10 +1,10 @@
 /**
- * Finds a domain's own mail servers by DNS (RFC 5321 section 5.1): its MX hosts; the domain's own
- * addresses only if it has no MX record; none with a null MX (RFC 7505).
+ * Finds a domain's own mail servers by DNS (RFC 5321 section 5.1): its MX hosts, or the domain's
+ * own addresses if it has no MX record. A null MX (RFC 7505) means that there are none.
  *
- * A domain that does not exist bounces; a resolver that fails defers. MX hosts without any address
- * defer, too, since such records are repaired more often than abandoned. The number of records that
- * are looked up is bounded.
+ * Mail to a domain that does not exist bounces; a failure of DNS defers it. MX hosts without any
+ * address defer it, too, since such records are repaired more often than abandoned. The number of
+ * records that are looked up is bounded.
  */
 
 import { isIP } from 'node:net'
@@ -24,7 +24,7 @@ import type { Target } from './targets.ts'
 /** A running look-up. */
 export type PendingLookup = Lookup & { hosts: string[] }
 
-/** The addresses of this many hosts are queried at once, until a host has one. */
+/** The addresses of this many hosts are queried at once, until a host has an address. */
 const HOSTS_AT_ONCE = 8
 const MAX_MX_RECORDS = 512
 const MAX_HOSTS = 24
@@ -140,7 +140,7 @@ function closedWithoutTargets(
     return closedDestination('dns', `addresses of ${errors.join(', ')}`, expiresAt)
   const refused = found.flatMap((host) => host.refused)
   if (refused.length > 0) {
-    const error = `${domain} is served at ${refused.slice(0, 5).join(', ')}, and delivery.allow_private_networks is off`
+    const error = `the mail servers of ${domain} have no public address (${refused.slice(0, 5).join(', ')}), and delivery.allow_private_networks is off`
     return { ...closedDestination('loop', error, expiresAt), result: 'failed' }
   }
   const isImplicit = records.every(({ host }) => host === domain)
@@ -163,5 +163,8 @@ function withoutThisServer(deps: DestinationDeps, domain: string, targets: Targe
 function nullMx(domain: string, expiresAt: number): ClosedDestination {
   const text = 'Recipient address has null MX'
   const reply = { code: 556, enhancedCode: '5.1.10', text }
-  return { ...closedDestination('null-mx', `${domain} takes no mail (null MX)`, expiresAt), reply }
+  return {
+    ...closedDestination('null-mx', `${domain} accepts no mail (null MX)`, expiresAt),
+    reply,
+  }
 }

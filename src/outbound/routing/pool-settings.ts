@@ -2,9 +2,9 @@
  * The settings of the connections that a delivery may use: its destination, the source address, and
  * whether TLS is possible. Deliveries with the same settings share connections.
  *
- * The source address follows from the email and its site alone, so every attempt comes from the same
- * address, as greylisting expects, without any memory. It changes only when a site refuses an address:
- * mail to that site does not use the address for six hours.
+ * The source address depends only on the email and its site, so every attempt comes from the same
+ * address, as greylisting expects, and nothing needs to be stored. It changes only when a site
+ * refuses an address: mail to that site does not use the address for six hours.
  */
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
@@ -19,7 +19,9 @@ type SourceChooser = {
   refuse(site: string, address: string): boolean
 }
 
-/** Hosts that offer STARTTLS and break the handshake: for three days, sessions use no TLS. */
+/**
+ * Hosts that offer STARTTLS and break the handshake: for three days, sessions with them use no TLS.
+ */
 type BrokenTls = {
   add(host: string): void
   has(host: string): boolean

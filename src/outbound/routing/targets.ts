@@ -1,8 +1,8 @@
 /**
- * Orders the addresses of a destination to connect to (RFC 5321 section 5.1): by preference, then hosts
- * of equal preference in random order, one address of each in turn. So neither one host nor one family
- * fills all five places. IPv4 comes first for each host, because the IPv6 addresses of many senders lack
- * the PTR record that large receivers require.
+ * Orders the addresses that an attempt connects to (RFC 5321 section 5.1): by preference, then
+ * hosts of equal preference in random order, one address of each in turn. So neither one host nor
+ * one family fills all five places. IPv4 comes first for each host, because the IPv6 addresses of
+ * many senders lack the PTR record that large receivers require.
  */
 import { isLoopback, type LocalFamilies } from './addresses.ts'
 
@@ -51,7 +51,10 @@ function alternateFamilies(list: Target[], random: () => number): Target[] {
   return pairs.flat()
 }
 
-/** Gives the last two places to another family and another host, if the first places have only one. */
+/**
+ * Gives the last two places to another family and another host, if the first five addresses have
+ * only one.
+ */
 function keepVariety(ordered: Target[]): Target[] {
   const kept = ordered.slice(0, MAX_ADDRESSES)
   const [first] = kept

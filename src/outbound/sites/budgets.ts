@@ -1,16 +1,18 @@
 /**
- * Limits that sites share beside their own, so that no site, no server behind many names and no
- * project can take all connections:
+ * Limits that sites share, in addition to the limit of each site, so that no site, no server behind
+ * many names and no project can take all connections:
  *
  * - one remote address, and one network (/24, /48), has as many connections as one site may have;
  *   well-known providers have limits of their own instead;
- * - sites that have sent no greeting hold at most a quarter of all connections; those among them that
- *   were silent the last time hold at most half of that, in total and in each network;
+ * - sites that have sent no greeting hold at most a quarter of all connections; those among them
+ *   that were silent the last time hold at most half of that, and half of the connections of each
+ *   network;
  * - sites that have never replied about a message leave a quarter to those that have;
- * - a project has at most three times as many connections as are free, so that some remain for others.
+ * - a project has at most three times as many connections as are free, so that some remain for
+ *   others.
  *
- * A site's connections count in full for each of its addresses, since this module does not know which
- * address is tried.
+ * A site's connections count in full for each of its addresses, since this module does not know
+ * which address is tried.
  */
 import ipaddr from 'ipaddr.js'
 import type { Standing } from './shaping.ts'
@@ -30,9 +32,12 @@ export type Budgets = {
   update(site: string, facts: SiteFacts, connections: number): void
   /** How many more connections a known site may have. */
   capacity(site: string): number
-  /** The sites that share the budget that this site lacks; undefined if it lacks none. */
+  /** The sites that share the first budget of this site that is used up; undefined if none is. */
   sharers(site: string): ReadonlySet<string> | undefined
-  /** The lower, the sooner a site gets a free connection: by use of its server, then its project. */
+  /**
+   * The site with the lowest rank gets a free connection first. The rank counts the connections to
+   * its busiest address, then those of its project.
+   */
   rank(site: string): number
   forget(site: string): void
 }
@@ -65,7 +70,10 @@ export function createBudgets(options: { maxConnections: number; maxPerSite: num
     return budget
   }
 
-  /** The last connection must still be within the limit that held before it. */
+  /**
+   * The project may take a connection while it has fewer than `SHARE_OF_PROJECT` times the free
+   * ones.
+   */
   function ofProject(projectId: string): Budget {
     const budget = byName(`project ${projectId}`, () => {
       const free = maxConnections - all.used

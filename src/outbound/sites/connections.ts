@@ -1,8 +1,8 @@
 /**
- * The connections of the sites: how many each site may have open in each delivery thread, within its own
- * limit (`shaping.ts`), the budgets that sites share, and `maxConnections` for all. A higher allocation
- * counts at once, a lower one when the thread has confirmed it. A site without any connection is starved,
- * and other sites give some up.
+ * The connections of the sites: how many each site may have open in each delivery thread, within
+ * its own limit (`shaping.ts`), the budgets that sites share, and `maxConnections` for all. A
+ * higher allocation counts at once, a lower one when the thread has confirmed it. A site that has
+ * mail but no connection is starved; other sites give up connections for it.
  */
 import type { Now } from '../../clock.ts'
 import type { DeliveryThread } from '../protocol.ts'
@@ -18,7 +18,9 @@ export type ConnectionsDeps = {
   /** How many connections the site may have. */
   connectionsOf(site: string): number
   standingOf(site: string): Standing
-  /** Gives the site free connections, and its mail to the threads that have them. */
+  /**
+   * Allocates free connections to the site, then assigns its mail to the threads that have them.
+   */
   serve(site: string): void
   /** Sends the messages that `serve` has batched. */
   flush(): void
@@ -40,7 +42,7 @@ export function createConnections(deps: ConnectionsDeps) {
     lower,
   })
 
-  /** Gives a site the connections that it needs, as far as there are any. */
+  /** Allocates the connections that a site needs, within its limit and the budgets. */
   function allocate(site: string, queue: SiteQueue, threads: readonly DeliveryThread[]): void {
     const limit = deps.connectionsOf(site)
     lower(site, limit)
@@ -85,7 +87,10 @@ export function createConnections(deps: ConnectionsDeps) {
       starvedSites.forgetCuts(site)
       updateBudgets(site, queue)
     },
-    /** Lowers an idle site to no connection. Returns whether it has none, and is forgotten. */
+    /**
+     * Takes all connections from an idle site. Returns true once it has none; the site is then
+     * forgotten.
+     */
     forget(site: string): boolean {
       lower(site, 0)
       if (allocations.total(site) > 0) return false
@@ -112,7 +117,10 @@ type Allocations<T> = {
   raise(input: { site: string; needs: number; threads: readonly T[] }): AllocationChange<T>[]
   /** Lowers the site to `limit`; returns the messages to send. */
   lower(site: string, limit: number): AllocationChange<T>[]
-  /** Lowers the thread with the most connections for the others; returns the messages to send. */
+  /**
+   * Lowers the thread with the most connections, to free some for the others; returns the messages
+   * to send.
+   */
   rebalance(site: string, threads: readonly T[]): AllocationChange<T>[]
   /** Whether a lower allocation of the site has not been confirmed yet. */
   isLowering(site: string): boolean

@@ -1,13 +1,13 @@
 /**
- * Decides which site gives up connections for a starved site, which has none because their shared
- * budget is used up: first the idle sites; else a site that has been silent for too long, whose session
- * is cut; else the site with the most connections, after its current message. A site gives up its last
- * connection only if the starved site has waited for a while.
+ * Decides which site gives up connections for a starved site, which has none because a budget that
+ * the sites share is used up: first the idle sites; else a site that has been silent for too long,
+ * whose session is cut; else the site with the most connections, after its current message. A site
+ * gives up its last connection only if the starved site has waited for a while.
  *
  * A silent site has one second if urgent mail waits, else half a minute. Some servers delay their
  * greeting on purpose, so each cut multiplies the time by eight, and their mail gets through. The
- * longest time exceeds that in which a session fails by itself: a cut is no attempt, and mail whose
- * sessions were only ever cut would never be given up.
+ * longest time exceeds that in which a session fails by itself, because a cut does not count as an
+ * attempt: mail whose sessions were always cut would never be given up.
  */
 import { DEFAULT_TIMEOUTS } from '../smtp/timeouts.ts'
 
@@ -38,7 +38,9 @@ const MAX_SILENCE_MS = DEFAULT_TIMEOUTS.connect + DEFAULT_TIMEOUTS.greeting + 30
 const MIN_URGENT_WAIT_MS = 500
 const MIN_WAIT_MS = 5_000
 
-/** `holders`: the sites with connections. `maxIdle`: how many idle ones give theirs up at most. */
+/**
+ * `holders`: the sites with connections. At most `maxIdle` idle sites give up their connections.
+ */
 export function chooseReclaim(
   holders: readonly Holder[],
   starving: Starving,
@@ -52,10 +54,10 @@ export function chooseReclaim(
   const silent = holders
     .filter((holder) => isTooSilent(holder, starving))
     .reduce(longerSilent, null)
-  if (silent !== null) return [{ ...less(silent), isCut: true }]
+  if (silent !== null) return [{ ...oneFewer(silent), isCut: true }]
   const largest = greeted.reduce(largerOf, null)
   if (largest === null || largest.connections < (mayTakeLast(starving) ? 1 : 2)) return []
-  return [{ ...less(largest), isCut: false }]
+  return [{ ...oneFewer(largest), isCut: false }]
 }
 
 function isTooSilent({ silentSince, cuts, isSameServer }: Holder, starving: Starving): boolean {
@@ -78,6 +80,6 @@ function largerOf(largest: Holder | null, one: Holder): Holder {
   return largest === null || one.connections > largest.connections ? one : largest
 }
 
-function less({ site, connections }: Holder) {
+function oneFewer({ site, connections }: Holder) {
   return { site, connections: connections - 1 }
 }

@@ -41,9 +41,9 @@ export type Shaping = {
    * reserve of its own, so that a campaign cannot lock it out, but no way around a pause or a rate.
    */
   capacity(site: string, load: { outstanding: number; isUrgent: boolean }): number
-  /** Counts messages taken, where there is a rate. */
+  /** Counts taken messages if the site has a rate. */
   take(site: string, count: number): void
-  /** Epoch ms before which nothing may be sent; 0 when it may. */
+  /** Epoch ms before which nothing may be sent; 0 if mail may be sent. */
   blockedUntil(site: string): number
   /** Returns true if the site has become blocked. `text`: the reply or error, in one line. */
   record(site: string, observation: SiteObservation, text?: string): boolean
@@ -55,7 +55,7 @@ export type Shaping = {
   pauseOf(site: string): { until: number; reason: string } | null
   /** When (epoch ms) and why the site was last restricted; null = it is not restricted. */
   restrictionOf(site: string): { triedAt: number; reason: string } | null
-  /** Why the site takes no mail, or little, now. */
+  /** Why the site accepts little or no mail now. */
   reasonOf(site: string): string
   /** Ends every restriction at once; false when there was none. */
   lift(site: string): boolean
@@ -81,7 +81,7 @@ type ShapingOptions = {
 }
 
 const MAX_SITES = 20_000
-/** Accepted messages for each connection there is, before there is one more. */
+/** Accepted messages per connection before the site gets one more connection. */
 const ACCEPTED_TO_GROW = 20
 const CONNECTIONS_AFTER_PAUSE = 2
 const MAX_RECENT_REPLIES = 20
@@ -145,7 +145,7 @@ export function createShaping(options: ShapingOptions): Shaping {
   function reasonOf(site: string): string {
     const { pausedUntil, cause } = restriction(site)
     const amount = pausedUntil === null ? 'little' : 'no'
-    return `${site} takes ${amount} mail now: ${cause?.text || 'no reply'}`
+    return `${site} accepts ${amount} mail now: ${cause?.text || 'no reply'}`
   }
 
   function restrictionOf(site: string): { triedAt: number; reason: string } | null {

@@ -1,7 +1,7 @@
 /**
- * The deliveries in progress, by site and by project: those that wait for a thread, and the counts of
- * all. A project may have three times as many as there are free places, so that its backlog leaves some
- * to others.
+ * The deliveries in progress, by site and by project: those that wait for a thread, and the counts
+ * of all. A project may have three times as many deliveries as there are free places, so that its
+ * backlog leaves places for others.
  */
 import { type ClassQueue, createClassQueue } from '../class-queue.ts'
 import type { Delivery } from '../delivery.ts'
@@ -13,7 +13,7 @@ export type SiteQueue = {
   waiting: ClassQueue<Delivery>
   /** Deliveries in the queue or with a thread. */
   count: number
-  /** Deliveries whose destination is not known yet; they count to the site of their task. */
+  /** Deliveries whose destination is not known yet; they count for the site of their task. */
   resolving: number
   /** Deliveries with each thread. */
   load: Map<DeliveryThread, number>
@@ -110,7 +110,8 @@ export function createSiteQueues(now: () => number): SiteQueues {
     projectCapacity(projectId, maxTotal) {
       const own = ofProject.get(projectId) ?? 0
       const free = maxTotal - total
-      // The last one must still be within the limit that held before it.
+      // A project may add a delivery while it has fewer than `SHARE_OF_PROJECT` times the free
+      // places.
       return Math.max(0, Math.ceil((SHARE_OF_PROJECT * free - own) / (SHARE_OF_PROJECT + 1)))
     },
   }

@@ -3,12 +3,12 @@
  *
  * - Problems (421, unexplained 4yz, lost connections) halve its connections, at most once in a few
  *   seconds.
- * - A throttle leaves one connection and 10 messages a minute (1 if it comes again) for 30-90 minutes; a
- *   `suspend` also stops all mail for hours.
- * - A refusal of the source address may come from one recipient's own rules. A single one halves the
- *   connections; only the third among the last 20 replies counts as a throttle.
- * - A site that could not be reached several times in a row is unreachable: nothing is sent for a pause
- *   that doubles each time, with jitter; then one message probes.
+ * - A throttle leaves one connection and 10 messages a minute (1 if it comes again) for 30-90
+ *   minutes; a `suspend` also stops all mail for hours.
+ * - A refusal of the source address may come from one recipient's own rules. A single one halves
+ *   the connections; only the third among the last 20 replies counts as a throttle.
+ * - A site that could not be reached several times in a row is unreachable: nothing is sent for a
+ *   pause that doubles each time, with jitter; then one message probes the site.
  */
 import { HOUR_MS, MINUTE_MS } from '../../clock.ts'
 import type { SiteAction } from '../../mail/replies/reply.ts'
@@ -46,7 +46,7 @@ export type SiteState = {
 }
 
 /** `spread`: adds jitter to a time. */
-type Chance = { now: number; random: () => number; spread: (ms: number) => number }
+type Timing = { now: number; random: () => number; spread: (ms: number) => number }
 
 export const NEW_STATE: Omit<SiteState, 'provider' | 'connections'> = {
   accepted: 0,
@@ -73,7 +73,7 @@ const BLOCKS_TO_THROTTLE = 3
 /** Changes the state after an attempt that did not reach the site. */
 export function countUnreachable(
   state: SiteState,
-  { now, spread }: Pick<Chance, 'now' | 'spread'>,
+  { now, spread }: Pick<Timing, 'now' | 'spread'>,
 ): void {
   // Attempts that began before the pause show nothing new.
   if (state.pausedUntil > now) return
@@ -87,24 +87,24 @@ export function countUnreachable(
 }
 
 /** Changes the state after a reply that asks for `action`. */
-export function restrict(state: SiteState, action: SiteAction, chance: Chance): void {
+export function restrict(state: SiteState, action: SiteAction, timing: Timing): void {
   switch (action) {
     case 'none':
     case 'reconnect':
       return
     case 'slow':
-      shrink(state, chance.now)
+      shrink(state, timing.now)
       return
     case 'throttle':
-      throttle(state, chance)
+      throttle(state, timing)
       return
     case 'block':
-      if (countBlocks(state) < BLOCKS_TO_THROTTLE) shrink(state, chance.now)
-      else throttle(state, chance)
+      if (countBlocks(state) < BLOCKS_TO_THROTTLE) shrink(state, timing.now)
+      else throttle(state, timing)
       return
     case 'suspend':
-      state.pausedUntil = chance.now + chance.spread(SUSPEND_MS)
-      throttle(state, chance)
+      state.pausedUntil = timing.now + timing.spread(SUSPEND_MS)
+      throttle(state, timing)
   }
 }
 
@@ -119,7 +119,7 @@ function shrink(state: SiteState, at: number): void {
   state.shrunkAt = at
 }
 
-function throttle(state: SiteState, { now, random }: Chance): void {
+function throttle(state: SiteState, { now, random }: Timing): void {
   // One problem causes several replies, one on each connection.
   if (now - state.throttledAt < SHRINK_EVERY_MS) return
   const isRepeated = state.rate !== null && state.rate.until > now

@@ -5,8 +5,9 @@ import type { Shaping } from './shaping.ts'
 /** The limits of a site now, and why they are not higher. */
 export type SiteStatus = {
   site: string
-  /** Connections held for it now, open or about to be, and how many it may have. */
+  /** Connections allocated to the site now. */
   connections: number
+  /** How many connections the site may have. */
   maxConnections: number
   /** null = no limit of rate now. */
   messagesPerMinute: number | null
@@ -14,9 +15,14 @@ export type SiteStatus = {
   rateUntil: number | null
   /** Messages with the delivery threads or waiting for a connection. */
   inFlight: number
-  /** Since when the site takes less or nothing; null = it is not restricted. Epoch ms. */
+  /**
+   * Since when little or no mail may be sent to the site; null = it is not restricted. Epoch ms.
+   */
   restrictedSince: number | null
-  /** Until when it takes nothing at all; null = it takes mail. Epoch ms, never in the past. */
+  /**
+   * Until when no mail may be sent to the site; null = mail may be sent. Epoch ms, never in the
+   * past.
+   */
   blockedUntil: number | null
   /** The reply (or error) that caused the restriction: when, and its one-line text. */
   cause: { at: number; text: string } | null
@@ -28,7 +34,7 @@ export type DeliveryProgress = {
   step: 'dns' | CurrentStep['step']
   /** The server of the session; null before a connection. */
   peer: { host: string; address: string } | null
-  /** Since when it is at that step; epoch ms. */
+  /** Since when the delivery is at that step; epoch ms. */
   since: number
 }
 

@@ -1,11 +1,11 @@
 /**
  * Sites that have mail to send and no connection, and how they get one. A free connection goes to
- * urgent mail first, then to the site that holds least. If none is free, others give theirs up
- * (`reclaim.ts`).
+ * urgent mail first, then to the site whose server and project hold fewest. If none is free, other
+ * sites give up connections (`reclaim.ts`).
  *
- * There may be hundreds of such sites, and this runs with every batch of results, so checking one of
- * them must cost next to nothing while no connection is free. While nothing changes the sites are
- * checked by a timer.
+ * There may be hundreds of such sites, and this runs with every batch of results, so checking one
+ * of them must cost next to nothing while no connection is free. While nothing changes the sites
+ * are checked by a timer.
  */
 import { LRUCache } from 'lru-cache'
 import type { Now } from '../../clock.ts'
@@ -16,14 +16,14 @@ import { chooseReclaim, type Holder } from './reclaim.ts'
 import type { SiteQueue } from './site-queues.ts'
 
 type StarvedSites = {
-  /** When each of them became starved, epoch ms. */
+  /** When each starved site became starved, epoch ms. */
   since: ReadonlyMap<string, number>
   set(site: string, isStarved: boolean): void
-  /** Serves every starved site, or makes others give up connections. */
+  /** Serves every starved site, or makes other sites give up connections. */
   serveAll(): void
   /** Sites that have been starved for at least that long. */
   listSince(ms: number): string[]
-  /** Whether its session was cut and it has not greeted since. */
+  /** Whether a session with the site was cut and the site has not greeted since. */
   isCut(site: string): boolean
   /** The site has greeted: forgets its cuts. */
   forgetCuts(site: string): void
@@ -44,7 +44,9 @@ type StarvedSitesDeps = {
   allocations: Allocated
   budgets: Budgets
   queueOf(site: string): SiteQueue
-  /** Gives the site free connections, and its mail to the threads that have them. */
+  /**
+   * Allocates free connections to the site, then assigns its mail to the threads that have them.
+   */
   serve(site: string): void
   lower(site: string, connections: number): void
   /** Sends the messages that `serve` has batched. */
@@ -56,7 +58,7 @@ type Starved = {
   site: string
   queueClass: number
   rank: number
-  /** The sites that hold what it lacks; undefined if it lacks nothing. */
+  /** The sites that share its first budget that is used up; undefined if none is. */
   sharers: ReadonlySet<string> | undefined
 }
 
@@ -102,7 +104,10 @@ export function createStarvedSites(deps: StarvedSitesDeps): StarvedSites {
     return queueOf(name).waiting.peek()?.queueClass ?? 0
   }
 
-  /** Makes others give up connections for `name`, the first of `count` sites that lack the same. */
+  /**
+   * Makes other sites give up connections for `name`, the first of `count` sites that lack the same
+   * budget.
+   */
   function reclaimFor(name: string, sharers: ReadonlySet<string>, count: number): void {
     const at = now()
     const holding = allocations.sites().filter((other) => sharers.has(other))
@@ -161,7 +166,7 @@ export function createStarvedSites(deps: StarvedSitesDeps): StarvedSites {
   }
 }
 
-/** Urgent mail first, then the site that holds less, then the one that has waited longest. */
+/** Urgent mail first, then the lower rank; a stable sort keeps the longest wait first. */
 function compare(left: Starved, right: Starved): number {
   return left.queueClass - right.queueClass || left.rank - right.rank
 }

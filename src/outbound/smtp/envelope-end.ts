@@ -14,7 +14,7 @@ export type EnvelopeEnd = { outcome: AttemptOutcome; isStale: boolean; needsRese
 
 type Current = { wire: Wire; context: AttemptContext }
 
-/** The end after a reply to `step` that does not let the transaction go on, or after no reply. */
+/** The end after no reply to `step`, or after a reply that does not let the transaction go on. */
 export function refused(
   current: Current,
   step: EnvelopeStep,
@@ -40,7 +40,7 @@ export function lost({ context }: Current, failure: WireFailure, step: EnvelopeS
   return { outcome, isStale: step === 'mail' && isGone, needsReset: false }
 }
 
-/** The end after a RSET that the server did not accept: its session is of no more use. */
+/** The end after a RSET that the server did not accept: the session cannot be used again. */
 export function resetRefused({ wire, context }: Current): EnvelopeEnd {
   wire.end()
   const outcome = outcomeOfFailure(context, { error: 'the server did not accept RSET' })

@@ -1,6 +1,7 @@
 /**
- * Parses SMTP replies (RFC 5321 section 4.2) from octets in any portions. The input may be hostile: a
- * reply has at most 64 KB and 100 lines with one code. Anything else ends the session.
+ * Parses SMTP replies (RFC 5321 section 4.2) from octets that arrive in chunks of any size. The
+ * input may be hostile: a reply has at most 64 KB and 100 lines with one code. Anything else ends
+ * the session.
  */
 import { LRUCache } from 'lru-cache'
 import type { Reply } from '../../mail/replies/reply.ts'
@@ -15,15 +16,17 @@ export type ServerReply = {
 
 export type ReplyParser = {
   /**
-   * `octets`: one per character. Returns null, or why the input is not SMTP; after an error always that
-   * error.
+   * `octets`: one per character. Returns null, or why the input is not SMTP; after an error, every
+   * call returns that error.
    */
   push(octets: string): string | null
   /** Whether part of a reply has arrived. */
   hasPartial(): boolean
 }
 
-/** A cache of parsed replies of one short line, since servers reply the same to every message. */
+/**
+ * A cache of parsed replies of one short line, since servers send the same reply to every message.
+ */
 export type KnownReplies = Pick<LRUCache<string, ServerReply>, 'get' | 'set'>
 
 const MAX_REPLY_BYTES = 64 * 1024
@@ -58,7 +61,8 @@ export function createReplyParser(
       error = addLine(line)
       if (error !== null) return error
     }
-    // Not searched again when more octets come, so that single octets cost linear time.
+    // The partial line is not searched again when more octets come, so that octets that arrive one
+    // by one cost linear time.
     partialLine += octets.slice(start)
     if (byteCount + partialLine.length > MAX_REPLY_BYTES) error = 'a reply of more than 64 KB'
     return error
@@ -132,7 +136,9 @@ function copyOf(octets: string): string {
 const LEADING_CODE = /^#?([245]\.\d{1,3}\.\d{1,3})(?: |$)/
 const TRAILING_CODE = /\(#([245]\.\d{1,3}\.\d{1,3})\)\s*$/
 
-/** Finds the enhanced code (RFC 2034) if its class is the reply's own. Also qmail's "(#5.1.1)". */
+/**
+ * Finds the enhanced code (RFC 2034, or qmail's "(#5.1.1)") if its class is that of the reply code.
+ */
 function findEnhancedCode(code: number, lines: readonly string[]): string | null {
   const found =
     LEADING_CODE.exec(lines[0] ?? '') ?? TRAILING_CODE.exec(lines.at(-1)?.slice(-200) ?? '')

@@ -32,7 +32,7 @@ import { connectWire, type ReplyResult, type Wire } from './wire.ts'
 import { cutFailure } from './wire-failure.ts'
 
 export type SessionOptions = {
-  /** The name of the MX host, for SNI, for rules of providers and for the stored attempt. */
+  /** The name of the MX host, for SNI, the rules of providers and the stored attempt. */
   host: string
   /** The IP address to connect to. */
   address: string
@@ -134,7 +134,10 @@ export async function openSession(options: SessionOptions): Promise<OpenResult> 
   return openFailure(contextOf(opening), trouble)
 }
 
-/** The failure of the connection: an unexpected reply may have come with the last expected one. */
+/**
+ * Returns the failure of the connection: an unexpected reply may have come with the last expected
+ * one.
+ */
 function failureOf(wire: Wire): Trouble | null {
   const failure = wire.failure()
   return failure && { kind: 'failure', error: failure.text }

@@ -1,5 +1,5 @@
 /**
- * A connection of nodemailer to the smarthost: its options, its failures, and the time limit of each
+ * A nodemailer connection to the smarthost: its options, its failures, and the time limit of each
  * operation.
  */
 import { isIP } from 'node:net'
@@ -15,7 +15,7 @@ import { tlsText } from './tls.ts'
 import { createTranscript, type Transcript } from './transcript.ts'
 
 export type SmarthostOptions = {
-  /** The smarthost's name, which its certificate must bear. */
+  /** The smarthost's name; the certificate must be issued to this name. */
   host: string
   /** The IP address to connect to. */
   address: string

@@ -25,7 +25,8 @@ export function startTls(plain: Socket, options: UpgradeOptions): Promise<TLSSoc
       if ('kind' in result) secured.on('error', () => undefined).destroy()
       resolve(result)
     }
-    const onClose = () => settle({ kind: 'closed', text: 'the server closed during the handshake' })
+    const onClose = () =>
+      settle({ kind: 'closed', text: 'the server closed the connection during the handshake' })
     const onError = (error: Error) => settle(networkFailure(error))
     const timer = setTimeout(() => settle(timedOut('the TLS handshake')), limitMs)
     secured.once('close', onClose)

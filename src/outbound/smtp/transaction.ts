@@ -131,7 +131,10 @@ function contextOf(
   return { host, address, tls: wire.tls(), log: createStepLog(now, beganAt ?? now(), current) }
 }
 
-/** After the final dot, a peer that disappears may have the message. */
+/**
+ * Sends the message and waits for the reply. A peer that disappears after the final dot may have
+ * the message.
+ */
 async function sendMessage(current: Transaction): Promise<AttemptOutcome> {
   const { wire, timeouts, context } = current
   const since = current.now()
@@ -147,7 +150,7 @@ async function sendMessage(current: Transaction): Promise<AttemptOutcome> {
     const isMaybeDelivered = writing.isComplete() && wire.isFlushed()
     return outcomeOfFailure(context, { error, isMaybeDelivered })
   }
-  // The server would read all further octets as the rest of the message.
+  // The reply came early: the server would read all further octets as the rest of the message.
   if (!writing.isComplete()) wire.end()
   if (reply.code >= 400 || (reply.code < 300 && writing.isComplete())) {
     return outcomeOfReply(context, { stage: 'message', reply: reply.stored })

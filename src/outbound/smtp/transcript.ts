@@ -90,7 +90,8 @@ export function createTranscript({ now, timeouts, onTrouble }: TranscriptDeps): 
   function onOctets(octets: string): void {
     const error = parser.push(octets)
     if (error !== null) onTrouble(`the server sent ${error}`)
-    // Only after all octets that came with the 354: the reply to the message cannot be among them.
+    // The reply to the message is expected only now: it cannot be among the octets that came with
+    // the 354.
     if (isMessageDue) expect('message', timeouts.message)
     isMessageDue = false
   }

@@ -1,8 +1,9 @@
 /**
- * One connection to an SMTP server: writes octets and reads replies in order. Before a command is
- * written, its replies are expected. An unexpected reply ends the connection, because the two sides no
- * longer agree: no reply may count as the reply to a later command. A 421 ends the connection, too.
- * Nothing that the peer does makes a function throw or reject: after a failure each returns it.
+ * One connection to an SMTP server: writes octets and reads replies in order. The replies to a
+ * command are expected (`expect`) before the command is written. An unexpected reply ends the
+ * connection, because the two sides no longer agree: no reply may count as the reply to a later
+ * command. A 421 ends the connection, too. Nothing that the peer does makes a function throw or
+ * reject: after a failure, `expect` and `upgrade` return it.
  */
 import { connect, isIP, type Socket } from 'node:net'
 import type { Now } from '../../clock.ts'
@@ -197,7 +198,7 @@ function createWire(connection: ReadableSocket, { now, knownReplies }: WireOptio
     limitsMs: L,
     onReply?: (count: number) => void,
   ) {
-    if (waiter !== null) throw new TypeError('Another call waits for replies already.')
+    if (waiter !== null) throw new TypeError('Another call is already waiting for replies.')
     // As many results as there are limits.
     type Replies = { [K in keyof L]: ReplyResult }
     if (failure !== null) return Promise.resolve(failures(failure, limitsMs.length) as Replies)

@@ -20,7 +20,7 @@ type ConnectionPoolsDeps = {
   finished(result: TaskResult): void
   /** Called when a lower allocation has taken effect. */
   allocated(site: string, connections: number): void
-  /** Called at the first greeting, once as long as the site has connections. */
+  /** Called at the first greeting since the site got connections in this thread. */
   greeted(site: string): void
   warn(text: string): void
   now: Now
@@ -112,7 +112,7 @@ export function createConnectionPools(deps: ConnectionPoolsDeps): ConnectionPool
   }
 }
 
-/** `since` is 0: the main thread has the time since which the task waits. */
+/** `since` is 0: the main thread knows since when the task has waited. */
 function progressOfWaiting({ pools }: Context, task: number): CurrentStep | undefined {
   for (const { waiting } of pools.values())
     if (waiting.some((one) => one.task === task)) return { step: 'waiting', since: 0, peer: null }
@@ -180,7 +180,10 @@ function run(context: Context, runner: Runner): void {
   })
 }
 
-/** Whether more pools with more urgent mail wait than connections are free or closing. */
+/**
+ * Whether the pools that wait with more urgent mail outnumber the connections that are free or
+ * closing.
+ */
 function isOutranked(site: SitePools, state: Pool): boolean {
   const own = state.waiting.peek()
   if (own === undefined || site.pools.size === 1) return false
@@ -255,7 +258,10 @@ async function close(session: Session): Promise<void> {
   else session.close()
 }
 
-/** Closes idle sessions beyond the allocation, and confirms a lower one when it has taken effect. */
+/**
+ * Closes idle sessions beyond the allocation, and confirms a lower allocation when it has taken
+ * effect.
+ */
 function enforceAllocation(context: Context, site: SitePools): void {
   for (let excess = site.open - site.closing - site.allowed; excess > 0; excess--)
     closeOneIdle(context, site)

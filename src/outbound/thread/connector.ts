@@ -13,7 +13,7 @@ import type { OpenInput, TryDeps } from './try-task.ts'
 type Connector = Pick<TryDeps, 'open'> & {
   /** Ends all transactions; their outcomes show how far they got. Opens no sessions afterwards. */
   cut(): void
-  /** Ends the session with a site that has waited longest for its greeting. */
+  /** Ends the site's session that has waited longest for a greeting. */
   cutSilent(site: string): void
 }
 

@@ -1,12 +1,13 @@
 /**
- * A delivery thread: renders, composes, signs and sends messages for the main thread (`protocol.ts`).
- * Messages that take long to compose arrive composed, or are returned for another thread to compose.
- * The thread has a lower priority on Linux, so that a flood of mail does not slow the API. On `stop`
- * it puts back tasks that have not begun, lets running ones finish within the grace period, then
- * closes its connections; the outcomes of those tasks show how far they got.
+ * A delivery thread: renders, composes, signs and sends messages for the main thread
+ * (`protocol.ts`). Messages that take long to compose arrive already composed, or are returned for
+ * another thread to compose. The thread has a lower priority on Linux, so that a flood of mail does
+ * not slow the API. On `stop` it puts back tasks that have not begun, lets running ones finish
+ * within the grace period, then closes its connections; the outcomes of those tasks show how far
+ * they got.
  *
- * Results are sent in batches of 100, or after 20 ms. Until then the numbers of accepted messages are
- * in `accepted`, which the main thread reads if it has to end this thread.
+ * Results are sent in batches of 100, or after 20 ms. Until then the task numbers of accepted
+ * messages are in `accepted`, which the main thread reads if it has to end this thread.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'

@@ -60,7 +60,10 @@ type Attempt = TryInput & {
   cut: string | null
 }
 
-/** The server had not greeted yet, and other mail had to wait for it. */
+/**
+ * How long an email waits after its session was cut, because the server had not greeted and other
+ * mail needed the connection.
+ */
 const AFTER_CUT_MS = 60_000
 const NO_STEPS: readonly Step[] = []
 const NO_HOSTS: readonly string[] = []
@@ -280,7 +283,7 @@ function ownFailure(error: string, durationMs: number): AttemptOutcome {
   return { ...localOutcome({ result: 'failed', verdict: null, error }), durationMs }
 }
 
-type Made = {
+type ResultInput = {
   beganAt: number
   subject?: string | null
   faults?: readonly PartFault[]
@@ -290,7 +293,7 @@ type Made = {
 function resultOf(
   { task }: ThreadTask,
   outcome: AttemptOutcome,
-  { beganAt: startedAt, subject = null, faults = [], brokenTls = null }: Made,
+  { beganAt: startedAt, subject = null, faults = [], brokenTls = null }: ResultInput,
 ): TaskResult {
   return { task, kind: 'attempted', outcome, subject, faults, startedAt, brokenTls }
 }

@@ -15,21 +15,21 @@ import type {
 } from './thread-messages.ts'
 
 const BUSY_TIMEOUT_MS = 1000
-/** How long a checkpoint waits for readers; the writer cannot begin meanwhile. */
+/** How long a checkpoint waits for readers. The writer waits meanwhile. */
 const READER_WAIT_MS = 30
 /**
- * Pages written during a pass remain for the next. After a pass with more than this, another
- * follows.
+ * Pages written during a pass are left for the next pass, which follows if there are more than
+ * this.
  */
 const PASS_PAGES = 500
 const MAX_PASSES = 6
 
-type Work = { [kind in ThreadRequest['kind']]?: Connection }
+type Connections = { [kind in ThreadRequest['kind']]?: Connection }
 
 serve(workerData as StoreThreadSettings)
 
 function serve(settings: StoreThreadSettings): void {
-  const connections: Work = {}
+  const connections: Connections = {}
   parentPort?.on('message', (request: ThreadRequest | null) => {
     if (request) return parentPort?.postMessage(handle(settings, connections, request))
     connections.query?.close()
@@ -40,7 +40,7 @@ function serve(settings: StoreThreadSettings): void {
 
 function handle(
   settings: StoreThreadSettings,
-  connections: Work,
+  connections: Connections,
   request: ThreadRequest,
 ): ThreadResult {
   const { id, kind } = request

@@ -444,16 +444,20 @@ test('an internal address is refused for good, a failed request only for now', a
 })
 
 const badCertificates: [string, FakeSnsOptions, string][] = [
-  ['is over', { validFrom: START - DAY_MS, validTo: START - 1_000 }, 'not in force'],
-  ['has not begun', { validFrom: START + 1_000, validTo: START + DAY_MS }, 'not in force'],
+  ['is over', { validFrom: START - DAY_MS, validTo: START - 1_000 }, 'not valid at this time'],
+  [
+    'has not begun',
+    { validFrom: START + 1_000, validTo: START + DAY_MS },
+    'not valid at this time',
+  ],
   [
     'is of another host',
     { names: ['sns.evil.test'] },
     'the certificate is issued to CN=sns.evil.test',
   ],
   ['is no certificate', { served: { status: 200, body: 'hello' } }, 'cannot be read'],
-  ['is not there', { served: { status: 404, body: '' } }, 'is 404'],
-  ['is a redirect', { served: { status: 302, body: '' } }, 'is 302'],
+  ['is not there', { served: { status: 404, body: '' } }, 'responded with 404'],
+  ['is a redirect', { served: { status: 302, body: '' } }, 'responded with 302'],
   [
     'is not RSA',
     { served: { status: 200, body: makeCertificate(['sns.amazonaws.com']).cert } },

@@ -124,7 +124,7 @@ test('a composed message that no server would accept is not sent', (t) => {
   const { composing, make, log } = open(t)
   composing.add(deliveryTo('huge'))
   make(129 * MEGABYTE)
-  assert.match(log[0] ?? '', /^failed huge: the message has 136 MB when encoded/)
+  assert.match(log[0] ?? '', /^failed huge: the encoded message has 136 MB/)
 })
 
 test('deliveries refused for lack of memory are admitted again one by one', (t) => {

@@ -82,7 +82,7 @@ test('no denial counts while the servers deny everything: mail waits with class 
     assert.equal(reason?.cause, 'dns')
     assert.match(
       reason?.reason ?? '',
-      /gmail\.com: no (such domain|record).*mail waits.*dns\.servers/,
+      /gmail\.com: no (such domain|record).*mail to such domains waits.*dns\.servers/,
     )
   }
 })

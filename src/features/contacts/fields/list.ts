@@ -33,7 +33,10 @@ const STANDARD_FIELDS = {
 } as const satisfies Record<string, FieldType>
 
 const DATA_PREFIX = 'data.'
-/** Keys that are listed, in the order of their names. A project with more has a mistake in its keys. */
+/**
+ * Only this many keys are listed, in the order of their names. More keys come from a mistake in a
+ * client.
+ */
 const MAX_KEYS = 10_000
 
 const selectKinds = statement((db) =>
@@ -126,7 +129,10 @@ function describeKey(key: string, counts: Counts, total: number): ContactField {
   return { field: `${DATA_PREFIX}${key}`, type: commonType(counts), coverage }
 }
 
-/** Returns the most frequent type. A tie goes to the first: `string`, which any value can be read as. */
+/**
+ * Returns the most frequent type. On a tie, the first of `sums` wins: `string` is first because any
+ * value can be read as a string.
+ */
 function commonType(counts: Counts): FieldType {
   const sums: Record<FieldType, number> = { string: 0, number: 0, boolean: 0, date: 0 }
   for (const { kind, contacts } of counts) sums[kind === 'other' ? 'string' : kind] += contacts

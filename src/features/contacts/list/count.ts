@@ -17,7 +17,10 @@ const findShare = statement<{ isMost: number }>(
     from projects where id = ${parameter('projectId')}`,
 )
 
-/** Counts the contacts of a scope. With a condition, it may or may not include changes meanwhile. */
+/**
+ * Counts the contacts of a scope. With a condition, the count may include only some of the changes
+ * that are made meanwhile.
+ */
 export async function countContacts(deps: Deps, scope: ContactScope): Promise<number> {
   return countFrom(deps, scope, await findSource(deps, scope, { isExact: true }))
 }
@@ -56,7 +59,7 @@ export async function countInRange(
   return count ?? 0
 }
 
-/** The count of a source for which SQLite reads few rows of `contacts` or none. */
+/** Returns the query that counts a source for which SQLite reads few or no rows of `contacts`. */
 export function countQuery(source: ContactSource, scope: ContactScope): SQL {
   if ('candidates' in source) return countAmong(source.candidates, scope)
   if (source.kind === 'scan') return countScanned(scope)

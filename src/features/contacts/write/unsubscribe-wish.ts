@@ -1,7 +1,7 @@
 /**
- * A contact that a bounce has already unsubscribed asks to be unsubscribed. The request changes
- * nothing and emits no event, but its time is recorded with the suppression: undoing the suppression
- * must not subscribe the contact again.
+ * Records that a contact asked to be unsubscribed after a bounce had already unsubscribed it. The
+ * request changes nothing and emits no event, but its time is recorded with the suppression,
+ * because undoing the suppression must not subscribe the contact again.
  */
 import { sql } from '../../../store/drizzle.ts'
 import { suppressions } from '../../../store/schema/suppressions.ts'
@@ -21,7 +21,9 @@ const setWished = statement((db) =>
     .where(sql`${isOfContact} and ${isUnrecorded}`),
 )
 
-/** Finds the suppression by a bounce, if the contact has not yet asked to be unsubscribed. */
+/**
+ * Finds the contact's suppression for bounces, unless a request to unsubscribe is recorded with it.
+ */
 export const findUnrecordedWish = statement<{ id: string }>(
   () => sql`select id from ${suppressions} where ${isOfContact} and ${isUnrecorded}`,
 )

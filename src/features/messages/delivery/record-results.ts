@@ -1,9 +1,9 @@
 /**
- * Writes the results of outbound, in transactions of some dozens that share a commit. Results are
- * gathered for some milliseconds before that, because a commit costs more than the rows. The delay is
- * short, and shortest at low load, because after a crash before the commit the delivered emails are
- * sent again. If a row causes an error, each result of its transaction is written by itself, so that
- * only that result is lost. Writing is retried until the result is durable.
+ * Writes the results of outbound in groups of up to 50; the groups share a commit. Results are
+ * gathered for some milliseconds before that, because a commit costs more than the rows. The delay
+ * is short, and shortest at low load, because after a crash before the commit the delivered emails
+ * are sent again. If a result causes an error, each result of its group is written by itself, so
+ * that only that result is lost. Writing is retried until the result is durable.
  */
 import { describeError } from '../../../errors.ts'
 import type { DeliveryResult } from '../../../outbound/delivery.ts'
@@ -22,11 +22,11 @@ import type { QueueNotifier } from '../queue/notifier.ts'
 import { putBackEmails } from '../queue/put-back.ts'
 
 const GATHER_MS = 5
-/** The shortest time between two batches. */
+/** The shortest time between two batches, unless the second is full. */
 const BUSY_GATHER_MS = 20
 const MAX_GATHERED = 250
 const RECORD_RETRY_MS = 1_000
-/** Results per transaction; other events are handled between two transactions. */
+/** The size of a group; other events are handled between two groups. */
 const RESULTS_PER_WRITE = 50
 
 type Deps = Pick<Base, 'store' | 'config' | 'counters' | 'now' | 'log'> & {
@@ -104,7 +104,10 @@ export async function recordResults(
   await Promise.all(writes)
 }
 
-/** A deferral without a connection does not show how many emails receivers refuse. */
+/**
+ * A deferral without a connection is not the decision of a receiver, so the fuse does not count it
+ * as tried.
+ */
 function hasVerdict({ result }: Known): boolean {
   if (result.kind !== 'attempted') return false
   return result.outcome.host !== null || result.outcome.result !== 'deferred'

@@ -22,7 +22,7 @@ export function describeFailure(last: LastAttempt, domain: string): string {
   const host = last.host ?? displayDomain(domain)
   const meaning = FAILURES[last.class ?? '']
   const lead =
-    meaning?.(host) ?? `${host} ${last.replyCode === null ? 'could not accept it' : 'said'}`
+    meaning?.(host) ?? `${host} ${last.replyCode === null ? 'could not accept the email' : 'said'}`
   return `${lead}: ${describeReply(last)}.`
 }
 

@@ -19,13 +19,13 @@ export type Fuse = {
   /** Counts emails that were tried; emails that reached no server are not counted. */
   countTried(count: number): void
   /**
-   * Whether the suppression of this email's address must be held. Repeated calls count once. The fuse
-   * has not blown before a held suppression is durable: the caller may roll back.
+   * Whether the suppression of this email's address must be held. Repeated calls count once. The
+   * fuse blows only when a held suppression is durable, because the caller may roll back.
    */
   mustHold(emailId: string): boolean
   /** Call it when a held suppression is durable. */
   recordHeld(cause: HeldCause): void
-  /** Reads the held suppressions, as after an operator's command. */
+  /** Reads the held suppressions again, for example after an operator's command. */
   refresh(): Promise<void>
   /** `refresh` if the fuse has blown. Never rejects. */
   check(): Promise<void>
@@ -109,7 +109,7 @@ export function createFuse(deps: Deps): Fuse {
 
 /**
  * A fuse that has read the held suppressions. It reads them again when another process changes the
- * database, and regularly: a report or an API call may have ended the last one.
+ * database, and every `checkMs`: a report or an API call may have deleted the last one.
  */
 export async function startFuse(deps: Deps, checkMs = CHECK_MS): Promise<Fuse> {
   const fuse = createFuse(deps)
@@ -123,8 +123,8 @@ export async function startFuse(deps: Deps, checkMs = CHECK_MS): Promise<Fuse> {
 }
 
 /**
- * The interval begins a minute before the first held suppression, so that the addresses suppressed
- * in that minute can be undone too.
+ * The suggested `--since` is a minute before the first held suppression, so that the addresses
+ * suppressed in that minute can be undone too.
  */
 function describeHeld({ count, since }: HeldCount): string {
   const from = formatInstant(Math.floor((since - MINUTE_MS) / 1000) * 1000).replace('.000Z', 'Z')

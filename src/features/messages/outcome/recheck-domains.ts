@@ -25,7 +25,7 @@ const AT_ONCE = 8
 const MAX_DOMAINS = 500
 /** Suppressions of one domain per transaction. */
 const BATCH = 100
-const AGAIN_MS = HOUR_MS
+const RECHECK_MS = HOUR_MS
 const GIVE_UP_MS = 7 * DAY_MS
 
 const findDueDomains = statement<{ domain: string }>(
@@ -91,7 +91,7 @@ async function recheck(deps: Deps, domain: string): Promise<void> {
   } else if (existence === 'unknown') {
     await store.write(async (tx) => {
       await tx.execute(deleteOfDomain, { domain, before: at - GIVE_UP_MS })
-      await tx.execute(postpone, { domain, at, dueAt: at + AGAIN_MS })
+      await tx.execute(postpone, { domain, at, dueAt: at + RECHECK_MS })
     })
   } else {
     while ((await store.write((tx) => suppressSome(deps, tx, { domain, at }))) === BATCH);

@@ -23,7 +23,10 @@ import { suppressOwnBounce } from './suppress-bounced.ts'
 import { recordFaults } from './template-faults.ts'
 import { findFinalReport } from './write-report.ts'
 
-/** The part of an email that stays in memory while it is in flight: all that its outcome needs. */
+/**
+ * The part of an email that stays in memory while it is in flight: all that is needed to record its
+ * outcome.
+ */
 export type InFlightEmail = Pick<
   Email,
   | 'id'
@@ -45,7 +48,7 @@ export type AttemptRecord = {
   outcome: AttemptOutcome
   /** As rendered; null if the message was not rendered. */
   subject: string | null
-  /** The faults of its templates that the rendering showed. */
+  /** The faults that rendering found in the templates of the email. */
   faults: readonly StoredFault[]
   startedAt: number
 }
@@ -78,7 +81,9 @@ const insertAttempt = statement((db) =>
   }),
 )
 
-/** Records attempts and their consequences; attempts of emails that are deleted by now are ignored. */
+/**
+ * Records attempts and their consequences; attempts of emails that have been deleted are ignored.
+ */
 export async function recordAttempts(
   deps: Deps,
   tx: Tx,

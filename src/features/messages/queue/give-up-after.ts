@@ -7,7 +7,7 @@ import {
   WORKFLOW_CLASS,
 } from '../../../queue-class.ts'
 
-/** In milliseconds, from the acceptance or from a retry by hand. */
+/** In milliseconds, from the acceptance of the email or from an operator's retry. */
 export function giveUpAfterMs({ delivery }: Config, queueClass: QueueClass): number {
   const { transactional, workflow, campaign } = delivery.giveUpAfter
   const byClass = {

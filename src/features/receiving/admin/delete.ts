@@ -7,7 +7,8 @@ import { discardChunks } from '../../chunks.ts'
 import { inboundMessageNotFound } from './get.ts'
 
 /**
- * Deletes received messages, which frees the space that they count for. Emails made from them stay.
+ * Deletes received messages. They no longer count towards the limit of stored mail. Emails made
+ * from them stay.
  * @throws AppError RESOURCE_NOT_FOUND, CONFLICT (still pending); nothing is deleted then
  */
 export async function deleteInboundMessages(
@@ -28,7 +29,7 @@ async function deleteOne(tx: Tx, id: string): Promise<void> {
     throw inboundMessageNotFound(id)
   }
   if (row.state === 'pending') {
-    throw new AppError('CONFLICT', `Inbound message ${id} waits to be read.`)
+    throw new AppError('CONFLICT', `Inbound message ${id} is still waiting to be read.`)
   }
   await tx.delete(inboundMessages).where(hasId)
 }

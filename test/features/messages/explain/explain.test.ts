@@ -169,19 +169,19 @@ const waiting: Case[] = [
   [
     'the back-off of its site, and an earlier reason of the site',
     {
-      email: { ...deferred, attemptCount: 0, error: 'dest.test takes no mail now: no reply' },
+      email: { ...deferred, attemptCount: 0, error: 'dest.test accepts no mail now: no reply' },
       live: running({ sites: sites(inBackOff) }),
     },
-    'Nothing is sent to dest.test until 2026-11-21 12:02:00Z; it has been in back-off since 2026-11-21 11:55:00Z: 421 4.7.0 too much. dest.test takes no mail now: no reply. The next attempt is at 2026-11-21 12:02:00Z.',
+    'Nothing is sent to dest.test until 2026-11-21 12:02:00Z; it has been in back-off since 2026-11-21 11:55:00Z: 421 4.7.0 too much. dest.test accepts no mail now: no reply. The next attempt is at 2026-11-21 12:02:00Z.',
     'queue sites --lift dest.test',
   ],
   [
     'the back-off of a site without a cause, and an earlier reason',
     {
-      email: { ...deferred, attemptCount: 0, error: 'dest.test takes no mail now: no reply' },
+      email: { ...deferred, attemptCount: 0, error: 'dest.test accepts no mail now: no reply' },
       live: running({ sites: sites({ ...inBackOff, cause: null }) }),
     },
-    'Nothing is sent to dest.test until 2026-11-21 12:02:00Z; it has been in back-off since 2026-11-21 11:55:00Z. dest.test takes no mail now: no reply. The next attempt is at 2026-11-21 12:02:00Z.',
+    'Nothing is sent to dest.test until 2026-11-21 12:02:00Z; it has been in back-off since 2026-11-21 11:55:00Z. dest.test accepts no mail now: no reply. The next attempt is at 2026-11-21 12:02:00Z.',
     'queue sites --lift dest.test',
   ],
   [
@@ -190,7 +190,7 @@ const waiting: Case[] = [
       email: {
         ...deferred,
         attemptCount: 0,
-        error: 'dest.test takes no mail now: 421 4.7.0 too much',
+        error: 'dest.test accepts no mail now: 421 4.7.0 too much',
       },
       live: running({ sites: sites(inBackOff) }),
     },
@@ -200,10 +200,10 @@ const waiting: Case[] = [
   [
     'a missing server, and the earlier reason of its site',
     {
-      email: { state: 'deferred', error: 'dest.test takes no mail now: 421 4.7.0 too much' },
+      email: { state: 'deferred', error: 'dest.test accepts no mail now: 421 4.7.0 too much' },
       live: { server: 'none' },
     },
-    'dest.test takes no mail now: 421 4.7.0 too much. It is due now, but no server is running.',
+    'dest.test accepts no mail now: 421 4.7.0 too much. It is due now, but no server is running.',
     'serve',
   ],
   [

@@ -13,7 +13,7 @@ async function sendOne(sender: Sender): Promise<string> {
 
 /** Restricts the site; its last failed attempt is always at the current time. */
 function close(sender: Sender): void {
-  const reason = 'dest.test takes no mail now: connection refused'
+  const reason = 'dest.test accepts no mail now: connection refused'
   const restriction = {
     reason,
     get triedAt() {
@@ -48,7 +48,7 @@ test('an overdue email that cannot be tried is given up after ten minutes', asyn
   assert.equal(await pass(1), 1)
   const email = await sender.email(id)
   assert.deepEqual([email.state, email.status, email.dueAt], ['failed', 'FAILED', null])
-  const reason = 'dest.test takes no mail now: connection refused'
+  const reason = 'dest.test accepts no mail now: connection refused'
   assert.equal(email.error, `given up, its destination could not be tried in time: ${reason}`)
 })
 
@@ -63,7 +63,7 @@ test('an email that can be tried is never given up without an attempt, however l
 test('after a jump of the clock, an unreachable site is tried again before its mail is given up', async (t) => {
   const sender = await openSender(t)
   const id = await sendOne(sender)
-  const reason = 'dest.test takes no mail now: connection refused'
+  const reason = 'dest.test accepts no mail now: connection refused'
   sender.restrictions.set('dest.test', { triedAt: sender.clock.now, reason })
   sender.clock.now += 3 * DAY_MS
   const pass = watch(sender)

@@ -18,7 +18,7 @@ import { attempted, openSender, type Sender } from '../sender.ts'
 
 const refusedSite = {
   until: START + HOUR_MS,
-  reason: 'dest.test takes no mail now: connection refused',
+  reason: 'dest.test accepts no mail now: connection refused',
 }
 
 type Line = Sender & { delivery: Deliverer; untilDeferred(id: string): Promise<Email> }
@@ -131,7 +131,7 @@ test('an email that is put back because its site is paused has the reason and co
     kind: 'put back',
     site: 'mx.test',
     retryAt: START + HOUR_MS,
-    reason: 'mx.test takes no mail now: 421 4.7.0 go away',
+    reason: 'mx.test accepts no mail now: 421 4.7.0 go away',
   })
   line.core.outbound.deliver = (tasks) => {
     line.tasks.push(...tasks)
@@ -139,7 +139,7 @@ test('an email that is put back because its site is paused has the reason and co
   }
   const id = await sendTo(line, 'ada@dest.test')
   const email = await line.untilDeferred(id)
-  assert.equal(email.error, 'mx.test takes no mail now: 421 4.7.0 go away')
+  assert.equal(email.error, 'mx.test accepts no mail now: 421 4.7.0 go away')
   assert.equal(email.attemptCount, 0)
   assert.equal(email.dueAt, START + HOUR_MS)
   assert.deepEqual((await getEmailHistory(line.core, id)).attempts, [])
