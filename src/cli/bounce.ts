@@ -4,7 +4,7 @@ import path from 'node:path'
 import { getSystemErrorMap } from 'node:util'
 import { AppError } from '../errors.ts'
 import { type Report, readReport } from '../mail/report/read-report.ts'
-import type { Context, Input, Result } from './engine/command.ts'
+import type { CommandContext, Input, Result } from './engine/command.ts'
 import type { Terminal } from './engine/terminal.ts'
 import { escapeControls, formatTable, shorten } from './engine/text.ts'
 
@@ -17,7 +17,7 @@ const MAX_OCTETS = 64 * 1_048_576
  * @throws AppError that names the unreadable files, after printing the others
  */
 export async function inspectBouncesCommand(
-  { terminal, isJson }: Context,
+  { terminal, isJson }: CommandContext,
   { args }: Input,
 ): Promise<Result> {
   const faults: string[] = []

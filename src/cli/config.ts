@@ -8,11 +8,11 @@ import { settingKeys } from '../config/settings.ts'
 import type { TomlValue } from '../config/values/kinds.ts'
 import { formatEffective, showSetting } from '../config/values/toml-text.ts'
 import { listWarnings } from '../config/warnings.ts'
-import { type Context, type Result, withCore } from './engine/command.ts'
+import { type CommandContext, type Result, withCore } from './engine/command.ts'
 import { asFileOwner } from './engine/file-owner.ts'
 import { escapeControls } from './engine/text.ts'
 
-export async function checkConfigCommand(context: Context): Promise<Result> {
+export async function checkConfigCommand(context: CommandContext): Promise<Result> {
   // Files that root can read may be unreadable for the server.
   const isFinal = context.terminal.isWholeProcess
   const loaded = await asFileOwner(load(context).config, async () => load(context), { isFinal })
@@ -27,7 +27,7 @@ export async function checkConfigCommand(context: Context): Promise<Result> {
   return { json: { file, warnings }, text: lines.map(escapeControls).join('\n') }
 }
 
-export async function showConfigCommand(context: Context): Promise<Result> {
+export async function showConfigCommand(context: CommandContext): Promise<Result> {
   const { config, values, origins } = load(context)
   const shown = Object.fromEntries(settingKeys.map((key) => [key, showSetting(key, values)]))
   const head = `# ${escapeControls(config.file ?? 'No file: defaults and environment.')}`
@@ -35,16 +35,16 @@ export async function showConfigCommand(context: Context): Promise<Result> {
   return { json: { file: config.file, values: nest(shown) }, text }
 }
 
-export async function listAllWarnings(context: Context, loaded: Loaded): Promise<string[]> {
+export async function listAllWarnings(context: CommandContext, loaded: Loaded): Promise<string[]> {
   return [...listWarnings(loaded), ...(await findLeftovers(context, loaded.config))]
 }
 
-export function load({ terminal, configPath }: Context): Loaded {
+export function load({ terminal, configPath }: CommandContext): Loaded {
   return loadSettings({ configPath, env: terminal.env, cwd: terminal.cwd })
 }
 
 /** Warns about a user and keys of the sandbox, which other modes refuse. */
-async function findLeftovers(context: Context, config: Config): Promise<string[]> {
+async function findLeftovers(context: CommandContext, config: Config): Promise<string[]> {
   if (config.delivery.mode === 'sandbox' || !existsSync(config.database.file)) return []
   const { sandboxLeftovers } = await import('../features/accounts/sandbox-project.ts')
   const { users, projects } = await withCore(context, sandboxLeftovers)

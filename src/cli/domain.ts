@@ -9,10 +9,10 @@ import { verifyDomain } from '../features/domains/verify.ts'
 import type { DomainView } from '../features/domains/view.ts'
 import { displayDomain } from '../mail/address/address.ts'
 import { isUuid } from '../store/ids.ts'
-import { type Context, type Input, type Result, withCore } from './engine/command.ts'
+import { type CommandContext, type Input, type Result, withCore } from './engine/command.ts'
 import { escapeControls, formatTable } from './engine/text.ts'
 
-export async function addDomainCommand(context: Context, input: Input): Promise<Result> {
+export async function addDomainCommand(context: CommandContext, input: Input): Promise<Result> {
   const [domain = ''] = input.args
   const { added, server } = await withCore(context, async (core) => ({
     added: await addDomain(core, { projectId: input.required('project'), domain }),
@@ -32,14 +32,14 @@ export async function addDomainCommand(context: Context, input: Input): Promise<
 }
 
 /** Takes the domain's name, or its id where several projects have added the same name. */
-export async function verifyDomainCommand(context: Context, input: Input): Promise<Result> {
+export async function verifyDomainCommand(context: CommandContext, input: Input): Promise<Result> {
   const lookup = readLookup(input)
   const trust = input.has('trust')
   const domain = await withCore(context, (core) => verifyDomain(core, lookup, { trust }))
   return { json: domain, text: describeDomain(domain, showRecords(domain, input)) }
 }
 
-export async function removeDomainCommand(context: Context, input: Input): Promise<Result> {
+export async function removeDomainCommand(context: CommandContext, input: Input): Promise<Result> {
   const lookup = readLookup(input)
   const { id, domain, projectId } = await withCore(context, async (core) => {
     const found = await getDomain(core, lookup, { isOnly: true })
@@ -51,7 +51,7 @@ export async function removeDomainCommand(context: Context, input: Input): Promi
   return { json: { id, domain: name, projectId }, text }
 }
 
-export async function listDomainsCommand(context: Context, input: Input): Promise<Result> {
+export async function listDomainsCommand(context: CommandContext, input: Input): Promise<Result> {
   const domains = await withCore(context, (core) => listDomains(core, input.text('project')))
   const rows = domains.map((domain) => [
     domain.id,

@@ -7,14 +7,20 @@ import {
   retryFailedInboundMessages,
   retryInboundMessages,
 } from '../features/receiving/admin/retry.ts'
-import { type Context, type Input, type Result, UsageError, withCore } from './engine/command.ts'
+import {
+  type CommandContext,
+  type Input,
+  type Result,
+  UsageError,
+  withCore,
+} from './engine/command.ts'
 import { escapeControls, formatFields, formatTable, formatTime, shorten } from './engine/text.ts'
 
 type ListedMessage = Pick<InboundMessage, 'recipients' | 'reversePath' | 'sender'>
 
 const NONE = 'No mail for the server itself, and every message could be read.'
 
-export async function listInboundCommand(context: Context, input: Input): Promise<Result> {
+export async function listInboundCommand(context: CommandContext, input: Input): Promise<Result> {
   const isAll = input.has('all')
   const { listed, counts } = await withCore(context, async (core) => ({
     listed: await listInboundMessages(core, { isAll }),
@@ -53,7 +59,7 @@ function describeNone({ waiting, ended }: { waiting: number; ended: number }): s
 }
 
 /** Takes either ids or `--failed`. */
-export async function retryInboundCommand(context: Context, input: Input): Promise<Result> {
+export async function retryInboundCommand(context: CommandContext, input: Input): Promise<Result> {
   const { args: ids } = input
   const isFailed = input.has('failed')
   if (isFailed === ids.length > 0) throw new UsageError('give either ids or --failed')
@@ -65,13 +71,16 @@ export async function retryInboundCommand(context: Context, input: Input): Promi
   return { json: { messages }, text: `To be read again: ${messages}.` }
 }
 
-export async function deleteInboundCommand(context: Context, { args }: Input): Promise<Result> {
+export async function deleteInboundCommand(
+  context: CommandContext,
+  { args }: Input,
+): Promise<Result> {
   await withCore(context, (core) => deleteInboundMessages(core, args))
   return { json: { ids: args }, text: `Deleted: ${args.length}.` }
 }
 
 /** Prints the metadata with `--facts`, and for a message whose text is deleted. */
-export async function showInboundCommand(context: Context, input: Input): Promise<Result> {
+export async function showInboundCommand(context: CommandContext, input: Input): Promise<Result> {
   const [id = ''] = input.args
   const message = await withCore(context, (core) => getInboundMessage(core, id))
   if (message.raw === null || input.has('facts')) {

@@ -6,7 +6,7 @@ import { type SettingKey, settingOf } from '../config/settings.ts'
 import type { TomlValue } from '../config/values/kinds.ts'
 import { formatNewFile } from '../config/values/toml-text.ts'
 import { AppError } from '../errors.ts'
-import { type Context, type Input, type Result, UsageError } from './engine/command.ts'
+import { type CommandContext, type Input, type Result, UsageError } from './engine/command.ts'
 import { findFolderOwner } from './engine/file-owner.ts'
 
 const MODES = ['sandbox', 'direct', 'relay'] as const
@@ -14,7 +14,7 @@ const MODES = ['sandbox', 'direct', 'relay'] as const
 type Given = Partial<Record<SettingKey, TomlValue>>
 
 export async function initCommand(
-  { terminal, configPath }: Context,
+  { terminal, configPath }: CommandContext,
   input: Input,
 ): Promise<Result> {
   const file = path.resolve(terminal.cwd, configPath ?? FILE_NAME)

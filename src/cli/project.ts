@@ -8,17 +8,23 @@ import {
   regenerateKeys,
   updateProject,
 } from '../features/accounts/projects.ts'
-import { type Context, type Input, type Result, UsageError, withCore } from './engine/command.ts'
+import {
+  type CommandContext,
+  type Input,
+  type Result,
+  UsageError,
+  withCore,
+} from './engine/command.ts'
 import { escapeControls, formatFields, formatTable } from './engine/text.ts'
 
-export async function createProjectCommand(context: Context, input: Input): Promise<Result> {
+export async function createProjectCommand(context: CommandContext, input: Input): Promise<Result> {
   const keys = await withCore(context, (core) =>
     createProject(core, { name: input.required('name'), ownerEmail: input.required('owner') }),
   )
   return { json: keys, text: describeNewKeys('was created', keys) }
 }
 
-export async function projectKeysCommand(context: Context, input: Input): Promise<Result> {
+export async function projectKeysCommand(context: CommandContext, input: Input): Promise<Result> {
   const [id = ''] = input.args
   const isNew = input.has('regenerate')
   const keys = await withCore(context, (core) =>
@@ -29,7 +35,7 @@ export async function projectKeysCommand(context: Context, input: Input): Promis
   return { json: keys, text: lines.join('\n') }
 }
 
-export async function listProjectsCommand(context: Context): Promise<Result> {
+export async function listProjectsCommand(context: CommandContext): Promise<Result> {
   const projects = await withCore(context, listProjects)
   const rows = projects.map((project) => [
     project.id,
@@ -43,7 +49,7 @@ export async function listProjectsCommand(context: Context): Promise<Result> {
   return { json: projects, text: formatTable(head, rows, 'No projects yet.') }
 }
 
-export async function updateProjectCommand(context: Context, input: Input): Promise<Result> {
+export async function updateProjectCommand(context: CommandContext, input: Input): Promise<Result> {
   const [id = ''] = input.args
   const change = {
     name: input.text('name'),

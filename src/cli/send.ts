@@ -9,10 +9,16 @@ import type { OpenCore } from '../features/open-core.ts'
 import { parseAddress } from '../mail/address/address.ts'
 import type { NamedMailbox } from '../mail/address/named-mailbox.ts'
 import { MAX_SUBJECT_LENGTH } from '../mail/limits.ts'
-import { type Context, type Input, type Result, UsageError, withCore } from './engine/command.ts'
+import {
+  type CommandContext,
+  type Input,
+  type Result,
+  UsageError,
+  withCore,
+} from './engine/command.ts'
 import { escapeControls } from './engine/text.ts'
 
-export async function sendCommand(context: Context, input: Input): Promise<Result> {
+export async function sendCommand(context: CommandContext, input: Input): Promise<Result> {
   const request = {
     to: [readAddress(input, 'to')],
     from: readAddress(input, 'from'),
@@ -43,7 +49,7 @@ function readSubject(input: Input): string {
   throw new UsageError(`--subject: expected one line of at most ${MAX_SUBJECT_LENGTH} characters`)
 }
 
-async function readBody({ terminal }: Context, input: Input): Promise<string> {
+async function readBody({ terminal }: CommandContext, input: Input): Promise<string> {
   const [html, file] = [input.text('html'), input.text('htmlFile')]
   if ((html === undefined) === (file === undefined)) {
     throw new UsageError('either --html or --html-file is needed')

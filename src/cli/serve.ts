@@ -7,7 +7,7 @@ import { type App, startApp } from '../app.ts'
 import { createCounters } from '../counters.ts'
 import { createLog, type Log } from '../log.ts'
 import { listAllWarnings, load } from './config.ts'
-import type { Context, Result } from './engine/command.ts'
+import type { CommandContext, Result } from './engine/command.ts'
 import type { Signals } from './engine/terminal.ts'
 import { formatWelcome } from './welcome.ts'
 
@@ -19,7 +19,7 @@ const HEAP_FLAGS = '--heap-growing-percent=40'
 const STOP_WITHIN_MS = 9_500
 const STOP_SIGNALS: NodeJS.Signals[] = ['SIGTERM', 'SIGINT']
 
-export async function serveCommand(context: Context): Promise<Result> {
+export async function serveCommand(context: CommandContext): Promise<Result> {
   setFlagsFromString(HEAP_FLAGS)
   const loaded = load(context)
   const counters = createCounters()
@@ -39,7 +39,7 @@ export async function serveCommand(context: Context): Promise<Result> {
   }
 }
 
-function announce(context: Context, { ready, sandbox }: App): void {
+function announce(context: CommandContext, { ready, sandbox }: App): void {
   const lines = [JSON.stringify(ready)]
   if (sandbox !== null) lines.push(formatWelcome(context, sandbox, ready.http))
   context.terminal.stdout.write(`${lines.join('\n')}\n`)

@@ -10,14 +10,23 @@ import { removeAddresses } from '../features/suppressions/remove.ts'
 import { undoSuppressions } from '../features/suppressions/undo-suppressions.ts'
 import { SUPPRESSION_REASONS, type SuppressionReason } from '../features/suppressions/view.ts'
 import { type ParsedAddress, parseAddress } from '../mail/address/address.ts'
-import { type Context, type Input, type Result, UsageError, withCore } from './engine/command.ts'
+import {
+  type CommandContext,
+  type Input,
+  type Result,
+  UsageError,
+  withCore,
+} from './engine/command.ts'
 import { escapeControls, formatTable, shorten } from './engine/text.ts'
 import { readLimit } from './options/limit.ts'
 import { readSince } from './options/since.ts'
 
 const DEFAULT_LIMIT = 100
 
-export async function listSuppressionsCommand(context: Context, input: Input): Promise<Result> {
+export async function listSuppressionsCommand(
+  context: CommandContext,
+  input: Input,
+): Promise<Result> {
   const limit = readLimit(input, DEFAULT_LIMIT)
   if (input.has('held')) return listHeldCommand(context, input, limit)
   const query = {
@@ -37,7 +46,11 @@ export async function listSuppressionsCommand(context: Context, input: Input): P
   return { json: page, text: `${table}${more}` }
 }
 
-async function listHeldCommand(context: Context, input: Input, limit: number): Promise<Result> {
+async function listHeldCommand(
+  context: CommandContext,
+  input: Input,
+  limit: number,
+): Promise<Result> {
   const projectId = input.text('project')
   const page = await onProject(context, input, (core) => listHeld(core, { projectId, limit }))
   const head = ['ADDRESS', 'REASON', 'SINCE', 'WAITS FOR', 'SOURCE']
@@ -46,7 +59,10 @@ async function listHeldCommand(context: Context, input: Input, limit: number): P
   return { json: page, text: `${table}${more}` }
 }
 
-export async function addSuppressionsCommand(context: Context, input: Input): Promise<Result> {
+export async function addSuppressionsCommand(
+  context: CommandContext,
+  input: Input,
+): Promise<Result> {
   const addition = {
     projectId: input.required('project'),
     addresses: readAddresses(input.args),
@@ -58,13 +74,19 @@ export async function addSuppressionsCommand(context: Context, input: Input): Pr
   return { json: done, text }
 }
 
-export async function removeSuppressionsCommand(context: Context, input: Input): Promise<Result> {
+export async function removeSuppressionsCommand(
+  context: CommandContext,
+  input: Input,
+): Promise<Result> {
   const removal = { projectId: input.required('project'), addresses: readAddresses(input.args) }
   const removed = await onProject(context, input, (core) => removeAddresses(core, removal))
   return { json: { removed }, text: `Removed from the list: ${removed}.` }
 }
 
-export async function confirmSuppressionsCommand(context: Context, input: Input): Promise<Result> {
+export async function confirmSuppressionsCommand(
+  context: CommandContext,
+  input: Input,
+): Promise<Result> {
   const scope = readScope(input)
   const done = await onProject(context, input, (core) => confirmHeld(core, scope))
   const lines = [
@@ -77,7 +99,10 @@ export async function confirmSuppressionsCommand(context: Context, input: Input)
   return { json: { since: formatInstant(scope.since), ...done }, text: lines.join('\n') }
 }
 
-export async function undoSuppressionsCommand(context: Context, input: Input): Promise<Result> {
+export async function undoSuppressionsCommand(
+  context: CommandContext,
+  input: Input,
+): Promise<Result> {
   const scope = readScope(input)
   const done = await onProject(context, input, (core) => undoSuppressions(core, scope))
   const lines = [
@@ -99,7 +124,7 @@ function describeRemaining({ remaining }: { remaining: number }): string[] {
 
 /** A project that the command names must exist. */
 function onProject<T>(
-  context: Context,
+  context: CommandContext,
   input: Input,
   act: (core: OpenCore) => Promise<T>,
 ): Promise<T> {

@@ -7,20 +7,20 @@ import {
   type UserInput,
 } from '../features/accounts/users.ts'
 import type { OpenCore } from '../features/open-core.ts'
-import { type Context, type Input, type Result, withCore } from './engine/command.ts'
+import { type CommandContext, type Input, type Result, withCore } from './engine/command.ts'
 import { escapeControls, formatTable } from './engine/text.ts'
 import { choosePassword } from './options/password.ts'
 
-export function createUserCommand(context: Context, input: Input): Promise<Result> {
+export function createUserCommand(context: CommandContext, input: Input): Promise<Result> {
   return withPassword(context, input, { act: createUser, done: 'was created' })
 }
 
-export function setPasswordCommand(context: Context, input: Input): Promise<Result> {
+export function setPasswordCommand(context: CommandContext, input: Input): Promise<Result> {
   return withPassword(context, input, { act: setPassword, done: 'has a new password' })
 }
 
 async function withPassword(
-  context: Context,
+  context: CommandContext,
   input: Input,
   verb: { act: (core: OpenCore, user: UserInput) => Promise<CreatedUser>; done: string },
 ): Promise<Result> {
@@ -34,7 +34,7 @@ async function withPassword(
   return { json: user, text: lines.join('\n') }
 }
 
-export async function listUsersCommand(context: Context): Promise<Result> {
+export async function listUsersCommand(context: CommandContext): Promise<Result> {
   const users = await withCore(context, listUsers)
   const rows = users.map(({ id, email, isSandbox, createdAt }) => [
     id,

@@ -16,14 +16,14 @@ type DataReader = {
 }
 
 /** In a line; after a CR; at the start of a line; after a dot there; after the CR of that dot. */
-type State = 'text' | 'cr' | 'start' | 'dot' | 'dot-cr'
+type LineState = 'text' | 'cr' | 'start' | 'dot' | 'dot-cr'
 
 const CR = 0x0d
 const LF = 0x0a
 const DOT = 0x2e
 
 export function createDataReader(): DataReader {
-  let state: State = 'start'
+  let state: LineState = 'start'
   return {
     read(chunk) {
       if (isPlain(chunk, state)) {
@@ -52,20 +52,20 @@ export function createDataReader(): DataReader {
 }
 
 /** Whether a chunk has no dot at the beginning of a line, so that all of it is content. Most have none. */
-function isPlain(chunk: Buffer, state: State): boolean {
+function isPlain(chunk: Buffer, state: LineState): boolean {
   if (state === 'dot' || state === 'dot-cr' || chunk.includes('\r\n.')) return false
   if (state === 'start') return chunk[0] !== DOT
   return state === 'text' || chunk[0] !== LF || chunk[1] !== DOT
 }
 
 /** Returns the state after a plain chunk, which its last two octets decide. */
-function stateAfter(chunk: Buffer, state: State): State {
+function stateAfter(chunk: Buffer, state: LineState): LineState {
   const [last, before] = [chunk.at(-1), chunk.at(-2)]
   if (last === undefined) return state
   return next(before === undefined ? state : before === CR ? 'cr' : 'text', last)
 }
 
-function next(state: State, octet: number): State {
+function next(state: LineState, octet: number): LineState {
   if (octet === CR) return state === 'dot' ? 'dot-cr' : 'cr'
   if (octet === LF) return state === 'cr' ? 'start' : 'text'
   return octet === DOT && state === 'start' ? 'dot' : 'text'

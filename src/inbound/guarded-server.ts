@@ -151,7 +151,7 @@ class GuardedConnection extends SMTPConnection implements ServerSession {
     this.#sessions.delete(this)
   }
 
-  sweep(now: number, commandMs: number): void {
+  checkTimeouts(now: number, commandMs: number): void {
     if (this._closing || this._closed) return
     const { dataMs, sessionMs } = this.#sessions.limits
     const phase = this.#phase()

@@ -50,7 +50,7 @@ type Task = {
   reject(error: Error): void
 }
 
-type Thread = PoolThread<{ tasks: Map<number, Task>; idleSince: number }>
+type ReaderThread = PoolThread<{ tasks: Map<number, Task>; idleSince: number }>
 
 const TIMEOUT_MS = 5_000
 const IDLE_MS = 30_000
@@ -76,7 +76,7 @@ export function startInboundReader(options: InboundReaderOptions): InboundReader
   const waiting: Task[] = []
   let lastId = 0
   let isStopped = false
-  const pool = createThreadPool<Thread['state'], FromInboundReader>({
+  const pool = createThreadPool<ReaderThread['state'], FromInboundReader>({
     maxThreads: Math.min(MAX_THREADS, availableParallelism()),
     launch: () => ({
       worker: launch(settings),
@@ -116,12 +116,12 @@ export function startInboundReader(options: InboundReaderOptions): InboundReader
     }
   }
 
-  function startAnother(): Thread | undefined {
+  function startAnother(): ReaderThread | undefined {
     const limit = waiting.length > BACKLOG || waiting[0]?.isAlone ? MAX_THREADS : 1
     return pool.list().length < limit ? pool.start() : undefined
   }
 
-  function received({ state }: Thread, message: FromInboundReader): void {
+  function received({ state }: ReaderThread, message: FromInboundReader): void {
     const { tasks } = state
     if (message.type === 'ready') {
       for (const task of tasks.values()) task.startedAt = performance.now()
@@ -135,7 +135,7 @@ export function startInboundReader(options: InboundReaderOptions): InboundReader
     assign()
   }
 
-  function ended({ state, hasStarted }: Thread, error: unknown): void {
+  function ended({ state, hasStarted }: ReaderThread, error: unknown): void {
     const reason = error ?? `a message took more than ${timeoutMs} ms`
     const tasks = [...state.tasks.values()]
     if (!hasStarted && !isStopped) {
@@ -152,7 +152,7 @@ export function startInboundReader(options: InboundReaderOptions): InboundReader
   }
 
   /** Whether the thread hangs over a message, has been idle for long, or does not start. */
-  function shouldEnd({ state, hasStarted }: Thread): boolean {
+  function shouldEnd({ state, hasStarted }: ReaderThread): boolean {
     const { tasks, idleSince } = state
     const now = performance.now()
     if (!hasStarted) return now - idleSince > START_MS
@@ -178,7 +178,7 @@ function launchThread(workerData: InboundReaderSettings): Worker {
 }
 
 /** Returns the thread with the fewest messages that may take one more. */
-function findFreeThread(threads: readonly Thread[], task: Task): Thread | undefined {
+function findFreeThread(threads: readonly ReaderThread[], task: Task): ReaderThread | undefined {
   const open = threads.filter(({ state }) => mayTake([...state.tasks.values()], task))
   return open.sort((one, other) => one.state.tasks.size - other.state.tasks.size)[0]
 }
@@ -192,7 +192,7 @@ function mayTake(tasks: readonly Task[], { message, isAlone }: Task): boolean {
   return isWithin && tasks.length < MAX_TASKS * share
 }
 
-function send(thread: Thread, task: Task): void {
+function send(thread: ReaderThread, task: Task): void {
   task.startedAt = performance.now()
   thread.state.tasks.set(task.id, task)
   thread.worker.postMessage({ id: task.id, message: task.message } satisfies ToInboundReader)

@@ -30,7 +30,7 @@ export type ServerParts = {
   certificate: CertificatePair | null
 }
 
-type Parts = { servers: GuardedServer[]; sessions: Sessions }
+type ServiceParts = { servers: GuardedServer[]; sessions: Sessions }
 
 /** @throws Error if it cannot listen on an address or use the certificate */
 export async function startMailService(
@@ -67,7 +67,7 @@ function follow(
   })
 }
 
-async function stopAll({ servers, sessions }: Parts, graceMs: number): Promise<void> {
+async function stopAll({ servers, sessions }: ServiceParts, graceMs: number): Promise<void> {
   const closed = servers.map((server) => new Promise<void>((resolve) => server.close(resolve)))
   await sessions.stop(graceMs)
   await Promise.all(closed)

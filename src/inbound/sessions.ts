@@ -24,7 +24,7 @@ export type SessionLimits = {
   dataMs: number
   sessionMs: number
   /** How often the times are checked. */
-  sweepMs: number
+  checkMs: number
 }
 
 export const DEFAULT_LIMITS: SessionLimits = {
@@ -37,14 +37,14 @@ export const DEFAULT_LIMITS: SessionLimits = {
   busyCommandMs: 15_000,
   dataMs: 600_000,
   sessionMs: HOUR_MS,
-  sweepMs: 1_000,
+  checkMs: 1_000,
 }
 
 /** Times in milliseconds of `performance.now()`. */
 export type ServerSession = {
   remoteAddress: string
   /** Ends the session if it has used up its time. */
-  sweep(now: number, commandMs: number): void
+  checkTimeouts(now: number, commandMs: number): void
   /** Ends the session with a 421, unless it is receiving or handling a message. */
   leave(): void
   destroy(): void
@@ -65,13 +65,13 @@ const LEAVE_EVERY_MS = 20
 export function createSessions(limits: SessionLimits): Sessions {
   const open = new Set<ServerSession>()
   const byPeer = new Map<string, number>()
-  const timer = setInterval(sweep, limits.sweepMs).unref()
+  const timer = setInterval(checkTimeouts, limits.checkMs).unref()
 
-  function sweep(): void {
+  function checkTimeouts(): void {
     const isBusy = open.size * 2 > limits.connections
     const commandMs = isBusy ? limits.busyCommandMs : limits.commandMs
     const now = performance.now()
-    for (const session of open) session.sweep(now, commandMs)
+    for (const session of open) session.checkTimeouts(now, commandMs)
   }
 
   function count(session: ServerSession, change: number): void {

@@ -33,10 +33,13 @@ export type SubmissionReaderOptions = {
 }
 
 type ReaderResult = SubmissionThreadResult | { lost: string }
-type Job = { parts: readonly Buffer[]; sizeBytes: number; settle(result: ReaderResult): void }
+type ReadTask = { parts: readonly Buffer[]; sizeBytes: number; settle(result: ReaderResult): void }
 
-/** One job at a time. `timer` ends a thread that takes too long. */
-type Thread = PoolThread<{ job: Job | undefined; timer: NodeJS.Timeout | undefined }>
+/** One task at a time. `timer` ends a thread that takes too long. */
+type SubmissionThread = PoolThread<{
+  task: ReadTask | undefined
+  timer: NodeJS.Timeout | undefined
+}>
 
 const TIMEOUT_MS = 5_000
 /** Added to the timeout for each MiB. */
@@ -60,13 +63,13 @@ export function createSubmissionReader({
   startTimeoutMs = START_TIMEOUT_MS,
   start = (options) => startThread('submission', options),
 }: SubmissionReaderOptions): SubmissionReader {
-  const waiting: Job[] = []
+  const waiting: ReadTask[] = []
   let isStopping = false
-  const pool = createThreadPool<Thread['state'], FromSubmissionThread>({
+  const pool = createThreadPool<SubmissionThread['state'], FromSubmissionThread>({
     maxThreads,
     launch: () => ({
       worker: start({ workerData: limits, resourceLimits: RESOURCE_LIMITS }),
-      state: { job: undefined, timer: undefined },
+      state: { task: undefined, timer: undefined },
     }),
     received(thread, message) {
       if (message === 'ready') setTimer(thread)
@@ -78,44 +81,44 @@ export function createSubmissionReader({
     },
   })
 
-  function resultOfEndedThread({ hasStarted }: Thread): ReaderResult {
+  function resultOfEndedThread({ hasStarted }: SubmissionThread): ReaderResult {
     if (isStopping) return GOING_DOWN
     return hasStarted ? { lost: 'The message cannot be read' } : NOT_STARTED
   }
 
-  function finish(thread: Thread, result: ReaderResult): void {
+  function finish(thread: SubmissionThread, result: ReaderResult): void {
     clearTimeout(thread.state.timer)
-    const { job } = thread.state
-    thread.state.job = undefined
+    const { task } = thread.state
+    thread.state.task = undefined
     thread.worker.unref()
-    job?.settle(result)
+    task?.settle(result)
     next()
   }
 
   function next(): void {
     if (waiting.length === 0) return
-    const thread = pool.list().find(({ state }) => state.job === undefined) ?? pool.start()
+    const thread = pool.list().find(({ state }) => state.task === undefined) ?? pool.start()
     if (thread !== undefined) assign(thread, waiting.shift())
   }
 
-  function assign(thread: Thread, job: Job | undefined): void {
-    if (job === undefined) return
-    thread.state.job = job
+  function assign(thread: SubmissionThread, task: ReadTask | undefined): void {
+    if (task === undefined) return
+    thread.state.task = task
     thread.worker.ref()
-    thread.worker.postMessage(job.parts, memoryOf(job.parts))
+    thread.worker.postMessage(task.parts, memoryOf(task.parts))
     setTimer(thread)
   }
 
-  function setTimer(thread: Thread): void {
+  function setTimer(thread: SubmissionThread): void {
     const { state, hasStarted } = thread
-    const { job } = state
+    const { task } = state
     clearTimeout(state.timer)
-    if (job === undefined) return
-    const readMs = timeoutMs + (TIMEOUT_MS_PER_MIB * job.sizeBytes) / MIB
+    if (task === undefined) return
+    const readMs = timeoutMs + (TIMEOUT_MS_PER_MIB * task.sizeBytes) / MIB
     state.timer = setTimeout(() => expire(thread), hasStarted ? readMs : startTimeoutMs)
   }
 
-  function expire(thread: Thread): void {
+  function expire(thread: SubmissionThread): void {
     const { hasStarted: isReady } = thread
     log.warn({ isReady }, 'a submitted message took too long to read')
     pool.end(thread)

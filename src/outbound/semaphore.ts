@@ -14,7 +14,7 @@ export class SemaphoreRefused extends Error {
   override readonly name = 'SemaphoreRefused'
 }
 
-type Waiting = { begin: () => void; refuse: (error: SemaphoreRefused) => void }
+type WaitingTask = { begin: () => void; refuse: (error: SemaphoreRefused) => void }
 
 export function createSemaphore({
   atOnce,
@@ -23,7 +23,7 @@ export function createSemaphore({
   atOnce: number
   waiting: number
 }): Semaphore {
-  const waiting: Waiting[] = []
+  const waiting: WaitingTask[] = []
   let running = 0
   let isStopped = false
 

@@ -50,7 +50,7 @@ type ThreadMessage = {
   transfer: readonly ArrayBuffer[]
 }
 
-type Batch = {
+type ThreadBatch = {
   contents: { id: number; content: MessageContent }[]
   keys: { id: number; key: SigningKey }[]
   pools: Map<string, PoolSettings>
@@ -65,7 +65,7 @@ export function createThreadWork(): ThreadWork {
   // Weak: a thread that its owner ends while it has no tasks needs no `drop`.
   const caches = new WeakMap<DeliveryThread, Caches>()
   const counts = new WeakMap<DeliveryThread, number>()
-  const batches = new Map<DeliveryThread, Batch>()
+  const batches = new Map<DeliveryThread, ThreadBatch>()
   const cachesOf = (thread: DeliveryThread) => {
     const known = caches.get(thread) ?? createCaches(keyName)
     caches.set(thread, known)
@@ -114,7 +114,7 @@ export function createThreadWork(): ThreadWork {
   }
 }
 
-function emptyBatch(): Batch {
+function emptyBatch(): ThreadBatch {
   return { contents: [], keys: [], pools: new Map(), tasks: [], transfer: [] }
 }
 
@@ -129,7 +129,7 @@ function createCaches(keyName: (key: SigningKey) => string) {
   }
 }
 
-function addSource(caches: Caches, batch: Batch, delivery: Delivery) {
+function addSource(caches: Caches, batch: ThreadBatch, delivery: Delivery) {
   const { content, ...rest } = delivery.source
   const { id: contentId, isNew } = caches.contents.use(content)
   if (isNew) batch.contents.push({ id: contentId, content })
@@ -156,12 +156,12 @@ function nameOf({ domain, selector, privateKey }: SigningKey): string {
   return `${domain} ${selector} ${hash('sha256', privateKey, 'base64')}`
 }
 
-type Entry = { id: number; key: string; weight: number; uses: number }
+type CacheEntry = { id: number; key: string; weight: number; uses: number }
 
 export function createThreadCache<T>({ maxWeight, weigh, keyOf }: CacheOptions<T>): ThreadCache<T> {
   /** In order of last use: a Map keeps insertion order. */
-  const byKey = new Map<string, Entry>()
-  const byId = new Map<number, Entry>()
+  const byKey = new Map<string, CacheEntry>()
+  const byId = new Map<number, CacheEntry>()
   let lastId = 0
   let weight = 0
 

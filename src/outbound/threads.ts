@@ -52,19 +52,19 @@ export type Threads = {
   stop(graceMs: number): Promise<void>
 }
 
-type State = {
+type ThreadState = {
   thread: DeliveryThread
   slot: Int32Array
   accepted: SharedArrayBuffer
-  seen: Seen
+  seen: TaskObservation
   stopped: PromiseWithResolvers<void>
 }
 
 /**
  * The slot at the last check. `since`: when it got this value; `cpuMs`: the thread's CPU time then.
  */
-type Seen = { task: number; count: number; since: number; cpuMs: number | null }
-type Running = PoolThread<State>
+type TaskObservation = { task: number; count: number; since: number; cpuMs: number | null }
+type RunningThread = PoolThread<ThreadState>
 
 const MAX_WATCH_EVERY_MS = 500
 /** Multiplies `hangMs` for the limit on the clock. */
@@ -80,7 +80,7 @@ export function createThreads(options: ThreadsOptions): Threads {
   const { name, log, hangMs } = options
   const threads: DeliveryThread[] = []
   let isStopping = false
-  const pool = createThreadPool<State, FromThread>({
+  const pool = createThreadPool<ThreadState, FromThread>({
     maxThreads: options.maxThreads,
     launch: () => launch(options),
     received({ number, state: { thread, stopped } }, message) {
@@ -131,7 +131,7 @@ export function createThreads(options: ThreadsOptions): Threads {
   }
 }
 
-function launch({ name, settings }: ThreadsOptions): { worker: Worker; state: State } {
+function launch({ name, settings }: ThreadsOptions): { worker: Worker; state: ThreadState } {
   const slot = new SharedArrayBuffer(8)
   const accepted = new SharedArrayBuffer(MAX_BATCHED_RESULTS * Int32Array.BYTES_PER_ELEMENT)
   const workerData: ThreadSettings = { ...settings, slot, accepted }
@@ -151,7 +151,7 @@ function launch({ name, settings }: ThreadsOptions): { worker: Worker; state: St
 }
 
 /** Whether the thread is composing the same message as at the last check. */
-function isUnchanged({ state }: Running): boolean {
+function isUnchanged({ state }: RunningThread): boolean {
   const [task, count] = [Atomics.load(state.slot, 0), Atomics.load(state.slot, 1)]
   const { seen } = state
   if (task !== 0 && task === seen.task && count === seen.count) return true
@@ -160,7 +160,7 @@ function isUnchanged({ state }: Running): boolean {
 }
 
 async function isHung(
-  { worker, state }: Running,
+  { worker, state }: RunningThread,
   hangMs: ThreadsOptions['hangMs'],
 ): Promise<boolean> {
   const { seen } = state
@@ -182,7 +182,7 @@ async function cpuMsOf(worker: Worker): Promise<number | null> {
   }
 }
 
-async function stopOne({ state }: Running, graceMs: number): Promise<void> {
+async function stopOne({ state }: RunningThread, graceMs: number): Promise<void> {
   const { thread, stopped } = state
   thread.postMessage({ type: 'stop', graceMs })
   const timer = setTimeout(stopped.resolve, graceMs + STOP_MARGIN_MS)

@@ -6,7 +6,7 @@ import { anyCharacter } from '../any-character.ts'
 import { connect, type Dialogue } from './dialogue.ts'
 import { type InboundServer, openInbound } from './inbound-server.ts'
 
-const limits = { commandMs: 700, dataMs: 700, sweepMs: 10, connectionsPerAddress: 500 }
+const limits = { commandMs: 700, dataMs: 700, checkMs: 10, connectionsPerAddress: 500 }
 const HANG_MS = 5_000
 const PAUSE_MS = 4
 /** Longer than any reply takes on a busy machine. */

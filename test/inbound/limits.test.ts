@@ -37,7 +37,7 @@ describe('the limits of a client', { concurrency: true }, () => {
   it('a client that continues far beyond the limit is disconnected', async (t) => {
     const { dial, rows, returnPath } = await openInbound(t, {
       settings: small,
-      limits: { sweepMs: 5 },
+      limits: { checkMs: 5 },
     })
     const client = await dial()
     await client.open('', returnPath)
@@ -146,7 +146,7 @@ describe('the limits of a client', { concurrency: true }, () => {
   })
 
   it('a client that sends a command very slowly, or sends nothing, is disconnected in time', async (t) => {
-    const limits = { commandMs: 600, sweepMs: 10 }
+    const limits = { commandMs: 600, checkMs: 10 }
     const { dial } = await openInbound(t, { limits })
     const [silent, dripping] = [await dial(), await dial()]
     const timer = setInterval(() => dripping.write('N'), 20)
@@ -158,7 +158,7 @@ describe('the limits of a client', { concurrency: true }, () => {
 
   it('a client that sends a message very slowly is disconnected in time, and nothing is stored', async (t) => {
     const { dial, rows, returnPath } = await openInbound(t, {
-      limits: { dataMs: 150, sweepMs: 10 },
+      limits: { dataMs: 150, checkMs: 10 },
     })
     const client = await dial()
     await client.open('', returnPath)
@@ -170,7 +170,7 @@ describe('the limits of a client', { concurrency: true }, () => {
 
   it("waiting for the database does not count as the client's time", async (t) => {
     const { core, dial, returnPath } = await openInbound(t, {
-      limits: { commandMs: 250, sweepMs: 10 },
+      limits: { commandMs: 250, checkMs: 10 },
     })
     const { write } = core.store
     core.store.write = async (fn) => {
@@ -183,7 +183,7 @@ describe('the limits of a client', { concurrency: true }, () => {
   })
 
   it('while most sessions are in use, the time for a command is short', async (t) => {
-    const limits = { connections: 3, busyCommandMs: 600, sweepMs: 10 }
+    const limits = { connections: 3, busyCommandMs: 600, checkMs: 10 }
     const { dial } = await openInbound(t, { limits })
     const first = await dial()
     const second = await dial()
@@ -191,7 +191,7 @@ describe('the limits of a client', { concurrency: true }, () => {
   })
 
   it('a session ends after its time, even while it is busy', async (t) => {
-    const { dial } = await openInbound(t, { limits: { sessionMs: 1_000, sweepMs: 10 } })
+    const { dial } = await openInbound(t, { limits: { sessionMs: 1_000, checkMs: 10 } })
     const client = await dial()
     let reply = { code: 250, text: '' }
     // Slowly, so that the limit of commands does not end the session first.

@@ -76,7 +76,7 @@ describe('submission under attack', { concurrency: 8 }, () => {
   })
 
   it('a trickle of octets does not keep a session open, in commands and in a message', async (t) => {
-    const limits = { commandMs: 1_000, dataMs: 1_000, sweepMs: 10 }
+    const limits = { commandMs: 1_000, dataMs: 1_000, checkMs: 10 }
     const { dialogue, rows } = await openSubmission(t, { limits })
     const [commands, message] = [await dialogue(), await dialogue()]
     await message.open('shop@example.test', 'ada@dest.test')

@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.ts'
 import type { OpenCore } from '../../features/open-core.ts'
 import type { Terminal } from './terminal.ts'
 
-export type Context = {
+export type CommandContext = {
   terminal: Terminal
   /** `--config` */
   configPath: string | undefined
@@ -29,7 +29,7 @@ export type Input = {
 /** `json` with --json, else `text`; `raw` in both cases; null: the command has written its own output. */
 export type Result = { json: unknown; text: string } | { raw: Buffer } | null
 
-type Command = (context: Context, input: Input) => Promise<Result>
+type Command = (context: CommandContext, input: Input) => Promise<Result>
 
 export type CommandSpec = {
   name: string
@@ -49,7 +49,7 @@ export class UsageError extends Error {
 }
 
 /** @throws ConfigError */
-async function readConfig({ terminal, configPath }: Context): Promise<Config> {
+async function readConfig({ terminal, configPath }: CommandContext): Promise<Config> {
   const { loadConfig } = await import('../../config/load.ts')
   return loadConfig({ configPath, env: terminal.env, cwd: terminal.cwd })
 }
@@ -59,7 +59,7 @@ async function readConfig({ terminal, configPath }: Context): Promise<Config> {
  * as the owner of the server's files.
  */
 export async function withCore<T>(
-  context: Context,
+  context: CommandContext,
   act: (core: OpenCore) => Promise<T>,
 ): Promise<T> {
   const config = await readConfig(context)

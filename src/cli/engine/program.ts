@@ -3,7 +3,13 @@
  * loads the code of the command that runs.
  */
 import { Command as CommanderCommand, CommanderError } from 'commander'
-import { type CommandSpec, type Context, type Input, type Result, UsageError } from './command.ts'
+import {
+  type CommandContext,
+  type CommandSpec,
+  type Input,
+  type Result,
+  UsageError,
+} from './command.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Commands, and the description of each group (the first of two words of a name). */
@@ -125,7 +131,7 @@ function withoutPrefix(message: string): string {
   return message.replace(/^error: /, '')
 }
 
-function toContext(terminal: Terminal, program: CommanderCommand): Context {
+function toContext(terminal: Terminal, program: CommanderCommand): CommandContext {
   const { config, json } = program.opts()
   return { terminal, configPath: config, isJson: json === true }
 }

@@ -13,7 +13,13 @@ import {
 } from '../../features/messages/queue/queue-list.ts'
 import { findSuppressed, type SuppressedAddress } from '../../features/suppressions/find.ts'
 import { displayDomain, parseAddress } from '../../mail/address/address.ts'
-import { type Context, type Input, type Result, UsageError, withCore } from '../engine/command.ts'
+import {
+  type CommandContext,
+  type Input,
+  type Result,
+  UsageError,
+  withCore,
+} from '../engine/command.ts'
 import { escapeControls, formatTable, formatTime, shorten } from '../engine/text.ts'
 import { readLimit } from '../options/limit.ts'
 import { createLiveSource, describeSilence, formatCommand } from './live.ts'
@@ -24,7 +30,7 @@ const DEFAULT_LIMIT = 1_000
 
 export type ListedEmail = QueuedEmail & Explanation
 
-export async function listQueueCommand(context: Context, input: Input): Promise<Result> {
+export async function listQueueCommand(context: CommandContext, input: Input): Promise<Result> {
   const filter = readFilter(input)
   const limit = readLimit(input, DEFAULT_LIMIT)
   const { recipient } = filter

@@ -4,35 +4,41 @@ import { formatInstant } from '../../clock.ts'
 import { holdDomain, listHolds, releaseDomain } from '../../features/messages/queue/holds.ts'
 import { cancelEmails, retryEmails } from '../../features/messages/queue/operate.ts'
 import { displayDomain, parseDomain } from '../../mail/address/address.ts'
-import { type Context, type Input, type Result, UsageError, withCore } from '../engine/command.ts'
+import {
+  type CommandContext,
+  type Input,
+  type Result,
+  UsageError,
+  withCore,
+} from '../engine/command.ts'
 import { escapeControls, formatTable, formatTime } from '../engine/text.ts'
 import { formatCommand } from './live.ts'
 
-export async function retryCommand(context: Context, { args }: Input): Promise<Result> {
+export async function retryCommand(context: CommandContext, { args }: Input): Promise<Result> {
   await withCore(context, (core) => retryEmails(core, args))
   return { json: { ids: args }, text: `Due now: ${args.length}.` }
 }
 
-export async function cancelCommand(context: Context, { args }: Input): Promise<Result> {
+export async function cancelCommand(context: CommandContext, { args }: Input): Promise<Result> {
   await withCore(context, (core) => cancelEmails(core, args))
   return { json: { ids: args }, text: `Cancelled: ${args.length}.` }
 }
 
-export async function holdCommand(context: Context, input: Input): Promise<Result> {
+export async function holdCommand(context: CommandContext, input: Input): Promise<Result> {
   const domain = requireDomain(input)
   const emails = await withCore(context, (core) => holdDomain(core, domain))
   const text = `Mail to ${describeName(domain)} is held; waiting emails held: ${emails}.`
   return { json: { domain, emails }, text }
 }
 
-export async function releaseCommand(context: Context, input: Input): Promise<Result> {
+export async function releaseCommand(context: CommandContext, input: Input): Promise<Result> {
   const domain = requireDomain(input)
   const emails = await withCore(context, (core) => releaseDomain(core, domain))
   const text = `Mail to ${describeName(domain)} is released; emails due now: ${emails}.`
   return { json: { domain, emails }, text }
 }
 
-export async function listHoldsCommand(context: Context): Promise<Result> {
+export async function listHoldsCommand(context: CommandContext): Promise<Result> {
   const holds = await withCore(context, (core) => listHolds(core))
   const json = holds.map(({ domain, heldAt, emails }) => ({
     domain: displayDomain(domain),

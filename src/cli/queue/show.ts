@@ -8,7 +8,7 @@ import { explainEmails } from '../../features/messages/explain/explain-emails.ts
 import type { Explanation } from '../../features/messages/explain/facts.ts'
 import type { OpenCore } from '../../features/open-core.ts'
 import type { Attempt, Email } from '../../store/schema/messages.ts'
-import { type Context, type Input, type Result, withCore } from '../engine/command.ts'
+import { type CommandContext, type Input, type Result, withCore } from '../engine/command.ts'
 import { formatFields, formatTime } from '../engine/text.ts'
 import { formatAttempts } from './attempts.ts'
 import { formatNext, toJson } from './list.ts'
@@ -19,7 +19,7 @@ type LiveState = ReturnType<LiveSource['found']>
 /** An email with all that `queue show` prints. `live`: null if the server was not asked. */
 type ShownEmail = EmailHistory & { explanation: Explanation; live: LiveState; now: number }
 
-export async function showEmailCommand(context: Context, { args }: Input): Promise<Result> {
+export async function showEmailCommand(context: CommandContext, { args }: Input): Promise<Result> {
   const [id = ''] = args
   const shown = await withCore(context, (core) => findEmail(core, id))
   return { json: toDetailedJson(shown), text: formatEmail(shown) }

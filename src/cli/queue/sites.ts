@@ -6,7 +6,7 @@ import type { OpenCore } from '../../features/open-core.ts'
 import { askServer } from '../../features/questions/ask.ts'
 import type { AnswerOf } from '../../features/questions/questions.ts'
 import { parseDomain } from '../../mail/address/address.ts'
-import { type Context, type Input, type Result, withCore } from '../engine/command.ts'
+import { type CommandContext, type Input, type Result, withCore } from '../engine/command.ts'
 import { escapeControls, formatTable, formatTime, shorten } from '../engine/text.ts'
 
 type Sites = AnswerOf<'sites'>
@@ -17,7 +17,7 @@ const NO_SERVER =
 const NO_ANSWER = 'The server did not answer within 2 s.'
 const MAX_REPLY = 200
 
-export async function sitesCommand(context: Context, input: Input): Promise<Result> {
+export async function sitesCommand(context: CommandContext, input: Input): Promise<Result> {
   const given = input.text('lift')
   return withCore(context, (core) => (given === undefined ? list(core) : lift(core, given)))
 }

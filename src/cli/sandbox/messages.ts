@@ -3,10 +3,16 @@ import { formatInstant } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
 import { getSandboxMessage, listSandboxMessages } from '../../features/messages/sandbox-messages.ts'
 import { decodeMessage } from '../../mail/decode-message.ts'
-import { type Context, type Input, type Result, UsageError, withCore } from '../engine/command.ts'
+import {
+  type CommandContext,
+  type Input,
+  type Result,
+  UsageError,
+  withCore,
+} from '../engine/command.ts'
 import { formatTable, formatTime, shorten } from '../engine/text.ts'
 
-export async function listSandboxCommand(context: Context): Promise<Result> {
+export async function listSandboxCommand(context: CommandContext): Promise<Result> {
   const stored = await withCore(context, (core) => listSandboxMessages(core))
   const json = stored.map(({ id, receivedAt, sender, recipient, subject }) => ({
     id,
@@ -27,7 +33,7 @@ export async function listSandboxCommand(context: Context): Promise<Result> {
 }
 
 /** Prints the message as it arrived, or one decoded part. */
-export async function showSandboxCommand(context: Context, input: Input): Promise<Result> {
+export async function showSandboxCommand(context: CommandContext, input: Input): Promise<Result> {
   const id = readMessageNumber(input)
   const parts = (['html', 'text'] as const).filter((part) => input.has(part))
   if (parts.length > 1) throw new UsageError('give either --html or --text')

@@ -4,7 +4,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getSandboxMessage } from '../../features/messages/sandbox-messages.ts'
 import { type DecodedMessage, decodeMessage } from '../../mail/decode-message.ts'
-import { type Context, type Input, type Result, withCore } from '../engine/command.ts'
+import { type CommandContext, type Input, type Result, withCore } from '../engine/command.ts'
 import { readMessageNumber } from './messages.ts'
 import { frameHtml, MESSAGE_POLICY, messagePage, PAGE_POLICY } from './page.ts'
 
@@ -14,7 +14,7 @@ type Shown = { raw: Buffer; message: DecodedMessage }
 type FileResponse = { type: string; body: string | Buffer; policy: string; filename?: string }
 
 /** The URL contains a secret, so that other users of this machine cannot read the message. */
-export async function openSandboxCommand(context: Context, input: Input): Promise<Result> {
+export async function openSandboxCommand(context: CommandContext, input: Input): Promise<Result> {
   const id = readMessageNumber(input)
   const raw = await withCore(context, (core) => getSandboxMessage(core, id))
   const shown = { raw, message: await decodeMessage(raw) }
@@ -73,7 +73,7 @@ function send(response: ServerResponse, file: FileResponse | undefined): void {
   response.end(body)
 }
 
-function interrupted(signals: Context['terminal']['signals']): Promise<void> {
+function interrupted(signals: CommandContext['terminal']['signals']): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) signals.on(signal, () => resolve())
   })

@@ -35,7 +35,7 @@ type List = { isOrdered: boolean; count: number }
 /** `address`: as shown in the text; `text`: the link's words, concatenated. */
 export type Link = { address: string; text: string }
 
-type State = {
+type ConversionState = {
   html: string
   written: TextBuilder
   /** Line ends to write before the next text. */
@@ -69,7 +69,7 @@ export function htmlToText(html: string, links?: Link[]): string {
 }
 
 /** Adds the text between two tags, in pieces. */
-function addPieces(state: State, from: number, to: number): void {
+function addPieces(state: ConversionState, from: number, to: number): void {
   const { html } = state
   let at = from
   while (to - at > PIECE_LENGTH) {
@@ -87,14 +87,14 @@ function pieceEnd(html: string, at: number): number {
   return html[at - 1] === '\r' ? at - 1 : at
 }
 
-function startState(html: string, links: Link[] | undefined): State {
+function startState(html: string, links: Link[] | undefined): ConversionState {
   const line = { breaks: 0, hasSpace: false, marker: '', separator: '' } as const
   const open = { lists: [], quotes: 0, preformatted: 0, link: undefined }
   return { html, written: createTextBuilder(), ...line, ...open, links }
 }
 
 /** Returns the offset at which reading continues. */
-function readTag(state: State, tag: Tag): number {
+function readTag(state: ConversionState, tag: Tag): number {
   const { name, isClosing } = tag
   if (isRawElement(name)) return afterTag(state.html, tag)
   const space = BLOCK_ELEMENTS.get(name)
@@ -104,7 +104,7 @@ function readTag(state: State, tag: Tag): number {
   return tag.end
 }
 
-function openElement(state: State, tag: Tag): void {
+function openElement(state: ConversionState, tag: Tag): void {
   switch (tag.name) {
     case 'a':
       closeLink(state)
@@ -144,7 +144,7 @@ function openElement(state: State, tag: Tag): void {
   }
 }
 
-function closeElement(state: State, name: string): void {
+function closeElement(state: ConversionState, name: string): void {
   if (name === 'a') closeLink(state)
   else if (name === 'ul' || name === 'ol') state.lists.pop()
   else if (name === 'blockquote') state.quotes = Math.max(0, state.quotes - 1)
@@ -153,13 +153,13 @@ function closeElement(state: State, name: string): void {
 }
 
 /** Whether the element is a paragraph or a list inside a list, which needs no empty line. */
-function isNested(state: State, { name, isClosing }: Tag): boolean {
+function isNested(state: ConversionState, { name, isClosing }: Tag): boolean {
   const isList = name === 'ul' || name === 'ol'
   const outer = state.lists.length - (isList && isClosing ? 1 : 0)
   return outer > 0 && (isList || name === 'p')
 }
 
-function addText(state: State, text: string): void {
+function addText(state: ConversionState, text: string): void {
   if (state.preformatted > 0) {
     addPreformatted(state, text)
     return
@@ -174,14 +174,14 @@ function addText(state: State, text: string): void {
   state.hasSpace = collapsed.endsWith(' ')
 }
 
-function addPreformatted(state: State, text: string): void {
+function addPreformatted(state: ConversionState, text: string): void {
   for (const [index, line] of text.split(/\r\n?|\n/).entries()) {
     if (index > 0) addBreak(state)
     if (line !== '') addWords(state, line)
   }
 }
 
-function addWords(state: State, words: string): void {
+function addWords(state: ConversionState, words: string): void {
   const { written } = state
   const isFirst = written.isEmpty()
   if (state.breaks > 0 || isFirst) {
@@ -197,7 +197,7 @@ function addWords(state: State, words: string): void {
   state.separator = ''
 }
 
-function linePrefix(state: State): string {
+function linePrefix(state: ConversionState): string {
   if (state.quotes === 0 && state.lists.length === 0) return state.marker
   const quotes = '> '.repeat(Math.min(state.quotes, MAX_INDENT_DEPTH))
   const depth = Math.min(state.lists.length, MAX_INDENT_DEPTH)
@@ -205,31 +205,31 @@ function linePrefix(state: State): string {
   return `${quotes}${indent}${state.marker}`
 }
 
-function nextMarker(state: State): string {
+function nextMarker(state: ConversionState): string {
   const list = state.lists.at(-1)
   if (list === undefined) return '- '
   list.count += 1
   return list.isOrdered ? `${list.count}. ` : '- '
 }
 
-function breakLine(state: State, count: 1 | 2): void {
+function breakLine(state: ConversionState, count: 1 | 2): void {
   if (count > state.breaks) state.breaks = count
   state.hasSpace = false
   state.separator = ''
 }
 
-function addBreak(state: State): void {
+function addBreak(state: ConversionState): void {
   breakLine(state, state.breaks === 0 ? 1 : 2)
 }
 
-function openLink(state: State, tag: Tag): Link | undefined {
+function openLink(state: ConversionState, tag: Tag): Link | undefined {
   const href = decodeEntities(readAttributes(state.html, tag).get('href') ?? '')
   const address = href.replace(/[\s\p{Cc}]+/gu, '').replace(/^mailto:/i, '')
   const isShown = address !== '' && !/^(?:#|javascript:|data:|cid:)/i.test(address)
   return isShown ? { address, text: '' } : undefined
 }
 
-function closeLink(state: State): void {
+function closeLink(state: ConversionState): void {
   const { link } = state
   state.link = undefined
   if (link === undefined) return

@@ -19,7 +19,7 @@ import { afterTag, readMarkup } from '../html/tag.ts'
 import type { Tracker } from '../html/tracking.ts'
 import type { Language } from '../languages.ts'
 import { escapeHtml } from '../template/characters.ts'
-import { type Piece, type Placeholder, printPlaceholder } from '../template/substitute.ts'
+import { type Piece, printPlaceholder, type TemplatePlaceholder } from '../template/substitute.ts'
 import type { Variables } from '../template/variables.ts'
 import {
   hasSlots,
@@ -46,7 +46,7 @@ type PrecomposedKind = {
 }
 
 export type PrecomposedBody = {
-  slots: readonly Slot[]
+  slots: readonly BodySlot[]
   /** Without tracking. */
   document: SlottedText
   html: EncodedSlottedText
@@ -70,10 +70,10 @@ type RecipientValues = {
 type FilledBody = { html: EncodedText; text: EncodedText; document: () => string }
 
 /** The value of a slot: the document's language, two values of the footer, or a placeholder. */
-type SlotSource = 'language' | 'projectName' | 'url' | Placeholder
+type SlotSource = 'language' | 'projectName' | 'url' | TemplatePlaceholder
 
 /** A value, and whether at least one of its places is in a quoted attribute or a link's address. */
-type Slot = {
+type BodySlot = {
   source: SlotSource
   isQuoted: boolean
   isAddress: boolean
@@ -158,7 +158,7 @@ export function fillPrecomposedBody(
   }
 }
 
-function printSlot({ source }: Slot, { variables, language, footer }: RecipientValues): string {
+function printSlot({ source }: BodySlot, { variables, language, footer }: RecipientValues): string {
   if (typeof source === 'object') return printPlaceholder(source, 'html', variables)
   return escapeHtml(source === 'language' ? language : (footer?.[source] ?? ''))
 }
@@ -184,8 +184,8 @@ function insertSlotCharacters(
 function joinPieces(
   pieces: readonly Piece[],
   ownSlots: number,
-): { source: string; placeholders: Placeholder[] } | undefined {
-  const numbers = new Map<Placeholder, number>()
+): { source: string; placeholders: TemplatePlaceholder[] } | undefined {
+  const numbers = new Map<TemplatePlaceholder, number>()
   let source = ''
   let places = 0
   for (const piece of pieces) {
@@ -211,7 +211,7 @@ function readSlots(
   html: string,
   links: readonly Link[],
   sources: readonly SlotSource[],
-): Slot[] | undefined {
+): BodySlot[] | undefined {
   if (UNFIT_BEFORE.test(html)) return undefined
   const quoted = quotedSlots(html)
   if (quoted === undefined || !links.every(hasPlainBegin)) return undefined
@@ -263,7 +263,7 @@ function mayBecomeAlike({ address, text }: Link): boolean {
   return address !== text && hasSlots(address + text) && !/\s/.test(text)
 }
 
-function isFit(slot: Slot, printed: string, text: string): boolean {
+function isFit(slot: BodySlot, printed: string, text: string): boolean {
   if (text === '' || printed.length > MAX_VALUE_LENGTH || !text.isWellFormed()) return false
   if (UNFIT_MARKUP.test(printed) || UNFIT_TEXT.test(text)) return false
   if (slot.isQuoted && /["']/.test(printed)) return false

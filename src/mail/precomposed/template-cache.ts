@@ -32,7 +32,7 @@ export type TemplateCache = {
 }
 
 /** `bodies`: the number of precomposed bodies. */
-type Entry = { kinds: Map<string, PreparedTemplate>; bodies: number }
+type CachedTemplate = { kinds: Map<string, PreparedTemplate>; bodies: number }
 
 const MAX_TEMPLATES = 200
 const MAX_BYTES = 32 * 1024 * 1024
@@ -46,7 +46,7 @@ const BYTES_PER_CHARACTER = 10
 const BYTES_PER_MARKER = 1_000
 
 export function createTemplateCache(tracker: Tracker): TemplateCache {
-  const templates = new LRUCache<string, Entry>({
+  const templates = new LRUCache<string, CachedTemplate>({
     max: MAX_TEMPLATES,
     maxSize: MAX_BYTES,
     sizeCalculation: ({ bodies }, source) => sizeOf(source, bodies),

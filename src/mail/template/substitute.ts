@@ -11,9 +11,9 @@ import { printValue, type TextFormat } from './print.ts'
 import type { Variables } from './variables.ts'
 
 /** Text, or a placeholder. */
-export type Piece = string | Placeholder
+export type Piece = string | TemplatePlaceholder
 
-export type Placeholder = { path: readonly string[]; fallback: string | undefined }
+export type TemplatePlaceholder = { path: readonly string[]; fallback: string | undefined }
 
 const LITERALS = new Set(['true', 'false', 'nil', 'null', 'empty', 'blank'])
 const COMPUTED_KEYS = new Set(['size', 'first', 'last'])
@@ -30,7 +30,7 @@ export function splitPlainPieces(source: string): Piece[] | undefined {
   const markers = scanMarkers(source, MAX_MARKERS + 1)
   if (markers.length > MAX_MARKERS) return undefined
   /** By source text: most templates repeat a few variables many times. */
-  const placeholders = new Map<string, Placeholder>()
+  const placeholders = new Map<string, TemplatePlaceholder>()
   for (const marker of markers) {
     const written = source.slice(marker.begin, marker.end)
     if (placeholders.has(written)) continue
@@ -62,7 +62,7 @@ export function substitute(
 
 /** The text that replaces one placeholder. */
 export function printPlaceholder(
-  { path, fallback }: Placeholder,
+  { path, fallback }: TemplatePlaceholder,
   format: TextFormat,
   variables: Variables,
 ): string {
@@ -91,7 +91,7 @@ function cutAt(
   return pieces.filter((piece) => piece !== '')
 }
 
-function toPlaceholder(source: string, marker: Marker): Placeholder {
+function toPlaceholder(source: string, marker: Marker): TemplatePlaceholder {
   const { path = [], fallback } = parseOutput(markerContent(source, marker))
   return { path, fallback }
 }

@@ -44,7 +44,7 @@ type Composing = {
   stop(): Promise<void>
 }
 
-type Current = {
+type CurrentDelivery = {
   thread: DeliveryThread
   delivery: Delivery
   startedAt: number
@@ -82,7 +82,7 @@ export function createComposing(deps: ComposingDeps): Composing {
     ended,
   })
   const delays = createDelays(now)
-  let current: Current | null = null
+  let current: CurrentDelivery | null = null
   let lastTask = 0
   let totalHeld = 0
   let isStopped = false

@@ -30,7 +30,7 @@ type Request = {
 /** Sources that are rendered together, from the position `at` in the request. */
 type Portion = { at: number; sources: readonly RenderSource[]; hasEnded: boolean }
 
-type Current = { task: number; request: Request; portion: Portion }
+type CurrentPreview = { task: number; request: Request; portion: Portion }
 
 const PORTION_SOURCES = 20
 const PORTION_BYTES = 128 * 1024
@@ -46,7 +46,7 @@ export function createPreviews({ settings, log, hangMs, restMs }: PreviewsDeps):
     ended: (_thread, { hasStarted }) => retry(hasStarted),
   })
   const requests: Request[] = []
-  let current: Current | null = null
+  let current: CurrentPreview | null = null
   let lastTask = 0
   let isStopped = false
   let timer: NodeJS.Timeout | undefined
@@ -78,7 +78,10 @@ export function createPreviews({ settings, log, hangMs, restMs }: PreviewsDeps):
     begin(threads.list()[0] ?? threads.start(), current)
   }
 
-  function begin(thread: DeliveryThread | undefined, { task, request, portion }: Current): void {
+  function begin(
+    thread: DeliveryThread | undefined,
+    { task, request, portion }: CurrentPreview,
+  ): void {
     if (thread !== undefined) {
       thread.postMessage({ type: 'preview', task, sources: portion.sources })
       return

@@ -25,7 +25,7 @@ type TemplateChecks = {
 /** The first fault; undefined = there is none. */
 export type CheckedTemplate = TemplateFault | 'too heavy' | undefined
 
-type Current = { task: number; source: string; settled: PromiseWithResolvers<CheckedTemplate> }
+type CurrentCheck = { task: number; source: string; settled: PromiseWithResolvers<CheckedTemplate> }
 
 export function createTemplateChecks({
   hangMs,
@@ -43,7 +43,7 @@ export function createTemplateChecks({
   // The number of waiting checks is bounded elsewhere: each caller holds a share of the memory for
   // request bodies.
   const semaphore = createSemaphore({ atOnce: 1, waiting: Number.POSITIVE_INFINITY })
-  let current: Current | null = null
+  let current: CurrentCheck | null = null
   let lastTask = 0
   let timer: NodeJS.Timeout | undefined
 
@@ -60,7 +60,7 @@ export function createTemplateChecks({
     }
   }
 
-  function begin({ task, source, settled }: Current): void {
+  function begin({ task, source, settled }: CurrentCheck): void {
     const thread = threads.list()[0] ?? threads.start()
     if (thread !== undefined) thread.postMessage({ type: 'check', task, source })
     else settled.reject(new Error('there is no thread to check the template'))

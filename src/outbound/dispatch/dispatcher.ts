@@ -47,7 +47,7 @@ const MAX_TASK = 2 ** 31 - 1
 const AFTER_CRASH_MS = 60_000
 /** A composed message that was lost with its thread is composed again. */
 const AFTER_LOSS_MS = 1_000
-const SWEEP_EVERY_MS = 15_000
+const SITE_CHECK_MS = 15_000
 /** Deliveries that wait longer for a connection are put back, so that others can take their place. */
 const MAX_STARVED_MS = 30_000
 const AFTER_STARVED_MS = 30_000
@@ -65,7 +65,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const hangMs = () => deps.hangMs
   const start = deps.createThreads ?? createThreads
   const threads = start({ ...deps, name: 'delivery', hangMs, received, ended })
-  const sweeper = setInterval(sweep, SWEEP_EVERY_MS).unref()
+  const siteTimer = setInterval(checkSites, SITE_CHECK_MS).unref()
   let lastTask = 0
   let isStopping = false
 
@@ -266,7 +266,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
    * Puts back deliveries that have waited too long for a connection, and forgets sites that have
    * been idle for a while.
    */
-  function sweep(): void {
+  function checkSites(): void {
     for (const site of starvedSites.listSince(MAX_STARVED_MS))
       putBackWaiting(site, AFTER_STARVED_MS)
     const before = now() - deps.settings.idleMs
@@ -283,7 +283,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
   async function stop(graceMs: number): Promise<void> {
     isStopping = true
-    clearInterval(sweeper)
+    clearInterval(siteTimer)
     starvedSites.stop()
     for (const [site] of queues.entries()) putBackWaiting(site, 0)
     await threads.stop(graceMs)

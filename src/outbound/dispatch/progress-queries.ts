@@ -14,18 +14,18 @@ type ProgressQueries = {
 }
 
 /** Null: the thread does not have the task; undefined: the thread does not reply. */
-type Progress = CurrentStep | null | undefined
+type ThreadStep = CurrentStep | null | undefined
 
 const TIMEOUT_MS = 500
 
 export function createProgressQueries(): ProgressQueries {
-  const open = new Map<number, (progress: Progress) => void>()
+  const open = new Map<number, (progress: ThreadStep) => void>()
   let last = 0
 
-  function query(thread: DeliveryThread, task: number): Promise<Progress> {
+  function query(thread: DeliveryThread, task: number): Promise<ThreadStep> {
     const number = ++last
     return new Promise((resolve) => {
-      const settle = (progress: Progress) => {
+      const settle = (progress: ThreadStep) => {
         clearTimeout(timer)
         open.delete(number)
         resolve(progress)

@@ -32,7 +32,7 @@ export function createDnsWatch(options: WatchOptions): DnsWatch {
   const { servers, canary: names } = options.dns
   const pauses = recheckMs === undefined ? {} : { recheckMs, pauseMs: recheckMs }
   const dns = createResolver({ servers, now, timeoutMs, tries: 2, maxCached: 1 })
-  const reportPart = createReporter(options.health)
+  const setHealthPart = createHealthParts(options.health)
   const canary = createDnsCanary({
     ...{ names, dns, now, ...pauses },
     changed(denials) {
@@ -40,7 +40,7 @@ export function createDnsWatch(options: WatchOptions): DnsWatch {
       if (denials === null) log.info('the DNS servers are believed again')
       else log.warn({ canaries }, 'the DNS servers are not believed: no canary resolves')
       const advice = 'Check dns.servers and dns.canary.'
-      reportPart(
+      setHealthPart(
         'canary',
         denials &&
           `The DNS servers resolve none of the domains of dns.canary (${canaries}), so "no such domain" is not believed, and mail to such domains waits. ${advice}`,
@@ -52,7 +52,7 @@ export function createDnsWatch(options: WatchOptions): DnsWatch {
     changed({ server, isSilent, silent }) {
       if (isSilent) log.warn({ server }, 'a DNS server gives no answer')
       else log.info({ server }, 'a DNS server answers again')
-      reportPart(
+      setHealthPart(
         'silence',
         silent.length === 0 ? null : `No answer from these DNS servers: ${silent.join(', ')}.`,
       )
@@ -92,7 +92,7 @@ function isDenial({ type }: DnsQuestion, answer: DnsAnswer<unknown>): boolean {
 }
 
 /** Returns a function that sets one part of the health report. */
-function createReporter(health: Health) {
+function createHealthParts(health: Health) {
   const parts = new Map<'canary' | 'silence', string>()
   return (part: 'canary' | 'silence', reason: string | null) => {
     if (reason === null) parts.delete(part)

@@ -59,9 +59,9 @@ export async function findMxDestination(
   }
 }
 
-type Search = { domain: string; records: readonly MxRecord[]; lookup: PendingLookup }
+type MxSearch = { domain: string; records: readonly MxRecord[]; lookup: PendingLookup }
 
-async function findTargets(deps: DestinationDeps, search: Search): Promise<Destination> {
+async function findTargets(deps: DestinationDeps, search: MxSearch): Promise<Destination> {
   const { domain, records, lookup } = search
   const hosts = sortHosts(records, deps.random)
   const found: HostAddresses[] = []
@@ -132,7 +132,7 @@ async function findAddresses(
 
 function closedWithoutTargets(
   found: HostAddresses[],
-  { domain, records }: Search,
+  { domain, records }: MxSearch,
   expiresAt: number,
 ): Destination {
   const errors = found.flatMap((host) => host.errors)

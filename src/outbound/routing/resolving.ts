@@ -24,13 +24,13 @@ type Resolving = {
   takeAll(): DeliveryTask[]
 }
 
-type Group = { tasks: readonly DeliveryTask[]; since: number }
+type TaskGroup = { tasks: readonly DeliveryTask[]; since: number }
 
 export function createResolving(deps: ResolvingDeps): Resolving {
-  const groups = new Set<Group>()
+  const groups = new Set<TaskGroup>()
   return {
     add(domain, tasks) {
-      const group: Group = { tasks, since: deps.now() }
+      const group: TaskGroup = { tasks, since: deps.now() }
       groups.add(group)
       deps.destinations.resolve(domain).then(
         (destination) => {

@@ -43,7 +43,7 @@ export type Budgets = {
 }
 
 type Budget = { name: string; used: number; limit(): number; sites: Set<string> }
-type Entry = {
+type SiteBudgets = {
   facts: SiteFacts
   connections: number
   budgets: readonly Budget[]
@@ -56,7 +56,7 @@ export const SHARE_OF_PROJECT = 3
 
 export function createBudgets(options: { maxConnections: number; maxPerSite: number }): Budgets {
   const { maxConnections, maxPerSite } = options
-  const entries = new Map<string, Entry>()
+  const entries = new Map<string, SiteBudgets>()
   const named = new Map<string, Budget>()
   const atLeastOne = (part: number) => Math.max(1, Math.floor(part))
   const all = fixed('all', maxConnections)

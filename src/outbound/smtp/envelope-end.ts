@@ -12,11 +12,11 @@ export type EnvelopeStep = 'mail' | 'rcpt' | 'data'
  */
 export type EnvelopeEnd = { outcome: AttemptOutcome; isStale: boolean; needsReset: boolean }
 
-type Current = { wire: Wire; context: AttemptContext }
+type CurrentAttempt = { wire: Wire; context: AttemptContext }
 
 /** The end after no reply to `step`, or after a reply that does not let the transaction go on. */
 export function refused(
-  current: Current,
+  current: CurrentAttempt,
   step: EnvelopeStep,
   { reply, failure }: ReplyResult,
 ): EnvelopeEnd {
@@ -34,14 +34,18 @@ export function refused(
   return { outcome, isStale, needsReset: true }
 }
 
-export function lost({ context }: Current, failure: WireFailure, step: EnvelopeStep): EnvelopeEnd {
+export function lost(
+  { context }: CurrentAttempt,
+  failure: WireFailure,
+  step: EnvelopeStep,
+): EnvelopeEnd {
   const outcome = outcomeOfFailure(context, { error: `${failure.text} (${step})` })
   const isGone = failure.kind === 'closed' || failure.kind === 'network'
   return { outcome, isStale: step === 'mail' && isGone, needsReset: false }
 }
 
 /** The end after a RSET that the server did not accept: the session cannot be used again. */
-export function resetRefused({ wire, context }: Current): EnvelopeEnd {
+export function resetRefused({ wire, context }: CurrentAttempt): EnvelopeEnd {
   wire.end()
   const outcome = outcomeOfFailure(context, { error: 'the server did not accept RSET' })
   return { outcome, isStale: true, needsReset: false }

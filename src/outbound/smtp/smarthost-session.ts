@@ -176,7 +176,7 @@ function hasNoReply({ reply }: AttemptOutcome['steps'][number]): boolean {
   return reply === undefined
 }
 
-type Transaction = {
+type SmarthostTransaction = {
   envelope: Envelope
   message: string
   needs: MessageNeeds
@@ -190,7 +190,7 @@ type Transaction = {
  */
 async function transact(
   smarthost: SmarthostConnection,
-  transaction: Transaction,
+  transaction: SmarthostTransaction,
 ): Promise<string | null> {
   const { envelope, needs, needsReset, log } = transaction
   if (smarthost.hasFailed()) return 'the server closed the connection'

@@ -63,7 +63,7 @@ type Transactions = {
 }
 
 /** The state of one transaction. */
-type Transaction = {
+type MailTransaction = {
   wire: Wire
   timeouts: Timeouts
   capabilities: Capabilities
@@ -113,7 +113,7 @@ export function createTransactions(deps: TransactionDeps): Transactions {
     return result
   }
 
-  async function exchange(current: Transaction): Promise<SendResult> {
+  async function exchange(current: MailTransaction): Promise<SendResult> {
     const wasGone = deps.wire.failure() !== null
     const end = await sendEnvelope(current)
     needsReset = end?.needsReset ?? false
@@ -135,7 +135,7 @@ function contextOf(
  * Sends the message and waits for the reply. A peer that disappears after the final dot may have
  * the message.
  */
-async function sendMessage(current: Transaction): Promise<AttemptOutcome> {
+async function sendMessage(current: MailTransaction): Promise<AttemptOutcome> {
   const { wire, timeouts, context } = current
   const since = current.now()
   context.log.begin('message', since)
@@ -161,7 +161,7 @@ async function sendMessage(current: Transaction): Promise<AttemptOutcome> {
 }
 
 /** Writes the message in blocks, each with its own limit; a small message and its final dot are one write. */
-function startWriting({ wire, timeouts, data, context }: Transaction) {
+function startWriting({ wire, timeouts, data, context }: MailTransaction) {
   const { octets, ending } = data
   let offset = 0
   let isStopped = false
@@ -190,11 +190,11 @@ function startWriting({ wire, timeouts, data, context }: Transaction) {
 }
 
 /** Returns null if the server waits for the message (354), else how the envelope ended. */
-function sendEnvelope(current: Transaction): Promise<EnvelopeEnd | null> {
+function sendEnvelope(current: MailTransaction): Promise<EnvelopeEnd | null> {
   return current.capabilities.hasPipelining ? sendPipelined(current) : sendInTurn(current)
 }
 
-async function sendPipelined(current: Transaction): Promise<EnvelopeEnd | null> {
+async function sendPipelined(current: MailTransaction): Promise<EnvelopeEnd | null> {
   const { wire, timeouts, envelope } = current
   const limits = [timeouts.mail, timeouts.rcpt, timeouts.data] as const
   const commands = `${mailCommand(current)}\r\n${rcptCommand(envelope)}\r\nDATA\r\n`
@@ -217,7 +217,7 @@ async function sendPipelined(current: Transaction): Promise<EnvelopeEnd | null> 
 }
 
 async function readReplies(
-  current: Transaction,
+  current: MailTransaction,
   [mail, rcpt, data]: readonly [ReplyResult, ReplyResult, ReplyResult],
   since: number,
 ): Promise<EnvelopeEnd | null> {
@@ -232,7 +232,7 @@ async function readReplies(
   return end
 }
 
-async function sendInTurn(current: Transaction): Promise<EnvelopeEnd | null> {
+async function sendInTurn(current: MailTransaction): Promise<EnvelopeEnd | null> {
   const { wire, timeouts } = current
   if (current.needsReset) {
     const reset = wire.expect([timeouts.command])
@@ -248,7 +248,7 @@ async function sendInTurn(current: Transaction): Promise<EnvelopeEnd | null> {
 }
 
 async function ask(
-  current: Transaction,
+  current: MailTransaction,
   step: EnvelopeStep,
   command: string,
 ): Promise<ReplyResult> {
@@ -263,7 +263,7 @@ async function ask(
 }
 
 function firstRefusal(
-  current: Transaction,
+  current: MailTransaction,
   { mail, rcpt, data }: EnvelopeReplies,
 ): EnvelopeEnd | null {
   if (!isAccepted(mail)) return refused(current, 'mail', mail)
@@ -275,7 +275,10 @@ function isAccepted({ reply }: ReplyResult): boolean {
   return reply !== null && reply.code < 300
 }
 
-async function endEmptyMessage({ wire, timeouts }: Transaction, { rcpt, data }: EnvelopeReplies) {
+async function endEmptyMessage(
+  { wire, timeouts }: MailTransaction,
+  { rcpt, data }: EnvelopeReplies,
+) {
   if (wire.failure() !== null || data.reply?.code !== 354) return
   // If the recipient was accepted and the sender refused, the dot would deliver an empty message.
   if (isAccepted(rcpt)) return wire.end()

@@ -63,7 +63,7 @@ type SitePools = {
   pools: Map<string, Pool>
 }
 
-type Context = {
+type PoolsContext = {
   deps: ConnectionPoolsDeps
   sites: Map<string, SitePools>
   pools: Map<string, Pool>
@@ -73,7 +73,7 @@ type Context = {
 
 export function createConnectionPools(deps: ConnectionPoolsDeps): ConnectionPools {
   const state = { sites: new Map(), pools: new Map(), running: new Map(), settled: [] }
-  const context: Context = { deps, ...state }
+  const context: PoolsContext = { deps, ...state }
   const touched = new Set<SitePools>()
   return {
     setPool: (pool) => setPool(context, pool),
@@ -113,13 +113,13 @@ export function createConnectionPools(deps: ConnectionPoolsDeps): ConnectionPool
 }
 
 /** `since` is 0: the main thread knows since when the task has waited. */
-function progressOfWaiting({ pools }: Context, task: number): CurrentStep | undefined {
+function progressOfWaiting({ pools }: PoolsContext, task: number): CurrentStep | undefined {
   for (const { waiting } of pools.values())
     if (waiting.some((one) => one.task === task)) return { step: 'waiting', since: 0, peer: null }
   return undefined
 }
 
-function siteOf({ sites }: Context, name: string): SitePools {
+function siteOf({ sites }: PoolsContext, name: string): SitePools {
   const site = sites.get(name) ?? { ...NEW_SITE, site: name, pools: new Map() }
   sites.set(name, site)
   return site
@@ -127,7 +127,7 @@ function siteOf({ sites }: Context, name: string): SitePools {
 
 const NEW_SITE = { allowed: 0, isLowering: false, hasGreeted: false, open: 0, closing: 0 }
 
-function setPool(context: Context, pool: PoolSettings): void {
+function setPool(context: PoolsContext, pool: PoolSettings): void {
   const known = context.pools.get(pool.key)
   if (known !== undefined) {
     known.pool = pool
@@ -139,7 +139,7 @@ function setPool(context: Context, pool: PoolSettings): void {
   siteOf(context, pool.site).pools.set(pool.key, state)
 }
 
-function startRunners(context: Context, site: SitePools): void {
+function startRunners(context: PoolsContext, site: SitePools): void {
   for (const state of byUrgency(site)) {
     while (state.waiting.size() > 0 && takeConnection(context, site, state));
   }
@@ -154,7 +154,7 @@ function byUrgency(site: SitePools): Pool[] {
 }
 
 /** Starts one more runner for a pool. Returns false if there is no connection for it. */
-function takeConnection(context: Context, site: SitePools, state: Pool): boolean {
+function takeConnection(context: PoolsContext, site: SitePools, state: Pool): boolean {
   if (site.open > site.allowed || isOutranked(site, state)) return false
   const idleSession = state.idle.pop()
   if (idleSession !== undefined) {
@@ -173,7 +173,7 @@ function takeConnection(context: Context, site: SitePools, state: Pool): boolean
 
 type Runner = { site: SitePools; state: Pool; session: Session | null }
 
-function run(context: Context, runner: Runner): void {
+function run(context: PoolsContext, runner: Runner): void {
   runner.state.runners++
   runTasks(context, runner).catch((error: unknown) => {
     context.deps.warn(`a delivery runner failed: ${describeError(error)}`)
@@ -195,7 +195,7 @@ function isOutranked(site: SitePools, state: Pool): boolean {
   return connections < 0
 }
 
-async function runTasks(context: Context, runner: Runner): Promise<void> {
+async function runTasks(context: PoolsContext, runner: Runner): Promise<void> {
   const { site, state } = runner
   const { deps } = context
   let session = runner.session
@@ -234,7 +234,7 @@ function moveToEnd(site: SitePools, state: Pool): boolean {
   return true
 }
 
-function endTask(context: Context, { task }: ThreadTask): void {
+function endTask(context: PoolsContext, { task }: ThreadTask): void {
   context.running.delete(task)
   if (context.running.size > 0) return
   for (const resolve of context.settled.splice(0)) resolve()
@@ -242,7 +242,7 @@ function endTask(context: Context, { task }: ThreadTask): void {
 
 /** Closes one connection and starts runners that waited for it. */
 async function closeConnection(
-  context: Context,
+  context: PoolsContext,
   site: SitePools,
   session: Session | null,
 ): Promise<void> {
@@ -262,7 +262,7 @@ async function close(session: Session): Promise<void> {
  * Closes idle sessions beyond the allocation, and confirms a lower allocation when it has taken
  * effect.
  */
-function enforceAllocation(context: Context, site: SitePools): void {
+function enforceAllocation(context: PoolsContext, site: SitePools): void {
   for (let excess = site.open - site.closing - site.allowed; excess > 0; excess--)
     closeOneIdle(context, site)
   if (site.allowed === 0) putBackWaiting(context, site)
@@ -276,19 +276,19 @@ function enforceAllocation(context: Context, site: SitePools): void {
 }
 
 /** Closes the session that has been idle for the longest time in the first pool that has one. */
-function closeOneIdle(context: Context, site: SitePools): void {
+function closeOneIdle(context: PoolsContext, site: SitePools): void {
   const pool = site.pools.values().find(({ idle }) => idle.length > 0)
   const oldest = pool?.idle.shift()
   if (oldest !== undefined) void closeConnection(context, site, oldest.session)
 }
 
-function putBackWaiting(context: Context, site: SitePools): void {
+function putBackWaiting(context: PoolsContext, site: SitePools): void {
   for (const state of site.pools.values())
     for (const { task } of state.waiting.takeAll())
       context.deps.finished({ task, kind: 'put back' })
 }
 
-function closeIdle(context: Context, idleMs: number): void {
+function closeIdle(context: PoolsContext, idleMs: number): void {
   const before = context.deps.now() - idleMs
   for (const site of context.sites.values())
     for (const state of site.pools.values()) {

@@ -19,7 +19,7 @@ export type Readers = {
   stop(): Promise<void>
 }
 
-type Thread = Pick<StoreThread, 'ask' | 'stop'>
+type ReadThread = Pick<StoreThread, 'ask' | 'stop'>
 type Scan = {
   query: Query
   isJob: boolean
@@ -36,7 +36,10 @@ const RETRY_AFTER_SECONDS = 5
 /** Scans without a caller: work of the server itself, and commands. */
 const SYSTEM: ScanCaller = { key: '', isJob: false }
 
-export function createReaders({ path }: StoreThreadSettings, threads: readonly Thread[]): Readers {
+export function createReaders(
+  { path }: StoreThreadSettings,
+  threads: readonly ReadThread[],
+): Readers {
   const callers = new AsyncLocalStorage<ScanCaller>()
   /** Callers whose first scan was admitted: their further scans are not refused. */
   const admitted = new WeakSet([SYSTEM])
@@ -67,7 +70,7 @@ export function createReaders({ path }: StoreThreadSettings, threads: readonly T
     }
   }
 
-  async function work(thread: Thread, { query, isJob, resolve, reject }: Scan): Promise<void> {
+  async function work(thread: ReadThread, { query, isJob, resolve, reject }: Scan): Promise<void> {
     if (isJob) jobsRunning += 1
     await thread.ask(query).then(resolve, reject)
     if (isJob) jobsRunning -= 1
