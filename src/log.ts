@@ -10,10 +10,10 @@
  * The first line after omitted ones gives their number in `leftOut`.
  *
  * The cause of a line comes from its fields: the code of an error, a site, a file. Ids of emails,
- * requests and peers are not part of it. At warn and above the domains of `to` are part of it where
- * they are domains of this server, so that a full mailbox of one project does not hide another's.
- * Errors whose message says everything (a full disk, a refused connection) have no stack trace.
- * Addresses in `to`, `from` and `recipient` keep their first letter and their domain.
+ * requests and peers are not part of it. At warn and above, the domains of the addresses in `to`
+ * are part of the cause, so that a full mailbox of one project does not hide another's. Errors
+ * whose message says everything (a full disk, a refused connection) have no stack trace. Addresses
+ * in `to`, `from` and `recipient` keep their first letter and their domain.
  */
 
 import { type DestinationStream, destination, type LogFn, type Logger, pino } from 'pino'

@@ -8,7 +8,7 @@ import type { CommandContext, Input, Result } from './engine/command.ts'
 import type { Terminal } from './engine/terminal.ts'
 import { escapeControls, formatTable, shorten } from './engine/text.ts'
 
-/** Larger than any message; guards against files that are no messages, such as disk images. */
+/** Larger than any message: a larger file, such as a disk image, is refused. */
 const MAX_OCTETS = 64 * 1_048_576
 
 /**

@@ -11,7 +11,7 @@ export const GROUPS: Record<string, string> = {
   project: 'manage projects and their keys',
   domain: 'manage sender domains',
   queue: 'inspect and control mail on its way',
-  inbound: 'inspect mail to the server itself, unreadable mail and capped mail',
+  inbound: 'inspect mail to the server itself, unreadable mail, and mail over a sender limit',
   suppressions: 'manage suppressed addresses',
   sandbox: 'read mail that the sandbox stored',
   bounce: 'analyse bounces',
@@ -83,7 +83,7 @@ export const COMMANDS: CommandSpec[] = [
     name: 'project create',
     summary: 'create a project and print both its keys once',
     options: [
-      ['!--name <name>', 'name of the project; the sender name of mail that has none'],
+      ['!--name <name>', 'name of the project; also the sender name of mail without one'],
       ['!--owner <address>', 'address of the user who owns it'],
     ],
     load: async () => (await import('./project.ts')).createProjectCommand,
@@ -231,7 +231,8 @@ export const COMMANDS: CommandSpec[] = [
   },
   {
     name: 'inbound list',
-    summary: 'list mail to postmaster and abuse, unreadable mail and capped mail, newest first',
+    summary:
+      'list mail to postmaster and abuse, unreadable mail, and mail over a sender limit, newest first',
     options: [['--all', 'all received mail']],
     load: async () => (await import('./inbound.ts')).listInboundCommand,
   },
@@ -264,7 +265,7 @@ export const COMMANDS: CommandSpec[] = [
       ['--search <text>', 'part of the address'],
       ['--held', 'list held suppressions, which wait for confirm, undo or a second DNS check'],
       ['--limit <count>', 'maximum number of addresses; 100 by default'],
-      ['--cursor <cursor>', 'cursor of the next page, printed by the page before'],
+      ['--cursor <cursor>', 'cursor of the next page, as printed below the previous page'],
     ],
     load: async () => (await import('./suppressions.ts')).listSuppressionsCommand,
   },

@@ -22,7 +22,7 @@ export async function checkConfigCommand(context: CommandContext): Promise<Resul
     // A running server watches its certificates and logs these faults itself.
     ...listCertificateFaults(loaded.config, now()),
   ]
-  const head = `${file ?? 'No file, defaults and environment'}: the configuration is valid.`
+  const head = `${file ?? 'Defaults and environment (no file)'}: the configuration is valid.`
   const lines = [head, ...warnings.map((warning) => `Warning: ${warning}`)]
   return { json: { file, warnings }, text: lines.map(escapeControls).join('\n') }
 }
@@ -30,7 +30,7 @@ export async function checkConfigCommand(context: CommandContext): Promise<Resul
 export async function showConfigCommand(context: CommandContext): Promise<Result> {
   const { config, values, origins } = load(context)
   const shown = Object.fromEntries(settingKeys.map((key) => [key, showSetting(key, values)]))
-  const head = `# ${escapeControls(config.file ?? 'No file: defaults and environment.')}`
+  const head = `# ${escapeControls(config.file ?? 'Defaults and environment (no file)')}`
   const text = `${head}\n${formatEffective(values, origins).trimEnd()}`
   return { json: { file: config.file, values: nest(shown) }, text }
 }
@@ -43,7 +43,7 @@ export function load({ terminal, configPath }: CommandContext): Loaded {
   return loadSettings({ configPath, env: terminal.env, cwd: terminal.cwd })
 }
 
-/** Warns about a user and keys of the sandbox, which other modes refuse. */
+/** Warns about users and keys that the sandbox created, because the other modes refuse them. */
 async function findLeftovers(context: CommandContext, config: Config): Promise<string[]> {
   if (config.delivery.mode === 'sandbox' || !existsSync(config.database.file)) return []
   const { sandboxLeftovers } = await import('../features/accounts/sandbox-project.ts')

@@ -31,7 +31,7 @@ export async function addDomainCommand(context: CommandContext, input: Input): P
   return { json, text: text.join('\n\n') }
 }
 
-/** Takes the domain's name, or its id where several projects have added the same name. */
+/** Takes the domain's name, or its id if several projects have added the same name. */
 export async function verifyDomainCommand(context: CommandContext, input: Input): Promise<Result> {
   const lookup = readLookup(input)
   const trust = input.has('trust')
@@ -68,7 +68,8 @@ function readLookup({ args: [name = ''] }: Input): DomainLookup {
 }
 
 /**
- * Leaves out the MX record for replies unless asked for: it redirects the domain's existing mail.
+ * Leaves out the MX record for replies unless `--replies` is given, because the record redirects
+ * the domain's existing mail.
  */
 function showRecords({ records }: DomainView, input: Input): DomainView['records'] {
   return records.filter(({ purpose }) => purpose !== 'replies' || input.has('replies'))

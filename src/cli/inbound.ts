@@ -1,4 +1,6 @@
-/** `inbound …`: received mail for the server itself, unreadable mail, and capped mail. */
+/**
+ * `inbound …`: received mail for the server itself, unreadable mail, and mail over a sender limit.
+ */
 import { formatInstant, formatOptionalInstant } from '../clock.ts'
 import { deleteInboundMessages } from '../features/receiving/admin/delete.ts'
 import { getInboundMessage, type InboundMessage } from '../features/receiving/admin/get.ts'
@@ -117,13 +119,13 @@ function toText(message: InboundMessage): string {
     size: `${message.sizeBytes} bytes`,
     tries: message.attempts === 0 ? null : String(message.attempts),
     interrupted: message.interruptions === 0 ? null : `${message.interruptions} times`,
-    understood: message.summary === null ? null : JSON.stringify(message.summary),
+    findings: message.summary === null ? null : JSON.stringify(message.summary),
   })
   const gone = message.raw === null ? '; its text is deleted' : ''
   return `Inbound message ${message.id}${gone}.\n\n${fields}`
 }
 
-/** The From field of a message that was read; before that, the sender of its envelope. */
+/** Returns the From field of a message that has been read, or else the sender of its envelope. */
 function senderOf({ sender, reversePath }: ListedMessage): string {
   return sender ?? `<${reversePath}>`
 }

@@ -122,7 +122,10 @@ function describeRemaining({ remaining }: { remaining: number }): string[] {
     : [`Still held: ${remaining}. See: pillarbox suppressions list --held`]
 }
 
-/** A project that the command names must exist. */
+/**
+ * Runs `act` once it is certain that the project in `--project` exists. @throws AppError
+ * RESOURCE_NOT_FOUND
+ */
 function onProject<T>(
   context: CommandContext,
   input: Input,

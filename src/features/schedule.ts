@@ -1,5 +1,5 @@
 /**
- * The table of jobs: those that run by the clock (UTC), and those that requests enqueue. The
+ * The table of jobs: those that run at fixed times (UTC), and those that requests enqueue. The
  * database stores the names of jobs, so a name stays when its function is renamed.
  */
 import type { CronEntry } from '../jobs/cron.ts'
@@ -34,8 +34,9 @@ type Schedule = {
 }
 
 /**
- * `atOnce` marks long, interruptible work with slots of its own, and is their number. One job per
- * project runs at a time, so kinds that requests enqueue need at least two.
+ * `atOnce`: the number of slots that this kind has of its own, for long, interruptible work; other
+ * kinds share slots. One job per project runs at a time, so kinds that requests enqueue need at
+ * least two.
  */
 type Task = { name: string; schedule: string; atOnce?: number; run: JobHandler }
 

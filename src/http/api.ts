@@ -11,7 +11,7 @@ import type { Route } from './route.ts'
 import { createRoutes } from './route-table.ts'
 import { createAddressList } from './server/client-address.ts'
 
-/** For all request bodies in memory. */
+/** The memory for all request bodies. */
 const MAX_BODIES_BYTES = 256 * 1024 * 1024
 const MAX_BODIES_BYTES_PER_ADDRESS = 64 * 1024 * 1024
 /** Twice this, for both keys of a project, leaves memory for other projects. */

@@ -1,7 +1,7 @@
 /**
  * Mounts routes in one hono application, with responses for unknown paths and methods. A slash at
- * the end of a path is ignored unless the path ends with a token. Ids in a path may be written in
- * either case. An empty value in the query counts as absent.
+ * the end of a path is ignored unless the path ends with a token. Ids in a path may be in upper or
+ * lower case. An empty value in the query counts as absent.
  */
 import type { HttpBindings } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
@@ -81,7 +81,7 @@ function unknownRoute(api: Hono<Bindings>): Route {
     handle: ({ path, incoming }) => {
       const allow = incoming.method === 'OPTIONS' ? [] : allowedMethods(api, path)
       if (allow.length > 0) {
-        const text = `${incoming.method} is not possible at this path.`
+        const text = `${incoming.method} is not allowed at this path.`
         throw new AppError('METHOD_NOT_ALLOWED', text, { details: { allow } })
       }
       throw new AppError('RESOURCE_NOT_FOUND', 'There is nothing at this path for this method.', {

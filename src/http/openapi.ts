@@ -177,14 +177,14 @@ const TAG_TEXTS: Readonly<Record<string, string>> = {
   Domains: 'Domains to send from, with the DNS records that they need.',
   Segments: 'Groups of contacts, selected by a condition or by hand.',
   Suppressions: 'Addresses that the project does not send to.',
-  Events: 'Events that applications recorded and that the service emitted.',
+  Events: 'Events that applications recorded or that the service emitted.',
   Activity: 'The history of emails and contacts, with figures.',
   Contacts: 'Contacts with their data: one by one, in lists, in files and in bulk.',
   Service: 'The state of the server.',
 }
 
-const INTRODUCTION = `Every call carries \`Authorization: Bearer <API_KEY>\`; the key names the project. Secret keys \
-(\`sk_\`) open every endpoint and belong on servers only, public keys (\`pk_\`) open event tracking only. Instants are \
+const INTRODUCTION = `Every call carries \`Authorization: Bearer <API_KEY>\`; the key identifies the project. Secret keys \
+(\`sk_\`) give access to every endpoint and belong on servers only; public keys (\`pk_\`) give access to event tracking only. Instants are \
 ISO 8601 in UTC, ids are UUIDs. Every response has an \`X-Request-ID\`; errors have it in their body too, with a code \
 for programs and a text for people. In addition to the responses listed, other methods of a path are refused with 405 \
 and \`Allow\`, and header fields of more than 16 KB with 431. Bodies may be compressed: \`Content-Encoding: gzip\`, \`deflate\` or \`br\`.`

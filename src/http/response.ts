@@ -1,8 +1,8 @@
 /** HTTP responses, and the headers that all of them share. */
 
 /**
- * A body of several pieces produces the next piece when the client has taken the one before, and none
- * after the client has disconnected.
+ * A body of several pieces produces the next piece when the client has taken the previous one, and
+ * none after the client has disconnected.
  */
 export type HttpResponse = {
   status: number

@@ -1,7 +1,7 @@
 /**
  * Every route of the server: method, path, callers, operation. The server, `/openapi.json` and the
- * tests read this table, so a new route is a new line here. The order counts where paths overlap:
- * the first one that matches is taken.
+ * tests read this table, so a new route is a new line here. Where paths overlap, the first matching
+ * line is taken.
  */
 import type { KeyCallers } from '../features/accounts/caller.ts'
 import {
@@ -37,7 +37,7 @@ import { track } from './routes/track.ts'
 import * as tracking from './routes/tracking.ts'
 import { verify } from './routes/verify.ts'
 
-/** An operation that needs a caller cannot stand on a route for `anyone`: the types refuse it. */
+/** The types reject a route for `anyone` whose operation needs a caller. */
 type RouteRow =
   | readonly [Method, string, 'anyone', (deps: RouteDeps) => Operation<RawCall>]
   | readonly [Method, string, KeyCallers, (deps: RouteDeps) => Operation<CallerCall>]
@@ -79,7 +79,7 @@ export const ROUTES: readonly RouteRow[] = [
   ['POST', '/suppressions/import', 'secret key', imports.importSuppressions],
   ['GET', '/suppressions/import/:jobId', 'secret key', imports.showSuppressionImport],
 
-  // The first two before the lists: an event may be called `contact` or `jobs`.
+  // `usage` before the other GET routes: an event may be named `contact` or `jobs`.
   ['POST', '/events/track', 'secret key', events.record],
   ['GET', '/events/:eventName/usage', 'secret key', events.showUsage],
   ['DELETE', '/events/:eventName', 'secret key', events.removeByName],

@@ -1,7 +1,8 @@
 /**
- * A route: a method and a path, the callers it admits, and the operation that it runs. The schemas of
- * an operation validate the request, type the handler and appear in `/openapi.json`, so the three
- * cannot differ. A handler only translates: it calls a verb of `features/` and shapes the result.
+ * A route: a method and a path, the callers it admits, and the operation that it runs. The schemas
+ * of an operation validate the request, type the handler and appear in `/openapi.json`, so the
+ * three cannot differ. A handler only translates: it calls a function of `features/` and shapes the
+ * result.
  */
 import type { IncomingMessage } from 'node:http'
 import type { z } from 'zod'
@@ -74,17 +75,23 @@ type Shape<Query, Body> = {
   maxBodyBytes?: number
   takesIdempotencyKey?: boolean
   /**
-   * Whether the operation is refused while the disk is nearly full. Unless given: all methods but
-   * GET and DELETE on routes that need a key.
+   * Whether the operation is refused while the disk is nearly full. By default true for all methods
+   * except GET and DELETE on routes that need a key.
    */
   growsDisk?: boolean
-  /** Admits this body to an operation that grows the disk even on a full disk, because it protects people. */
+  /**
+   * Whether a request with this body is accepted even on a nearly full disk, because it protects
+   * people, as an unsubscription does.
+   */
   protects?(givenBody: unknown): boolean
   /** Shows an error as something other than the envelope. */
   showError?(error: AppError, incoming: IncomingMessage): Promise<HttpResponse>
   /** Responses of requests that succeed. */
   responses: Readonly<Record<number, ResponseDoc>>
-  /** Statuses of the operation's own errors, besides those that all routes with its callers have. */
+  /**
+   * Statuses of the operation's own errors, in addition to those of all routes with the same
+   * callers.
+   */
   refusals?: readonly number[]
   /** Left out of `/openapi.json`. */
   isHidden?: boolean
@@ -181,7 +188,7 @@ export function keyRoute(
   }
 }
 
-/** The project and the `:id` of the path, which name the record that a call is about. */
+/** The project and the `:id` of the path, which identify the record of a call. */
 export function rowKeyOf({ project, params }: ProjectCall<unknown, unknown>) {
   return { projectId: project.id, id: params.id ?? '' }
 }

@@ -2,11 +2,11 @@
  * Validates a value with a zod schema and turns zod's issues into the field errors of the API: the
  * API's own codes, dot paths, and one entry where zod lists every alternative of a union.
  *
- * The members of lists and maps are counted before their schemas validate them: zod makes an issue of
- * every invalid member, and hundreds of thousands of issues block a server. The members of a list
- * within its limit are validated one by one, until enough of them are invalid. The limits come from
- * the schemas: `.max()` of a list, `maxProperties` in the description of a map, the shape of an object
- * without unknown fields.
+ * The members of lists and maps are counted before their schemas validate them: zod adds an issue
+ * for every invalid member, and hundreds of thousands of issues block a server. The members of a
+ * list within its limit are validated one by one, until there are enough errors for the response.
+ * The limits come from the schemas: `.max()` of a list, `maxProperties` in the description of a
+ * map, the shape of an object without unknown fields.
  *
  * Where a request with unknown fields takes effect, its response contains warnings instead.
  */
@@ -54,7 +54,7 @@ export function validate<Output>(schema: z.ZodType<Output>, value: unknown): Out
   if (early.length > 0) throw invalid(early)
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  // Only the second run reports the invalid values, because that costs time on every request.
+  // Only this second run reports the invalid values, because reporting them costs time.
   const again = schema.safeParse(value, { reportInput: true })
   const issues = (again.error ?? result.error).issues
   throw invalid(issues.flatMap((issue) => toFieldErrors(issue, [])).slice(0, MAX_FIELD_ERRORS))
@@ -91,9 +91,9 @@ function toFieldErrors(issue: Issue, prefix: readonly PropertyKey[]): FieldError
 }
 
 /**
- * The errors of the alternative that was probably meant: the only one whose type the value has. A
- * value of none of the types is one `invalid_type`. If the schema has its own message for other
- * shapes, the error is one `invalid_union` with that message.
+ * The errors of the alternative that the client probably meant: the only one whose type matches the
+ * value. If no type matches, the error is one `invalid_type`, or one `invalid_union` if the schema
+ * has its own message for such values.
  */
 function unionErrors(
   issue: z.core.$ZodIssueInvalidUnion,
@@ -179,7 +179,7 @@ function checkCounts(given: Schema, value: unknown, context: MemberErrors): bool
   return def.type !== 'object' || checkObject(schema, value, context)
 }
 
-/** The schema inside optional, default, pipe and their like. */
+/** The schema inside optional, default, pipe and similar wrappers. */
 function unwrapped(schema: Schema): z.core.$ZodTypes {
   const known = schema as z.core.$ZodTypes
   const { def } = known._zod

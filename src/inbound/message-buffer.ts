@@ -30,7 +30,7 @@ const FIRST_BYTES = 8 * 1024
 const MAX_BLOCK_BYTES = 1024 * 1024
 /** Reports are smaller than this, so large messages cannot take their memory. */
 const SMALL_BYTES = 256 * 1024
-/** As hopcount_limit of Postfix. */
+/** The default of Postfix's hopcount_limit. */
 const MAX_HOPS = 50
 const CR = 0x0d
 const LF = 0x0a
@@ -113,8 +113,8 @@ export function createMessageBuffer({ maxBytes, allowance }: MessageBufferOption
 }
 
 /**
- * Returns a function that finds a lone CR or LF, also across chunks. Servers differ on whether it ends a
- * line, which is how mail is smuggled.
+ * Returns a function that finds a lone CR or LF, also across chunks. Servers differ on whether such
+ * a character ends a line, and SMTP smuggling exploits this.
  */
 function createLineCheck(): (chunk: Buffer) => boolean {
   let wasCr = false

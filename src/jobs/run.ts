@@ -33,7 +33,7 @@ export class FinalFailure extends Error {
 /** Does the work of a kind of job and returns the job's result. */
 export type JobHandler = (job: RunningJob) => Promise<unknown>
 
-const INTERNAL = 'Something went wrong inside the server, whose log has the details.'
+const INTERNAL = 'The server failed to do this work. Its log has the details.'
 
 type Deps = { store: Store; log: Log; now: Now; handlers: Record<string, JobHandler> }
 type RunEnd = { result: unknown } | { error: string; isFinal: boolean }
@@ -69,7 +69,7 @@ async function attempt(deps: Deps, job: ClaimedJob, signal: AbortSignal): Promis
   }
 }
 
-/** A final failure is the project's, so it is logged as information. */
+/** A FinalFailure comes from the project's data, not from the server, so its level is `info`. */
 function logFailure(log: Log, { id, kind, attempts }: ClaimedJob, error: unknown): void {
   const run = { job: id, kind, attempt: attempts }
   if (error instanceof FinalFailure)

@@ -1,6 +1,6 @@
 /**
- * A connection to the database file. Nothing else may open that file: closing it again would drop
- * the POSIX locks of every connection of this process.
+ * A connection to the database file. No other code may open that file: when a process closes a
+ * file, it loses all its POSIX locks on that file, those of its other connections included.
  *
  * Numbers reach SQLite as REAL; columns of STRICT tables turn them back into integers. In
  * expressions that make text, such as `||` and JSON functions, write `cast(? as integer)`.
@@ -129,7 +129,7 @@ function setRowShape(prepared: Prepared, isByName: boolean): Database.Statement 
   return prepared.statement
 }
 
-/** Booleans are integers in every engine; SQLite has no type for them. */
+/** Replaces booleans by integers, because SQLite has no boolean type. */
 function bindable(params: readonly unknown[]): readonly unknown[] {
   for (const value of params) {
     if (typeof value === 'boolean') {

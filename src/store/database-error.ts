@@ -10,7 +10,7 @@ const UNAVAILABLE_TEXT = 'The database cannot be used at the moment.'
 const UNAVAILABLE_CODE =
   /^SQLITE_(BUSY|LOCKED|FULL|IOERR|NOMEM|CORRUPT|NOTADB|CANTOPEN|READONLY|PERM|PROTOCOL|INTERRUPT)/
 
-/** Those among them that concern the disk or the file: waiting does not help. */
+/** Result codes about the disk or the file: waiting does not help. */
 const STORAGE_FAULT_CODE = /^SQLITE_(FULL|IOERR|NOMEM|CORRUPT|NOTADB|CANTOPEN|READONLY|PERM)/
 
 /** The symbolic result code of SQLite (`SQLITE_FULL`), or '' for any other thrown value. */
@@ -29,7 +29,7 @@ export function isStorageFault(error: unknown): boolean {
   return STORAGE_FAULT_CODE.test(sqliteCode(error instanceof AppError ? error.cause : error))
 }
 
-/** Turns an error of a query into a DATABASE_ERROR where the database is unavailable. */
+/** Turns an error of a query into a DATABASE_ERROR if it means that the database is unavailable. */
 export function queryError(error: unknown, file: string): unknown {
   return UNAVAILABLE_CODE.test(sqliteCode(error)) ? databaseError(error, file) : error
 }
@@ -47,7 +47,7 @@ export function isTransientDatabaseError(error: unknown): boolean {
   return error instanceof AppError && error.code === 'DATABASE_ERROR'
 }
 
-/** The error of a failed start. Its text names the file, because no client can see it yet. */
+/** The error of a failed start. Its text names the file, because no clients are connected yet. */
 export function openError(error: unknown, file: string): unknown {
   if (sqliteCode(error) === '') return error
   const reason = `The database ${file} cannot be opened: ${reasonOf(error)}.`

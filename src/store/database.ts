@@ -1,8 +1,8 @@
 /**
  * drizzle's proxy driver: a session passes every query to one function, which the writer, the read
  * connection and the scan threads each supply. Errors pass unchanged, because drizzle's own wrapper
- * would write the parameters, which are personal data, to the logs. Raw SQL (`all`, `get`) returns
- * objects by column name; `values` returns arrays.
+ * would write the parameters, which may be personal data, to the logs. Raw SQL (`all`, `get`)
+ * returns objects by column name; `values` returns arrays.
  */
 import type { Shape } from './connection.ts'
 import {
@@ -57,7 +57,7 @@ type NoSchema = Record<string, never>
 const dialect = new SQLiteAsyncDialect()
 const SILENT = { logQuery: () => undefined }
 
-/** A query of a builder, compiled. */
+/** A compiled query of one of drizzle's query builders. */
 export class StoreQuery extends RemotePreparedQuery {
   readonly selection: Selection
   readonly #runSql: Run

@@ -1,12 +1,12 @@
 /**
- * SQL that database engines write differently. Statements that need more of one engine than these
- * functions are in a file `*.sqlite.ts` beside the code that runs them.
+ * SQL that differs between database engines. A statement that needs other SQL of one engine is in a
+ * file `*.sqlite.ts` beside the code that runs it.
  */
 import { type SQL, sql } from './drizzle.ts'
 
 /** A column, or any other term of SQL. */
 type Term = { getSQL(): SQL }
-/** A JavaScript list, or a parameter that is given one as JSON text. */
+/** A JavaScript list, or a parameter whose value is a list as JSON text. */
 type List = readonly unknown[] | SQL
 
 /** Indexes that queries name, because the planner would choose a worse one. */
@@ -24,12 +24,12 @@ export const NAMED_INDEXES = [
 ] as const
 export type NamedIndex = (typeof NAMED_INDEXES)[number]
 
-/** The values of a list, to stand behind `in`. */
+/** The values of a list, for use after `in`. */
 export function listOf(list: List): SQL {
   return sql`(select value from ${eachOf(list)})`
 }
 
-/** A list as a table, to stand behind `from`: one row per element, whose column is `value`. */
+/** A list as a table, for use after `from`: one row per element, with the column `value`. */
 export function eachOf(list: List): SQL {
   return sql`json_each(${Array.isArray(list) ? JSON.stringify(list) : list})`
 }
@@ -39,12 +39,12 @@ export function jsonItem(array: Term, index: number): SQL {
   return sql`${array} ->> ${sql.raw(String(index))}`
 }
 
-/** Makes the planner read a table by this index. It stands behind the table's name. */
+/** Makes the planner read a table by this index. Goes after the table's name. */
 export function indexedBy(index: NamedIndex): SQL {
   return sql.raw(`indexed by ${index}`)
 }
 
-/** Makes the planner read a table in the order of its rows. It stands behind the table's name. */
+/** Makes the planner read a table in the order of its rows. Goes after the table's name. */
 export function notIndexed(): SQL {
   return sql.raw('not indexed')
 }
@@ -87,7 +87,7 @@ export function startsWith(text: Term, prefix: string): SQL {
   return sql`${text} glob ${`${prefix}*`}`
 }
 
-/** Whether a text has the shape YYYY-MM-DD, alone or with a T and anything behind it. */
+/** Whether a text has the shape YYYY-MM-DD, alone or followed by a T and any text. */
 export function hasDateShape(text: Term): SQL {
   const day = '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'
   return sql`(${text} glob ${`${day}T*`} or ${text} glob ${day})`
@@ -105,23 +105,23 @@ export function jsonWithout(column: Term, path: SQL): SQL {
 
 /**
  * The value of `key` in a JSON object column: text, number or 0/1; objects and arrays as JSON text;
- * null where there is none. The key may be any text.
+ * null without such a key. The key may be any text.
  */
 export function jsonValue(column: Term, key: string): SQL {
   return sql`json_extract(${column}, ${jsonPath(key)})`
 }
 
 /**
- * The JSON type of that value: true, false, null, integer, real, text, array, object; null where
- * there is none. A parameter is given the key as `jsonPath`.
+ * The JSON type of the value of `key`: true, false, null, integer, real, text, array, object; SQL
+ * null without such a key. If `key` is a parameter, its value is the key's `jsonPath`.
  */
 export function jsonType(column: Term, key: string | SQL): SQL {
   return sql`json_type(${column}, ${typeof key === 'string' ? jsonPath(key) : key})`
 }
 
 /**
- * A number to compare with a `jsonValue`. SQLite parses fractions from text in both, so equals
- * match.
+ * A number to compare with a `jsonValue`. SQLite itself parses the fraction on both sides, so equal
+ * numbers are equal.
  */
 export function jsonNumber(value: number): SQL {
   if (Number.isSafeInteger(value)) return sql`${value}`
@@ -134,8 +134,8 @@ export function jsonPath(key: string): string {
 }
 
 /**
- * Whether a text contains `part`, letter case aside in every script; unlike LIKE, which folds
- * ASCII.
+ * Whether a text contains `part`, in any letter case of any script. LIKE ignores the case of ASCII
+ * letters only.
  */
 export function containsText(column: Term, part: string): SQL {
   // A pattern ends at its first NUL, so it would match every text with that beginning.

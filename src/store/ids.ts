@@ -40,13 +40,18 @@ export function idTime(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 }
 
-/** Returns a lower bound of all UUIDv7 of that millisecond and later, above all earlier ones. */
+/**
+ * Returns a lower bound of all UUIDv7 of the millisecond `at` and later, above all earlier ones.
+ */
 export function firstIdAt(at: number): string {
   const time = Math.max(0, Math.floor(at)).toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`
 }
 
-/** The counter of a new millisecond starts in its lower half, so that it can count further ids. */
+/**
+ * A new millisecond starts the counter in the lower half of its range, so that it can count at
+ * least 2,048 more ids.
+ */
 function advance(state: Sequence, at: number, random: string): void {
   if (at > state.at) {
     setTime(state, at)

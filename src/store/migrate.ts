@@ -23,7 +23,8 @@ export function readMigrations(folder?: string): Migration[] {
   const migrations = files.map(({ name, bytes }) => parseMigration(name, bytes.toString('utf8')))
   migrations.sort((a, b) => a.number - b.number)
   for (const [index, { number, name }] of migrations.entries()) {
-    if (number !== index + 1) throw new TypeError(`Migration ${index + 1} is missing: ${name}.`)
+    if (number !== index + 1)
+      throw new TypeError(`Migration ${index + 1} is missing; the next file is ${name}.`)
   }
   return migrations
 }

@@ -57,7 +57,10 @@ function compile<Row>(built: Preparable | SQL): Compiled<Row> {
   return { text, bind: binder(params), decode: decoder<Row>(query) }
 }
 
-/** Puts the values of one run in the place of the placeholders, through the columns' encoders. */
+/**
+ * Returns a function that replaces the placeholders by the values of one run, as the columns encode
+ * them.
+ */
 function binder(params: unknown[]): (values: Values | undefined) => unknown[] {
   const slots = params.map(slot)
   return (values = {}) => {

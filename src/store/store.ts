@@ -47,7 +47,7 @@ export type Store = {
    * AppError RATE_LIMIT_EXCEEDED, but no later one. Work that a commit starts has no caller.
    */
   scanFor<T>(caller: ScanCaller, fn: () => T): T
-  /** Calls `fn` after each possible commit of this process. `fn` must not throw. */
+  /** Calls `fn` after each transaction of this process, committed or not. `fn` must not throw. */
   onCommit(fn: () => void): () => void
   /** Calls `fn` within 200 ms after another process has written, and sometimes without cause. */
   onExternalChange(fn: () => void): () => void
@@ -71,12 +71,14 @@ export type StoreOptions = {
   health?: Pick<Health, 'set'>
   /** A folder of migrations instead of the program's own. */
   migrationsDir?: string
-  /** The file of the SQLite addon; that of the package if absent. */
+  /** The file of the SQLite addon; by default the package's own. */
   nativeBinding?: string | undefined
   readerThreads?: number
   /** For tests, in place of a worker thread. */
   createThread?: typeof createThread
-  /** Whether to watch for changes by other processes; one-shot commands need not. */
+  /**
+   * Whether to watch for changes by other processes and for lost files; one-shot commands need not.
+   */
   watch?: boolean
 }
 
@@ -170,7 +172,10 @@ function copyLostLog(connection: Connection, log: Log): void {
   }
 }
 
-/** Waits for other processes. SQLite ignores busy timeouts while it turns a new file to WAL mode. */
+/**
+ * Retries while other processes hold the lock, because SQLite ignores busy timeouts while it
+ * switches a new file to WAL mode.
+ */
 async function openWritable(options: StoreOptions, migrations: Migration[]): Promise<Connection> {
   const endsAt = performance.now() + OPEN_TIMEOUT_MS
   for (;;) {

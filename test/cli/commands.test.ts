@@ -353,7 +353,7 @@ describe('pillarbox send and queue', () => {
     assert.equal(listed[1].result, 'reported-bounced')
     const shown = await text('queue', 'show', id)
     assert.match(shown, /^Attempt 1, .*: delivered$/m)
-    assert.match(shown, /^Report, 2026-01-02 .*: bounced \(hard\)\n {2}by mx\.shown\.example\n/m)
+    assert.match(shown, /^Report, 2026-01-02 .*: bounced \(hard\)\n {2}from mx\.shown\.example\n/m)
     assert.match(shown, /no such\\x1b\[2J user/)
     assert.doesNotMatch(shown, /Attempt 2/)
   })

@@ -126,7 +126,7 @@ describe('pillarbox inbound', () => {
     )
     assert.match(
       (await run('inbound', 'show', report)).out,
-      /its text is deleted\.\n\n[\s\S]*understood +\{"recipients":1\}\n/,
+      /its text is deleted\.\n\n[\s\S]*findings +\{"recipients":1\}\n/,
     )
     const unknown = await run('inbound', 'show', 'unknown', '--json')
     assert.equal(unknown.status, 1)

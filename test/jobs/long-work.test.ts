@@ -200,7 +200,7 @@ test('the status of a job is found by its project and kind only', async (t) => {
   }
   const running = run({ handlers: { long }, limits: { long: 1 } })
   while ((await find(id)).error === null) await new Promise(setImmediate)
-  const failedReason = 'Something went wrong inside the server, whose log has the details.'
+  const failedReason = 'The server failed to do this work. Its log has the details.'
   assert.deepEqual(await ask(), { ...empty, state: 'delayed', failedReason })
   clock.at = (await find(id)).runAt
   running.wake()
@@ -236,7 +236,7 @@ test('a project sees public reasons only, the operator all of them', async (t) =
   assert.deepEqual(errors, [
     'public',
     'final',
-    'Something went wrong inside the server, whose log has the details.',
+    'The server failed to do this work. Its log has the details.',
     'private: /var/lib/file',
   ])
 })

@@ -49,7 +49,10 @@ export async function asFileOwner<T>(
   }
 }
 
-/** The user that a file written by root in `folder` is to be given to; undefined: no change. */
+/**
+ * Returns the user who must own a file that root writes in `folder`; undefined: the owner stays
+ * root.
+ */
 export function findFolderOwner(folder: string, users: Users = process): FileOwner | undefined {
   const owner = isRoot(users) ? statOf(folder) : undefined
   return owner?.uid === 0 ? undefined : owner
@@ -64,8 +67,8 @@ function findOwner({ file, dataDir }: Pick<Config, 'file' | 'dataDir'>): FileOwn
 }
 
 /**
- * Creates `data_dir` where only root may. In a folder where another user could place a link, root
- * creates nothing and leaves the work to the owner.
+ * Creates a missing `data_dir` if only root can write to the folder around it. In any other folder,
+ * another user could place a link, so root creates nothing and the owner does it later.
  */
 function makeDataDir({ dataDir }: Pick<Config, 'dataDir'>, { uid, gid }: FileOwner): void {
   const missing: string[] = []
@@ -92,8 +95,8 @@ function statOf(file: string): Stats | undefined {
 }
 
 /**
- * Takes the owner's identity; the returned function restores root's. Root's supplementary groups go
- * too, because with them the process could read files that the server cannot.
+ * Takes the owner's identity; the returned function restores root's. Root's supplementary groups
+ * are dropped too, because with them the process could read files that the server cannot.
  */
 function become(users: Users, { uid, gid }: FileOwner): () => void {
   const [rootGid = 0, rootGroups = []] = [users.getegid?.(), users.getgroups?.()]

@@ -4,7 +4,9 @@ import { Writable } from 'node:stream'
 import { type Input, UsageError } from '../engine/command.ts'
 import type { Terminal } from '../engine/terminal.ts'
 
-/** Undefined when a password is to be generated: without a terminal, or after an empty answer. */
+/**
+ * Returns undefined if a password must be generated: without a terminal, or after an empty answer.
+ */
 export async function choosePassword(
   terminal: Terminal,
   input: Input,

@@ -6,7 +6,7 @@ import { escapeControls, formatTime } from '../engine/text.ts'
 
 type Step = Attempt['steps'][number]
 
-/** Numbers the attempts in their order; reports stand between them by their time. */
+/** Numbers the attempts. Reports appear between them in order of time, without a number. */
 export function formatAttempts(attempts: readonly Attempt[]): string[] {
   let number = 0
   return attempts.map((row) => (isReport(row) ? formatReport(row) : formatAttempt(row, ++number)))
@@ -28,7 +28,7 @@ function formatReport(report: Attempt): string {
   const { at, result, class: kind, host, finalRecipient } = report
   const outcome = result.slice(REPORT_PREFIX.length)
   const head = `Report, ${formatTime(at)}: ${outcome}${kind === null ? '' : ` (${kind})`}`
-  const from = [host && `by ${host}`, finalRecipient && `of ${finalRecipient}`].filter(Boolean)
+  const from = [host && `from ${host}`, finalRecipient && `about ${finalRecipient}`].filter(Boolean)
   const lines = [from.join(', '), ...describeReport(report)].filter((line) => line !== '')
   return [head, ...lines.map((line) => `  ${escapeControls(line)}`)].join('\n')
 }

@@ -150,12 +150,12 @@ function formatTimes(count: number): string {
   return count === 1 ? 'once' : `${count} times`
 }
 
-/** For held mail the time to the give-up stands still. */
+/** While an email is held, the time until it is given up does not run. */
 function isGiveUpTimeRunning({ state }: Email): boolean {
   return ['queued', 'deferred', 'sending'].includes(state)
 }
 
-/** The faults that the rendering of the email found in its templates, one field for each part. */
+/** The template faults that were found when the email was rendered: one field for each part. */
 function faultFields({ templateFaults }: Pick<Email, 'templateFaults'>) {
   const fields = (templateFaults ?? []).map(({ part, line, column, message }) => {
     const place = line === null ? '' : `line ${line}, column ${column}: `

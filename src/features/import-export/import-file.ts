@@ -23,7 +23,7 @@ export type ImportOptions = {
   mapping: Mapping
   /** Reads all values of data as texts, even those that look like numbers or booleans. */
   areStrings: boolean
-  /** The state of a new contact for which the file has none. */
+  /** Whether a new contact is subscribed if its row does not say. */
   subscribed: boolean
 }
 
@@ -116,7 +116,7 @@ export function createImportFile(
   }
 }
 
-/** Deletes a file that has been read or will not be. */
+/** Deletes a file that the job has read or will not read. */
 export async function deleteImportFile(tx: Tx, uploadId: string): Promise<void> {
   await tx.execute(deleteChunks, { uploadId })
 }

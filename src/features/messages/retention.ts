@@ -1,8 +1,8 @@
 /**
  * Deletes expired content: bodies and attachments `retention.body_days` after their last use, and
- * the snapshot of an email's data that many days after its acceptance. The rows of emails and the
- * links of bodies stay, because recipients may still click the links. Mail in the queue keeps
- * its content.
+ * the snapshot of an email's data the same number of days after its acceptance. The rows of emails
+ * and the links of bodies stay, because recipients may still click the links. Mail in the queue
+ * keeps its content.
  *
  * Scan threads find the rows; transactions are short.
  */
@@ -168,7 +168,7 @@ async function clearSnapshots({ store, config, now }: Deps, before: number): Pro
   }
 }
 
-/** A text that sorts before every UUIDv7 of that instant and later. */
+/** A text that sorts before every UUIDv7 of `instant` and later. */
 function idAt(instant: number): string {
   const time = Math.max(0, instant).toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}`

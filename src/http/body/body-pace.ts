@@ -69,5 +69,5 @@ export function createBodyPace(): BodyPace {
 }
 
 function tooSlow(): AppError {
-  return new AppError('REQUEST_TIMEOUT', 'The request body came too slowly.')
+  return new AppError('REQUEST_TIMEOUT', 'The request body arrived too slowly.')
 }

@@ -48,7 +48,10 @@ export function openBody(
   return { contentType: incoming.headers['content-type'], read, sizeBytes: () => sizeBytes }
 }
 
-/** The same pieces; throws instead of waiting when the server stops or the sender is too slow. */
+/**
+ * Yields the same pieces. Throws instead of waiting when the server stops or the sender is too
+ * slow.
+ */
 async function* until(
   stopping: AbortSignal,
   pieces: AsyncGenerator<Buffer>,

@@ -12,7 +12,7 @@ import { type BodyShare, FREE_BODY_BYTES } from './body-allowance.ts'
 import { createBodyPace } from './body-pace.ts'
 import { parseJson } from './json.ts'
 
-/** A refusal lists them in `Accept-Encoding`. */
+/** The encodings that a 415 response lists in `Accept-Encoding`. */
 const KNOWN_ENCODINGS = 'gzip, deflate, br'
 
 const DECODERS: Readonly<Record<string, () => Transform>> = {
@@ -102,7 +102,7 @@ function collect(
     const pace = createBodyPace()
     const announced = source === incoming ? announcedLength(incoming) : undefined
     const bytes = openCollection(announced)
-    // A compressed body is longer than its Content-Length.
+    // A compressed body may be longer than its Content-Length once it is decoded.
     let reservedBytes = Math.max(FREE_BODY_BYTES, announcedLength(incoming) ?? 0)
     pace.reserve(reservedBytes)
     const onData = (chunk: Buffer): void => {
@@ -112,7 +112,7 @@ function collect(
       if (size > maxBytes) fail(tooLarge(maxBytes))
       else if (size > reservedBytes) grow(size)
     }
-    /** Grows by more than the piece, so that not every piece waits for its share. */
+    /** Grows the share by more than the piece, so that few pieces wait for memory. */
     function grow(size: number): void {
       reservedBytes = Math.min(maxBytes, size + GROWTH_BYTES)
       pace.reserve(reservedBytes)

@@ -1,4 +1,7 @@
-/** The upload of a CSV file as a form: its fields, and the file as it is stored piece by piece. */
+/**
+ * The upload of a CSV file as a form: the form's fields, and the file, which is stored piece by
+ * piece.
+ */
 import { z } from 'zod'
 import { MAX_KEY_LENGTH } from '../../features/contacts/write/data.ts'
 import type { Core } from '../../features/core.ts'
@@ -42,7 +45,7 @@ const mappingText = z
       context.addIssue({ code: 'custom', message: 'Not JSON' })
       return z.NEVER
     }
-    // Counted before validation, which makes an issue of each invalid column.
+    // Counted before validation, because validation adds an issue for each invalid column.
     if (Object.keys(columns ?? {}).length > MAX_COLUMNS) {
       const message = `More than ${MAX_COLUMNS} columns`
       context.addIssue({ code: 'custom', message, params: { code: 'too_big' } })
@@ -89,7 +92,7 @@ export const contactsForm = {
         'values (default): true, yes, false, no and plain decimal numbers become booleans and numbers. strings: all data stays text',
     }),
     subscribed: z.enum(['true', 'false']).optional().meta({
-      description: 'The state of new contacts for which the file has none; true if absent',
+      description: 'Whether new contacts are subscribed if their row does not say; true by default',
     }),
   }),
 }

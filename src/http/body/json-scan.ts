@@ -6,7 +6,7 @@
  */
 import { type AppError, invalidField } from '../../errors.ts'
 
-/** Values of the text, including those in arrays and objects. */
+/** Values of the whole body, including those in arrays and objects. */
 export const MAX_JSON_VALUES = 200_000
 /** Names of fields: each new name costs a parser more than a value. */
 export const MAX_JSON_NAMES = 25_000
@@ -72,7 +72,8 @@ export function scanJson(body: Buffer): JsonScan {
       textFrom = at
     } else if (byte === 0x5b || byte === 0x7b) {
       level += 1
-      if (level > MAX_JSON_LEVELS) throw tooBig(`nested more than ${MAX_JSON_LEVELS} levels deep`)
+      if (level > MAX_JSON_LEVELS)
+        throw tooBig(`is nested more than ${MAX_JSON_LEVELS} levels deep`)
       addValue()
     } else if (byte === 0x5d || byte === 0x7d) {
       level -= 1
@@ -96,20 +97,20 @@ export function scanJson(body: Buffer): JsonScan {
     if (level === 1) field = { from, to }
     names += 1
     nameBytes += to - from
-    if (names > MAX_JSON_NAMES) throw tooBig(`made of more than ${MAX_JSON_NAMES} names`)
+    if (names > MAX_JSON_NAMES) throw tooBig(`has more than ${MAX_JSON_NAMES} names`)
     if (nameBytes <= MAX_JSON_NAME_BYTES) return
-    throw tooBig(`made of names of more than ${MAX_JSON_NAME_BYTES} bytes`)
+    throw tooBig(`has names of more than ${MAX_JSON_NAME_BYTES} bytes in total`)
   }
 
   function addValue(): void {
     values += 1
-    if (values > MAX_JSON_VALUES) throw tooBig(`made of more than ${MAX_JSON_VALUES} values`)
+    if (values > MAX_JSON_VALUES) throw tooBig(`has more than ${MAX_JSON_VALUES} values`)
   }
 
   function tooBig(fault: string): AppError {
     const { from, to } = field
     const name = body.toString('utf8', from, Math.min(to, from + SHOWN_NAME_BYTES))
-    return invalidField(name, 'too_big', `The JSON is ${fault}`)
+    return invalidField(name, 'too_big', `The JSON ${fault}`)
   }
 
   return { advance, isCutOff: () => textFrom >= 0, texts }

@@ -34,7 +34,6 @@ export async function parseJson(given: Buffer): Promise<unknown> {
   return value
 }
 
-/** Without the byte order mark. */
 function withoutByteOrderMark(body: Buffer): Buffer {
   const hasByteOrderMark = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf
   return hasByteOrderMark ? body.subarray(3) : body

@@ -52,7 +52,10 @@ export type Exchange = RoutedRequest & {
   share: BodyShare | undefined
   stream: BodyStream | undefined
   headers: Record<string, string>
-  /** Runs `act` on the caller's account, so that its scans delay no other project. */
+  /**
+   * Runs `act` so that its scans wait in the line of the caller's project and delay no other
+   * project.
+   */
   within<T>(act: () => T): T
 }
 

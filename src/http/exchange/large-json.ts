@@ -7,7 +7,10 @@ import { type HttpResponse, json } from '../response.ts'
 
 /** Characters of one step, which takes milliseconds. */
 const CHUNK_LENGTH = 256 * 1024
-/** The page, its lists, their items, the fields of an item, and their parts. Deeper values are small. */
+/**
+ * Levels that are serialized piece by piece: the page, its lists, their items, and the objects in
+ * an item. Deeper values are small, except for texts.
+ */
 const LEVELS = 4
 
 export function largeJson(status: number, value: unknown): HttpResponse {

@@ -1,6 +1,7 @@
 /**
- * A response body that is produced while it is sent: each piece after the client has taken the one
- * before. A client that takes nothing for two minutes is disconnected, because it holds resources.
+ * A response body that is produced while it is sent. Each piece is produced after the client has
+ * taken the previous one. A client that takes nothing for two minutes is disconnected, because it
+ * holds resources.
  */
 
 export type StreamEnd = {

@@ -11,7 +11,10 @@ import { renderMarkdown } from './render-markdown.ts'
 type GuidePage = { title: string; content: Html }
 
 type Guide = {
-  /** `name`: of a file in `src/docs` without `.md`; null: the README. Undefined for an unknown name. */
+  /**
+   * `name`: a file in `src/docs` without `.md`, or null for the README. Undefined for an unknown
+   * name.
+   */
   page(name: string | null): Promise<GuidePage> | undefined
 }
 

@@ -1,7 +1,8 @@
 /**
- * The texts of the hosted pages in one language. `{project}` and `{email}` stand for the name of the
- * project and the contact's address. Marketing mail is called "newsletters and offers": messages
- * that people requested, such as a receipt, go on, and no page may claim otherwise.
+ * The texts of the hosted pages in one language. `{project}` and `{email}` stand for the name of
+ * the project and the contact's address. Marketing mail is called "newsletters and offers":
+ * messages that people requested, such as receipts, are still sent, and no page may claim
+ * otherwise.
  */
 
 export type PageTexts = {

@@ -33,7 +33,7 @@ const dnsRecord = z
     state: z
       .enum(['found', 'missing', 'different', 'unknown'])
       .meta({ description: 'The state of the record at the last check' }),
-    found: z.array(z.string()).meta({ description: 'The values that the check found instead' }),
+    found: z.array(z.string()).meta({ description: 'The values that the check found' }),
   })
   .meta({ id: 'DnsRecord' })
 

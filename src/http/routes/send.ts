@@ -132,7 +132,7 @@ export function sendBody(limits: Limits) {
       }
       const texts = Buffer.byteLength(body.body ?? '') + Buffer.byteLength(body.text ?? '')
       if (texts > MAX_TEXT_BYTES) {
-        const message = `body and text may be ${MAX_TEXT_BYTES} bytes together: attach the rest`
+        const message = `body and text may have at most ${MAX_TEXT_BYTES} bytes together: attach the rest`
         context.addIssue({ code: 'custom', path: ['body'], message, params: { code: 'too_big' } })
       } else if (texts + attachedBytes(body.attachments ?? []) > limits.messageMaxBytes) {
         const message = `The message is larger than ${limits.messageMaxBytes} bytes`

@@ -16,7 +16,7 @@ export const receive = ({ core }: RouteDeps) => {
     isUnlogged: true,
     tag: 'Service',
     summary: 'Receive notifications from Amazon SNS for the topics in `sns.topic_arns`',
-    responses: { 200: { description: 'Taken' } },
+    responses: { 200: { description: 'Accepted' } },
     // The handler reads the body: SNS sends JSON as text/plain, with its own limit.
     handle: async ({ readJson }) => {
       if (!sns.isOpen) {

@@ -166,7 +166,7 @@ export const update = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Change a template',
-    description: 'Emails that were accepted before the change keep the content of that time.',
+    description: 'Emails that were accepted before the change keep the old content.',
     body: changes,
     maxBodyBytes: MAX_REQUEST_BYTES,
     responses: { 200: { description: 'The template after the change', schema: template } },

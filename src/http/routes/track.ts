@@ -68,7 +68,7 @@ export const track = ({ core }: RouteDeps) =>
     tag: 'Public API',
     summary: 'Record an event of a contact; creates the contact if necessary',
     description:
-      'Takes either key. Names of events that the service emits are refused: `email.*`, ' +
+      'Accepts the secret and the public key. Names of events that the service emits are refused: `email.*`, ' +
       '`contact.subscribed`, `contact.unsubscribed`, `segment.*.entry`, `segment.*.exit`.',
     takesIdempotencyKey: true,
     body: eventBody,

@@ -58,7 +58,7 @@ export function addressGroup(address: string | null | undefined): string {
 }
 
 /**
- * Whether the client's address can be believed. Behind a proxy that is not in the configuration all
+ * Whether the client's address can be trusted. Behind a proxy that is not in the configuration all
  * clients have the proxy's address, and only its headers reveal it.
  */
 export function isDirect(incoming: IncomingMessage, proxies: AddressList): boolean {

@@ -105,7 +105,9 @@ function isServerWorking({ req, headersSent }: ServerResponse): boolean {
   return req.complete && !headersSent
 }
 
-/** Names a connection while it lasts, the same below and above TLS. */
+/**
+ * Identifies an open connection: its TCP socket and the TLS socket on top of it have the same name.
+ */
 function peerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`
 }

@@ -1,12 +1,12 @@
 /**
  * Handles pipelined HTTP requests of a connection one after the other. A client may send requests
- * without waiting for responses (RFC 9112, section 9.3.2). The next request is parsed and begun once the
- * response to the one before has been sent, so that effects keep their order and at most one response of a
- * connection is in memory. Until then the connection is not read.
+ * without waiting for responses (RFC 9112, section 9.3.2). The next request is parsed and begun
+ * once the response to the previous one has been sent, so that effects keep their order and at most
+ * one response of a connection is in memory. Until then the connection is not read.
  *
  * Node parses up to 64 KB at once, which may contain thousands of requests, and each of them costs
- * again when the connection breaks. So the parser gets the input in pieces that end with the head of a
- * request.
+ * again when the connection breaks. So the parser gets the input in pieces that end with the head
+ * of a request.
  */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'

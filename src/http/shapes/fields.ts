@@ -59,10 +59,10 @@ export const id = z.guid('Not a UUID').toLowerCase().meta({ type: 'string', form
 /** An instant in a response. */
 export const instant = z.iso.datetime()
 
-/** The parts of a request that had no effect, in the response to a request that did. */
+/** In the response to an accepted request: the fields that had no effect. */
 export const warnings = z
   .array(z.string())
-  .meta({ description: 'Fields of the request that are not known; absent if there are none' })
+  .meta({ description: 'Unknown fields of the request; absent if it has none' })
 
 /** Describes fields that older clients of this API family read at the top level. */
 export const againAtTopLevel = { description: 'The same as in `data`, for older clients' }

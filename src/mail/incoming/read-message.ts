@@ -1,7 +1,7 @@
 /**
- * Reads sender, texts and attachments of a message to a mailbox with mailparser. Content beyond its
- * bounds on header sections and parts is left out. Contents of attachments are not returned, because
- * the message itself is stored.
+ * Reads sender, texts and attachments of a message to a mailbox with mailparser. Content that
+ * exceeds the limits on header sections and parts is left out. Contents of attachments are not
+ * returned, because the message itself is stored.
  */
 import { type AttachmentStream, type Headers, MailParser, type MessageText } from 'mailparser'
 import type { ParsedAddress } from '../address/address.ts'
@@ -28,7 +28,7 @@ export type IncomingMail = {
   html: string | null
   text: string | null
   attachments: IncomingAttachment[]
-  /** A bound was exceeded, and content was left out. */
+  /** A limit was exceeded, and content was left out. */
   isPartial: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * Rules on the published codes of single providers, for replies whose text says less than the code or
- * contradicts it. They come before the general text rules.
+ * Rules on the words and published codes of single providers, for replies whose text says less than
+ * the code or contradicts it. They come before the general text rules.
  */
 import type { ReplyRule } from './reply-rule.ts'
 

@@ -4,9 +4,9 @@
  * file that no longer has a name. The watch uses `stat` only: opening and closing the database here
  * would release the locks of this process.
  *
- * SQLite removes log and index only with the last connection of all processes, so while a
- * connection is open none of the three can change legitimately. A file that comes back (a move that
- * was undone) is valid again.
+ * SQLite removes the log and the index only when the last connection of all processes closes, so
+ * none of the three files can change legitimately while a connection is open. A file that comes
+ * back (a move that was undone) is valid again.
  */
 import { realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
@@ -23,7 +23,7 @@ type DatabaseFiles = {
    */
   check(): void
   areLost(): boolean
-  /** Checks regularly, and calls `onLost` each time while files are lost. */
+  /** Checks at intervals, and calls `onLost` after each check that finds files lost. */
   watch(onLost: (lost: LostFiles) => void, everyMs?: number): void
   stop(): void
 }
@@ -65,7 +65,7 @@ export function openDatabaseFiles(file: string, { log, health }: Deps): Database
       log.warn({ file }, 'the files of the database are back')
       return
     }
-    const reason = `${lost} was removed or replaced while the server runs: mail is neither accepted nor sent. Stop the server, put the right files in place, start again.`
+    const reason = `${lost} was removed or replaced while the server is running: mail is neither accepted nor sent. Stop the server, put the right files in place, and start it again.`
     health?.set('database-files', reason)
     log.fatal({ file: lost }, 'a file of the database was removed or replaced')
   }
@@ -98,7 +98,7 @@ export function openDatabaseFiles(file: string, { log, health }: Deps): Database
 export function refuseSecondName(file: string): void {
   const links = statSync(file).nlink
   if (links <= 1) return
-  const text = `The database ${file} cannot be opened: the file has ${links} names (hard links), and data written by one name is not visible by the other. Remove the other names.`
+  const text = `The database ${file} cannot be opened: the file has ${links} names (hard links), and data written through one name is not visible through another. Remove the other names.`
   throw new AppError('DATABASE_ERROR', text)
 }
 

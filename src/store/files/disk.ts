@@ -2,7 +2,7 @@
  * Watches the free space of the database's disk. Below `limits.min_free_bytes` the server accepts
  * nothing more, while sending, deleting and reading go on: the rest of the space is for the
  * outcomes of mail. The server accepts again when 20% more than the limit is free, so that a log
- * that grows and shrinks does not switch it back and forth.
+ * that grows and shrinks does not switch the server back and forth.
  */
 import { statfs } from 'node:fs/promises'
 import type { Health } from '../../health.ts'
@@ -14,7 +14,7 @@ export type DiskSpace = { free: number; total: number }
 export type Disk = {
   /** Whether writes that make the database grow are refused. */
   isLow(): boolean
-  /** At the last check; null while the system does not report it. */
+  /** The free space at the last check; null while the system does not report it. */
   freeBytes(): number | null
   stop(): void
 }
@@ -44,7 +44,7 @@ export const unwatchedDisk: Disk = {
   stop: () => undefined,
 }
 
-/** Starts the watch; the first check is done when it resolves. */
+/** Starts the watch. Resolves after the first check. */
 export async function watchDisk(options: DiskOptions): Promise<Disk> {
   const { folder, minFreeBytes, health, log, everyMs = EVERY_MS, read = readSpace } = options
   let space: DiskSpace | null = null

@@ -40,7 +40,7 @@ const MAX_WAIT_MS = 2_000
 const RETRY_MS = 20
 const CHECK_INTERVAL_MS = 250
 
-/** @throws AppError CONFLICT while another server holds it */
+/** @throws AppError CONFLICT while another server holds the lock */
 export async function takeServeLock(
   databaseFile: string,
   { log, nativeBinding, waitMs = MAX_WAIT_MS, everyMs = CHECK_INTERVAL_MS }: ServeLockOptions,

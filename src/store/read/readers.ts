@@ -28,8 +28,8 @@ type Scan = {
 }
 
 /**
- * The limit of waiting scans of a project, beyond which requests are refused. A page of a list
- * takes two.
+ * The maximum number of waiting scans of a project; beyond it, requests are refused. A page of a
+ * list takes two scans.
  */
 export const MAX_WAITING = 200
 const RETRY_AFTER_SECONDS = 5
@@ -45,7 +45,7 @@ export function createReaders(
   const admitted = new WeakSet([SYSTEM])
   const queue = createScanQueue<Scan>()
   const idle = [...threads]
-  /** A scan cannot be interrupted, so one thread is never given to jobs. */
+  /** A scan cannot be interrupted, so jobs never get all threads, unless there is only one. */
   const jobThreads = Math.max(1, threads.length - 1)
   let jobsRunning = 0
   let isStopped = false

@@ -6,7 +6,10 @@
  */
 import { createRoundRobin } from './round-robin.ts'
 
-/** The request, or run of a job, that scans: one object for each. */
+/**
+ * The request or the run of a job that a scan belongs to. Each request and each run has its own
+ * object.
+ */
 export type ScanCaller = {
   /** The line: a project's id. */
   key: string

@@ -18,18 +18,18 @@ const BUSY_TIMEOUT_MS = 1000
 /** How long a checkpoint waits for readers. The writer waits meanwhile. */
 const READER_WAIT_MS = 30
 /**
- * Pages written during a pass are left for the next pass, which follows if there are more than
- * this.
+ * The writer adds pages during a pass. A pass that found more new pages than this is followed by
+ * another.
  */
 const PASS_PAGES = 500
 const MAX_PASSES = 6
 
-type Connections = { [kind in ThreadRequest['kind']]?: Connection }
+type Work = { [kind in ThreadRequest['kind']]?: Connection }
 
 serve(workerData as StoreThreadSettings)
 
 function serve(settings: StoreThreadSettings): void {
-  const connections: Connections = {}
+  const connections: Work = {}
   parentPort?.on('message', (request: ThreadRequest | null) => {
     if (request) return parentPort?.postMessage(handle(settings, connections, request))
     connections.query?.close()
@@ -40,7 +40,7 @@ function serve(settings: StoreThreadSettings): void {
 
 function handle(
   settings: StoreThreadSettings,
-  connections: Connections,
+  connections: Work,
   request: ThreadRequest,
 ): ThreadResult {
   const { id, kind } = request

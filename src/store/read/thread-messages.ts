@@ -6,8 +6,8 @@ export type StoreThreadSettings = { path: string; nativeBinding: string | undefi
 export type Query = { kind: 'query'; text: string; params: unknown[]; shape: Shape }
 
 /**
- * `isQuiet`: there are no writes, so the log file can be emptied. Otherwise pages are copied beside
- * the writer, and only a log of more than `maxLogBytes` makes the writer wait.
+ * `isQuiet`: there are no writes, so the log file can be emptied. Otherwise pages are copied while
+ * the writer works, and only a log of more than `maxLogBytes` makes the writer wait.
  */
 export type Checkpoint = { kind: 'checkpoint'; isQuiet: boolean; maxLogBytes: number }
 

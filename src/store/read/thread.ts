@@ -1,6 +1,7 @@
 /**
  * The main thread's side of one of the store's threads: a pool of one. The thread starts with its
- * first request. If it ends, all requests in it fail, and the next request starts another one.
+ * first request. If the thread ends, its pending requests fail, and the next request starts another
+ * thread.
  */
 import type { Worker } from 'node:worker_threads'
 import { createThreadPool } from '../../threads/pool.ts'

@@ -32,15 +32,15 @@ export const inboundMessages = sqliteTable('inbound_messages', {
   summary: jsonColumn('summary').$type<Record<string, unknown>>(),
   error: text('error'),
   processedAt: integer('processed_at'),
-  /** Parsed alone, because it may have ended a reader thread or the process. */
+  /** The message is parsed alone, because it may have ended a reader thread or the process. */
   isSuspect: bool('is_suspect').notNull().default(false),
-  /** How often the process ended while it was parsed alone. */
+  /** How often the process ended while the message was parsed alone. */
   interruptions: integer('interruptions').notNull().default(0),
-  /** When parsing it alone began. */
+  /** When the server began to parse the message alone. */
   begunAt: integer('begun_at'),
   /** When an interrupted message is parsed again. */
   dueAt: integer('due_at').notNull().default(0),
-  /** Why mail to a mailbox had less effect than usual. */
+  /** Why mail to a mailbox was ignored, or counted as over a sender limit. */
   remark: text('remark'),
   /** `mail`: a mailbox is among the recipients. Of no meaning once the message is processed. */
   pendingKind: text('pending_kind').$type<PendingKind>().notNull().default('reports'),
@@ -48,7 +48,7 @@ export const inboundMessages = sqliteTable('inbound_messages', {
   isForServer: bool('is_for_server').notNull().default(false),
 })
 
-/** One row: whether a process parses mail, or crashed while it did. */
+/** One row: true while a process parses mail, and still true if the process crashed meanwhile. */
 export const inboundReading = sqliteTable('inbound_reading', {
   id: integer('id').primaryKey(),
   isUnderWay: bool('is_under_way').notNull(),

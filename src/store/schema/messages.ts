@@ -34,7 +34,7 @@ export const contents = sqliteTable('contents', {
   text: text('text'),
   /** Null without attachments, and once retention has cleared them. */
   attachments: jsonColumn('attachments').$type<StoredAttachment[]>(),
-  /** The octets of the attachments in `chunks`. */
+  /** The size of the attachments that are stored in `chunks`. */
   chunkBytes: integer('chunk_bytes').notNull().default(0),
   /** The links of a body that retention has cleared; null while the body exists. */
   links: jsonColumn('links').$type<string[]>(),
@@ -70,7 +70,7 @@ export const emails = sqliteTable('emails', {
   fromAddress: text('from_address').notNull(),
   fromName: text('from_name'),
   replyTo: text('reply_to'),
-  /** As given until an attempt has rendered it. */
+  /** The template; once an attempt has rendered it, the rendered subject. */
   subject: text('subject').notNull(),
   contentClass: text('content_class').$type<ContentClass>().notNull(),
   isTracked: bool('is_tracked').notNull(),

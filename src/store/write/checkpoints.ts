@@ -61,7 +61,7 @@ export function startCheckpoints(
     try {
       await thread.ask({ kind: 'checkpoint', isQuiet, maxLogBytes })
     } catch (error) {
-      log.warn({ error }, 'a checkpoint failed; the next one is tried')
+      log.warn({ error }, 'a checkpoint failed and will be tried again')
     }
   }
 

@@ -24,7 +24,7 @@ export type Tx = Pick<Db, Building | RunMethod> &
     yieldToLoop(): Promise<void>
   }
 
-/** Statements of a heavy write between two chances for the event loop to turn. */
+/** The number of statements that a heavy write runs before it may yield to the event loop. */
 const SLICE = 50
 
 /**

@@ -1,7 +1,7 @@
 /**
- * Whether the disk accepts writes: not after a write has failed for lack of space or a fault of the
- * file. When no write has failed for some seconds, the store tries small writes itself until one
- * succeeds, because failing health checks may keep all clients away.
+ * Tracks whether the disk accepts writes. It does not once a write has failed for lack of space or
+ * because of a fault of the file. When no write has failed for some seconds, the store tries small
+ * writes itself until one succeeds, because failing health checks may keep all clients away.
  */
 import { isStorageFault } from '../database-error.ts'
 

@@ -1,9 +1,9 @@
 /**
- * The order of writes. Light writes wait in one line and share groups (group.ts). A heavy write, of
- * more than some milliseconds, has a group of its own. It runs when no light write waits, or when
- * light writes have had as much time as the last heavy write took. So a light write waits for one
- * heavy write at most, and many writes of one kind do not stop the other. Heavy writes have a line
- * for each owner, and the lines are served in turn.
+ * The order of writes. Light writes wait in one line and share groups (group.ts). A heavy write,
+ * which takes more than a few milliseconds, has a group of its own. It runs when no light write
+ * waits, or when light writes have had as much time as the last heavy write took. So a light write
+ * waits for one heavy write at most, and many writes of one kind do not stop the other. Heavy
+ * writes have a line for each owner, and the lines are served in turn.
  *
  * After a heavy write the event loop turns a few times, because it accepts one connection a turn: a
  * client behind many heavy requests would otherwise wait for as many heavy writes.
@@ -22,7 +22,7 @@ type WriteQueue = {
    * again.
    */
   next(): Request[]
-  /** Records the duration of that group. */
+  /** Records the duration of the group that `next` started. */
   took(ms: number): void
   isEmpty(): boolean
   /** Removes and returns the requests that were queued at `instant` or before. */

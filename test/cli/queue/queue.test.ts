@@ -240,7 +240,7 @@ describe('pillarbox queue show', () => {
     const said = await text('queue', 'show', id)
     const expected = [
       'Report, 2026-01-02 03:04:05Z: bounced (hard)',
-      '  by mx.now.test, of final@forward.test',
+      '  from mx.now.test, about final@forward.test',
       '  550 5.1.1 no such\\x1b[2J user',
     ]
     assert.ok(said.includes(expected.join('\n')), said)

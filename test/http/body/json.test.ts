@@ -120,16 +120,16 @@ test('keys named __proto__ are dropped, also those of large bodies', () =>
 test('values, names and levels are counted, and the outermost field is named', async () => {
   const refused = (field: string, message: string) => ({
     status: 422,
-    fields: [{ field, code: 'too_big', message: `The JSON is ${message}` }],
+    fields: [{ field, code: 'too_big', message: `The JSON ${message}` }],
   })
-  const values = refused('', `made of more than ${MAX_JSON_VALUES} values`)
+  const values = refused('', `has more than ${MAX_JSON_VALUES} values`)
   await assertBoth(`[${repeated(MAX_JSON_VALUES, '1')}]`, values)
   await assertBoth(`[${repeated(MAX_JSON_VALUES, '{}')}]`, values)
   await assertBoth(`[${repeated(MAX_JSON_VALUES, '"a"')}]`, values)
   const names = `{"to":1,"headers":{${repeated(MAX_JSON_NAMES, '"a":1')}}}`
-  await assertBoth(names, refused('headers', `made of more than ${MAX_JSON_NAMES} names`))
+  await assertBoth(names, refused('headers', `has more than ${MAX_JSON_NAMES} names`))
   const levels = `{"data":${'['.repeat(MAX_JSON_LEVELS)}${']'.repeat(MAX_JSON_LEVELS)}}`
-  await assertBoth(levels, refused('data', `nested more than ${MAX_JSON_LEVELS} levels deep`))
+  await assertBoth(levels, refused('data', `is nested more than ${MAX_JSON_LEVELS} levels deep`))
 })
 
 test('values, names and levels are accepted up to their limits', async () => {

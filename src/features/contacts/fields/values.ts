@@ -15,8 +15,8 @@ type FieldValues = { field: string; values: FieldValue[]; count: number; limit: 
 type Deps = Pick<Base, 'store'>
 
 /**
- * At most `limit` values, sorted. Where there are more: those of the oldest contacts, subscribed
- * first.
+ * Returns at most `limit` values, sorted. If there are more, it returns those of subscribed
+ * contacts before others, and of the oldest contacts first.
  */
 export async function listFieldValues(
   deps: Deps,
@@ -36,7 +36,7 @@ function standardValues(field: StandardField): FieldValue[] {
 
 type ValueSearch = { projectId: string; key: string; limit: number }
 
-/** Reads no contacts where the counters say that none has the key. */
+/** Reads no contacts if the counters say that none has the key. */
 async function findValues(deps: Deps, search: ValueSearch): Promise<FieldValue[]> {
   const { limit } = search
   if ((await countContactsWithKey(deps.store.scan, search)) === 0) return []

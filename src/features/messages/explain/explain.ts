@@ -9,7 +9,7 @@
  * | an operator's hold of its recipient domain    | it is released                           |
  * | no server is running                          | one is started                           |
  * | the back-off or the lowered rate of its site  | its end, or an operator lifts it         |
- * | its own retry schedule                        | the next attempt; why the last one failed |
+ * | its own retry schedule                        | the next attempt (with the last failure) |
  * | the rate of its project                       | the rate allows it                       |
  * | a site, server or project at its limit        | there is capacity                        |
  * | nothing                                       | it is due now                            |

@@ -35,7 +35,7 @@ export type EmailReport =
   | { type: 'delivery'; emailId: string }
   | { type: 'complaint'; emailId: string; feedbackType: string | null }
 
-/** The facts that a report has about a delivery. */
+/** The facts about a delivery that a report states. */
 type ReportFacts = {
   emailId: string
   /** The remote server's reply, if the report quotes it. */

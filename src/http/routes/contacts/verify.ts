@@ -76,7 +76,7 @@ const status = jobStatus(
       'invalid ones are counted as malformed, domainMissing and noMx; further counts are ' +
       'disposable, alias, personal, typo, plusAddressed, and notFound (ids without a contact). ' +
       `For up to ${MAX_RESULTS} addresses, \`results\` has all of them; for more, it has the first ` +
-      `${MAX_RESULTS} that are not valid, mistyped or disposable, and \`resultsOmitted\` counts the ` +
+      `${MAX_RESULTS} that are invalid, unknown, mistyped or disposable; \`resultsOmitted\` counts the ` +
       'rest. Each has email, contactId, state (valid, invalid, unknown), cause (malformed, ' +
       'domain-missing, no-mx or null), the flags of POST /v1/verify without hasWebsite, reasons ' +
       'and suggestedEmail.',
