@@ -16,17 +16,17 @@ type Deps = { log: Log; tick(entry: CronEntry): Promise<void> }
 
 /** Calls `tick` at the times of each entry. @throws TypeError for an invalid schedule */
 export function startCron({ log, tick }: Deps, entries: readonly CronEntry[]): { stop(): void } {
-  const clocks = entries.map((entry) => {
+  const timers = entries.map((entry) => {
     const logLostTick = (error: unknown) =>
       log.error({ error: describeError(error), cron: entry.name }, 'a cron tick was lost')
     const options = { timezone: 'UTC', catch: logLostTick, unref: true, paused: true }
     return new Cron(entry.schedule, options, () => tick(entry))
   })
-  // Nothing ticks before all schedules have been parsed.
-  for (const clock of clocks) clock.resume()
+  // No entry starts before all schedules have been parsed.
+  for (const timer of timers) timer.resume()
   return {
     stop: () => {
-      for (const clock of clocks) clock.stop()
+      for (const timer of timers) timer.stop()
     },
   }
 }

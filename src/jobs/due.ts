@@ -17,8 +17,9 @@ export type DueKinds = {
 }
 
 /**
- * Literal conditions. Where a query needs the partial index of unfinished jobs, that index's own
- * condition stands beside its narrower one: the planner does not derive one from the other.
+ * These conditions are literals, because SQLite does not match parameters with the terms of an
+ * index. A query that needs the partial index of unfinished jobs repeats the condition of the index
+ * beside its own, narrower one: the planner does not derive one from the other.
  */
 const isWaiting = sql`state = 'waiting'`
 export const isActive = sql`state = 'active'`

@@ -12,7 +12,7 @@ type ProjectJob = Omit<NewJob, 'id' | 'uniqueKey' | 'projectId'> & {
   projectId: string
 }
 
-/** The limit of a project's jobs of one kind that wait or run. */
+/** The maximum number of unfinished jobs of one kind in a project. */
 export const MAX_UNFINISHED = 20
 
 export const countUnfinished = statement((db) =>
@@ -29,8 +29,8 @@ export const countUnfinished = statement((db) =>
 )
 
 /**
- * Enqueues a job with the id that the API shows, `<prefix>-<projectId>-<epoch ms>`. Where the id is
- * taken, the next free millisecond is used.
+ * Enqueues a job with the id that the API shows, `<prefix>-<projectId>-<epoch ms>`. If the id is
+ * taken, the job gets the next free millisecond.
  * @throws AppError CONFLICT when the project has too many unfinished jobs of the kind
  */
 export async function enqueueForProject(tx: Tx, { prefix, ...job }: ProjectJob): Promise<string> {

@@ -29,7 +29,7 @@ const MAX_LOSSES = 5
 /** The delay after the second loss; each further loss doubles it. */
 const FIRST_REST_MS = MINUTE_MS
 const MAX_FINISHED_JOBS = { completed: 50, failed: 100 }
-/** An offset needs a limit. */
+/** SQLite allows `offset` only after `limit`. */
 const NO_LIMIT = Number.MAX_SAFE_INTEGER
 const LOST_TEXT = 'The process ended while the job was running.'
 
@@ -106,7 +106,7 @@ export async function completeJob(tx: Tx, held: HeldJob, end: { result: unknown;
   return isDone
 }
 
-/** Makes the job due again at `retryAt`; null: the job has failed for good. */
+/** Makes the job due again at `retryAt`; null means that the job has failed for good. */
 export async function failJob(
   tx: Tx,
   held: HeldJob,

@@ -50,7 +50,8 @@ export type JobsOptions = {
   /** How many jobs run at a time, without the kinds that have their own limit; 4 if absent. */
   concurrency?: number
   /**
-   * By kind: how many jobs of it run at a time, beside the others. Each project has one at a time.
+   * By kind: how many of its jobs run at a time, in slots that no other kind uses. A project runs
+   * one at a time.
    */
   limits?: Readonly<Record<string, number>>
   /** How long a job stays with a process that no longer renews its lease. */
@@ -95,7 +96,7 @@ export function startJobs(options: JobsOptions): Jobs {
     deletedExpiredAt: 0,
   }
   const wake = () => poll(state)
-  const clocks = startCron({ log: state.log, tick: (entry) => tick(state, entry) }, cron)
+  const cronTimers = startCron({ log: state.log, tick: (entry) => tick(state, entry) }, cron)
   const timer = setInterval(wake, POLL_MS)
   const heartbeat = setInterval(() => renewLeases(state), state.leaseMs / 3)
   const unwatch = state.store.onExternalChange(wake)
@@ -104,7 +105,7 @@ export function startJobs(options: JobsOptions): Jobs {
     wake,
     async stop(graceMs) {
       state.isStopping = true
-      clocks.stop()
+      cronTimers.stop()
       unwatch()
       clearInterval(timer)
       await state.polling
@@ -114,7 +115,7 @@ export function startJobs(options: JobsOptions): Jobs {
   }
 }
 
-/** Polls once at a time; a call during a poll makes it poll again. */
+/** Runs one poll at a time; a call during a poll starts another one after it. */
 function poll(state: JobsState): void {
   state.isWoken = true
   if (state.polling || state.isStopping) return

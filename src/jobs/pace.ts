@@ -41,7 +41,7 @@ export function createBatchPace({
       const from = clock()
       const result = await work()
       const tookMs = Math.max(clock() - from, 0.01)
-      // At most doubles: the rows of one batch may differ from the others.
+      // The size at most doubles, because the rows of one batch may be unlike the others.
       size = Math.max(1, Math.min(max, size * 2, Math.floor((rows * targetMs) / tookMs)))
       return result
     },

@@ -31,12 +31,12 @@ export async function findJobStatus(
   { store, now }: { store: Store; now: Now },
   { projectId, id, kinds }: JobQuery,
 ): Promise<JobStatus> {
-  const isMeant = and(
+  const isRequested = and(
     eq(jobs.id, id),
     eq(jobs.projectId, projectId),
     inArray(jobs.kind, [...kinds]),
   )
-  const job = await store.read.select().from(jobs).where(isMeant).get()
+  const job = await store.read.select().from(jobs).where(isRequested).get()
   if (job === undefined) throw notFound('job', id, 'There is no such job.')
   return {
     id,
