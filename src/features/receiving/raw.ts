@@ -32,8 +32,8 @@ export async function writeRaw(
 ): Promise<StoredRaw> {
   if (sizeOf(parts) <= LIGHT_BYTES) return { raw: Buffer.concat(parts), rawChunks: 0 }
   try {
-    const place = { ownerId: id, first: 0, heavyFor: HEAVY_FOR }
-    return { raw: EMPTY, rawChunks: await writeChunks(store, place, cut(parts)) }
+    const range = { ownerId: id, first: 0, heavyFor: HEAVY_FOR }
+    return { raw: EMPTY, rawChunks: await writeChunks(store, range, cut(parts)) }
   } catch (error) {
     await discardChunks(store, id)
     throw error

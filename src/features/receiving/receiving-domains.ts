@@ -48,10 +48,10 @@ export async function startReceivingDomains(deps: Deps): Promise<ReceivingDomain
 }
 
 async function listMailboxDomains({ store }: Pick<Base, 'store'>): Promise<string[]> {
-  const isOpen = or(eq(domains.isMxFound, true), eq(domains.isTrusted, true))
+  const hasMailboxes = or(eq(domains.isMxFound, true), eq(domains.isTrusted, true))
   const rows = await store.scan
     .select({ domain: domains.domain })
     .from(domains)
-    .where(and(eq(domains.isVerified, true), isOpen))
+    .where(and(eq(domains.isVerified, true), hasMailboxes))
   return rows.map(({ domain }) => domain)
 }

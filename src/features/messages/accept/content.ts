@@ -112,8 +112,8 @@ export async function readAttachments(
       read.push(attachment)
       continue
     }
-    const place = { ownerId: contentId, first, count }
-    const content = await Array.fromAsync(readChunks(store, place))
+    const range = { ownerId: contentId, first, count }
+    const content = await Array.fromAsync(readChunks(store, range))
     if (content.length < count) return undefined
     read.push({ ...attachment, content })
     first += count
@@ -136,8 +136,8 @@ async function writeAttachments(
     }
   }
   for (const attachment of attachments) {
-    const place = { ownerId: contentId, first, heavyFor: projectId }
-    const count = await writeChunks(store, place, octetsOf(attachment.content))
+    const range = { ownerId: contentId, first, heavyFor: projectId }
+    const count = await writeChunks(store, range, octetsOf(attachment.content))
     stored.push({ ...attachment, content: '', chunks: count })
     first += count
   }

@@ -58,7 +58,7 @@ export function canAcceptMail({ store, disk }: Pick<Base, 'store' | 'disk'>): bo
 
 /**
  * Returns the row's id once the row is on disk.
- * @throws MailboxFull, AppError DATABASE_ERROR; nothing is stored then
+ * @throws MailboxFull, AppError DATABASE_ERROR; after an error nothing is stored
  */
 export async function acceptInboundMessage(
   deps: Deps,

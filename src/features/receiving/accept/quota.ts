@@ -19,7 +19,7 @@ import type { Base } from '../../base.ts'
 
 /** The size of one message to the server itself. */
 export const MAX_SERVER_MESSAGE_BYTES = 1024 * 1024
-/** For all messages to the server itself; unrecognised reports have a share of the same size. */
+/** The total for messages to the server itself; unrecognised reports have as much. */
 const MAX_SHARED_BYTES = 100 * 1024 * 1024
 
 const selectUsage = statement((db) =>

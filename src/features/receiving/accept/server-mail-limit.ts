@@ -7,9 +7,9 @@ import { HOUR_MS, type Now } from '../../../clock.ts'
 import { clientNetworkOf } from '../client-network.ts'
 
 export type ServerMailLimit = {
-  /** Whether the network of this address may send one more. */
+  /** Whether the network of this address may send another message. */
   allows(address: string): boolean
-  /** Counts a message and returns a function that undoes it; undefined beyond the limit. */
+  /** Counts a message and returns a function that undoes the count; undefined beyond the limit. */
   count(address: string): (() => void) | undefined
 }
 

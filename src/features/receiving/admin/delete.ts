@@ -9,7 +9,7 @@ import { inboundMessageNotFound } from './get.ts'
 /**
  * Deletes received messages. They no longer count towards the limit of stored mail. Emails made
  * from them stay.
- * @throws AppError RESOURCE_NOT_FOUND, CONFLICT (still pending); nothing is deleted then
+ * @throws AppError RESOURCE_NOT_FOUND, CONFLICT (still pending); after an error nothing is deleted
  */
 export async function deleteInboundMessages(
   { store }: Pick<Base, 'store'>,

@@ -1,6 +1,6 @@
 /**
- * Lists received messages that an operator should see: mail to the server itself, messages that could
- * not be parsed, and messages with less effect than usual (those have a remark).
+ * Lists received messages that an operator should see: mail to the server itself, messages that
+ * could not be parsed, and messages with a remark, which had less effect than usual.
  */
 import type { RowOf } from '../../../store/database.ts'
 import { desc, sql } from '../../../store/drizzle.ts'
@@ -22,7 +22,7 @@ const columns = {
   remark: inboundMessages.remark,
 }
 
-/** The condition repeats that of the partial index word for word, so that SQLite uses the index. */
+/** Repeats the condition of the partial index word for word, so that SQLite uses the index. */
 export const selectListed = statement((db) =>
   db
     .select(columns)
@@ -40,7 +40,7 @@ const selectAll = statement((db) =>
     .limit(parameter('limit')),
 )
 
-/** Counts messages of every kind; both counts of pending rows read an index. */
+/** Counts all messages, and the pending ones: each of their two counts reads an index. */
 export const countAll = statement<{ kept: number; waiting: number }>(
   () => sql`select (select count(*) from inbound_messages) as kept,
     (select count(*) from inbound_messages where state = 'pending' and is_suspect = 0)

@@ -27,8 +27,8 @@ const retryAll = statement(
 
 /**
  * A message that waits after an interruption is due at once.
- * @throws AppError RESOURCE_NOT_FOUND, CONFLICT (already processed, or its octets are deleted); no
- *   message is retried then
+ * @throws AppError RESOURCE_NOT_FOUND, CONFLICT (already processed, or its octets are deleted);
+ *   after an error no message is retried
  */
 export async function retryInboundMessages(
   { store, inboundNotifier }: Deps,

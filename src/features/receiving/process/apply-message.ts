@@ -1,7 +1,7 @@
 /**
  * Applies a parsed message: the effect for each recipient, by the purpose of its address
- * (`accept/admit-recipient.ts`), and the end of the row, in one transaction. A message therefore
- * counts once, even if it is parsed several times.
+ * (`accept/admit-recipient.ts`), and the final state of the row, in one transaction. A message
+ * therefore counts once, even if it is parsed several times.
  */
 import { MAX_SHOWN_ADDRESS_LENGTH } from '../../../mail/limits.ts'
 import type { InboundKind } from '../../../store/schema/words.ts'
@@ -55,8 +55,8 @@ function logEffects({ log }: Deps, row: ReceivedMessage['row'], effects: readonl
 }
 
 /**
- * The remark of the operator's list. A report about mail of this server had its effect and needs
- * none.
+ * Returns the remark for the operator's list. A report about mail of this server has had its effect
+ * and needs no remark.
  */
 function remarkOf(effects: readonly Effect[]): string | null {
   const reasons = effects.flatMap((effect) =>
@@ -90,8 +90,8 @@ async function applyUnsubscriptions(
 }
 
 /**
- * Mail to mailboxes and to the server. A report about mail of this server is applied, not
- * delivered.
+ * Applies mail to mailboxes and to the server. A report about mail of this server is applied and
+ * not delivered.
  */
 async function applyToMailboxes(deps: Deps, tx: Tx, message: ReceivedMessage): Promise<Effect[]> {
   if (!isForMailboxOrServer(message)) return []

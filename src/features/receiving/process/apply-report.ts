@@ -4,7 +4,7 @@
  * A bounce applies to the email of its return path. Some systems send bounces to the From address
  * instead; a bounce to a mailbox or to the operator applies to the email whose signed token is in
  * the returned message. A complaint needs such a token. A report is ignored when its return path or
- * token is more than 30 days old, or when the token is of another email than the return path.
+ * token is more than 30 days old, or when the token and the return path belong to different emails.
  *
  * A bounce for an address that is not the email's recipient comes from a forward or an alias. The
  * recipient may be fine and the address behind it wrong, so a hard bounce counts as a strike there.
@@ -121,7 +121,8 @@ type Relation = 'recipient' | 'behind' | 'other'
 const RELATIONS: Relation[] = ['recipient', 'behind', 'other']
 
 /**
- * Returns the reported address closest to the email's recipient, with the worst action of those.
+ * Returns the reported address that is closest to the email's recipient; of several, the one with
+ * the worst action.
  */
 function chooseRecipient({ recipients, aliases }: Report, address: string) {
   const all = recipients.map((reported) => {

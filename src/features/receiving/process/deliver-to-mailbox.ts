@@ -3,9 +3,9 @@
  * whose contact is the sender. A new sender becomes a contact that is not subscribed; a known one
  * keeps its state. The server sends no automatic reply message.
  *
- * Loops end here: the project's own mail that comes back raises no event, and one sender raises at
- * most 30 an hour per mailbox (`sender-limit.ts`). Mail beyond the limit is stored, and its event
- * is marked `isCapped`: people can read it, and nothing automatic may act on it.
+ * Loops end here: the project's own mail that comes back raises no event. Mail of one sender beyond
+ * a limit per hour (`sender-limit.ts`) is stored, but its event is marked `isCapped`: people can
+ * read the mail, and nothing automatic may act on it.
  */
 import { formatInstant } from '../../../clock.ts'
 import { type ParsedAddress, parseAddress } from '../../../mail/address/address.ts'
@@ -156,7 +156,7 @@ async function upsertSender(
   const rule = { subscribed: undefined, subscribedByDefault: false, reason: 'mail' } as const
   const change = { projectId, ...rule, at, known: { contacts: byAddress } }
   const [upserted] = await upsertContacts(tx, change, [{ address, changes: {} }])
-  if (upserted === undefined) throw new TypeError('an address gave no contact')
+  if (upserted === undefined) throw new TypeError('upsertContacts returned no contact')
   return upserted.contact
 }
 

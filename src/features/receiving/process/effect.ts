@@ -25,7 +25,7 @@ export function ignoreKnown(emailId: string): Effect {
   return ignore(KNOWN, emailId)
 }
 
-/** The message had an effect, or repeats one that had. */
+/** Whether the message had an effect, or repeats a message that had one. */
 export function hasEffect({ did, why }: Effect): boolean {
   return did !== 'ignored' || why === KNOWN
 }

@@ -4,7 +4,7 @@ import { readReturnPathLocalPart, readUnsubscribeLocalPart } from '../../../mail
 import { idTime } from '../../../store/ids.ts'
 import type { Base } from '../../base.ts'
 
-/** How long after its email's creation (the time in the id) a token is valid. */
+/** A token is valid for this long after the creation of its email (the time in the id). */
 const VALID_MS = 30 * DAY_MS
 
 /**

@@ -6,7 +6,10 @@ import type { IncomingHeader } from '../../../mail/incoming/header.ts'
 import type { IncomingMail } from '../../../mail/incoming/read-message.ts'
 import type { Report } from '../../../mail/report/read-report.ts'
 
-/** The verdicts of Amazon SES, which clients of this API expect. GRAY: neither pass nor fail. */
+/**
+ * Verdicts in the words of Amazon SES, which clients of this API expect. GRAY: neither pass nor
+ * fail.
+ */
 export type SenderVerdict = 'PASS' | 'FAIL' | 'GRAY' | 'PROCESSING_FAILED'
 
 export type SenderVerdicts = { spf: SenderVerdict; dkim: SenderVerdict; dmarc: SenderVerdict }

@@ -1,6 +1,6 @@
 /**
- * Lists pending rows and ends them. `accept/accept-message.ts` inserts them; `suspects.ts` has
- * those that are parsed alone.
+ * Lists pending rows and writes their final state. `accept/accept-message.ts` inserts them;
+ * `suspects.ts` handles those that are parsed alone.
  */
 import type { RowOf } from '../../../store/database.ts'
 import { eq, sql } from '../../../store/drizzle.ts'

@@ -29,16 +29,22 @@ import {
 export type Processing = {
   /** Resolves when no message that was accepted so far is pending. */
   idle(): Promise<void>
-  /** Resolves when the effects of parsed messages are on disk. Messages in parsing stay pending. */
+  /**
+   * Resolves when the effects of parsed messages are on disk. Messages that are still being parsed
+   * stay pending.
+   */
   stop(): Promise<void>
 }
 
 type ProcessDeps = Pick<Base, 'store' | 'keyring' | 'inboundNotifier' | 'counters' | 'now' | 'log'>
 
-/** Messages of each kind that are in work at a time: in parsing, or waiting to be written. */
-const MAX_IN_WORK = 128
-const MAX_IN_WORK_BYTES = 16 * 1024 * 1024
-/** Messages of one transaction; other writes run between two batches. */
+/**
+ * The maximum number of messages of each kind that are in progress: being parsed, or waiting to be
+ * written.
+ */
+const MAX_IN_PROGRESS = 128
+const MAX_IN_PROGRESS_BYTES = 16 * 1024 * 1024
+/** The maximum number of messages in a transaction; other writes run between two batches. */
 const MAX_BATCH = 32
 const MAX_BATCH_BYTES = 2 * 1024 * 1024
 const RETRY_MS = 1_000
@@ -48,8 +54,8 @@ export async function startProcessing(
   deps: ProcessDeps,
   reader: MessageReader,
 ): Promise<Processing> {
-  await tryToRecord(deps, () => startParsing(deps, MAX_IN_WORK))
-  const inWork = new Map<string, PendingMessage>()
+  await tryToRecord(deps, () => startParsing(deps, MAX_IN_PROGRESS))
+  const inProgress = new Map<string, PendingMessage>()
   const parsedMessages: ReceivedMessage[] = []
   const discarding = new Set<Promise<void>>()
   let idleWaiters: (() => void)[] = []
@@ -74,7 +80,7 @@ export async function startProcessing(
       isPollDue = false
       try {
         const waiting = await listWaiting()
-        const isIdle = waiting.length === 0 && inWork.size === 0
+        const isIdle = waiting.length === 0 && inProgress.size === 0
         if (isIdle) for (const resolve of idleWaiters.splice(0)) resolve()
         for (const row of waiting) if (!isStopped) await start(row)
       } catch (error) {
@@ -89,7 +95,7 @@ export async function startProcessing(
     const next = await findNextSuspect(deps)
     const waiting = next === undefined ? [] : [next]
     for (const kind of PENDING_KINDS) {
-      if (isLow(kind)) waiting.push(...(await listPending(deps, { kind, limit: MAX_IN_WORK })))
+      if (isLow(kind)) waiting.push(...(await listPending(deps, { kind, limit: MAX_IN_PROGRESS })))
     }
     return waiting
   }
@@ -99,7 +105,7 @@ export async function startProcessing(
     const mayStart = isSuspect
       ? aloneId === undefined
       : hasCapacityFor(ofKind(row.pendingKind), row)
-    if (inWork.has(id) || !mayStart) return
+    if (inProgress.has(id) || !mayStart) return
     const error = findReasonToFail(row)
     if (error !== undefined) {
       deps.log.error(
@@ -112,7 +118,7 @@ export async function startProcessing(
     }
     const waitMs = remainingWaitMs(row, deps.now())
     if (waitMs > 0) return pollIn(waitMs)
-    inWork.set(id, row)
+    inProgress.set(id, row)
     if (isSuspect) aloneId = id
     void parse(row).catch((error) => handleFault(row, error))
   }
@@ -198,24 +204,24 @@ export async function startProcessing(
 
   function release(rows: readonly PendingMessage[]): void {
     for (const { id } of rows) {
-      inWork.delete(id)
+      inProgress.delete(id)
       if (aloneId === id) aloneId = undefined
     }
     pollIfLow()
   }
 
-  /** Polls only when a kind runs low: finished work calls this again. */
+  /** Polls only when few messages of a kind are in progress. `release` calls this again. */
   function pollIfLow(): void {
     if (PENDING_KINDS.some(isLow)) poll()
   }
 
   function isLow(kind: PendingKind): boolean {
-    return ofKind(kind).length <= MAX_IN_WORK / 2
+    return ofKind(kind).length <= MAX_IN_PROGRESS / 2
   }
 
-  /** Messages of a kind in work, without the one that is parsed alone. */
+  /** Returns the messages of a kind in progress, without the one that is parsed alone. */
   function ofKind(kind: PendingKind): PendingMessage[] {
-    return [...inWork.values()].filter((row) => !row.isSuspect && row.pendingKind === kind)
+    return [...inProgress.values()].filter((row) => !row.isSuspect && row.pendingKind === kind)
   }
 
   const unlisten = deps.inboundNotifier.listen(pollIfLow)
@@ -241,7 +247,10 @@ export async function startProcessing(
   }
 }
 
-/** When the write fails, the next start may take messages that were in work for suspects. */
+/**
+ * Logs a failed write. After it, the next start may treat messages that were in progress as
+ * suspects.
+ */
 async function tryToRecord({ log }: ProcessDeps, write: () => Promise<void>): Promise<void> {
   try {
     await write()
@@ -253,7 +262,7 @@ async function tryToRecord({ log }: ProcessDeps, write: () => Promise<void>): Pr
 function hasCapacityFor(others: readonly PendingMessage[], row: PendingMessage): boolean {
   if (others.length === 0) return true
   const bytes = others.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
-  return others.length < MAX_IN_WORK && bytes + row.sizeBytes <= MAX_IN_WORK_BYTES
+  return others.length < MAX_IN_PROGRESS && bytes + row.sizeBytes <= MAX_IN_PROGRESS_BYTES
 }
 
 /** Removes a batch from the front; a large message is a batch of its own. */

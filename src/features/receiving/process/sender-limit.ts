@@ -1,8 +1,8 @@
 /**
- * Limits the mail that one sender may have announced by events within an hour. An authenticated
- * sender counts by its address. All others count by the client's network, because anyone can write
- * any address into a message: forged mail in a customer's name must not use up the customer's
- * limit.
+ * Limits the mail of one sender within an hour: the events of mail beyond the limit are marked
+ * `isCapped`. An authenticated sender counts by its address. All others count by the client's
+ * network, because anyone can write any address into a message: forged mail in a customer's name
+ * must not use up the customer's limit.
  */
 import { HOUR_MS } from '../../../clock.ts'
 import { rowNumber } from '../../../store/dialect.ts'

@@ -41,7 +41,7 @@ export const selectSuspect = statement((db) =>
 )
 
 /**
- * Marks the oldest messages of a kind: those that a process may have had in work when it crashed.
+ * Marks the oldest messages of a kind: those that may have been in progress when a process crashed.
  */
 export const markFirstSuspects = statement(
   () => sql`update inbound_messages set is_suspect = 1 where id in (
@@ -77,8 +77,8 @@ const markSuspect = statement(
 )
 
 /**
- * Records that this process parses messages. `window`: the maximum of messages of each kind in
- * work.
+ * Records that this process parses messages. `window`: the maximum number of messages of each kind
+ * in progress.
  */
 export async function startParsing({ store, now }: Deps, window: number): Promise<void> {
   await store.write(async (tx) => {
@@ -90,7 +90,7 @@ export async function startParsing({ store, now }: Deps, window: number): Promis
   })
 }
 
-/** Records an orderly stop: messages in work stay pending, and none becomes a suspect. */
+/** Records an orderly stop: messages in progress stay pending, and none becomes a suspect. */
 export async function endParsing({ store }: Pick<Base, 'store'>): Promise<void> {
   await store.write(async (tx) => {
     await tx.execute(clearBegun, {})
@@ -117,7 +117,7 @@ export function findReasonToFail({ attempts, interruptions }: PendingMessage): s
   return `the server ended ${interruptions} times while it parsed the message`
 }
 
-/** Records, before the message is parsed alone, that it is. */
+/** Records that the message is parsed alone. Call it before parsing begins. */
 export async function startAlone({ store, now }: Deps, id: string): Promise<void> {
   await store.write((tx) => tx.execute(begin, { id, at: now() }))
 }
