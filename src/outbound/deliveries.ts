@@ -117,7 +117,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
     isOwnLookup: boolean,
   ): void {
     if (destination.kind === 'closed') {
-      for (const task of tasks) close(task, destination)
+      for (const task of tasks) close(task, destination, isOwnLookup)
       return
     }
     for (const task of tasks) queues.leaveResolving(task)
@@ -172,18 +172,18 @@ export function createDeliveries(deps: DeliveriesDeps) {
 
   function failUncomposed(one: Delivery, reason: string): void {
     const outcome = withLookup(outcomeOfUncomposed(reason), one.lookup, one.isOwnLookup)
-    settle(one, unsentResult(one, one.pool.site, { outcome, startedAt: now() }))
+    settle(one, unsentResult(one, one.pool.site, { outcome, endedAt: now() }))
   }
 
-  function close(task: DeliveryTask, closed: ClosedDestination): void {
+  function close(task: DeliveryTask, closed: ClosedDestination, isOwnLookup: boolean): void {
     queues.leaveResolving(task)
     const { site } = task
     if (closed.site !== null && shaping.blockedUntil(closed.site) > 0) {
       settle(task, putBackResult(deps, task, { site }))
       return
     }
-    const outcome = outcomeOfClosed(closed)
-    settle(task, unsentResult(task, site, { outcome, startedAt: now() }))
+    const outcome = outcomeOfClosed(closed, isOwnLookup)
+    settle(task, unsentResult(task, site, { outcome, endedAt: now() }))
     if (closed.site !== null) observe(closed.site, { kind: 'unreachable' }, outcome)
   }
 
@@ -227,8 +227,9 @@ export function createDeliveries(deps: DeliveriesDeps) {
     const { emailId, pool, lookup, isOwnLookup } = one
     if (result.brokenTls !== null) brokenTls.add(result.brokenTls)
     observeOutcome(one, result.outcome)
-    const { subject, faults, startedAt } = result
+    const { subject, faults } = result
     const outcome = withLookup(result.outcome, lookup, isOwnLookup)
+    const startedAt = result.startedAt - (outcome.durationMs - result.outcome.durationMs)
     return { emailId, kind: 'attempted', site: pool.site, outcome, subject, faults, startedAt }
   }
 

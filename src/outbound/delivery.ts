@@ -33,6 +33,7 @@ export type DeliveryResult =
       subject: string | null
       /** Faults of the message's templates. */
       faults: readonly PartFault[]
+      /** Epoch ms. The attempt begins with its own look-up, if it had one. */
       startedAt: number
     }
   /**

@@ -94,16 +94,13 @@ function outcomeAt({ host, address, tls, log }: AttemptContext, decided: Decided
   return { result, verdict, ...server, reply, error, steps, durationMs, isMaybeDelivered }
 }
 
-/** The outcome of an attempt whose destination accepts no mail. */
-export function outcomeOfClosed({
-  result,
-  verdict,
-  reply,
-  error,
-  lookup,
-}: ClosedDestination): AttemptOutcome {
-  const steps = lookup === null ? [] : [{ ...dnsStep(lookup), error }]
-  const durationMs = lookup?.durationMs ?? 0
+/** The outcome of an attempt whose destination accepts no mail. `isOwn`: as for `withLookup`. */
+export function outcomeOfClosed(
+  { result, verdict, reply, error, lookup }: ClosedDestination,
+  isOwn: boolean,
+): AttemptOutcome {
+  const durationMs = isOwn && lookup !== null ? lookup.durationMs : 0
+  const steps = lookup === null ? [] : [{ ...dnsStep(lookup), durationMs, error }]
   return { ...localOutcome({ result, verdict, error }), reply, steps, durationMs }
 }
 

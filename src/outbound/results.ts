@@ -36,8 +36,9 @@ export function putBackResult(
 export function unsentResult(
   { emailId }: Pick<DeliveryTask, 'emailId'>,
   site: string,
-  { outcome, startedAt }: { outcome: AttemptOutcome; startedAt: number },
+  { outcome, endedAt }: { outcome: AttemptOutcome; endedAt: number },
 ): DeliveryResult {
+  const startedAt = endedAt - outcome.durationMs
   return { emailId, kind: 'attempted', site, outcome, subject: null, faults: [], startedAt }
 }
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Resolver } from '../../src/outbound/dns/resolver.ts'
 import { makeTasks, useOutbound } from './harness.ts'
 
 const { sinksOf, start } = useOutbound()
@@ -143,6 +145,39 @@ test('a message whose destination could not be resolved is put back for later', 
   assert.ok(report?.kind === 'put back' && report.retryAt !== null)
   assert.ok(report.retryAt > Date.now() + 30_000)
   assert.equal(outbound.inFlight(), 0)
+})
+
+test('an attempt starts with its own look-up, and one with an earlier look-up after it', async () => {
+  const lookupMs = 200
+  const [sink] = await sinksOf({})
+  const nothing = { kind: 'nodata', expiresAt: Number.POSITIVE_INFINITY } as const
+  const records = ['127.0.0.2']
+  const resolver: Pick<Resolver, 'mx' | 'a' | 'aaaa'> = {
+    mx: async (name) => {
+      await sleep(lookupMs)
+      return name === 'gone.test' ? { ...nothing, kind: 'nxdomain' } : nothing
+    },
+    a: async () => ({ ...nothing, kind: 'found', records }),
+    aaaa: async () => nothing,
+  }
+  const { send } = await start({ delivery: { port: sink!.port }, deps: { resolver } })
+  for (const [domain, result] of [
+    ['a.test', 'delivered'],
+    ['gone.test', 'bounced'],
+  ] as const) {
+    for (const isOwn of [true, false]) {
+      const before = Date.now()
+      const { outcome, startedAt } = await send({ domain })
+      const after = Date.now()
+      assert.equal(outcome.result, result)
+      assert.deepEqual([outcome.steps[0]?.step, outcome.steps[0]?.at], ['dns', 0])
+      assert.equal((outcome.steps[0]?.durationMs ?? 0) >= lookupMs - 1, isOwn, domain)
+      assert.ok(outcome.durationMs >= (outcome.steps[0]?.durationMs ?? 0))
+      assert.ok(startedAt >= before, `${domain} starts ${before - startedAt} ms too early`)
+      const endedAt = startedAt + outcome.durationMs
+      assert.ok(endedAt <= after, `${domain} ends ${endedAt - after} ms too late`)
+    }
+  }
 })
 
 test('in sandbox mode everything goes to the sink', async () => {
