@@ -30,7 +30,10 @@ export async function deleteExpiredContent(deps: Deps): Promise<number> {
   return cleared
 }
 
-/** `contents.last_used_at` may be an hour older than the newest email that shares the content. */
+/**
+ * Lists the contents of mail in the queue. `before` must allow for `contents.last_used_at`, which
+ * may be an hour older than the newest email that shares the content.
+ */
 export const listContentsInQueue = statement<{ id: string }>(
   () => sql`select content_id as id from emails
     where due_at is not null and created_at < ${parameter('before')}

@@ -53,7 +53,7 @@ export async function getSandboxMessage(
   return row.raw
 }
 
-/** Keeps the newest `keep` messages. */
+/** Deletes all messages but the newest `keep`. */
 export async function deleteExpiredSandboxMessages(
   { store }: Pick<Base, 'store'>,
   keep: number,

@@ -69,7 +69,7 @@ const findShared = statement((db) =>
     ),
 )
 
-/** Writes the chunks of large attachments; they are durable when it resolves. */
+/** Writes the chunks of large attachments. The chunks are durable when the promise resolves. */
 export async function storeAttachments(
   { store }: Pick<Base, 'store'>,
   owner: Owner,

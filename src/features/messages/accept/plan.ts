@@ -133,7 +133,9 @@ function checkSizes({ subject, body, text }: SendRequest): void {
   if (wrong.length > 0) throw invalid(wrong)
 }
 
-/** Every recipient's row stores a copy, and every key of every contact is counted. */
+/**
+ * The row of every recipient stores a copy of the data, and every key of every contact is counted.
+ */
 function checkTotalSize({ variables, changes }: ParsedData, recipients: number): void {
   if (recipients === 1) return
   const bytes = Buffer.byteLength(JSON.stringify(variables)) * recipients
@@ -143,7 +145,7 @@ function checkTotalSize({ variables, changes }: ParsedData, recipients: number):
 }
 
 function tooMuchData(maximum: string): AppError {
-  const text = `data may have at most ${maximum} in all copies, one for each recipient: split the request`
+  const text = `data times the number of recipients may have at most ${maximum}; split the request`
   return invalidField('data', 'too_big', text)
 }
 
@@ -158,7 +160,7 @@ async function findTemplate(
   throw templateNotFound(request.template)
 }
 
-/** The first name that is not blank. */
+/** Returns the first of the names that is not blank. */
 function givenName(...names: (string | null | undefined)[]): string | null {
   return names.find((name) => name !== undefined && name !== null && name.trim() !== '') ?? null
 }

@@ -27,8 +27,10 @@ export type ContentCache = {
   load(ids: readonly string[]): Promise<LoadedContents>
 }
 
-const MAX_REMEMBERED_BYTES = 8 * 1024 * 1024
-/** For one load. The first large content may be larger, if outbound has memory for it. */
+const MAX_CACHED_BYTES = 8 * 1024 * 1024
+/**
+ * The maximum of one load. The first large content may be larger, if outbound has memory for it.
+ */
 const MAX_LOADED_BYTES = 32 * 1024 * 1024
 const SMALL_BYTES = 64 * 1024
 /** Small contents per statement; one statement takes milliseconds. */
@@ -73,7 +75,7 @@ type ContentRow = RowOf<typeof listContents>
 
 export function createContentCache(deps: Deps): ContentCache {
   const cache = new LRUCache<string, MessageContent>({
-    maxSize: MAX_REMEMBERED_BYTES,
+    maxSize: MAX_CACHED_BYTES,
     sizeCalculation: sizeOf,
   })
   async function load(ids: readonly string[]): Promise<LoadedContents> {

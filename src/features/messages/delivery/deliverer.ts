@@ -32,8 +32,8 @@ export type Deliverer = {
   /** The ids of claimed emails whose result is not recorded yet. */
   inFlight(): string[]
   /**
-   * Ends the retries of a database that cannot be written. Emails that could not be put back have a
-   * lease, and the next start recovers them.
+   * Stops repeating writes to a database that cannot be written. Emails that could not be put back
+   * have a lease, and the next start recovers them.
    */
   stop(): void
   /** Resolves when all results are durable, or after `graceMs`. */
@@ -142,7 +142,7 @@ function groupByDueTime({ now }: Pick<Base, 'now'>, ids: readonly string[]): Map
   })
 }
 
-/** A part of the row, because it stays in memory while the email is in flight. */
+/** Returns the part of the row that stays in memory while the email is in flight. */
 function toInFlight(email: ClaimedEmail | undefined): InFlightEmail | undefined {
   if (email === undefined) return undefined
   const { id, projectId, contactId, recipient, recipientDomain, queueClass } = email

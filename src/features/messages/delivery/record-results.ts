@@ -1,9 +1,9 @@
 /**
  * Writes the results of outbound in groups of up to 50; the groups share a commit. Results are
- * gathered for some milliseconds before that, because a commit costs more than the rows. The delay
- * is short, and shortest at low load, because after a crash before the commit the delivered emails
- * are sent again. If a result causes an error, each result of its group is written by itself, so
- * that only that result is lost. Writing is retried until the result is durable.
+ * gathered for some milliseconds first, because a commit costs more than the rows. The delay is
+ * short, and shortest at low load, because after a crash before the commit the delivered emails are
+ * sent again. If a result causes an error, each result of its group is written by itself, so that
+ * only that result is lost. Writing is retried until the result is durable.
  */
 import { describeError } from '../../../errors.ts'
 import type { DeliveryResult } from '../../../outbound/delivery.ts'

@@ -17,7 +17,9 @@ import { contents, type Email, emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
 
-/** Reading a text of this length takes about a millisecond, after which the event loop turns. */
+/**
+ * Reading a text of this length takes about a millisecond; the event loop runs other work after it.
+ */
 const LARGE_CHARACTERS = 128 * 1024
 
 /** The columns of an email that its message needs. */
@@ -72,7 +74,7 @@ const selectText = statement((db) =>
 
 export type LoadedEmail = RowOf<typeof selectEmails>
 
-/** `isSubscribed`: as of now, not of the acceptance. */
+/** `isSubscribed`: the current value, not the value at acceptance. */
 type SourceRow = Pick<Email, keyof typeof sourceColumns> & { isSubscribed: boolean }
 
 /** Loads emails for a preview; deleted ones are left out. */
@@ -144,7 +146,7 @@ export function toSource(
   }
 }
 
-/** Only the operator controls the smarthost: its headers are removed, however they came in. */
+/** Only the operator controls the smarthost: headers for it are removed from every email. */
 function headersFor({ config }: Pick<Base, 'config'>, { headers }: SourceRow) {
   if (headers === null || config.delivery.mode !== 'relay') return headers
   return removeSmarthostHeaders(headers)
@@ -214,7 +216,7 @@ function unsubscribeMailbox({ keyring }: Pick<Base, 'keyring'>, { id }: SourceRo
   return `${createUnsubscribeLocalPart(keyring.keys('mail-in-unsubscribe')[0], id)}@${domain}`
 }
 
-/** Mailbox providers call the URL from outside, and by HTTPS only (RFC 8058). */
+/** Mailbox providers call the URL from outside, and over HTTPS only (RFC 8058). */
 function isOneClickPossible(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl)
   const isLoopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)

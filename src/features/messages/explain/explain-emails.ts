@@ -18,7 +18,10 @@ export type FindLiveState = (question: LiveStatusQuery) => Promise<LiveFacts>
 
 /** Up to this number, emails are looked up on this thread instead of a scan thread. */
 const MAX_ON_THIS_THREAD = 10
-/** The server looks up the progress of this many emails, one delivery thread after the other. */
+/**
+ * The server looks up the progress of at most this many emails: each is a query to a delivery
+ * thread.
+ */
 const MAX_PROGRESS = 100
 
 /**
@@ -49,7 +52,7 @@ export const listLastAttempts = statement((db) =>
     ),
 )
 
-/** `pairs`: of a project and an address each. */
+/** `pairs`: each has the id of a project and an address. */
 export const listSuppressionsOf = statement((db) =>
   db
     .select({

@@ -51,7 +51,9 @@ function explainStopped({ email, last, now }: Facts): Sentence {
   return { reason, command: ['serve'] }
 }
 
-/** The reason of the site comes first, then the email's own, unless both are the same. */
+/**
+ * The reason of the site comes first, followed by the email's own reason unless both are the same.
+ */
 function explainBackOff(
   { email, last, now }: Facts,
   { status, nextAttemptAt }: { status: SiteStatus; nextAttemptAt: number },
@@ -115,7 +117,7 @@ function explainDue({ email, ahead, live }: Facts, site: LiveSite | undefined): 
   }
   if (project?.hasCapacity?.[email.queueClass] === false) {
     return withoutCommand(
-      'It is due and waits for other mail of its project, which uses the whole share that a project has of the server.',
+      'It is due and waits for other mail of its project, which is using the whole share of the server that a project may have.',
     )
   }
   return withoutCommand('It is due now and will be sent as soon as the server gets to it.')
@@ -141,7 +143,7 @@ function describeFull(
   return `It is due and waits for capacity at ${name}: ${others} in flight over ${open}.${trouble}`
 }
 
-/** The claim has set the time of the next attempt; it is void once this attempt outlasts it. */
+/** The claim has set the time of the next attempt, which is void if this attempt lasts longer. */
 export function explainSending({ email, live, now }: Facts): Explanation {
   const { retryAt } = email
   const nextAttemptAt = retryAt !== null && retryAt > now ? retryAt : null
@@ -159,26 +161,27 @@ function describeStep(
   { site, step, peer, since }: DeliveryProgress,
   { recipientDomain }: { recipientDomain: string },
 ): string {
-  const place = peer === null ? nameSite(site, recipientDomain) : `${peer.host} [${peer.address}]`
-  const activity = ACTIVITIES[step]?.(place) ?? `${step} at ${place}`
+  const peerName =
+    peer === null ? nameSite(site, recipientDomain) : `${peer.host} [${peer.address}]`
+  const activity = ACTIVITIES[step]?.(peerName) ?? `${step} at ${peerName}`
   return `${activity} since ${formatSecond(since)}`
 }
 
 /** A description for each step of `DeliveryProgress`. */
-const ACTIVITIES: Record<string, (place: string) => string> = {
-  dns: (place) => `looking up the mail servers of ${place} in the DNS`,
-  waiting: (place) => `waiting for a free connection to ${place}`,
+const ACTIVITIES: Record<string, (peerName: string) => string> = {
+  dns: (peerName) => `looking up the mail servers of ${peerName} in the DNS`,
+  waiting: (peerName) => `waiting for a free connection to ${peerName}`,
   compose: () => 'composing the message',
-  connect: (place) => `connecting to ${place}`,
-  greeting: (place) => `connected to ${place}, waiting for its greeting`,
-  ehlo: (place) => `waiting for ${place} to answer EHLO`,
-  starttls: (place) => `negotiating TLS with ${place}`,
-  auth: (place) => `logging in to ${place}`,
-  mail: (place) => `waiting for ${place} to answer MAIL FROM`,
-  rcpt: (place) => `waiting for ${place} to answer RCPT TO`,
-  data: (place) => `waiting for ${place} to answer DATA`,
-  message: (place) => `sending the message to ${place}`,
-  'final-dot': (place) => `waiting for ${place} to confirm the whole message`,
+  connect: (peerName) => `connecting to ${peerName}`,
+  greeting: (peerName) => `connected to ${peerName}, waiting for its greeting`,
+  ehlo: (peerName) => `waiting for ${peerName} to answer EHLO`,
+  starttls: (peerName) => `negotiating TLS with ${peerName}`,
+  auth: (peerName) => `logging in to ${peerName}`,
+  mail: (peerName) => `waiting for ${peerName} to answer MAIL FROM`,
+  rcpt: (peerName) => `waiting for ${peerName} to answer RCPT TO`,
+  data: (peerName) => `waiting for ${peerName} to answer DATA`,
+  message: (peerName) => `sending the message to ${peerName}`,
+  'final-dot': (peerName) => `waiting for ${peerName} to confirm the whole message`,
 }
 
 function withoutCommand(reason: string): Sentence {

@@ -14,7 +14,7 @@
  * | a site, server or project at its limit        | there is capacity                        |
  * | nothing                                       | it is due now                            |
  *
- * The sentence quotes replies of remote servers as they are stored, on one line and bounded: the
+ * The sentence quotes replies of remote servers as they are stored, on one line and shortened; the
  * caller escapes them for its medium.
  */
 import { explainEnd } from './explain-end.ts'

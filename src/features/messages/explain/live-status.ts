@@ -20,12 +20,12 @@ export type LiveSite = {
   site: string
   /** Null while the site is unknown. */
   status: SiteStatus | null
-  /** Whether the site can take an email of that class now. Absent from a server of an older version. */
+  /** Whether the site can take an email of the class now. A server of an older version omits it. */
   hasCapacity: { [queueClass: number]: boolean }
 }
 
 type LiveProject = ThrottleStatus & {
-  /** Whether the project's share of the server allows an email of that class. */
+  /** Whether the project's share of the server allows an email of the class. */
   hasCapacity: { [queueClass: number]: boolean }
 }
 

@@ -26,7 +26,7 @@ export function describeFailure(last: LastAttempt, domain: string): string {
   return `${lead}: ${describeReply(last)}.`
 }
 
-/** The reply, or the error without one; one line without a full stop. */
+/** Returns the reply, or the error if there was no reply, on one line without a full stop. */
 export function describeReply({
   replyCode,
   enhancedCode,
@@ -38,7 +38,7 @@ export function describeReply({
   return quote(isReply ? reply.join(' ') : (error ?? 'no reply'))
 }
 
-/** A text of a remote server on one line, bounded, without a full stop. */
+/** Returns a text of a remote server on one line, shortened, without a full stop. */
 export function quote(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim().replace(/\.$/, '')
   const characters = Array.from(line)
@@ -57,14 +57,14 @@ export function describeBackOff(status: SiteStatus, domain: string): string {
   const why = cause === null ? '' : `: ${quote(cause.text)}`
   if (blockedUntil !== null) {
     const until = formatSecond(blockedUntil)
-    return `Nothing is sent to ${site} until ${until}; it ${lasting('in back-off', restrictedSince)}${why}.`
+    return `Nothing is sent to ${site} until ${until}; it ${describeSince('in back-off', restrictedSince)}${why}.`
   }
   const rate = messagesPerMinute === 1 ? '1 email' : `${messagesPerMinute} emails`
   const until = rateUntil === null ? '' : ` until ${formatSecond(rateUntil)}`
-  return `No more than ${rate} a minute may go to ${site}${until}; it ${lasting('slowed down', restrictedSince)}${why}.`
+  return `No more than ${rate} a minute may go to ${site}${until}; it ${describeSince('slowed down', restrictedSince)}${why}.`
 }
 
-function lasting(state: string, since: number | null): string {
+function describeSince(state: string, since: number | null): string {
   return since === null ? `is ${state}` : `has been ${state} since ${formatSecond(since)}`
 }
 

@@ -36,8 +36,8 @@ const endWithoutAttempt = statement((db) =>
 )
 
 /**
- * Ends emails without an attempt. Returns how many: an email that has left the state that the
- * caller read is left alone.
+ * Ends emails without an attempt, except those whose state has changed since the caller read it.
+ * Returns the number of emails that it ended.
  */
 export async function endEmails(
   deps: Deps,
@@ -65,7 +65,7 @@ export async function endEmails(
   return ended.length
 }
 
-/** The claim has counted an attempt that is not made now. */
+/** Returns the number of attempts without the one that the claim counted and that was not made. */
 function attemptsOf({ state, attemptCount }: Ending['email']): number {
   return state === 'sending' ? attemptCount - 1 : attemptCount
 }

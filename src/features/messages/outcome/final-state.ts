@@ -55,7 +55,7 @@ import { appendEvents, type NewEvent } from '../../events/append.ts'
 /** Why an email failed, as `email.failed` names it. */
 export type FailureReason = 'given_up' | 'cancelled' | 'refused' | 'error'
 
-/** `Permanent`: the address does not work. */
+/** `Permanent`: no mail can be delivered to the address. */
 export type BounceType = 'Permanent' | 'Undetermined'
 
 /** The columns that an event of an email needs. */
@@ -104,7 +104,7 @@ export type Settlement = {
 const MAX_REASON_LENGTH = 200
 
 const notLeased = { retryAt: sql`null`, leaseId: sql`null`, leaseUntil: sql`null` }
-/** The columns of the queue in a state in which nothing more is tried. */
+/** The columns of the queue in a final state. */
 export const atRest = {
   ...notLeased,
   dueAt: sql`null`,

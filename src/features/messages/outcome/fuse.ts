@@ -27,7 +27,7 @@ export type Fuse = {
   recordHeld(cause: HeldCause): void
   /** Reads the held suppressions again, for example after an operator's command. */
   refresh(): Promise<void>
-  /** `refresh` if the fuse has blown. Never rejects. */
+  /** Calls `refresh` if the fuse has blown. Never rejects. */
   check(): Promise<void>
   stop(): void
 }
@@ -43,7 +43,7 @@ const findHeld = statement<{ count: number; since: number | null }>(
     where cause = 'fuse'`,
 )
 
-/** A fuse that has read no held suppressions yet: call `refresh` first. */
+/** Returns a fuse that has not read the held suppressions yet: call `refresh` first. */
 export function createFuse(deps: Deps): Fuse {
   const { config, store, health, counters, now, log } = deps
   const { fusePerMinute } = config.delivery

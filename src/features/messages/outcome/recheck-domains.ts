@@ -1,8 +1,8 @@
 /**
- * Rechecks domains that DNS denied although they are known to exist (`known-domains.ts`), a day
- * later. If DNS denies a domain again, its addresses are suppressed, and the fuse counts them. If
- * the domain exists, its held suppressions are dropped. If DNS gives no result, the recheck is
- * repeated every hour for at most a week.
+ * Rechecks, after a day, domains that DNS denied although they are known to exist
+ * (`known-domains.ts`). If DNS denies a domain again, its addresses are suppressed, and the fuse
+ * counts them. If the domain exists, its held suppressions are dropped. If DNS gives no result, the
+ * recheck is repeated every hour for at most a week.
  */
 
 import { DAY_MS, HOUR_MS } from '../../../clock.ts'
@@ -66,7 +66,7 @@ const deleteHeld = statement((db) =>
   db.delete(heldSuppressions).where(eq(heldSuppressions.id, parameter('id'))),
 )
 
-/** Returns how many domains were rechecked. */
+/** Returns the number of domains that were due. */
 export async function recheckDomains(deps: Deps, signal?: AbortSignal): Promise<number> {
   // The other modes do not look up recipient domains.
   if (deps.config.delivery.mode !== 'direct') return 0

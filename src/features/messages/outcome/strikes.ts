@@ -13,7 +13,7 @@ import type { Base } from '../../base.ts'
 type NewStrike = {
   projectId: string
   contactId: string
-  /** As the email's row has it. */
+  /** As stored in the email's row. */
   address: string
   emailId: string
   /** A reason as `bounce inspect` prints it. */
@@ -40,7 +40,7 @@ const insertStrike = statement((db) =>
     .onConflictDoNothing(),
 )
 
-/** An email that bounced after its 250 has another status, so its delivery proves nothing. */
+/** Does not find an email that bounced after its 250, because its status is another one. */
 export const findLastDelivery = statement<{ at: number }>(
   () => sql`select delivered_at as at from emails
     where contact_id = ${parameter('contactId')}
@@ -103,7 +103,7 @@ export async function hasDeliveredSince(
   return ((await tx.find(findLastDelivery, { contactId }))?.at ?? 0) > since
 }
 
-/** Deletes the strikes of an address since an instant. */
+/** Deletes the strikes that an address got at an instant or later. */
 export async function deleteStrikesSince(
   tx: Tx,
   scope: { projectId: string; address: string; since: number },
@@ -111,7 +111,7 @@ export async function deleteStrikesSince(
   await tx.execute(deleteSince, scope)
 }
 
-/** Deletes the strikes of an address that is taken off the list. */
+/** Deletes the strikes of an address that is removed from the suppression list. */
 export async function deleteStrikesOf(
   tx: Tx,
   scope: { projectId: string; address: string },
@@ -119,7 +119,7 @@ export async function deleteStrikesOf(
   await tx.execute(deleteAll, scope)
 }
 
-/** Returns how many were deleted. */
+/** Returns the number of deleted strikes. */
 export async function deleteExpiredStrikes({
   store,
   now,

@@ -55,7 +55,9 @@ type Deps = { fuse: Fuse }
 
 const RECHECK_AFTER_MS = DAY_MS
 
-/** The contact may have another address by now: a suppression may have been held for days. */
+/**
+ * The address of a contact may have changed since the bounce: a suppression may be held for days.
+ */
 const findContact = statement((db) =>
   db
     .select({ id: contacts.id })
@@ -141,8 +143,8 @@ export async function suppressUnlessTooMany(
 }
 
 /**
- * Suppresses the address and unsubscribes the contact, unless the contact has another address by
- * now. Returns false if the address was suppressed already.
+ * Suppresses the address, and unsubscribes the contact if it still has the address. Returns false
+ * if the address was suppressed already.
  */
 export async function suppressBouncedAddress(
   tx: Tx,
@@ -156,7 +158,10 @@ export async function suppressBouncedAddress(
   return isNew
 }
 
-/** Returns whether it is newly held. `dueAt`: when to recheck (epoch ms); null for the fuse. */
+/**
+ * Returns whether the suppression is newly held. `dueAt`: when to recheck (epoch ms); null for the
+ * fuse.
+ */
 async function holdSuppression(
   tx: Tx,
   suppression: BounceSuppression,

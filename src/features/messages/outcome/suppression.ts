@@ -65,9 +65,9 @@ const findSuppression = statement<{ id: string }>(
 
 /**
  * Puts an address on the list and drops its held suppression. Returns false if the address was on
- * the list: its first reason stays. If a bounce put it there and a person suppresses it now, the
- * row stores that second reason as well, so that undoing the bounce does not undo the person's
- * decision.
+ * the list: its first reason stays. If a bounce put the address on the list and a person suppresses
+ * it now, the row stores the second reason as well, so that undoing the bounce does not undo the
+ * person's decision.
  */
 export async function suppress(tx: Tx, suppression: NewSuppression): Promise<boolean> {
   const { at, ...row } = suppression

@@ -8,7 +8,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 
-/** The templates of one email that have faults. */
+/** An email, and the faults in its templates. */
 type Faulty = { email: Pick<Email, 'id' | 'projectId'>; faults: readonly StoredFault[] }
 
 const writeFaults = statement((db) =>

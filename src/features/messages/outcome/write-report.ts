@@ -38,7 +38,7 @@ export const findReport = statement<{ id: number }>(
     where email_id = ${parameter('emailId')} and result = ${parameter('result')} limit 1`,
 )
 
-/** Finds the report that has ended an email. */
+/** Finds the bounce or complaint that has ended an email. */
 export const findFinalReport = statement<{ id: number }>(
   () => sql`select id from attempts where email_id = ${parameter('emailId')}
     and result in ('reported-bounced', 'reported-complaint') limit 1`,
@@ -129,7 +129,10 @@ export async function deliverByReport(tx: Tx, { email, at }: Reported): Promise<
   await appendEvents(tx, [emailEvent(email, 'email.delivery', { at })])
 }
 
-/** The recipient complained; an email whose outcome is not on record was evidently delivered. */
+/**
+ * The recipient complained. The complaint proves the delivery of an email whose outcome is not
+ * recorded.
+ */
 export async function complainByReport(
   tx: Tx,
   {

@@ -1,7 +1,7 @@
 /**
- * A condition that holds for every email. The index `emails_ready` begins with the class: with this
- * term SQLite can seek in the index by the columns behind it. The term is literal, because SQLite
- * does not match parameters with the terms of an index.
+ * A condition that is true for every email. The index `emails_ready` begins with the class: with
+ * this term SQLite can seek by the columns after it. The term is literal, because SQLite does not
+ * match parameters with the terms of an index.
  */
 import { QUEUE_CLASSES } from '../../../queue-class.ts'
 import { sql } from '../../../store/drizzle.ts'

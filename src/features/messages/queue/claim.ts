@@ -11,7 +11,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import { sourceColumns } from '../delivery/source.ts'
 import { retryDelay } from './retry-delay.sqlite.ts'
 
-/** An email as its claim left it, with the facts that decide whether it may still be sent. */
+/** A claimed email, with the facts that decide whether it may still be sent. */
 export type ClaimedEmail = RowOf<typeof claimLane>
 
 /** Leases at most `limit` due emails of a lane, the earliest first. */

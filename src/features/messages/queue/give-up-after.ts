@@ -1,4 +1,4 @@
-/** `delivery.give_up_after`: for how long an email of a class is tried. */
+/** `delivery.give_up_after`: how long delivery of an email is tried, by its class. */
 import type { Config } from '../../../config/config.ts'
 import {
   CAMPAIGN_CLASS,

@@ -5,8 +5,9 @@
  * - Overdue emails that can be tried are due, so they are tried; that attempt gives them up
  *   (`record-attempts.ts`). An attempt that began before the give-up time is followed by one more.
  * - Overdue emails that cannot be tried, because their site takes nothing or little, are given up
- *   here. The failed attempt is then one to the same site: the site's restriction must come from an
- *   attempt past the email's give-up time. An unreachable site is probed every half hour.
+ *   here. In this case the failed attempt is that of any email to the same site: the site's
+ *   restriction must come from an attempt past the email's give-up time. An unreachable site is
+ *   probed every half hour.
  *
  * A clock that is wrong for some minutes must not give mail up: an email must have been overdue at
  * every reading of the clock for ten minutes of the running time of this process.
@@ -34,7 +35,7 @@ type Deps = Pick<Base, 'store' | 'outbound' | 'counters' | 'now' | 'log'>
  */
 export type GiveUp = (runningForMs: number) => Promise<number>
 
-/** The index `emails_ready` covers it: no row is read. */
+/** The index `emails_ready` covers the query: no row is read. */
 export const findOverdue = statement((db) =>
   db
     .selectDistinct({ domain: emails.recipientDomain })
@@ -88,7 +89,7 @@ async function giveUpBefore(deps: Deps, before: number): Promise<number> {
   return total
 }
 
-/** In transactions of some hundreds of emails, with a turn of the event loop between two. */
+/** Gives up emails in transactions of some hundreds; the event loop runs other work between two. */
 async function giveUpDomain(
   deps: Deps,
   overdue: { domain: string; reason: string; before: number },

@@ -1,4 +1,4 @@
-/** A bulk change in short transactions with pauses, so that other writers wait briefly. */
+/** A bulk change in short transactions with pauses, so that other writers wait only briefly. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { rowsChanged } from '../../../store/database.ts'
 import type { Tx } from '../../../store/write/transaction.ts'

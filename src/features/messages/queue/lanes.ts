@@ -41,7 +41,7 @@ export function createLanes(): Lanes {
     return lanes
   }
 
-  const dueBeside = ({ queueClass, projectId }: QueueLane) => dueOf(queueClass).get(projectId)
+  const dueOfProject = ({ queueClass, projectId }: QueueLane) => dueOf(queueClass).get(projectId)
 
   function makeDue(entry: KnownLane): void {
     const { queueClass, projectId } = entry.lane
@@ -51,17 +51,20 @@ export function createLanes(): Lanes {
   }
 
   function dropDue(lane: QueueLane): void {
-    const lanes = dueBeside(lane)
+    const lanes = dueOfProject(lane)
     lanes?.delete(nameOf(lane))
     if (lanes?.size === 0) dueOf(lane.queueClass).delete(lane.projectId)
   }
 
-  /** Entries are replaced, never changed, so an older entry in the timetable is known to be stale. */
+  /**
+   * Entries are replaced and never changed, so an entry of the timetable that is not in `known` is
+   * stale.
+   */
   function put(lane: QueueLane, dueAt: number): void {
     const name = nameOf(lane)
     const entry = { lane, dueAt }
     known.set(name, entry)
-    if (dueBeside(lane)?.has(name)) makeDue(entry)
+    if (dueOfProject(lane)?.has(name)) makeDue(entry)
     else waiting.add(dueAt, entry)
   }
 
@@ -87,7 +90,7 @@ export function createLanes(): Lanes {
 
   function markServed(lanes: readonly QueueLane[]): void {
     for (const lane of lanes) {
-      moveToEnd(dueBeside(lane), nameOf(lane))
+      moveToEnd(dueOfProject(lane), nameOf(lane))
       moveToEnd(dueOf(lane.queueClass), lane.projectId)
     }
   }
@@ -107,14 +110,14 @@ export function createLanes(): Lanes {
  * `maxVisits`, the visited ones move to the end.
  */
 function visit(projects: DueLanes, maxVisits: number): QueueLane[] {
-  const lines = [...projects.values()].map((lanes) => lanes.values())
+  const iterators = [...projects.values()].map((lanes) => lanes.values())
   const visited: KnownLane[] = []
-  while (lines.length > 0 && visited.length < maxVisits) {
-    for (const line of lines.splice(0)) {
-      const { value, done } = line.next()
+  while (iterators.length > 0 && visited.length < maxVisits) {
+    for (const iterator of iterators.splice(0)) {
+      const { value, done } = iterator.next()
       if (done || visited.length === maxVisits) continue
       visited.push(value)
-      lines.push(line)
+      iterators.push(iterator)
     }
   }
   if (visited.length === maxVisits) for (const { lane } of visited) moveLaneToEnd(projects, lane)

@@ -24,8 +24,8 @@ export async function renewLeases(
 
 /**
  * Puts emails whose lease ended by `until` back in the queue, except those still in flight; they
- * are due at the time of their next attempt. Returns how many. Their attempt left no record and may
- * not have begun, so it is not counted.
+ * are due at the time of their next attempt. Returns the number of emails. The attempt that the
+ * lease was for left no record and may not have begun, so it is not counted.
  */
 export async function recoverLeases(
   { store, now }: Deps,

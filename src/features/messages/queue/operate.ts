@@ -1,4 +1,4 @@
-/** Retries and cancels emails in the queue, as an operator asks. */
+/** Retries and cancels emails in the queue for an operator. */
 
 import { AppError } from '../../../errors.ts'
 import { eq } from '../../../store/drizzle.ts'
@@ -12,8 +12,8 @@ import type { QueueNotifier } from './notifier.ts'
 
 /**
  * Makes waiting emails due at once; one that failed is tried again, with a new give-up time.
- * @throws AppError RESOURCE_NOT_FOUND, CONFLICT (delivered, bounced, being sent, its content cleared
- *   by retention ...); nothing is done then
+ * @throws AppError RESOURCE_NOT_FOUND, CONFLICT (delivered, bounced, being sent, its content
+ *   cleared by retention ...); after an error no email is changed
  */
 export async function retryEmails(
   core: Pick<Base, 'store' | 'config' | 'now'> & { queueNotifier: QueueNotifier },
@@ -59,7 +59,10 @@ async function retryEmail(
   tx.afterCommit(() => core.queueNotifier.notify('anywhere'))
 }
 
-/** @throws AppError RESOURCE_NOT_FOUND, CONFLICT (no longer waiting); nothing is done then */
+/**
+ * @throws AppError RESOURCE_NOT_FOUND, CONFLICT (no longer waiting); after an error no email is
+ *   changed
+ */
 export async function cancelEmails(
   { store, now, ...core }: Pick<Base, 'store' | 'counters' | 'now' | 'log'>,
   ids: readonly string[],

@@ -10,7 +10,7 @@ import type { Throttle } from './throttle.ts'
 
 export type PlannedClaim = { lane: QueueLane; limit: number }
 
-/** Per transaction: emails in all, emails of one lane, and lanes. */
+/** The maximum per transaction: of emails, of emails of one lane, and of lanes. */
 const BATCH = 400
 const LANE_BATCH = 100
 const MAX_LANES = 100

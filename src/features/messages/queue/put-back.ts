@@ -47,7 +47,7 @@ export async function putBackEmails(
   })
 }
 
-/** Besides the index `emails_ready`, it reads only the rows that it changes. */
+/** Reads the index `emails_ready`, and only the rows that it changes. */
 export const deferLane = statement((db) =>
   db
     .update(emails)
@@ -71,7 +71,7 @@ export const deferLane = statement((db) =>
 type WaitingLane = {
   lane: QueueLane
   reason: string
-  /** Emails due before this instant have their reason. */
+  /** Emails due before this instant already have the reason. */
   from: number
   at: number
   limit: number
@@ -93,7 +93,7 @@ export async function deferWaiting(
 
 /**
  * Holds a claimed email whose recipient domain an operator holds; its give-up clock stops. If the
- * hold has ended by now, the email is due at once.
+ * hold has ended, the email is due at once.
  */
 export async function holdEmail(
   deps: { queueNotifier: QueueNotifier },

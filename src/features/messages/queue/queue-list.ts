@@ -1,10 +1,10 @@
 /**
- * Lists and counts the mail of the queue, on the scan threads. Mail on its way is found through
- * the three partial indexes of `emails`: their terms are repeated as literals, because SQLite does
- * not match parameters with the terms of an index. The statements name the index; otherwise SQLite
+ * Lists and counts the mail of the queue, on the scan threads. Mail on its way is found through the
+ * three partial indexes of `emails`: their terms are repeated as literals, because SQLite does not
+ * match parameters with the terms of an index. The statements name the index; otherwise SQLite
  * would read the table to get the order by row number. Mail to one recipient is found through the
- * contacts of that address. Its mail on the way is found through the partial indexes as well,
- * because a contact may have changed its address since.
+ * contacts of that address. Mail on its way to the recipient is found through the partial indexes
+ * as well, because the address of a contact may have changed since.
  */
 
 import { parseDomain } from '../../../mail/address/address.ts'
@@ -23,7 +23,7 @@ export type QueueFilter = {
   domain?: string | undefined
   /** Sender domain, as in the From address. */
   senderDomain?: string | undefined
-  /** As `ParsedAddress.address` has it. */
+  /** In the form of `ParsedAddress.address`. */
   recipient?: string | undefined
   projectId?: string | undefined
   limit?: number | undefined

@@ -33,7 +33,9 @@ const MAINTENANCE_EVERY_MS = MINUTE_MS
 const MAX_VISITS = 400
 /** After this many visits without a claim the queue pauses. */
 const MAX_EMPTY_VISITS = 5
-/** Lanes of paused sites, and emails in them, that one transaction defers. */
+/**
+ * The maximum number of lanes of paused sites that one transaction defers, and of emails in them.
+ */
 const PAUSED_LANES = 100
 const PAUSED_BATCH = 500
 /** The wait before a full or paused site is checked again, unless a notice comes first. */
@@ -143,7 +145,7 @@ function createPause() {
   return { notify, wait }
 }
 
-/** Work beside the loop. Failures are logged; `stop` waits until the work has ended. */
+/** Runs work beside the loop. Failures are logged; `stop` waits until the work has ended. */
 function createUpkeep(state: QueueState) {
   const running = new Set<Promise<unknown>>()
   function run(act: () => Promise<unknown>): void {
@@ -175,7 +177,8 @@ async function guard<T>({ log }: Pick<Base, 'log'>, act: () => Promise<T>): Prom
 }
 
 /**
- * Claims the emails that may go now and hands them over. Returns the wait before the next round.
+ * Claims the emails that may be sent now and hands them to delivery. Returns the wait before the
+ * next round.
  */
 async function claimAndDeliver(state: QueueState): Promise<number> {
   const { core, delivery, lanes } = state
@@ -302,6 +305,6 @@ function logRecovered({ log }: Pick<Base, 'log'>, emails: number): void {
   if (emails > 0)
     log.warn(
       { emails },
-      'emails were put back into the queue: the process that had claimed them is gone',
+      'emails were put back into the queue: the process that had claimed them has ended',
     )
 }

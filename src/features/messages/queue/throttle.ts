@@ -13,7 +13,10 @@ export type Throttle = {
 export type ThrottleStatus = {
   /** Null = no limit. */
   emailsPerSecond: number | null
-  /** Due mail of the project waited for the limit within the last two seconds or more. */
+  /**
+   * Due mail of the project has waited for the limit recently: within two seconds, or within the
+   * time of two emails if that is longer.
+   */
   isShort: boolean
 }
 

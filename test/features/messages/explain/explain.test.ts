@@ -265,7 +265,7 @@ const waiting: Case[] = [
   [
     "its project's share of the server",
     { live: running({ projects: { p1: { ...quiet, hasCapacity: { 1: false } } } }) },
-    'It is due and waits for other mail of its project, which uses the whole share that a project has of the server.',
+    'It is due and waits for other mail of its project, which is using the whole share of the server that a project may have.',
   ],
   [
     'the capacity of its site',
