@@ -95,7 +95,7 @@ function watchTimers(): { list(): string[] } {
   }
 }
 
-/** `Timeout, createPace (src/http/pace.ts:12:5)`: the caller of `setTimeout`. */
+/** `Timeout, createBodyPace (src/http/body/body-pace.ts:12:5)`: the caller of `setTimeout`. */
 function describeOrigin({ stack = '' }: Error): string {
   const caller = stack.split('\n')[2]?.trim().replace(/^at /, '') ?? ''
   return `Timeout, ${caller.replace(`${pathToFileURL(process.cwd()).href}/`, '')}`
