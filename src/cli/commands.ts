@@ -84,7 +84,7 @@ export const COMMANDS: CommandSpec[] = [
     summary: 'create a project and print both its keys once',
     options: [
       ['!--name <name>', 'name of the project; also the sender name of mail without one'],
-      ['!--owner <address>', 'address of the user who owns it'],
+      ['!--owner <address>', 'address of the user who owns the project'],
     ],
     load: async () => (await import('./project.ts')).createProjectCommand,
   },
@@ -140,7 +140,7 @@ export const COMMANDS: CommandSpec[] = [
     summary: 'check the DNS records of a domain now',
     args: '<domain>',
     options: [
-      ['--trust', 'mark it as verified without a check, for sandbox and tests'],
+      ['--trust', 'mark the domain as verified without a check, for sandbox and tests'],
       REPLIES_OPTION,
     ],
     load: async () => (await import('./domain.ts')).verifyDomainCommand,
@@ -238,14 +238,14 @@ export const COMMANDS: CommandSpec[] = [
   },
   {
     name: 'inbound show',
-    summary: 'print a message as received, or its metadata once it is deleted',
+    summary: 'print a message as received, or its metadata once its text is deleted',
     args: ID_ARGUMENT,
-    options: [['--facts', 'print the metadata even if the message is stored']],
+    options: [['--facts', 'print the metadata even if the text is stored']],
     load: async () => (await import('./inbound.ts')).showInboundCommand,
   },
   {
     name: 'inbound retry',
-    summary: 'read unreadable messages again',
+    summary: 'try again to read messages that could not be read',
     args: '[id...]',
     options: [['--failed', 'all unreadable messages']],
     load: async () => (await import('./inbound.ts')).retryInboundCommand,
@@ -288,18 +288,19 @@ export const COMMANDS: CommandSpec[] = [
   },
   {
     name: 'suppressions confirm',
-    summary: 'suppress held addresses: the bounces that blew the fuse were right',
+    summary: 'suppress held addresses, because their bounces were correct',
     options: [
-      ['!--since <when>', 'an instant, or a time ago such as 30m or 2h'],
+      ['!--since <when>', 'an instant, or how long ago, such as 30m or 2h'],
       ['--project <id>', 'this project only'],
     ],
     load: async () => (await import('./suppressions.ts')).confirmSuppressionsCommand,
   },
   {
     name: 'suppressions undo',
-    summary: 'drop held suppressions and revert those that bounces caused: the bounces were wrong',
+    summary:
+      'drop held suppressions and undo suppressions by bounces, because the bounces were wrong',
     options: [
-      ['!--since <when>', 'an instant, or a time ago such as 30m or 2h'],
+      ['!--since <when>', 'an instant, or how long ago, such as 30m or 2h'],
       ['--project <id>', 'this project only'],
     ],
     load: async () => (await import('./suppressions.ts')).undoSuppressionsCommand,

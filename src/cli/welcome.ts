@@ -33,7 +33,7 @@ function formatCredentials({ user, keys }: Extract<Sandbox, { kind: 'created' }>
     'secret key': keys.secret,
     'public key': keys.public,
   }
-  return ['Created for a first try, and shown only this once:', '', formatFields(fields), '']
+  return ['Created for a first try and shown only once:', '', formatFields(fields), '']
 }
 
 function curlLine(sandbox: Sandbox, url: string): string {

@@ -1,7 +1,7 @@
 /**
- * Files that the program carries besides its code, as listed in `asset-sources.ts`. From source they
- * are files of the repository. The executable holds them inside itself, where no path leads, so they
- * are read by name. Nothing is read before it is asked for.
+ * Files that the program carries besides its code, as listed in `asset-sources.ts`. From source
+ * they are files of the repository. In the executable they have no path, so they are read by name.
+ * An asset is read only when it is requested.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'

@@ -35,8 +35,8 @@ type Schedule = {
 
 /**
  * `atOnce`: the number of slots that this kind has of its own, for long, interruptible work; other
- * kinds share slots. One job per project runs at a time, so kinds that requests enqueue need at
- * least two.
+ * kinds share slots. Each project runs one job of such a kind at a time, so a kind that requests
+ * enqueue has at least two: one project does not hold up all others.
  */
 type Task = { name: string; schedule: string; atOnce?: number; run: JobHandler }
 

@@ -1,11 +1,13 @@
 /**
- * Runs long work once at a time. Callers that arrive during a run share the next one, which begins
- * when that run has ended. So each caller gets the result of a run that began after its call, and at
- * most one run waits.
+ * Runs long work one run at a time. Callers that arrive during a run share the next one, which
+ * begins when that run has ended. So each caller gets the result of a run that began after its
+ * call, and at most one run waits.
  */
 
 export type SharedRuns = {
-  /** Runs `act` now, or as the next run of that name. Equal names stand for equal results. */
+  /**
+   * Runs `act` now, or as the next run of that name. Calls of one name must have the same result.
+   */
   take<T>(name: string, act: () => Promise<T>): Promise<T>
 }
 

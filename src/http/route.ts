@@ -127,7 +127,7 @@ export type RouteDeps = {
   traffic: Traffic
   proxies: AddressList
   layout: Layout
-  /** The whole table, for its description. */
+  /** All routes, for `/openapi.json`. */
   listRoutes(): readonly Route[]
 }
 

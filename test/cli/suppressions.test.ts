@@ -123,7 +123,7 @@ describe('pillarbox suppressions', () => {
   })
 })
 
-it('--since takes an instant, in UTC without a zone, or a time ago', () => {
+it('--since takes an instant, in UTC without a zone, or how long ago', () => {
   const now = Date.UTC(2026, 10, 21, 12)
   const rows: [text: string, at: number][] = [
     ['30m', now - 30 * 60_000],

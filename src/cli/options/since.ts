@@ -1,4 +1,4 @@
-/** The option `--since`: an instant, or a time ago. */
+/** The option `--since`: an instant, or how long ago. */
 import { parseInstant } from '../../clock.ts'
 import { parseDuration } from '../../config/values/durations.ts'
 import { UsageError } from '../engine/command.ts'
@@ -10,7 +10,7 @@ export function readSince(text: string, now: number): number {
   const at = ago === undefined ? parseInstant(given)?.at : now - ago
   if (at === undefined) {
     throw new UsageError(
-      '--since: expected an instant such as 2026-11-21T12:00:00Z, or a time ago such as 30m or 2h',
+      '--since: expected an instant such as 2026-11-21T12:00:00Z, or how long ago, such as 30m or 2h',
     )
   }
   if (at > now) throw new UsageError('--since: the instant is in the future')

@@ -14,7 +14,7 @@ export type Callers = 'anyone' | 'any key' | 'secret key'
 /** Callers that have to authenticate. */
 export type KeyCallers = Exclude<Callers, 'anyone'>
 
-/** Names a caller in limits that hold for each caller apart. */
+/** Names a caller for limits that apply to each caller separately. */
 export function callerName({ key, project }: Caller): string {
   return `${key} ${project.id}`
 }

@@ -1,4 +1,7 @@
-/** Makes each message of SNS count once: its id is written in the transaction of its effects. */
+/**
+ * Ensures that each SNS message takes effect once: its id is written in the transaction of its
+ * effects.
+ */
 import { DAY_MS } from '../../clock.ts'
 import { eq, lt } from '../../store/drizzle.ts'
 import { snsNotifications } from '../../store/schema/inbound.ts'
@@ -43,7 +46,7 @@ export async function isProcessed(
   return (await store.read.find(findId, { id: messageId })) !== undefined
 }
 
-/** Deletes the ids of messages that would be refused for their age. */
+/** Deletes the ids of messages that are old enough to be refused for their age. */
 export async function deleteExpiredNotifications({
   store,
   now,

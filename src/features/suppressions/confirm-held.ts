@@ -1,7 +1,7 @@
 /**
- * Applies held suppressions after an operator has confirmed that their bounces were right. Suppressions
- * that wait for a second check of their domain stay held. An address that accepted mail since it was
- * held is not suppressed; its held suppression is dropped.
+ * Applies held suppressions after an operator has confirmed their bounces. Suppressions that wait
+ * for a second check of their domain stay held. An address that accepted mail since it was held is
+ * not suppressed; its held suppression is dropped.
  */
 import { asc, inArray } from '../../store/drizzle.ts'
 import { heldSuppressions } from '../../store/schema/suppressions.ts'

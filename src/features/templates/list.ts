@@ -1,6 +1,6 @@
 /**
  * Lists a project's templates by page number or by cursor. The total is counted except after a
- * cursor, because the first page had it. With a cursor, a page ends early where its bodies are
+ * cursor, because the first page had it. Without a page number, a page ends early if its bodies are
  * large; a numbered page is always complete. Bodies are read one by one, so that other queries run
  * in between.
  */

@@ -3,7 +3,7 @@
  * link does not wait for the disk.
  *
  * All hits of one email within a second of the first form a *group* and are written together,
- * because only together do they reveal a scanner that follows every link. A group is *due* after
+ * because only the whole group reveals a scanner that follows every link. A group is *due* after
  * that second; due groups are written in closures that share a commit. While the database cannot
  * write, groups wait. The number of waiting hits is limited: beyond it the oldest group is dropped.
  * A crash loses the last second.
@@ -33,7 +33,7 @@ type HitGroup = { emailId: string; endsAt: number; hits: Hit[] }
 
 const FLUSH_MS = 50
 const RETRY_MS = 1_000
-/** Hits; they take about 20 MB. */
+/** Waiting hits; this many take about 20 MB. */
 const MAX_WAITING = 100_000
 /** Groups in one closure: about a millisecond of work, so that other requests do not wait. */
 const CLOSURE_GROUPS = 50
@@ -116,7 +116,10 @@ export function startHitWriter(deps: Deps, options: HitWriterOptions = {}): HitW
     }
   }
 
-  /** Returns the groups to try again. After another error, each group is tried by itself. */
+  /**
+   * Returns the groups to try again. After an error that is not transient, each group is tried by
+   * itself.
+   */
   async function writeSome(groups: readonly HitGroup[]): Promise<readonly HitGroup[]> {
     const hits = groups.flatMap((group) => group.hits)
     try {

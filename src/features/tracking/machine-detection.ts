@@ -28,7 +28,7 @@ import { isbot } from 'isbot'
 
 type HitType = 'open' | 'click'
 
-/** A hit as `findBursts` reads it; `link` is of a click. */
+/** A hit as `findBursts` reads it. `link`: the link of a click. */
 export type TimedHit = { at: number; isMachine: boolean; link?: string | undefined }
 
 const INSTANT_MS = 2_000
@@ -93,7 +93,9 @@ export function isMachineRequest(
   return isMachineAgent(type, headers['user-agent'] ?? '')
 }
 
-/** Whether the User-Agent alone shows a machine; notifications of SES give no more. */
+/**
+ * Whether the User-Agent alone shows a machine; SES notifications contain no other header field.
+ */
 export function isMachineAgent(type: HitType, userAgent: string): boolean {
   const agent = userAgent.slice(0, MAX_AGENT_LENGTH).trim()
   if (agent === '' || MACHINE_AGENTS.has(agent) || SCANNERS.test(agent)) return true

@@ -48,8 +48,8 @@ export function isBase64(text: string): boolean {
 }
 
 /**
- * Decodes a text that `isBase64` in chunks of at most `BASE64_CHUNK_OCTETS`. Each chunk but the last
- * is a number of whole lines of encoded text.
+ * Decodes base64 in chunks of at most `BASE64_CHUNK_OCTETS`; `isBase64` must be true for the text.
+ * Each chunk but the last is a number of whole lines of encoded text.
  */
 export function* decodeInChunks(text: string): Generator<Buffer> {
   const columns = (LINE_OCTETS / 3) * 4

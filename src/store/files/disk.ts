@@ -75,7 +75,7 @@ export async function watchDisk(options: DiskOptions): Promise<Disk> {
     const freeSpace = `${toMegabytes(free)} MB of the disk of ${folder} are free`
     if (isLow) {
       const limit = toMegabytes(minFreeBytes)
-      return `Only ${freeSpace}, and limits.min_free_bytes is ${limit} MB: no new data is accepted, mail is still sent.`
+      return `Only ${freeSpace}, and limits.min_free_bytes is ${limit} MB: no new data is accepted; mail is still sent.`
     }
     return isScarce ? `Only ${freeSpace}, ${Math.floor((free / total) * 100)}% of it.` : null
   }

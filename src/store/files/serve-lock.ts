@@ -138,7 +138,7 @@ function isOpenElsewhere(database: string, nativeBinding: string | undefined): b
   }
 }
 
-/** Creates the file; false when it existed. */
+/** Creates the file. Returns false if it existed. */
 function makeFile(file: string): boolean {
   try {
     closeSync(openSync(file, 'wx', 0o600))

@@ -39,7 +39,7 @@ test('below limits.min_free_bytes the disk is low from the start', async (t) => 
   assert.equal(disk.freeBytes(), 199 * MB)
   assert.equal(
     reason(),
-    'Only 199 MB of the disk of /data are free, and limits.min_free_bytes is 200 MB: no new data is accepted, mail is still sent.',
+    'Only 199 MB of the disk of /data are free, and limits.min_free_bytes is 200 MB: no new data is accepted; mail is still sent.',
   )
   assert.deepEqual(
     lines.map(({ level, msg }) => [level, msg]),

@@ -72,7 +72,7 @@ export async function recordEventByAddress(
   })
 }
 
-/** `field`: the field of the request with the name. @throws AppError VALIDATION_ERROR */
+/** `field`: the field of the request that contains the name. @throws AppError VALIDATION_ERROR */
 export function refuseReservedName(field: string, name: string): void {
   if (!isReservedEvent(name)) return
   const message = `The name ${name} is reserved: only the service itself emits such events`

@@ -1,10 +1,10 @@
 /**
- * A page of a project's contacts, newest first by default. Only the first page comes with the total.
- * A search for one or two characters covers the 20,000 newest contacts of a large project, and
- * so does its total.
+ * A page of a project's contacts, newest first by default. Only the first page has the total. A
+ * search for one or two characters covers the 20,000 newest contacts of a large project, and so
+ * does its total.
  *
- * The query of a page depends on the order, on the source of the search (search.ts) and on the filter
- * (`subscribed`, `condition`):
+ * The query of a page depends on the order, on the source of the search (search.ts) and on the
+ * filter (`subscribed`, `condition`):
  *
  * | order     | source           | filter       | query (queries.ts)                              |
  * |-----------|------------------|--------------|-------------------------------------------------|
@@ -69,7 +69,9 @@ type ContactPage = {
 
 type Deps = Pick<Base, 'store' | 'keyring' | 'now'>
 
-/** More hits are not sorted for each page, because the index of addresses finds them soon enough. */
+/**
+ * More hits are not sorted for each page, because the index of addresses finds them fast enough.
+ */
 const MAX_SORTED_HITS = 2_000
 
 /** @throws AppError VALIDATION_ERROR for an invalid cursor; as `compileCondition` */

@@ -38,22 +38,19 @@ export type LiveStatus = {
 
 export type LiveDeps = Pick<Base, 'outbound'> & { throttle: Throttle }
 
-export async function findLiveStatus(
-  deps: LiveDeps,
-  question: LiveStatusQuery,
-): Promise<LiveStatus> {
+export async function findLiveStatus(deps: LiveDeps, query: LiveStatusQuery): Promise<LiveStatus> {
   const { outbound, throttle } = deps
   const statuses = new Map(outbound.sites().map((status) => [status.site, status]))
-  const sites = question.domains.map((domain) => {
+  const sites = query.domains.map((domain) => {
     const site = outbound.siteOf(domain)
     const hasCapacity = byClass((queueClass) => outbound.capacity(site, queueClass) > 0)
     return [domain, { site, status: statuses.get(site) ?? null, hasCapacity }] as const
   })
-  const projects = question.projectIds.map((id) => {
+  const projects = query.projectIds.map((id) => {
     const hasCapacity = byClass((queueClass) => outbound.projectCapacity(id, queueClass) > 0)
     return [id, { ...throttle.status(id), hasCapacity }] as const
   })
-  const progress = question.emailIds.map(async (id) => [id, await outbound.progressOf(id)] as const)
+  const progress = query.emailIds.map(async (id) => [id, await outbound.progressOf(id)] as const)
   const known = (await Promise.all(progress)).flatMap(([id, found]) =>
     found === undefined ? [] : [[id, found] as const],
   )
