@@ -120,12 +120,12 @@ function checkListeners(values: SettingValues): Finding[] {
   ]
   const taken = new Map<string, SettingKey>()
   return listeners.flatMap(([key, address]) => {
-    const place = formatListenAddress({ ...address, isTls: false })
-    const holder = taken.get(place)
-    taken.set(place, key)
+    const text = formatListenAddress({ ...address, isTls: false })
+    const holder = taken.get(text)
+    taken.set(text, key)
     if (holder === undefined || address.port === 0) return []
     return [
-      { key, found: `"${place}", which ${holder} uses too`, expected: 'an address of its own' },
+      { key, found: `"${text}", which ${holder} uses too`, expected: 'an address of its own' },
     ]
   })
 }
@@ -137,7 +137,7 @@ function checkBilling(values: SettingValues): Finding[] {
     'billing.stripe_price',
   ] as const
   const isUsed = needed.some((key) => values[key] !== null)
-  const isPointed = values['billing.stripe_api_base'] !== null
-  if (!isUsed && !isPointed) return []
+  const hasApiBase = values['billing.stripe_api_base'] !== null
+  if (!isUsed && !hasApiBase) return []
   return needed.flatMap((key) => missing(values, key, 'a value, since another billing key has one'))
 }

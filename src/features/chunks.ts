@@ -22,7 +22,7 @@ import type { Base } from './base.ts'
 /** `ownerId`: a UUIDv7; `first`: the number of the first chunk. */
 type ChunkRange = { ownerId: string; first: number }
 
-/** Longer than any request or session lasts. */
+/** The age at which chunks without an owner are deleted: longer than any request or session. */
 const EXPIRES_AFTER_MS = HOUR_MS
 
 const insertChunk = statement((db) =>
@@ -93,7 +93,7 @@ export async function requireChunks(
   throw new AppError('DATABASE_ERROR', 'The message could not be stored completely.')
 }
 
-/** Reads chunks; ends early where one is missing, because the owner has been cleared. */
+/** Reads chunks. Ends early at a missing chunk: its owner has been cleared. */
 export async function* readChunks(
   { read }: Pick<Store, 'read'>,
   { ownerId, first, count }: ChunkRange & { count: number },
@@ -114,7 +114,9 @@ export async function discardChunks(store: Store, ownerId: string): Promise<void
   await deleteChunks(store, ownerId).catch(() => undefined)
 }
 
-/** Deletes one chunk per transaction, because that takes about as long as writing it. */
+/**
+ * Deletes one chunk per transaction, because deleting a chunk takes about as long as writing it.
+ */
 async function deleteChunks(store: Store, ownerId: string): Promise<void> {
   const write = (tx: Tx) => tx.execute(deleteLast, { ownerId })
   while ((await store.read.find(findUnowned, { ownerId })) !== undefined) {

@@ -58,7 +58,7 @@ type ListenerContext = Deps & {
 type RefusalReason = RecipientRefusal['refuse'] | 'full' | 'too-large' | 'too-often'
 
 const MEMORY_BYTES = 80 * 1024 * 1024
-/** The share of MEMORY_BYTES for small messages: more than those of one address can hold. */
+/** The share of MEMORY_BYTES for small messages: more than the sessions of one address can hold. */
 const SMALL_SHARE = 0.2
 const MAX_RECIPIENTS = 100
 /** RFC 5321 section 4.5.3.1.4, with space for the parameters of extensions. */
@@ -239,7 +239,7 @@ function refuseMessage(
 ): SmtpRefusal {
   const reply = toRefusal(context.log, error)
   const to = session.envelope.rcptTo.map(({ address }) => address)
-  // 554: an attempt to smuggle, or a loop. A message that is merely too large needs no warning.
+  // 554 means SMTP smuggling or a loop. A message that is only too large needs no warning.
   const level = reply.responseCode === 554 ? 'warn' : 'info'
   context.log[level]({ ...describe(session), to }, `refused a message: ${reply.message}`)
   return reply

@@ -30,7 +30,7 @@ export async function startSandboxSink(deps: SinkDeps): Promise<SandboxSink> {
       )
     },
   })
-  server.on('error', (error) => deps.log.warn({ error }, 'a session of the sandbox broke off'))
+  server.on('error', (error) => deps.log.warn({ error }, 'a session of the sandbox failed'))
   const listener = server.listen(0, '127.0.0.1')
   await once(listener, 'listening')
   return {

@@ -45,7 +45,7 @@ export async function startMailService(
     const certificate = follow(options, servers)
     for (const address of options.listen) {
       const server = createServer({ address, sessions, certificate })
-      server.on('error', (error) => options.log.debug({ error }, 'a mail session broke off'))
+      server.on('error', (error) => options.log.debug({ error }, 'a mail session failed'))
       servers.push(server)
       addresses.push(await server.bind(address))
     }

@@ -1,6 +1,6 @@
 /**
- * Builds a text from very many pieces. A concatenated string takes many times its characters in
- * memory until it is flattened; this builder flattens it block by block.
+ * Builds a text from very many pieces. A concatenated string takes many times the memory of its
+ * characters until it is flattened. This builder flattens each block.
  */
 export type TextBuilder = {
   add(piece: string): void

@@ -33,7 +33,7 @@ export type DeliveryThread = {
 /** The maximum number of results in one message of a delivery thread. */
 export const MAX_BATCHED_RESULTS = 100
 
-/** The `workerData` of such a thread. */
+/** The `workerData` of a delivery or composing thread. */
 export type ThreadSettings = {
   ehloName: string
   relay: RelayConfig | null
@@ -120,14 +120,20 @@ export type TaskResult =
       outcome: AttemptOutcome
       subject: string | null
       startedAt: number
-      /** Faults of its templates; none if no message was composed. */
+      /** Faults in the templates of the email; none if no message was composed. */
       faults: readonly PartFault[]
-      /** A host whose TLS handshake broke and that then decided about the message without TLS. */
+      /**
+       * A host whose TLS handshake failed and that then decided about the message in a session
+       * without TLS.
+       */
       brokenTls: string | null
     }
   /** Composing the message takes too long for a delivery thread, or ended one (`reason`). */
   | { task: number; kind: 'heavy'; reason?: string }
-  /** Not attempted. `delayMs`: how long it must wait; absent = another connection may take it. */
+  /**
+   * Not attempted. `delayMs`: how long the email must wait; absent = another connection may take
+   * it.
+   */
   | { task: number; kind: 'put back'; delayMs?: number; reason?: string }
 
 export type FromThread =

@@ -22,7 +22,10 @@ type CandidateContext = { projectId: string; now: number; segments: ReferencedSe
 /** The rows that lead to contacts. */
 type CandidateSource = { table: SQL; contactId: SQL; matches: SQL }
 
-/** Each page of a list selects the candidates again, which must cost less than it saves. */
+/**
+ * Each page of a list selects the candidates again. With more of them, this would cost more than it
+ * saves.
+ */
 const MAX_LISTED = 2000
 const MAX_PROBES = 5
 
@@ -63,8 +66,7 @@ function* listRequired(condition: Condition, segments: ReferencedSegments): Gene
 }
 
 /**
- * Returns the condition of a segment that a matching contact must be in and that has no member
- * rows.
+ * Returns the condition of the segment that the filter requires, if the segment has no member rows.
  */
 function conditionOf(filter: Filter, segments: ReferencedSegments): Condition | undefined {
   const parsedField = parseField(filter)

@@ -5,7 +5,7 @@ import type { FieldError } from '../../errors.ts'
 export type AddError = (key: string, code: string, message: string) => void
 export type JsonObject = Record<string, unknown>
 
-/** More errors than this help no caller. */
+/** The maximum number of errors for a condition. */
 const MAX_ERRORS = 20
 const MAX_SHOWN = 60
 

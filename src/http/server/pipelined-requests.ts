@@ -5,8 +5,8 @@
  * one response of a connection is in memory. Until then the connection is not read.
  *
  * Node parses up to 64 KB at once, which may contain thousands of requests, and each of them costs
- * again when the connection breaks. So the parser gets the input in pieces that end with the head
- * of a request.
+ * time once more when the connection breaks. The parser therefore gets the input in pieces that end
+ * with the head of a request.
  */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'

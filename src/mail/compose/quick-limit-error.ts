@@ -1,4 +1,4 @@
-/** The quick limits do not suffice for a message: compose it on a thread where nothing waits. */
+/** A message exceeds the quick limits and must be composed on a composing thread. */
 export class QuickLimitError extends Error {
   override readonly name = 'QuickLimitError'
 

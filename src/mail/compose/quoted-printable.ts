@@ -1,7 +1,7 @@
 /**
  * Quoted-printable (RFC 2045 section 6.7) of text as UTF-8, in two steps: escaping, which works
- * character by character, and breaking lines, which depends on their beginnings. Every message
- * passes through here, so runs of literal characters are copied whole.
+ * character by character, and breaking lines, which depends on where each line begins. Every
+ * message passes through here, so runs of literal characters are copied whole.
  */
 const MAX_COLUMNS = 75 // the 76th column is for the `=` of a soft line break
 const BLOCK_LENGTH = 32_768

@@ -51,7 +51,7 @@ export class TemplateRunError extends Error {
 /** Characters of a fault's message, which may quote the template. */
 const MAX_FAULT_LENGTH = 200
 
-/** Units per item when two lists are compared. */
+/** Units (`limits.ts`) for each item when two lists are compared. */
 const UNITS_PER_COMPARISON = 3
 
 const strictEngine = createEngine(true)
@@ -180,7 +180,7 @@ function guardedOperators(): typeof defaultOperators {
   return Object.fromEntries(entries)
 }
 
-/** Counts the units of comparing lists or long texts. */
+/** Counts the units for a comparison of lists or long texts. */
 function checkComparison(context: TemplateContext, left: unknown, right: unknown): void {
   if (typeof left === 'string' && left.length < 10_000) return
   if (typeof left === 'object' || typeof right === 'object' || typeof left === 'string') {

@@ -1,7 +1,7 @@
 /**
- * Taint of values from untrusted sources: everything stored with a contact, and all values
- * derived from it. A tainted value is a drop of the library that acts as its plain value in
- * conditions and is escaped when it is printed in HTML.
+ * Taint of values from untrusted sources: everything stored with a contact, and all values derived
+ * from it. A tainted value is a `Drop` of the Liquid library: in conditions it acts as its plain
+ * value, and in HTML it is printed escaped.
  *
  * The taint of a text is kept per character: its protected form has noncharacters of Unicode in
  * place of the five characters that are special in HTML, one for one. Filters can cut and join
@@ -18,10 +18,10 @@ export class TaintedValue extends Drop {
   /** `value` is a text in its protected form. */
   readonly isProtected: boolean
 
-  constructor(value: unknown, isInked = false) {
+  constructor(value: unknown, isProtected = false) {
     super()
     this.value = value
-    this.isProtected = isInked
+    this.isProtected = isProtected
   }
 
   get plain(): unknown {
@@ -64,7 +64,7 @@ export class TaintedData extends Drop {
   }
 }
 
-/** The value tainted; numbers, booleans, null and undefined need no taint. */
+/** Returns the value with taint; numbers, booleans, null and undefined need none. */
 export function taint(value: unknown): unknown {
   const isText = typeof value === 'string' && value !== ''
   const isObject = typeof value === 'object' && value !== null && !(value instanceof Drop)
@@ -84,7 +84,10 @@ export function toPlain(value: unknown): unknown {
   return isTainted(value) ? value.plain : value
 }
 
-/** The items of a loop: tainted items of a tainted collection; any other value unchanged. */
+/**
+ * Returns the items for a loop, tainted if the collection is; any other value is returned
+ * unchanged.
+ */
 export function itemsOf(collection: unknown): unknown {
   if (collection instanceof TaintedData) {
     return Object.keys(collection.plain).map((key) => pairOf(collection, key))

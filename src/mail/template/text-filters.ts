@@ -39,7 +39,7 @@ const REPLACING_FILTERS = new Set([
   ...['remove', 'remove_first', 'remove_last'],
   ...['replace', 'replace_first', 'replace_last'],
 ])
-/** Units of one replacement, besides its characters. */
+/** Units of memory (`limits.ts`) for one replacement, besides its characters. */
 const UNITS_PER_REPLACEMENT = 10
 
 export function isTextFilter(name: string): boolean {
@@ -71,8 +71,8 @@ function applyReplacement(filterCall: FilterCall): unknown {
   const text = textOf(protectedOperand(operands[0]))
   const replacement = name.startsWith('remove') ? '' : textOf(protectedOperand(operands[2]))
   const places = placesOf(textOf(plain[0]), pattern, name)
-  const price = replacement.length + UNITS_PER_REPLACEMENT
-  filterCall.call.context.memoryLimit.use(text.length + places.length * price)
+  const unitsPerPlace = replacement.length + UNITS_PER_REPLACEMENT
+  filterCall.call.context.memoryLimit.use(text.length + places.length * unitsPerPlace)
   let replaced = ''
   let copied = 0
   for (const place of places) {

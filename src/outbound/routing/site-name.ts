@@ -1,7 +1,8 @@
 /**
- * Names the site of a domain: the receiving system that limits of connections and rate apply to. The
- * name consists of the domain's MX hosts, each replaced by its provider, else by its registrable domain.
- * So all domains of one provider count as one site, and a backup MX elsewhere makes another site.
+ * Names the site of a domain: the receiving system to which limits of connections and rate apply.
+ * The name consists of the domain's MX hosts, each replaced by its provider or else by its
+ * registrable domain. All domains of one provider count as one site, and a backup MX elsewhere
+ * makes another site.
  */
 import { createHash } from 'node:crypto'
 import { getDomain } from 'tldts'

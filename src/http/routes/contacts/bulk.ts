@@ -23,7 +23,7 @@ const filter = z.strictObject({
   search: z
     .string()
     .max(MAX_SEARCH_LENGTH)
-    .refine((text) => text === '' || text.trim() !== '', 'Must not be blank: leave it out')
+    .refine((text) => text === '' || text.trim() !== '', 'Must not be blank; omit it instead')
     .optional()
     .meta({ description: 'Part of the address' }),
   subscribed: z.boolean().optional(),
@@ -50,16 +50,16 @@ const order = z
     const refuse = (field: string, message: string) =>
       context.addIssue({ code: 'custom', path: [field], message })
     const params = { code: 'invalid_type' }
-    const miss = (field: string) =>
+    const addMissing = (field: string) =>
       context.addIssue({ code: 'custom', path: [field], message: 'Required', params })
     if (mode === 'ids') {
       if (filter !== undefined) refuse('filter', 'Allowed with mode "query" only')
       if (excludeIds !== undefined) refuse('excludeIds', 'Allowed with mode "query" only')
-      if (contactIds === undefined) miss('contactIds')
+      if (contactIds === undefined) addMissing('contactIds')
       return { mode, contactIds: contactIds ?? [] }
     }
     if (contactIds !== undefined) refuse('contactIds', 'Allowed with mode "ids" only')
-    if (filter === undefined) miss('filter')
+    if (filter === undefined) addMissing('filter')
     return { mode, filter: filter ?? {}, excludeIds: excludeIds ?? [] }
   })
 
