@@ -126,6 +126,9 @@ async function measure(): Promise<void> {
   await send('again-later@dest.test', 'traced')
   await sleep(SETTLE_MS)
   const delivered = await traced(() => sleep(RETRY_MS))
+  // The thread that reads reports may have ended in the meantime.
+  await report(sink.messages[0])
+  await sleep(SETTLE_MS)
   const bounced = await traced(() => report())
 
   show('send', sent, idle)
@@ -182,9 +185,8 @@ async function send(to: string, subject: string): Promise<void> {
   if (response.status !== 200) throw new Error(`send: ${response.status} ${await response.text()}`)
 }
 
-/** Brings a report of a permanent failure to the return path of the last message. */
-async function report(): Promise<void> {
-  const message = sink.messages.at(-1)
+/** Brings a report of a permanent failure to the return path of a message. */
+async function report(message = sink.messages.at(-1)): Promise<void> {
   if (message === undefined) throw new Error('no message was delivered')
   const [host = '', port] = (inbound[0] ?? '').split(':')
   const socket = createConnection(Number(port), host)
