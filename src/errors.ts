@@ -145,6 +145,16 @@ export function notFound(resource: string, id: string | number, publicText: stri
   return new AppError('RESOURCE_NOT_FOUND', publicText, { details: { resource, id } })
 }
 
+/** The text of `invalid_type`. `expected`, `received`: names of types, as `string or number`. */
+export function wrongTypeText(expected: string, received: string): string {
+  return `Expected ${expected}, received ${received}`
+}
+
+/** The same for a field that must be given: a missing one is `Required`. */
+export function wrongOrMissingText(expected: string, received: string): string {
+  return received === 'undefined' ? 'Required' : wrongTypeText(expected, received)
+}
+
 /** `invalid` for a single field. */
 export function invalidField(field: string, code: string, message: string): AppError {
   return invalid([{ field, message, code }])

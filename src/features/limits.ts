@@ -10,6 +10,9 @@ export const MAX_PAGE_SIZE = 100
 /** The highest number of a page, in lists that are paged by number. */
 export const MAX_PAGE_NUMBER = 1_000_000
 
+/** Characters of a cursor. */
+export const MAX_CURSOR_LENGTH = 500
+
 /** Characters of a text to search for. */
 export const MAX_SEARCH_LENGTH = 255
 

@@ -12,7 +12,7 @@
  */
 import { z } from 'zod'
 import { findClosest } from '../config/layers/closest.ts'
-import { type FieldError, invalid } from '../errors.ts'
+import { type FieldError, invalid, wrongOrMissingText } from '../errors.ts'
 
 type Issue = z.core.$ZodIssue
 
@@ -110,8 +110,8 @@ function unionErrors(
   }
   const expected = issue.errors.flatMap((issues) => issues.filter(isWrongAtRoot).map(expectation))
   const received = typeName(issue.input)
-  const message = `Expected ${[...new Set(expected)].join(' or ')}, received ${received}`
-  return [{ field, message: missing(received, message), code: 'invalid_type', received }]
+  const message = wrongOrMissingText([...new Set(expected)].join(' or '), received)
+  return [{ field, message, code: 'invalid_type', received }]
 }
 
 function isWrongAtRoot(issue: Issue): boolean {
@@ -132,12 +132,7 @@ function fieldError(issue: Issue, path: readonly PropertyKey[]): FieldError {
   const code = CODES[issue.code] ?? 'custom'
   if (issue.code !== 'invalid_type') return { field, message: text, code }
   const received = typeName(issue.input)
-  const message = `Expected ${issue.expected}, received ${received}`
-  return { field, message: missing(received, message), code, received }
-}
-
-function missing(received: string, message: string): string {
-  return received === 'undefined' ? 'Required' : message
+  return { field, message: wrongOrMissingText(issue.expected, received), code, received }
 }
 
 function fieldAt(path: readonly PropertyKey[]): string {

@@ -29,7 +29,7 @@ type MessageBuffer = {
 const FIRST_BYTES = 8 * 1024
 const MAX_BLOCK_BYTES = 1024 * 1024
 /** Reports are smaller than this, so large messages cannot take their memory. */
-const SMALL_BYTES = 256 * 1024
+const SMALL_MESSAGE_BYTES = 256 * 1024
 /** The default of Postfix's hopcount_limit. */
 const MAX_HOPS = 50
 const CR = 0x0d
@@ -74,7 +74,7 @@ export function createMessageBuffer({ maxBytes, allowance }: MessageBufferOption
   function addBlock(wanted: number): boolean {
     const doubled = Math.max(FIRST_BYTES, Math.min(capacity, MAX_BLOCK_BYTES))
     const bytes = Math.min(Math.max(doubled, wanted), maxBytes - capacity)
-    if (!allowance.take(bytes, capacity + bytes <= SMALL_BYTES)) return false
+    if (!allowance.take(bytes, capacity + bytes <= SMALL_MESSAGE_BYTES)) return false
     capacity += bytes
     blocks.push(Buffer.allocUnsafeSlow(bytes))
     return true

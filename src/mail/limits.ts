@@ -3,6 +3,9 @@
 /** Octets of a line without its CRLF (RFC 5322 section 2.1.1). */
 export const MAX_LINE_OCTETS = 998
 
+/** Columns of a line that is folded or encoded (RFC 2045 section 6.8, RFC 2047 section 2). */
+export const LINE_WIDTH = 76
+
 /** Octets of a header section that Pillarbox reads; far more than mail programs write. */
 export const MAX_HEADER_BYTES = 256 * 1024
 

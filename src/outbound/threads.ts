@@ -76,6 +76,11 @@ const STOP_MARGIN_MS = 1_000
 const MAX_OLD_HEAP_MB = 512
 const MAX_YOUNG_HEAP_MB = 24
 
+/** The error of a request that a stop leaves undone. */
+export function shutdownError(): Error {
+  return new Error('the server is shutting down')
+}
+
 export function createThreads(options: ThreadsOptions): Threads {
   const { name, log, hangMs } = options
   const threads: DeliveryThread[] = []

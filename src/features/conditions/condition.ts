@@ -8,7 +8,7 @@
  * fields and drops everything without a meaning.
  */
 
-import { type FieldError, invalid, invalidField } from '../../errors.ts'
+import { type FieldError, invalid, invalidField, wrongOrMissingText } from '../../errors.ts'
 import { parseField } from './field.ts'
 import { type AddError, errorsAt, type JsonObject, nameType, readObject } from './field-errors.ts'
 import type { Filter } from './filter.ts'
@@ -145,9 +145,7 @@ function readList(
 ): unknown[] | undefined {
   const value = fields[key]
   if (Array.isArray(value)) return value
-  const received = nameType(value)
-  const text = received === 'undefined' ? 'Required' : `Expected array, received ${received}`
-  addError(key, 'invalid_type', text)
+  addError(key, 'invalid_type', wrongOrMissingText('array', nameType(value)))
   return undefined
 }
 

@@ -1,5 +1,5 @@
 /** Collects the errors of a condition with their paths. */
-import type { FieldError } from '../../errors.ts'
+import { type FieldError, wrongOrMissingText } from '../../errors.ts'
 
 /** Adds an error at `key` below a path; the empty key is the path itself. */
 export type AddError = (key: string, code: string, message: string) => void
@@ -23,8 +23,7 @@ export function readObject(
 ): JsonObject | undefined {
   const received = nameType(value)
   if (received !== 'object') {
-    const text = received === 'undefined' ? 'Required' : `Expected object, received ${received}`
-    addError('', 'invalid_type', text)
+    addError('', 'invalid_type', wrongOrMissingText('object', received))
     return undefined
   }
   for (const key of Object.keys(value as JsonObject)) {

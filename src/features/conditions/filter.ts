@@ -1,6 +1,6 @@
 /** A filter: a field, an operator that the field allows, and the value that the operator needs. */
 import { parseInstant } from '../../clock.ts'
-import { tooLongText } from '../../errors.ts'
+import { tooLongText, wrongOrMissingText, wrongTypeText } from '../../errors.ts'
 import { type ConditionField, describeField, explainField, parseField } from './field.ts'
 import {
   type AddError,
@@ -53,9 +53,7 @@ export function parseFilter(addError: AddError, value: unknown): Filter | undefi
 
 function readFieldText(addError: AddError, { field }: JsonObject): string | undefined {
   if (typeof field === 'string') return isText(addError, 'field', field) ? field : undefined
-  const received = nameType(field)
-  const text = received === 'undefined' ? 'Required' : `Expected string, received ${received}`
-  addError('field', 'invalid_type', text)
+  addError('field', 'invalid_type', wrongOrMissingText('string', nameType(field)))
   return undefined
 }
 
@@ -116,7 +114,7 @@ function readSpan(addError: AddError, fields: JsonObject): Operand | undefined {
   const { value } = fields
   const unit = readUnit(addError, fields)
   if (typeof value !== 'number') {
-    addError('value', 'invalid_type', `Expected number, received ${nameType(value)}`)
+    addError('value', 'invalid_type', wrongTypeText('number', nameType(value)))
     return undefined
   }
   if (!Number.isFinite(value) || value < 0) {
@@ -157,7 +155,7 @@ function checkInstant(addError: AddError, value: unknown): boolean {
 
 function checkPart(addError: AddError, value: unknown): boolean {
   if (typeof value !== 'string') {
-    addError('value', 'invalid_type', `Expected string, received ${nameType(value)}`)
+    addError('value', 'invalid_type', wrongTypeText('string', nameType(value)))
     return false
   }
   if (value !== '') return isText(addError, 'value', value)
@@ -173,7 +171,7 @@ function checkScalar(
   if (typeof value === 'number' && Number.isFinite(value)) return true
   if (typeof value === 'boolean' && isEquality) return true
   const expected = isEquality ? 'string, number or boolean' : 'string or number'
-  addError('value', 'invalid_type', `Expected ${expected}, received ${nameType(value)}`)
+  addError('value', 'invalid_type', wrongTypeText(expected, nameType(value)))
   return false
 }
 

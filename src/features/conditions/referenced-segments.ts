@@ -23,7 +23,7 @@ export type ReferencedSegments = ReadonlyMap<string, ReferencedSegment>
 
 type SegmentQuery = { projectId: string; condition: Condition; ofSegmentId?: string | undefined }
 
-const MAX_SEGMENTS = 1000
+const MAX_REFERENCED_SEGMENTS = 1_000
 
 /**
  * Returns the segments by id. A segment that does not exist is missing from the map; the caller
@@ -39,7 +39,7 @@ export async function loadReferencedSegments(
   const seen = new Set(roots)
   let wanted = roots
   while (wanted.length > 0) {
-    if (seen.size > MAX_SEGMENTS) throw tooMany()
+    if (seen.size > MAX_REFERENCED_SEGMENTS) throw tooMany()
     const found = await findSegments({ store }, { projectId, ids: wanted })
     for (const segment of found) known.set(segment.id, segment)
     wanted = [...new Set(found.flatMap(referredBy))].filter((id) => !seen.has(id))
@@ -107,6 +107,6 @@ function loop(name: string): AppError {
 }
 
 function tooMany(): AppError {
-  const text = `The condition leads to more than ${MAX_SEGMENTS} segments.`
+  const text = `The condition leads to more than ${MAX_REFERENCED_SEGMENTS} segments.`
   return new AppError('BAD_REQUEST', text)
 }

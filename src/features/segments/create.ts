@@ -25,7 +25,7 @@ type NewSegment = {
 }
 
 /** The list has no pages, and every segment is counted every five minutes. */
-const MAX_SEGMENTS = 1_000
+const MAX_SEGMENTS_PER_PROJECT = 1_000
 
 /**
  * Creates a segment and counts its contacts. Membership events begin with the first computation,
@@ -73,6 +73,6 @@ export async function countMatching(
 
 async function requireFreeSegment(tx: Tx, projectId: string): Promise<void> {
   const count = await tx.$count(segments, eq(segments.projectId, projectId))
-  if (count < MAX_SEGMENTS) return
-  throw new AppError('BAD_REQUEST', `A project may have ${MAX_SEGMENTS} segments.`)
+  if (count < MAX_SEGMENTS_PER_PROJECT) return
+  throw new AppError('BAD_REQUEST', `A project may have ${MAX_SEGMENTS_PER_PROJECT} segments.`)
 }

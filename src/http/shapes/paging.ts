@@ -1,6 +1,7 @@
 /** Query parameters that all lists share. */
 import { z } from 'zod'
 import { DAY_MS, parseInstant } from '../../clock.ts'
+import { MAX_CURSOR_LENGTH } from '../../features/limits.ts'
 
 /** An integer of at least 1; values above `cap` count as `cap`, an absent one as `fallback`. */
 export function countParameter<Fallback extends number | undefined>({
@@ -41,7 +42,7 @@ export function countParameter<Fallback extends number | undefined>({
 export const cursorParameter = z
   .string()
   .min(1)
-  .max(500)
+  .max(MAX_CURSOR_LENGTH)
   .optional()
   .meta({ description: '`cursor` of the previous page' })
 

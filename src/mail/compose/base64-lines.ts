@@ -1,5 +1,5 @@
 /** Base64 in lines (RFC 2045 section 6.8). */
-const LINE_WIDTH = 76
+import { LINE_WIDTH } from '../limits.ts'
 
 /** The octets as lines of 76 columns, with CRLF between lines but not after the last. */
 export function encodeBase64Lines(octets: Uint8Array): string {

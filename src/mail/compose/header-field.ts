@@ -3,10 +3,8 @@
  * unfolding restores the value. Lines have at most 76 columns if the words allow it (RFC 2047 requires
  * this for lines with encoded words), and never more than 998 octets.
  */
-import { MAX_LINE_OCTETS } from '../limits.ts'
+import { LINE_WIDTH, MAX_LINE_OCTETS } from '../limits.ts'
 import { encodeWords, needsEncodedWords } from './encoded-word.ts'
-
-const LINE_WIDTH = 76
 
 /** @throws TypeError if a header value could end its line; `what` names the value */
 export function assertOneLine(what: string, value: string): void {

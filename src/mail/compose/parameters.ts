@@ -2,12 +2,12 @@
  * Parameters of Content-Type and Content-Disposition: tokens and quoted strings (RFC 2045 section
  * 5.1), and percent-encoded UTF-8 in numbered pieces for all other values (RFC 2231).
  */
+import { LINE_WIDTH } from '../limits.ts'
 import { encodeWords, needsEncodedWords, splitByCost, utf8Length } from './encoded-word.ts'
 import { unquote } from './quoted-string.ts'
 
 type ContentType = { type: string; parameters: ReadonlyMap<string, string> }
 
-const LINE_WIDTH = 76
 const PIECE_WIDTH = 50
 const MAX_PLAIN_LENGTH = 60
 

@@ -24,6 +24,7 @@ import {
 import { FULL_LIMITS, MAX_MARKERS, MAX_OUTPUT_LENGTH, type RenderLimits } from './limits.ts'
 import type { TextFormat } from './print.ts'
 import { type Piece, splitPieces, splitPlainPieces, substitute } from './substitute.ts'
+import { LIBRARY_TIME_LIMIT } from './thread-clock.ts'
 import type { Variables } from './variables.ts'
 
 /** Made by `compileTemplate`, rendered any number of times. */
@@ -48,9 +49,6 @@ export type RenderOptions = { at?: number; limits?: RenderLimits }
 
 /** `fault`: the reason why the text differs from the author's intention. */
 type Rendered = { text: string; fault: TemplateFault | undefined }
-
-/** The library's message for an exceeded time limit. */
-const LIBRARY_TIME_LIMIT = 'template render limit exceeded'
 
 /** The message of a fault for a rendering that exceeded its time limit. */
 export const TIME_LIMIT_FAULT = 'rendering took longer than a second'

@@ -5,6 +5,9 @@
  */
 import type { Context } from 'liquidjs'
 
+/** The library's message for an exceeded time limit. */
+export const LIBRARY_TIME_LIMIT = 'template render limit exceeded'
+
 /** Replaces the library's own limit, whose class is not exported. */
 export function createThreadClock(limitMs: number): Context['renderLimit'] {
   const began = process.threadCpuUsage()
@@ -15,7 +18,7 @@ export function createThreadClock(limitMs: number): Context['renderLimit'] {
     if (at < askAgainAt) return
     const { user, system } = process.threadCpuUsage(began)
     const leftMs = limitMs - (user + system) / 1_000
-    if (leftMs <= 0) throw new RangeError('template render limit exceeded')
+    if (leftMs <= 0) throw new RangeError(LIBRARY_TIME_LIMIT)
     askAgainAt = at + leftMs
   }
 

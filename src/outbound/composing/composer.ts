@@ -29,7 +29,7 @@ import {
   TIME_LIMIT_FAULT,
 } from '../../mail/template/template.ts'
 import type { ComposedMessage, SharedSource, ThreadTask, TransferableMessage } from '../protocol.ts'
-import { contentBytes } from './contents.ts'
+import { contentBytes, SMALL_CONTENT_BYTES } from './contents.ts'
 
 type Composer = {
   addContent(id: number, content: MessageContent): void
@@ -52,8 +52,6 @@ type Composer = {
 }
 
 const MAX_QUICK_FAILURES = 2
-/** Contents up to this size need not wait for memory. */
-const SMALL_BYTES = 64 * 1024
 
 type ComposerDeps = {
   slot: SharedArrayBuffer
@@ -177,7 +175,7 @@ export function createHeldBytes(maxBytes: number): HeldBytes {
   const waiting: (() => void)[] = []
   return {
     waitForSpace(contentBytes) {
-      if (contentBytes <= SMALL_BYTES || held < maxBytes) return null
+      if (contentBytes <= SMALL_CONTENT_BYTES || held < maxBytes) return null
       return new Promise((resolve) => waiting.push(resolve))
     },
     hold(bytes) {

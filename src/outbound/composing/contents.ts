@@ -35,7 +35,8 @@ export type ContentHistory = {
   refusal(content: MessageContent): string | null
 }
 
-const SMALL_BYTES = 64 * 1024
+/** A content up to this size is not counted: it always has memory. */
+export const SMALL_CONTENT_BYTES = 64 * 1024
 const MAX_BYTES = 96 * 1024 * 1024
 const MAX_BYTES_OF_PROJECT = 48 * 1024 * 1024
 /** Includes the first content of projects that have no other in use. */
@@ -73,7 +74,7 @@ export function createContentMemory(): ContentMemory {
 
   return {
     hasSpace(projectId, bytes) {
-      if (bytes <= SMALL_BYTES || total === 0) return true
+      if (bytes <= SMALL_CONTENT_BYTES || total === 0) return true
       const own = ofProject.get(projectId) ?? 0
       if (own === 0) return total + bytes <= MAX_TOTAL_BYTES
       return own + bytes <= MAX_BYTES_OF_PROJECT && total + bytes <= MAX_BYTES
@@ -85,7 +86,7 @@ export function createContentMemory(): ContentMemory {
         return
       }
       const bytes = contentBytes(content)
-      if (bytes <= SMALL_BYTES) return
+      if (bytes <= SMALL_CONTENT_BYTES) return
       contents.set(content.id, { projectId, bytes, uses: 1 })
       count(projectId, bytes)
     },

@@ -6,7 +6,7 @@
  */
 import type { RenderedMessage, RenderSource } from '../../mail/compose/build-message.ts'
 import type { DeliveryThread, FromThread } from '../protocol.ts'
-import { createThreads, type ThreadsOptions } from '../threads.ts'
+import { createThreads, shutdownError, type ThreadsOptions } from '../threads.ts'
 import { contentBytes, extraMs } from './contents.ts'
 
 type PreviewsDeps = Pick<ThreadsOptions, 'settings' | 'log'> & {
@@ -52,7 +52,7 @@ export function createPreviews({ settings, log, hangMs, restMs }: PreviewsDeps):
   let timer: NodeJS.Timeout | undefined
 
   function preview(sources: readonly RenderSource[]): Promise<readonly (RenderedMessage | null)[]> {
-    if (isStopped) return Promise.reject(stopping())
+    if (isStopped) return Promise.reject(shutdownError())
     if (sources.length === 0) return Promise.resolve([])
     const request: Request = {
       todo: portionsOf(sources),
@@ -131,7 +131,7 @@ export function createPreviews({ settings, log, hangMs, restMs }: PreviewsDeps):
   async function stop(): Promise<void> {
     isStopped = true
     clearTimeout(timer)
-    for (const { settled } of requests.splice(0)) settled.reject(stopping())
+    for (const { settled } of requests.splice(0)) settled.reject(shutdownError())
     current = null
     threads.endAll()
     await threads.stop(0)
@@ -142,10 +142,6 @@ export function createPreviews({ settings, log, hangMs, restMs }: PreviewsDeps):
 
 function msForBytes(sources: readonly RenderSource[]): number {
   return sources.reduce((sum, { content }) => sum + extraMs(content), 0)
-}
-
-function stopping(): Error {
-  return new Error('the server is shutting down')
 }
 
 function portionsOf(sources: readonly RenderSource[]): Portion[] {

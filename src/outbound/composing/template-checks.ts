@@ -6,7 +6,7 @@
 import type { TemplateFault } from '../../mail/template/template.ts'
 import type { FromThread } from '../protocol.ts'
 import { createSemaphore } from '../semaphore.ts'
-import { createThreads, type ThreadEnd, type ThreadsOptions } from '../threads.ts'
+import { createThreads, shutdownError, type ThreadEnd, type ThreadsOptions } from '../threads.ts'
 
 type TemplateChecksDeps = Pick<ThreadsOptions, 'settings' | 'log'> & {
   hangMs: number
@@ -79,7 +79,7 @@ export function createTemplateChecks({
 
   async function stop(): Promise<void> {
     semaphore.stop()
-    current?.settled.reject(new Error('the server is shutting down'))
+    current?.settled.reject(shutdownError())
     clearTimeout(timer)
     threads.endAll()
     await threads.stop(0)

@@ -8,7 +8,7 @@ import { isLoopback, type LocalFamilies } from './addresses.ts'
 
 export type Target = { host: string; address: string; preference: number }
 
-const MAX_ADDRESSES = 5
+const MAX_TARGETS = 5
 export const MAX_SESSIONS = 2
 
 /** Returns the addresses to try in one attempt, at most five. `random`: as Math.random. */
@@ -56,17 +56,17 @@ function alternateFamilies(list: Target[], random: () => number): Target[] {
  * only one.
  */
 function keepVariety(ordered: Target[]): Target[] {
-  const kept = ordered.slice(0, MAX_ADDRESSES)
+  const kept = ordered.slice(0, MAX_TARGETS)
   const [first] = kept
   if (first === undefined) return kept
-  const rest = ordered.slice(MAX_ADDRESSES)
+  const rest = ordered.slice(MAX_TARGETS)
   const differences: ((target: Target) => boolean)[] = [
     (target) => isIpv6(target.address) !== isIpv6(first.address),
     (target) => target.host !== first.host,
   ]
   for (const [index, isDifferent] of differences.entries()) {
     const other = kept.some(isDifferent) ? undefined : rest.find(isDifferent)
-    if (other !== undefined) kept[MAX_ADDRESSES - 1 - index] = other
+    if (other !== undefined) kept[MAX_TARGETS - 1 - index] = other
   }
   return kept
 }

@@ -57,7 +57,7 @@ export type SiteQueues = {
   projectCapacity(projectId: string, maxTotal: number): number
 }
 
-const MAX_ADDRESSES = 16
+const MAX_SITE_ADDRESSES = 16
 
 export function createSiteQueues(now: () => number): SiteQueues {
   const queues = new Map<string, SiteQueue>()
@@ -148,9 +148,9 @@ function addAddresses(queue: SiteQueue, { site, targets }: PoolSettings): void {
   if (queue.targets === targets) return
   queue.targets = targets
   // Well-known providers have limits of their own.
-  if (findProvider(site) !== undefined || queue.addresses.length >= MAX_ADDRESSES) return
+  if (findProvider(site) !== undefined || queue.addresses.length >= MAX_SITE_ADDRESSES) return
   const more = targets.filter(({ address }) => !queue.addresses.includes(address))
   if (more.length === 0) return
   const all = [...queue.addresses, ...new Set(more.map(({ address }) => address))]
-  queue.addresses = all.slice(0, MAX_ADDRESSES)
+  queue.addresses = all.slice(0, MAX_SITE_ADDRESSES)
 }

@@ -98,6 +98,11 @@ export type Envelope = {
   needsSmtputf8: boolean
 }
 
+/** @throws TypeError while the session sends a message */
+export function checkIdle(isBusy: boolean): void {
+  if (isBusy) throw new TypeError('A session sends one message at a time.')
+}
+
 /** @throws TypeError for CR, LF, NUL, blanks, brackets, and non-ASCII without SMTPUTF8 */
 export function checkEnvelope({ reversePath, recipient, needsSmtputf8 }: Envelope): void {
   if (recipient === '') throw new TypeError('An envelope needs a recipient.')

@@ -24,7 +24,7 @@ export function refused(
   if (reply.code < 400) {
     // The two sides no longer agree on the state of the session.
     current.wire.end()
-    const error = `${reply.code} is not a valid reply to ${step.toUpperCase()}`
+    const error = invalidReplyError(reply, step.toUpperCase())
     const outcome = outcomeOfFailure(current.context, { error, reply: reply.stored })
     return { outcome, isStale: false, needsReset: false }
   }
@@ -49,4 +49,9 @@ export function resetRefused({ wire, context }: CurrentAttempt): EnvelopeEnd {
   wire.end()
   const outcome = outcomeOfFailure(context, { error: 'the server did not accept RSET' })
   return { outcome, isStale: true, needsReset: false }
+}
+
+/** The error of a reply with a code that the command does not allow. `to`: the command or the message. */
+export function invalidReplyError({ code }: { code: number }, to: string): string {
+  return `${code} is not a valid reply to ${to}`
 }

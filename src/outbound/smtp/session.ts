@@ -25,6 +25,7 @@ import {
   namedHost,
   parseCapabilities,
 } from './commands.ts'
+import { invalidReplyError } from './envelope-end.ts'
 import type { KnownReplies } from './reply-parser.ts'
 import { DEFAULT_TIMEOUTS, type Timeouts } from './timeouts.ts'
 import { createTransactions, type SendOptions, type SendResult } from './transaction.ts'
@@ -220,8 +221,7 @@ function refusalOf(
     return { kind: 'failure', error: failure.text, isCut: failure.kind === 'cut' }
   }
   if (reply.code < 300) return null
-  if (reply.code < 400)
-    return { kind: 'failure', error: `${reply.code} is not a valid reply to ${step}` }
+  if (reply.code < 400) return { kind: 'failure', error: invalidReplyError(reply, step) }
   return { kind: 'reply', step, reply: reply.stored }
 }
 

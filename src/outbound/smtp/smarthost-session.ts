@@ -18,6 +18,7 @@ import {
 import {
   checkEhloName,
   checkEnvelope,
+  checkIdle,
   type Envelope,
   type MessageNeeds,
   NO_CAPABILITIES,
@@ -112,7 +113,7 @@ function createSmarthostSession(smarthost: SmarthostConnection, openLog: StepLog
     message: string,
     options: SendOptions = {},
   ): Promise<SendResult> {
-    if (isBusy) throw new TypeError('A session sends one message at a time.')
+    checkIdle(isBusy)
     checkEnvelope(envelope)
     const { sizeBytes, has8bit } = prepareData(message)
     const needs = { sizeBytes, has8bit, needsSmtputf8: envelope.needsSmtputf8 }

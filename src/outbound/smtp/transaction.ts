@@ -19,6 +19,7 @@ import {
 import {
   type Capabilities,
   checkEnvelope,
+  checkIdle,
   type Envelope,
   type MessageNeeds,
   mailCommand,
@@ -27,7 +28,14 @@ import {
   rcptCommand,
   refuseLocally,
 } from './commands.ts'
-import { type EnvelopeEnd, type EnvelopeStep, lost, refused, resetRefused } from './envelope-end.ts'
+import {
+  type EnvelopeEnd,
+  type EnvelopeStep,
+  invalidReplyError,
+  lost,
+  refused,
+  resetRefused,
+} from './envelope-end.ts'
 import type { Timeouts } from './timeouts.ts'
 import type { ReplyResult, Wire } from './wire.ts'
 
@@ -93,7 +101,7 @@ export function createTransactions(deps: TransactionDeps): Transactions {
     message: string,
     options: SendOptions = {},
   ): Promise<SendResult> {
-    if (isBusy) throw new TypeError('A session sends one message at a time.')
+    checkIdle(isBusy)
     checkEnvelope(envelope)
     const data = prepareData(message)
     const context = contextOf(deps, options)
@@ -156,7 +164,7 @@ async function sendMessage(current: MailTransaction): Promise<AttemptOutcome> {
     return outcomeOfReply(context, { stage: 'message', reply: reply.stored })
   }
   wire.end()
-  const error = `${reply.code} is not a valid reply to the message`
+  const error = invalidReplyError(reply, 'the message')
   return outcomeOfFailure(context, { error, reply: reply.stored })
 }
 

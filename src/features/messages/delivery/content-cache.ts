@@ -6,6 +6,7 @@
 import { LRUCache } from 'lru-cache'
 import { attachedBytes, type SourceAttachment } from '../../../mail/compose/attachment.ts'
 import type { MessageContent } from '../../../mail/compose/message-content.ts'
+import { SMALL_CONTENT_BYTES } from '../../../outbound/composing/contents.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import type { RowOf } from '../../../store/database.ts'
 import { listOf, octets } from '../../../store/dialect.ts'
@@ -32,7 +33,6 @@ const MAX_CACHED_BYTES = 8 * 1024 * 1024
  * The maximum of one load. The first large content may be larger, if outbound has memory for it.
  */
 const MAX_LOADED_BYTES = 32 * 1024 * 1024
-const SMALL_BYTES = 64 * 1024
 /** Small contents per statement; one statement takes milliseconds. */
 const CHUNK = 100
 /** Loading this much takes about a millisecond; the event loop runs other work after it. */
@@ -40,7 +40,7 @@ const YIELD_BYTES = 256 * 1024
 
 const bytes = sql<number>`coalesce(${octets(sql`body`)}, 0) + coalesce(${octets(sql`text`)}, 0)
   + coalesce(${octets(sql`attachments`)}, 0) + chunk_bytes`
-const isSmall = sql`${bytes} <= ${SMALL_BYTES}`
+const isSmall = sql`${bytes} <= ${SMALL_CONTENT_BYTES}`
 
 /** Small contents with their texts, large ones with their size only. */
 const listContents = statement((db) =>
@@ -109,7 +109,7 @@ async function readContents(deps: Deps, ids: readonly string[]): Promise<Load> {
     const chunk = JSON.stringify(ids.slice(start, start + CHUNK))
     for (const row of await deps.store.read.list(listContents, { ids: chunk })) {
       if (row.isCleared) continue
-      if (row.bytes > SMALL_BYTES) large.push(row)
+      if (row.bytes > SMALL_CONTENT_BYTES) large.push(row)
       else {
         add(load, row, row)
         total += row.bytes

@@ -15,6 +15,9 @@ export type ListPayload = ListSelection & { projectId: string }
 
 export const LIST_JOB_KIND = 'verify-list'
 
+/** Addresses that one request may give. */
+export const MAX_VERIFIED_ADDRESSES = 10_000
+
 /** Attempts of a job that fails, for instance because the database cannot be written. */
 const MAX_ATTEMPTS = 5
 

@@ -9,6 +9,7 @@ import { MAX_RESULTS } from '../../../features/verification/bulk/result.ts'
 import {
   findListStatus,
   type ListSelection,
+  MAX_VERIFIED_ADDRESSES,
   startListVerification,
 } from '../../../features/verification/bulk/start.ts'
 import { MAX_ADDRESS_TEXT_LENGTH } from '../../../mail/address/address.ts'
@@ -19,10 +20,8 @@ import { id } from '../../shapes/fields.ts'
 import { jobStatus, queuedJob } from '../../shapes/jobs.ts'
 import { addressText } from '../verify.ts'
 
-/** Addresses of one verification. */
-const MAX_ADDRESSES = 10_000
 /** With quotes, a comma and indentation for each address. */
-const MAX_REQUEST_BYTES = MAX_ADDRESSES * (MAX_ADDRESS_TEXT_LENGTH + 16)
+const MAX_REQUEST_BYTES = MAX_VERIFIED_ADDRESSES * (MAX_ADDRESS_TEXT_LENGTH + 16)
 
 const filter = z.strictObject({
   search: z.string().max(MAX_SEARCH_LENGTH).optional().meta({ description: 'Part of the address' }),
@@ -34,7 +33,7 @@ const fields = {
   mode: z.enum(['emails', 'ids', 'query']).optional().meta({
     description: 'The field that selects the addresses; by default the field that the request has',
   }),
-  emails: z.array(addressText).min(1).max(MAX_ADDRESSES).optional(),
+  emails: z.array(addressText).min(1).max(MAX_VERIFIED_ADDRESSES).optional(),
   contactIds: z.array(id).min(1).max(MAX_IDS_PER_REQUEST).optional(),
   filter: filter.optional().meta({ description: 'Selects contacts; {} selects all of them' }),
   excludeIds: z.array(id).max(MAX_EXCLUDED_IDS).optional().meta({
