@@ -47,7 +47,7 @@ export type TestCoreOptions = {
   watch?: boolean
 }
 
-export type TestProject = { id: string; ownerEmail: string; secret: string; public: string }
+export type TestProject = { id: string; ownerAddress: string; secret: string; public: string }
 
 export const START = Date.UTC(2026, 10, 21, 12)
 export const HOSTNAME = 'mx.pillarbox.test'
@@ -120,14 +120,14 @@ let projectCount = 0
 export async function addProject({ store, now }: TestCore, name = 'Shop'): Promise<TestProject> {
   const keys = makeKeys()
   projectCount += 1
-  const ownerEmail = `owner${projectCount}@people.test`
+  const ownerAddress = `owner${projectCount}@people.test`
   const at = now()
   const id = await store.write(async (tx) => {
-    const user = { address: ownerEmail, passwordHash: '', isSandbox: false, at }
+    const user = { address: ownerAddress, passwordHash: '', isSandbox: false, at }
     const ownerId = await insertUser(tx, user)
     return insertProject(tx, { name, ownerId, keys, areKeysSandbox: false, at })
   })
-  return { id, ownerEmail, secret: keys.secretKey, public: keys.publicKey }
+  return { id, ownerAddress, secret: keys.secretKey, public: keys.publicKey }
 }
 
 /** A domain that the project may send from. Its keys are those of all such domains. */

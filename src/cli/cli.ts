@@ -1,7 +1,7 @@
 /** Runs `pillarbox COMMAND`: prints its result, or its error, and returns the exit status. */
 import { COMMANDS, GROUPS } from './commands.ts'
 import type { Result } from './engine/command.ts'
-import { EXIT_STATUS, reportFailure } from './engine/failure.ts'
+import { EXIT_STATUS, writeFailure } from './engine/failure.ts'
 import { runProgram } from './engine/program.ts'
 import { processTerminal, type Terminal } from './engine/terminal.ts'
 
@@ -16,7 +16,7 @@ export async function runCli(
     print(terminal, await runProgram(table, terminal, argv), isJson)
     return EXIT_STATUS.done
   } catch (error) {
-    return reportFailure(terminal, error, isJson)
+    return writeFailure(terminal, error, isJson)
   }
 }
 

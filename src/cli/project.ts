@@ -19,7 +19,7 @@ import { escapeControls, formatFields, formatTable } from './engine/text.ts'
 
 export async function createProjectCommand(context: CommandContext, input: Input): Promise<Result> {
   const keys = await withCore(context, (core) =>
-    createProject(core, { name: input.required('name'), ownerEmail: input.required('owner') }),
+    createProject(core, { name: input.required('name'), ownerAddress: input.required('owner') }),
   )
   return { json: keys, text: describeNewKeys('was created', keys) }
 }

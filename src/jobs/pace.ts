@@ -19,19 +19,19 @@ export type BatchPace = {
 type BatchPaceOptions = {
   first: number
   max: number
-  /** 4 if absent. */
-  targetMs?: number
+  /** The time that a batch should take; 4 if absent. */
+  batchMs?: number
   clock?(): number
 }
 
-const DEFAULT_TARGET_MS = 4
+const DEFAULT_BATCH_MS = 4
 const REST_TIMES = 2
 const MAX_REST_MS = 1000
 
 export function createBatchPace({
   first,
   max,
-  targetMs = DEFAULT_TARGET_MS,
+  batchMs = DEFAULT_BATCH_MS,
   clock = () => performance.now(),
 }: BatchPaceOptions): BatchPace {
   let size = first
@@ -42,7 +42,7 @@ export function createBatchPace({
       const result = await work()
       const tookMs = Math.max(clock() - from, 0.01)
       // The size at most doubles, because the rows of one batch may be unlike the others.
-      size = Math.max(1, Math.min(max, size * 2, Math.floor((rows * targetMs) / tookMs)))
+      size = Math.max(1, Math.min(max, size * 2, Math.floor((rows * batchMs) / tookMs)))
       return result
     },
     batch: (act, signal) => withRest(act, { times: REST_TIMES, signal, clock }),

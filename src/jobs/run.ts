@@ -59,9 +59,9 @@ async function attempt(deps: Deps, job: ClaimedJob, signal: AbortSignal): Promis
     const handler = deps.handlers[kind]
     if (!handler) throw new TypeError(`No handler for "${kind}".`)
     const running = { id, leaseId, kind, projectId, payload, attempt: attempts, signal }
-    const caller = { key: projectId ?? '', isJob: true }
+    const owner = { key: projectId ?? '', isJob: true }
     const work = () => handler({ ...running, setPercent: savePercent })
-    return { result: await deps.store.scanFor(caller, work) }
+    return { result: await deps.store.scanFor(owner, work) }
   } catch (error) {
     // An interrupted job has not failed.
     if (!signal.aborted) logFailure(deps.log, job, error)

@@ -20,7 +20,7 @@ import { openDatabaseFiles, refuseSecondName } from './files/database-files.ts'
 import { watchExternalChanges } from './files/external-changes.ts'
 import { type Migration, migrate, readMigrations } from './migrate.ts'
 import { createReaders } from './read/readers.ts'
-import type { ScanCaller } from './read/scan-queue.ts'
+import type { ScanOwner } from './read/scan-queue.ts'
 import { createThread } from './read/thread.ts'
 import { startCheckpoints } from './write/checkpoints.ts'
 import type { Tx } from './write/transaction.ts'
@@ -42,11 +42,11 @@ export type Store = {
   read: Reader
   scan: Reader
   /**
-   * Runs `fn`. Its scans, and those of asynchronous work that it starts, wait in the line of `caller`;
+   * Runs `fn`. Its scans, and those of asynchronous work that it starts, wait in the line of `owner`;
    * the lines are served in turn. When the line is too long, the first scan of a request fails with
-   * AppError RATE_LIMIT_EXCEEDED, but no later one. Work that a commit starts has no caller.
+   * AppError RATE_LIMIT_EXCEEDED, but no later one. Work that a commit starts has no owner.
    */
-  scanFor<T>(caller: ScanCaller, fn: () => T): T
+  scanFor<T>(owner: ScanOwner, fn: () => T): T
   /** Calls `fn` after each transaction of this process, committed or not. `fn` must not throw. */
   onCommit(fn: () => void): () => void
   /** Calls `fn` within 200 ms after another process has written, and sometimes without cause. */

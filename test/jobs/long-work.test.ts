@@ -283,7 +283,7 @@ test('a project keeps its last 50 completed and 100 failed jobs of each kind', a
 
 test('batches at most double while they are quick, and shrink when they are slow', async () => {
   const clock = { at: 0 }
-  const pace = createBatchPace({ first: 10, max: 60, targetMs: 10, clock: () => clock.at })
+  const pace = createBatchPace({ first: 10, max: 60, batchMs: 10, clock: () => clock.at })
   const sizes: number[] = []
   for (const msPerRow of [0, 0.1, 0.1, 1, 1, 50, 0.2]) {
     const rows = pace.size()

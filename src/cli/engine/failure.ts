@@ -18,7 +18,7 @@ type Failure = {
 }
 
 /** Writes the error as JSON or as text and returns the exit status. */
-export function reportFailure(terminal: Terminal, error: unknown, isJson: boolean): number {
+export function writeFailure(terminal: Terminal, error: unknown, isJson: boolean): number {
   const { code, message, details, lines = [], status } = explain(error)
   if (isJson) {
     terminal.stderr.write(`${JSON.stringify({ error: { code, message, ...details } })}\n`)

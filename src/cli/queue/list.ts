@@ -8,7 +8,7 @@ import {
   type EndedCount,
   listQueue,
   type QueuedEmail,
-  type QueueFilter,
+  type QueueSelection,
   queueStates,
 } from '../../features/messages/queue/queue-list.ts'
 import { findSuppressed, type SuppressedAddress } from '../../features/suppressions/find.ts'
@@ -31,16 +31,16 @@ const DEFAULT_LIMIT = 1_000
 export type ListedEmail = QueuedEmail & Explanation
 
 export async function listQueueCommand(context: CommandContext, input: Input): Promise<Result> {
-  const filter = readFilter(input)
+  const selection = readSelection(input)
   const limit = readLimit(input, DEFAULT_LIMIT)
-  const { recipient } = filter
+  const { recipient } = selection
   const found = await withCore(context, async (core) => {
-    const oneMore = await listQueue(core, { ...filter, limit: limit + 1 })
+    const oneMore = await listQueue(core, { ...selection, limit: limit + 1 })
     const emails = oneMore.slice(0, limit)
-    const total = oneMore.length > limit ? await countListed(core, filter) : limit
+    const total = oneMore.length > limit ? await countListed(core, selection) : limit
     const source = createLiveSource(core)
     const explained = await explainEmails(core, emails, source.find)
-    const ended = recipient === undefined ? await countEnded(core, filter) : null
+    const ended = recipient === undefined ? await countEnded(core, selection) : null
     const suppressed = recipient === undefined ? [] : await findSuppressed(core, recipient)
     const live = source.found()
     return { emails, total, explained, ended, suppressed, live, now: core.now() }
@@ -116,11 +116,11 @@ function describeEnded(
     searchedRows === null
       ? 'Finished mail'
       : `Finished mail among the newest ${searchedRows} emails`
-  const command = formatCommand(['queue', 'list', ...repeatFilter(input), '--state', 'ended'])
+  const command = formatCommand(['queue', 'list', ...repeatSelection(input), '--state', 'ended'])
   return [`${among}: ${figures}. To list it: ${command}`]
 }
 
-function repeatFilter(input: Input): string[] {
+function repeatSelection(input: Input): string[] {
   const flags = { project: '--project', domain: '--domain', senderDomain: '--sender-domain' }
   return Object.entries(flags).flatMap(([option, flag]) => {
     const value = input.text(option)
@@ -153,7 +153,7 @@ function describeRecipient(
   return [...lists, next]
 }
 
-function readFilter(input: Input): QueueFilter {
+function readSelection(input: Input): QueueSelection {
   const senderDomain = readDomain(input, 'senderDomain', '--sender-domain')
   return {
     state: readState(input),
@@ -164,7 +164,7 @@ function readFilter(input: Input): QueueFilter {
   }
 }
 
-function readState(input: Input): QueueFilter['state'] {
+function readState(input: Input): QueueSelection['state'] {
   const given = input.text('state')?.toLowerCase()
   const known = [...queueStates, 'ended'] as const
   const state = known.find((name) => name === given)

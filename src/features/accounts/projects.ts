@@ -61,12 +61,12 @@ const LANGUAGE_PATTERN = /^[a-z]{2}(?:-[A-Z]{2})?$/
 /** @throws AppError VALIDATION_ERROR (name, email), RESOURCE_NOT_FOUND when there is no such user */
 export async function createProject(
   { store, now }: Pick<Base, 'store' | 'now'>,
-  input: { name: string; ownerEmail: string },
+  input: { name: string; ownerAddress: string },
 ): Promise<ProjectKeysView> {
   const name = readProjectName(input.name)
   const keys = makeKeys()
   const id = await store.write(async (tx) => {
-    const ownerId = await getUserId(tx, input.ownerEmail)
+    const ownerId = await getUserId(tx, input.ownerAddress)
     return insertProject(tx, { name, ownerId, keys, areKeysSandbox: false, at: now() })
   })
   return { id, name, public: keys.publicKey, secret: keys.secretKey }

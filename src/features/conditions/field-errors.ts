@@ -59,12 +59,12 @@ export function suggest(text: string, names: readonly string[]): string {
 
 /** The edit distance, ignoring letter case. */
 function countEdits(one: string, other: string): number {
-  const target = [...other.toLowerCase()]
-  let row = [0, ...target.map((_, index) => index + 1)]
+  const otherLetters = [...other.toLowerCase()]
+  let row = [0, ...otherLetters.map((_, index) => index + 1)]
   for (const [index, letter] of [...one.toLowerCase()].entries()) {
     const next = [index + 1]
-    for (const [column, wanted] of target.entries()) {
-      const replaced = (row[column] ?? 0) + (letter === wanted ? 0 : 1)
+    for (const [column, otherLetter] of otherLetters.entries()) {
+      const replaced = (row[column] ?? 0) + (letter === otherLetter ? 0 : 1)
       next.push(Math.min(replaced, (row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1))
     }
     row = next

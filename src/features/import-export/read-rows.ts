@@ -9,8 +9,8 @@ import { detectDelimiter } from './csv/delimiter.ts'
 import { decode, detectEncoding } from './csv/encoding.ts'
 import {
   type Header,
+  isAddressHeader,
   isBlankRecord,
-  isEmailHeader,
   type Mapping,
   RECORD_LIMITS,
   readHeader,
@@ -71,8 +71,8 @@ async function* readChunks({ store }: Deps, { uploadId }: Source): AsyncGenerato
 }
 
 function openReader(text: string, { mapping }: Source): ReaderState {
-  const isEmail = (header: string) => isEmailHeader(header, mapping)
-  const { delimiter, skippedLines } = detectDelimiter(text, isEmail)
+  const isNameOfAddress = (header: string) => isAddressHeader(header, mapping)
+  const { delimiter, skippedLines } = detectDelimiter(text, isNameOfAddress)
   return { parser: createCsvParser({ delimiter, ...RECORD_LIMITS }), skippedLines, rows: 0 }
 }
 

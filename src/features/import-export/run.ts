@@ -62,7 +62,7 @@ const REST_TIMES = 0.25
 /** 100 percent means that the job has its result. */
 const MAX_PERCENT = 99
 const MAX_ERRORS = 1000
-const MAX_EMAIL_LENGTH = 100
+const MAX_ADDRESS_CELL_LENGTH = 100
 const INITIAL_STATE: ImportProgress = {
   rows: 0,
   newCount: 0,
@@ -205,7 +205,7 @@ function countRow(
   tally.errors.push({
     row: row.number,
     line: row.record.line,
-    email: (cell?.text ?? '').trim().slice(0, MAX_EMAIL_LENGTH),
+    email: (cell?.text ?? '').trim().slice(0, MAX_ADDRESS_CELL_LENGTH),
     error: result.error,
   })
 }

@@ -41,7 +41,7 @@ const BATCH = 100
 
 /** @throws AppError VALIDATION_ERROR; RESOURCE_NOT_FOUND; BAD_REQUEST for a DYNAMIC segment */
 export async function addMembers(deps: Deps, input: NewMembers): Promise<AddedMembers> {
-  const members = readEmails(input.emails)
+  const members = parseMembers(input.emails)
   const sum: AddedMembers = { added: 0, created: 0, notFound: [] }
   for (const batch of batchesOf(members)) {
     const { added, created, notFound } = await addSome(deps, input, batch)
@@ -57,7 +57,7 @@ export async function removeMembers(
   { store, now }: Deps,
   { emails, ...key }: MemberChange,
 ): Promise<{ removed: number }> {
-  const members = readEmails(emails)
+  const members = parseMembers(emails)
   let removed = 0
   for (const batch of batchesOf(members)) {
     const write = async (tx: Tx) => {
@@ -123,7 +123,7 @@ async function addToCount(tx: Tx, key: SegmentKey, change: number): Promise<void
 }
 
 /** Returns each address once, as first spelled in the request. */
-function readEmails(emails: readonly string[]): MemberAddress[] {
+function parseMembers(emails: readonly string[]): MemberAddress[] {
   if (emails.length === 0) throw invalidField('emails', 'too_small', 'At least one is needed')
   if (emails.length > MAX_ADDRESSES_PER_REQUEST)
     throw invalidField('emails', 'too_big', `At most ${MAX_ADDRESSES_PER_REQUEST}`)

@@ -19,12 +19,12 @@ type Deps = Pick<Base, 'store' | 'sharedRuns' | 'now' | 'log'>
  * @throws the signal's reason when it aborts
  */
 export async function refreshSegments(deps: Deps, signal: AbortSignal): Promise<void> {
-  const targets: SegmentKey[] = await deps.store.scan
+  const keys: SegmentKey[] = await deps.store.scan
     .select({ projectId: segments.projectId, id: segments.id })
     .from(segments)
     .where(eq(segments.type, 'DYNAMIC'))
     .orderBy(asc(segments.countedAt), asc(segments.id))
-  for (const key of targets) {
+  for (const key of keys) {
     signal.throwIfAborted()
     try {
       await refreshOne(deps, key, signal)

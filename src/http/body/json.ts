@@ -27,7 +27,7 @@ export async function parseJson(given: Buffer): Promise<unknown> {
   if (given.length === 0) throw malformed('The body is empty.')
   const body = withoutByteOrderMark(given)
   if (!isUtf8(body)) throw malformed('The body is not valid UTF-8.')
-  if (body.length >= LARGE_BYTES) return parseInSteps(body)
+  if (body.length >= LARGE_BYTES) return parseInPieces(body)
   scanJson(body).advance(body.length)
   const value = parseText(body.toString('utf8'))
   dropPrototypeKeys(value)
@@ -39,7 +39,7 @@ function withoutByteOrderMark(body: Buffer): Buffer {
   return hasByteOrderMark ? body.subarray(3) : body
 }
 
-async function parseInSteps(body: Buffer): Promise<unknown> {
+async function parseInPieces(body: Buffer): Promise<unknown> {
   const scan = scanJson(body)
   for (let end = 0; end < body.length; ) {
     end = Math.min(end + STEP_BYTES, body.length)

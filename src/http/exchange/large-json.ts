@@ -19,10 +19,10 @@ export function largeJson(status: number, value: unknown): HttpResponse {
   const second = chunks.next().value
   const { headers } = json(status, null)
   if (second === undefined) return { status, headers, body: first }
-  return { status, headers, body: inSteps([first, second], chunks) }
+  return { status, headers, body: streamChunks([first, second], chunks) }
 }
 
-async function* inSteps(
+async function* streamChunks(
   begun: readonly string[],
   rest: Iterable<string>,
 ): AsyncGenerator<Uint8Array> {

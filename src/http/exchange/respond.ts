@@ -47,7 +47,7 @@ export async function respond(
 ): Promise<Response> {
   const exchange = openExchange(deps, route, request)
   try {
-    return await finish(deps, exchange, await runSteps(deps, exchange))
+    return await finish(deps, exchange, await runExchange(deps, exchange))
   } catch (thrown) {
     // The part of the body that was read is not needed for the error.
     exchange.share?.release()
@@ -71,7 +71,7 @@ async function toRefusal(
   return { ...shown, headers: { ...plain.headers, ...shown.headers } }
 }
 
-async function runSteps(deps: ExchangeDeps, exchange: Exchange): Promise<HttpResponse> {
+async function runExchange(deps: ExchangeDeps, exchange: Exchange): Promise<HttpResponse> {
   const { core } = deps
   const { route, incoming } = exchange
   // A token with broken percent-encoding gets the response of any other invalid token.
@@ -122,8 +122,8 @@ async function admit(
   const { project } = caller
   exchange.caller = caller
   // One object for the whole request: it identifies the request among the scans of its project.
-  const scanCaller = { key: project.id, isJob: false }
-  exchange.within = (act) => core.store.scanFor(scanCaller, act)
+  const scanOwner = { key: project.id, isJob: false }
+  exchange.within = (act) => core.store.scanFor(scanOwner, act)
   if (project.isDisabled && exchange.route.method !== 'GET') {
     throw projectDisabled()
   }

@@ -132,8 +132,8 @@ export const showUsage = ({ core }: RouteDeps) =>
       200: { description: 'The uses, and the number of events', schema: usage },
     },
     handle: async ({ project, params }) => {
-      const target = { projectId: project.id, name: params.eventName ?? '' }
-      return json(200, await findEventUsage(core, target))
+      const key = { projectId: project.id, name: params.eventName ?? '' }
+      return json(200, await findEventUsage(core, key))
     },
   })
 
@@ -152,8 +152,8 @@ export const removeByName = ({ core }: RouteDeps) =>
     },
     refusals: [400, 409],
     handle: async ({ project, params }) => {
-      const target = { projectId: project.id, name: params.eventName ?? '' }
-      return json(200, await deleteEvents(core, target))
+      const key = { projectId: project.id, name: params.eventName ?? '' }
+      return json(200, await deleteEvents(core, key))
     },
   })
 
@@ -215,7 +215,7 @@ export const listOfContact = ({ core }: RouteDeps) =>
     },
     refusals: [404],
     handle: async ({ project, params: { contactId = '' }, query: { limit } }) => {
-      const target = { projectId: project.id, id: contactId.toLowerCase(), limit }
-      return largeJson(200, { events: await listEventsOfContact(core, target) })
+      const query = { projectId: project.id, id: contactId.toLowerCase(), limit }
+      return largeJson(200, { events: await listEventsOfContact(core, query) })
     },
   })

@@ -99,7 +99,7 @@ async function changeByUnsubscribe(core: Deps['core'], call: FormCall): Promise<
 }
 
 function toRequest({ query }: FormCall, subscribed: boolean): SubscriptionRequest {
-  return { subscribed, reason: 'page', claimedEmailId: query.e }
+  return { subscribed, reason: 'page', statedEmailId: query.e }
 }
 
 /** The response is the same for every token, so that it does not reveal which tokens are valid. */

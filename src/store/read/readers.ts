@@ -7,14 +7,14 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { AppError } from '../../errors.ts'
 import type { Run } from '../database.ts'
 import { databaseError } from '../database-error.ts'
-import { createScanQueue, type ScanCaller } from './scan-queue.ts'
+import { createScanQueue, type ScanOwner } from './scan-queue.ts'
 import type { StoreThread } from './thread.ts'
 import type { Query, StoreThreadSettings } from './thread-messages.ts'
 
 export type Readers = {
   run: Run
   /** As `Store.scanFor` (store.ts). */
-  scanFor<T>(caller: ScanCaller, fn: () => T): T
+  scanFor<T>(owner: ScanOwner, fn: () => T): T
   /** Finishes running scans; waiting and later ones fail with DATABASE_ERROR. */
   stop(): Promise<void>
 }
@@ -33,14 +33,14 @@ type Scan = {
  */
 export const MAX_WAITING = 200
 const RETRY_AFTER_SECONDS = 5
-/** Scans without a caller: work of the server itself, and commands. */
-const SYSTEM: ScanCaller = { key: '', isJob: false }
+/** Scans without an owner: work of the server itself, and commands. */
+const SYSTEM: ScanOwner = { key: '', isJob: false }
 
 export function createReaders(
   { path }: StoreThreadSettings,
   threads: readonly ReadThread[],
 ): Readers {
-  const callers = new AsyncLocalStorage<ScanCaller>()
+  const owners = new AsyncLocalStorage<ScanOwner>()
   /** Callers whose first scan was admitted: their further scans are not refused. */
   const admitted = new WeakSet([SYSTEM])
   const queue = createScanQueue<Scan>()
@@ -51,11 +51,11 @@ export function createReaders(
   let isStopped = false
   const closed = () => databaseError(new Error('The store is closed.'), path)
 
-  function refusal(caller: ScanCaller): AppError | undefined {
+  function refusal(owner: ScanOwner): AppError | undefined {
     if (isStopped) return closed()
-    const isWithinLimit = caller.isJob || queue.countWaiting(caller) < MAX_WAITING
-    if (!isWithinLimit && !admitted.has(caller)) return tooManyWaiting()
-    admitted.add(caller)
+    const isWithinLimit = owner.isJob || queue.countWaiting(owner) < MAX_WAITING
+    if (!isWithinLimit && !admitted.has(owner)) return tooManyWaiting()
+    admitted.add(owner)
     return undefined
   }
 
@@ -80,16 +80,16 @@ export function createReaders(
 
   return {
     run(text, params, shape) {
-      const caller = callers.getStore() ?? SYSTEM
-      const error = refusal(caller)
+      const owner = owners.getStore() ?? SYSTEM
+      const error = refusal(owner)
       if (error) return Promise.reject(error)
       const query: Query = { kind: 'query', text, params, shape }
       return new Promise((resolve, reject) => {
-        queue.add(caller, { query, isJob: caller.isJob, resolve, reject })
+        queue.add(owner, { query, isJob: owner.isJob, resolve, reject })
         begin()
       })
     },
-    scanFor: (caller, fn) => callers.run(caller, fn),
+    scanFor: (owner, fn) => owners.run(owner, fn),
     async stop() {
       isStopped = true
       for (let scan = queue.take(true); scan; scan = queue.take(true)) scan.reject(closed())

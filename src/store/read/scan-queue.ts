@@ -10,18 +10,18 @@ import { createRoundRobin } from './round-robin.ts'
  * The request or the run of a job that a scan belongs to. Each request and each run has its own
  * object.
  */
-export type ScanCaller = {
+export type ScanOwner = {
   /** The line: a project's id. */
   key: string
   isJob: boolean
 }
 
 type ScanQueue<Scan> = {
-  add(caller: ScanCaller, scan: Scan): void
+  add(owner: ScanOwner, scan: Scan): void
   /** Removes and returns the next scan. */
   take(mayBeJob: boolean): Scan | undefined
-  /** The length of the caller's line. */
-  countWaiting(caller: ScanCaller): number
+  /** The length of the owner's line. */
+  countWaiting(owner: ScanOwner): number
 }
 
 const REQUESTS_PER_JOB = 4
@@ -30,16 +30,16 @@ export function createScanQueue<Scan>(): ScanQueue<Scan> {
   const requests = createRoundRobin<Scan>()
   const jobs = createRoundRobin<Scan>()
   let passedOver = 0
-  const linesOf = ({ isJob }: ScanCaller) => (isJob ? jobs : requests)
+  const linesOf = ({ isJob }: ScanOwner) => (isJob ? jobs : requests)
 
   return {
-    add: (caller, scan) => linesOf(caller).add(caller.key, scan),
+    add: (owner, scan) => linesOf(owner).add(owner.key, scan),
     take(mayBeJob) {
       if (!mayBeJob || jobs.isEmpty()) return requests.take()
       const isJob = requests.isEmpty() || passedOver === REQUESTS_PER_JOB
       passedOver = isJob ? 0 : passedOver + 1
       return (isJob ? jobs : requests).take()
     },
-    countWaiting: (caller) => linesOf(caller).count(caller.key),
+    countWaiting: (owner) => linesOf(owner).count(owner.key),
   }
 }

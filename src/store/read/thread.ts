@@ -37,17 +37,17 @@ export function createThread(
     maxThreads: 1,
     launch: () => ({ worker: start(), state: null }),
     received({ worker }, result) {
-      const caller = waiting.get(result.id)
+      const query = waiting.get(result.id)
       waiting.delete(result.id)
       if (waiting.size === 0) worker.unref()
-      if ('failure' in result) caller?.reject(thrown(result.failure, settings.path))
-      else caller?.resolve(result.result)
+      if ('failure' in result) query?.reject(thrown(result.failure, settings.path))
+      else query?.resolve(result.result)
     },
     ended(_, error) {
-      const callers = [...waiting.values()]
+      const pending = [...waiting.values()]
       waiting.clear()
       const cause = error ?? new Error('the thread has ended')
-      for (const caller of callers) caller.reject(databaseError(cause, settings.path))
+      for (const query of pending) query.reject(databaseError(cause, settings.path))
     },
   })
   let lastId = 0

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { UsageError } from '../../../src/cli/engine/command.ts'
-import { reportFailure } from '../../../src/cli/engine/failure.ts'
+import { writeFailure } from '../../../src/cli/engine/failure.ts'
 import { ConfigError } from '../../../src/config/problems.ts'
 import { AppError, invalidField } from '../../../src/errors.ts'
 import { databaseError } from '../../../src/store/database-error.ts'
 import { makeTerminal } from '../../fakes/terminal.ts'
 
 function report(error: unknown) {
-  const [people, programs] = [makeTerminal({ cwd: '/' }), makeTerminal({ cwd: '/' })]
-  const status = reportFailure(people, error, false)
-  assert.equal(reportFailure(programs, error, true), status)
-  assert.equal(people.out() + programs.out(), '')
-  return { status, text: people.err(), json: JSON.parse(programs.err()) }
+  const [terminal, jsonTerminal] = [makeTerminal({ cwd: '/' }), makeTerminal({ cwd: '/' })]
+  const status = writeFailure(terminal, error, false)
+  assert.equal(writeFailure(jsonTerminal, error, true), status)
+  assert.equal(terminal.out() + jsonTerminal.out(), '')
+  return { status, text: terminal.err(), json: JSON.parse(jsonTerminal.err()) }
 }
 
 const busy = Object.assign(new Error('listen EADDRINUSE: address already in use 127.0.0.1:1'), {

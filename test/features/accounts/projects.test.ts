@@ -17,7 +17,7 @@ const UNKNOWN_PROJECT = '01900000-0000-7000-8000-000000000000'
 test('a project has an owner and two keys; the secret key is stored as digest and hint', async (t) => {
   const core = await openTestCore(t)
   const user = await createUser(core, { address: 'ada@example.test', password: '123456' })
-  const made = await createProject(core, { name: ' Shop ', ownerEmail: 'Ada@example.test' })
+  const made = await createProject(core, { name: ' Shop ', ownerAddress: 'Ada@example.test' })
   assert.deepEqual(Object.keys(made), ['id', 'name', 'public', 'secret'])
   assert.equal(made.name, 'Shop')
   assert.match(made.secret, /^sk_[0-9a-f]{64}$/)
@@ -32,7 +32,7 @@ test('a project has an owner and two keys; the secret key is stored as digest an
 
 test('a project needs a known owner', async (t) => {
   const core = await openTestCore(t)
-  const create = createProject(core, { name: 'Shop', ownerEmail: 'nobody@example.test' })
+  const create = createProject(core, { name: 'Shop', ownerAddress: 'nobody@example.test' })
   await assert.rejects(create, { code: 'RESOURCE_NOT_FOUND' })
   assert.deepEqual(await listProjects(core), [])
 })
@@ -68,13 +68,13 @@ const bad: [string, string][] = [
 
 test('names are 1 to 100 visible characters that do not resemble others', async (t) => {
   const core = await openTestCore(t)
-  const { ownerEmail } = await addProject(core)
+  const { ownerAddress } = await addProject(core)
   for (const name of good) {
-    assert.equal((await createProject(core, { name, ownerEmail })).name, name)
+    assert.equal((await createProject(core, { name, ownerAddress })).name, name)
   }
   const before = (await listProjects(core)).length
   for (const [what, name] of bad) {
-    const create = createProject(core, { name, ownerEmail })
+    const create = createProject(core, { name, ownerAddress })
     await assert.rejects(create, { code: 'VALIDATION_ERROR', status: 422 }, what)
   }
   assert.equal((await listProjects(core)).length, before)

@@ -72,19 +72,19 @@ export async function deleteField(
   if (key === undefined) {
     throw invalidField('field', 'custom', 'Only fields of the data can be deleted: data.<key>')
   }
-  const target = { projectId, key }
-  await refuseUsed(deps, target)
-  const deletedFrom = await countContactsWithKey(deps.store.read, target)
-  if (deletedFrom > MAX_AT_ONCE) return enqueueDeletion(deps, { ...target, deletedFrom })
-  const end = await removeFromAll(deps, target)
+  const fieldKey = { projectId, key }
+  await refuseUsed(deps, fieldKey)
+  const deletedFrom = await countContactsWithKey(deps.store.read, fieldKey)
+  if (deletedFrom > MAX_AT_ONCE) return enqueueDeletion(deps, { ...fieldKey, deletedFrom })
+  const end = await removeFromAll(deps, fieldKey)
   return { deletedFrom: end.deletedFrom }
 }
 
 /** Runs the job. */
 export async function runFieldDeletion(deps: Deps, job: RunningJob): Promise<FieldDeletion> {
-  const { deletedFrom: total, ...target } = job.payload as FieldKey & { deletedFrom: number }
+  const { deletedFrom: total, ...fieldKey } = job.payload as FieldKey & { deletedFrom: number }
   const saved = await loadProgress<FieldDeletionProgress>(deps.store.read, job.id)
-  const end = await removeFromAll(deps, target, {
+  const end = await removeFromAll(deps, fieldKey, {
     from: saved,
     signal: job.signal,
     onBatch: (tx, state) => {
@@ -106,15 +106,15 @@ async function refuseUsed({ store }: Deps, { projectId, key }: FieldKey): Promis
 
 async function enqueueDeletion(
   { store, now, jobNotifier }: Pick<Base, 'store' | 'now' | 'jobNotifier'>,
-  { deletedFrom, ...target }: FieldKey & { deletedFrom: number },
+  { deletedFrom, ...fieldKey }: FieldKey & { deletedFrom: number },
 ): Promise<FieldDeletion> {
   const jobId = await store.write((tx) => {
     tx.afterCommit(() => jobNotifier.notify())
     return enqueueForProject(tx, {
       prefix: 'delete-field',
       kind: 'delete-field',
-      payload: { ...target, deletedFrom },
-      projectId: target.projectId,
+      payload: { ...fieldKey, deletedFrom },
+      projectId: fieldKey.projectId,
       now: now(),
     })
   })
@@ -130,19 +130,19 @@ type DeletionOptions = {
 
 async function removeFromAll(
   deps: Deps,
-  target: FieldKey,
+  fieldKey: FieldKey,
   { from, signal, onBatch }: DeletionOptions = {},
 ): Promise<FieldDeletionProgress> {
   const pace = createBatchPace({ first: 50, max: MAX_BATCH_SIZE })
   let state = from ?? { after: 0, last: await findLast(deps), deletedFrom: 0 }
   for (;;) {
     signal?.throwIfAborted()
-    const numbers = await listHolders(deps, { ...target, ...state, size: pace.size() })
+    const numbers = await listHolders(deps, { ...fieldKey, ...state, size: pace.size() })
     if (numbers.length === 0) return state
     const before = state
     const removeBatch = () =>
       deps.store.write(async (tx) => {
-        const deleted = await removeFrom(deps, tx, { ...target, numbers, pace })
+        const deleted = await removeFrom(deps, tx, { ...fieldKey, numbers, pace })
         const after = numbers.at(-1) ?? before.after
         const next = { ...before, after, deletedFrom: before.deletedFrom + deleted }
         await onBatch?.(tx, next)

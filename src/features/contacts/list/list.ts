@@ -47,7 +47,7 @@ import {
   type ContactScope,
   needsAddressOnly,
   type PageRange,
-  scopeCondition,
+  scopeClause,
 } from './scope.ts'
 import { type ContactSource, findSource } from './search.ts'
 import { findByNumber } from './walk.ts'
@@ -160,7 +160,7 @@ export function chooseQueries({ scope, source, range }: PagePlan) {
   if ('candidates' in source) return { near: selectAmong(source.candidates, scope, range) }
   const isSearched = source.kind === 'scan'
   if (isByNumber({ scope, source, range })) return { near: selectByNumber(scope, range) }
-  if (range.sort === 'email' && (isSearched || scopeCondition(scope) === undefined)) {
+  if (range.sort === 'email' && (isSearched || scopeClause(scope) === undefined)) {
     return { near: selectByAddress(scope, range) }
   }
   const near = selectAmong(selectWindow(scope, range), scope, range)

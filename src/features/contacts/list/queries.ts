@@ -15,7 +15,7 @@ import {
   type ContactScope,
   inDirection,
   type PageRange,
-  scopeCondition,
+  scopeClause,
   sortColumn,
   subscribedValues,
 } from './scope.ts'
@@ -33,7 +33,7 @@ export function selectByNumber(scope: ContactScope, range: RangedPage): SQL {
   return mergeBySubscribed(scope, {
     ...range,
     columns: contactColumns,
-    also: scopeCondition(scope),
+    also: scopeClause(scope),
   })
 }
 
@@ -55,14 +55,14 @@ export function countWindow(scope: ContactScope, range: Omit<PageRange, 'limit'>
 export function selectAmong(candidates: SQL, scope: ContactScope, range: PageRange): SQL {
   return sql`select ${contactColumns} from (${candidates}) as candidates
     ${orderedJoin()} contacts on contacts.number = candidates.number
-    where contacts.project_id = ${scope.projectId}${andAll(scopeCondition(scope), afterKey(range))}
+    where contacts.project_id = ${scope.projectId}${andAll(scopeClause(scope), afterKey(range))}
     order by ${sortColumn(range)} ${inDirection(range)} limit ${range.limit}`
 }
 
 export function countAmong(candidates: SQL, scope: ContactScope): SQL {
   return sql`select count(*) from (${candidates}) as candidates
     ${orderedJoin()} contacts on contacts.number = candidates.number
-    where contacts.project_id = ${scope.projectId}${andAll(scopeCondition(scope))}`
+    where contacts.project_id = ${scope.projectId}${andAll(scopeClause(scope))}`
 }
 
 /**
@@ -80,7 +80,7 @@ export function selectHits(
       where contacts.project_id = ${scope.projectId}${andAll(
         isHit,
         afterNumber(number, range),
-        scopeCondition(scope),
+        scopeClause(scope),
       )}`
   return sql`${select(sql`contact_search`, rowNumber('contact_search'), isKnownHit(match))}
     union all ${select(sql`contact_search_backlog`, sql`contact_search_backlog.number`)}
@@ -91,7 +91,7 @@ export function selectHits(
 export function selectByAddress(scope: ContactScope, range: Omit<PageRange, 'sort'>): SQL {
   const place = { ...range, sort: 'email' as const }
   return sql`select ${contactColumns} from contacts ${indexedBy('contacts_address')}
-    where contacts.project_id = ${scope.projectId}${andAll(afterKey(place), scopeCondition(scope))}
+    where contacts.project_id = ${scope.projectId}${andAll(afterKey(place), scopeClause(scope))}
     order by contacts.email ${inDirection(range)} limit ${range.limit}`
 }
 
@@ -99,7 +99,7 @@ export function selectByAddress(scope: ContactScope, range: Omit<PageRange, 'sor
 export function selectScanned(scope: ContactScope, range: Omit<PageRange, 'sort'>): SQL {
   const place = { ...range, sort: 'createdAt' as const }
   const candidates = sql`select contacts.number from contacts ${indexedBy('contacts_address')}
-    where contacts.project_id = ${scope.projectId}${andAll(scopeCondition(scope), afterKey(place))}
+    where contacts.project_id = ${scope.projectId}${andAll(scopeClause(scope), afterKey(place))}
     order by contacts.number ${inDirection(range)} limit ${range.limit}`
   return sql`select ${contactColumns} from (${candidates}) as candidates
     ${orderedJoin()} contacts on contacts.number = candidates.number
@@ -108,14 +108,14 @@ export function selectScanned(scope: ContactScope, range: Omit<PageRange, 'sort'
 
 export function countScanned(scope: ContactScope): SQL {
   return sql`select count(*) from contacts ${indexedBy('contacts_address')}
-    where contacts.project_id = ${scope.projectId}${andAll(scopeCondition(scope))}`
+    where contacts.project_id = ${scope.projectId}${andAll(scopeClause(scope))}`
 }
 
 /** By address, from the rows in the order of their numbers: reads all rows that match. */
 export function selectSorted(scope: ContactScope, range: RangedPage): SQL {
   const place = { ...range, sort: 'email' as const }
   const candidates = sql`select contacts.number from contacts ${indexedBy('contacts_order')}
-    where ${inProject(scope)}${within(range.numberRange)}${andAll(afterKey(place), scopeCondition(scope))}
+    where ${inProject(scope)}${within(range.numberRange)}${andAll(afterKey(place), scopeClause(scope))}
     order by contacts.email ${inDirection(range)} limit ${range.limit}`
   return sql`select ${contactColumns} from (${candidates}) as candidates
     ${orderedJoin()} contacts on contacts.number = candidates.number
@@ -130,7 +130,7 @@ export function countByNumber(
   const isWhole = isMost && scope.subscribed === undefined
   const way = isWhole ? notIndexed() : indexedBy('contacts_order')
   return sql`select count(*) from contacts ${way}
-    where ${inProject(scope)}${within(numberRange)}${andAll(scopeCondition(scope))}`
+    where ${inProject(scope)}${within(numberRange)}${andAll(scopeClause(scope))}`
 }
 
 function inProject(scope: ContactScope): SQL {

@@ -28,7 +28,7 @@ export function normalizedSearch({ search = '' }: ContactScope): string {
 }
 
 /** The SQL condition on a row of the project; undefined where all rows match. */
-export function scopeCondition(scope: ContactScope): SQL | undefined {
+export function scopeClause(scope: ContactScope): SQL | undefined {
   const part = normalizedSearch(scope)
   return and(
     part === '' ? undefined : contains(sql`contacts.email`, part),

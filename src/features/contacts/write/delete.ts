@@ -51,12 +51,12 @@ export async function deleteContacts(
  */
 export async function deleteLongHistory(
   { store }: Deps,
-  target: { projectId: string; ids: readonly string[] },
+  chosen: { projectId: string; ids: readonly string[] },
 ): Promise<void> {
-  const values = { projectId: target.projectId, ids: JSON.stringify(target.ids) }
+  const values = { projectId: chosen.projectId, ids: JSON.stringify(chosen.ids) }
   for (const { hasMore, deletePage } of history) {
     while ((await store.read.find(hasMore, values)) !== undefined) {
-      await store.write((tx) => tx.execute(deletePage, values), { heavyFor: target.projectId })
+      await store.write((tx) => tx.execute(deletePage, values), { heavyFor: chosen.projectId })
     }
   }
 }

@@ -20,7 +20,7 @@ export type SubscriptionRequest = {
   subscribed: boolean
   reason: SubscriptionReason
   /** The unverified id of the email that led to the page (`?e=`); preferred to the id in the token. */
-  claimedEmailId?: string | undefined
+  statedEmailId?: string | undefined
 }
 
 const selectEmail = statement((db) =>
@@ -28,10 +28,10 @@ const selectEmail = statement((db) =>
     .select({ id: emails.id, campaignId: emails.campaignId })
     .from(emails)
     .where(
-      sql`${emails.id} in (${parameter('claimed')}, ${parameter('own')})
+      sql`${emails.id} in (${parameter('stated')}, ${parameter('own')})
         and ${emails.contactId} = ${parameter('contactId')}`,
     )
-    .orderBy(sql`${emails.id} = ${parameter('claimed')} desc`)
+    .orderBy(sql`${emails.id} = ${parameter('stated')} desc`)
     .limit(1),
 )
 
@@ -69,11 +69,11 @@ async function hasUnrecordedWish(
 export async function applySubscriptionRequest(
   { now }: Pick<Base, 'now'>,
   tx: Tx,
-  { page, subscribed, reason, claimedEmailId }: SubscriptionRequest & { page: PageToken },
+  { page, subscribed, reason, statedEmailId }: SubscriptionRequest & { page: PageToken },
 ): Promise<boolean> {
   const { contactId } = page
   const own = page.emailId ?? null
-  const email = await tx.find(selectEmail, { contactId, own, claimed: claimedEmailId ?? own })
+  const email = await tx.find(selectEmail, { contactId, own, stated: statedEmailId ?? own })
   return setSubscribed(tx, contactId, {
     subscribed,
     reason,

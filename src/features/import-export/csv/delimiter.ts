@@ -19,14 +19,17 @@ const STEP = 1024
 const DELIMITERS = [',', ';', '\t', '|']
 const DECLARATION = /^"?sep=([,;\t|])"?(?:\r\n|\r|\n|$)/i
 
-/** `isEmail`: whether a header names the address column. */
-export function detectDelimiter(sample: string, isEmail: (header: string) => boolean): Beginning {
+/** `isNameOfAddress`: whether a header names the address column. */
+export function detectDelimiter(
+  sample: string,
+  isNameOfAddress: (header: string) => boolean,
+): Beginning {
   const declared = DECLARATION.exec(sample)?.[1]
   if (declared !== undefined) return { delimiter: declared, skippedLines: 1 }
   const ranked = DELIMITERS.map((delimiter) => {
     const cells = firstRecord(sample, delimiter)?.cells ?? []
-    const hasEmail = cells.some(({ text }) => isEmail(text))
-    return { delimiter, rank: (hasEmail ? RECORD_LIMITS.maxCells + 1 : 0) + cells.length }
+    const hasAddressColumn = cells.some(({ text }) => isNameOfAddress(text))
+    return { delimiter, rank: (hasAddressColumn ? RECORD_LIMITS.maxCells + 1 : 0) + cells.length }
   }).sort((one, other) => other.rank - one.rank)
   return { delimiter: ranked[0]?.delimiter ?? ',', skippedLines: 0 }
 }

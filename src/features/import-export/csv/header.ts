@@ -61,12 +61,12 @@ export function readHeader({ cells, problem }: CsvRecord, mapping: Mapping): Hea
     if (field !== undefined) columns.set(field, [...(columns.get(field) ?? []), index])
   }
   if (!columns.has('email')) assignAddressColumns(columns, cells, mapping)
-  if (!columns.has('email')) throw new FinalFailure(noEmail(cells))
+  if (!columns.has('email')) throw new FinalFailure(describeMissingColumn(cells))
   return { isOwn, columns, warnings: [...duplicates(columns), ...missingColumns(cells, mapping)] }
 }
 
 /** Whether a header is the address column, by its name or by the mapping. */
-export function isEmailHeader(text: string, mapping: Mapping): boolean {
+export function isAddressHeader(text: string, mapping: Mapping): boolean {
   if (fieldOf({ text, isQuoted: false }, { isOwn: false, mapping }) === 'email') return true
   return isOtherAddressName(text, mapping)
 }
@@ -158,7 +158,7 @@ function assignAddressColumns(
   columns.set('email', found)
 }
 
-function noEmail(cells: readonly Cell[]): string {
+function describeMissingColumn(cells: readonly Cell[]): string {
   const names = cells.slice(0, MAX_SHOWN).map(({ text }) => `"${shorten(text.trim())}"`)
   const more = cells.length > MAX_SHOWN ? ', …' : ''
   const [name = '"Address"'] = names

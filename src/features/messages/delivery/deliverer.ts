@@ -15,7 +15,7 @@ import type { KnownDomains } from '../outcome/known-domains.ts'
 import type { InFlightEmail } from '../outcome/record-attempts.ts'
 import type { ClaimedEmail } from '../queue/claim.ts'
 import type { QueueNotifier } from '../queue/notifier.ts'
-import { holdEmail, putBackEmails } from '../queue/put-back.ts'
+import { putBackEmails, putOnHold } from '../queue/put-back.ts'
 import { type ContentCache, createContentCache } from './content-cache.ts'
 import { type PrepareDeps, prepareBatch, type Refusal } from './prepare.ts'
 import { createResultBuffer, keepTrying, recordResults } from './record-results.ts'
@@ -161,7 +161,7 @@ async function refuseAll(
   await deps.store.write(async (tx) => {
     for (const { email, refusal } of refused) {
       const { id, recipientDomain: domain } = email
-      if (refusal === 'held') await holdEmail(deps, tx, { id, domain, at })
+      if (refusal === 'held') await putOnHold(deps, tx, { id, domain, at })
     }
     await endEmails(deps, tx, { endings: refused.flatMap(toEnding), at })
   })

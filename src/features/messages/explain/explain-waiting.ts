@@ -163,12 +163,12 @@ function describeStep(
 ): string {
   const peerName =
     peer === null ? nameSite(site, recipientDomain) : `${peer.host} [${peer.address}]`
-  const activity = ACTIVITIES[step]?.(peerName) ?? `${step} at ${peerName}`
-  return `${activity} since ${formatSecond(since)}`
+  const phrase = STEP_PHRASES[step]?.(peerName) ?? `${step} at ${peerName}`
+  return `${phrase} since ${formatSecond(since)}`
 }
 
 /** A description for each step of `DeliveryProgress`. */
-const ACTIVITIES: Record<string, (peerName: string) => string> = {
+const STEP_PHRASES: Record<string, (peerName: string) => string> = {
   dns: (peerName) => `looking up the mail servers of ${peerName} in the DNS`,
   waiting: (peerName) => `waiting for a free connection to ${peerName}`,
   compose: () => 'composing the message',

@@ -95,7 +95,7 @@ export async function deferWaiting(
  * Holds a claimed email whose recipient domain an operator holds; its give-up clock stops. If the
  * hold has ended, the email is due at once.
  */
-export async function holdEmail(
+export async function putOnHold(
   deps: { queueNotifier: QueueNotifier },
   tx: Tx,
   { id, domain, at }: { id: string; domain: string; at: number },

@@ -16,7 +16,7 @@ import type { Base } from '../../base.ts'
 import { EXPLAINED_COLUMNS, type ExplainedEmail } from '../explain/facts.ts'
 import { ANY_CLASS_TERM } from './any-class.ts'
 
-export type QueueFilter = {
+export type QueueSelection = {
   /** `ended`: in any final state. */
   state?: QueueState | 'ended' | undefined
   /** Recipient domain, A-label. */
@@ -75,49 +75,52 @@ const columns = {
 type Deps = Pick<Base, 'store'>
 
 /**
- * Lists emails, newest first. Without a state: all mail to the recipient of the filter, else mail on
- * its way. Emails in a final state are searched among the newest million.
+ * Lists emails, newest first. Without a state: all mail to the recipient of the selection, else mail
+ * on its way. Emails in a final state are searched among the newest million.
  */
-export async function listQueue(deps: Deps, filter: QueueFilter): Promise<QueuedEmail[]> {
-  if (filter.recipient !== undefined) return listOfRecipient(deps, filter)
-  if (isOfEnded(filter)) return listEnded(deps, filter, MAX_SEARCHED)
-  return listRows(deps, queueCondition(filter), limitOf(filter))
+export async function listQueue(deps: Deps, selection: QueueSelection): Promise<QueuedEmail[]> {
+  if (selection.recipient !== undefined) return listOfRecipient(deps, selection)
+  if (isOfEnded(selection)) return listEnded(deps, selection, MAX_SEARCHED)
+  return listRows(deps, isOnTheWay(selection), limitOf(selection))
 }
 
 /** Counts matching emails without the limit; null if it is unknown: finished mail has no index. */
-export async function countListed({ store }: Deps, filter: QueueFilter): Promise<number | null> {
-  if (filter.recipient === undefined && isOfEnded(filter)) return null
-  const { count } = await store.scan.get<{ count: number }>(listedCount(filter))
+export async function countListed(
+  { store }: Deps,
+  selection: QueueSelection,
+): Promise<number | null> {
+  if (selection.recipient === undefined && isOfEnded(selection)) return null
+  const { count } = await store.scan.get<{ count: number }>(listedCount(selection))
   // The recipient has no contact: `listQueue` searches the newest emails instead.
   return count === 0 ? null : count
 }
 
-export function listedCount(filter: QueueFilter): SQL {
-  const rows = filter.recipient === undefined ? queueRows(filter) : recipientRows(filter)
+export function listedCount(selection: QueueSelection): SQL {
+  const rows = selection.recipient === undefined ? queueRows(selection) : recipientRows(selection)
   return sql`select count(*) as count from (${rows})`
 }
 
-function isOfEnded({ state }: QueueFilter): boolean {
+function isOfEnded({ state }: QueueSelection): boolean {
   return state === 'ended' || (state !== undefined && ON_THE_WAY[state] === undefined)
 }
 
-async function listOfRecipient(deps: Deps, filter: QueueFilter): Promise<QueuedEmail[]> {
-  const found = await listRows(deps, recipientCondition(filter), limitOf(filter))
-  return found.length > 0 ? found : listEnded(deps, filter, MAX_SEARCHED_FOR_RECIPIENT)
+async function listOfRecipient(deps: Deps, selection: QueueSelection): Promise<QueuedEmail[]> {
+  const found = await listRows(deps, isToRecipient(selection), limitOf(selection))
+  return found.length > 0 ? found : listEnded(deps, selection, MAX_SEARCHED_FOR_RECIPIENT)
 }
 
 async function listEnded(
   { store }: Deps,
-  filter: QueueFilter,
+  selection: QueueSelection,
   maxRows: number,
 ): Promise<QueuedEmail[]> {
   const found: QueuedEmail[] = []
   const [newest] = await store.scan.all<{ number: number | null }>(newestNumber())
   let before = (newest?.number ?? 0) + 1
   const end = Math.max(0, before - maxRows)
-  while (before > end && found.length < limitOf(filter)) {
-    const page = and(matches(filter), isNumbered({ from: before - PAGE, before }))
-    found.push(...(await listRows({ store }, page, limitOf(filter) - found.length)))
+  while (before > end && found.length < limitOf(selection)) {
+    const page = and(matches(selection), isNumbered({ from: before - PAGE, before }))
+    found.push(...(await listRows({ store }, page, limitOf(selection) - found.length)))
     before -= PAGE
   }
   return found
@@ -147,48 +150,48 @@ export function isNumbered({ from, before }: { from: number; before: number }): 
 }
 
 /** The condition for mail on its way, in one state or in any. */
-export function queueCondition(filter: QueueFilter): SQL {
-  return isAmong(queueRows(filter), filter)
+export function isOnTheWay(selection: QueueSelection): SQL {
+  return isAmong(queueRows(selection), selection)
 }
 
-function queueRows(filter: QueueFilter): SQL {
-  return sql.join(onTheWayRows(filter), sql` union all `)
+function queueRows(selection: QueueSelection): SQL {
+  return sql.join(onTheWayRows(selection), sql` union all `)
 }
 
 /** The condition for all mail to one recipient. */
-export function recipientCondition(filter: QueueFilter): SQL {
-  return isAmong(recipientRows(filter), filter)
+export function isToRecipient(selection: QueueSelection): SQL {
+  return isAmong(recipientRows(selection), selection)
 }
 
-function recipientRows(filter: QueueFilter): SQL {
+function recipientRows(selection: QueueSelection): SQL {
   const ofContacts = sql`select ${rowNumber('emails')} as number
     from contacts ${indexedBy('contacts_address')}
     ${orderedJoin()} emails ${indexedBy('emails_contact')} on emails.contact_id = contacts.id
-    where contacts.project_id in (select id from projects) and contacts.email = ${filter.recipient}
-      and ${matches(filter)}`
-  const domain = filter.recipient?.split('@').at(-1)
+    where contacts.project_id in (select id from projects) and contacts.email = ${selection.recipient}
+      and ${matches(selection)}`
+  const domain = selection.recipient?.split('@').at(-1)
   const parsed = domain === undefined ? undefined : parseDomain(domain)
-  const rows = [ofContacts, ...onTheWayRows({ ...filter, domain: parsed })]
+  const rows = [ofContacts, ...onTheWayRows({ ...selection, domain: parsed })]
   return sql.join(rows, sql` union `)
 }
 
-function onTheWayRows(filter: QueueFilter): SQL[] {
-  const { state } = filter
+function onTheWayRows(selection: QueueSelection): SQL[] {
+  const { state } = selection
   const known = state === undefined || state === 'ended' ? undefined : ON_THE_WAY[state]
   const parts = known === undefined ? [WAITING, SENDING, HELD] : [known]
   return parts.map(
     ({ index, term }) => sql`select ${rowNumber()} as number from emails ${indexedBy(index)}
-      where ${and(sql.raw(term), matches(filter))}`,
+      where ${and(sql.raw(term), matches(selection))}`,
   )
 }
 
-function isAmong(rows: SQL, filter: QueueFilter): SQL {
+function isAmong(rows: SQL, selection: QueueSelection): SQL {
   return sql`${rowNumber()} in (select number from (${rows})
-    order by number desc limit ${limitOf(filter)})`
+    order by number desc limit ${limitOf(selection)})`
 }
 
 /** Received mail is never listed. */
-function matches({ state, domain, senderDomain, recipient, projectId }: QueueFilter): SQL {
+function matches({ state, domain, senderDomain, recipient, projectId }: QueueSelection): SQL {
   const sender = `@${senderDomain}`
   const conditions = [
     state === undefined || state === 'ended' ? undefined : eq(emails.state, state),
@@ -203,7 +206,7 @@ function matches({ state, domain, senderDomain, recipient, projectId }: QueueFil
   return and(ne(emails.state, 'received'), ...conditions) ?? sql`true`
 }
 
-function limitOf({ limit = 1_000 }: QueueFilter): number {
+function limitOf({ limit = 1_000 }: QueueSelection): number {
   return limit
 }
 
@@ -215,12 +218,12 @@ export type EndedCount = {
 }
 
 /** Counts finished mail by state, on the newest page that has any. */
-export async function countEnded({ store }: Deps, filter: QueueFilter): Promise<EndedCount> {
+export async function countEnded({ store }: Deps, selection: QueueSelection): Promise<EndedCount> {
   const [newest] = await store.scan.all<{ number: number | null }>(newestNumber())
   const last = newest?.number ?? 0
   const end = Math.max(0, last - MAX_SEARCHED)
   for (let before = last + 1; before > end; before -= PAGE) {
-    const rows = await store.scan.all<EndedCount['counts'][number]>(endedCounts(filter, before))
+    const rows = await store.scan.all<EndedCount['counts'][number]>(endedCounts(selection, before))
     const counts = END_STATES.flatMap((state) => rows.filter((row) => row.state === state))
     if (counts.length === 0) continue
     return { counts, searchedRows: before > PAGE ? last + 1 - before + PAGE : null }
@@ -228,8 +231,8 @@ export async function countEnded({ store }: Deps, filter: QueueFilter): Promise<
   return { counts: [], searchedRows: null }
 }
 
-export function endedCounts(filter: QueueFilter, before: number): SQL {
-  const ended = { ...filter, state: 'ended' as const }
+export function endedCounts(selection: QueueSelection, before: number): SQL {
+  const ended = { ...selection, state: 'ended' as const }
   return sql`select state, count(*) as count from emails
     where ${and(isNumbered({ from: before - PAGE, before }), matches(ended))} group by state`
 }

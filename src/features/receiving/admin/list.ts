@@ -51,12 +51,12 @@ export const countAll = statement<{ kept: number; waiting: number }>(
 type ListedInboundMessage = RowOf<typeof selectListed>
 
 /** `isAll`: includes reports and mail to mailboxes. */
-type InboundFilter = { isAll?: boolean; limit?: number }
+type InboundSelection = { isAll?: boolean; limit?: number }
 
 /** Newest first. */
 export function listInboundMessages(
   { store }: Pick<Base, 'store'>,
-  { isAll = false, limit = 100 }: InboundFilter = {},
+  { isAll = false, limit = 100 }: InboundSelection = {},
 ): Promise<readonly ListedInboundMessage[]> {
   return store.scan.list(isAll ? selectAll : selectListed, { limit })
 }

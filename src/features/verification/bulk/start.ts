@@ -30,10 +30,10 @@ type Deps = Pick<Base, 'store' | 'now' | 'jobNotifier'>
  */
 export async function startListVerification(
   deps: Deps,
-  { projectId, target }: { projectId: string; target: ListSelection<unknown> },
+  { projectId, selection }: { projectId: string; selection: ListSelection<unknown> },
 ): Promise<string> {
   const checked: ListSelection =
-    target.mode === 'emails' ? target : await checkSelection(deps, projectId, target)
+    selection.mode === 'emails' ? selection : await checkSelection(deps, projectId, selection)
   const payload: ListPayload = { projectId, ...checked }
   const job = { kind: LIST_JOB_KIND, projectId, payload, maxAttempts: MAX_ATTEMPTS }
   return deps.store.write((tx) => {

@@ -67,7 +67,7 @@ function changeOperation({ core }: Deps, { summary, subscribed }: Change) {
     },
     handle: async ({ params, query }) => {
       const page = getPage(core, params.id)
-      const wish = { subscribed, reason: 'api', claimedEmailId: query.e } as const
+      const wish = { subscribed, reason: 'api', statedEmailId: query.e } as const
       const changed = (await changeSubscription(core, page, wish)) ?? refuse(params.id)
       return json(200, { id: changed.id, email: changed.address, subscribed: changed.subscribed })
     },

@@ -97,7 +97,7 @@ export const start = ({ core }: RouteDeps) =>
     responses: { 202: { description: 'Queued', schema: queuedJob } },
     refusals: [400, 409],
     handle: async ({ project, body }) => {
-      const jobId = await startListVerification(core, { projectId: project.id, target: body })
+      const jobId = await startListVerification(core, { projectId: project.id, selection: body })
       return json(202, { message: 'The verification is queued.', jobId })
     },
   })

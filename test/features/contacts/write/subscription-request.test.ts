@@ -84,10 +84,10 @@ test('the event names an email only if it belongs to the contact', async (t) => 
     [undefined, undefined, null],
     [otherContact.emailId, undefined, null],
   ]
-  for (const [index, [own, claimedEmailId, credited]] of cases.entries()) {
+  for (const [index, [own, statedEmailId, credited]] of cases.entries()) {
     const subscribed = index % 2 === 1
     const token = { contactId, emailId: own }
-    await changeSubscription(core, token, { subscribed, claimedEmailId, ...page })
+    await changeSubscription(core, token, { subscribed, statedEmailId, ...page })
     const last = (await subscriptionEvents(core)).at(-1)
     assert.deepEqual([index, last?.emailId], [index, credited])
     assert.equal(Object.hasOwn(last?.data ?? {}, 'campaignId'), credited === second)

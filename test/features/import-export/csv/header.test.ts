@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { ADDRESS_COLUMN_NAMES } from '../../../../src/features/import-export/csv/address-column.ts'
 import { detectDelimiter } from '../../../../src/features/import-export/csv/delimiter.ts'
 import {
-  isEmailHeader,
+  isAddressHeader,
   isImportable,
   type Mapping,
   RECORD_LIMITS,
@@ -123,8 +123,8 @@ test('two other names of the address are one field, with a warning', () => {
 })
 
 test('any name of the address helps to detect the delimiter', () => {
-  assert.ok(isEmailHeader('Adresse e-mail', []))
-  assert.ok(!isEmailHeader('Adresse e-mail', [['adresse e-mail', null]]))
+  assert.ok(isAddressHeader('Adresse e-mail', []))
+  assert.ok(!isAddressHeader('Adresse e-mail', [['adresse e-mail', null]]))
 })
 
 test('the error for a missing address column says how to name it', () => {
@@ -180,8 +180,8 @@ const delimiters: [sample: string, delimiter: string][] = [
 
 for (const [sample, delimiter] of delimiters) {
   test(`the delimiter of ${JSON.stringify(sample)} is ${JSON.stringify(delimiter)}`, () => {
-    const isEmail = (text: string) => isEmailHeader(text, [])
-    assert.equal(detectDelimiter(sample, isEmail).delimiter, delimiter)
+    const isNameOfAddress = (text: string) => isAddressHeader(text, [])
+    assert.equal(detectDelimiter(sample, isNameOfAddress).delimiter, delimiter)
   })
 }
 

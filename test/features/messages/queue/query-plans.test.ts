@@ -24,11 +24,11 @@ import { deferLane } from '../../../../src/features/messages/queue/put-back.ts'
 import {
   endedCounts,
   isNumbered,
+  isOnTheWay,
+  isToRecipient,
   listedCount,
   newestNumber,
-  queueCondition,
   queueCounts,
-  recipientCondition,
 } from '../../../../src/features/messages/queue/queue-list.ts'
 import {
   listContentsInQueue,
@@ -50,8 +50,8 @@ async function planOf({ core }: Sender, query: SQL | Statement<unknown>): Promis
   return rows.map(({ detail }) => detail)
 }
 
-const list = (filter: Parameters<typeof queueCondition>[0]) =>
-  sql`select id from emails where ${queueCondition(filter)} order by rowid desc limit 1000`
+const list = (filter: Parameters<typeof isOnTheWay>[0]) =>
+  sql`select id from emails where ${isOnTheWay(filter)} order by rowid desc limit 1000`
 
 const queries: [string, SQL | Statement<unknown>][] = [
   ['claiming', claimLane],
@@ -79,7 +79,7 @@ const queries: [string, SQL | Statement<unknown>][] = [
   ['looking for stray holds', strayDomains()],
   [
     'listing all mail to one recipient',
-    sql`select id from emails where ${recipientCondition({ recipient: 'ada@dest.test' })}
+    sql`select id from emails where ${isToRecipient({ recipient: 'ada@dest.test' })}
       order by rowid desc limit 1000`,
   ],
   ['looking for what is ahead', listAhead],
@@ -127,7 +127,7 @@ test('the oldest due mail is found from lane to lane, by seeks only', async (t) 
 
 test('mail and suppressions of one recipient are found project by project in the address indexes', async (t) => {
   const sender = await openSender(t)
-  const recipient = recipientCondition({ recipient: 'ada@dest.test' })
+  const recipient = isToRecipient({ recipient: 'ada@dest.test' })
   const plan = await planOf(sender, sql`select id from emails where ${recipient}`)
   const used = (step: RegExp, steps: string[]) =>
     assert.ok(

@@ -51,14 +51,14 @@ async function setUp(t: TestContext) {
   await store.write((tx) => tx.delete(jobs).run())
   const core: TestCore = { ...shared, verifier }
   const { id: projectId } = await addProject(core)
-  const start = (target: ListSelection<unknown>) =>
-    startListVerification(core, { projectId, target })
+  const start = (selection: ListSelection<unknown>) =>
+    startListVerification(core, { projectId, selection })
   return {
     core,
     projectId,
     start,
-    async run(target: ListSelection<unknown>): Promise<ListResult> {
-      await start(target)
+    async run(selection: ListSelection<unknown>): Promise<ListResult> {
+      await start(selection)
       const job = await claimJob(core, 'verify-list')
       const result = await runListVerification(core, job)
       await store.write((tx) => tx.delete(jobs).run())
@@ -404,7 +404,7 @@ test('the lists of several projects share the limit of one', async (t) => {
       others.map(({ id }, list) =>
         startListVerification(core, {
           projectId: id,
-          target: { mode: 'emails', emails: [`one@b${list}.test`] },
+          selection: { mode: 'emails', emails: [`one@b${list}.test`] },
         }),
       ),
     )),
