@@ -18,7 +18,7 @@ export function deriveValues(values: SettingValues, folder: string): SettingValu
   }
 }
 
-/** Falls back to localhost where the system has no valid host name. */
+/** Falls back to localhost if the system has no valid host name. */
 function systemHostName(): string {
   return hostName.read(os.hostname()) ?? 'localhost'
 }

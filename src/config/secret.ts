@@ -14,7 +14,7 @@ import { longSecret } from './values/kinds.ts'
 
 const SECRET_BYTES = 32
 
-/** Creates `data_dir` with mode 700 where it is missing. @throws ConfigError */
+/** Creates `data_dir` with mode 700 if it does not exist. @throws ConfigError */
 export async function prepareDataDir({ dataDir }: Pick<Config, 'dataDir'>): Promise<void> {
   try {
     await mkdir(dataDir, { recursive: true, mode: 0o700 })

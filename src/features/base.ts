@@ -1,6 +1,6 @@
 /**
  * The parts that every feature may use: configuration, the database, the network, the clock, the
- * log. `openCore` makes them. A verb takes only the parts that it uses: `Pick<Base, 'store' |
+ * log. `openCore` makes them. A function takes only the parts that it uses: `Pick<Base, 'store' |
  * 'now'>`. Nothing here belongs to a feature; `core.ts` adds the parts that features make.
  */
 import type { Now } from '../clock.ts'

@@ -1,5 +1,5 @@
 /**
- * The gauges of `/metrics`: figures that are read at each scrape. Counters stand in `counters.ts`.
+ * The gauges of `/metrics`: figures that are read at each scrape. Counters are in `counters.ts`.
  */
 import type { Core } from './core.ts'
 import { findOldestDue } from './messages/queue/oldest-due.ts'

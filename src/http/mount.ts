@@ -51,7 +51,7 @@ function withoutEmpty(query: Record<string, string>): Record<string, string> {
   return Object.fromEntries(given)
 }
 
-/** The methods for `Allow`; empty where no route has the path. */
+/** The methods for `Allow`; empty if no route has the path. */
 function allowedMethods(api: Hono<Bindings>, path: string): string[] {
   const known = METHODS.filter((method) => api.router.match(method, path)[0].length > 0)
   if (known.length === 0) return []

@@ -31,9 +31,9 @@ export type RawCall = {
   incoming: IncomingMessage
   params: Readonly<Record<string, string>>
   query: Readonly<Record<string, string>>
-  /** Parsed JSON or the fields of a form; undefined where the operation takes neither. */
+  /** Parsed JSON or the fields of a form; undefined if the operation takes neither. */
   body: unknown
-  /** The unread body, where the operation has `takesStream`. */
+  /** The unread body, if the operation has `takesStream`. */
   stream: BodyStream | undefined
   /** Reads the body of an operation that declares none. @throws AppError like `readJson` of `body.ts` */
   readJson(maxBytes: number): Promise<unknown>

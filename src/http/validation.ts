@@ -8,7 +8,7 @@
  * The limits come from the schemas: `.max()` of a list, `maxProperties` in the description of a
  * map, the shape of an object without unknown fields.
  *
- * Where a request with unknown fields takes effect, its response contains warnings instead.
+ * If a request with unknown fields takes effect, its response contains warnings instead.
  */
 import { z } from 'zod'
 import { findClosest } from '../config/layers/closest.ts'

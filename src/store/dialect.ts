@@ -151,7 +151,7 @@ export function containsText(column: Term, part: string): SQL {
 
 /**
  * A parameter of a hot statement's WHERE or LIMIT. SQLite (3.54) reads such values when it plans,
- * and may compile the whole statement anew whenever one is bound. A plus in front prevents this.
+ * and may compile the whole statement again whenever one is bound. A plus in front prevents this.
  */
 export function unseen(value: SQL): SQL {
   return sql`+${value}`

@@ -44,7 +44,7 @@ function toRow(site: Site): string[] {
     site.site,
     `${connections} reserved of ${maxConnections}`,
     String(inFlight),
-    messagesPerMinute === null ? 'free' : `${messagesPerMinute} a minute`,
+    messagesPerMinute === null ? 'unlimited' : `${messagesPerMinute} a minute`,
     stateOf(site),
     formatTime(site.restrictedSince) ?? '-',
     formatTime(site.blockedUntil ?? site.rateUntil) ?? '-',

@@ -1,11 +1,11 @@
 /**
  * Watches the certificates of all listeners: renewed files take effect without a restart. The files
- * are polled, because renewal tools swap symbolic links, which a file watch does not see. An unusable
- * pair (another key, a truncated file) is read a second time, since the first read may have fallen
- * between two writes; then it is a fault, and the previous pair stays in use until the files change
- * again.
+ * are polled, because renewal tools swap symbolic links, which a file watch does not see. An
+ * unusable pair (another key, a truncated file) is read a second time, since the first read may
+ * have fallen between two writes; then it is a fault, and the previous pair stays in use until the
+ * files change again.
  *
- * Each fault (a broken pair, an expired certificate, a wrong name) is logged once and stands in
+ * Each fault (a broken pair, an expired certificate, a wrong name) is logged once and shown in
  * `/health` while it lasts.
  */
 import { readFileSync } from 'node:fs'

@@ -1,7 +1,7 @@
 /**
- * Finds the candidates of a condition where a required filter matches few contacts: a rare event, a
- * small segment, or an address. The query then reads only these contacts instead of the whole
- * project. Candidates are selected by their numbers, which every index of contacts ends with.
+ * Finds the candidates of a condition if one of its required filters matches few contacts: a rare
+ * event, a small segment, or an address. The query then reads only these contacts instead of the
+ * whole project. Candidates are selected by their numbers, which every index of contacts ends with.
  */
 import { indexedBy, orderedJoin } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'

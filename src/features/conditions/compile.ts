@@ -7,7 +7,7 @@
  * count towards the limit, so that the statement stays within the limits of SQLite.
  *
  * `is true` keeps the planner from rearranging the expression, so each query stays on its own
- * index. The candidates (`candidates.ts`) stand beside the expression and narrow the index down.
+ * index. The candidates (`candidates.ts`) are a second expression, which narrows the index down.
  */
 import { AppError } from '../../errors.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
@@ -169,5 +169,5 @@ function isListed(segmentId: string): SQL {
 
 function tooMuch(limit: string): AppError {
   const text = 'The condition and the segments that it refers to are too large together'
-  return new AppError('BAD_REQUEST', `${text}: at most ${limit} are possible.`)
+  return new AppError('BAD_REQUEST', `${text}: at most ${limit} are allowed.`)
 }

@@ -61,7 +61,10 @@ function isOnDay(at: (typeof contacts)['createdAt' | 'updatedAt'], instant: numb
   return sql`(${at} >= ${from} and ${at} < ${from + DAY_MS})`
 }
 
-/** Normalizes an address like stored addresses (domain in U-labels), and other text by case. */
+/**
+ * Normalizes an address like stored addresses (domain in U-labels); other text only gets lower case
+ * and NFC.
+ */
 export function normalizeAddress(text: string): string {
   return parseAddress(text)?.address ?? normalizeAddressPart(text).trim()
 }

@@ -17,7 +17,7 @@ import { isUsed } from '../references/registry.ts'
 import { isReservedEvent } from './reserved.ts'
 import { countEvents, type EventKey, findEventReferences } from './usage.ts'
 
-/** `jobId`: the job that deletes the events, where the deletion is not done yet. */
+/** `jobId`: the job that deletes the events, if the deletion is not done yet. */
 type EventDeletion = { deletedCount: number; jobId?: string }
 
 /** `last`: the newest `seq` at the time of the request. */

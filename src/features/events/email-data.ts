@@ -24,7 +24,7 @@ export type EventEmail = Pick<
   | 'complainedAt'
 >
 
-/** `email.subject`: as rendered, where the caller has it. */
+/** `email.subject`: as rendered, if the caller has it. */
 export function emailEventData(
   { name, data }: Pick<EventRow, 'name' | 'data'>,
   email: EventEmail,

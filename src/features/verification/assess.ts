@@ -18,12 +18,12 @@ export type Verification = {
   isPlusAddressed: boolean
   isPersonalEmail: boolean
   domainExists: boolean
-  /** False also where DNS gave no answer; a reason says so. */
+  /** Also false if DNS gave no answer; a reason says so. */
   hasWebsite: boolean
   hasMxRecords: boolean
   /** English sentences for people; never empty. */
   reasons: string[]
-  /** Present where a typo is suspected. */
+  /** Present if a typo is suspected. */
   suggestedEmail?: string
 }
 
@@ -49,7 +49,7 @@ export type DomainAssessment = {
   facts: DomainFacts
   lists: Pick<Verification, 'isDisposable' | 'isAlias' | 'isPersonalEmail'>
   hasMxRecords: boolean
-  /** The domain that was meant, where this one is mistyped. */
+  /** The domain that is probably meant, if this one looks mistyped. */
   suggested: string | undefined
 }
 
@@ -81,7 +81,7 @@ type Evidence = {
   assessment: DomainAssessment
 }
 
-/** Where DNS gives no answer, `valid` and the properties from DNS are false. */
+/** If DNS gives no answer, `valid` and the properties from DNS are false. */
 export function assessAddress({ text, address, assessment }: Evidence): Verification {
   const { domain, localPart } = address
   const { facts, lists, hasMxRecords, suggested } = assessment

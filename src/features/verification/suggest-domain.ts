@@ -1,6 +1,6 @@
 /**
- * Suggests the mail domain that a mistyped one stands for. A false suggestion is worse than none. A
- * domain that accepts mail is suspicious only if it is a known typo of a large provider. A domain
+ * Suggests the mail domain that is meant by a mistyped one. A false suggestion is worse than none.
+ * A domain that accepts mail is suspicious only if it is a known typo of a large provider. A domain
  * that accepts no mail is compared with well-known mail domains: the first label and the rest
  * separately, each with few changes for its length.
  */
@@ -13,7 +13,7 @@ type TypoQuery = {
   acceptsMail: boolean | undefined
 }
 
-/** Returns the suggested domain; undefined where nothing is wrong or no known domain is close. */
+/** Returns the suggested domain; undefined if nothing is wrong or no known domain is similar. */
 export function suggestDomain({ domain, acceptsMail }: TypoQuery): string | undefined {
   const meantByTypo = KNOWN_TYPOS.get(domain)
   if (meantByTypo !== undefined) return meantByTypo
@@ -26,7 +26,7 @@ export function suggestDomain({ domain, acceptsMail }: TypoQuery): string | unde
   return best?.meant
 }
 
-/** Counts the changes from one domain to the other; infinite where there are too many. */
+/** Counts the changes from one domain to the other; infinite if there are too many. */
 function compare(domain: string, meant: string): number {
   const [name, suffix] = splitDomain(domain)
   const [meantName, meantSuffix] = splitDomain(meant)

@@ -8,7 +8,7 @@ import type { Verifier } from './verifier.ts'
 
 /**
  * Verifies any text; a text that is not an address is invalid.
- * @throws AppError EXTERNAL_SERVICE_ERROR (503) where the name servers give no answer, which differs
+ * @throws AppError EXTERNAL_SERVICE_ERROR (503) if the name servers give no answer, which differs
  *   from a domain that does not exist
  */
 export async function verifyAddress(

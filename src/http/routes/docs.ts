@@ -102,7 +102,7 @@ export const showPage = () =>
 
 export const showFile = () => {
   const assets = new Map<string, Uint8Array<ArrayBuffer>>()
-  // One file for each turn of the event loop, because the system copies megabytes of each at once.
+  // One file per turn of the event loop, because the system copies the megabytes of a file at once.
   let lastTurn: Promise<void> = Promise.resolve()
   const ownTurn = (): Promise<void> => {
     lastTurn = lastTurn.then(() => setImmediate())

@@ -1,5 +1,5 @@
 /**
- * The http and https links of an HTML document, in `a` and `area` elements. Links that stand in the
+ * The http and https links of an HTML document, in `a` and `area` elements. Links that are in the
  * content itself are the same for every recipient; each has a number that a click token carries
  * instead of the link. The number is derived from the link, so it survives edits of the template.
  */

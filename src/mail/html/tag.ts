@@ -16,7 +16,10 @@ const SPACE = 0x20
 const SLASH = 0x2f
 const EQUALS = 0x3d
 const GREATER_THAN = 0x3e
-/** Only HTML's own blanks separate: others, like U+00A0, are part of a name or value. */
+/**
+ * Only HTML's own white space separates attributes: U+00A0, for example, is part of a name or
+ * value.
+ */
 const ATTRIBUTE =
   /[\t\n\f\r /]*([^\t\n\f\r />][^\t\n\f\r />=]*)(?:[\t\n\f\r ]*=[\t\n\f\r ]*(?:"([^"]*)"|'([^']*)'|([^\t\n\f\r >]*)))?/y
 const COMMENT_END = /--!?>/g

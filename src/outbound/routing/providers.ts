@@ -13,7 +13,7 @@ export type Provider = {
   requiresTls?: boolean
 }
 
-/** The first match wins, so special entries stand before general ones. */
+/** The first match wins, so special entries come before general ones. */
 const PROVIDERS: readonly Provider[] = [
   {
     site: 'google.com',

@@ -143,7 +143,7 @@ function addTo(counts: Map<string, number>, name: string, change: 1 | -1): void 
   else counts.delete(name)
 }
 
-/** A site of many domains has many destinations; its first addresses stand for all. */
+/** A site of many domains has many destinations; its first addresses represent all of them. */
 function addAddresses(queue: SiteQueue, { site, targets }: PoolSettings): void {
   if (queue.targets === targets) return
   queue.targets = targets

@@ -173,8 +173,8 @@ const DOT = 46
 
 /**
  * Prepares a message for DATA.
- * @throws TypeError for an empty message, a character above 0xff, and a CR or LF that stands alone: a
- * receiver that accepts one as the end of a line could be made to see a second message (smuggling)
+ * @throws TypeError for an empty message, a character above 0xff, and a lone CR or LF: a receiver
+ * that accepts one as the end of a line could be made to see a second message (smuggling)
  */
 export function prepareData(message: string): PreparedData {
   if (message === '') throw new TypeError('A message must not be empty.')
@@ -203,7 +203,7 @@ function stuff(message: string): string {
     stuffed.add(`${message.slice(start, at + 1)}.`)
     start = at + 1
   }
-  // Each LF has its CR. Any further CR stands alone.
+  // Each LF has its CR. Any further CR is a lone one.
   for (let at = message.indexOf('\r'); at !== -1; at = message.indexOf('\r', at + 1)) lineEnds--
   if (lineEnds !== 0) throwStray()
   return stuffed.isEmpty() ? message : stuffed.text() + message.slice(start)

@@ -102,7 +102,7 @@ export const emails = sqliteTable('emails', {
   complainedAt: integer('complained_at'),
   opens: integer('opens').notNull().default(0),
   clicks: integer('clicks').notNull().default(0),
-  /** Opens by prefetchers, scanners and privacy proxies, counted apart. */
+  /** Opens by prefetchers, scanners and privacy proxies, counted separately. */
   machineOpens: integer('machine_opens').notNull().default(0),
   machineClicks: integer('machine_clicks').notNull().default(0),
   createdAt: integer('created_at').notNull(),
@@ -142,7 +142,7 @@ export type Snapshot = {
   request: Record<string, unknown>
 }
 
-/** `line` and `column` count from 1; null where they are unknown. */
+/** `line` and `column` count from 1; null if they are unknown. */
 export type StoredFault = {
   part: 'subject' | 'body' | 'text'
   line: number | null

@@ -5,8 +5,8 @@
  *
  *   the closure resolves          its work stays; its promise resolves once the group is durable
  *   the closure rejects           its own work is undone, the others' stays
- *   it awaits more than queries   (not settled when the microtasks have run out, except for
- *                                 `yieldToLoop`) as above, with a TypeError
+ *   it awaits anything but its    (it has not settled when the microtask queue is empty) its work is
+ *   queries and `yieldToLoop`     undone, and its promise rejects with a TypeError
  *   the transaction is gone       (disk full, I/O error) nothing of the group stays; all callers
  *                                 get DATABASE_ERROR
  *   the files are gone            (removed under the server) the commit may be lost, so all callers
@@ -19,7 +19,7 @@
  *
  * Queries run on this thread and their promises resolve in microtasks, so a whole group runs in one
  * drain of the microtask queue, and no caller continues before the group is durable. Only a heavy
- * request, which has a group of its own, lets the event loop turn: readers use another connection
+ * request, which has a group of its own, yields to the event loop: readers use another connection
  * and do not see its work, and writers wait in the queue.
  */
 import type { AsyncLocalStorage } from 'node:async_hooks'
@@ -32,14 +32,14 @@ import { Transaction, type Tx } from './transaction.ts'
 
 const MAX_CLOSURES = 256
 const MAX_DURATION_MS = 5
-/** How long a heavy request runs before it lets the event loop turn. */
+/** How long a heavy request runs before it yields to the event loop. */
 const MAX_STRETCH_MS = 10
 
 export type Request = {
   run(tx: Tx): Promise<unknown>
   resolve(value: unknown): void
   reject(error: unknown): void
-  /** A heavy request is alone in its group and lets the event loop turn. */
+  /** A heavy request is alone in its group and yields to the event loop. */
   isHeavy: boolean
   /** `performance.now()` of the call. */
   queuedAt: number
@@ -159,7 +159,7 @@ type WriteGroup = {
   /** The result of a closure; a TypeError when it awaits more than queries. */
   settled(tx: Transaction, promise: Promise<unknown>): Promise<Result>
   watch(): void
-  /** Lets the event loop turn if the closure has run long enough. */
+  /** Yields to the event loop if the closure has run long enough. */
   yieldIfDue(): Promise<void>
   /** The time for which the event loop ran other work. */
   yieldedMs(): number

@@ -18,7 +18,7 @@ export type Tx = Pick<Db, Building | RunMethod> &
      */
     afterCommit(fn: () => void): void
     /**
-     * Lets the event loop turn when a heavy write has run for some milliseconds; the transaction
+     * Yields to the event loop if a heavy write has run for some milliseconds; the transaction
      * stays open. Does nothing in a light write, which shares its transaction with others.
      */
     yieldToLoop(): Promise<void>

@@ -201,7 +201,7 @@ describe('pillarbox queue show', () => {
     const lease = { leaseId: 'x', leaseUntil: Date.UTC(2100, 0, 1) }
     await change(id, { ...lease, state: 'sending', dueAt: null, retryAt: Date.UTC(2101, 0, 1) })
     const said = await text('queue', 'show', id)
-    assert.match(said, /^ {2}reason +The server stopped while it was being sent/m)
+    assert.match(said, /^ {2}reason +The server stopped while the email was being sent/m)
     assert.match(said, /^ {2}lease until +2100-01-01 00:00:00Z$/m)
     assert.match(said, /^ {2}next attempt +2101-01-01 00:00:00Z, if this one fails$/m)
     const shown = await json('queue', 'show', id)

@@ -57,54 +57,54 @@ export const selectExisting = statement<{ id: string }>(
 )
 
 export async function runBulk(deps: Deps, job: RunningJob): Promise<BulkResult> {
-  const order = job.payload as BulkPayload
+  const payload = job.payload as BulkPayload
   const pace = createBatchPace({ first: 10, max: MAX_BATCH_SIZE })
   let state =
-    (await loadProgress<BulkProgress>(deps.store.read, job.id)) ?? (await begin(deps, order))
-  for await (const page of candidatesOf(deps, order, state)) {
+    (await loadProgress<BulkProgress>(deps.store.read, job.id)) ?? (await begin(deps, payload))
+  for await (const page of candidatesOf(deps, payload, state)) {
     let done = 0
     while (done < page.length) {
       job.signal.throwIfAborted()
       const batch = page.slice(done, done + pace.size())
       done += batch.length
       const before = state
-      const apply = () => applyBatch(deps, { job, order, state: before, batch, pace })
+      const apply = () => applyBatch(deps, { job, payload, state: before, batch, pace })
       state = await pace.batch(apply, job.signal)
     }
   }
   const { tally } = state
   const totalRequested = tally.successCount + tally.unchangedCount + tally.failureCount
-  return { operation: order.operation, totalRequested, ...tally }
+  return { operation: payload.operation, totalRequested, ...tally }
 }
 
-async function begin(deps: Deps, order: BulkPayload): Promise<BulkProgress> {
+async function begin(deps: Deps, payload: BulkPayload): Promise<BulkProgress> {
   const startedAt = deps.now()
   const tally = { successCount: 0, unchangedCount: 0, failureCount: 0, errors: [] }
-  if (order.mode === 'ids') {
-    const total = order.contactIds.length
+  if (payload.mode === 'ids') {
+    const total = payload.contactIds.length
     return { startedAt, after: 0, last: total, total, tally }
   }
   const row = await deps.store.read
     .select({ last: max(contacts.number) })
     .from(contacts)
     .get()
-  const total = await countContacts(deps, await toScope(deps, order, startedAt))
+  const total = await countContacts(deps, await toScope(deps, payload, startedAt))
   return { startedAt, after: 0, last: row?.last ?? 0, total, tally }
 }
 
 /** Yields the contacts that are not processed yet, page by page. */
 async function* candidatesOf(
   deps: Deps,
-  order: BulkPayload,
+  payload: BulkPayload,
   { startedAt, after, last }: BulkProgress,
 ): AsyncGenerator<Candidate[]> {
-  if (order.mode === 'ids') {
-    const all = order.contactIds.map((id, index) => ({ number: index + 1, id, address: null }))
+  if (payload.mode === 'ids') {
+    const all = payload.contactIds.map((id, index) => ({ number: index + 1, id, address: null }))
     yield all.slice(after)
     return
   }
-  const excluded = new Set(order.excludeIds)
-  for await (const page of walkContacts(deps, await toScope(deps, order, startedAt), { after })) {
+  const excluded = new Set(payload.excludeIds)
+  for await (const page of walkContacts(deps, await toScope(deps, payload, startedAt), { after })) {
     yield page.filter(({ number, id }) => number <= last && !excluded.has(id))
     if ((page.at(-1)?.number ?? last) >= last) return
   }
@@ -135,7 +135,7 @@ async function toScope(
 
 type BulkBatch = {
   job: RunningJob
-  order: BulkPayload
+  payload: BulkPayload
   state: BulkProgress
   batch: readonly Candidate[]
   pace: BatchPace
@@ -143,9 +143,9 @@ type BulkBatch = {
 
 async function applyBatch(
   deps: Deps,
-  { job, order, state, batch, pace }: BulkBatch,
+  { job, payload, state, batch, pace }: BulkBatch,
 ): Promise<BulkProgress> {
-  const { projectId, operation } = order
+  const { projectId, operation } = payload
   const ids = batch.map(({ id }) => id)
   if (operation === 'delete') await deleteLongHistory(deps, { projectId, ids })
   return deps.store.write((tx) =>
@@ -153,7 +153,7 @@ async function applyBatch(
       const at = deps.now()
       const known = await tx.list(selectExisting, { projectId, ids: JSON.stringify(ids) })
       const knownIds = new Set(known.map(({ id }) => id))
-      const changed = await applyOperation(tx, order, {
+      const changed = await applyOperation(tx, payload, {
         ids: ids.filter((id) => knownIds.has(id)),
         at,
       })

@@ -26,7 +26,7 @@ import { isUsed } from '../../references/registry.ts'
 import { countContactsWithKey, dataKeyOf } from './list.ts'
 import { findFieldReferences } from './usage.ts'
 
-/** `jobId`: the job that deletes the key, where the deletion is not done yet. */
+/** `jobId`: the job that deletes the key, if the deletion is not done yet. */
 type FieldDeletion = { deletedFrom: number; jobId?: string }
 
 type FieldKey = { projectId: string; key: string }

@@ -61,7 +61,7 @@ function toValue(value: FieldValue): FieldValue {
   return typeof value === 'string' ? typed(value) : value
 }
 
-/** Converts a text that spells a boolean or a number, where the conversion loses nothing. */
+/** Converts a text that spells a boolean or a number, if the conversion loses nothing. */
 function typed(text: string): FieldValue {
   if (text === 'true' || text === 'false') return text === 'true'
   const isNumber = /^-?\d+(?:\.\d+)?$/.test(text) && String(Number(text)) === text

@@ -22,7 +22,7 @@ export type ContactSortKey = number | string
 
 export type PageRange = ContactOrder & { after?: ContactSortKey | undefined; limit: number }
 
-/** The searched part in the form in which addresses are stored; '' where there is none. */
+/** The searched part in the form in which addresses are stored; '' if there is none. */
 export function normalizedSearch({ search = '' }: ContactScope): string {
   return search.trim().normalize('NFC').toLowerCase().normalize('NFC')
 }

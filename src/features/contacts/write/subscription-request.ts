@@ -37,7 +37,7 @@ const selectEmail = statement((db) =>
 
 /**
  * Returns the contact after the request; undefined when it no longer exists. A change emits
- * `contact.subscribed` or `contact.unsubscribed` with the reason and, where the email belongs to the
+ * `contact.subscribed` or `contact.unsubscribed` with the reason and, if the email belongs to the
  * contact, the email that led to the request and its campaign.
  * @throws AppError DATABASE_ERROR when the request could not be stored
  */

@@ -56,7 +56,7 @@ const updateAddress = statement((db) =>
 )
 
 /**
- * Returns the contact after the change; writes nothing where nothing differs.
+ * Returns the contact after the change; writes nothing if nothing differs.
  * @throws AppError CONTACT_NOT_FOUND (also for another project's), CONFLICT when another contact of
  *   the project has the address, VALIDATION_ERROR for data that breaks a limit
  */
@@ -91,7 +91,7 @@ function isSame(before: Contact, contact: Contact): boolean {
 }
 
 /**
- * Sets the address. Returns the reason to unsubscribe, where the address is suppressed.
+ * Sets the address. Returns the reason to unsubscribe the contact, if the address is suppressed.
  * @throws AppError CONFLICT when another contact has the address
  */
 async function changeAddress(tx: Tx, contact: Contact): Promise<SubscriptionReason | undefined> {

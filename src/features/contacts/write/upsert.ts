@@ -21,9 +21,12 @@ type ContactChange = {
   projectId: string
   /** Undefined keeps the state of an existing contact. */
   subscribed: boolean | undefined
-  /** The state of a new contact where none is given; a suppressed address starts unsubscribed. */
+  /**
+   * The state of a new contact if none is given; a contact with a suppressed address starts
+   * unsubscribed.
+   */
   subscribedByDefault: boolean
-  /** Why `subscribed` changes, where it does. */
+  /** Why `subscribed` changes, if it does. */
   reason: SubscriptionReason
   at: number
   /** The result of a look-up earlier in this transaction; looked up here if absent. */

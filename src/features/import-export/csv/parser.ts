@@ -17,7 +17,7 @@ export type Cell = {
 }
 
 export type CsvRecord = {
-  /** At most `maxCells`; empty where there is a problem. */
+  /** At most `maxCells`; empty if there is a problem. */
   cells: Cell[]
   /** The line where the record starts; the first is 1. */
   line: number

@@ -149,7 +149,7 @@ export function explainSending({ email, live, now }: Facts): Explanation {
   const nextAttemptAt = retryAt !== null && retryAt > now ? retryAt : null
   if (live.server === 'none') {
     const reason =
-      'The server stopped while it was being sent; it will be tried again once a server runs.'
+      'The server stopped while the email was being sent; it will be tried again once a server runs.'
     return { reason, command: ['serve'], nextAttemptAt }
   }
   const progress = live.server === 'running' ? live.progress[email.id] : undefined

@@ -6,7 +6,7 @@ type ListedState = 'valid' | 'invalid' | 'unknown'
 
 export type VerifiedAddress = Omit<Verification, 'valid' | 'hasWebsite'> & {
   state: ListedState
-  /** Why the address is invalid; null where it is not. */
+  /** Why the address is invalid; null if it is not invalid. */
   cause: 'malformed' | 'domain-missing' | 'no-mx' | null
   /** Null for an address that was given as such. */
   contactId: string | null

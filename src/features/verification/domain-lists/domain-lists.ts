@@ -69,7 +69,7 @@ async function checkAll(state: DomainListsState): Promise<DomainTraits> {
   return state.traits
 }
 
-/** Returns the new list; undefined where the loaded one is still right. */
+/** Returns the new list; undefined if the loaded list is still up to date. */
 async function checkList(
   { folder, log, loaded }: DomainListsState,
   name: ListName,

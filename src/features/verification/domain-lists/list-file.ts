@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import { parseDomain } from '../../../mail/address/address.ts'
 
-/** Identifies the state of a file; undefined where there is no file. */
+/** Identifies the state of a file; undefined if there is no file. */
 export type FileStamp = string | undefined
 
 const MAX_BYTES = 16 * 1024 * 1024

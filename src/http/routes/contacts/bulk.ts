@@ -30,7 +30,7 @@ const filter = z.strictObject({
   condition: conditionField.optional(),
 })
 
-const order = z
+const requestBody = z
   .strictObject({
     mode: z.enum(['ids', 'query']).default('ids'),
     contactIds: z
@@ -108,7 +108,7 @@ function bulkOperation({ core }: RouteDeps, operation: BulkOperation, shape: Bul
     ...shape,
     description:
       "Applies to the given contacts, or to all contacts that match the filter when the job starts. Ids that are not the project's count as failures in the result.",
-    body: order,
+    body: requestBody,
     responses: { 202: { description: 'Queued', schema: queuedJob } },
     refusals: [400, 409],
     handle: async ({ project, body }) => {

@@ -8,18 +8,18 @@ import { MAX_SEARCH_LENGTH } from '../../../features/limits.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { id } from '../../shapes/fields.ts'
 
-const truth = z
+const booleanText = z
   .enum(['true', 'false'])
   .transform((text) => text === 'true')
   .optional()
 
 // Strict: a misspelt parameter must not export all contacts.
 const exportQuery = z.strictObject({
-  subscribed: truth.meta({ type: 'boolean' }),
+  subscribed: booleanText.meta({ type: 'boolean' }),
   search: z.string().max(MAX_SEARCH_LENGTH).optional().meta({ description: 'Part of the address' }),
   filter: z.string().optional().meta({ description: 'A condition as JSON' }),
   segmentId: id.optional(),
-  bom: truth.meta({
+  bom: booleanText.meta({
     type: 'boolean',
     description: 'Start with a byte order mark, without which Excel misreads accents',
   }),

@@ -43,7 +43,7 @@ const fields = {
 
 const FIELD_OF_MODE = { emails: 'emails', ids: 'contactIds', query: 'filter' } as const
 
-const order = z.strictObject(fields).transform((body, context): ListSelection<unknown> => {
+const requestBody = z.strictObject(fields).transform((body, context): ListSelection<unknown> => {
   const refuse = (field: string, message: string) => {
     context.addIssue({ code: 'custom', path: [field], message })
     return z.NEVER
@@ -92,7 +92,7 @@ export const start = ({ core }: RouteDeps) =>
       'Verifies the given addresses, the addresses of the given contacts, or those of all contacts ' +
       'that match when the job starts. Each is verified as in POST /v1/verify, and each domain is ' +
       'looked up once. No contact changes.',
-    body: order,
+    body: requestBody,
     maxBodyBytes: MAX_REQUEST_BYTES,
     responses: { 202: { description: 'Queued', schema: queuedJob } },
     refusals: [400, 409],

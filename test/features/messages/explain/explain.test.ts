@@ -346,7 +346,7 @@ const onTheWay: Case[] = [
   [
     'a server that is gone',
     { email: sending, live: { server: 'none' } },
-    'The server stopped while it was being sent; it will be tried again once a server runs.',
+    'The server stopped while the email was being sent; it will be tried again once a server runs.',
     'serve',
   ],
 ]
