@@ -11,6 +11,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describeError } from '../../errors.ts'
 import { isTransientDatabaseError } from '../../store/database-error.ts'
+import { retryWhileUnwritable } from '../../store/write/retry.ts'
 import type { Base } from '../base.ts'
 import { HIT_GROUP_MS } from './machine-detection.ts'
 import { type Hit, recordHits } from './record-hits.ts'
@@ -30,6 +31,8 @@ type HitWriterOptions = {
 }
 
 type HitGroup = { emailId: string; endsAt: number; hits: Hit[] }
+/** `error`: why the database cannot be written. */
+type Unwritten = { groups: readonly HitGroup[]; error: unknown }
 
 const FLUSH_MS = 50
 const RETRY_MS = 1_000
@@ -104,29 +107,36 @@ export function startHitWriter(deps: Deps, options: HitWriterOptions = {}): HitW
     }
   }
 
-  async function writeAll(): Promise<void> {
+  function writeAll(): Promise<void> {
+    return retryWhileUnwritable(writeDue, async () => {
+      await pause(retryMs)
+      return true
+    })
+  }
+
+  /** @throws the error of a database that cannot be written; the unwritten groups are due again */
+  async function writeDue(): Promise<void> {
     while (due.length > 0) {
       const size = Math.max(CLOSURE_GROUPS, Math.ceil(due.length * SHARE_OF_DUE))
       const groups = due.slice(0, size)
       due = due.slice(size)
       const batches = toBatches(groups, CLOSURE_GROUPS)
-      const failed = (await Promise.all(batches.map(writeSome))).flat()
-      due = [...failed, ...due]
-      if (failed.length > 0) await pause(retryMs)
+      const unwritten = (await Promise.all(batches.map(writeSome))).flat()
+      due = [...unwritten.flatMap((each) => each.groups), ...due]
+      const [first] = unwritten
+      if (first !== undefined) throw first.error
     }
   }
 
-  /**
-   * Returns the groups to try again. After an error that is not transient, each group is tried by
-   * itself.
-   */
-  async function writeSome(groups: readonly HitGroup[]): Promise<readonly HitGroup[]> {
+  /** Returns the groups to try again. After another error, each group is tried by itself. */
+  async function writeSome(groups: readonly HitGroup[]): Promise<readonly Unwritten[]> {
     const hits = groups.flatMap((group) => group.hits)
     try {
       await deps.store.write((tx) => recordHits(deps, tx, hits))
     } catch (error) {
-      if (isTransientDatabaseError(error) && !isStopping) return groups
-      if (!isTransientDatabaseError(error) && groups.length > 1) {
+      const isTransient = isTransientDatabaseError(error)
+      if (isTransient && !isStopping) return [{ groups, error }]
+      if (!isTransient && groups.length > 1) {
         return (await Promise.all(groups.map((group) => writeSome([group])))).flat()
       }
       lose(hits, describeError(error))

@@ -93,6 +93,22 @@ describe('the hit log', () => {
     assert.deepEqual(opens, [0, 0, 1, 1, 1])
   })
 
+  it('drops the oldest groups, too, between two tries of a database that cannot write', async (t) => {
+    const { core, deliver, email } = await openTrackedSender(t)
+    const { state, store } = fillable(core.store)
+    const hits = startHitWriter({ ...core, store }, { groupMs: 0, retryMs: 5, maxWaiting: 3 })
+    const ids = await Promise.all(Array.from({ length: 5 }, () => deliver()))
+    for (const id of ids.slice(0, 3)) hits.add(open(id))
+    while (state.writes < 3) await turn()
+    for (const id of ids.slice(3)) hits.add(open(id))
+    assert.deepEqual(hits.counts(), { waiting: 3, lost: 2 })
+    state.isFull = false
+    while (hits.counts().waiting > 0) await turn()
+    const opens = (await Promise.all(ids.map(email))).map((row) => row.opens)
+    assert.deepEqual(opens, [0, 0, 1, 1, 1])
+    await hits.stop()
+  })
+
   it('accepts no more hits than its limit while all waiting ones are being written', async (t) => {
     const { core, deliver } = await openTrackedSender(t)
     const gate = Promise.withResolvers<never>()
