@@ -38,11 +38,11 @@ type Schedule = {
  * kinds share slots. Each project runs one job of such a kind at a time, so a kind that requests
  * enqueue has at least two: one project does not hold up all others.
  */
-type Task = { name: string; schedule: string; atOnce?: number; run: JobHandler }
+type ScheduledTask = { name: string; schedule: string; atOnce?: number; run: JobHandler }
 
 export function createSchedule(core: Core): Schedule {
   const { store, config, now } = core
-  const tasks: Task[] = [
+  const tasks: ScheduledTask[] = [
     {
       name: 'check-domains',
       schedule: '*/5 * * * *',
@@ -98,7 +98,7 @@ export function createSchedule(core: Core): Schedule {
 }
 
 /** The kinds that requests enqueue. Their jobs save their progress. */
-function longWork(core: Core): Required<Omit<Task, 'schedule'>>[] {
+function longWork(core: Core): Required<Omit<ScheduledTask, 'schedule'>>[] {
   return [
     { name: 'import', atOnce: 2, run: (job) => importContacts(core, job) },
     { name: 'suppressions-import', atOnce: 2, run: (job) => importSuppressions(core, job) },

@@ -18,7 +18,7 @@ import type { ListenAddress } from '../config/config.ts'
 import { readDataWith } from './data-reader.ts'
 import type { ServerSession, Sessions } from './sessions.ts'
 
-type ParsedAddress = ReturnType<SMTPConnection['_parseAddressCommand']>
+type CommandAddress = ReturnType<SMTPConnection['_parseAddressCommand']>
 /** 'handling': a handler of a command or a message is running. */
 type Phase = 'command' | 'data' | 'handling'
 type GuardedOptions = SMTPServerOptions & { name: string }
@@ -139,7 +139,7 @@ class GuardedConnection extends SMTPConnection implements ServerSession {
   }
 
   /** Refuses as unknown some recipients whose addresses smtp-server would call a syntax error. */
-  override _parseAddressCommand(name: string, command: Buffer | string): ParsedAddress {
+  override _parseAddressCommand(name: string, command: Buffer | string): CommandAddress {
     const parsed = super._parseAddressCommand(name, command)
     if (parsed !== false || name !== 'rcpt to') return parsed
     const [, address = ''] = IN_BRACKETS.exec(command.toString()) ?? []

@@ -193,13 +193,13 @@ async function receive(
   }
 }
 
-type ReceivedMessage = { recipients: InboundRecipient[]; content: readonly Buffer[] }
+type TransferredMessage = { recipients: InboundRecipient[]; content: readonly Buffer[] }
 
 /** Stores mail to the server itself, a limited number per network. @throws SmtpRefusal */
 async function storeServerMail(
   context: ListenerContext,
   session: SMTPServerSession,
-  message: ReceivedMessage,
+  message: TransferredMessage,
 ): Promise<string> {
   const undoCount = context.serverMailLimit.count(session.remoteAddress)
   if (undoCount === undefined) throw refusal(...REFUSALS['too-often'])
@@ -215,7 +215,7 @@ async function storeServerMail(
 async function store(
   context: ListenerContext,
   session: SMTPServerSession,
-  message: ReceivedMessage,
+  message: TransferredMessage,
 ): Promise<string> {
   try {
     return await acceptInboundMessage(context, {

@@ -18,7 +18,9 @@ import {
 import { Column, is, Param, Placeholder, type SQL, sql } from './drizzle.ts'
 
 type Preparable = { prepare(): { all(values?: Values): Promise<unknown> } }
-type RowOf<Builder> = Builder extends { prepare(): { all(values?: Values): Promise<(infer R)[]> } }
+type QueryRow<Builder> = Builder extends {
+  prepare(): { all(values?: Values): Promise<(infer R)[]> }
+}
   ? R
   : never
 type Decoder = { mapFromDriverValue(value: unknown): unknown }
@@ -29,7 +31,7 @@ type Decoder = { mapFromDriverValue(value: unknown): unknown }
  */
 export function statement<Builder extends Preparable>(
   build: (db: Db) => Builder,
-): Statement<RowOf<Builder>>
+): Statement<QueryRow<Builder>>
 export function statement<Row>(build: (db: Db) => Preparable | SQL): Statement<Row>
 export function statement<Row>(build: (db: Db) => Preparable | SQL): Statement<Row> {
   let compiled: Compiled<Row> | undefined

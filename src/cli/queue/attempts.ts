@@ -4,7 +4,7 @@ import { isReport, REPORT_PREFIX } from '../../features/messages/outcome/write-r
 import type { Attempt } from '../../store/schema/messages.ts'
 import { escapeControls, formatTime } from '../engine/text.ts'
 
-type Step = Attempt['steps'][number]
+type ShownStep = Attempt['steps'][number]
 
 /** Numbers the attempts. Reports appear between them in order of time, without a number. */
 export function formatAttempts(attempts: readonly Attempt[]): string[] {
@@ -46,7 +46,7 @@ function formatPeer({ host, address, tls }: Attempt): string {
 }
 
 /** One line for the step, and one for each further line of its reply. */
-function formatStep({ step, at, durationMs, host, address, reply, error }: Step): string[] {
+function formatStep({ step, at, durationMs, host, address, reply, error }: ShownStep): string[] {
   const place = [host, address && `[${address}]`].filter((part) => part !== undefined).join(' ')
   const code = reply === undefined ? '' : [reply.code, reply.enhancedCode].filter(Boolean).join(' ')
   const [first = '', ...others] = reply?.text.split('\n') ?? []

@@ -19,11 +19,11 @@ export type PreparedTemplate = {
   /** The numbers of the links in the template text. */
   numbers(): LinkNumbers
   /** Only for HTML, from the second message of a kind on: for one message it would cost more. */
-  precomposed(kind: MessageKind): PrecomposedBody | undefined
+  precomposed(kind: BodyKind): PrecomposedBody | undefined
 }
 
 /** `footer`: the language of the footer; undefined without one. */
-type MessageKind = { footer: Language | undefined; isTracked: boolean }
+type BodyKind = { footer: Language | undefined; isTracked: boolean }
 
 /** One per thread; all its messages share `tracker`. */
 export type TemplateCache = {
@@ -90,7 +90,7 @@ function prepare(template: CompiledTemplate, { tracker, reserve }: PrepareDeps):
     return known
   }
 
-  function make({ footer, isTracked }: MessageKind): PrecomposedBody | undefined {
+  function make({ footer, isTracked }: BodyKind): PrecomposedBody | undefined {
     if (format !== 'html' || pieces === undefined || !reserve()) return undefined
     const { baseUrl } = tracker
     const tracking = isTracked ? { baseUrl, numbers: numbers() } : undefined

@@ -3,7 +3,7 @@
  * Postfix, arrows of others. Only the last refusal matters.
  */
 
-type Exchange = { command: string; code: number; lines: string[] }
+type CommandAndReply = { command: string; code: number; lines: string[] }
 
 const MAX_LINES = 1_200
 
@@ -53,7 +53,7 @@ function isSession(line: string): boolean {
  * With pipelining (RFC 2920), the reply to RCPT may come after DATA. If the next reply complains about
  * missing recipients, the refusal was for RCPT.
  */
-function correctPipelined(exchanges: readonly Exchange[]): Exchange[] {
+function correctPipelined(exchanges: readonly CommandAndReply[]): CommandAndReply[] {
   return exchanges.map((exchange, index) => {
     const next = exchanges[index + 1]
     const isMissing = next?.lines.some((line) => MISSING_RECIPIENT.test(line)) === true
@@ -63,11 +63,14 @@ function correctPipelined(exchanges: readonly Exchange[]): Exchange[] {
   })
 }
 
-function pickRefusal(exchanges: readonly Exchange[], recipient: string): Exchange | undefined {
+function pickRefusal(
+  exchanges: readonly CommandAndReply[],
+  recipient: string,
+): CommandAndReply | undefined {
   const refusals = exchanges.filter(({ code, lines }) => {
     return code >= 400 && !lines.some(isConsequence)
   })
-  const isRcpt = ({ command }: Exchange) => /^rcpt.{0,9}</i.test(command)
+  const isRcpt = ({ command }: CommandAndReply) => /^rcpt.{0,9}</i.test(command)
   const own = refusals.filter((one) => {
     return !isRcpt(one) || recipient === '' || one.command.toLowerCase().includes(recipient)
   })
@@ -75,8 +78,8 @@ function pickRefusal(exchanges: readonly Exchange[], recipient: string): Exchang
 }
 
 /** Replies in order, each with its command. */
-function listExchanges(lines: readonly string[]): Exchange[] {
-  const exchanges: Exchange[] = []
+function listExchanges(lines: readonly string[]): CommandAndReply[] {
+  const exchanges: CommandAndReply[] = []
   let command = ''
   let isOpen = false
   for (const line of lines) {

@@ -21,7 +21,7 @@ type Previews = {
 }
 
 /** One request and its sources that are not rendered yet. */
-type Request = {
+type PreviewRequest = {
   todo: Portion[]
   shown: (RenderedMessage | null)[]
   settled: PromiseWithResolvers<readonly (RenderedMessage | null)[]>
@@ -30,7 +30,7 @@ type Request = {
 /** Sources that are rendered together, from the position `at` in the request. */
 type Portion = { at: number; sources: readonly RenderSource[]; hasEnded: boolean }
 
-type CurrentPreview = { task: number; request: Request; portion: Portion }
+type CurrentPreview = { task: number; request: PreviewRequest; portion: Portion }
 
 const PORTION_SOURCES = 20
 const PORTION_BYTES = 128 * 1024
@@ -45,7 +45,7 @@ export function createPreviews({ settings, log, hangMs, restMs }: PreviewsDeps):
     received,
     ended: (_thread, { hasStarted }) => retry(hasStarted),
   })
-  const requests: Request[] = []
+  const requests: PreviewRequest[] = []
   let current: CurrentPreview | null = null
   let lastTask = 0
   let isStopped = false
@@ -54,7 +54,7 @@ export function createPreviews({ settings, log, hangMs, restMs }: PreviewsDeps):
   function preview(sources: readonly RenderSource[]): Promise<readonly (RenderedMessage | null)[]> {
     if (isStopped) return Promise.reject(shutdownError())
     if (sources.length === 0) return Promise.resolve([])
-    const request: Request = {
+    const request: PreviewRequest = {
       todo: portionsOf(sources),
       shown: [],
       settled: Promise.withResolvers(),
@@ -115,7 +115,7 @@ export function createPreviews({ settings, log, hangMs, restMs }: PreviewsDeps):
     finish(request)
   }
 
-  function finish(request: Request): void {
+  function finish(request: PreviewRequest): void {
     current = null
     if (request.todo.length === 0) {
       leave(request)
@@ -124,7 +124,7 @@ export function createPreviews({ settings, log, hangMs, restMs }: PreviewsDeps):
     next()
   }
 
-  function leave(request: Request): void {
+  function leave(request: PreviewRequest): void {
     requests.splice(requests.indexOf(request), 1)
   }
 

@@ -25,7 +25,7 @@ export type OpenInput = {
   target: Target
   localAddress: string | undefined
   isClear: boolean
-} & Pick<Attempt, 'beganAt' | 'current'>
+} & Pick<OpenAttempt, 'beganAt' | 'current'>
 
 export type TryDeps = {
   /** @throws QuickLimitError; any other error is a fault of this program */
@@ -49,7 +49,7 @@ export type TryInput = {
 /** `session`: open and ready for the next message, or null. */
 export type Tried = { result: TaskResult; session: Session | null }
 
-type Attempt = TryInput & {
+type OpenAttempt = TryInput & {
   composed: ComposedMessage
   beganAt: number
   steps: readonly Step[]
@@ -90,7 +90,7 @@ export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
     return { session, result: resultOf(task, outcome, { beganAt }) }
   }
   const fresh = { steps: NO_STEPS, brokenTls: NO_HOSTS, sessionCount: 0, cut: null }
-  const attempt: Attempt = { pool, task, session, current, composed, beganAt, ...fresh }
+  const attempt: OpenAttempt = { pool, task, session, current, composed, beganAt, ...fresh }
   deps.held.hold(composed.octets.length)
   const outcome = await deliver(deps, attempt).catch((error) => fault(deps, attempt, error))
   deps.held.release(composed.octets.length)
@@ -111,7 +111,7 @@ export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
 }
 
 /** Returns null if this server ended every connection itself: such an attempt does not count. */
-async function deliver(deps: TryDeps, attempt: Attempt): Promise<AttemptOutcome | null> {
+async function deliver(deps: TryDeps, attempt: OpenAttempt): Promise<AttemptOutcome | null> {
   let last = attempt.session === null ? null : await sendOnGiven(deps, attempt)
   if (last !== null && !isOpenForOthers(last, attempt)) return finish(deps, attempt, last)
   for (const target of targetsOf(deps, attempt.pool)) {
@@ -125,7 +125,7 @@ async function deliver(deps: TryDeps, attempt: Attempt): Promise<AttemptOutcome 
 }
 
 /** Returns null if the server had closed the session while it was idle. */
-async function sendOnGiven(deps: TryDeps, attempt: Attempt): Promise<AttemptOutcome | null> {
+async function sendOnGiven(deps: TryDeps, attempt: OpenAttempt): Promise<AttemptOutcome | null> {
   const { outcome, isStale } = await sendNow(deps, attempt)
   if (isStale) {
     dropSession(attempt)
@@ -136,7 +136,11 @@ async function sendOnGiven(deps: TryDeps, attempt: Attempt): Promise<AttemptOutc
   return outcome
 }
 
-async function tryTarget(deps: TryDeps, attempt: Attempt, target: Target): Promise<AttemptOutcome> {
+async function tryTarget(
+  deps: TryDeps,
+  attempt: OpenAttempt,
+  target: Target,
+): Promise<AttemptOutcome> {
   const opened = await openTarget(deps, attempt, target)
   if (!opened.ok) return opened.outcome
   const { session } = opened
@@ -151,7 +155,11 @@ async function tryTarget(deps: TryDeps, attempt: Attempt, target: Target): Promi
 }
 
 /** Opens a session with one address; without TLS if its handshake breaks, unless the site requires TLS. */
-async function openTarget(deps: TryDeps, attempt: Attempt, target: Target): Promise<OpenResult> {
+async function openTarget(
+  deps: TryDeps,
+  attempt: OpenAttempt,
+  target: Target,
+): Promise<OpenResult> {
   const { pool, beganAt, current } = attempt
   current.peer = { host: target.host, address: target.address }
   const localAddress = target.address.includes(':') ? pool.source.ipv6 : pool.source.ipv4
@@ -167,7 +175,7 @@ async function openTarget(deps: TryDeps, attempt: Attempt, target: Target): Prom
 }
 
 /** Counts a session if the server accepted the connection, even if it then refused the session. */
-function recordOpening(attempt: Attempt, opened: OpenResult): void {
+function recordOpening(attempt: OpenAttempt, opened: OpenResult): void {
   attempt.cut = opened.ok || !opened.isCut ? null : describeCut(opened.outcome)
   const { steps } = opened.ok ? opened.session : opened.outcome
   addSteps(attempt, steps)
@@ -178,7 +186,7 @@ function describeCut({ host, error }: AttemptOutcome): string {
   return `${host ?? 'the receiver'}: ${error ?? 'other mail needed the connection'}`
 }
 
-async function sendNow(deps: TryDeps, attempt: Attempt): Promise<SendResult> {
+async function sendNow(deps: TryDeps, attempt: OpenAttempt): Promise<SendResult> {
   const { session, task, composed, beganAt, current } = attempt
   if (session === null) throw new TypeError('there is no session to send on')
   try {
@@ -194,7 +202,7 @@ async function sendNow(deps: TryDeps, attempt: Attempt): Promise<SendResult> {
 }
 
 /** Whether another address may be tried without the risk of sending the message twice. */
-function isOpenForOthers(outcome: AttemptOutcome, { session }: Attempt): boolean {
+function isOpenForOthers(outcome: AttemptOutcome, { session }: OpenAttempt): boolean {
   if (outcome.result === 'delivered' || outcome.result === 'relayed') return false
   if (outcome.result === 'failed' || outcome.isMaybeDelivered) return false
   const isBeforeMail = !outcome.steps.some(({ step }) => step === 'mail')
@@ -219,12 +227,12 @@ function targetsOf(deps: TryDeps, pool: PoolSettings): Target[] {
   return orderTargets(isBound ? bound : pool.targets, { families, random: deps.random })
 }
 
-function isTlsBroken({ pool, brokenTls }: Attempt, host: string): boolean {
+function isTlsBroken({ pool, brokenTls }: OpenAttempt, host: string): boolean {
   return pool.brokenTls.includes(host) || brokenTls.includes(host)
 }
 
 /** The steps of a single session, the usual case, are not copied. */
-function addSteps(attempt: Attempt, steps: readonly Step[]): void {
+function addSteps(attempt: OpenAttempt, steps: readonly Step[]): void {
   attempt.steps = attempt.steps.length === 0 ? steps : [...attempt.steps, ...steps]
 }
 
@@ -232,7 +240,7 @@ function addSteps(attempt: Attempt, steps: readonly Step[]): void {
  * Returns the host whose TLS is broken: it must have decided about the message in the session without
  * TLS. If that session failed, too, the cause was something else.
  */
-function brokenHost({ brokenTls, steps }: Attempt, outcome: AttemptOutcome): string | null {
+function brokenHost({ brokenTls, steps }: OpenAttempt, outcome: AttemptOutcome): string | null {
   const { host, tls, reply } = outcome
   const isDecided = reply !== null && steps.some(({ step }) => step === 'mail')
   if (!isDecided || host === null || tls !== null) return null
@@ -243,18 +251,18 @@ function hasUtf8(path: string): boolean {
   return /[^\x00-\x7f]/.test(path)
 }
 
-function takeUsable({ session }: Attempt): Session | null {
+function takeUsable({ session }: OpenAttempt): Session | null {
   if (session?.isUsable === true) return session
   session?.close()
   return null
 }
 
-function dropSession(attempt: Attempt): void {
+function dropSession(attempt: OpenAttempt): void {
   attempt.session?.close()
   attempt.session = null
 }
 
-function finish(deps: TryDeps, attempt: Attempt, outcome: AttemptOutcome): AttemptOutcome {
+function finish(deps: TryDeps, attempt: OpenAttempt, outcome: AttemptOutcome): AttemptOutcome {
   const durationMs = deps.now() - attempt.beganAt
   return { ...outcome, steps: attempt.steps, durationMs }
 }
@@ -272,7 +280,7 @@ function noTls({ host, address }: Target, durationMs: number): AttemptOutcome {
 }
 
 /** A fault of this program: deferred, since it may be repaired before the message is given up. */
-function fault(deps: TryDeps, attempt: Attempt, error: unknown): AttemptOutcome {
+function fault(deps: TryDeps, attempt: OpenAttempt, error: unknown): AttemptOutcome {
   dropSession(attempt)
   const verdict: Verdict = { ...classifyLocally('dns'), class: 'unknown', reason: 'systemerror' }
   const own = { result: 'deferred', verdict, error: describeError(error) } as const

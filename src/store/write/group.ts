@@ -35,7 +35,7 @@ const MAX_DURATION_MS = 5
 /** How long a heavy request runs before it yields to the event loop. */
 const MAX_STRETCH_MS = 10
 
-export type Request = {
+export type WriteRequest = {
   run(tx: Tx): Promise<unknown>
   resolve(value: unknown): void
   reject(error: unknown): void
@@ -47,8 +47,13 @@ export type Request = {
   isSecondRun: boolean
 }
 
-type Result = { isFulfilled: true; value: unknown } | { isFulfilled: false; error: unknown }
-type Closure = { request: Request; tx: Transaction; result: Result; hasWritten: boolean }
+type ClosureResult = { isFulfilled: true; value: unknown } | { isFulfilled: false; error: unknown }
+type Closure = {
+  request: WriteRequest
+  tx: Transaction
+  result: ClosureResult
+  hasWritten: boolean
+}
 type Deps = {
   connection: Connection
   active: AsyncLocalStorage<Transaction>
@@ -66,7 +71,7 @@ type GroupRunner = {
    * Takes requests from the front of `queue`, runs them, commits and settles them; puts back those
    * that run a second time. Resolves to the milliseconds for which the event loop ran other work.
    */
-  run(queue: Request[]): Promise<number>
+  run(queue: WriteRequest[]): Promise<number>
 }
 
 export function createGroupRunner(deps: Deps): GroupRunner {
@@ -78,7 +83,7 @@ export function createGroupRunner(deps: Deps): GroupRunner {
   const release = connection.command('RELEASE closure')
   const undo = connection.command('ROLLBACK TO closure')
 
-  async function run(queue: Request[]): Promise<number> {
+  async function run(queue: WriteRequest[]): Promise<number> {
     const hasSavepoints = queue[0]?.isSecondRun === true
     const group = createGroup(deps)
     const closures: Closure[] = []
@@ -120,7 +125,7 @@ export function createGroupRunner(deps: Deps): GroupRunner {
 
   async function runClosure(
     group: WriteGroup,
-    request: Request,
+    request: WriteRequest,
     hasSavepoint: boolean,
   ): Promise<Closure> {
     const tx = new Transaction(group.run, request.isHeavy ? group.yieldIfDue : undefined)
@@ -157,7 +162,7 @@ type WriteGroup = {
   /** Runs a command of the transaction; does nothing once the group has failed. */
   attempt(command: () => void): void
   /** The result of a closure; a TypeError when it awaits more than queries. */
-  settled(tx: Transaction, promise: Promise<unknown>): Promise<Result>
+  settled(tx: Transaction, promise: Promise<unknown>): Promise<ClosureResult>
   watch(): void
   /** Yields to the event loop if the closure has run long enough. */
   yieldIfDue(): Promise<void>
@@ -184,9 +189,9 @@ function createGroup({ connection, onError }: Pick<Deps, 'connection' | 'onError
     }
   }
 
-  function settled(tx: Transaction, promise: Promise<unknown>): Promise<Result> {
+  function settled(tx: Transaction, promise: Promise<unknown>): Promise<ClosureResult> {
     return new Promise((resolve) => {
-      const end = (result: Result) => {
+      const end = (result: ClosureResult) => {
         if (!tx.isOpen) return
         tx.end()
         resolve(result)
@@ -246,11 +251,11 @@ function createGroup({ connection, onError }: Pick<Deps, 'connection' | 'onError
 }
 
 /** Async, so that a closure that throws, or returns a builder, still gives a promise. */
-async function invoke(request: Request, tx: Tx): Promise<unknown> {
+async function invoke(request: WriteRequest, tx: Tx): Promise<unknown> {
   return request.run(tx)
 }
 
-function secondRun(request: Request): Request {
+function secondRun(request: WriteRequest): WriteRequest {
   return { ...request, isSecondRun: true }
 }
 

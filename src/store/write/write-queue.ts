@@ -10,31 +10,31 @@
  */
 
 import { createRoundRobin } from '../read/round-robin.ts'
-import type { Request } from './group.ts'
+import type { WriteRequest } from './group.ts'
 
 type WriteQueue = {
   /** `heavyFor`: the owner of a heavy write; undefined for a light one. */
-  add(request: Request, heavyFor: string | undefined): void
+  add(request: WriteRequest, heavyFor: string | undefined): void
   /** Whether the event loop should turn once more before the next group. */
   mustYield(): boolean
   /**
    * The queue for the next group, which takes requests from its front and puts back those to run
    * again.
    */
-  next(): Request[]
+  next(): WriteRequest[]
   /** Records the duration of the group that `next` started. */
   took(ms: number): void
   isEmpty(): boolean
   /** Removes and returns the requests that were queued at `instant` or before. */
-  takeQueuedUntil(instant: number): Request[]
+  takeQueuedUntil(instant: number): WriteRequest[]
 }
 
 /** Turns of the event loop after a heavy write, unless light writes arrive. */
 const YIELDS = 8
 
 export function createWriteQueue(): WriteQueue {
-  const light: Request[] = []
-  const heavy = createRoundRobin<Request>()
+  const light: WriteRequest[] = []
+  const heavy = createRoundRobin<WriteRequest>()
   let isHeavy = false
   let yieldsLeft = 0
   let heavyMs = 0
@@ -64,7 +64,7 @@ export function createWriteQueue(): WriteQueue {
     },
     isEmpty: () => light.length === 0 && heavy.isEmpty(),
     takeQueuedUntil(instant) {
-      const isOver = ({ queuedAt }: Request) => queuedAt <= instant
+      const isOver = ({ queuedAt }: WriteRequest) => queuedAt <= instant
       const firstLeft = light.findIndex((request) => !isOver(request))
       const over = light.splice(0, firstLeft === -1 ? light.length : firstLeft)
       return [...over, ...heavy.takeOut(isOver)]

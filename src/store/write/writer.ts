@@ -9,7 +9,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Log } from '../../log.ts'
 import type { Connection } from '../connection.ts'
 import { databaseError, isBusy } from '../database-error.ts'
-import { createGroupRunner, type Request } from './group.ts'
+import { createGroupRunner, type WriteRequest } from './group.ts'
 import type { Transaction, Tx } from './transaction.ts'
 import { createWriteQueue } from './write-queue.ts'
 
@@ -58,7 +58,7 @@ export function createWriter(deps: Deps): Writer {
     if (active.getStore()?.isOpen) return refuse('store.write cannot be called inside its closure.')
     if (closed) return refuse('The store is closed.')
     return new Promise((resolve, reject) => {
-      const settle = { resolve: resolve as Request['resolve'], reject }
+      const settle = { resolve: resolve as WriteRequest['resolve'], reject }
       const isHeavy = heavyFor !== undefined
       queue.add({ run: fn, ...settle, isHeavy, queuedAt: now(), isSecondRun: false }, heavyFor)
       startNext()

@@ -138,12 +138,12 @@ async function findLastAttempts(
   return new Map(rows.map(({ emailId, ...attempt }) => [emailId, attempt]))
 }
 
-type ListedSuppression = Pick<Suppression, 'reason' | 'source' | 'createdAt'>
+type SuppressionFacts = Pick<Suppression, 'reason' | 'source' | 'createdAt'>
 
 async function findSuppressions(
   reader: Reader,
   emails: readonly ExplainedEmail[],
-): Promise<Map<string, ListedSuppression>> {
+): Promise<Map<string, SuppressionFacts>> {
   const asked = emails.filter(({ state }) => SUPPRESSING_STATES.has(state))
   if (asked.length === 0) return new Map()
   const pairs = JSON.stringify(asked.map(({ projectId, recipient }) => [projectId, recipient]))

@@ -69,7 +69,7 @@ const findEmail = statement((db) =>
 )
 
 type Deps = Pick<Base, 'counters' | 'now' | 'log'>
-type ReportedEmail = RowOf<typeof findEmail>
+type ReportedEmailRow = RowOf<typeof findEmail>
 
 /**
  * Records reports in their order. Returns for each whether it changed anything; a report about an
@@ -89,9 +89,9 @@ export async function recordReports(
   return changed
 }
 
-type Reported<Report = EmailReport> = { email: ReportedEmail; report: Report; at: number }
+type EmailAndReport<Report = EmailReport> = { email: ReportedEmailRow; report: Report; at: number }
 
-function record(deps: Deps, tx: Tx, { email, report, at }: Reported): Promise<boolean> {
+function record(deps: Deps, tx: Tx, { email, report, at }: EmailAndReport): Promise<boolean> {
   switch (report.type) {
     case 'bounce':
       return recordBounce(deps, tx, { email, report, at })
@@ -107,7 +107,7 @@ function record(deps: Deps, tx: Tx, { email, report, at }: Reported): Promise<bo
 async function recordBounce(
   deps: Deps,
   tx: Tx,
-  reported: Reported<ReportOf<'bounce'>>,
+  reported: EmailAndReport<ReportOf<'bounce'>>,
 ): Promise<boolean> {
   const { email, report, at } = reported
   if (isOver(email)) return false
@@ -137,7 +137,7 @@ function factsOf({
 }
 
 /** Only the first delay of an email counts: the reporting server repeats it every few hours. */
-async function recordDelay(tx: Tx, reported: Reported<ReportOf<'delay'>>): Promise<boolean> {
+async function recordDelay(tx: Tx, reported: EmailAndReport<ReportOf<'delay'>>): Promise<boolean> {
   const { email, report } = reported
   if (isOver(email) || email.complainedAt !== null) return false
   const result = 'reported-delayed'
@@ -150,7 +150,7 @@ async function recordDelay(tx: Tx, reported: Reported<ReportOf<'delay'>>): Promi
 async function recordDelivery(
   deps: Deps,
   tx: Tx,
-  reported: Reported<ReportOf<'delivery'>>,
+  reported: EmailAndReport<ReportOf<'delivery'>>,
 ): Promise<boolean> {
   const { email, at } = reported
   if (email.state !== 'relayed' || email.deliveredAt !== null || isOver(email)) return false
@@ -165,7 +165,7 @@ async function recordDelivery(
 async function recordComplaint(
   deps: Deps,
   tx: Tx,
-  reported: Reported<ReportOf<'complaint'>>,
+  reported: EmailAndReport<ReportOf<'complaint'>>,
 ): Promise<boolean> {
   const { email, report, at } = reported
   const { id: emailId, contactId } = email
@@ -185,25 +185,25 @@ async function recordComplaint(
 }
 
 /** BOUNCED and COMPLAINED are terminal; an email that was never sent cannot bounce. */
-function isOver(email: ReportedEmail): boolean {
+function isOver(email: ReportedEmailRow): boolean {
   return !wasSent(email) || email.state === 'bounced' || email.status === 'COMPLAINED'
 }
 
-function isSettled({ state }: ReportedEmail): boolean {
+function isSettled({ state }: ReportedEmailRow): boolean {
   return state === 'delivered' || state === 'relayed' || state === 'bounced'
 }
 
-function wasSent({ state }: ReportedEmail): boolean {
+function wasSent({ state }: ReportedEmailRow): boolean {
   return state !== 'received' && state !== 'suppressed'
 }
 
-function address({ projectId, recipient }: ReportedEmail) {
+function address({ projectId, recipient }: ReportedEmailRow) {
   return { projectId, address: recipient }
 }
 
 function insertRow(
   tx: Tx,
-  { email, at }: Reported<unknown>,
+  { email, at }: EmailAndReport<unknown>,
   report: Omit<ReportResult, 'emailId' | 'at'>,
 ): Promise<void> {
   return insertReport(tx, { emailId: email.id, at, ...report })

@@ -31,7 +31,7 @@ export type ReportResult = {
 /** A report may have the enhanced code only. */
 export type ReportedReply = Omit<Reply, 'code'> & { code: number | null }
 
-type Reported = { email: EmailOfEvent & Pick<Email, 'sentAt'>; at: number }
+type EmailOfReport = { email: EmailOfEvent & Pick<Email, 'sentAt'>; at: number }
 
 export const findReport = statement<{ id: number }>(
   () => sql`select id from attempts
@@ -108,7 +108,7 @@ const setDelivered = statement((db) =>
 /** A report says that the email was not delivered. `error`: the diagnostic of the report. */
 export async function bounceByReport(
   tx: Tx,
-  { email, at, error, bounceType }: Reported & { error: string; bounceType: BounceType },
+  { email, at, error, bounceType }: EmailOfReport & { error: string; bounceType: BounceType },
 ): Promise<void> {
   await tx.execute(setBounced, { id: email.id, error, at })
   await appendEvents(tx, [
@@ -118,13 +118,13 @@ export async function bounceByReport(
 }
 
 /** A report says that delivery is delayed: the state stays. */
-export async function recordDelayEvent(tx: Tx, { email, at }: Reported): Promise<void> {
+export async function recordDelayEvent(tx: Tx, { email, at }: EmailOfReport): Promise<void> {
   const data = { bounceType: 'Transient', transientBounce: true }
   await appendEvents(tx, [emailEvent(email, 'email.bounce', { at, data })])
 }
 
 /** A report says that relayed mail has arrived. */
-export async function deliverByReport(tx: Tx, { email, at }: Reported): Promise<void> {
+export async function deliverByReport(tx: Tx, { email, at }: EmailOfReport): Promise<void> {
   await tx.execute(setDelivered, { id: email.id, at })
   await appendEvents(tx, [emailEvent(email, 'email.delivery', { at })])
 }
@@ -140,7 +140,7 @@ export async function complainByReport(
     at,
     isSettled,
     feedbackType,
-  }: Reported & {
+  }: EmailOfReport & {
     isSettled: boolean
     feedbackType: string | null
   },
@@ -179,6 +179,6 @@ export async function insertReport(tx: Tx, report: ReportResult): Promise<void> 
  * A report proves that the email was sent, even if the outcome of its session is not recorded yet,
  * or was lost with the connection or the process.
  */
-function missingSentEvent({ email, at }: Reported): NewEvent[] {
+function missingSentEvent({ email, at }: EmailOfReport): NewEvent[] {
   return email.sentAt === null ? [emailEvent(email, 'email.sent', { at })] : []
 }

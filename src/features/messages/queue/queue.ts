@@ -51,7 +51,7 @@ type QueueDeps = Pick<
   'store' | 'config' | 'outbound' | 'directory' | 'counters' | 'now' | 'log'
 > & { throttle: Throttle; queueNotifier: QueueNotifier }
 
-type QueueState = {
+type QueueLoopState = {
   core: QueueDeps
   delivery: Deliverer
   lanes: Lanes
@@ -69,7 +69,7 @@ type QueueState = {
 export function startQueue(core: QueueDeps, delivery: Deliverer): Queue {
   const pause = createPause()
   const lanes = createLanes()
-  const state: QueueState = {
+  const state: QueueLoopState = {
     core,
     delivery,
     lanes,
@@ -112,7 +112,7 @@ export function startQueue(core: QueueDeps, delivery: Deliverer): Queue {
 }
 
 function handleNotice(
-  state: QueueState,
+  state: QueueLoopState,
   notice: QueueNotice,
   run: (act: () => Promise<unknown>) => void,
 ): void {
@@ -146,7 +146,7 @@ function createPause() {
 }
 
 /** Runs work beside the loop. Failures are logged; `stop` waits until the work has ended. */
-function createUpkeep(state: QueueState) {
+function createUpkeep(state: QueueLoopState) {
   const running = new Set<Promise<unknown>>()
   function run(act: () => Promise<unknown>): void {
     if (state.isStopping) return
@@ -156,7 +156,7 @@ function createUpkeep(state: QueueState) {
   return { run, ended: () => Promise.all(running) }
 }
 
-async function runLoop(state: QueueState, pause: (ms: number) => Promise<void>): Promise<void> {
+async function runLoop(state: QueueLoopState, pause: (ms: number) => Promise<void>): Promise<void> {
   const { core } = state
   await guard(core, () => openQueue(state))
   while (!state.isStopping) {
@@ -180,7 +180,7 @@ async function guard<T>({ log }: Pick<Base, 'log'>, act: () => Promise<T>): Prom
  * Claims the emails that may be sent now and hands them to delivery. Returns the wait before the
  * next round.
  */
-async function claimAndDeliver(state: QueueState): Promise<number> {
+async function claimAndDeliver(state: QueueLoopState): Promise<number> {
   const { core, delivery, lanes } = state
   const due = lanes.listDue(core.now(), MAX_VISITS)
   const paused = listPaused(core, due)
@@ -213,7 +213,7 @@ function listPaused({ outbound }: QueueDeps, due: readonly QueueLane[]): PausedL
  * backlog can be long.
  */
 async function deferPaused(
-  { core, lanes }: QueueState,
+  { core, lanes }: QueueLoopState,
   paused: readonly PausedLane[],
 ): Promise<void> {
   await core.store.write(async (tx) => {
@@ -230,7 +230,7 @@ async function deferPaused(
 }
 
 /** When no visited lane could be claimed from, visits the next ones, a few times in a row. */
-async function continueOrPause(state: QueueState, visited: number): Promise<number> {
+async function continueOrPause(state: QueueLoopState, visited: number): Promise<number> {
   state.emptyVisits += 1
   if (visited < MAX_VISITS || state.emptyVisits === MAX_EMPTY_VISITS) {
     state.emptyVisits = 0
@@ -240,7 +240,7 @@ async function continueOrPause(state: QueueState, visited: number): Promise<numb
   return 0
 }
 
-function idleMs({ lanes, core }: QueueState, isSomethingDue: boolean): number {
+function idleMs({ lanes, core }: QueueLoopState, isSomethingDue: boolean): number {
   if (isSomethingDue) return RECHECK_MS
   const nextDueAt = lanes.nextDueAt()
   if (nextDueAt === undefined) return MAINTENANCE_EVERY_MS
@@ -248,7 +248,7 @@ function idleMs({ lanes, core }: QueueState, isSomethingDue: boolean): number {
 }
 
 async function claimAll(
-  state: QueueState,
+  state: QueueLoopState,
   tx: Tx,
   claims: PlannedClaim[],
 ): Promise<ClaimedEmail[]> {
@@ -258,7 +258,7 @@ async function claimAll(
 }
 
 async function claimOne(
-  { core, lanes, leaseId }: QueueState,
+  { core, lanes, leaseId }: QueueLoopState,
   tx: Tx,
   { lane, limit }: PlannedClaim,
 ): Promise<ClaimedEmail[]> {
@@ -281,7 +281,7 @@ async function claimOne(
 }
 
 /** At the start every lease belongs to a process that ended: one server runs at a time. */
-async function openQueue(state: QueueState): Promise<void> {
+async function openQueue(state: QueueLoopState): Promise<void> {
   const { core } = state
   await correctDueTimes(core)
   const recovered = await recoverLeases(core, { until: Number.MAX_SAFE_INTEGER, except: [] })
@@ -290,7 +290,7 @@ async function openQueue(state: QueueState): Promise<void> {
   await state.reload()
 }
 
-async function maintainQueue(state: QueueState): Promise<void> {
+async function maintainQueue(state: QueueLoopState): Promise<void> {
   const { core, delivery } = state
   const except = delivery.inFlight()
   logRecovered(core, await recoverLeases(core, { until: core.now(), except }))
