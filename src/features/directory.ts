@@ -35,16 +35,16 @@ export type Directory = {
   findSenderDomain(projectId: string, domain: string): Promise<SenderDomain | undefined>
   /** The project that has verified `domain` (A-labels), if the domain's MX is this server. */
   findMailboxDomain(domain: string): Promise<{ projectId: string } | undefined>
-  /** Whether any project has verified it (A-labels). */
+  /** Whether any project has verified `domain` (A-labels). */
   isVerifiedDomain(domain: string): Promise<boolean>
-  /** Whether any project has verified or added it (A-labels). */
+  /** Whether any project has verified or added `domain` (A-labels). */
   hasDomain(domain: string): Promise<boolean>
   findTemplate(projectId: string, id: string): Promise<Template | undefined>
   /** Recipient domains that an operator holds (A-labels). */
   heldDomains(): Promise<ReadonlySet<string>>
   /** Empties the cache; writers of these rows call it by `Tx.afterCommit`. */
   drop(): void
-  /** Calls `fn` after each `drop`; the returned function ends this. */
+  /** Calls `fn` after each `drop`. Returns a function that removes `fn`. */
   onDrop(fn: () => void): () => void
 }
 
@@ -94,7 +94,7 @@ export function createDirectory({ store, keyring }: { store: Store; keyring: Key
   }
 }
 
-/** The digest of a secret key, as the database has it. */
+/** Returns the digest of a secret key, as the database stores it. */
 export function digestSecret(secretKey: string): string {
   return hash('sha256', secretKey)
 }

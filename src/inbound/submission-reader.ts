@@ -1,7 +1,8 @@
 /**
- * Parses submitted messages off the main thread, since a message may take long or much memory. A thread
- * parses one message at a time. If it takes too long, the thread is ended and the message is refused for
- * good, because a retry would end the same way. Threads start when they are needed.
+ * Parses submitted messages off the main thread, because parsing a message may take much time or
+ * memory. A thread parses one message at a time. If a message takes too long, its thread is ended
+ * and the message is refused for good, because a retry would end the same way. Threads start when
+ * they are needed.
  */
 import { isMarkedAsUntransferable, type Worker } from 'node:worker_threads'
 import type { Log } from '../log.ts'

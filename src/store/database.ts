@@ -25,7 +25,7 @@ export type Run = (text: string, params: unknown[], shape: Shape) => unknown
 
 export type Values = Record<string, unknown>
 
-/** A statement once it has been built. `decode` is absent where rows come by name. */
+/** A statement that has been built. `decode` is absent if rows are objects by column name. */
 export type Compiled<Row> = {
   text: string
   bind(values: Values | undefined): unknown[]

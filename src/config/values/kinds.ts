@@ -151,7 +151,7 @@ export const ipAddress: Kind<string> = textual('an IP address', (value) =>
   isIP(value) === 0 ? undefined : value,
 )
 
-/** As `http/server/client-address.ts` reads them. */
+/** In the forms that `http/server/client-address.ts` reads. */
 export const network: Kind<string> = textual(
   'an IP address, a network such as "10.0.0.0/8", or "loopback"',
   (value) => {

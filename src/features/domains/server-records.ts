@@ -11,7 +11,7 @@ import type { Base } from '../base.ts'
 export type ServerRecord = Pick<RecordFinding, 'state' | 'found'> & {
   name: string
   type: 'A' | 'AAAA' | 'PTR' | 'MX'
-  /** The expected value; null when any value is right. */
+  /** The expected value; null when any value is correct. */
   value: string | null
   /** Needed for sending; an IPv6 address is optional. */
   required: boolean

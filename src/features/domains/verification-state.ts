@@ -87,7 +87,7 @@ const VERIFIED: KeyState = {
 
 /**
  * `failingSince` stays when the domain loses its verification: the domain is deleted 30 days after
- * it.
+ * `failingSince`.
  */
 function countFailure(domain: Domain, at: number): KeyState {
   const failedChecks = domain.failedChecks + 1

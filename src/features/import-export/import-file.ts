@@ -34,7 +34,8 @@ type ImportFile = {
   /** Resolves when the file can take more bytes. @throws AppError DATABASE_ERROR */
   write(bytes: Uint8Array): Promise<void>
   /**
-   * Enqueues the job and returns its id. File and job are durable when it resolves.
+   * Enqueues the job and returns its id. The file and the job are durable when the promise
+   * resolves.
    * @throws AppError DATABASE_ERROR; CONFLICT when the project has too many unfinished imports
    */
   finish(options: ImportOptions): Promise<string>
@@ -45,7 +46,7 @@ type ImportFile = {
 const CHUNK_BYTES = 64 * 1024
 /** A crash or a stop costs one attempt; the next resumes, so a few more are cheap. */
 const MAX_ATTEMPTS = 5
-/** Longer than any request lasts. */
+/** The age at which files without a job are deleted: longer than any request. */
 const EXPIRES_AFTER_MS = HOUR_MS
 
 const insertChunk = statement((db) =>

@@ -53,11 +53,11 @@ type Deps = Pick<Base, 'store' | 'now'>
 type ImportProgress = Tally & { isDone?: boolean; failure?: string }
 
 const BATCH_ROWS = 2_000
-/** Rows that are written at a time; a batch ends after any of these slices. */
+/** The number of rows in a slice. A batch consists of whole slices. */
 const SLICE_ROWS = 20
 /** Duration of a batch without its commit; rows that do not fit go into the next batch. */
 const BATCH_MS = 8
-/** Pause after a batch, in multiples of its duration, in which emails are accepted. */
+/** The pause after a batch, in multiples of its duration, so that emails can be accepted. */
 const REST_TIMES = 0.25
 /** 100 percent means that the job has its result. */
 const MAX_PERCENT = 99

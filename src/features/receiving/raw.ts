@@ -25,7 +25,10 @@ export function sizeOf(parts: readonly Buffer[]): number {
   return parts.reduce((sum, { length }) => sum + length, 0)
 }
 
-/** Stores `parts`, the consecutive parts of a message. Chunks are on disk when it resolves. */
+/**
+ * Stores `parts`, the consecutive parts of a message. The chunks are on disk when the promise
+ * resolves.
+ */
 export async function writeRaw(
   { store }: Pick<Base, 'store'>,
   { id, parts }: { id: string; parts: readonly Buffer[] },

@@ -106,7 +106,7 @@ async function findRows(
   return deps.store.scan
     .select({ template: columns, sortKey, bytes: sql<number>`${octets(body)}` })
     .from(templates)
-    .where(and(matches(query), await behindCursor(deps, query, order)))
+    .where(and(matches(query), await isAfterCursor(deps, query, order)))
     .orderBy(by(sortKey), by(templates.id))
     .limit(limit + 1)
     .offset(query.cursor === undefined ? skipped : 0)
@@ -148,7 +148,7 @@ function matches({ projectId, type, search = '' }: TemplateQuery): SQL | undefin
   )
 }
 
-async function behindCursor(
+async function isAfterCursor(
   deps: Deps,
   { projectId, cursor }: TemplateQuery,
   order: TemplateOrder,

@@ -66,7 +66,7 @@ const optional = {
 
 const readFields = z.object(optional)
 
-/** The fields in the API's description, where a form has only texts and files. */
+/** The fields in the API's description, in which a form has only texts and files. */
 const described = {
   file: z.string().meta({
     format: 'binary',

@@ -29,7 +29,10 @@ export function refuseUnreadableRequests(
   })
 }
 
-/** The last bytes are a request's head, or part of the body of a request that waits. */
+/**
+ * Whether the unreadable bytes belong to a request of the public API: to the body of a waiting
+ * request, or else to the head of a new one.
+ */
 function isPublicApi({ rawPacket }: Fault, { pendingRequests }: Pending, socket: Socket): boolean {
   const [first] = pendingRequests(socket)
   if (first !== undefined) return first.incoming.url?.startsWith('/v1/') ?? false

@@ -51,9 +51,9 @@ export function readMarkup(html: string, at: number): Tag | number | undefined {
     const end = tagEnd(html, attributesAt)
     return end === -1 ? html.length : { name, isClosing, at, attributesAt, end }
   }
-  if (html.startsWith('!--', at + 1)) return behindComment(html, at) ?? html.length
+  if (html.startsWith('!--', at + 1)) return afterComment(html, at) ?? html.length
   const next = html[at + 1]
-  return next === '!' || next === '?' || next === '/' ? behind(html, '>', at + 2) : undefined
+  return next === '!' || next === '?' || next === '/' ? offsetAfter(html, '>', at + 2) : undefined
 }
 
 /** The attributes of a tag, names in lower case, values as written; the first of a name counts. */
@@ -129,7 +129,7 @@ function nameEnd(html: string, from: number): number {
 function isOpen(html: string, at: number, markup: Tag | number | undefined): boolean {
   if (markup === undefined) return false
   if (typeof markup === 'object') return RAW_TEXT_ELEMENTS.has(markup.name) && !markup.isClosing
-  if (html.startsWith('!--', at + 1)) return behindComment(html, at) === undefined
+  if (html.startsWith('!--', at + 1)) return afterComment(html, at) === undefined
   return /^<\/?[a-zA-Z]/.test(html.slice(at, at + 3)) || !html.endsWith('>')
 }
 
@@ -199,14 +199,14 @@ function isBlank(code: number): boolean {
 }
 
 /** The offset after a comment; undefined if it is not closed. `<!-->` and `<!--->` are complete. */
-function behindComment(html: string, at: number): number | undefined {
+function afterComment(html: string, at: number): number | undefined {
   if (html.startsWith('>', at + 4)) return at + 5
   if (html.startsWith('->', at + 4)) return at + 6
   COMMENT_END.lastIndex = at + 4
   return COMMENT_END.test(html) ? COMMENT_END.lastIndex : undefined
 }
 
-function behind(html: string, text: string, from: number): number {
+function offsetAfter(html: string, text: string, from: number): number {
   const at = html.indexOf(text, from)
   return at === -1 ? html.length : at + text.length
 }

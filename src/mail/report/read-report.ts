@@ -27,7 +27,10 @@ import { readSesNotice, type SesNotice } from './ses-notice.ts'
 export type Report = {
   kind: 'bounce' | 'complaint' | 'auto-reply' | 'other'
   recipients: ReportedRecipient[]
-  /** RFC 5965 section 3.1: `abuse`, `auth-failure`, `opt-out` …; null unless a complaint. */
+  /**
+   * RFC 5965 section 3.1: `abuse`, `auth-failure`, `opt-out` …; null unless the report is a
+   * complaint.
+   */
   feedbackType: string | null
   reportingMta: string | null
   /** From the returned message, if the report contains it. */
@@ -43,7 +46,7 @@ export type Report = {
   aliases: string[]
 }
 
-/** Never throws, whatever the octets are. */
+/** Never throws. */
 export function readReport(raw: Buffer): Report {
   const report = reportFromEntities(readEntities(raw))
   return raw.length > MAX_REPORT_OCTETS ? { ...report, truncated: true } : report

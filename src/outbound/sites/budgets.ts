@@ -32,7 +32,7 @@ export type Budgets = {
   update(site: string, facts: SiteFacts, connections: number): void
   /** How many more connections a known site may have. */
   capacity(site: string): number
-  /** The sites that share the first budget of this site that is used up; undefined if none is. */
+  /** The sites that share this site's first exhausted budget; undefined if none is exhausted. */
   sharers(site: string): ReadonlySet<string> | undefined
   /**
    * The site with the lowest rank gets a free connection first. The rank counts the connections to

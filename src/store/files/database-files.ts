@@ -112,8 +112,8 @@ function hasChanged(one: ObservedFile): boolean {
 }
 
 /**
- * The file's device and inode; undefined when `stat` fails, because the writes themselves will fail
- * then.
+ * The file's device and inode; undefined when `stat` fails: then the writes fail too, and report
+ * the error.
  */
 function markOf(file: string): string | undefined {
   try {

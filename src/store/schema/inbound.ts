@@ -17,8 +17,8 @@ export const inboundMessages = sqliteTable('inbound_messages', {
   tls: text('tls'),
   sizeBytes: integer('size_bytes').notNull(),
   /**
-   * Null once a report was processed or retention has cleared it; empty when `chunks` has the
-   * octets.
+   * Null once a report has been processed or retention has cleared the octets; empty when `chunks`
+   * has them.
    */
   raw: blob('raw', { mode: 'buffer' }),
   /** The number of its chunks. */
@@ -42,7 +42,7 @@ export const inboundMessages = sqliteTable('inbound_messages', {
   dueAt: integer('due_at').notNull().default(0),
   /** Why mail to a mailbox was ignored, or counted as over a sender limit. */
   remark: text('remark'),
-  /** `mail`: a mailbox is among the recipients. Of no meaning once the message is processed. */
+  /** `mail`: a mailbox is among the recipients. It has no meaning once the message is processed. */
   pendingKind: text('pending_kind').$type<PendingKind>().notNull().default('reports'),
   /** The server itself (`postmaster`, `abuse`) is among the recipients. */
   isForServer: bool('is_for_server').notNull().default(false),
@@ -61,7 +61,7 @@ export const inboundUsage = sqliteTable('inbound_usage', {
   bytes: integer('bytes').notNull(),
 })
 
-/** Received mail that raised an event within the last hour. */
+/** The mail of the last hour that counts towards the limits of senders. */
 export const receivedRecently = sqliteTable('received_recently', {
   projectId: text('project_id').notNull(),
   /** An authenticated address, or the client's network. */

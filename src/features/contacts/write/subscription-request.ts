@@ -3,8 +3,8 @@
  * one click in a mail program, a public contact call, a mail to an unsubscribe address. The request
  * takes effect at once, also in a disabled project; repeating it changes nothing.
  *
- * Subscribing does not take an address off the suppression list. A contact that bounced or complained
- * may subscribe, and still gets no mail until the project removes the suppression.
+ * Subscribing does not remove an address from the suppression list. A contact that bounced or
+ * complained may subscribe, and still gets no mail until the project removes the suppression.
  */
 import type { PageToken } from '../../../mail/signed-tokens.ts'
 import { sql } from '../../../store/drizzle.ts'
