@@ -121,7 +121,7 @@ export const create = ({ core }: RouteDeps) =>
 export const get = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
-    summary: 'Get a segment',
+    summary: 'Show a segment',
     responses: { 200: { description: 'The segment', schema: segment } },
     refusals: [404],
     handle: async (call) => json(200, await getSegment(core, rowKeyOf(call))),

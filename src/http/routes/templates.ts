@@ -156,7 +156,7 @@ export const bulkUpdate = ({ core }: RouteDeps) =>
 export const get = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
-    summary: 'Get a template',
+    summary: 'Show a template',
     responses: { 200: { description: 'The template', schema: template } },
     refusals: [404],
     handle: async (call) => largeJson(200, await getTemplate(core, rowKeyOf(call))),
