@@ -20,6 +20,9 @@ export type Page = {
 
 export type Layout = (page: Page) => Promise<HttpResponse>
 
+/** The error text for the address of no page. */
+export const NO_SUCH_PAGE = 'There is no such page.'
+
 /** `extraStyle` is added to the style sheet of the pages. */
 export function createLayout(extraStyle = ''): Layout {
   const sheet = STYLE + extraStyle

@@ -2,7 +2,7 @@
 import { notFound } from '../../errors.ts'
 import { createGuide } from '../guide/guide.ts'
 import { GUIDE_STYLE } from '../guide/guide-style.ts'
-import { createLayout } from '../pages/layout.ts'
+import { createLayout, NO_SUCH_PAGE } from '../pages/layout.ts'
 import { openOperation } from '../route.ts'
 
 const shared = {
@@ -28,7 +28,7 @@ function showGuide(
     handle: async ({ params }) => {
       const name = chooseName(params)
       const page = await guide.page(name)
-      if (page === undefined) throw notFound('page', name ?? '', 'There is no such page.')
+      if (page === undefined) throw notFound('page', name ?? '', NO_SUCH_PAGE)
       return layout({ ...page, status: 200, language: 'en', projectName: null })
     },
   })

@@ -15,7 +15,7 @@ import {
 } from '../../features/contacts/write/subscription-request.ts'
 import type { Core } from '../../features/core.ts'
 import type { PageToken } from '../../mail/signed-tokens.ts'
-import type { Layout } from '../pages/layout.ts'
+import { type Layout, NO_SUCH_PAGE } from '../pages/layout.ts'
 import { readerLanguage } from '../pages/reader-language.ts'
 import { errorView, manageView, subscribeView, unsubscribeView, type View } from '../pages/views.ts'
 import type { HttpResponse } from '../response.ts'
@@ -128,5 +128,5 @@ function getPage(core: Deps['core'], { params }: PageCall): PageToken {
 }
 
 function notFound(): AppError {
-  return new AppError('RESOURCE_NOT_FOUND', 'There is no such page.')
+  return new AppError('RESOURCE_NOT_FOUND', NO_SUCH_PAGE)
 }

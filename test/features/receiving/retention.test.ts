@@ -106,19 +106,19 @@ test('strikes are deleted after half a year', async (t) => {
 })
 
 const statements: [string, Statement<unknown>][] = [
-  ['old arrivals', listAged],
-  ['what waits to be read', selectPending],
-  ['what waits to be read alone', selectSuspect],
-  ['what may have been in hand', markFirstSuspects],
-  ['an answered email by our Message-ID', findByOwnId],
-  ['an answered email by its own Message-ID', findByCustomId],
+  ['expired messages', listAged],
+  ['pending messages', selectPending],
+  ['the next suspect', selectSuspect],
+  ['messages that may have been in work', markFirstSuspects],
+  ['an answered email by the Message-ID of this server', findByOwnId],
+  ['an answered email by a Message-ID of the client', findByCustomId],
   ['an answered email by the smarthost’s id', findByProviderId],
   ['recent mail of a sender', countReceived],
-  ['what of it is an hour old', deleteExpiredReceived],
-  ['a sign of life', findLastDelivery],
+  ['mail of a sender that is an hour old', deleteExpiredReceived],
+  ['the last delivery to a contact', findLastDelivery],
   ['strikes', summariseStrikes],
   ['a report', findReport],
-  ['a report that ended an email', findFinalReport],
+  ['the report that ended an email', findFinalReport],
   ['contacts to unsubscribe', selectSubscribed],
 ]
 
