@@ -22,7 +22,7 @@ import { isActive, selectDue } from './due.ts'
 
 export type ClaimedJob = Job & { leaseId: string }
 /** Identifies an active job and proves that the caller holds its lease. */
-type HeldJob = Pick<ClaimedJob, 'id' | 'leaseId'>
+type LeasedJob = Pick<ClaimedJob, 'id' | 'leaseId'>
 
 const MAX_ERROR_LENGTH = 2000
 const MAX_LOSSES = 5
@@ -94,46 +94,46 @@ export async function endLeases(tx: Tx, now: number): Promise<void> {
 }
 
 /** False when the lease is lost. */
-export async function extendLease(tx: Tx, held: HeldJob, leaseUntil: number): Promise<boolean> {
-  return change(tx, held, { leaseUntil })
+export async function extendLease(tx: Tx, job: LeasedJob, leaseUntil: number): Promise<boolean> {
+  return change(tx, job, { leaseUntil })
 }
 
-export async function completeJob(tx: Tx, held: HeldJob, end: { result: unknown; now: number }) {
+export async function completeJob(tx: Tx, job: LeasedJob, end: { result: unknown; now: number }) {
   const { result = null, now } = end
   const done = { state: 'completed', result, error: null, progress: 100, completedAt: now } as const
-  const isDone = await change(tx, held, { ...done, ...released(now) })
-  if (isDone) await tx.delete(jobProgress).where(eq(jobProgress.jobId, held.id))
+  const isDone = await change(tx, job, { ...done, ...released(now) })
+  if (isDone) await tx.delete(jobProgress).where(eq(jobProgress.jobId, job.id))
   return isDone
 }
 
 /** Makes the job due again at `retryAt`; null means that the job has failed for good. */
 export async function failJob(
   tx: Tx,
-  held: HeldJob,
+  job: LeasedJob,
   { error, retryAt, now }: { error: string; retryAt: number | null; now: number },
 ): Promise<boolean> {
   const text = { error: error.slice(0, MAX_ERROR_LENGTH) }
   if (retryAt === null) {
-    return change(tx, held, { ...text, state: 'failed', completedAt: now, ...released(now) })
+    return change(tx, job, { ...text, state: 'failed', completedAt: now, ...released(now) })
   }
-  return change(tx, held, { ...text, state: 'waiting', runAt: retryAt, ...released(now) })
+  return change(tx, job, { ...text, state: 'waiting', runAt: retryAt, ...released(now) })
 }
 
 /** Puts back an unfinished job; the attempt does not count. */
-export async function putBackJob(tx: Tx, held: HeldJob, now: number): Promise<boolean> {
+export async function putBackJob(tx: Tx, job: LeasedJob, now: number): Promise<boolean> {
   const attempts = sql`${jobs.attempts} - 1`
-  return change(tx, held, { state: 'waiting', attempts, ...released(now) })
+  return change(tx, job, { state: 'waiting', attempts, ...released(now) })
 }
 
 /** `percent` from 0 to 100. False when the lease is lost. */
-export async function setPercent(tx: Tx, held: HeldJob, percent: number): Promise<boolean> {
-  return change(tx, held, { progress: Math.round(percent) })
+export async function setPercent(tx: Tx, job: LeasedJob, percent: number): Promise<boolean> {
+  return change(tx, job, { progress: Math.round(percent) })
 }
 
 /** As `setPercent`, once the work is durable: earlier attempts and losses no longer count. */
-export async function recordAdvance(tx: Tx, held: HeldJob, percent?: number): Promise<boolean> {
+export async function recordAdvance(tx: Tx, job: LeasedJob, percent?: number): Promise<boolean> {
   const progress = percent === undefined ? sql`${jobs.progress}` : Math.round(percent)
-  return change(tx, held, { progress, attempts: 1, losses: 0 })
+  return change(tx, job, { progress, attempts: 1, losses: 0 })
 }
 
 /**
@@ -172,9 +172,9 @@ function updateJobs(tx: Tx) {
   return tx.update(jobs)
 }
 
-async function change(tx: Tx, { id, leaseId }: HeldJob, changes: Changes): Promise<boolean> {
-  const isHeld = and(eq(jobs.id, id), eq(jobs.leaseId, leaseId), isActive)
-  const changed = await updateJobs(tx).set(changes).where(isHeld).returning({ id: jobs.id })
+async function change(tx: Tx, { id, leaseId }: LeasedJob, changes: Changes): Promise<boolean> {
+  const isOfLease = and(eq(jobs.id, id), eq(jobs.leaseId, leaseId), isActive)
+  const changed = await updateJobs(tx).set(changes).where(isOfLease).returning({ id: jobs.id })
   return changed.length > 0
 }
 

@@ -192,14 +192,14 @@ async function renewLeases(state: JobsState): Promise<void> {
   if (running.length === 0) return
   const leaseUntil = state.now() + state.leaseMs
   try {
-    const held = await state.store.write(async (tx) => {
+    const areExtended = await state.store.write(async (tx) => {
       const extended: boolean[] = []
       for (const { job } of running) extended.push(await extendLease(tx, job, leaseUntil))
       return extended
     })
     for (const [index, run] of running.entries()) {
       const isOver = state.running.get(run.job.id) !== run
-      if (!held[index] && !isOver) run.abort.abort(lostLeaseError())
+      if (!areExtended[index] && !isOver) run.abort.abort(lostLeaseError())
     }
   } catch (error) {
     state.log.error({ error: describeError(error) }, 'the leases of jobs could not be renewed')

@@ -61,7 +61,7 @@ export async function saveProgress(
   { state, percent, at }: { state: unknown; percent?: number; at: number },
 ): Promise<void> {
   job.signal.throwIfAborted()
-  const isHeld = await recordAdvance(tx, job, percent)
-  if (!isHeld) throw lostLeaseError()
+  const isLeased = await recordAdvance(tx, job, percent)
+  if (!isLeased) throw lostLeaseError()
   await tx.execute(upsertState, { jobId: job.id, state, at })
 }

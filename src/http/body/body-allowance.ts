@@ -48,13 +48,13 @@ type OpenBody = { limits: readonly MemoryLimit[]; bytes: number; growth: Growth 
 
 export function createBodyAllowance(limits: AllowanceLimits): BodyAllowance {
   const taken = new Map<string, number>()
-  const holdingBodies = new Set<OpenBody>()
+  const bodiesWithShare = new Set<OpenBody>()
   const waitingBodies = new Set<OpenBody>()
 
   function take(body: OpenBody, bytes: number): void {
     body.bytes += bytes
-    if (body.bytes === 0) holdingBodies.delete(body)
-    else holdingBodies.add(body)
+    if (body.bytes === 0) bodiesWithShare.delete(body)
+    else bodiesWithShare.add(body)
     for (const { name } of body.limits) {
       const left = (taken.get(name) ?? 0) + bytes
       if (left === 0) taken.delete(name)
@@ -84,7 +84,7 @@ export function createBodyAllowance(limits: AllowanceLimits): BodyAllowance {
   function isDeadlocked({ growth }: OpenBody): boolean {
     const name = growth?.blockedBy?.name
     if (name === undefined) return false
-    return ![...holdingBodies].some(
+    return ![...bodiesWithShare].some(
       (other) => other.growth === undefined && other.limits.some((limit) => limit.name === name),
     )
   }

@@ -161,33 +161,33 @@ function known<T>(map: ReadonlyMap<number, T>, id: number): T {
 /**
  * Counts the bytes of composed messages in a delivery thread. Beyond the limit a message with a large
  * content is composed only after another one was sent, so that attachments on many connections do not
- * fill the memory. Messages with small contents need not wait: together they hold few bytes.
+ * fill the memory. Messages with small contents need not wait: together they have few bytes.
  */
-export type HeldBytes = {
+export type ComposedBytes = {
   /** Resolves when a message with a content of this size fits into memory; null if it fits now. */
   waitForSpace(contentBytes: number): Promise<void> | null
-  hold(bytes: number): void
+  add(bytes: number): void
   release(bytes: number): void
 }
 
-export function createHeldBytes(maxBytes: number): HeldBytes {
-  let held = 0
+export function createComposedBytes(maxBytes: number): ComposedBytes {
+  let total = 0
   const waiting: (() => void)[] = []
   return {
     waitForSpace(contentBytes) {
-      if (contentBytes <= SMALL_CONTENT_BYTES || held < maxBytes) return null
+      if (contentBytes <= SMALL_CONTENT_BYTES || total < maxBytes) return null
       return new Promise((resolve) => waiting.push(resolve))
     },
-    hold(bytes) {
-      held += bytes
+    add(bytes) {
+      total += bytes
     },
     release(bytes) {
-      held -= bytes
-      while (held < maxBytes && waiting.length > 0) {
+      total -= bytes
+      while (total < maxBytes && waiting.length > 0) {
         waiting.shift()?.()
         // An admitted task composes its message in a later turn, so tasks are admitted one at a
         // time while little memory is left.
-        if (held > maxBytes / 2) return
+        if (total > maxBytes / 2) return
       }
     },
   }

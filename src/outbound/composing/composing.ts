@@ -55,11 +55,11 @@ const MAX_WAITING = 200
 const MAX_WAITING_OF_PROJECT = 50
 /**
  * The limit for the composed messages of all projects. A project that has none may have one beyond
- * it, up to `MAX_TOTAL_HELD_BYTES`.
+ * it, up to `MAX_TOTAL_BUFFERED_BYTES`.
  */
-const MAX_HELD_BYTES = 96 * 1024 * 1024
-const MAX_HELD_BYTES_OF_PROJECT = 48 * 1024 * 1024
-const MAX_TOTAL_HELD_BYTES = 256 * 1024 * 1024
+const MAX_BUFFERED_BYTES = 96 * 1024 * 1024
+const MAX_BUFFERED_BYTES_OF_PROJECT = 48 * 1024 * 1024
+const MAX_TOTAL_BUFFERED_BYTES = 256 * 1024 * 1024
 /** Encoded; far above what any server accepts. */
 const MAX_COMPOSED_BYTES = 128 * 1024 * 1024
 const NO_THREAD_DELAY_MS = 60_000
@@ -71,7 +71,7 @@ const FIRST_MEAN_MS = 250
 export function createComposing(deps: ComposingDeps): Composing {
   const { history, now } = deps
   const queues = new Map<string, ClassQueue<Delivery>>()
-  const heldBytes = new Map<string, number>()
+  const bufferedBytes = new Map<string, number>()
   const work = createThreadWork()
   const threads = (deps.createThreads ?? createThreads)({
     ...deps,
@@ -84,7 +84,7 @@ export function createComposing(deps: ComposingDeps): Composing {
   const delays = createDelays(now)
   let current: CurrentDelivery | null = null
   let lastTask = 0
-  let totalHeld = 0
+  let totalBuffered = 0
   let isStopped = false
   let timer: NodeJS.Timeout | undefined
 
@@ -130,7 +130,7 @@ export function createComposing(deps: ComposingDeps): Composing {
     let chosen: { projectId: string; queue: ClassQueue<Delivery>; first: Delivery } | undefined
     for (const [projectId, queue] of queues) {
       const first = queue.peek()
-      if (first === undefined || !mayHold(projectId)) continue
+      if (first === undefined || !mayBuffer(projectId)) continue
       if (chosen === undefined || first.queueClass < chosen.first.queueClass)
         chosen = { projectId, queue, first }
     }
@@ -142,10 +142,10 @@ export function createComposing(deps: ComposingDeps): Composing {
     return delivery
   }
 
-  function mayHold(projectId: string): boolean {
-    const own = heldBytes.get(projectId) ?? 0
-    if (own === 0) return totalHeld < MAX_TOTAL_HELD_BYTES
-    return own < MAX_HELD_BYTES_OF_PROJECT && totalHeld < MAX_HELD_BYTES
+  function mayBuffer(projectId: string): boolean {
+    const own = bufferedBytes.get(projectId) ?? 0
+    if (own === 0) return totalBuffered < MAX_TOTAL_BUFFERED_BYTES
+    return own < MAX_BUFFERED_BYTES_OF_PROJECT && totalBuffered < MAX_BUFFERED_BYTES
   }
 
   function begin(delivery: Delivery): void {
@@ -171,11 +171,11 @@ export function createComposing(deps: ComposingDeps): Composing {
     if (message.type === 'composed') history.recordTime(delivery.source.content, message.cpuMs)
     if (isRecalled) deps.putBack(delivery, 0)
     else if (message.type === 'not composed') deps.failed(delivery, message.error)
-    else hold(delivery, message.composed)
+    else bufferMessage(delivery, message.composed)
     next()
   }
 
-  function hold(delivery: Delivery, message: TransferableMessage): void {
+  function bufferMessage(delivery: Delivery, message: TransferableMessage): void {
     const bytes = message.octets.length
     const { projectId } = delivery
     if (bytes > MAX_COMPOSED_BYTES) {
@@ -183,16 +183,16 @@ export function createComposing(deps: ComposingDeps): Composing {
       deps.failed(delivery, `the encoded message has ${megabytes} MB, which is too large to send`)
       return
     }
-    totalHeld += bytes
-    heldBytes.set(projectId, (heldBytes.get(projectId) ?? 0) + bytes)
+    totalBuffered += bytes
+    bufferedBytes.set(projectId, (bufferedBytes.get(projectId) ?? 0) + bytes)
     deps.composed(delivery, message)
   }
 
   function release(projectId: string, bytes: number): void {
-    totalHeld -= bytes
-    const left = (heldBytes.get(projectId) ?? 0) - bytes
-    if (left > 0) heldBytes.set(projectId, left)
-    else heldBytes.delete(projectId)
+    totalBuffered -= bytes
+    const left = (bufferedBytes.get(projectId) ?? 0) - bytes
+    if (left > 0) bufferedBytes.set(projectId, left)
+    else bufferedBytes.delete(projectId)
     next()
   }
 

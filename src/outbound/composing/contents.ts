@@ -91,10 +91,10 @@ export function createContentMemory(): ContentMemory {
       count(projectId, bytes)
     },
     leave({ id }) {
-      const held = contents.get(id)
-      if (held === undefined || --held.uses > 0) return
+      const used = contents.get(id)
+      if (used === undefined || --used.uses > 0) return
       contents.delete(id)
-      count(held.projectId, -held.bytes)
+      count(used.projectId, -used.bytes)
     },
   }
 }

@@ -15,7 +15,7 @@ import { now } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
 import { QUICK_LIMITS } from '../../mail/template/limits.ts'
 import { lowerPriority } from '../../threads/low-priority.ts'
-import { createComposer, createHeldBytes } from '../composing/composer.ts'
+import { createComposedBytes, createComposer } from '../composing/composer.ts'
 import {
   type FromThread,
   MAX_BATCHED_RESULTS,
@@ -28,7 +28,7 @@ import { createConnectionPools } from './connection-pools.ts'
 import { createConnector } from './connector.ts'
 import { tryTask } from './try-task.ts'
 
-const MAX_HELD_BYTES = 64 * 1024 * 1024
+const MAX_COMPOSED_BYTES = 64 * 1024 * 1024
 const MAX_BATCH_WAIT_MS = 20
 
 function main(settings: ThreadSettings): void {
@@ -46,7 +46,7 @@ function main(settings: ThreadSettings): void {
   const tryDeps = {
     compose: composer.compose,
     contentBytes: composer.contentBytes,
-    held: createHeldBytes(MAX_HELD_BYTES),
+    composedBytes: createComposedBytes(MAX_COMPOSED_BYTES),
     open: connector.open,
     findFamilies: findLocalFamilies,
     now,

@@ -12,7 +12,7 @@ import { QuickLimitError } from '../../mail/compose/quick-limit-error.ts'
 import { classifyLocally } from '../../mail/replies/classify-reply.ts'
 import type { Verdict } from '../../mail/replies/reply.ts'
 import type { AttemptOutcome, CurrentStep, Step } from '../attempt.ts'
-import type { HeldBytes } from '../composing/composer.ts'
+import type { ComposedBytes } from '../composing/composer.ts'
 import { localOutcome } from '../outcomes.ts'
 import type { ComposedMessage, PoolSettings, TaskResult, ThreadTask } from '../protocol.ts'
 import type { LocalFamilies } from '../routing/addresses.ts'
@@ -31,7 +31,7 @@ export type TryDeps = {
   /** @throws QuickLimitError; any other error is a fault of this program */
   compose(task: ThreadTask): ComposedMessage
   contentBytes(task: ThreadTask): number
-  held: HeldBytes
+  composedBytes: ComposedBytes
   open(input: OpenInput): Promise<OpenResult>
   findFamilies(): LocalFamilies
   now: Now
@@ -71,9 +71,9 @@ const NO_HOSTS: readonly string[] = []
 export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
   const bytes = deps.contentBytes(input.task)
   // Several tasks may wake up at the same time.
-  for (let wait = deps.held.waitForSpace(bytes); wait !== null; ) {
+  for (let wait = deps.composedBytes.waitForSpace(bytes); wait !== null; ) {
     await wait
-    wait = deps.held.waitForSpace(bytes)
+    wait = deps.composedBytes.waitForSpace(bytes)
   }
   const beganAt = deps.now()
   const { pool, task, session, current } = input
@@ -91,9 +91,9 @@ export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
   }
   const fresh = { steps: NO_STEPS, brokenTls: NO_HOSTS, sessionCount: 0, cut: null }
   const attempt: OpenAttempt = { pool, task, session, current, composed, beganAt, ...fresh }
-  deps.held.hold(composed.octets.length)
+  deps.composedBytes.add(composed.octets.length)
   const outcome = await deliver(deps, attempt).catch((error) => fault(deps, attempt, error))
-  deps.held.release(composed.octets.length)
+  deps.composedBytes.release(composed.octets.length)
   if (outcome === null) {
     const reason = attempt.cut ?? 'other mail needed the connection'
     const delayMs = AFTER_CUT_MS

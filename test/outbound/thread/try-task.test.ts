@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { afterEach, test } from 'node:test'
-import { createHeldBytes } from '../../../src/outbound/composing/composer.ts'
+import { createComposedBytes } from '../../../src/outbound/composing/composer.ts'
 import type { PoolSettings, ThreadSettings, ThreadTask } from '../../../src/outbound/protocol.ts'
 import type { Target } from '../../../src/outbound/routing/targets.ts'
 import type { Session } from '../../../src/outbound/smtp/session.ts'
@@ -74,7 +74,7 @@ async function attempt(pool: PoolSettings, { session = null, deps = {}, ...own }
         faults: [],
       }),
       contentBytes: () => 1e6,
-      held: createHeldBytes(1e6),
+      composedBytes: createComposedBytes(1e6),
       findFamilies: () => ({ hasIpv4: true, hasIpv6: true }),
       now: Date.now,
       random: Math.random,
@@ -320,35 +320,37 @@ test('a message that cannot be composed fails, and the session stays usable', as
 
 test('an unexpected internal error defers the message and releases its memory', async () => {
   const { pool } = await startSinks({})
-  const held = createHeldBytes(1)
+  const composedBytes = createComposedBytes(1)
   const findFamilies = () => {
     throw new Error('no list of interfaces')
   }
-  const { outcome, session } = await attempt(pool, { deps: { findFamilies, held } })
+  const { outcome, session } = await attempt(pool, { deps: { findFamilies, composedBytes } })
   assert.deepEqual([outcome.result, outcome.error], ['deferred', 'no list of interfaces'])
   assert.equal(session, null)
-  assert.equal(held.waitForSpace(1e6), null)
+  assert.equal(composedBytes.waitForSpace(1e6), null)
 })
 
 test('tasks that wait for memory go on while there is some', async () => {
   const { pool } = await startSinks({})
-  const held = createHeldBytes(2)
+  const composedBytes = createComposedBytes(2)
   let [now, most] = [0, 0]
   const counted = {
-    waitForSpace: held.waitForSpace,
-    hold(bytes: number) {
+    waitForSpace: composedBytes.waitForSpace,
+    add(bytes: number) {
       now++
       most = Math.max(most, now)
-      held.hold(bytes)
+      composedBytes.add(bytes)
     },
     release(bytes: number) {
       now--
-      held.release(bytes)
+      composedBytes.release(bytes)
     },
   }
-  held.hold(2)
-  const attempts = Array.from({ length: 6 }, () => attempt(pool, { deps: { held: counted } }))
-  held.release(2)
+  composedBytes.add(2)
+  const attempts = Array.from({ length: 6 }, () =>
+    attempt(pool, { deps: { composedBytes: counted } }),
+  )
+  composedBytes.release(2)
   for (const { outcome } of await Promise.all(attempts)) assert.equal(outcome.result, 'delivered')
   assert.equal(most, 1)
 })

@@ -194,11 +194,11 @@ export function logOutcome(
   logged: LoggedOutcome,
 ): void {
   const { outcome, attempts } = logged
-  const className = logged.class ?? 'none'
+  const replyClass = logged.class ?? 'none'
   if (outcome === 'deferred') {
-    counters.add('pillarbox_email_deferrals_total', { class: className })
+    counters.add('pillarbox_email_deferrals_total', { class: replyClass })
     if (attempts > 1) return
-  } else counters.add('pillarbox_email_outcomes_total', { outcome, class: className })
+  } else counters.add('pillarbox_email_outcomes_total', { outcome, class: replyClass })
   log.info(factsOf(logged), `email ${outcome}`)
 }
 
