@@ -83,7 +83,10 @@ export type Outbound = {
   sites(): SiteStatus[]
   /** Ends a site's pause, rate and restriction at once; false if there was none. */
   liftSite(site: string): boolean
-  /** The progress of a delivery; undefined if it is not in progress here. Takes a second at most. */
+  /**
+   * The progress of a delivery; undefined if the delivery is not in progress here. Resolves within
+   * a second.
+   */
   progressOf(emailId: string): Promise<DeliveryProgress | undefined>
   /** Resolves when every task has its result and no connection is left open. */
   stop(graceMs: number): Promise<void>

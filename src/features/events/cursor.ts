@@ -10,8 +10,9 @@ import type { EventCursor } from './select-page.ts'
 import { isListed, UNLISTED_EVENTS } from './unlisted.ts'
 
 /**
- * Events have no index by id. An id contains the time at which it was made, usually the time of its
- * event and rarely earlier by more than this. The event is among the newest up to that time.
+ * Events have no index by id. An id contains the time at which it was made. This is usually the
+ * time of the event, and rarely earlier by more than `SLACK_MS`. The event is among the newest up
+ * to that time.
  */
 const SLACK_MS = MINUTE_MS
 const MAX_SCANNED = 10_000

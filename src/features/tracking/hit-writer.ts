@@ -128,7 +128,7 @@ export function startHitWriter(deps: Deps, options: HitWriterOptions = {}): HitW
     }
   }
 
-  /** Returns the groups to try again. After another error, each group is tried by itself. */
+  /** Returns the groups to try again. After another error, each group is tried alone. */
   async function writeSome(groups: readonly HitGroup[]): Promise<readonly Unwritten[]> {
     const hits = groups.flatMap((group) => group.hits)
     try {

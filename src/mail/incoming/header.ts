@@ -14,7 +14,7 @@ export type IncomingHeader = {
   fromField: string
   /** Without its angle brackets. */
   messageId: string | null
-  /** Ids of messages that it may reply to: In-Reply-To, then References from the last on. */
+  /** Ids of messages that this one may reply to: In-Reply-To, then References from the last on. */
   answers: string[]
   /** Auto-Submitted is present and not `no` (RFC 3834 section 5). */
   isAutoSubmitted: boolean

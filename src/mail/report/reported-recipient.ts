@@ -3,13 +3,13 @@ import type { BounceReason, Verdict } from '../replies/reply.ts'
 export type ReportedAction = 'failed' | 'delayed' | 'delivered' | 'expanded' | 'relayed'
 
 export type ReportedRecipient = {
-  /** As reported (Final-Recipient, else Original-Recipient), in lower case; '' where unknown. */
+  /** As reported (Final-Recipient, else Original-Recipient), in lower case; '' if unknown. */
   recipient: string
   originalRecipient: string | null
   action: ReportedAction
-  /** RFC 3463, as `5.1.1`. */
+  /** An enhanced code (RFC 3463), such as `5.1.1`. */
   status: string | null
-  /** RFC 5321, as 550. */
+  /** A reply code (RFC 5321), such as 550. */
   replyCode: number | null
   /** `hard`: the address itself will never work; `undetermined`: no rule knows the reason. */
   class: 'hard' | 'soft' | 'undetermined'
@@ -20,7 +20,7 @@ export type ReportedRecipient = {
   verdict: Verdict
 }
 
-/** Recipients that one report names at most. */
+/** The maximum number of recipients of a report; further ones are ignored. */
 export const MAX_REPORT_RECIPIENTS = 50
 
 /** Readers read one recipient more, to detect a longer report. */

@@ -4,8 +4,8 @@
  * sites give up connections (`reclaim.ts`).
  *
  * There may be hundreds of such sites, and this runs with every batch of results, so checking one
- * of them must cost next to nothing while no connection is free. While nothing changes the sites
- * are checked by a timer.
+ * of them must be cheap while no connection is free. While nothing changes the sites are checked by
+ * a timer.
  */
 import { LRUCache } from 'lru-cache'
 import type { Now } from '../../clock.ts'
@@ -21,7 +21,7 @@ type StarvedSites = {
   set(site: string, isStarved: boolean): void
   /** Serves every starved site, or makes other sites give up connections. */
   serveAll(): void
-  /** Sites that have been starved for at least that long. */
+  /** The sites that have been starved for at least `ms`. */
   listSince(ms: number): string[]
   /** Whether a session with the site was cut and the site has not greeted since. */
   isCut(site: string): boolean
@@ -58,7 +58,7 @@ type Starved = {
   site: string
   queueClass: number
   rank: number
-  /** The sites that share its first budget that is used up; undefined if none is. */
+  /** The sites that share its first exhausted budget; undefined if none is exhausted. */
   sharers: ReadonlySet<string> | undefined
 }
 

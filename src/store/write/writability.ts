@@ -1,5 +1,5 @@
 /**
- * Tracks whether the disk accepts writes. It does not once a write has failed for lack of space or
+ * Tracks whether the database accepts writes: not after a write has failed for lack of space or
  * because of a fault of the file. When no write has failed for some seconds, the store tries small
  * writes itself until one succeeds, because failing health checks may keep all clients away.
  */

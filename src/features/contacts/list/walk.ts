@@ -20,8 +20,8 @@ const PAGE_CHARS = 1024 * 1024
 
 /**
  * Yields every contact of the scope once. Contacts that are created, changed or deleted during the
- * walk may or may not appear. `size`: maximum contacts of a page, fewer where their data is large;
- * `after`: continues after the contact with this number.
+ * walk may or may not appear. `size`: the maximum number of contacts in a page, fewer if their data
+ * is large; `after`: continues after the contact with this number.
  */
 export async function* walkContacts(
   deps: Deps,
