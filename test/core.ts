@@ -101,11 +101,11 @@ export async function openTestCore(
   return { ...opened, disk: { ...unwatchedDisk }, ...delivering, ...parts, clock, dns }
 }
 
-/** An HTTP client that asks nobody. */
+/** An HTTP client that makes no requests. */
 export const refuseFetch: Core['publicFetch'] = async () => ({
   ok: false,
   isRefused: true,
-  error: 'this test asks nobody',
+  error: 'this test makes no requests',
 })
 
 /** Has nothing in flight and takes nothing. */

@@ -185,6 +185,6 @@ test('the server does not poll while no other process writes', async (t) => {
   await sleep(300)
   const { count } = reads
   await sleep(500)
-  // A checkpoint looks like a change of somebody else's.
+  // A checkpoint looks like a change by another process.
   assert.ok(reads.count - count <= 1, `${reads.count - count} looks`)
 })

@@ -252,7 +252,7 @@ test('emails leased by a process that ended are due again when their lease ends'
       status: 'SENDING',
       dueAt: null,
       retryAt: START + 50,
-      leaseId: 'somebody else',
+      leaseId: 'another process',
       leaseUntil: START + 10,
     })
   })

@@ -78,7 +78,7 @@ async function sendAs({ core, send }: Sender, change: Partial<Email>): Promise<s
 }
 
 /** Hands the mail of the sender to outbound; its outcome is still to come. */
-async function handOver(t: TestContext, { core }: Sender): Promise<Deliverer> {
+async function startDelivery(t: TestContext, { core }: Sender): Promise<Deliverer> {
   const { promise: handed, resolve } = Promise.withResolvers<void>()
   const { deliver } = core.outbound
   core.outbound.deliver = (tasks) => {
@@ -149,7 +149,7 @@ test('a refusal in session and the report that follows it are one bounce', async
   const sender = await openSender(t)
   const accepted = await sender.send()
   const id = accepted.emails[0]?.email ?? ''
-  const delivery = await handOver(t, sender)
+  const delivery = await startDelivery(t, sender)
   delivery.finished([attempted(sender.tasks[0] as never, 'bounced', { verdict: full })])
   await delivery.settled(5_000)
   assert.equal(await sender.core.store.read.$count(strikes), 1)
@@ -167,7 +167,7 @@ test('a report that precedes the recorded outcome ends the email, and no event i
     (await sender.send()).emails[0]?.email,
     (await sender.send()).emails[0]?.email,
   ]
-  const delivery = await handOver(t, sender)
+  const delivery = await startDelivery(t, sender)
   const complaint = { type: 'complaint', emailId: complained, feedbackType: null } as const
   await sender.core.store.write((tx) =>
     recordReports(sender.core, tx, [bounce(bounced), complaint]),
