@@ -18,6 +18,8 @@ export type HarnessOptions = {
   zone?: DnsZone
   delivery?: Partial<Config['delivery']>
   deps?: Partial<OutboundDeps>
+  /** Only `clock.ahead` moves the time of the main thread, however slow the machine is. */
+  isClockStopped?: boolean
 }
 
 export type Attempted = Extract<DeliveryResult, { kind: 'attempted' }>
@@ -52,10 +54,12 @@ export function useOutbound() {
   }
 }
 
-async function startHarness({ zone = {}, delivery = {}, deps = {} }: HarnessOptions) {
+async function startHarness(options: HarnessOptions) {
+  const { zone = {}, delivery = {}, deps = {}, isClockStopped = false } = options
   const dns: FakeDns = await startDnsServer(zone)
   const clock = { ahead: 0 }
-  const now = () => Date.now() + clock.ahead
+  const startedAt = Date.now()
+  const now = () => (isClockStopped ? startedAt : Date.now()) + clock.ahead
   const resolver = createResolver({ servers: [dns.address], now, timeoutMs: 5_000, tries: 1 })
   const reports: DeliveryResult[] = []
   let listeners: (() => void)[] = []
@@ -145,7 +149,7 @@ async function startHarness({ zone = {}, delivery = {}, deps = {} }: HarnessOpti
     await dns.stop()
   }
 
-  return { outbound, dns, clock, reports, reported, send, sendAll, toTask, stop }
+  return { outbound, dns, clock, now, reports, reported, send, sendAll, toTask, stop }
 }
 
 let lastId = 0

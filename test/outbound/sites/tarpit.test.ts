@@ -9,14 +9,25 @@ import { type Attempted, type HarnessOptions, makeTask, useOutbound } from '../h
 const { sinksOf, start: startOutbound } = useOutbound()
 
 /** `addresses`: the address of each domain, which is its own mail server. */
-async function start(addresses: Map<string, string>, delivery: HarnessOptions['delivery']) {
+async function start(
+  addresses: Map<string, string>,
+  options: Pick<HarnessOptions, 'delivery' | 'isClockStopped'>,
+) {
   const nothing = { kind: 'nodata', expiresAt: Number.POSITIVE_INFINITY } as const
   const resolver: Pick<Resolver, 'mx' | 'a' | 'aaaa'> = {
     mx: async () => nothing,
     aaaa: async () => nothing,
     a: async (name) => ({ ...nothing, kind: 'found', records: [addresses.get(name) ?? ''] }),
   }
-  return startOutbound({ delivery: delivery ?? {}, deps: { resolver } })
+  return startOutbound({ ...options, deps: { resolver } })
+}
+
+/**
+ * A site without a greeting is cut after a second if urgent mail waits. With a running clock a slow
+ * machine would reach that second before all sessions are open, or before the good server greets.
+ */
+function stoppedClockAt(port: number, delivery: HarnessOptions['delivery'] = {}) {
+  return { delivery: { port, ...delivery }, isClockStopped: true }
 }
 
 const neverGreets: SinkOptions['respond'] = ({ verb }) => (verb === 'CONNECT' ? silence : undefined)
@@ -46,9 +57,7 @@ test('many domains at one silent address hold as many connections as one site', 
   )
   const { outbound, send, reports } = await start(
     new Map([...tarpits, ['good.test', '127.0.9.1']]),
-    {
-      port: tarpit!.port,
-    },
+    stoppedClockAt(tarpit!.port),
   )
   outbound.deliver(oneEach(tarpits, BULK))
   while (tarpit!.openCount() < 10) await turn()
@@ -66,7 +75,7 @@ async function fillWith(tarpits: Map<string, string>) {
     { host: '127.0.0.9' },
   )
   const addresses = new Map([...tarpits, ['good.test', '127.0.0.9']])
-  const started = await start(addresses, { port: tarpit!.port })
+  const started = await start(addresses, stoppedClockAt(tarpit!.port))
   started.outbound.deliver(oneEach(tarpits, BULK))
   while (tarpit!.openCount() < 10) await turn()
   started.clock.ahead += 1_000
@@ -86,8 +95,7 @@ test('mail beside a tarpit in its own network gets the connection of a silent se
 
 test('a session that this server ends for other mail counts neither as attempt nor as failure', async () => {
   const tarpits = domainsAt(10, '127.0.0.66')
-  const { outbound, reports, reported, clock } = await fillWith(tarpits)
-  const before = Date.now() + clock.ahead
+  const { outbound, reports, reported, now } = await fillWith(tarpits)
   outbound.deliver([makeTask({ ...OTHER, domain: 'good.test' })])
   const returned = () => reports.filter((report) => report.kind === 'put back')
   while (attempts(reports).length === 0 || returned().length === 0)
@@ -98,7 +106,7 @@ test('a session that this server ends for other mail counts neither as attempt n
   )
   for (const { site, reason, retryAt } of returned()) {
     assert.match(reason ?? '', /^name\d+\.test: no greeting in \d+\.\d s, and other mail needed/)
-    assert.ok((retryAt ?? 0) >= before + 60_000)
+    assert.equal(retryAt, now() + 60_000)
     const { restrictedSince, cause } = outbound.sites().find((one) => one.site === site) ?? {}
     assert.deepEqual([restrictedSince ?? null, cause ?? null], [null, null])
     assert.equal(outbound.pauseOf(site), null)
@@ -114,7 +122,7 @@ test('silent servers in many networks hold a quarter of all connections and yiel
   )
   const { outbound, reports, reported, clock } = await start(
     new Map([...tarpits, ['good.test', '127.0.9.1']]),
-    { port: sinks[0]!.port, maxConnections: 100 },
+    stoppedClockAt(sinks[0]!.port, { maxConnections: 100 }),
   )
   const open = () => sinks.slice(1).reduce((sum, sink) => sum + sink.openCount(), 0)
   outbound.deliver(oneEach(tarpits, BULK))
@@ -139,7 +147,7 @@ test('mail of another project overtakes a backlog, at another server and at the 
   const backlog = domainsAt(60, '127.0.9.1')
   const { outbound, sendAll, toTask } = await start(
     new Map([...backlog, ['good.test', '127.0.10.1']]),
-    { port: sink!.port, maxConnections: 20 },
+    { delivery: { port: sink!.port, maxConnections: 20 } },
   )
   const tasks = Array.from({ length: 40 }, () => oneEach(backlog, BULK)).flat()
   const bulk = tasks.map((task, at) => ({ ...task, recipient: `bulk${at}@${task.domain}` }))
