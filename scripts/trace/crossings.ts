@@ -3,10 +3,10 @@
  * cross, and how many layers a delivery has. The server runs in direct mode, with a DNS server
  * and a receiver of this process.
  *
- * A file is crossed when a function of it is called more often than in each of several idle times, so
- * that timers count for nothing. The delivery is the second attempt, so that nothing of the send is in
- * it. Its layers are the files on the call stack when a delivery thread gets the task, and when that
- * thread writes MAIL.
+ * A file is crossed when, in every run, a function of it is called more often than in each of several
+ * idle times, so that timers count for nothing. The delivery is the second attempt, so that nothing of
+ * the send is in it. Its layers are the files on the call stack when a delivery thread gets the task,
+ * and when that thread writes MAIL.
  */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -22,11 +22,14 @@ import { failureReport } from '../../test/fakes/failure-report.ts'
 import { startSink } from '../../test/fakes/smtp-sink.ts'
 import type { Calls, Taken } from './preload.ts'
 
+type Run = { send: Taken; delivery: Taken; bounce: Taken }
+
 const RETRY_MS = 5_000
 /** Long enough for what follows a 250 or a report to be on disk. */
 const SETTLE_MS = 1_500
-/** Together they are longer than the period of any timer that matters, which is 10 s. */
-const IDLE_TIMES = 4
+/** Together they are longer than a minute, the longest period of the timers that run without work. */
+const IDLE_TIMES = 10
+const RUNS = 2
 
 const root = path.resolve(process.argv[2] ?? path.join(import.meta.dirname, '..', '..'))
 const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-trace-'))
@@ -122,22 +125,29 @@ async function measure(): Promise<void> {
       idle[name] = Math.max(idle[name] ?? 0, calledTimes)
     }
   }
-  const sent = await traced(() => send('two@held.test', 'held'))
-  await send('again-later@dest.test', 'traced')
+  const runs: Run[] = []
+  for (let count = 1; count <= RUNS; count += 1) runs.push(await traceRun(count))
+
+  for (const kind of ['send', 'delivery', 'bounce'] as const) {
+    const taken = runs.map((run) => run[kind])
+    show(kind, taken, idle)
+  }
+  const stackOf = (kind: string) =>
+    runs[0]?.delivery.handOvers.find((handOver) => handOver.kind === kind)?.files ?? []
+  const layers = [...stackOf('to thread'), ...stackOf('to socket')]
+  console.log(`layers of a delivery: ${layers.length}\n  ${layers.join('\n  ')}`)
+}
+
+async function traceRun(count: number): Promise<Run> {
+  const sent = await traced(() => send(`run-${count}@held.test`, 'held'))
+  await send(`run-${count}-later@dest.test`, 'traced')
   await sleep(SETTLE_MS)
   const delivered = await traced(() => sleep(RETRY_MS))
   // The thread that reads reports may have ended in the meantime.
   await report(sink.messages[0])
   await sleep(SETTLE_MS)
   const bounced = await traced(() => report())
-
-  show('send', sent, idle)
-  show('delivery', delivered, idle)
-  show('bounce', bounced, idle)
-  const stackOf = (kind: string) =>
-    delivered.handOvers.find((handOver) => handOver.kind === kind)?.files ?? []
-  const layers = [...stackOf('to thread'), ...stackOf('to socket')]
-  console.log(`layers of a delivery: ${layers.length}\n  ${layers.join('\n  ')}`)
+  return { send: sent, delivery: delivered, bounce: bounced }
 }
 
 async function traced(act: () => Promise<unknown>): Promise<Taken> {
@@ -161,8 +171,10 @@ async function take(): Promise<Taken> {
 }
 
 /** The formats of `mail/` and the engine of `store/` are counted apart. */
-function show(what: string, { calls }: Taken, idle: Calls): void {
-  const names = Object.keys(calls).filter((name) => (calls[name] ?? 0) > (idle[name] ?? 0))
+function show(what: string, taken: readonly Taken[], idle: Calls): void {
+  const names = Object.keys(taken[0]?.calls ?? {}).filter((name) =>
+    taken.every(({ calls }) => (calls[name] ?? 0) > (idle[name] ?? 0)),
+  )
   const files = [...new Set(names.map((name) => name.split(':')[0] ?? ''))].sort()
   const [mail, store] = ['mail/', 'store/'].map(
     (room) => files.filter((file) => file.startsWith(room)).length,
