@@ -43,6 +43,8 @@ export type SinkOptions = {
   /** Offers STARTTLS. */
   tls?: Certificate
   respond?: (command: SinkCommand) => SinkAction | undefined
+  /** Called when `openCount` grows. */
+  onOpened?: () => void
   /** Keep only the count. */
   forgets?: boolean
 }
@@ -56,6 +58,11 @@ export type Sink = {
   /** Messages answered with 250. */
   acceptedCount(): number
   connectionCount(): number
+  /**
+   * The connections that the client has not ended: since QUIT, or the end of its octets. A
+   * connection counts from the second turn of the event loop, in which the ends that happened
+   * before it are known.
+   */
   openCount(): number
   /** Resolves once so many messages were accepted. */
   waitForMessages(count: number): Promise<void>
@@ -67,6 +74,9 @@ export const drop: SinkAction = (socket) => socket.destroy()
 /** Never answers. */
 export const silence: SinkAction = () => undefined
 
+/** The event of a socket whose client has sent QUIT. */
+const QUIT = 'client sent QUIT'
+
 const defaultExtensions = ['PIPELINING', '8BITMIME', 'SMTPUTF8', 'ENHANCEDSTATUSCODES']
 
 type Receiver = {
@@ -76,6 +86,8 @@ type Receiver = {
   counts: Map<string, number>
   accepted: number
   connections: number
+  /** Counted by `openCount`. */
+  open: Set<Socket>
   onAccepted: (() => void)[]
 }
 
@@ -87,6 +99,7 @@ export async function startSink(options: SinkOptions = {}): Promise<Sink> {
     counts: new Map(),
     accepted: 0,
     connections: 0,
+    open: new Set(),
     onAccepted: [],
   }
   const sockets = new Set<Socket>()
@@ -95,6 +108,7 @@ export async function startSink(options: SinkOptions = {}): Promise<Sink> {
     socket.setNoDelay(true)
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
+    countOpen(receiver, socket)
     serve(receiver, socket, receiver.connections)
   })
   const host = options.host ?? '127.0.0.1'
@@ -107,7 +121,7 @@ export async function startSink(options: SinkOptions = {}): Promise<Sink> {
     lines: receiver.lines,
     acceptedCount: () => receiver.accepted,
     connectionCount: () => receiver.connections,
-    openCount: () => sockets.size,
+    openCount: () => receiver.open.size,
     waitForMessages: (count) => waitForMessages(receiver, count),
     async stop() {
       for (const socket of sockets) socket.destroy()
@@ -115,6 +129,21 @@ export async function startSink(options: SinkOptions = {}): Promise<Sink> {
       await once(server, 'close')
     },
   }
+}
+
+function countOpen({ options, open }: Receiver, socket: Socket): void {
+  let hasEnded = false
+  const end = () => {
+    hasEnded = true
+    open.delete(socket)
+  }
+  const begin = () => {
+    if (hasEnded) return
+    open.add(socket)
+    options.onOpened?.()
+  }
+  socket.once('end', end).once('close', end).once(QUIT, end)
+  setImmediate(() => setImmediate(begin))
 }
 
 async function waitForMessages(receiver: Receiver, count: number): Promise<void> {
@@ -217,6 +246,7 @@ function serve(receiver: Receiver, plain: Socket, connection: number): void {
         if (act(verb, line, '220 2.0.0 Ready').startsWith('220')) secure()
         return
       case 'QUIT':
+        plain.emit(QUIT)
         if (act(verb, line, '221 2.0.0 Bye') !== '') socket.end()
         return
       default:

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type SinkOptions, silence } from '../fakes/smtp-sink.ts'
+import { type Sink, silence } from '../fakes/smtp-sink.ts'
 import { type HarnessOptions, makeTasks, useOutbound } from './harness.ts'
 
 const { sinksOf, start } = useOutbound()
@@ -21,28 +21,22 @@ test('a connection carries as many messages as its limit allows', async () => {
 })
 
 /**
- * Sinks that count the most connections open at once, from the greeting to QUIT. A QUIT that arrives
- * in the same turn of the event loop as a new connection was sent before it.
+ * Sinks that count the most connections open at once: to each, and to all. Each sink is in a network
+ * of its own, because a network has as many connections as a site.
  */
 async function countingSinks(count: number) {
   const most = { each: 0, all: 0 }
-  const open = Array.from({ length: count }, () => 0)
-  const add = (sink: number) => {
-    open[sink]!++
+  const onOpened = () => {
+    const open = sinks.map((sink) => sink.openCount())
     most.each = Math.max(most.each, ...open)
     most.all = Math.max(
       most.all,
       open.reduce((sum, one) => sum + one),
     )
   }
-  const respondAs = (sink: number): SinkOptions['respond'] => {
-    return ({ verb }) => {
-      if (verb === 'CONNECT') setImmediate(add, sink)
-      if (verb === 'QUIT') open[sink]!--
-      return undefined
-    }
-  }
-  return { sinks: await sinksOf(...open.map((_, at) => ({ respond: respondAs(at) }))), most }
+  const hosts = Array.from({ length: count }, (_, at) => `127.0.${at}.2`)
+  const sinks: Sink[] = await sinksOf(...hosts.map((host) => ({ host, onOpened })))
+  return { sinks, most }
 }
 
 test('the limit of a site holds for all threads together', async () => {
