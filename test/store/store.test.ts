@@ -52,11 +52,11 @@ test('more scans than threads wait for their turn', async (t) => {
   assert.deepEqual(counts, Array(10).fill(5))
 })
 
-test('a scan for a caller returns the same rows as any other', async (t) => {
+test('a scan for an owner returns the same rows as any other', async (t) => {
   const store = await openTestStore(t, { readerThreads: 1 })
   await fill(store, 5)
-  const callers = ['a', 'b', 'a'].map((key, index) => ({ key, isJob: index === 2 }))
-  const counts = callers.map((caller) => store.scanFor(caller, () => store.scan.$count(notes)))
+  const owners = ['a', 'b', 'a'].map((key, index) => ({ key, isJob: index === 2 }))
+  const counts = owners.map((owner) => store.scanFor(owner, () => store.scan.$count(notes)))
   assert.deepEqual(await Promise.all(counts), [5, 5, 5])
 })
 
