@@ -33,7 +33,17 @@ export function buildConfig(values: SettingValues, file: string | null): Config 
       tls: tlsFiles(values['submission.tls_cert'], values['submission.tls_key']),
     },
     sns: { topicArns: values['sns.topic_arns'] },
-    accounts: { disableSignups: values['accounts.disable_signups'] },
+    accounts: {
+      disableSignups: values['accounts.disable_signups'],
+      testsToMembersOnly: values['accounts.tests_to_members_only'],
+    },
+    campaigns: {
+      rowsAhead: values['campaigns.rows_ahead'],
+      brakeMinimum: values['campaigns.brake_minimum'],
+      brakeHardBounces: values['campaigns.brake_hard_bounces'],
+      brakeRefusals: values['campaigns.brake_refusals'],
+      brakeComplaints: values['campaigns.brake_complaints'],
+    },
     limits: buildLimits(values),
     billing: buildBilling(values),
     retention: {

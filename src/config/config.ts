@@ -75,7 +75,16 @@ export type Config = {
   }
   submission: { listen: readonly ListenAddress[]; tls: TlsFiles | null }
   sns: { topicArns: readonly string[] }
-  accounts: { disableSignups: boolean }
+  accounts: { disableSignups: boolean; testsToMembersOnly: boolean }
+  campaigns: {
+    /** 0: no bound. */
+    rowsAhead: number
+    brakeMinimum: number
+    /** Percentages; 0: never. */
+    brakeHardBounces: number
+    brakeRefusals: number
+    brakeComplaints: number
+  }
   limits: {
     apiRequestsPerMinute: number
     recipientsPerRequest: number

@@ -241,6 +241,11 @@ const settings = {
     false,
     'Refuse new sign-ups. Has no effect yet: there are no sign-ups in this version.',
   ),
+  'accounts.tests_to_members_only': setting(
+    kind.boolean,
+    false,
+    'Whether tests of campaigns may go to members of the project only.',
+  ),
 
   'limits.api_requests_per_minute': setting(
     kind.integer(0, MAX_COUNT),
@@ -300,6 +305,32 @@ const settings = {
     example: 'https://api.stripe.com',
     otherwise: "Stripe's own",
   }),
+
+  'campaigns.rows_ahead': setting(
+    kind.integer(0, 100_000_000),
+    50_000,
+    "Emails of a project's campaigns that wait for delivery before more are made. Emails whose site takes no mail at the moment do not count, up to ten times this number; 0: no limit.",
+  ),
+  'campaigns.brake_minimum': setting(
+    kind.integer(1, 1_000_000),
+    200,
+    'Outcomes of a campaign before its rates can pause it.',
+  ),
+  'campaigns.brake_hard_bounces': setting(
+    kind.number(0, 100),
+    8,
+    'Percentage of hard bounces that pauses a campaign; 0: never.',
+  ),
+  'campaigns.brake_refusals': setting(
+    kind.number(0, 100),
+    2,
+    'Percentage of emails refused for reputation or content that pauses a campaign; 0: never.',
+  ),
+  'campaigns.brake_complaints': setting(
+    kind.number(0, 100),
+    0.3,
+    'Percentage of complaints, of at least 5, that pauses a campaign; 0: never.',
+  ),
 
   'retention.body_days': setting(
     kind.integer(1, MAX_DAYS),

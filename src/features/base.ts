@@ -33,6 +33,8 @@ export type Base = {
   inboundNotifier: Notifier
   /** Wakes the job loop when a job was enqueued. */
   jobNotifier: Notifier
+  /** Wakes the sending of campaigns when one was started, resumed or changed. */
+  campaignNotifier: Notifier
   /** Callers that compute the same segment at the same time share one run. */
   sharedRuns: SharedRuns
   /** The TLS certificates of the listeners, reloaded when their files change. */

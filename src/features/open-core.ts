@@ -87,6 +87,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
     queueNotifier,
     inboundNotifier: createNotifier(),
     jobNotifier: createNotifier(),
+    campaignNotifier: createNotifier(),
   }
   const shared = {
     ...notifiers,

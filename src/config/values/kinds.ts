@@ -83,6 +83,17 @@ export function integer(min: number, max: number): Kind<number> {
   }
 }
 
+/** A number with or without a fraction. */
+export function number(min: number, max: number): Kind<number> {
+  return {
+    ...textual(`a number from ${min} to ${max}`, () => undefined),
+    read: (value) =>
+      typeof value === 'number' && value >= min && value <= max ? value : undefined,
+    fromText: (text) => (/^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text),
+    show: (value) => value,
+  }
+}
+
 export const port = integer(1, 65_535)
 
 /** Milliseconds. */

@@ -5,16 +5,8 @@
  * missing here.
  */
 import type { Base } from '../base.ts'
-import type { Activity } from './entry.ts'
-
-/** Epoch ms: `from` is excluded, `until` is included. */
-type UpcomingQuery = { projectId: string; from: number; until: number; limit: number }
-
-/** Lists at most `limit` activities, soonest first. */
-export type UpcomingSource = (
-  deps: Pick<Base, 'store'>,
-  query: UpcomingQuery,
-) => Promise<Activity[]>
+import { listUpcomingCampaigns } from './scheduled-campaigns.ts'
+import type { UpcomingSource } from './upcoming-source.ts'
 
 /** Counts the workflows that started in a time: `after` is excluded, `until` is included. */
 type StartCounter = (
@@ -29,4 +21,6 @@ type ActivitySource = {
   countWorkflowsStarted?: StartCounter
 }
 
-export const ACTIVITY_SOURCES: readonly ActivitySource[] = []
+export const ACTIVITY_SOURCES: readonly ActivitySource[] = [
+  { table: 'campaigns', listUpcoming: listUpcomingCampaigns },
+]

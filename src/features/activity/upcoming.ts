@@ -2,7 +2,8 @@
 import { DAY_MS } from '../../clock.ts'
 import type { Base } from '../base.ts'
 import type { Activity } from './entry.ts'
-import { ACTIVITY_SOURCES, type UpcomingSource } from './sources.ts'
+import { ACTIVITY_SOURCES } from './sources.ts'
+import type { UpcomingSource } from './upcoming-source.ts'
 
 const UPCOMING_SOURCES = ACTIVITY_SOURCES.flatMap(({ listUpcoming }) => listUpcoming ?? [])
 

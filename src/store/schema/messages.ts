@@ -109,6 +109,8 @@ export const emails = sqliteTable('emails', {
   updatedAt: integer('updated_at').notNull(),
   /** The faults of the latest rendering; null without any. */
   templateFaults: jsonColumn('template_faults').$type<StoredFault[]>(),
+  /** A test of a campaign: it goes out whether or not its contact is subscribed. */
+  isTest: bool('is_test').notNull().default(false),
 })
 
 export const attempts = sqliteTable('attempts', {

@@ -19,6 +19,7 @@ export type QueueState =
   | 'queued'
   | 'deferred'
   | 'held'
+  | 'paused'
   | 'sending'
   | 'delivered'
   | 'relayed'
@@ -44,3 +45,12 @@ export type EmailStatus =
 /** The kind of a value in a contact's data; lists and objects are 'other'. */
 export type ValueKind = 'boolean' | 'number' | 'date' | 'string' | 'other'
 export type SegmentType = 'DYNAMIC' | 'STATIC'
+export type CampaignStatus = 'DRAFT' | 'SCHEDULED' | 'SENDING' | 'SENT' | 'CANCELLED'
+export type AudienceType = 'ALL' | 'SEGMENT' | 'FILTERED'
+export type PauseReason =
+  | 'manual'
+  | 'brake'
+  | 'domain_unverified'
+  | 'condition_invalid'
+  | 'segment_missing'
+  | 'project_disabled'

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY_MS } from '../../../src/clock.ts'
 import { countEmailsSince, countRecent, countSince } from '../../../src/features/activity/recent.ts'
-import type { UpcomingSource } from '../../../src/features/activity/sources.ts'
 import {
   countActivity,
   countPart,
@@ -10,6 +9,7 @@ import {
   findPartEnd,
 } from '../../../src/features/activity/stats.ts'
 import { listUpcoming } from '../../../src/features/activity/upcoming.ts'
+import type { UpcomingSource } from '../../../src/features/activity/upcoming-source.ts'
 import { appendEvents, type NewEvent } from '../../../src/features/events/append.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import { address, START } from '../../core.ts'
