@@ -87,3 +87,7 @@ CREATE INDEX emails_campaign_ends ON emails (campaign_id, status)
 CREATE INDEX emails_newest ON emails (project_id, created_at);
 CREATE INDEX emails_ends ON emails (project_id, status, created_at)
   WHERE status IN ('BOUNCED', 'COMPLAINED', 'FAILED', 'SUPPRESSED');
+
+-- Emails that wait because their campaign is paused.
+CREATE INDEX emails_paused ON emails (campaign_id) WHERE state = 'paused';
+CREATE INDEX campaigns_cancelled ON campaigns (id) WHERE status = 'CANCELLED';

@@ -1,6 +1,6 @@
 /**
  * The look-ups that every request and every delivery repeats: projects by key, sender domains with
- * their signing keys, templates, and the domains that an operator holds.
+ * their signing keys, templates, the domains that an operator holds, and stopped campaigns.
  *
  * Missing rows and disabled projects are not cached, so a refusal always comes from the database.
  * Writers in this process call `drop` after their commit. A write by another process empties the
@@ -11,11 +11,12 @@ import { LRUCache } from 'lru-cache'
 import type { Keyring } from '../config/keyring.ts'
 import { AppError, notFound } from '../errors.ts'
 import type { SigningKey } from '../mail/compose/dkim.ts'
-import { and, eq } from '../store/drizzle.ts'
+import { and, eq, sql } from '../store/drizzle.ts'
 import { type Project, projects } from '../store/schema/accounts.ts'
 import { type Domain, domains } from '../store/schema/domains.ts'
 import type { Template } from '../store/schema/messages.ts'
 import { holds, templates } from '../store/schema/messages.ts'
+import { statement } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 
 /** A domain that its project may send from. */
@@ -26,6 +27,9 @@ export type SenderDomain = {
   signingKeys: readonly SigningKey[]
   isReturnPathFound: boolean
 }
+
+/** By id. */
+export type StoppedCampaigns = ReadonlyMap<string, 'paused' | 'cancelled'>
 
 export type Directory = {
   findProjectBySecret(secretKey: string): Promise<Project | undefined>
@@ -42,11 +46,22 @@ export type Directory = {
   findTemplate(projectId: string, id: string): Promise<Template | undefined>
   /** Recipient domains that an operator holds (A-labels). */
   heldDomains(): Promise<ReadonlySet<string>>
+  /** Campaigns whose mail must not go out now; cancelled ones only while they have mail. */
+  stoppedCampaigns(): Promise<StoppedCampaigns>
   /** Empties the cache; writers of these rows call it by `Tx.afterCommit`. */
   drop(): void
   /** Calls `fn` after each `drop`. Returns a function that removes `fn`. */
   onDrop(fn: () => void): () => void
 }
+
+/** The states are literal, so that SQLite finds the rows in `emails_campaign_waiting`. */
+const listStoppedCampaigns = statement<{ id: string; stop: 'paused' | 'cancelled' }>(
+  () => sql`select id, 'paused' as stop from campaigns
+    where status = 'SENDING' and paused_at is not null
+    union all select id, 'cancelled' from campaigns where status = 'CANCELLED'
+      and exists (select 1 from emails where campaign_id = campaigns.id
+        and state in ('queued', 'deferred', 'held', 'paused', 'sending'))`,
+)
 
 const MAX_CACHED = 10_000
 const MAX_CACHED_BYTES = 32 * 1024 * 1024
@@ -89,6 +104,8 @@ export function createDirectory({ store, keyring }: { store: Store; keyring: Key
       })
       return held ?? new Set<string>()
     },
+    stoppedCampaigns: async () =>
+      (await cached('stopped', () => readStoppedCampaigns(store))) ?? new Map(),
     drop,
     onDrop,
   }
@@ -136,7 +153,7 @@ function createCache() {
 function sizeOf(value: unknown): number {
   if (typeof value === 'string') return 32 + 2 * value.length
   if (typeof value !== 'object' || value === null) return 8
-  const parts = value instanceof Set ? [...value] : Object.values(value)
+  const parts = value instanceof Set || value instanceof Map ? [...value] : Object.values(value)
   return parts.reduce<number>((sum, part) => sum + sizeOf(part), 64)
 }
 
@@ -158,6 +175,11 @@ async function isAdded(store: Store, domain: string): Promise<boolean> {
 function readTemplate(store: Store, projectId: string, id: string) {
   const condition = and(eq(templates.projectId, projectId), eq(templates.id, id))
   return store.read.select().from(templates).where(condition).get()
+}
+
+async function readStoppedCampaigns(store: Store): Promise<Map<string, 'paused' | 'cancelled'>> {
+  const rows = await store.read.list(listStoppedCampaigns)
+  return new Map(rows.map(({ id, stop }) => [id, stop]))
 }
 
 function toSenderDomain(row: Domain, keyring: Keyring): SenderDomain {

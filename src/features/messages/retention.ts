@@ -40,7 +40,9 @@ export const listContentsInQueue = statement<{ id: string }>(
     union select content_id from emails
     where lease_until is not null and created_at < ${parameter('before')}
     union select content_id from emails
-    where state = 'held' and created_at < ${parameter('before')}`,
+    where state = 'held' and created_at < ${parameter('before')}
+    union select content_id from emails
+    where state = 'paused' and created_at < ${parameter('before')}`,
 )
 
 export const listOld = statement<{ id: string; at: number; number: number; bytes: number }>(
@@ -132,7 +134,7 @@ export const listSnapshots = statement<{ oldest: string | null; rows: number; id
   () => sql`select min(id) as oldest, count(*) as rows,
       ${jsonListOf(sql`id`)} filter (where is_clearable) as ids
     from (select id, (variables is not null or headers is not null)
-        and state not in ('queued', 'deferred', 'held', 'sending') as is_clearable
+        and state not in ('queued', 'deferred', 'held', 'paused', 'sending') as is_clearable
       from emails where id < ${parameter('before')} order by id desc limit ${PAGE})`,
 )
 
@@ -142,7 +144,7 @@ const clearSnapshot = statement((db) =>
     .set({ variables: null, headers: null })
     .where(
       sql`${emails.id} in ${listOf(parameter('ids'))}
-        and ${emails.state} not in ('queued', 'deferred', 'held', 'sending')`,
+        and ${emails.state} not in ('queued', 'deferred', 'held', 'paused', 'sending')`,
     ),
 )
 

@@ -15,7 +15,7 @@ import type { KnownDomains } from '../outcome/known-domains.ts'
 import type { InFlightEmail } from '../outcome/record-attempts.ts'
 import type { ClaimedEmail } from '../queue/claim.ts'
 import type { QueueNotifier } from '../queue/notifier.ts'
-import { putBackEmails, putOnHold } from '../queue/put-back.ts'
+import { pauseClaimed, putBackEmails, putOnHold } from '../queue/put-back.ts'
 import { type ContentCache, createContentCache } from './content-cache.ts'
 import { type PrepareDeps, prepareBatch, type Refusal } from './prepare.ts'
 import { createResultBuffer, keepTrying, recordResults } from './record-results.ts'
@@ -42,7 +42,15 @@ export type Deliverer = {
 
 type DeliveryDeps = Pick<
   Base,
-  'store' | 'config' | 'keyring' | 'directory' | 'outbound' | 'counters' | 'now' | 'log'
+  | 'store'
+  | 'config'
+  | 'keyring'
+  | 'directory'
+  | 'outbound'
+  | 'campaignNotifier'
+  | 'counters'
+  | 'now'
+  | 'log'
 > & { queueNotifier: QueueNotifier; fuse: Fuse; knownDomains: KnownDomains }
 
 /** The delay after an error of this server, so that the same emails are not claimed in a loop. */
@@ -163,6 +171,8 @@ async function refuseAll(
       const { id, recipientDomain: domain } = email
       if (refusal === 'held') await putOnHold(deps, tx, { id, domain, at })
     }
+    const paused = refused.filter(({ refusal }) => refusal === 'paused')
+    await pauseClaimed(deps, tx, { ids: paused.map(({ email }) => email.id), at })
     await endEmails(deps, tx, { endings: refused.flatMap(toEnding), at })
   })
   for (const { email } of refused) inFlight.delete(email.id)
@@ -170,8 +180,11 @@ async function refuseAll(
 
 function toEnding({ email, refusal }: { email: ClaimedEmail; refusal: Refusal }): Ending[] {
   const sending = { ...email, state: 'sending' } as const
-  if (refusal === 'held') return []
+  if (refusal === 'held' || refusal === 'paused') return []
   if (refusal === 'suppressed') return [{ email: sending, end: { state: 'suppressed' } }]
+  if (refusal === 'cancelled') {
+    return [{ email: sending, end: { state: 'failed', error: 'cancelled', reason: 'cancelled' } }]
+  }
   const { error } = refusal
   return [{ email: sending, end: { state: 'failed', error, reason: 'refused' } }]
 }

@@ -10,13 +10,16 @@ import { createReturnPathLocalPart } from '../../../mail/signed-tokens.ts'
 import type { DeliveryTask } from '../../../outbound/delivery.ts'
 import type { Project } from '../../../store/schema/accounts.ts'
 import type { Base } from '../../base.ts'
-import type { SenderDomain } from '../../directory.ts'
+import type { SenderDomain, StoppedCampaigns } from '../../directory.ts'
 import type { ClaimedEmail } from '../queue/claim.ts'
 import type { LoadedContents } from './content-cache.ts'
 import { toSource } from './source.ts'
 
-/** Why an email is not sent: its address is suppressed, its domain is held, or an error. */
-export type Refusal = 'suppressed' | 'held' | { error: string }
+/**
+ * Why an email is not sent: its address is suppressed, its domain is held, its campaign is paused
+ * or cancelled, or an error.
+ */
+export type Refusal = 'suppressed' | 'held' | 'paused' | 'cancelled' | { error: string }
 
 type Prepared = {
   tasks: DeliveryTask[]
@@ -35,9 +38,16 @@ export type PrepareDeps = Pick<
   returnKey: KeyObject
 }
 
+/** The error of an email whose contact unsubscribed before it was sent. */
+export const UNSUBSCRIBED = 'the contact has unsubscribed'
+
 /** `domain` is undefined once the project has no such verified domain. */
 type SenderFacts = { project: Project | undefined; domain: SenderDomain | undefined }
-type BatchContext = { senders: ReadonlyMap<string, SenderFacts | Error>; held: ReadonlySet<string> }
+type BatchContext = {
+  senders: ReadonlyMap<string, SenderFacts | Error>
+  held: ReadonlySet<string>
+  stopped: StoppedCampaigns
+}
 
 export async function prepareBatch(
   deps: PrepareDeps,
@@ -46,7 +56,9 @@ export async function prepareBatch(
 ): Promise<Prepared> {
   const prepared: Prepared = { tasks: [], refused: [], faulty: [], left: [] }
   const held = await deps.directory.heldDomains()
-  const batch: BatchContext = { senders: await findSenders(deps, emails), held }
+  const senders = await findSenders(deps, emails)
+  const stopped = await deps.directory.stoppedCampaigns()
+  const batch: BatchContext = { senders, held, stopped }
   for (const email of emails) {
     if (left.has(email.contentId)) {
       prepared.left.push(email.id)
@@ -98,20 +110,33 @@ function senderName({ projectId, fromAddress }: ClaimedEmail): string {
 
 function prepare(
   deps: PrepareDeps,
-  { senders, held }: BatchContext,
+  { senders, held, stopped }: BatchContext,
   { email, content }: { email: ClaimedEmail; content: MessageContent | undefined },
 ): DeliveryTask | { refusal: Refusal } {
   const sender = senders.get(senderName(email))
   if (sender instanceof Error) throw sender
   if (!sender?.project || sender.project.isDisabled) return refuse('the project is disabled')
+  const stop = email.campaignId === null ? undefined : stopped.get(email.campaignId)
+  if (stop !== undefined) return { refusal: stop }
   if (email.isSuppressed) return { refusal: 'suppressed' }
   if (held.has(email.recipientDomain)) return { refusal: 'held' }
-  if (sender.domain === undefined) return refuse('the sender domain is no longer verified')
-  if (email.contentClass === 'MARKETING' && !email.isSubscribed) {
-    return refuse('the contact has unsubscribed')
-  }
+  if (!email.isSubscribed && needsSubscription(email)) return refuse(UNSUBSCRIBED)
+  if (sender.domain === undefined) return refuseWithoutDomain(email)
   if (content === undefined) return refuse('its content was cleared by retention')
   return toTask(deps, { email, content, project: sender.project, domain: sender.domain })
+}
+
+/** HEADLESS is marketing without the footer when a campaign or a workflow sends it. */
+function needsSubscription(email: ClaimedEmail): boolean {
+  const { contentClass, campaignId, workflowExecutionId, isTest } = email
+  if (isTest || contentClass === 'TRANSACTIONAL') return false
+  return contentClass === 'MARKETING' || campaignId !== null || workflowExecutionId !== null
+}
+
+/** The campaign is paused until the domain is verified again, so its mail waits. */
+function refuseWithoutDomain({ campaignId }: ClaimedEmail): { refusal: Refusal } {
+  if (campaignId !== null) return { refusal: 'paused' }
+  return refuse('the sender domain is no longer verified')
 }
 
 function refuse(error: string): { refusal: Refusal } {

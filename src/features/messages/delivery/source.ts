@@ -31,6 +31,8 @@ export const sourceColumns = {
   sourceType: emails.sourceType,
   templateId: emails.templateId,
   campaignId: emails.campaignId,
+  workflowExecutionId: emails.workflowExecutionId,
+  isTest: emails.isTest,
   recipient: emails.recipient,
   toName: emails.toName,
   fromAddress: emails.fromAddress,
@@ -136,7 +138,7 @@ export function toSource(
     headers: headersFor(deps, email),
     feedbackId: feedbackId(email),
     returnToken: returnPath.token,
-    isBulk: isMarketing || email.sourceType === 'CAMPAIGN',
+    isBulk: isMarketing || email.campaignId !== null,
     isTracked: email.isTracked,
     oneClickUrl: pages && isOneClickPossible(deps.config.baseUrl) ? pages.unsubscribeUrl : null,
     unsubscribeMailbox:

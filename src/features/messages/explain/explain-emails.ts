@@ -81,7 +81,9 @@ export const listAhead = statement<{ domain: string; id: string }>(
 const listHolds = statement((db) => db.select().from(holds))
 
 const SUPPRESSING_STATES = new Set(['bounced', 'suppressed'])
-const UNFINISHED_STATES = new Set(['queued', 'deferred', 'held', 'sending'])
+const UNFINISHED_STATES = new Set(['queued', 'deferred', 'held', 'paused', 'sending'])
+/** The server knows no more about them than the database. */
+const PARKED_STATES = new Set(['held', 'paused'])
 
 /** Returns the explanations by email id. */
 export async function explainEmails(
@@ -167,7 +169,9 @@ async function findLiveOf(
   ahead: readonly string[],
   findLive: FindLiveState,
 ): Promise<LiveFacts> {
-  const asked = emails.filter(({ state }) => UNFINISHED_STATES.has(state) && state !== 'held')
+  const asked = emails.filter(
+    ({ state }) => UNFINISHED_STATES.has(state) && !PARKED_STATES.has(state),
+  )
   if (asked.length === 0) return { server: 'silent' }
   const sending = asked.filter(({ state }) => state === 'sending').map(({ id }) => id)
   return findLive({

@@ -29,6 +29,13 @@ export function explainHeld({ email, hold }: Facts): Sentence {
   return { reason, command: ['queue', 'release', '--domain', domain] }
 }
 
+export function explainPaused({ email }: Facts): Sentence {
+  const since = email.heldAt === null ? '' : ` since ${formatSecond(email.heldAt)}`
+  return withoutCommand(
+    `It has been paused by its campaign${since}, and waits until it is resumed.`,
+  )
+}
+
 export function explainWaiting(facts: Facts): Explanation {
   const { email, hold, live, now } = facts
   if (hold !== null) return { ...explainHeld(facts), nextAttemptAt: null }

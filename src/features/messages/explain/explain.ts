@@ -7,6 +7,7 @@
  * | reason                                        | until                                    |
  * |-----------------------------------------------|------------------------------------------|
  * | an operator's hold of its recipient domain    | it is released                           |
+ * | its campaign is paused                        | it is resumed                            |
  * | no server is running                          | one is started                           |
  * | the back-off or the lowered rate of its site  | its end, or an operator lifts it         |
  * | its own retry schedule                        | the next attempt (with the last failure) |
@@ -18,7 +19,7 @@
  * caller escapes them for its medium.
  */
 import { explainEnd } from './explain-end.ts'
-import { explainHeld, explainSending, explainWaiting } from './explain-waiting.ts'
+import { explainHeld, explainPaused, explainSending, explainWaiting } from './explain-waiting.ts'
 import type { Explanation, Facts } from './facts.ts'
 
 export function explainEmail(facts: Facts): Explanation {
@@ -28,6 +29,8 @@ export function explainEmail(facts: Facts): Explanation {
       return explainWaiting(facts)
     case 'held':
       return { ...explainHeld(facts), nextAttemptAt: null }
+    case 'paused':
+      return { ...explainPaused(facts), nextAttemptAt: null }
     case 'sending':
       return explainSending(facts)
     default:

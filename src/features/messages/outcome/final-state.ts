@@ -42,7 +42,7 @@
  * adds its attempt row. `features/tracking` turns delivered mail OPENED and CLICKED. An operator
  * may retry an email that failed (`queue/operate.ts`).
  *
- * The queue writes the states queued, held and sending, and `deferred` if no attempt decides it.
+ * The queue writes the states queued, held, paused and sending, and `deferred` if no attempt decides it.
  */
 import { maskAddresses } from '../../../log.ts'
 import { sql } from '../../../store/drizzle.ts'

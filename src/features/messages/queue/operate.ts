@@ -2,6 +2,7 @@
 
 import { AppError } from '../../../errors.ts'
 import { eq } from '../../../store/drizzle.ts'
+import { campaigns } from '../../../store/schema/campaigns.ts'
 import { type Email, emails } from '../../../store/schema/messages.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
@@ -35,6 +36,9 @@ async function retryEmail(
   }
   if (email.variables === null) {
     throw new AppError('CONFLICT', `Email ${id} is old: its content was cleared by retention.`)
+  }
+  if (email.campaignId !== null && (await isCancelled(tx, email.campaignId))) {
+    throw new AppError('CONFLICT', `The campaign of email ${id} was cancelled.`)
   }
   const now = core.now()
   const renewed =
@@ -70,13 +74,22 @@ export async function cancelEmails(
   await store.write(async (tx) => {
     for (const id of ids) {
       const email = await getEmail(tx, id)
-      if (!['queued', 'deferred', 'held'].includes(email.state)) {
+      if (!['queued', 'deferred', 'held', 'paused'].includes(email.state)) {
         throw new AppError('CONFLICT', `Email ${id} is ${email.state}: it cannot be cancelled.`)
       }
       const end = { state: 'failed', error: 'cancelled', reason: 'cancelled' } as const
       await endEmails(core, tx, { endings: [{ email, end }], at: now() })
     }
   })
+}
+
+async function isCancelled(tx: Tx, id: string): Promise<boolean> {
+  const found = await tx
+    .select({ status: campaigns.status })
+    .from(campaigns)
+    .where(eq(campaigns.id, id))
+    .get()
+  return found?.status === 'CANCELLED'
 }
 
 async function getEmail(tx: Tx, id: string): Promise<Email> {

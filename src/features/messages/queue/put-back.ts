@@ -7,6 +7,7 @@ import { and, eq, sql } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../base.ts'
 import { isDomainHeld } from './holds.ts'
 import type { QueueLane, QueueNotifier } from './notifier.ts'
 
@@ -89,6 +90,37 @@ export async function deferWaiting(
   const count = deferred.length
   if (count < rest.limit) return { count, deferredUntil: null }
   return { count, deferredUntil: Math.max(...deferred.map(({ dueAt }) => dueAt ?? rest.from)) }
+}
+
+const pauseSending = statement((db) =>
+  db
+    .update(emails)
+    .set({
+      ...released,
+      state: 'paused',
+      heldAt: parameter('at'),
+      dueAt: null,
+      attemptCount: sql`${emails.attemptCount} - 1`,
+      updatedAt: parameter('at'),
+    })
+    .where(
+      sql`${emails.id} in ${listOf(parameter('ids'))}
+        and ${emails.state} = 'sending'`,
+    ),
+)
+
+/**
+ * Puts claimed emails of a campaign aside: it is paused, or its sender domain was lost. What wakes
+ * on the notifier pauses the campaign, or makes them due again.
+ */
+export async function pauseClaimed(
+  { campaignNotifier }: Pick<Base, 'campaignNotifier'>,
+  tx: Tx,
+  { ids, at }: { ids: readonly string[]; at: number },
+): Promise<void> {
+  if (ids.length === 0) return
+  await tx.execute(pauseSending, { ids: JSON.stringify(ids), at })
+  tx.afterCommit(() => campaignNotifier.notify())
 }
 
 /**

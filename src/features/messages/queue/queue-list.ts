@@ -1,6 +1,6 @@
 /**
  * Lists and counts the mail of the queue, on the scan threads. Mail on its way is found through the
- * three partial indexes of `emails`: their terms are repeated as literals, because SQLite does not
+ * four partial indexes of `emails`: their terms are repeated as literals, because SQLite does not
  * match parameters with the terms of an index. The statements name the index; otherwise SQLite
  * would read the table to get the order by row number. Mail to one recipient is found through the
  * contacts of that address. Mail on its way to the recipient is found through the partial indexes
@@ -35,6 +35,7 @@ export const queueStates: readonly QueueState[] = [
   'queued',
   'deferred',
   'held',
+  'paused',
   'sending',
   'delivered',
   'relayed',
@@ -53,11 +54,13 @@ const WAITING: Part = {
 }
 const SENDING: Part = { index: 'emails_leased', term: 'lease_until is not null' }
 const HELD: Part = { index: 'emails_held', term: "state = 'held'" }
+const PAUSED: Part = { index: 'emails_paused', term: "state = 'paused'" }
 const ON_THE_WAY: Partial<Record<QueueState, Part>> = {
   queued: WAITING,
   deferred: WAITING,
   sending: SENDING,
   held: HELD,
+  paused: PAUSED,
 }
 
 /** Finished mail has no index: it is searched in pages of this many rows, newest first. */
@@ -178,7 +181,7 @@ function recipientRows(selection: QueueSelection): SQL {
 function onTheWayRows(selection: QueueSelection): SQL[] {
   const { state } = selection
   const known = state === undefined || state === 'ended' ? undefined : ON_THE_WAY[state]
-  const parts = known === undefined ? [WAITING, SENDING, HELD] : [known]
+  const parts = known === undefined ? [WAITING, SENDING, HELD, PAUSED] : [known]
   return parts.map(
     ({ index, term }) => sql`select ${rowNumber()} as number from emails ${indexedBy(index)}
       where ${and(sql.raw(term), matches(selection))}`,
@@ -252,5 +255,6 @@ export function queueCounts(): SQL {
       count(*) filter (where state = 'deferred') as deferred
       from emails where due_at is not null),
     (select count(*) as sending from emails where lease_until is not null),
-    (select count(*) as held from emails where state = 'held')`
+    (select count(*) as held from emails where state = 'held'),
+    (select count(*) as paused from emails where state = 'paused')`
 }
