@@ -2,9 +2,9 @@
  * The composition root: builds all parts, starts them in order, and stops them in reverse.
  *
  * Start: the server's lock, database, sandbox sink and delivery threads; then the listeners, HTTP
- * before mail; then the loops: queue, jobs, search index and inbound mail. So a start that fails, for
- * example because a port is taken, has claimed nothing. Mail and requests that arrive before the
- * loops start are on disk and wait for them.
+ * before mail; then the loops: queue, campaigns, jobs, search index and inbound mail. So a start that
+ * fails, for example because a port is taken, has claimed nothing. Mail and requests that arrive before
+ * the loops start are on disk and wait for them.
  *
  * Stop: inbound sessions finish their messages, HTTP finishes its requests, the queue claims no more
  * emails, delivery finishes or puts back its emails, outcomes are written, and the other parts end.
@@ -16,6 +16,7 @@ import { prepareDataDir } from './config/secret.ts'
 import { formatListenAddress } from './config/values/listen-address.ts'
 import type { Counters } from './counters.ts'
 import { prepareSandbox, type SandboxWelcome } from './features/accounts/sandbox-project.ts'
+import { startCampaigns } from './features/campaigns/sending/loop.ts'
 import { watchClock } from './features/clock-watch.ts'
 import { startSearchIndexer } from './features/contacts/list/search-index.ts'
 import type { Core } from './features/core.ts'
@@ -155,6 +156,8 @@ async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void
   const { store, log } = core
   const queue = startQueue(core, delivery)
   stops.parts.push(queue.stop)
+  const campaigns = startCampaigns(core)
+  stops.parts.push(campaigns.stop)
   // The server's lock proves that no other process runs jobs.
   await store.write((tx) => endLeases(tx, now()))
   const jobs = startJobs({ store, log, now, ...createSchedule(core) })

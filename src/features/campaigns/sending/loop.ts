@@ -1,0 +1,148 @@
+/**
+ * Sends campaigns: starts those that are due, makes the emails of those that send, a stretch of each in
+ * turn, and ends those of which no mail waits. All that it knows is in the database, so a server that
+ * was killed goes on where it stopped.
+ */
+import { setImmediate } from 'node:timers/promises'
+import { describeError } from '../../../errors.ts'
+import type { Base } from '../../base.ts'
+import { type ActiveCampaign, findNextDue, fire, listDue, listSending } from './active.ts'
+import { endIfDone, pauseForTrouble } from './end.ts'
+import { type Expansion, openExpansion } from './expansion.ts'
+import { countSlots } from './pace.ts'
+import { planSending } from './plan.ts'
+import { createRoom, type Room, type RoomDeps } from './room.ts'
+import type { StretchDeps } from './stretch.ts'
+
+export type CampaignsDeps = StretchDeps & RoomDeps & Pick<Base, 'directory' | 'campaignNotifier'>
+
+/** While mail of a campaign waits, or a failure has to pass. */
+const RECHECK_MS = 1_000
+const MAX_WAIT_MS = 60_000
+/** While the queue has emails enough. */
+const FULL_MS = 250
+
+type LoopState = {
+  deps: CampaignsDeps
+  room: Room
+  expansions: Map<string, Expansion>
+  isStopping: boolean
+}
+
+export function startCampaigns(deps: CampaignsDeps): { stop(): Promise<void> } {
+  const pause = createPause()
+  const state: LoopState = {
+    deps,
+    room: createRoom(deps),
+    expansions: new Map(),
+    isStopping: false,
+  }
+  const unlisten = deps.campaignNotifier.listen(pause.wake)
+  const unwatch = deps.store.onExternalChange(pause.wake)
+  const loop = runLoop(state, pause.wait)
+  return {
+    stop: async () => {
+      state.isStopping = true
+      unlisten()
+      unwatch()
+      pause.wake()
+      await loop
+    },
+  }
+}
+
+async function runLoop(state: LoopState, wait: (ms: number) => Promise<void>): Promise<void> {
+  while (!state.isStopping) {
+    const waitMs = await guard(state, null, () => runRound(state))
+    if (state.isStopping) return
+    if (waitMs === 0) await setImmediate()
+    else await wait(waitMs ?? RECHECK_MS)
+  }
+}
+
+/** Gives each campaign its turn. Returns the wait before the next round. */
+async function runRound(state: LoopState): Promise<number> {
+  const { deps, expansions } = state
+  for (const key of await listDue(deps)) await guard(state, key.id, () => fire(deps, key))
+  const active = await listSending(deps.store.read)
+  const ids = new Set(active.map(({ id }) => id))
+  for (const id of expansions.keys()) if (!ids.has(id)) expansions.delete(id)
+  let waitMs = await untilNextDue(deps)
+  for (const campaign of active) {
+    if (state.isStopping) return 0
+    const turnMs = await guard(state, campaign.id, () => takeTurn(state, campaign))
+    waitMs = Math.min(waitMs, turnMs ?? RECHECK_MS)
+  }
+  return waitMs
+}
+
+/** Returns after how many ms the campaign wants its next turn. */
+async function takeTurn(state: LoopState, campaign: ActiveCampaign): Promise<number> {
+  const { deps, room, expansions } = state
+  if (campaign.expandedAt !== null) return (await endIfDone(deps, campaign)) ? 0 : RECHECK_MS
+  const { slots, waitMs } = countSlots(campaign, deps.now())
+  if (slots === 0) return Math.min(RECHECK_MS, Math.max(1, waitMs))
+  const free = await room.free(campaign.projectId)
+  if (free === 0) return FULL_MS
+  const expansion = expansions.get(campaign.id) ?? (await open(deps, campaign))
+  if (expansion === undefined) return 0
+  // Only an expansion that did its turn is kept: after a failure the stored position counts.
+  expansions.delete(campaign.id)
+  const { inserted, isOpen } = await expansion.advance(Math.min(slots, free))
+  room.took(campaign.projectId, inserted)
+  if (isOpen) expansions.set(campaign.id, expansion)
+  return 0
+}
+
+/** Pauses the campaign and returns undefined if it cannot go on. */
+async function open(deps: CampaignsDeps, campaign: ActiveCampaign): Promise<Expansion | undefined> {
+  const plan = await planSending(deps, campaign)
+  if (!('trouble' in plan)) return openExpansion(deps, plan, campaign)
+  await pauseForTrouble(deps, campaign, plan.trouble)
+  return undefined
+}
+
+async function untilNextDue(deps: CampaignsDeps): Promise<number> {
+  const at = await findNextDue(deps)
+  if (at === null) return MAX_WAIT_MS
+  return Math.min(MAX_WAIT_MS, Math.max(1, at - deps.now()))
+}
+
+/** Logs a failure, such as a full disk; the next round tries again. */
+async function guard<T>(
+  { deps: { log } }: LoopState,
+  campaign: string | null,
+  act: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await act()
+  } catch (error) {
+    log.error(
+      { campaign, error: describeError(error) },
+      'a campaign could not be sent; it is tried again',
+    )
+    return undefined
+  }
+}
+
+/** A pause that `wake` ends; a call that comes before the pause ends it at once. */
+function createPause() {
+  let isWoken = false
+  let release: (() => void) | undefined
+  function wake(): void {
+    isWoken = true
+    release?.()
+  }
+  async function wait(ms: number): Promise<void> {
+    if (!isWoken) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const timer = setTimeout(resolve, ms)
+      release = resolve
+      await promise
+      clearTimeout(timer)
+      release = undefined
+    }
+    isWoken = false
+  }
+  return { wake, wait }
+}

@@ -1,0 +1,38 @@
+/**
+ * `maxPerHour`: each email has its slot, the time at which it is due. Slots are given at most a minute
+ * ahead, so that a new `maxPerHour` takes effect soon. After a standstill they begin now: what was
+ * missed is not made up for.
+ */
+import { HOUR_MS, MINUTE_MS } from '../../../clock.ts'
+import type { ActiveCampaign } from './active.ts'
+
+type Paced = Pick<ActiveCampaign, 'maxPerHour' | 'pacedAt'>
+
+const AHEAD_MS = MINUTE_MS
+
+/** How many slots there are within the next minute, and in how many ms there is one more. */
+export function countSlots(
+  { maxPerHour, pacedAt }: Paced,
+  now: number,
+): { slots: number; waitMs: number } {
+  if (maxPerHour === null) return { slots: Number.POSITIVE_INFINITY, waitMs: 0 }
+  const start = startOf(pacedAt, now)
+  const slots = Math.floor(((now + AHEAD_MS - start) * maxPerHour) / HOUR_MS) + 1
+  return { slots: Math.max(0, slots), waitMs: Math.max(0, start - AHEAD_MS - now) }
+}
+
+/** The slots of the next `count` emails, and where the slots after them begin. */
+export function slotsOf(
+  { maxPerHour, pacedAt }: Paced,
+  { count, now }: { count: number; now: number },
+): { dueAt: (index: number) => number; pacedAt: number } {
+  if (maxPerHour === null) return { dueAt: () => now, pacedAt }
+  const start = startOf(pacedAt, now)
+  const dueAt = (index: number) => Math.ceil(start + (index * HOUR_MS) / maxPerHour)
+  return { dueAt, pacedAt: dueAt(count) }
+}
+
+/** A clock that was ahead must not stop a campaign: slots are never further away than this. */
+function startOf(pacedAt: number, now: number): number {
+  return Math.min(Math.max(pacedAt, now), now + AHEAD_MS + HOUR_MS)
+}

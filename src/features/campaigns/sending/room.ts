@@ -1,0 +1,71 @@
+/**
+ * `campaigns.rows_ahead`: how many more emails of a project's campaigns may be made before the queue
+ * has worked off some. Emails count if their site could take mail now; the others, whose site is full,
+ * resting or restricted, are made up to ten times as many. A count is at most about a second old, and
+ * what was made since is added.
+ */
+import { CAMPAIGN_CLASS } from '../../../queue-class.ts'
+import { indexedBy } from '../../../store/dialect.ts'
+import { sql } from '../../../store/drizzle.ts'
+import { statement } from '../../../store/statement.ts'
+import type { Base } from '../../base.ts'
+
+export type RoomDeps = Pick<Base, 'store' | 'config' | 'outbound'>
+
+export type Room = {
+  /** How many emails the campaigns of a project may make now. */
+  free(projectId: string): Promise<number>
+  /** Emails were made. */
+  took(projectId: string, count: number): void
+}
+
+type Ahead = { ready: number; all: number }
+
+const COUNT_EVERY_MS = 1_000
+/** The bound of all waiting emails, in bounds of those that could go. */
+const ALL_BOUNDS = 10
+
+const countLanes = statement<{ domain: string; projectId: string; emails: number }>(
+  () => sql`select recipient_domain as domain, project_id as "projectId", count(*) as emails
+    from emails ${indexedBy('emails_ready')}
+    where due_at is not null and queue_class = ${sql.raw(String(CAMPAIGN_CLASS))}
+    group by recipient_domain, project_id`,
+)
+
+export function createRoom(deps: RoomDeps, clock: () => number = () => performance.now()): Room {
+  const { rowsAhead } = deps.config.campaigns
+  let counted = new Map<string, Ahead>()
+  let countedAt = Number.NEGATIVE_INFINITY
+
+  async function free(projectId: string): Promise<number> {
+    if (rowsAhead === 0) return Number.POSITIVE_INFINITY
+    if (clock() - countedAt >= COUNT_EVERY_MS) {
+      counted = await countAhead(deps)
+      countedAt = clock()
+    }
+    const { ready, all } = counted.get(projectId) ?? { ready: 0, all: 0 }
+    return Math.max(0, Math.min(rowsAhead - ready, ALL_BOUNDS * rowsAhead - all))
+  }
+
+  function took(projectId: string, count: number): void {
+    const { ready, all } = counted.get(projectId) ?? { ready: 0, all: 0 }
+    counted.set(projectId, { ready: ready + count, all: all + count })
+  }
+
+  return { free, took }
+}
+
+async function countAhead({ store, outbound }: RoomDeps): Promise<Map<string, Ahead>> {
+  const counted = new Map<string, Ahead>()
+  for (const { domain, projectId, emails } of await store.scan.list(countLanes)) {
+    const { ready, all } = counted.get(projectId) ?? { ready: 0, all: 0 }
+    const isReady = canTakeMail(outbound, outbound.siteOf(domain))
+    counted.set(projectId, { ready: ready + (isReady ? emails : 0), all: all + emails })
+  }
+  return counted
+}
+
+function canTakeMail(outbound: Base['outbound'], site: string): boolean {
+  if (outbound.pauseOf(site) !== null || outbound.restrictionOf(site) !== null) return false
+  return outbound.capacity(site, CAMPAIGN_CLASS) > 0
+}

@@ -1,0 +1,105 @@
+/** Sends a campaign now, or schedules it. */
+import { formatSecond } from '../../../clock.ts'
+import { AppError } from '../../../errors.ts'
+import { displayDomain } from '../../../mail/address/address.ts'
+import { and, eq, sql } from '../../../store/drizzle.ts'
+import { type Campaign, campaigns } from '../../../store/schema/campaigns.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../base.ts'
+import { walkContacts } from '../../contacts/list/walk.ts'
+import { unverifiedSender } from '../../directory.ts'
+import { audienceScope } from '../audience/scope.ts'
+import { type CampaignKey, loadCampaign } from '../find.ts'
+import { type CampaignView, toCampaignView } from '../view.ts'
+import { beginSending } from './begin.ts'
+import { appendCampaignEvent } from './events.ts'
+import { readScheduledFor } from './scheduled-for.ts'
+
+type Deps = Pick<Base, 'store' | 'directory' | 'campaignNotifier' | 'now'>
+
+/**
+ * Sends a campaign in status DRAFT or SCHEDULED, or schedules it again.
+ * @throws AppError CAMPAIGN_NOT_FOUND; VALIDATION_ERROR (scheduledFor); FORBIDDEN (sender domain);
+ *   BAD_REQUEST for another status, a time that has passed, and an audience without recipients
+ */
+export async function sendCampaign(
+  deps: Deps,
+  key: CampaignKey,
+  { scheduledFor }: { scheduledFor?: string | null | undefined } = {},
+): Promise<{ campaign: CampaignView; message: string }> {
+  const { store, now } = deps
+  const campaign = await loadCampaign(store.read, key)
+  const at = scheduledFor == null ? null : readScheduledFor(scheduledFor, now())
+  requireUnsent(campaign)
+  if ((await deps.directory.findSenderDomain(key.projectId, campaign.fromDomain)) === undefined) {
+    throw unverifiedSender(displayDomain(campaign.fromDomain))
+  }
+  if (!(await hasRecipients(deps, campaign))) throw noRecipients()
+  await store.write(async (tx) => {
+    const current = await loadCampaign(tx, key)
+    requireUnsent(current)
+    if (current.version !== campaign.version) throw changedMeanwhile()
+    if (at === null) await sendNow(tx, current, now())
+    else await schedule(tx, current, { at, now: now() })
+    tx.afterCommit(() => deps.campaignNotifier.notify())
+  })
+  const message =
+    at === null
+      ? 'The campaign is being sent.'
+      : `The campaign will be sent at ${formatSecond(at)}.`
+  return { campaign: toCampaignView(await loadCampaign(store.read, key), now()), message }
+}
+
+/** Whether anyone would get the campaign now. */
+export async function hasRecipients(
+  deps: Pick<Base, 'store' | 'now'>,
+  campaign: Campaign,
+): Promise<boolean> {
+  const scope = await audienceScope(deps, campaign)
+  const isAllowed = sql`not exists (select 1 from suppressions
+    where suppressions.project_id = contacts.project_id and suppressions.email = contacts.email)`
+  const condition = and(scope.condition, isAllowed)
+  const subscribed = campaign.type === 'TRANSACTIONAL' ? undefined : true
+  const recipients = { ...scope, condition, subscribed }
+  for await (const page of walkContacts(deps, recipients, { size: 1 })) return page.length > 0
+  return false
+}
+
+async function sendNow(tx: Tx, campaign: Campaign, at: number): Promise<void> {
+  await tx.update(campaigns).set({ scheduledFor: null }).where(eq(campaigns.id, campaign.id))
+  await beginSending(tx, campaign, at)
+}
+
+async function schedule(
+  tx: Tx,
+  campaign: Campaign,
+  { at, now }: { at: number; now: number },
+): Promise<void> {
+  await tx
+    .update(campaigns)
+    .set({ status: 'SCHEDULED', scheduledFor: at, updatedAt: now })
+    .where(eq(campaigns.id, campaign.id))
+  await appendCampaignEvent(tx, 'campaign.scheduled', {
+    campaign,
+    data: { scheduledFor: new Date(at).toISOString() },
+    at: now,
+  })
+}
+
+function requireUnsent({ status }: Campaign): void {
+  if (status === 'DRAFT' || status === 'SCHEDULED') return
+  throw new AppError('BAD_REQUEST', `The campaign cannot be sent: it is ${status}.`, {
+    suggestion: 'Duplicate the campaign to send it again.',
+  })
+}
+
+function noRecipients(): AppError {
+  return new AppError('BAD_REQUEST', 'Nobody would get the campaign: its audience is empty.', {
+    suggestion:
+      'Look at the audience of the campaign: who is unsubscribed or suppressed is left out.',
+  })
+}
+
+function changedMeanwhile(): AppError {
+  return new AppError('CONFLICT', 'The campaign was changed meanwhile; nothing was sent.')
+}

@@ -1,0 +1,180 @@
+/**
+ * Writes a stretch of a campaign's emails: the rows and the position behind them in one transaction, so
+ * that a crash repeats nothing and leaves nothing out.
+ */
+import { parseAddress } from '../../../mail/address/address.ts'
+import { CAMPAIGN_CLASS } from '../../../queue-class.ts'
+import { eq, sql } from '../../../store/drizzle.ts'
+import { newId } from '../../../store/ids.ts'
+import { campaignProgress } from '../../../store/schema/campaigns.ts'
+import type { ContactData } from '../../../store/schema/contacts.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../base.ts'
+import { writeContent } from '../../messages/accept/content.ts'
+import { recordSuppressed } from '../../messages/outcome/end-emails.ts'
+import { giveUpAfterMs } from '../../messages/queue/give-up-after.ts'
+import type { QueueNotifier } from '../../messages/queue/notifier.ts'
+import { type ActiveCampaign, findSending } from './active.ts'
+import { type DraftRow, insertDrafts, type SharedColumns } from './insert-rows.ts'
+import { slotsOf } from './pace.ts'
+import type { SendingPlan } from './plan.ts'
+
+export type StretchDeps = Pick<Base, 'store' | 'config' | 'counters' | 'log' | 'now'> & {
+  queueNotifier: QueueNotifier
+}
+
+export type StretchContact = {
+  number: number
+  id: string
+  address: string
+  subscribed: boolean
+  data: ContactData | null
+}
+
+/** `upTo`: the number of the last contact that is done with; `isLast`: there are no more. */
+export type Stretch = { contacts: readonly StretchContact[]; upTo: number; isLast: boolean }
+
+/** `inserted`: the number of rows; `tookMs`: the time of the transaction. */
+export type WrittenStretch = { inserted: number; tookMs: number }
+
+/**
+ * Returns undefined if the campaign does not send any more, or another place has moved its position
+ * away from `after`.
+ */
+export function writeStretch(
+  deps: StretchDeps,
+  plan: SendingPlan,
+  { after, ...stretch }: Stretch & { after: number },
+): Promise<WrittenStretch | undefined> {
+  const { id, projectId } = plan.campaign
+  const write = async (tx: Tx) => {
+    const begunAt = performance.now()
+    const active = await findSending(tx, id)
+    if (active?.cursor !== after || active.expandedAt !== null) return undefined
+    const inserted = await writeRows(deps, tx, { plan, active, stretch })
+    return { inserted, tookMs: performance.now() - begunAt }
+  }
+  return deps.store.write(write, { heavyFor: projectId })
+}
+
+async function writeRows(
+  deps: StretchDeps,
+  tx: Tx,
+  { plan, active, stretch }: { plan: SendingPlan; active: ActiveCampaign; stretch: Stretch },
+): Promise<number> {
+  const at = deps.now()
+  const wanted = stretch.contacts.filter(({ subscribed }) => subscribed || plan.isForAll)
+  const { dueAt, pacedAt } = slotsOf(active, { count: wanted.length, now: at })
+  const drafts = wanted.flatMap((contact, index) => draftRow(plan, contact, dueAt(index)))
+  const shared = await sharedColumns(deps, tx, { plan, at })
+  const done = await insertDrafts(tx, shared, drafts)
+  let { inserted } = done
+  let unsubscribed = stretch.contacts.length - wanted.length
+  if (done.current !== undefined) {
+    const again = await insertMoved(tx, { plan, shared, drafts, current: done.current })
+    inserted += again.inserted
+    done.suppressed.push(...again.suppressed)
+    if (!plan.isForAll)
+      unsubscribed += done.current.filter(({ subscribed }) => subscribed === 0).length
+  }
+  await recordSuppressed(deps, tx, { suppressed: done.suppressed, at })
+  await tx
+    .update(campaignProgress)
+    .set({
+      cursor: stretch.upTo,
+      pacedAt,
+      rowsMade: sql`${campaignProgress.rowsMade} + ${inserted}`,
+      skippedUnsubscribed: sql`${campaignProgress.skippedUnsubscribed} + ${unsubscribed}`,
+      ...(stretch.isLast && { expandedAt: at }),
+    })
+    .where(eq(campaignProgress.campaignId, active.id))
+  tx.afterCommit(() => notifyQueue(deps, plan, drafts))
+  return inserted
+}
+
+/** Contacts whose address changed after they were read. */
+async function insertMoved(
+  tx: Tx,
+  {
+    plan,
+    shared,
+    drafts,
+    current,
+  }: {
+    plan: SendingPlan
+    shared: SharedColumns
+    drafts: readonly DraftRow[]
+    current: Awaited<ReturnType<typeof insertDrafts>>['current'] & object
+  },
+) {
+  const earlier = new Map(drafts.map((draft) => [draft.number, draft]))
+  const moved = current.flatMap(({ subscribed, data, ...contact }) => {
+    const draft = earlier.get(contact.number)
+    if (draft === undefined || draft.recipient === contact.address) return []
+    const parsed = { data: data === null ? null : (JSON.parse(data) as ContactData) }
+    return draftRow(plan, { ...contact, ...parsed, subscribed: subscribed === 1 }, draft.dueAt)
+  })
+  return insertDrafts(tx, shared, moved)
+}
+
+function draftRow(
+  { isKept }: SendingPlan,
+  { number, id: contactId, address: recipient, data }: StretchContact,
+  dueAt: number,
+): DraftRow[] {
+  const recipientDomain = parseAddress(recipient)?.domain
+  if (recipientDomain === undefined) return []
+  const stored: ContactData = {}
+  if (data !== null) {
+    for (const key of Object.keys(data)) if (isKept(key)) setOwn(stored, key, data[key])
+  }
+  const variables = JSON.stringify({ stored, request: {} })
+  return [{ id: newId(), number, contactId, recipient, recipientDomain, variables, dueAt }]
+}
+
+/** Also for the key `__proto__`. */
+function setOwn(target: ContactData, key: string, value: unknown): void {
+  if (key !== '__proto__') target[key] = value
+  else Object.defineProperty(target, key, { value, enumerable: true })
+}
+
+async function sharedColumns(
+  { config }: StretchDeps,
+  tx: Tx,
+  { plan, at }: { plan: SendingPlan; at: number },
+): Promise<SharedColumns> {
+  const { campaign, project, senderDomain, isTracked, isForAll, sourceType } = plan
+  const { projectId, subject, body } = campaign
+  const contentId = await writeContent(tx, {
+    id: newId(),
+    ...{ projectId, subject, body, at },
+    shareKey: `campaign ${campaign.id}`,
+    ...{ isText: false, text: null, attachments: null, chunkBytes: 0 },
+  })
+  return {
+    ...{ projectId, contentId, subject, senderDomain, isTracked, isForAll, sourceType, at },
+    campaignId: campaign.id,
+    templateId: campaign.templateId,
+    fromAddress: campaign.fromAddress,
+    fromName: campaign.fromName ?? project.name,
+    replyTo: campaign.replyTo,
+    contentClass: campaign.type,
+    queueClass: CAMPAIGN_CLASS,
+    giveUpMs: giveUpAfterMs(config, CAMPAIGN_CLASS),
+  }
+}
+
+/** Once for each domain: with the earliest of its rows. */
+function notifyQueue(
+  { queueNotifier }: StretchDeps,
+  { campaign: { projectId } }: SendingPlan,
+  drafts: readonly DraftRow[],
+): void {
+  const earliest = new Map<string, number>()
+  for (const { recipientDomain, dueAt } of drafts) {
+    if (!earliest.has(recipientDomain)) earliest.set(recipientDomain, dueAt)
+  }
+  for (const [domain, dueAt] of earliest) {
+    queueNotifier.notify({ queueClass: CAMPAIGN_CLASS, domain, projectId, dueAt })
+  }
+}

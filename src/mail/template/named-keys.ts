@@ -1,0 +1,39 @@
+/**
+ * Which keys of a contact's data a template can name. A key that a marker names stands in it as text,
+ * so a key that is in no marker is not needed. A template that computes names, or walks over all data,
+ * needs every key.
+ */
+import { MAX_MARKERS } from './limits.ts'
+import { markerContent, scanMarkers } from './markers.ts'
+import { checkTemplate } from './template.ts'
+
+/** `data` as a whole, or with a property that is not a key. */
+const WHOLE_DATA = /\bdata\b(?!\s*(?:\.\s*(?!size\b|first\b|last\b)[\p{L}_]|\[\s*["']))/u
+/** A name in brackets that is not a literal. */
+const COMPUTED_NAME = /\[(?!\s*["'\d])/
+const ESCAPE = /\\/
+
+/** Whether a key may be named; the sources are a message's subject, body and text. */
+export type NamesKey = (key: string) => boolean
+
+export function keysNamedIn(sources: readonly string[]): NamesKey {
+  const contents: string[] = []
+  for (const source of sources) {
+    const markers = scanMarkers(source, MAX_MARKERS + 1)
+    if (markers.length > MAX_MARKERS || checkTemplate(source) !== undefined) return () => true
+    contents.push(...markers.map((marker) => markerContent(source, marker)))
+  }
+  const reaches = (text: string) =>
+    WHOLE_DATA.test(text) || COMPUTED_NAME.test(text) || ESCAPE.test(text)
+  if (contents.some(reaches)) return () => true
+  const all = contents.join('\n')
+  const known = new Map<string, boolean>()
+  return (key) => {
+    const isNamed = known.get(key) ?? all.includes(key)
+    if (known.size < MAX_KNOWN) known.set(key, isNamed)
+    return isNamed
+  }
+}
+
+/** Contacts of an audience may have any number of different keys. */
+const MAX_KNOWN = 10_000
