@@ -176,6 +176,7 @@ const TAG_TEXTS: Readonly<Record<string, string>> = {
   Templates: 'Subjects and bodies in Liquid, which emails refer to by id.',
   Domains: 'Domains to send from, with the DNS records that they need.',
   Segments: 'Groups of contacts, selected by a condition or by hand.',
+  Campaigns: 'Emails to the contacts of an audience, each of whom gets one.',
   Suppressions: 'Addresses that the project does not send to.',
   Events: 'Events that applications recorded or that the service emitted.',
   Activity: 'The history of emails and contacts, with figures.',

@@ -15,6 +15,7 @@ import {
   type RouteDeps,
 } from './route.ts'
 import * as activity from './routes/activity.ts'
+import * as campaignSending from './routes/campaigns/sending.ts'
 import * as contactBulk from './routes/contacts/bulk.ts'
 import * as contacts from './routes/contacts/contacts.ts'
 import * as contactExport from './routes/contacts/export.ts'
@@ -71,6 +72,8 @@ export const ROUTES: readonly RouteRow[] = [
   ['DELETE', '/segments/:id/members', 'secret key', segments.removeContacts],
   ['POST', '/segments/:id/compute', 'secret key', segments.compute],
   ['POST', '/segments/:id/refresh', 'secret key', segments.refresh],
+
+  ['POST', '/campaigns/:id/send', 'secret key', campaignSending.send],
 
   ['GET', '/suppressions', 'secret key', suppressions.list],
   ['POST', '/suppressions', 'secret key', suppressions.add],

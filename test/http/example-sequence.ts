@@ -12,7 +12,9 @@ import { startJobs } from '../../src/jobs/jobs.ts'
 import type { DnsAnswer, MxRecord } from '../../src/outbound/dns/answer.ts'
 import type { Resolver } from '../../src/outbound/dns/resolver.ts'
 import { eq } from '../../src/store/drizzle.ts'
+import { campaigns } from '../../src/store/schema/campaigns.ts'
 import { jobs } from '../../src/store/schema/jobs.ts'
+import { addCampaign } from '../features/campaigns/sending/campaign.ts'
 import { pageToken } from '../features/contacts/add-recipient.ts'
 
 type Stage = {
@@ -77,6 +79,18 @@ const token = async ({ core, real }: Stage) => ({
   id: pageToken(core, { contactId: real(EXAMPLE_IDS.contact), emailId: undefined }),
 })
 
+const makeCampaign = async ({ core, projectId }: Stage) => ({
+  id: await addCampaign(core, projectId, {
+    ...{ subject: 'Hello {{ name }}', body: '<p>Hello {{ name }}, spring is here.</p>' },
+    ...{ fromAddress: 'news@example.com', fromDomain: 'example.com' },
+  }),
+})
+
+/** A campaign that is not sent needs its domain. */
+const removeCampaigns = async ({ core }: Stage) => {
+  await core.store.write((tx) => tx.delete(campaigns))
+}
+
 /** So many that their deletion is a job. */
 const manyEvents = async ({ core, projectId, real }: Stage) => {
   const event = { projectId, contactId: real(EXAMPLE_IDS.contact), emailId: null, at: core.now() }
@@ -132,6 +146,7 @@ export const exampleSequence: ExampleStep[] = [
   { name: 'GET /activity/recent-count' },
   { name: 'GET /activity/types' },
   { name: 'GET /activity/upcoming' },
+  { name: 'POST /campaigns/:id/send', prepare: makeCampaign },
   { name: 'GET /events/:eventName/usage' },
   { name: 'DELETE /events/:eventName', prepare: manyEvents },
   { name: 'GET /events/jobs/:jobId', prepare: work },
@@ -156,6 +171,6 @@ export const exampleSequence: ExampleStep[] = [
   { name: 'DELETE /contacts/:id' },
   { name: 'DELETE /segments/:id' },
   { name: 'DELETE /templates/:id' },
-  { name: 'DELETE /domains/:id' },
+  { name: 'DELETE /domains/:id', prepare: removeCampaigns },
   { name: 'GET /health', headers: { 'X-Forwarded-For': '198.51.100.7' } },
 ]

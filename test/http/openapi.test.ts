@@ -10,6 +10,7 @@ import type { Route } from '../../src/http/route.ts'
 import { createRoutes } from '../../src/http/route-table.ts'
 import { createAddressList } from '../../src/http/server/client-address.ts'
 import { trustDomain } from '../core.ts'
+import { addCampaign } from '../features/campaigns/sending/campaign.ts'
 import { addRecipient } from '../features/contacts/add-recipient.ts'
 import { type Method, useService } from './service.ts'
 
@@ -246,6 +247,14 @@ describe('responses match their descriptions, with no further fields', () => {
     await service.core.store.write((tx) => appendEvents(tx, often))
     const { body: gone } = await checked('DELETE', '/events/:eventName', { eventName: 'often' })
     await checked('GET', '/events/jobs/:jobId', { jobId: gone.jobId })
+  })
+
+  it('sending of campaigns', async () => {
+    await checked('POST', '/contacts', {}, { email: 'fan@dest.test' })
+    const sender = { fromAddress: 'a@example.test', fromDomain: 'example.test' }
+    const id = await addCampaign(service.core, mine.id, sender)
+    const { body } = await checked('POST', '/campaigns/:id/send', { id }, {})
+    assert.equal(body.data.status, 'SENDING')
   })
 
   it('activity and health', async () => {

@@ -11,6 +11,7 @@ import { findExample } from '../../src/http/examples/all.ts'
 import { ROUTES } from '../../src/http/route-table.ts'
 import { sql } from '../../src/store/drizzle.ts'
 import type { TestProject } from '../core.ts'
+import { addCampaign } from '../features/campaigns/sending/campaign.ts'
 import { useService } from './service.ts'
 
 type Row = { method: string; path: string; callers: (typeof ROUTES)[number][2] }
@@ -212,6 +213,7 @@ async function makeRecords(): Promise<Record<string, string>> {
   return {
     '/templates': await post('/templates', template),
     '/domains': domain,
+    '/campaigns': await addCampaign(service.core, mine.id),
     '/segments': await post('/segments', { name: 'List', type: 'STATIC' }),
     '/suppressions': suppressed.data[0].id,
     '/suppressions/import': await post('/suppressions/import', file, 'jobId'),

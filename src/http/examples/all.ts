@@ -1,5 +1,6 @@
 /** The examples of all operations, by method and path. */
 import { activityExamples } from './activity.ts'
+import { campaignSendingExamples } from './campaign-sending.ts'
 import { contactFieldExamples } from './contact-fields.ts'
 import { contactJobExamples } from './contact-jobs.ts'
 import { contactExamples } from './contacts.ts'
@@ -19,6 +20,7 @@ const examples: Examples = {
   ...contactExamples,
   ...templateExamples,
   ...segmentExamples,
+  ...campaignSendingExamples,
   ...eventExamples,
   ...suppressionExamples,
   ...domainExamples,

@@ -3,6 +3,7 @@ import {
   type CampaignsDeps,
   startCampaigns,
 } from '../../../../src/features/campaigns/sending/loop.ts'
+import type { Core } from '../../../../src/features/core.ts'
 import { asc, eq, sql } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
 import { type Campaign, campaigns } from '../../../../src/store/schema/campaigns.ts'
@@ -24,7 +25,7 @@ export async function openSendingCore(t: Hooks, settings: Record<string, string>
 }
 
 export async function addCampaign(
-  core: TestCore,
+  core: Pick<Core, 'store' | 'now'>,
   projectId: string,
   fields: Partial<Campaign> = {},
 ): Promise<string> {

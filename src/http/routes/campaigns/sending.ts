@@ -1,0 +1,34 @@
+/** Sending of campaigns. */
+import { z } from 'zod'
+import { sendCampaign } from '../../../features/campaigns/sending/send.ts'
+import { json } from '../../response.ts'
+import { projectOperation, type RouteDeps, rowKeyOf } from '../../route.ts'
+import { campaignResponse } from '../../shapes/campaign.ts'
+
+const shared = { tag: 'Campaigns' } as const
+
+const sending = z
+  .object({
+    scheduledFor: z.string().nullable().optional().meta({
+      description: 'ISO 8601, at most 366 days ahead; UTC without an offset. Absent or null: now',
+    }),
+  })
+  .optional()
+
+export const send = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Send or schedule a campaign',
+    description:
+      'Each contact of the audience that exists now gets one email. A scheduled campaign goes to the ' +
+      'audience of its time, and can be scheduled again or sent at once.',
+    body: sending,
+    responses: {
+      200: { description: 'The campaign is SENDING or SCHEDULED', schema: campaignResponse },
+    },
+    refusals: [400, 403, 404, 409],
+    handle: async (call) => {
+      const { campaign, message } = await sendCampaign(core, rowKeyOf(call), call.body)
+      return json(200, { success: true, data: campaign, message })
+    },
+  })

@@ -1,0 +1,64 @@
+/** A campaign as responses show it. */
+import { z } from 'zod'
+import { instant } from './fields.ts'
+
+const count = z.int().meta({ description: 'At most a second behind' })
+
+export const campaignRecord = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    description: z.string().nullable(),
+    subject: z.string(),
+    body: z.string(),
+    from: z.string(),
+    fromName: z.string().nullable(),
+    replyTo: z.string().nullable(),
+    type: z.enum(['TRANSACTIONAL', 'MARKETING', 'HEADLESS']),
+    audienceType: z.enum(['ALL', 'SEGMENT', 'FILTERED']),
+    audienceCondition: z.unknown().meta({ description: 'Null unless audienceType is FILTERED' }),
+    audienceFilter: z.unknown().meta({ description: 'The same as audienceCondition' }),
+    segmentId: z.string().nullable(),
+    segment: z.object({ id: z.string(), name: z.string() }).nullable(),
+    templateId: z.string().nullable(),
+    status: z.enum(['DRAFT', 'SCHEDULED', 'SENDING', 'SENT', 'CANCELLED']),
+    scheduledFor: instant.nullable(),
+    scheduledAt: instant.nullable().meta({ description: 'The same as scheduledFor' }),
+    maxPerHour: z.int().nullable(),
+    version: z.int(),
+    totalRecipients: z.int().meta({ description: 'An estimate until the campaign is SENT' }),
+    sentCount: count,
+    deliveredCount: count,
+    openedCount: count,
+    clickedCount: count,
+    bouncedCount: count,
+    complainedCount: count,
+    unsubscribedCount: count,
+    pausedAt: instant.nullable(),
+    pauseReason: z
+      .enum([
+        'manual',
+        'brake',
+        'domain_unverified',
+        'condition_invalid',
+        'segment_missing',
+        'project_disabled',
+      ])
+      .nullable(),
+    pauseDetails: z.record(z.string(), z.unknown()).nullable(),
+    estimatedEndAt: instant.nullable(),
+    archived: z.boolean(),
+    archivedAt: instant.nullable(),
+    projectId: z.string(),
+    sentAt: instant.nullable(),
+    createdAt: instant,
+    updatedAt: instant,
+  })
+  .meta({ id: 'Campaign' })
+
+/** The response of most operations on one campaign. */
+export const campaignResponse = z.object({
+  success: z.literal(true),
+  data: campaignRecord,
+  message: z.string().optional(),
+})
