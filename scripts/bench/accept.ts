@@ -4,8 +4,8 @@
  * the same minutes for comparison. Delivery is held on both sides. Required: 4 times Postfix, and a
  * p99 below 100 ms.
  */
-import { isPostfixInstalled, measureIntake, startPostfix } from './postfix.ts'
-import { makeProject, prose, runLoad } from './sender.ts'
+import { isPostfixInstalled, measureIntake, startPostfix } from './mail/postfix.ts'
+import { makeProject, prose, runLoad } from './mail/sender.ts'
 import { createBench } from './server.ts'
 import { median, printTable, show } from './table.ts'
 

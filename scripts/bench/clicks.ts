@@ -11,7 +11,7 @@ import Database from 'better-sqlite3'
 import { createKeyring } from '../../src/config/keyring.ts'
 import { linkNumber } from '../../src/mail/html/links.ts'
 import { createClickToken } from '../../src/mail/signed-tokens.ts'
-import { type LoadResult, makeProject, prose, runLoad } from './sender.ts'
+import { type LoadResult, makeProject, prose, runLoad } from './mail/sender.ts'
 import { type Bench, createBench, type Running } from './server.ts'
 import { median, printTable, show } from './table.ts'
 

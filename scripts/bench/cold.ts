@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
-import { makeProject } from './sender.ts'
+import { makeProject } from './mail/sender.ts'
 import { createBench, findExecutable, residentMegabytes } from './server.ts'
 import { median, printTable, show } from './table.ts'
 

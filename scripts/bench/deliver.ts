@@ -6,30 +6,30 @@
  * The share is that of the machine's own limit of RSA-2048 signatures, measured in the same rounds.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import Database from 'better-sqlite3'
 import { startDnsServer } from '../../test/fakes/dns-server.ts'
 import { startSink } from '../../test/fakes/smtp-sink.ts'
-import { isPostfixInstalled, measureIntake, startPostfix, startSmtpSink } from './postfix.ts'
-import { type LoadResult, makeProject, prose, runLoad } from './sender.ts'
+import {
+  directConfiguration,
+  makeMessage,
+  verifyInsteadOfTrust,
+  WIRE_BYTES,
+  waitForDelivery,
+  zone,
+} from './mail/direct.ts'
+import { isPostfixInstalled, measureIntake, startPostfix, startSmtpSink } from './mail/postfix.ts'
+import { type LoadResult, makeProject, runLoad } from './mail/sender.ts'
+import { measureSigningLimit, showShare } from './mail/signing.ts'
 import { createBench, residentMegabytes } from './server.ts'
-import { measureSigningLimit, showShare } from './signing.ts'
 import { median, printTable, show } from './table.ts'
 
 const ROUNDS = 3
 const MESSAGES = 20_000
-/** With this body, the message on the wire (text and HTML) has about 5 KB. */
-const HTML_BYTES = 2_300
-const WIRE_BYTES = 5_500
 
 type Round = { perSecond: number; peakMegabytes: number; meanwhile: LoadResult }
 
 const hasPostfix = isPostfixInstalled()
 const sink = hasPostfix ? await startSmtpSink() : await startOwnSink()
-const dns = await startDnsServer({
-  'example.org': { MX: [[10, 'mx.example.org']] },
-  'example.net': { MX: [[10, 'mx.example.org']] },
-  'mx.example.org': { A: ['127.0.0.1'] },
-})
+const dns = await startDnsServer(zone)
 try {
   const theirs: number[] = []
   const rsa: Round[] = []
@@ -75,27 +75,27 @@ async function emptyPostfix(sinkPort: number): Promise<number> {
 }
 
 async function measureSink({ isTrusted }: { isTrusted: boolean }): Promise<Round> {
-  const bench = createBench(configuration(sink.port, dns.address))
+  const bench = createBench(directConfiguration(sink.port, dns.address))
   const secret = await makeProject(bench)
   if (!isTrusted) verifyInsteadOfTrust(bench.database)
   await bench.command('queue', 'hold', '--domain', 'example.org')
   const server = await bench.serve()
   try {
     const fill = { url: server.url, secret, connections: 20, requests: MESSAGES, from: 0 }
-    await runLoad({ ...fill, body: message('user@@@example.org') })
+    await runLoad({ ...fill, body: makeMessage('user@@@example.org') })
     const meanwhile = runLoad({
       url: server.url,
       secret,
       connections: 5,
       perSecond: 50,
       seconds: 5,
-      body: message('other@@@example.net'),
+      body: makeMessage('other@@@example.net'),
       from: 0,
     })
     await sleep(300)
     const releasedAt = Date.now()
     await bench.command('queue', 'release', '--domain', 'example.org')
-    const lastAt = await waitForDelivery(bench.database)
+    const lastAt = await waitForDelivery(bench.database, MESSAGES)
     return {
       perSecond: MESSAGES / ((lastAt - releasedAt) / 1_000),
       peakMegabytes: residentMegabytes(server.pid).peak,
@@ -105,59 +105,6 @@ async function measureSink({ isTrusted }: { isTrusted: boolean }): Promise<Round
     await server.stop()
     bench.remove()
   }
-}
-
-function message(to: string): string {
-  return JSON.stringify({
-    to,
-    from: 'shop@example.test',
-    subject: 'Your order {{ order }}',
-    body: prose(HTML_BYTES),
-    data: { name: 'Ada @@', order: '@@', city: 'Zürich' },
-  })
-}
-
-/** A trusted domain signs with both keys; a domain verified by its RSA key signs with that key only. */
-function verifyInsteadOfTrust(database: string): void {
-  const db = new Database(database)
-  db.prepare(
-    "UPDATE domains SET is_verified = 1, is_trusted = 0, status = 'Success', checked_at = ?",
-  ).run(Date.now() + 3_600_000)
-  db.close()
-}
-
-/** The time of the last delivery in epoch ms. */
-async function waitForDelivery(database: string): Promise<number> {
-  const db = new Database(database, { readonly: true })
-  const delivered = db.prepare<[], { count: number; lastAt: number }>(
-    "SELECT count(*) AS count, max(delivered_at) AS lastAt FROM emails WHERE state = 'delivered' AND recipient_domain = 'example.org'",
-  )
-  for (;;) {
-    const row = delivered.get()
-    if (row?.count === MESSAGES) {
-      db.close()
-      return row.lastAt
-    }
-    await sleep(250)
-  }
-}
-
-function configuration(sinkPort: number, dnsAddress: string): string {
-  return `
-[http]
-listen = "127.0.0.1:0"
-[delivery]
-mode = "direct"
-hostname = "bench.example.test"
-port = ${sinkPort}
-allow_private_networks = true
-[dns]
-servers = ["${dnsAddress}"]
-[limits]
-api_requests_per_minute = 0
-[log]
-level = "warn"
-`
 }
 
 async function startOwnSink() {

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { createKeyring } from '../../src/config/keyring.ts'
 import { createReturnPathLocalPart } from '../../src/mail/signed-tokens.ts'
-import { makeProject, runLoad } from './sender.ts'
+import { makeProject, runLoad } from './mail/sender.ts'
 import { createBench, residentMegabytes } from './server.ts'
 import { printTable, show } from './table.ts'
 

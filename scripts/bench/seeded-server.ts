@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { type Api, createApi } from './api.ts'
+import { type LoadResult, prose, startLoad } from './mail/sender.ts'
 import { copyDatabase, prepareDatabase } from './seeded-database.ts'
 import { type ProjectName, projectPlans, SECRET } from './seeding/plan.ts'
-import { type LoadResult, prose, startLoad } from './sender.ts'
 import { createBench, type Running } from './server.ts'
 
 export type SeededServer = {

@@ -6,7 +6,7 @@
 import type Database from 'better-sqlite3'
 import { DAY_MS } from '../../../src/clock.ts'
 import { newId } from '../../../src/store/ids.ts'
-import { prose } from '../sender.ts'
+import { prose } from '../mail/sender.ts'
 import type { SeededContacts } from './contacts.ts'
 import { insertRows, loadTables } from './loading.ts'
 import { contactsAt, type Plan, projectOfContact, projectPlans } from './plan.ts'

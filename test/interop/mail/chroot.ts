@@ -19,7 +19,7 @@ import {
 } from 'node:fs/promises'
 import path from 'node:path'
 import type { TestContext } from 'node:test'
-import { waitForPort } from '../../../scripts/bench/postfix.ts'
+import { waitForPort } from '../../../scripts/bench/mail/postfix.ts'
 
 /** Where `.ci/run` unpacks them: `<package>/usr/sbin/…`. */
 const packages = path.resolve('node_modules/.cache/mail-servers')

@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { TestContext } from 'node:test'
-import { waitForPort } from '../../../scripts/bench/postfix.ts'
+import { waitForPort } from '../../../scripts/bench/mail/postfix.ts'
 import { canaries } from '../../fakes/dns-server.ts'
 
 export type ZoneRecord = { type: string; name: string; value: string }

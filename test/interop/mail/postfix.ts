@@ -9,7 +9,7 @@ import { chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import path from 'node:path'
 import type { TestContext } from 'node:test'
-import { findFreePort, masterLines, waitForPort } from '../../../scripts/bench/postfix.ts'
+import { findFreePort, masterLines, waitForPort } from '../../../scripts/bench/mail/postfix.ts'
 import { makeCertificate } from '../../fakes/certificate.ts'
 import { type Listening, readMaildir } from './chroot.ts'
 

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import { findFreePort } from '../../../scripts/bench/postfix.ts'
+import { findFreePort } from '../../../scripts/bench/mail/postfix.ts'
 import type { ShownEmail } from '../../e2e/mail/shown-email.ts'
 import { eventually } from '../../e2e/program.ts'
 import { type Installation, install, makeProject, post, type Serving } from '../../e2e/server.ts'

@@ -22,6 +22,8 @@ type Postfix = {
   port: number
   /** Number of messages in the queue, including held ones. */
   queued(): number
+  /** The text of the messages that are held. */
+  readHeld(): string
   /** Releases the held messages. */
   release(): void
   stop(): void
@@ -34,20 +36,31 @@ export function isPostfixInstalled(): boolean {
   return process.getuid?.() === 0 && has('postfix') && has('smtp-source') && has('smtp-sink')
 }
 
-/** `relayTo`: the sink's port on 127.0.0.1. All mail is held until `release`. */
-export async function startPostfix(relayTo: number): Promise<Postfix> {
+type Options = {
+  /** A milter's port on 127.0.0.1. */
+  milterPort?: number
+  /** Without it, all mail is held until `release`. */
+  isHeld?: boolean
+}
+
+/** `relayTo`: the sink's port on 127.0.0.1. */
+export async function startPostfix(relayTo: number, options: Options = {}): Promise<Postfix> {
   const folder = mkdtempSync('/var/tmp/pillarbox-postfix-')
   chmodSync(folder, 0o755)
   const port = await findFreePort()
-  const conf = configure(folder, port, relayTo)
+  const conf = configure(folder, port, relayTo, options)
   execFileSync('postfix', ['-c', conf, 'start'], { stdio: ['ignore', 'ignore', 'inherit'] })
   await waitForPort(port)
   const command = (name: string, ...args: string[]) =>
-    execFileSync(name, ['-c', conf, ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
+    execFileSync(name, ['-c', conf, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
   return {
     port,
     queued: () =>
       queues.reduce((sum, name) => sum + countFiles(path.join(folder, 'spool', name)), 0),
+    readHeld: () => {
+      const held = readdirSync(path.join(folder, 'spool', 'hold'))
+      return command('postcat', '-q', ...held).toString('latin1')
+    },
     release: () => {
       command('postsuper', '-H', 'ALL')
       command('postqueue', '-f')
@@ -59,7 +72,7 @@ export async function startPostfix(relayTo: number): Promise<Postfix> {
   }
 }
 
-function configure(folder: string, port: number, relayTo: number): string {
+function configure(folder: string, port: number, relayTo: number, options: Options): string {
   const conf = path.join(folder, 'conf')
   for (const name of ['conf', 'spool', 'data']) mkdirSync(path.join(folder, name))
   execFileSync('chown', ['postfix', path.join(folder, 'data')])
@@ -72,11 +85,20 @@ function configure(folder: string, port: number, relayTo: number): string {
     'inet_interfaces = 127.0.0.1',
     'inet_protocols = ipv4',
     `relayhost = [127.0.0.1]:${relayTo}`,
-    'smtpd_recipient_restrictions = check_recipient_access static:HOLD, permit_mynetworks, reject',
+    `smtpd_recipient_restrictions = ${recipientRules(options)}`,
   ]
+  if (options.milterPort !== undefined) {
+    settings.push(`smtpd_milters = inet:127.0.0.1:${options.milterPort}`)
+  }
   writeFileSync(path.join(conf, 'main.cf'), `${settings.join('\n')}\n`)
   writeFileSync(path.join(conf, 'master.cf'), `${masterLines(port).join('\n')}\n`)
   return conf
+}
+
+function recipientRules({ isHeld = true }: Options): string {
+  const rules = ['permit_mynetworks', 'reject']
+  if (isHeld) rules.unshift('check_recipient_access static:HOLD')
+  return rules.join(', ')
 }
 
 /** Debian's master.cf without chroot, with the SMTP service on the chosen port. */

@@ -5,7 +5,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
-import type { Bench } from './server.ts'
+import type { Bench } from '../server.ts'
 
 export type LoadRequest = Load & (Sends | Visits)
 
