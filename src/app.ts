@@ -17,6 +17,7 @@ import { formatListenAddress } from './config/values/listen-address.ts'
 import type { Counters } from './counters.ts'
 import { prepareSandbox, type SandboxWelcome } from './features/accounts/sandbox-project.ts'
 import { startCampaigns } from './features/campaigns/sending/loop.ts'
+import { startSettling } from './features/campaigns/settle-stopped.ts'
 import { watchClock } from './features/clock-watch.ts'
 import { startSearchIndexer } from './features/contacts/list/search-index.ts'
 import type { Core } from './features/core.ts'
@@ -156,6 +157,8 @@ async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void
   const { store, log } = core
   const queue = startQueue(core, delivery)
   stops.parts.push(queue.stop)
+  const settling = startSettling(core)
+  stops.parts.push(settling.stop)
   const campaigns = startCampaigns(core)
   stops.parts.push(campaigns.stop)
   // The server's lock proves that no other process runs jobs.

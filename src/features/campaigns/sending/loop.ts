@@ -6,8 +6,9 @@
 import { setImmediate } from 'node:timers/promises'
 import { describeError } from '../../../errors.ts'
 import type { Base } from '../../base.ts'
+import { pauseInTx } from '../pause.ts'
 import { type ActiveCampaign, findNextDue, fire, listDue, listSending } from './active.ts'
-import { endIfDone, pauseForTrouble } from './end.ts'
+import { endIfDone } from './end.ts'
 import { type Expansion, openExpansion } from './expansion.ts'
 import { countSlots } from './pace.ts'
 import { planSending } from './plan.ts'
@@ -98,7 +99,7 @@ async function takeTurn(state: LoopState, campaign: ActiveCampaign): Promise<num
 async function open(deps: CampaignsDeps, campaign: ActiveCampaign): Promise<Expansion | undefined> {
   const plan = await planSending(deps, campaign)
   if (!('trouble' in plan)) return openExpansion(deps, plan, campaign)
-  await pauseForTrouble(deps, campaign, plan.trouble)
+  await deps.store.write((tx) => pauseInTx(deps, tx, plan.campaign, { reason: plan.trouble }))
   return undefined
 }
 

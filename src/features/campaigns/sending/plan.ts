@@ -24,7 +24,7 @@ export type SendingPlan = {
 }
 
 /** Why a campaign cannot go on until somebody does something. */
-export type Trouble = { trouble: PauseReason }
+export type Trouble = { trouble: PauseReason; campaign: FoundCampaign }
 
 type Deps = Pick<Base, 'store' | 'directory' | 'now'>
 
@@ -35,9 +35,9 @@ export async function planSending(
 ): Promise<SendingPlan | Trouble> {
   const campaign = await loadCampaign(deps.store.read, { projectId, id })
   const project = await deps.directory.findProject(projectId)
-  if (project === undefined || project.isDisabled) return { trouble: 'project_disabled' }
+  if (project === undefined || project.isDisabled) return { trouble: 'project_disabled', campaign }
   const domain = await deps.directory.findSenderDomain(projectId, campaign.fromDomain)
-  if (domain === undefined) return { trouble: 'domain_unverified' }
+  if (domain === undefined) return { trouble: 'domain_unverified', campaign }
   const scope = await findScope(deps, campaign)
   if ('trouble' in scope) return scope
   const isForAll = campaign.type === 'TRANSACTIONAL'
@@ -57,13 +57,13 @@ export async function planSending(
 
 async function findScope(deps: Deps, campaign: FoundCampaign): Promise<ContactScope | Trouble> {
   if (campaign.audienceType === 'SEGMENT' && campaign.segment === null) {
-    return { trouble: 'segment_missing' }
+    return { trouble: 'segment_missing', campaign }
   }
   try {
     return await audienceScope(deps, campaign)
   } catch (error) {
     if (error instanceof AppError && error.code === 'BAD_REQUEST') {
-      return { trouble: 'condition_invalid' }
+      return { trouble: 'condition_invalid', campaign }
     }
     throw error
   }

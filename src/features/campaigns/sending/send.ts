@@ -8,11 +8,11 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { walkContacts } from '../../contacts/list/walk.ts'
 import { unverifiedSender } from '../../directory.ts'
+import { appendCampaignEvent } from '../append-event.ts'
 import { audienceScope } from '../audience/scope.ts'
 import { type CampaignKey, loadCampaign } from '../find.ts'
 import { type CampaignView, toCampaignView } from '../view.ts'
 import { beginSending } from './begin.ts'
-import { appendCampaignEvent } from './events.ts'
 import { readScheduledFor } from './scheduled-for.ts'
 
 type Deps = Pick<Base, 'store' | 'directory' | 'campaignNotifier' | 'now'>

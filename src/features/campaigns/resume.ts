@@ -1,0 +1,67 @@
+/** Resumes a campaign: its mail is due as it was before, with a later give-up time. */
+import { AppError } from '../../errors.ts'
+import { eq } from '../../store/drizzle.ts'
+import { campaignProgress, campaigns } from '../../store/schema/campaigns.ts'
+import type { Tx } from '../../store/write/transaction.ts'
+import type { Base } from '../base.ts'
+import { appendCampaignEvent } from './append-event.ts'
+import { type CampaignKey, type FoundCampaign, loadCampaign } from './find.ts'
+import { type StopDeps, wakeLoops } from './pause.ts'
+import { type CampaignView, toCampaignView } from './view.ts'
+
+/**
+ * A campaign that is not paused stays as it is.
+ * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST (it is not being sent)
+ */
+export async function resumeCampaign(
+  deps: StopDeps & Pick<Base, 'store'>,
+  key: CampaignKey,
+): Promise<CampaignView> {
+  return deps.store.write(async (tx) => {
+    const campaign = await loadCampaign(tx, key)
+    if (campaign.status !== 'SENDING') {
+      throw new AppError('BAD_REQUEST', `A campaign that is ${campaign.status} cannot be resumed.`)
+    }
+    if (campaign.pausedAt !== null) await resume(deps, tx, campaign, campaign.pausedAt)
+    return toCampaignView(await loadCampaign(tx, key), deps.now())
+  })
+}
+
+async function resume(
+  deps: StopDeps,
+  tx: Tx,
+  campaign: FoundCampaign,
+  pausedAt: number,
+): Promise<void> {
+  const at = deps.now()
+  await tx
+    .update(campaigns)
+    .set({ pausedAt: null, pauseReason: null, pauseDetails: null, updatedAt: at })
+    .where(eq(campaigns.id, campaign.id))
+  const { progress } = campaign
+  if (progress !== null) {
+    const { pacedAt } = progress
+    await tx
+      .update(campaignProgress)
+      .set({
+        resumedAt: at,
+        brakeBase: currentFigures(progress),
+        pacedAt: pacedAt > pausedAt ? pacedAt + at - pausedAt : pacedAt,
+      })
+      .where(eq(campaignProgress.campaignId, campaign.id))
+  }
+  const data = { reason: campaign.pauseReason }
+  await appendCampaignEvent(tx, 'campaign.resumed', { campaign, data, at })
+  tx.afterCommit(() => wakeLoops(deps))
+}
+
+/** The brake and the estimate of the end count from these. */
+function currentFigures(progress: NonNullable<FoundCampaign['progress']>): Record<string, number> {
+  return {
+    sent: progress.sentCount,
+    hardBounces: progress.hardBounceCount,
+    refusals: progress.refusalCount,
+    authenticationRefusals: progress.authenticationRefusalCount,
+    complaints: progress.complainedCount,
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * Makes the failed emails of a campaign due again, except those that were cancelled, whose contact
+ * has unsubscribed, or whose content was cleared. A campaign that was sent keeps its status.
+ */
+import { AppError } from '../../errors.ts'
+import { createBatchPace } from '../../jobs/pace.ts'
+import { CAMPAIGN_CLASS } from '../../queue-class.ts'
+import { indexedBy, listOf, rowNumber } from '../../store/dialect.ts'
+import { sql } from '../../store/drizzle.ts'
+import { emails } from '../../store/schema/messages.ts'
+import { parameter, statement } from '../../store/statement.ts'
+import type { Tx } from '../../store/write/transaction.ts'
+import type { Base } from '../base.ts'
+import { UNSUBSCRIBED } from '../messages/delivery/prepare.ts'
+import { giveUpAfterMs } from '../messages/queue/give-up-after.ts'
+import type { QueueNotifier } from '../messages/queue/notifier.ts'
+import { type CampaignKey, loadCampaign } from './find.ts'
+
+type Deps = Pick<Base, 'store' | 'config' | 'campaignNotifier' | 'now'> & {
+  queueNotifier: QueueNotifier
+}
+
+const FIRST_BATCH = 50
+const MAX_BATCH = 1_000
+const BATCH_MS = 8
+
+/** A page of emails to retry, by row. The terms of the index are literal. */
+const listFailed = statement<{ id: string; number: number }>(
+  () => sql`select emails.id, emails.${rowNumber()} as number
+    from emails ${indexedBy('emails_campaign_ends')}
+    join contents on contents.id = content_id
+    join contacts on contacts.id = emails.contact_id
+    where campaign_id = ${parameter('campaignId')}
+      and status in ('BOUNCED', 'COMPLAINED', 'FAILED', 'SUPPRESSED') and status = 'FAILED'
+      and state = 'failed' and variables is not null and contents.body is not null
+      and coalesce(error, '') not in ('cancelled', ${UNSUBSCRIBED})
+      and (content_class = 'TRANSACTIONAL' or contacts.subscribed)
+      and emails.${rowNumber()} > ${parameter('after')}
+    order by emails.${rowNumber()} limit ${parameter('limit')}`,
+)
+
+const makeDue = statement((db) =>
+  db
+    .update(emails)
+    .set({
+      state: sql`case when ${emails.attemptCount} > 0 then 'deferred' else 'queued' end`,
+      status: 'PENDING',
+      failureCount: 0,
+      error: null,
+      dueAt: parameter('at'),
+      giveUpAt: parameter('giveUpAt'),
+      updatedAt: parameter('at'),
+    })
+    .where(sql`${emails.id} in ${listOf(parameter('ids'))} and ${emails.state} = 'failed'`)
+    .returning({ id: emails.id }),
+)
+
+/**
+ * Returns how many emails are due again.
+ * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST (neither being sent nor sent)
+ */
+export async function retryFailed(deps: Deps, key: CampaignKey): Promise<number> {
+  const { store, queueNotifier, campaignNotifier } = deps
+  await requireRetryable(store.read, key)
+  const pace = createBatchPace({ first: FIRST_BATCH, max: MAX_BATCH, batchMs: BATCH_MS })
+  let retried = 0
+  for (let after = 0; ; ) {
+    const limit = pace.size()
+    const failed = await store.scan.list(listFailed, { campaignId: key.id, after, limit })
+    const ids = failed.map(({ id }) => id)
+    const write = (tx: Tx) => pace.measure(limit, () => retrySome(deps, tx, { key, ids }))
+    if (ids.length > 0) {
+      retried += await pace.batch(() => store.write(write, { heavyFor: key.projectId }))
+    }
+    if (failed.length < limit) break
+    after = failed.at(-1)?.number ?? after
+  }
+  if (retried > 0) {
+    queueNotifier.notify('anywhere')
+    // What a paused campaign retries waits with its other mail.
+    campaignNotifier.notify()
+  }
+  return retried
+}
+
+async function retrySome(
+  { config, now }: Deps,
+  tx: Tx,
+  { key, ids }: { key: CampaignKey; ids: readonly string[] },
+): Promise<number> {
+  await requireRetryable(tx, key)
+  const at = now()
+  const giveUpAt = at + giveUpAfterMs(config, CAMPAIGN_CLASS)
+  return (await tx.list(makeDue, { ids: JSON.stringify(ids), at, giveUpAt })).length
+}
+
+async function requireRetryable(queries: Pick<Tx, 'select'>, key: CampaignKey): Promise<void> {
+  const { status } = await loadCampaign(queries, key)
+  if (status === 'SENDING' || status === 'SENT') return
+  throw new AppError('BAD_REQUEST', `A campaign that is ${status} has no failed mail to retry.`)
+}

@@ -1,0 +1,134 @@
+/**
+ * Brings the mail of campaigns in line with their state, in short transactions behind the answers:
+ * mail of paused campaigns is put aside, that of resumed ones is due again, that of cancelled ones
+ * ends. A campaign whose project was disabled or that lost its sender domain is paused. All of it is
+ * found in the database, so a server that was killed goes on where it stopped.
+ */
+import { MINUTE_MS } from '../../clock.ts'
+import { describeError } from '../../errors.ts'
+import { createBatchPace } from '../../jobs/pace.ts'
+import type { RowOf } from '../../store/database.ts'
+import { sql } from '../../store/drizzle.ts'
+import type { PauseReason } from '../../store/schema/words.ts'
+import { statement } from '../../store/statement.ts'
+import type { Tx } from '../../store/write/transaction.ts'
+import type { Base } from '../base.ts'
+import { endEmails } from '../messages/outcome/end-emails.ts'
+import { pauseInTx, type StopDeps } from './pause.ts'
+import { listCancelled, listUnsettled, pauseWaiting, releasePaused } from './waiting-rows.ts'
+
+export type SettleDeps = StopDeps & Pick<Base, 'store' | 'counters' | 'log'>
+type Unsettled = RowOf<typeof listUnsettled>
+type Work = { campaignId: string; limit: number }
+
+const FIRST_BATCH = 50
+const MAX_BATCH = 1_000
+const BATCH_MS = 8
+/** Then it is another campaign's turn. */
+const TURN_MS = 500
+
+/** Campaigns being sent that may not go on. */
+const listTroubled = statement<{
+  id: string
+  projectId: string
+  name: string
+  reason: PauseReason
+}>(
+  () => sql`select campaigns.id, project_id as "projectId", campaigns.name,
+      case when is_disabled then 'project_disabled' else 'domain_unverified' end as reason
+    from campaigns join projects on projects.id = project_id
+    where status = 'SENDING' and paused_at is null and (is_disabled or not exists (
+      select 1 from domains where domains.project_id = campaigns.project_id
+        and domain = from_domain and is_verified))`,
+)
+
+/** Settles at the start, when a campaign or the directory changes, and each minute. */
+export function startSettling(deps: SettleDeps): { stop(): Promise<void> } {
+  const stopping = new AbortController()
+  let running: Promise<void> | undefined
+  let isWanted = false
+
+  async function run(): Promise<void> {
+    while (isWanted && !stopping.signal.aborted) {
+      isWanted = false
+      await settleStopped(deps, stopping.signal).catch((error: unknown) => {
+        deps.log.error({ error: describeError(error) }, 'the mail of campaigns was not settled')
+      })
+    }
+    running = undefined
+  }
+
+  function wake(): void {
+    isWanted = true
+    if (!stopping.signal.aborted) running ??= run()
+  }
+
+  const ends = [deps.campaignNotifier.listen(wake), deps.directory.onDrop(wake)]
+  const timer = setInterval(wake, MINUTE_MS)
+  wake()
+  return {
+    async stop() {
+      stopping.abort()
+      clearInterval(timer)
+      for (const end of ends) end()
+      await running
+    },
+  }
+}
+
+/** Ends when no row is left that it could move. Campaigns take turns. */
+export async function settleStopped(deps: SettleDeps, signal?: AbortSignal): Promise<void> {
+  for (let isMoving = true; isMoving && !signal?.aborted; ) {
+    isMoving = false
+    await pauseTroubled(deps)
+    for (const unsettled of await deps.store.scan.list(listUnsettled)) {
+      if ((await takeTurn(deps, unsettled, signal)) > 0) isMoving = true
+    }
+  }
+}
+
+async function pauseTroubled(deps: SettleDeps): Promise<void> {
+  for (const { reason, ...campaign } of await deps.store.scan.list(listTroubled)) {
+    await deps.store.write((tx) => pauseInTx(deps, tx, campaign, { reason }))
+  }
+}
+
+/** Moves rows of the campaign for a moment. Returns how many. */
+async function takeTurn(
+  deps: SettleDeps,
+  { id: campaignId, projectId, act }: Unsettled,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const pace = createBatchPace({ first: FIRST_BATCH, max: MAX_BATCH, batchMs: BATCH_MS })
+  const move = { pause: putAside, release: makeDue, cancel: endWaiting }[act]
+  const endAt = performance.now() + TURN_MS
+  let moved = 0
+  while (performance.now() < endAt && !signal?.aborted) {
+    const limit = pace.size()
+    const write = (tx: Tx) => pace.measure(limit, () => move(deps, tx, { campaignId, limit }))
+    const count = await pace.batch(() => deps.store.write(write, { heavyFor: projectId }), signal)
+    moved += count
+    if (count === 0) break
+  }
+  return moved
+}
+
+async function putAside({ now }: SettleDeps, tx: Tx, work: Work): Promise<number> {
+  return (await tx.list(pauseWaiting, { ...work, at: now() })).length
+}
+
+async function makeDue({ now, queueNotifier }: SettleDeps, tx: Tx, work: Work): Promise<number> {
+  const at = now()
+  const released = await tx.list(releasePaused, { ...work, at })
+  tx.afterCommit(() => {
+    for (const { dueAt, ...lane } of released) queueNotifier.notify({ ...lane, dueAt: dueAt ?? at })
+  })
+  return released.length
+}
+
+async function endWaiting(deps: SettleDeps, tx: Tx, work: Work): Promise<number> {
+  const waiting = await tx.list(listCancelled, work)
+  const end = { state: 'failed', error: 'cancelled', reason: 'cancelled' } as const
+  const endings = waiting.map((email) => ({ email, end }))
+  return endEmails(deps, tx, { endings, at: deps.now() })
+}
