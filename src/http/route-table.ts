@@ -16,6 +16,7 @@ import {
 } from './route.ts'
 import * as activity from './routes/activity.ts'
 import * as campaignSending from './routes/campaigns/sending.ts'
+import * as campaignStopping from './routes/campaigns/stopping.ts'
 import * as contactBulk from './routes/contacts/bulk.ts'
 import * as contacts from './routes/contacts/contacts.ts'
 import * as contactExport from './routes/contacts/export.ts'
@@ -74,6 +75,10 @@ export const ROUTES: readonly RouteRow[] = [
   ['POST', '/segments/:id/refresh', 'secret key', segments.refresh],
 
   ['POST', '/campaigns/:id/send', 'secret key', campaignSending.send],
+  ['POST', '/campaigns/:id/pause', 'secret key', campaignStopping.pause],
+  ['POST', '/campaigns/:id/resume', 'secret key', campaignStopping.resume],
+  ['POST', '/campaigns/:id/cancel', 'secret key', campaignStopping.cancel],
+  ['POST', '/campaigns/:id/retry-failed', 'secret key', campaignStopping.retry],
 
   ['GET', '/suppressions', 'secret key', suppressions.list],
   ['POST', '/suppressions', 'secret key', suppressions.add],

@@ -14,6 +14,7 @@ import type { Resolver } from '../../src/outbound/dns/resolver.ts'
 import { eq } from '../../src/store/drizzle.ts'
 import { campaigns } from '../../src/store/schema/campaigns.ts'
 import { jobs } from '../../src/store/schema/jobs.ts'
+import { addCampaign as addRunningCampaign } from '../features/campaigns/add-campaign.ts'
 import { addCampaign } from '../features/campaigns/sending/campaign.ts'
 import { pageToken } from '../features/contacts/add-recipient.ts'
 
@@ -147,6 +148,13 @@ export const exampleSequence: ExampleStep[] = [
   { name: 'GET /activity/types' },
   { name: 'GET /activity/upcoming' },
   { name: 'POST /campaigns/:id/send', prepare: makeCampaign },
+  {
+    name: 'POST /campaigns/:id/pause',
+    prepare: async ({ core, projectId }) => ({ id: await addRunningCampaign(core, { projectId }) }),
+  },
+  { name: 'POST /campaigns/:id/resume' },
+  { name: 'POST /campaigns/:id/retry-failed' },
+  { name: 'POST /campaigns/:id/cancel' },
   { name: 'GET /events/:eventName/usage' },
   { name: 'DELETE /events/:eventName', prepare: manyEvents },
   { name: 'GET /events/jobs/:jobId', prepare: work },

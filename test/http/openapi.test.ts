@@ -10,6 +10,7 @@ import type { Route } from '../../src/http/route.ts'
 import { createRoutes } from '../../src/http/route-table.ts'
 import { createAddressList } from '../../src/http/server/client-address.ts'
 import { trustDomain } from '../core.ts'
+import { addCampaign as addRunningCampaign } from '../features/campaigns/add-campaign.ts'
 import { addCampaign } from '../features/campaigns/sending/campaign.ts'
 import { addRecipient } from '../features/contacts/add-recipient.ts'
 import { type Method, useService } from './service.ts'
@@ -255,6 +256,15 @@ describe('responses match their descriptions, with no further fields', () => {
     const id = await addCampaign(service.core, mine.id, sender)
     const { body } = await checked('POST', '/campaigns/:id/send', { id }, {})
     assert.equal(body.data.status, 'SENDING')
+  })
+
+  it('pausing and cancelling of campaigns', async () => {
+    const id = await addRunningCampaign(service.core, { projectId: mine.id })
+    await checked('POST', '/campaigns/:id/pause', { id })
+    await checked('POST', '/campaigns/:id/resume', { id })
+    await checked('POST', '/campaigns/:id/retry-failed', { id })
+    const { body } = await checked('POST', '/campaigns/:id/cancel', { id })
+    assert.equal(body.data.status, 'CANCELLED')
   })
 
   it('activity and health', async () => {

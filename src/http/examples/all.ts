@@ -1,6 +1,7 @@
 /** The examples of all operations, by method and path. */
 import { activityExamples } from './activity.ts'
 import { campaignSendingExamples } from './campaign-sending.ts'
+import { campaignStoppingExamples } from './campaign-stopping.ts'
 import { contactFieldExamples } from './contact-fields.ts'
 import { contactJobExamples } from './contact-jobs.ts'
 import { contactExamples } from './contacts.ts'
@@ -21,6 +22,7 @@ const examples: Examples = {
   ...templateExamples,
   ...segmentExamples,
   ...campaignSendingExamples,
+  ...campaignStoppingExamples,
   ...eventExamples,
   ...suppressionExamples,
   ...domainExamples,

@@ -1,0 +1,72 @@
+/** What happens to a campaign on its way: it is paused, resumed, cancelled, and its mail retried. */
+import { z } from 'zod'
+import { cancelCampaign } from '../../../features/campaigns/cancel.ts'
+import { pauseCampaign } from '../../../features/campaigns/pause.ts'
+import { resumeCampaign } from '../../../features/campaigns/resume.ts'
+import { retryFailed } from '../../../features/campaigns/retry-failed.ts'
+import { largeJson } from '../../exchange/large-json.ts'
+import { json } from '../../response.ts'
+import { projectOperation, type RouteDeps, rowKeyOf } from '../../route.ts'
+import { campaignResponse } from '../../shapes/campaign.ts'
+
+const retried = z.object({
+  success: z.literal(true),
+  retried: z.int(),
+  data: z.object({ retried: z.int() }),
+})
+
+const shared = { tag: 'Campaigns', growsDisk: false, refusals: [400, 404] } as const
+
+export const pause = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Pause the sending of a campaign',
+    description:
+      'The status stays SENDING. Mail that is already on its way is delivered; the rest waits, and ' +
+      'its give-up time moves with the pause. A campaign that is paused already stays as it is.',
+    responses: { 200: { description: 'The campaign', schema: campaignResponse } },
+    handle: async (call) => {
+      const data = await pauseCampaign(core, rowKeyOf(call), { reason: 'manual' })
+      return largeJson(200, { success: true, data })
+    },
+  })
+
+export const resume = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Resume a paused campaign',
+    description: 'A campaign that is not paused stays as it is.',
+    responses: { 200: { description: 'The campaign', schema: campaignResponse } },
+    handle: async (call) => {
+      const data = await resumeCampaign(core, rowKeyOf(call))
+      return largeJson(200, { success: true, data })
+    },
+  })
+
+export const cancel = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Cancel a campaign that is scheduled or being sent',
+    description:
+      'Contacts that it has not reached get no email. Mail that waits becomes FAILED with the ' +
+      'error `cancelled`, shortly after the answer.',
+    responses: { 200: { description: 'The campaign', schema: campaignResponse } },
+    handle: async (call) => {
+      const data = await cancelCampaign(core, rowKeyOf(call))
+      return largeJson(200, { success: true, data })
+    },
+  })
+
+export const retry = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Try the failed emails of a campaign again',
+    description:
+      'Except those that were cancelled, whose contact has unsubscribed, or whose content was ' +
+      'cleared by retention. A campaign that was sent keeps its status.',
+    responses: { 200: { description: 'The number of emails', schema: retried } },
+    handle: async (call) => {
+      const count = await retryFailed(core, rowKeyOf(call))
+      return json(200, { success: true, retried: count, data: { retried: count } })
+    },
+  })
