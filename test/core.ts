@@ -23,10 +23,13 @@ import { openCore } from '../src/features/open-core.ts'
 import { startHitWriter } from '../src/features/tracking/hit-writer.ts'
 import { silentLog } from '../src/log.ts'
 import { type ParsedAddress, parseAddress } from '../src/mail/address/address.ts'
+import { renderMessage } from '../src/mail/compose/build-message.ts'
+import { createTemplateCache } from '../src/mail/precomposed/template-cache.ts'
 import { unwatchedDisk } from '../src/store/files/disk.ts'
 import { copyDatabase } from './database-template.ts'
 import { type FakeDns, startDnsServer } from './fakes/dns-server.ts'
 import { createInlineThread } from './inline-thread.ts'
+import { testTracker } from './mail/tracker.ts'
 
 export type TestCore = Core & {
   /** The answer of `now`. */
@@ -108,9 +111,12 @@ export const refuseFetch: Core['publicFetch'] = async () => ({
   error: 'this test makes no requests',
 })
 
-/** Has nothing in flight and takes nothing. */
+/** Has nothing in flight and takes nothing. Previews are rendered in this thread. */
 function createIdleOutbound(): Core['outbound'] {
-  const outbound = { preview: async () => [], inFlight: () => 0, sites: () => [] }
+  const cache = createTemplateCache(testTracker())
+  const preview: Core['outbound']['preview'] = async (sources) =>
+    sources.map((source) => renderMessage(source, cache))
+  const outbound = { preview, inFlight: () => 0, sites: () => [] }
   return outbound as unknown as Core['outbound']
 }
 

@@ -30,6 +30,7 @@ import * as events from './routes/events.ts'
 import * as guide from './routes/guide.ts'
 import * as health from './routes/health.ts'
 import * as pages from './routes/pages.ts'
+import { render } from './routes/render.ts'
 import * as segments from './routes/segments.ts'
 import { send } from './routes/send.ts'
 import * as sns from './routes/sns.ts'
@@ -79,6 +80,8 @@ export const ROUTES: readonly RouteRow[] = [
   ['POST', '/campaigns/:id/resume', 'secret key', campaignStopping.resume],
   ['POST', '/campaigns/:id/cancel', 'secret key', campaignStopping.cancel],
   ['POST', '/campaigns/:id/retry-failed', 'secret key', campaignStopping.retry],
+
+  ['POST', '/render', 'secret key', render],
 
   ['GET', '/suppressions', 'secret key', suppressions.list],
   ['POST', '/suppressions', 'secret key', suppressions.add],

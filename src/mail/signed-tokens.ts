@@ -17,7 +17,8 @@ const LINK_NUMBER_OCTETS = 4
 const MAX_TOKEN_LENGTH = 4096
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567'
 const CODES = Buffer.from(ALPHABET)
-const NIL_UUID = '00000000-0000-0000-0000-000000000000'
+/** Stands for no email, and for no contact. */
+export const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 const RETURN_PATH = 'b.'
 const MAIL_UNSUBSCRIBE = 'u.'
 

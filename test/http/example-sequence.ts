@@ -147,6 +147,7 @@ export const exampleSequence: ExampleStep[] = [
   { name: 'GET /activity/recent-count' },
   { name: 'GET /activity/types' },
   { name: 'GET /activity/upcoming' },
+  { name: 'POST /render' },
   { name: 'POST /campaigns/:id/send', prepare: makeCampaign },
   {
     name: 'POST /campaigns/:id/pause',

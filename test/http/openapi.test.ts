@@ -267,6 +267,11 @@ describe('responses match their descriptions, with no further fields', () => {
     assert.equal(body.data.status, 'CANCELLED')
   })
 
+  it('previews', async () => {
+    const { body } = await checked('POST', '/render', {}, { subject: 'Hi', body: '<p>Hi</p>' })
+    assert.equal(body.subject, 'Hi')
+  })
+
   it('activity and health', async () => {
     await checked('GET', '/activity', {})
     await checked('GET', '/activity/stats', {})

@@ -1,5 +1,6 @@
 /** The examples of all operations, by method and path. */
 import { activityExamples } from './activity.ts'
+import { campaignComposingExamples } from './campaign-composing.ts'
 import { campaignSendingExamples } from './campaign-sending.ts'
 import { campaignStoppingExamples } from './campaign-stopping.ts'
 import { contactFieldExamples } from './contact-fields.ts'
@@ -21,6 +22,7 @@ const examples: Examples = {
   ...contactExamples,
   ...templateExamples,
   ...segmentExamples,
+  ...campaignComposingExamples,
   ...campaignSendingExamples,
   ...campaignStoppingExamples,
   ...eventExamples,

@@ -10,7 +10,7 @@ import type { NamedMailbox } from '../../../mail/address/named-mailbox.ts'
 import { attachedBytes } from '../../../mail/compose/attachment.ts'
 import { newId } from '../../../store/ids.ts'
 import type { Contact, ContactData } from '../../../store/schema/contacts.ts'
-import { type Email, emails } from '../../../store/schema/messages.ts'
+import { type Email, emails, type Snapshot } from '../../../store/schema/messages.ts'
 import type { QueueState } from '../../../store/schema/words.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
@@ -234,7 +234,7 @@ function draftEmail(
 }
 
 /** The contact's values as of now, apart from the values of the request. */
-function takeSnapshot(stored: ContactData | null, request: ContactData): Email['variables'] {
+export function takeSnapshot(stored: ContactData | null, request: ContactData): Snapshot {
   const own = Object.entries(stored ?? {}).filter(([key]) => !Object.hasOwn(request, key))
   return { stored: Object.fromEntries(own), request }
 }

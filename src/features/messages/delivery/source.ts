@@ -7,7 +7,11 @@ import type { MessageSource, RenderSource } from '../../../mail/compose/build-me
 import type { MessageContent } from '../../../mail/compose/message-content.ts'
 import { removeSmarthostHeaders } from '../../../mail/compose/smarthost-header.ts'
 import { matchLanguage } from '../../../mail/languages.ts'
-import { createPageToken, createUnsubscribeLocalPart } from '../../../mail/signed-tokens.ts'
+import {
+  createPageToken,
+  createUnsubscribeLocalPart,
+  NIL_UUID,
+} from '../../../mail/signed-tokens.ts'
 import type { RowOf } from '../../../store/database.ts'
 import { listOf } from '../../../store/dialect.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
@@ -102,20 +106,43 @@ export async function loadTexts(
   return texts
 }
 
-type SourceParts = {
-  email: SourceRow
+/** The columns that subject and body are rendered from. */
+type RenderedRow = Pick<
+  SourceRow,
+  'id' | 'contactId' | 'recipient' | 'isSubscribed' | 'contentClass' | 'variables' | 'createdAt'
+>
+
+type RenderParts = {
+  email: RenderedRow
   project: Pick<Project, 'name' | 'language'>
   content: MessageContent
 }
 
+type SourceParts = RenderParts & { email: SourceRow }
+
+/** Without the id, which only the page links need. */
+type Rendered = Omit<RenderParts, 'email'> & { email: Omit<RenderedRow, 'id'> }
+
 type Pages = ReturnType<typeof pageUrls> | undefined
 
-/** Makes the source of a preview. */
+/** The owner of page links that act for nobody: their pages find no contact. */
+const NOBODY = { id: NIL_UUID, contactId: NIL_UUID }
+
+/** Makes the source of the preview of an email. */
 export function toRenderSource(
   deps: Pick<Base, 'config' | 'keyring'>,
-  parts: SourceParts,
+  parts: RenderParts,
 ): RenderSource {
   return renderSource(parts, findPages(deps, parts))
+}
+
+/** Makes the source of a preview whose page links unsubscribe nobody. */
+export function toDetachedSource(
+  deps: Pick<Base, 'config' | 'keyring'>,
+  { email, project, content }: Rendered,
+): RenderSource {
+  const pages = mayLinkPages(email, content) ? pageUrls(deps, NOBODY) : undefined
+  return renderSource({ email, project, content }, pages)
 }
 
 /** Makes the source of a message to send; pure. `returnPath`: the address for its bounces. */
@@ -154,7 +181,7 @@ function headersFor({ config }: Pick<Base, 'config'>, { headers }: SourceRow) {
   return removeSmarthostHeaders(headers)
 }
 
-function renderSource({ email, project, content }: SourceParts, pages: Pages): RenderSource {
+function renderSource({ email, project, content }: Rendered, pages: Pages): RenderSource {
   const { stored, request } = email.variables ?? { stored: {}, request: {} }
   const locale = localeOf(request) ?? localeOf(stored)
   return {
@@ -173,11 +200,14 @@ function renderSource({ email, project, content }: SourceParts, pages: Pages): R
   }
 }
 
-function findPages(deps: Pick<Base, 'config' | 'keyring'>, { email, content }: SourceParts): Pages {
+function findPages(deps: Pick<Base, 'config' | 'keyring'>, { email, content }: RenderParts): Pages {
   return mayLinkPages(email, content) ? pageUrls(deps, email) : undefined
 }
 
-function systemValues({ contactId, recipient, isSubscribed }: SourceRow, locale: string | null) {
+function systemValues(
+  { contactId, recipient, isSubscribed }: Rendered['email'],
+  locale: string | null,
+) {
   return {
     id: contactId,
     email: recipient,
@@ -194,7 +224,10 @@ function systemValues({ contactId, recipient, isSubscribed }: SourceRow, locale:
  * Whether the message may contain URLs of the hosted pages; marketing always does. A template refers
  * to them by their variables, or builds the names with brackets, tags, filters or references.
  */
-function mayLinkPages({ contentClass }: SourceRow, content: MessageContent): boolean {
+function mayLinkPages(
+  { contentClass }: Pick<SourceRow, 'contentClass'>,
+  content: MessageContent,
+): boolean {
   if (contentClass !== 'TRANSACTIONAL') return true
   const { subject, body, text } = content
   return [body, text ?? '', subject].some((part) => PAGE_HINTS.some((hint) => part.includes(hint)))
@@ -204,7 +237,7 @@ const PAGE_HINTS = ['Url', '[', '{%', '|', '&']
 
 function pageUrls(
   { config, keyring }: Pick<Base, 'config' | 'keyring'>,
-  { id, contactId }: SourceRow,
+  { id, contactId }: Pick<SourceRow, 'id' | 'contactId'>,
 ) {
   const token = createPageToken(keyring.keys('page')[0], { contactId, emailId: id })
   return {

@@ -1,0 +1,112 @@
+/** `POST /render`: shows what a send of a text, a template or a campaign would look like. */
+import { invalid } from '../../errors.ts'
+import type { PartFault, RenderedMessage } from '../../mail/compose/build-message.ts'
+import type { Project } from '../../store/schema/accounts.ts'
+import type { ContentClass } from '../../store/schema/words.ts'
+import type { Base } from '../base.ts'
+import { getContact } from '../contacts/read/get.ts'
+import { parseData } from '../contacts/write/data.ts'
+import {
+  NO_CONTACT,
+  type PreviewDeps,
+  type PreviewText,
+  renderPreview,
+} from '../previews/render-preview.ts'
+import { checkFields } from '../templates/validate.ts'
+import { templateNotFound } from '../templates/view.ts'
+import { loadCampaign } from './find.ts'
+
+/** Exactly one of `body`, `templateId` and `campaignId`; `subject` and `type` replace its own. */
+export type RenderRequest = {
+  subject?: string | undefined
+  body?: string | undefined
+  templateId?: string | undefined
+  campaignId?: string | undefined
+  type?: ContentClass | undefined
+  /** The contact that the text is rendered for. */
+  contactId?: string | undefined
+  data?: unknown
+}
+
+/** `sizeBytes`: of the HTML, in UTF-8. */
+export type RenderedPreview = {
+  subject: string
+  html: string
+  text: string
+  sizeBytes: number
+  warnings: string[]
+}
+
+type RenderDeps = PreviewDeps & Pick<Base, 'store' | 'directory'>
+
+const DEFAULT_TYPE: ContentClass = 'MARKETING'
+
+/**
+ * @throws AppError TEMPLATE_NOT_FOUND, CAMPAIGN_NOT_FOUND, CONTACT_NOT_FOUND; VALIDATION_ERROR for a
+ *   wrong combination of fields, sizes and data; BAD_REQUEST for template syntax, with line and
+ *   column, and for a text that takes too much time or memory
+ */
+export async function renderRequest(
+  deps: RenderDeps,
+  project: Project,
+  request: RenderRequest,
+): Promise<RenderedPreview> {
+  checkCombination(request)
+  const data = parseData(request.data)
+  await checkFields(deps, { subject: request.subject, body: request.body })
+  const text = await findText(deps, project, request)
+  const { contactId } = request
+  const reader =
+    contactId === undefined
+      ? NO_CONTACT
+      : await getContact(deps, { projectId: project.id, id: contactId })
+  return toPreview(await renderPreview(deps, { project, text, reader, data }))
+}
+
+function checkCombination({ subject, body, templateId, campaignId }: RenderRequest): void {
+  const given = [body, templateId, campaignId].filter((source) => source !== undefined)
+  if (given.length !== 1) {
+    const message = 'Exactly one of body, templateId and campaignId is required'
+    throw invalid([{ field: 'body', code: 'custom', message }])
+  }
+  if (body !== undefined && subject === undefined) {
+    throw invalid([{ field: 'subject', code: 'required', message: 'Required beside body' }])
+  }
+}
+
+async function findText(
+  deps: RenderDeps,
+  project: Project,
+  { subject, body, type, ...request }: RenderRequest,
+): Promise<PreviewText> {
+  if (body !== undefined) return { subject: subject ?? '', body, type: type ?? DEFAULT_TYPE }
+  const stored = await findStored(deps, project.id, request)
+  return {
+    subject: subject ?? stored.subject,
+    body: stored.body,
+    type: type ?? stored.type,
+  }
+}
+
+async function findStored(
+  { store, directory }: RenderDeps,
+  projectId: string,
+  { templateId, campaignId }: Pick<RenderRequest, 'templateId' | 'campaignId'>,
+): Promise<PreviewText> {
+  if (templateId === undefined) return loadCampaign(store.read, { projectId, id: campaignId ?? '' })
+  const template = await directory.findTemplate(projectId, templateId)
+  if (template === undefined) throw templateNotFound(templateId)
+  return template
+}
+
+function toPreview({ subject, html, text, faults }: RenderedMessage): RenderedPreview {
+  const shown = html ?? ''
+  const warnings = faults.map(describeFault)
+  return { subject, html: shown, text, sizeBytes: Buffer.byteLength(shown), warnings }
+}
+
+/** `The body has a fault in line 1, column 4: undefined filter: shout`; a send would go out with it. */
+export function describeFault({ part, line, column, message }: PartFault): string {
+  const place = line === null || column === null ? '' : ` in line ${line}, column ${column}`
+  return `The ${part} has a fault${place}: ${message}`
+}

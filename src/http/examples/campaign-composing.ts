@@ -1,0 +1,21 @@
+import type { Examples } from './operation-example.ts'
+
+export const campaignComposingExamples: Examples = {
+  'POST /render': {
+    request: {
+      subject: 'Your order {{ order }}',
+      body: '<table><tr><td>Thank you, {{ name }}.</td></tr></table>',
+      type: 'TRANSACTIONAL',
+      contactId: '0199a7c0-0000-7000-8000-000000000003',
+      data: { order: 'A-7' },
+    },
+    status: 200,
+    response: {
+      subject: 'Your order A-7',
+      html: '<table><tr><td>Thank you, Ann.</td></tr></table>',
+      text: 'Thank you, Ann.',
+      sizeBytes: 48,
+      warnings: [],
+    },
+  },
+}

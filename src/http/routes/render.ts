@@ -1,0 +1,68 @@
+/** `POST /render`: previews of texts, templates and campaigns. */
+import { z } from 'zod'
+import { renderRequest } from '../../features/campaigns/render.ts'
+import { MAX_SUBJECT_LENGTH } from '../../mail/limits.ts'
+import { MAX_TEMPLATE_LENGTH } from '../../mail/template/limits.ts'
+import { largeJson } from '../exchange/large-json.ts'
+import { projectOperation, type RouteDeps } from '../route.ts'
+import { id, lineOfText } from '../shapes/fields.ts'
+import { warnOfUnknownFields } from '../validation.ts'
+
+/** JSON may write each character as \uXXXX. The data has at most 64 KB. */
+const MAX_REQUEST_BYTES = MAX_TEMPLATE_LENGTH * 6 + 512 * 1024
+
+const preview = z.object({
+  subject: lineOfText(MAX_SUBJECT_LENGTH).min(1).optional().meta({
+    description:
+      'Required with `body`; otherwise in place of the subject of the template or campaign',
+  }),
+  body: z.string().min(1).max(MAX_TEMPLATE_LENGTH).optional().meta({ description: 'HTML' }),
+  templateId: id.optional(),
+  campaignId: id.optional(),
+  type: z.enum(['TRANSACTIONAL', 'MARKETING', 'HEADLESS']).optional().meta({
+    description:
+      'By default the type of the template or campaign, and MARKETING for a `body`; only MARKETING has a footer',
+  }),
+  contactId: id.optional().meta({
+    description: 'The contact to render for; without it, nobody whose data is empty',
+  }),
+  data: z.unknown().optional().meta({ description: 'Variables, as in a send; nothing is stored' }),
+})
+
+const rendered = z.object({
+  subject: z.string(),
+  html: z.string(),
+  text: z.string().meta({ description: 'The text part' }),
+  sizeBytes: z.int().meta({ description: 'Of the HTML; Gmail clips more than 102 KB' }),
+  warnings: z.array(z.string()).meta({
+    description: 'Faults of the templates, which never stop an email, and unknown fields',
+  }),
+})
+
+const FIELD_ALIASES = {
+  html: 'body',
+  content: 'body',
+  template: 'templateId',
+  campaign: 'campaignId',
+  contact: 'contactId',
+  variables: 'data',
+}
+
+export const render = ({ core }: RouteDeps) =>
+  projectOperation({
+    tag: 'Campaigns',
+    growsDisk: false,
+    summary: 'Render a text, a template or a campaign as a send would',
+    description:
+      'Takes one of `body`, `templateId` and `campaignId`. Nothing is stored or sent. Links are not ' +
+      'tracked, and the links to the hosted pages belong to nobody.',
+    body: preview,
+    maxBodyBytes: MAX_REQUEST_BYTES,
+    responses: { 200: { description: 'The rendered message', schema: rendered } },
+    refusals: [400, 404],
+    handle: async ({ project, body, givenBody }) => {
+      const message = await renderRequest(core, project, body)
+      const unknown = warnOfUnknownFields(preview, givenBody, FIELD_ALIASES) ?? []
+      return largeJson(200, { ...message, warnings: [...unknown, ...message.warnings] })
+    },
+  })
