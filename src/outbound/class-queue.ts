@@ -13,6 +13,8 @@ export type ClassQueue<T> = {
   shift(): T | undefined
   /** Empties the queue. */
   takeAll(): T[]
+  /** Takes the items that match; the others keep their order. */
+  take(test: (item: T) => boolean): T[]
   some(test: (item: T) => boolean): boolean
   find(test: (item: T) => boolean): T | undefined
   size(): number
@@ -50,6 +52,11 @@ export function createClassQueue<T>(read: (item: T) => Queued): ClassQueue<T> {
       size = 0
       return all
     },
+    take(test) {
+      const taken = inOrder.flatMap((lines) => takeMatching(lines, test))
+      size -= taken.length
+      return taken
+    },
     some: (test) => inOrder.some((lines) => lines.values().some((line) => line.some(test))),
     find(test) {
       for (const lines of inOrder) {
@@ -62,6 +69,19 @@ export function createClassQueue<T>(read: (item: T) => Queued): ClassQueue<T> {
     },
     size: () => size,
   }
+}
+
+function takeMatching<T>(lines: Lines<T>, test: (item: T) => boolean): T[] {
+  const taken: T[] = []
+  for (const [projectId, line] of lines) {
+    const matching = line.filter(test)
+    if (matching.length === 0) continue
+    taken.push(...matching)
+    const rest = line.filter((item) => !test(item))
+    if (rest.length > 0) lines.set(projectId, rest)
+    else lines.delete(projectId)
+  }
+  return taken
 }
 
 /** Takes one item of the next project and moves that project behind the others. */

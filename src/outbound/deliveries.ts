@@ -265,7 +265,14 @@ export function createDeliveries(deps: DeliveriesDeps) {
 
   function recall(site: string): void {
     dispatcher.recall(site)
-    composing.recall(site)
+    composing.recall(({ pool }) => pool.site === site)
+  }
+
+  function withdraw(groups: ReadonlySet<string>): void {
+    const isWithdrawn = ({ group }: DeliveryTask) => group != null && groups.has(group)
+    putBackUnresolved(resolving.take(isWithdrawn))
+    composing.recall(isWithdrawn)
+    dispatcher.withdraw(isWithdrawn)
   }
 
   async function progressOf(emailId: string): Promise<DeliveryProgress | undefined> {
@@ -280,13 +287,13 @@ export function createDeliveries(deps: DeliveriesDeps) {
 
   async function stop(graceMs: number): Promise<void> {
     isStopping = true
-    putBackUnresolved(resolving.takeAll())
+    putBackUnresolved(resolving.take(() => true))
     await Promise.all([composing.stop(), dispatcher.stop(graceMs)])
     outbox.flush()
   }
 
   return {
-    ...{ capacity, projectCapacity, deliver, recall, progressOf, stop },
+    ...{ capacity, projectCapacity, deliver, recall, withdraw, progressOf, stop },
     hasMemoryFor: contentMemory.hasSpace,
     connectionsOf: dispatcher.connectionsOf,
     inFlight: () => queues.total() + composing.waiting(),

@@ -11,6 +11,8 @@ export type DeliveryTask = {
   /** Capacity is shared fairly between projects; connections are common to them. */
   projectId: string
   queueClass: QueueClass
+  /** Deliveries of one group can be withdrawn together. */
+  group?: string | null
   /** As on the wire: A-labels. */
   recipient: string
   /** The recipient's domain, A-labels. */

@@ -72,6 +72,11 @@ export type Outbound = {
   /** Puts back the deliveries for a site that have not begun. */
   recall(site: string): void
   /**
+   * Takes back the deliveries of these groups. Half a second later no message of them is begun; one
+   * that is being written is finished.
+   */
+  withdraw(groups: ReadonlySet<string>): void
+  /**
    * Renders messages for preview, in the order of `sources`; null for a source that cannot be
    * rendered. Rejects while shutting down.
    */
@@ -132,6 +137,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
   return {
     ...{ capacity, projectCapacity, deliver, hasMemoryFor },
     recall: deliveries.recall,
+    withdraw: deliveries.withdraw,
     inFlight: deliveries.inFlight,
     progressOf: deliveries.progressOf,
     siteOf: destinations.siteOf,

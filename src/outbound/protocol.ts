@@ -104,6 +104,11 @@ export type ToThread =
   | { type: 'cut'; site: string }
   /** Tasks for the site that have not begun come back as 'put back'. */
   | { type: 'recall'; site: string }
+  /**
+   * Tasks come back as 'put back' with `delayMs` 0, unless their message is being written. Sessions
+   * that still wait to write it a moment later are closed.
+   */
+  | { type: 'withdraw'; tasks: readonly number[] }
   | { type: 'forget'; contents: readonly number[]; keys: readonly number[] }
   /** The thread stops composing messages of this content. */
   | { type: 'set aside'; content: string }

@@ -42,3 +42,10 @@ test('all waiting items can be taken at once and searched', () => {
   assert.deepEqual(names, ['b', 'c', 'a'])
   assert.deepEqual([queue.size(), queue.shift()], [0, undefined])
 })
+
+test('matching items can be taken; the others keep their turns', () => {
+  const queue = queueOf(['a', 10, 'p'], ['b', 1, 'q'], ['c', 1, 'p'], ['d', 1, 'q'], ['e', 1, 'r'])
+  const taken = queue.take(({ name }) => 'ace'.includes(name)).map(({ name }) => name)
+  assert.deepEqual(taken, ['c', 'e', 'a'])
+  assert.deepEqual(drain(queue), ['b', 'd'])
+})

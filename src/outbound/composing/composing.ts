@@ -35,8 +35,8 @@ type Composing = {
   add(delivery: Delivery): number
   /** The composed message has been delivered or lost. */
   release(projectId: string, bytes: number): void
-  /** Puts back all deliveries for a site. */
-  recall(site: string): void
+  /** Puts back the deliveries that match. */
+  recall(test: (delivery: Delivery) => boolean): void
   /** How many deliveries wait or are being composed. */
   waiting(): number
   find(test: (delivery: Delivery) => boolean): Delivery | undefined
@@ -216,10 +216,7 @@ export function createComposing(deps: ComposingDeps): Composing {
   function take(test: (delivery: Delivery) => boolean): Delivery[] {
     const taken: Delivery[] = []
     for (const [projectId, queue] of queues) {
-      for (const delivery of queue.takeAll()) {
-        if (test(delivery)) taken.push(delivery)
-        else queue.push(delivery)
-      }
+      taken.push(...queue.take(test))
       if (queue.size() === 0) queues.delete(projectId)
     }
     return taken
@@ -229,12 +226,9 @@ export function createComposing(deps: ComposingDeps): Composing {
     for (const delivery of deliveries) deps.putBack(delivery, delayMs)
   }
 
-  function recall(site: string): void {
-    if (current?.delivery.pool.site === site) current.isRecalled = true
-    putBackAll(
-      take(({ pool }) => pool.site === site),
-      0,
-    )
+  function recall(test: (delivery: Delivery) => boolean): void {
+    if (current !== null && test(current.delivery)) current.isRecalled = true
+    putBackAll(take(test), 0)
   }
 
   function find(test: (delivery: Delivery) => boolean): Delivery | undefined {

@@ -28,6 +28,8 @@ type Dispatcher = {
   add(deliveries: readonly Delivery[]): void
   /** Puts back the deliveries for a site that have not begun. */
   recall(site: string): void
+  /** Takes back the deliveries that match, except those whose message is being written. */
+  withdraw(test: (delivery: Delivery) => boolean): void
   /** How many deliveries it has. */
   count(): number
   /** How many connections are allocated to the site. */
@@ -230,10 +232,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     for (const thread of threads.list()) thread.postMessage({ type: 'set aside', content })
     const heavy: Delivery[] = []
     for (const [, { waiting }] of queues.entries()) {
-      for (const delivery of waiting.takeAll()) {
-        if (delivery.source.content.id === content) heavy.push(delivery)
-        else waiting.push(delivery)
-      }
+      heavy.push(...waiting.take(({ source }) => source.content.id === content))
     }
     endAll(heavy, ({ task }) => ({
       task,
@@ -260,6 +259,17 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     recalled.add(site)
     putBackWaiting(site, 0)
     for (const thread of queues.of(site).load.keys()) thread.postMessage({ type: 'recall', site })
+  }
+
+  function withdraw(test: (delivery: Delivery) => boolean): void {
+    const matching = [...deliveries.values()].filter(test)
+    const sites = new Set(matching.map(({ pool }) => pool.site))
+    const waiting = [...sites].flatMap((site) => queues.of(site).waiting.take(test))
+    for (const [thread, given] of Map.groupBy(matching, (one) => one.thread)) {
+      thread?.postMessage({ type: 'withdraw', tasks: given.map(({ task }) => task) })
+    }
+    putBack(waiting, 0)
+    pump(sites)
   }
 
   /**
@@ -295,6 +305,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   return {
     add,
     recall,
+    withdraw,
     count: () => deliveries.size,
     connectionsOf: connections.total,
     async progressOf(test) {

@@ -20,8 +20,8 @@ type Resolving = {
   add(domain: string, tasks: readonly DeliveryTask[]): void
   /** The task of an email, and since when (epoch ms) it waits. */
   find(emailId: string): { task: DeliveryTask; since: number } | undefined
-  /** Returns all tasks; neither `resolved` nor `failed` is called for them. */
-  takeAll(): DeliveryTask[]
+  /** Returns the tasks that match; neither `resolved` nor `failed` is called for them. */
+  take(test: (task: DeliveryTask) => boolean): DeliveryTask[]
 }
 
 type TaskGroup = { tasks: readonly DeliveryTask[]; since: number }
@@ -34,12 +34,12 @@ export function createResolving(deps: ResolvingDeps): Resolving {
       groups.add(group)
       deps.destinations.resolve(domain).then(
         (destination) => {
-          if (groups.delete(group)) deps.resolved(tasks, destination)
+          if (groups.delete(group)) deps.resolved(group.tasks, destination)
         },
         (error: unknown) => {
           const facts = { domain, error: describeError(error) }
           deps.log.error(facts, 'a destination could not be resolved')
-          if (groups.delete(group)) deps.failed(tasks)
+          if (groups.delete(group)) deps.failed(group.tasks)
         },
       )
     },
@@ -50,10 +50,14 @@ export function createResolving(deps: ResolvingDeps): Resolving {
       }
       return undefined
     },
-    takeAll() {
-      const tasks = [...groups].flatMap((group) => group.tasks)
-      groups.clear()
-      return tasks
+    take(test) {
+      const taken: DeliveryTask[] = []
+      for (const group of groups) {
+        taken.push(...group.tasks.filter(test))
+        group.tasks = group.tasks.filter((task) => !test(task))
+        if (group.tasks.length === 0) groups.delete(group)
+      }
+      return taken
     },
   }
 }

@@ -13,6 +13,7 @@ import type { CurrentStep } from '../attempt.ts'
 import { type ClassQueue, createClassQueue } from '../class-queue.ts'
 import type { PoolSettings, TaskResult, ThreadTask } from '../protocol.ts'
 import type { Session } from '../smtp/session.ts'
+import { createRunningTasks } from './running-tasks.ts'
 import type { Tried, TryInput } from './try-task.ts'
 
 type ConnectionPoolsDeps = {
@@ -36,6 +37,8 @@ type ConnectionPools = {
   greeted(site: string): void
   /** Puts back the tasks that have not begun, of one site or of all. */
   recall(site?: string): void
+  /** Takes tasks back, except those whose message is being written: `running-tasks.ts`. */
+  withdraw(tasks: ReadonlySet<number>): void
   /** Closes sessions that were idle for `idleMs`, and forgets pools without tasks and sessions. */
   closeIdle(idleMs: number): void
   /** Resolves when no task is running. */
@@ -67,13 +70,12 @@ type PoolsContext = {
   deps: ConnectionPoolsDeps
   sites: Map<string, SitePools>
   pools: Map<string, Pool>
-  running: Map<number, CurrentStep>
-  settled: (() => void)[]
+  running: ReturnType<typeof createRunningTasks>
 }
 
 export function createConnectionPools(deps: ConnectionPoolsDeps): ConnectionPools {
-  const state = { sites: new Map(), pools: new Map(), running: new Map(), settled: [] }
-  const context: PoolsContext = { deps, ...state }
+  const running = createRunningTasks(deps.now)
+  const context: PoolsContext = { deps, sites: new Map(), pools: new Map(), running }
   const touched = new Set<SitePools>()
   return {
     setPool: (pool) => setPool(context, pool),
@@ -104,11 +106,14 @@ export function createConnectionPools(deps: ConnectionPoolsDeps): ConnectionPool
         if (name === undefined || site.site === name) putBackWaiting(context, site)
     },
     closeIdle: (idleMs) => closeIdle(context, idleMs),
-    async settle() {
-      if (context.running.size > 0)
-        await new Promise<void>((resolve) => context.settled.push(resolve))
+    withdraw(tasks) {
+      running.withdraw(tasks)
+      for (const { waiting } of context.pools.values())
+        for (const { task } of waiting.take((one) => tasks.has(one.task)))
+          deps.finished({ task, kind: 'put back', delayMs: 0 })
     },
-    progressOf: (task) => context.running.get(task) ?? progressOfWaiting(context, task),
+    settle: running.settle,
+    progressOf: (task) => running.currentOf(task) ?? progressOfWaiting(context, task),
   }
 }
 
@@ -202,12 +207,11 @@ async function runTasks(context: PoolsContext, runner: Runner): Promise<void> {
   for (;;) {
     const task = site.open > site.allowed ? undefined : state.waiting.shift()
     if (task === undefined) break
-    const current: CurrentStep = { step: 'waiting', since: deps.now(), peer: null }
-    context.running.set(task.task, current)
-    const tried = await deps.tryTask({ pool: state.pool, task, session, current })
+    const begun = context.running.begin(task.task)
+    const tried = await deps.tryTask({ pool: state.pool, task, session, ...begun })
     session = tried.session
     deps.finished(tried.result)
-    endTask(context, task)
+    context.running.end(task.task)
     if (session !== null && session.sendCount >= state.pool.messagesPerConnection) {
       await close(session)
       session = null
@@ -232,12 +236,6 @@ function moveToEnd(site: SitePools, state: Pool): boolean {
   site.pools.delete(state.pool.key)
   site.pools.set(state.pool.key, state)
   return true
-}
-
-function endTask(context: PoolsContext, { task }: ThreadTask): void {
-  context.running.delete(task)
-  if (context.running.size > 0) return
-  for (const resolve of context.settled.splice(0)) resolve()
 }
 
 /** Closes one connection and starts runners that waited for it. */

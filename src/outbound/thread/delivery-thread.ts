@@ -90,6 +90,8 @@ function main(settings: ThreadSettings): void {
         return connector.cutSilent(message.site)
       case 'recall':
         return pools.recall(message.site)
+      case 'withdraw':
+        return pools.withdraw(new Set(message.tasks))
       case 'forget':
         for (const id of message.contents) composer.forgetContent(id)
         for (const id of message.keys) composer.forgetKey(id)

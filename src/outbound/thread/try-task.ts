@@ -11,7 +11,7 @@ import type { PartFault } from '../../mail/compose/build-message.ts'
 import { QuickLimitError } from '../../mail/compose/quick-limit-error.ts'
 import { classifyLocally } from '../../mail/replies/classify-reply.ts'
 import type { Verdict } from '../../mail/replies/reply.ts'
-import type { AttemptOutcome, CurrentStep, Step } from '../attempt.ts'
+import type { AttemptOutcome, Step } from '../attempt.ts'
 import type { ComposedBytes } from '../composing/composer.ts'
 import { localOutcome } from '../outcomes.ts'
 import type { ComposedMessage, PoolSettings, TaskResult, ThreadTask } from '../protocol.ts'
@@ -19,6 +19,7 @@ import type { LocalFamilies } from '../routing/addresses.ts'
 import { MAX_SESSIONS, orderTargets, type Target } from '../routing/targets.ts'
 import type { OpenResult, Session } from '../smtp/session.ts'
 import type { SendResult } from '../smtp/transaction.ts'
+import type { RunningTask } from './running-tasks.ts'
 
 export type OpenInput = {
   pool: PoolSettings
@@ -38,12 +39,11 @@ export type TryDeps = {
   random(): number
 }
 
-/** `current` is updated in place. */
-export type TryInput = {
+/** What the task shares with its thread is updated in place. */
+export type TryInput = RunningTask & {
   pool: PoolSettings
   task: ThreadTask
   session: Session | null
-  current: CurrentStep
 }
 
 /** `session`: open and ready for the next message, or null. */
@@ -76,7 +76,8 @@ export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
     wait = deps.composedBytes.waitForSpace(bytes)
   }
   const beganAt = deps.now()
-  const { pool, task, session, current } = input
+  const { task, session, current, withdrawal } = input
+  if (withdrawal.isAsked) return { session, result: withdrawn(task) }
   current.step = 'compose'
   current.since = beganAt
   let composed: ComposedMessage
@@ -90,10 +91,13 @@ export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
     return { session, result: resultOf(task, outcome, { beganAt }) }
   }
   const fresh = { steps: NO_STEPS, brokenTls: NO_HOSTS, sessionCount: 0, cut: null }
-  const attempt: OpenAttempt = { pool, task, session, current, composed, beganAt, ...fresh }
+  const attempt: OpenAttempt = { ...input, composed, beganAt, ...fresh }
   deps.composedBytes.add(composed.octets.length)
   const outcome = await deliver(deps, attempt).catch((error) => fault(deps, attempt, error))
   deps.composedBytes.release(composed.octets.length)
+  if (outcome === null && withdrawal.isAsked) {
+    return { session: takeUsable(attempt), result: withdrawn(task) }
+  }
   if (outcome === null) {
     const reason = attempt.cut ?? 'other mail needed the connection'
     const delayMs = AFTER_CUT_MS
@@ -110,17 +114,23 @@ export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
   }
 }
 
-/** Returns null if this server ended every connection itself: such an attempt does not count. */
+/**
+ * Returns null if the attempt does not count: this server ended every connection itself, or the task
+ * was withdrawn before its message was written.
+ */
 async function deliver(deps: TryDeps, attempt: OpenAttempt): Promise<AttemptOutcome | null> {
   let last = attempt.session === null ? null : await sendOnGiven(deps, attempt)
   if (last !== null && !isOpenForOthers(last, attempt)) return finish(deps, attempt, last)
   for (const target of targetsOf(deps, attempt.pool)) {
-    if (attempt.sessionCount >= MAX_SESSIONS) break
+    if (attempt.sessionCount >= MAX_SESSIONS || attempt.withdrawal.isAsked) break
     const outcome = await tryTarget(deps, attempt, target)
+    if (outcome === null) return null
     if (attempt.cut !== null) return last && finish(deps, attempt, last)
     last = decisiveOf(last, outcome)
     if (!isOpenForOthers(outcome, attempt)) return finish(deps, attempt, outcome)
   }
+  // No server has decided.
+  if (attempt.withdrawal.isAsked) return null
   return finish(deps, attempt, last ?? unreachable())
 }
 
@@ -136,11 +146,12 @@ async function sendOnGiven(deps: TryDeps, attempt: OpenAttempt): Promise<Attempt
   return outcome
 }
 
+/** Returns null if the task was withdrawn while the session was opened. */
 async function tryTarget(
   deps: TryDeps,
   attempt: OpenAttempt,
   target: Target,
-): Promise<AttemptOutcome> {
+): Promise<AttemptOutcome | null> {
   const opened = await openTarget(deps, attempt, target)
   if (!opened.ok) return opened.outcome
   const { session } = opened
@@ -149,6 +160,7 @@ async function tryTarget(
     dropSession(attempt)
     return noTls(target, deps.now() - attempt.beganAt)
   }
+  if (attempt.withdrawal.isAsked) return null
   const { outcome } = await sendNow(deps, attempt)
   addSteps(attempt, outcome.steps)
   return outcome
@@ -187,7 +199,8 @@ function describeCut({ host, error }: AttemptOutcome): string {
 }
 
 async function sendNow(deps: TryDeps, attempt: OpenAttempt): Promise<SendResult> {
-  const { session, task, composed, beganAt, current } = attempt
+  const { session, task, composed, beganAt, current, withdrawal } = attempt
+  withdrawal.session = session
   if (session === null) throw new TypeError('there is no session to send on')
   try {
     const { host, address } = session
@@ -289,6 +302,10 @@ function fault(deps: TryDeps, attempt: OpenAttempt, error: unknown): AttemptOutc
 
 function ownFailure(error: string, durationMs: number): AttemptOutcome {
   return { ...localOutcome({ result: 'failed', verdict: null, error }), durationMs }
+}
+
+function withdrawn({ task }: ThreadTask): TaskResult {
+  return { task, kind: 'put back', delayMs: 0 }
 }
 
 type ResultInput = {

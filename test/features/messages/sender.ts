@@ -64,6 +64,7 @@ export async function openSender(
     restrictionOf: (site: string) => restrictions.get(site) ?? null,
     deliver: (batch: DeliveryTask[]) => void tasks.push(...batch),
     recall: () => undefined,
+    withdraw: () => undefined,
     hasMemoryFor: () => true,
   } as unknown as Core['outbound']
   const parts = { outbound, publicFetch: refuseFetch }

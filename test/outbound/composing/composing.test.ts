@@ -143,7 +143,7 @@ test('the deliveries for a site can be recalled, also while one is being compose
   const elsewhere = { pool: { key: 'other', site: 'other' } as Delivery['pool'] }
   for (const name of ['one', 'two']) composing.add(deliveryTo(name))
   composing.add(deliveryTo('three', elsewhere))
-  composing.recall('site')
+  composing.recall(({ pool }) => pool.site === 'site')
   assert.deepEqual(log, ['put back two 0'])
   make()
   make()

@@ -101,3 +101,18 @@ test('a composed message is passed on unchanged, and a lost one is composed agai
   assert.deepEqual(results(), [['composed', { task: 1, kind: 'put back', delayMs: 1_000 }]])
   assert.deepEqual(tasksOf(started[1]).map(nameOf), ['usual'])
 })
+
+test('deliveries are withdrawn where they are: here at once, in a thread by a message', (t) => {
+  const { dispatcher, results, started } = open(t, 1)
+  const many = Array.from({ length: 650 }, (_, count) => deliveryTo(`m${count}`, 'a.test'))
+  dispatcher.add(many)
+  dispatcher.add([deliveryTo('w1', 'a.test'), deliveryTo('stays', 'a.test')])
+  const isWithdrawn = (one: { recipient: string }) => ['m3', 'w1'].includes(nameOf(one) ?? '')
+  dispatcher.withdraw(isWithdrawn)
+  assert.deepEqual(results(), [['w1', { task: 651, kind: 'put back', delayMs: 0 }]])
+  assert.deepEqual(started[0]?.posted.at(-1), { type: 'withdraw', tasks: [4] })
+  const back = { task: 4, kind: 'put back', delayMs: 0 } as const
+  started[0]?.say({ type: 'results', results: [back] })
+  assert.deepEqual(results().at(-1), ['m3', back])
+  assert.equal(dispatcher.count(), 650)
+})

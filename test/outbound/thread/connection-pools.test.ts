@@ -260,3 +260,17 @@ test('a recall puts waiting tasks back and lets running ones end', async () => {
   assert.equal(results.length, 4)
   assert.equal(results.at(-1)?.kind, 'attempted')
 })
+
+test('withdrawn tasks come back at once, and those that run are asked to', async () => {
+  const { pools, add, endAll, results, trying } = setUp()
+  pools.allocate('s', 1)
+  add('a', 4)
+  pools.withdraw(new Set([1, 3]))
+  assert.deepEqual(results, [{ task: 3, kind: 'put back', delayMs: 0 }])
+  assert.equal(trying[0]?.input.withdrawal.isAsked, true)
+  await endAll()
+  assert.deepEqual(
+    results.map(({ task }) => task),
+    [3, 1, 2, 4],
+  )
+})

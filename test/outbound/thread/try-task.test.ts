@@ -6,9 +6,17 @@ import type { PoolSettings, ThreadSettings, ThreadTask } from '../../../src/outb
 import type { Target } from '../../../src/outbound/routing/targets.ts'
 import type { Session } from '../../../src/outbound/smtp/session.ts'
 import { createConnector } from '../../../src/outbound/thread/connector.ts'
+import type { Withdrawal } from '../../../src/outbound/thread/running-tasks.ts'
 import { type TryDeps, tryTask } from '../../../src/outbound/thread/try-task.ts'
 import { makeCertificate } from '../../fakes/certificate.ts'
-import { drop, type Sink, type SinkOptions, silence, startSink } from '../../fakes/smtp-sink.ts'
+import {
+  drop,
+  type Sink,
+  type SinkAction,
+  type SinkOptions,
+  silence,
+  startSink,
+} from '../../fakes/smtp-sink.ts'
 
 const stops: (() => unknown)[] = []
 afterEach(async () => {
@@ -57,7 +65,15 @@ function poolFor(
   }
 }
 
-async function attempt(pool: PoolSettings, { session = null, deps = {}, ...own }: Attempt = {}) {
+async function attempt(pool: PoolSettings, own: Attempt = {}) {
+  const tried = await tryOnce(pool, own)
+  const { result } = tried
+  assert.ok(result.kind === 'attempted')
+  return { ...tried, result, outcome: result.outcome }
+}
+
+async function tryOnce(pool: PoolSettings, { session = null, deps = {}, ...own }: Attempt) {
+  const withdrawal = own.withdrawal ?? { isAsked: false, session: null }
   const settings = {
     ehloName: 'us.test',
     relay: null,
@@ -80,18 +96,29 @@ async function attempt(pool: PoolSettings, { session = null, deps = {}, ...own }
       random: Math.random,
       ...deps,
     },
-    { pool, task: own.task ?? task, session, current: { step: 'waiting', since: 0, peer: null } },
+    {
+      ...{ pool, session, withdrawal },
+      task: own.task ?? task,
+      current: { step: 'waiting', since: 0, peer: null },
+    },
   )
   stops.push(() => tried.session?.close())
-  const { result } = tried
-  assert.ok(result.kind === 'attempted')
-  return { ...tried, result, outcome: result.outcome }
+  return tried
 }
 
-type Attempt = { session?: Session | null; task?: ThreadTask; deps?: Partial<TryDeps> }
+type Attempt = {
+  session?: Session | null
+  task?: ThreadTask
+  deps?: Partial<TryDeps>
+  withdrawal?: Withdrawal
+}
 
 const at = (verb: string, reply: string): SinkOptions => ({
   respond: (command) => (command.verb === verb ? reply : undefined),
+})
+
+const asked = (verb: string, act: () => SinkAction | undefined): SinkOptions => ({
+  respond: (command) => (command.verb === verb ? act() : undefined),
 })
 
 test('the most preferred MX gets the message, and its session stays open', async () => {
@@ -363,4 +390,58 @@ test('an invalid envelope fails, and nothing of it reaches the receiver', async 
   })
   assert.equal(outcome.result, 'failed')
   assert.ok(!sinks[0]?.lines.some((line) => line.startsWith('RCPT')))
+})
+
+test('a task that is withdrawn while its session is opened sends nothing, and the session stays', async () => {
+  const withdrawal: Withdrawal = { isAsked: false, session: null }
+  const { sinks, pool } = await startSinks(
+    asked('EHLO', () => {
+      withdrawal.isAsked = true
+      return undefined
+    }),
+  )
+  const { result, session } = await tryOnce(pool, { withdrawal })
+  assert.deepEqual(result, { task: 1, kind: 'put back', delayMs: 0 })
+  assert.equal(session?.isUsable, true)
+  assert.ok(!sinks[0]?.lines.some((line) => line.startsWith('MAIL')))
+})
+
+test('a task that is withdrawn before its envelope is accepted goes to no other address', async () => {
+  for (const verb of ['MAIL', 'RCPT', 'DATA']) {
+    const withdrawal: Withdrawal = { isAsked: false, session: null }
+    const close = () => {
+      withdrawal.isAsked = true
+      withdrawal.session?.close()
+    }
+    const { sinks, pool } = await startSinks(
+      asked(verb, () => close),
+      {},
+    )
+    const { result, session } = await tryOnce(pool, { withdrawal })
+    assert.deepEqual(result, { task: 1, kind: 'put back', delayMs: 0 }, verb)
+    assert.equal(session, null)
+    assert.equal(sinks[0]?.acceptedCount(), 0)
+    assert.equal(sinks[1]?.connectionCount(), 0)
+  }
+})
+
+test('a task that is withdrawn while its message is written is finished', async () => {
+  const withdrawal: Withdrawal = { isAsked: false, session: null }
+  const { pool } = await startSinks(
+    asked('MESSAGE', () => {
+      withdrawal.isAsked = true
+      return undefined
+    }),
+  )
+  const { outcome, session } = await attempt(pool, { withdrawal })
+  assert.equal(outcome.result, 'delivered')
+  assert.equal(session?.isUsable, true)
+})
+
+test('a task that is withdrawn before it begins is put back', async () => {
+  const { sinks, pool } = await startSinks({})
+  const withdrawal: Withdrawal = { isAsked: true, session: null }
+  const { result } = await tryOnce(pool, { withdrawal })
+  assert.deepEqual(result, { task: 1, kind: 'put back', delayMs: 0 })
+  assert.equal(sinks[0]?.connectionCount(), 0)
 })

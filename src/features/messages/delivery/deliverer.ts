@@ -23,7 +23,10 @@ import { createResultBuffer, keepTrying, recordResults } from './record-results.
 export type Deliverer = {
   /** Takes claimed emails. Never rejects. */
   deliver(emails: readonly ClaimedEmail[]): Promise<void>
-  /** Recalls emails of held domains and disabled projects whose attempt has not begun. */
+  /**
+   * Recalls emails of held domains and disabled projects whose attempt has not begun, and those of
+   * stopped campaigns whose message is not being written.
+   */
   recall(): Promise<void>
   /** Recalls all emails whose attempt has not begun. */
   recallAll(): void
@@ -68,11 +71,15 @@ export function createDeliverer(deps: DeliveryDeps): Deliverer {
   const stopping = new AbortController()
   const prepareDeps = { ...deps, returnKey: deps.keyring.keys('return-path')[0] }
   const buffer = createResultBuffer((results) => recordResults(deps, inFlight, results))
+  let recalls = 0
 
   async function deliver(emails: readonly ClaimedEmail[]): Promise<void> {
     for (const { id } of emails) inFlight.set(id, undefined)
+    const recallsBefore = recalls
     try {
       await deliverBatch(prepareDeps, { emails, cache, inFlight, signal: stopping.signal })
+      // They may have been prepared before what the recall is about.
+      if (recalls !== recallsBefore) await recall(deps, inFlight)
     } catch (error) {
       deps.log.error(
         { error: describeError(error) },
@@ -87,7 +94,10 @@ export function createDeliverer(deps: DeliveryDeps): Deliverer {
 
   return {
     deliver,
-    recall: () => recall(deps, inFlight),
+    recall: () => {
+      recalls += 1
+      return recall(deps, inFlight)
+    },
     recallAll: () => recallFrom(deps, [...inFlight.values()]),
     finished: buffer.add,
     inFlight: () => [...inFlight.keys()],
@@ -99,6 +109,8 @@ export function createDeliverer(deps: DeliveryDeps): Deliverer {
 
 /** A recalled email is put back, claimed again, and then refused or held. */
 async function recall({ directory, outbound }: DeliveryDeps, inFlight: InFlight): Promise<void> {
+  const stoppedCampaigns = await directory.stoppedCampaigns()
+  if (stoppedCampaigns.size > 0) outbound.withdraw(new Set(stoppedCampaigns.keys()))
   const emails = [...inFlight.values()].filter((email) => email !== undefined)
   const held = await directory.heldDomains()
   const disabled = new Set<string>()

@@ -161,6 +161,7 @@ function toTask(deps: PrepareDeps, { email, content, project, domain }: TaskPart
     emailId: email.id,
     projectId: email.projectId,
     queueClass: email.queueClass,
+    group: email.campaignId,
     recipient: source.to.address,
     domain: email.recipientDomain,
     site: deps.outbound.siteOf(email.recipientDomain),

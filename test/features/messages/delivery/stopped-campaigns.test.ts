@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { cancelCampaign } from '../../../../src/features/campaigns/cancel.ts'
+import { pauseCampaign } from '../../../../src/features/campaigns/pause.ts'
 import { createDeliverer } from '../../../../src/features/messages/delivery/deliverer.ts'
 import { cancelEmails, retryEmails } from '../../../../src/features/messages/queue/operate.ts'
 import { startQueue } from '../../../../src/features/messages/queue/queue.ts'
@@ -31,12 +33,15 @@ async function afterClaim(t: TestContext, sender: Sender, id: string): Promise<E
   const delivery = createDeliverer(sender.core)
   const queue = startQueue(sender.core, delivery)
   t.after(() => queue.stop())
-  for (;;) {
-    const email = await sender.email(id)
-    const isDecided = !['queued', 'sending'].includes(email.state) || sender.tasks.length > 0
-    if (isDecided) return email
-    await new Promise((resolve) => setImmediate(resolve))
-  }
+  await until(async () => {
+    const { state } = await sender.email(id)
+    return !['queued', 'sending'].includes(state) || sender.tasks.length > 0
+  })
+  return sender.email(id)
+}
+
+async function until(isDone: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isDone())) await new Promise((resolve) => setImmediate(resolve))
 }
 
 const setSubscribed = ({ core }: Sender, subscribed: boolean) =>
@@ -74,6 +79,54 @@ test('a claimed email of a paused campaign is put aside, without an attempt', as
     listed.map((one) => one.id),
     [id],
   )
+})
+
+test('what a claim has in hand is withdrawn when its campaign is paused', async (t) => {
+  const sender = await openSender(t)
+  const { core, project, tasks } = sender
+  const id = await sendOf(sender, {})
+  const campaignId = (await sender.email(id)).campaignId as string
+  const withdrawn = Promise.withResolvers<ReadonlySet<string>>()
+  core.outbound.withdraw = withdrawn.resolve
+  const delivery = createDeliverer(core)
+  const queue = startQueue(core, delivery)
+  t.after(() => queue.stop())
+  await until(() => tasks.length > 0)
+  assert.equal(tasks[0]?.group, campaignId)
+  await pauseCampaign(core, { projectId: project.id, id: campaignId }, { reason: 'manual' })
+  assert.deepEqual([...(await withdrawn.promise)], [campaignId])
+  delivery.finished([{ emailId: id, kind: 'put back', site: 'dest.test', retryAt: null }])
+  await until(async () => (await sender.email(id)).state === 'paused')
+  const { attemptCount, leaseUntil } = await sender.email(id)
+  assert.deepEqual({ attemptCount, leaseUntil }, { attemptCount: 0, leaseUntil: null })
+  assert.equal(tasks.length, 1)
+})
+
+test('an email that was being prepared when its campaign was cancelled is withdrawn', async (t) => {
+  const sender = await openSender(t)
+  const { core, project } = sender
+  const id = await sendOf(sender, {})
+  const campaignId = (await sender.email(id)).campaignId as string
+  const log: string[] = []
+  core.outbound.deliver = () => void log.push('deliver')
+  core.outbound.withdraw = () => void log.push('withdraw')
+  let isCancelled = false
+  const { stoppedCampaigns } = core.directory
+  const directory = {
+    ...core.directory,
+    async stoppedCampaigns() {
+      const before = await stoppedCampaigns()
+      if (isCancelled) return before
+      isCancelled = true
+      await cancelCampaign(core, { projectId: project.id, id: campaignId })
+      await until(() => log.length > 0)
+      return before
+    },
+  }
+  const queue = startQueue(core, createDeliverer({ ...core, directory }))
+  t.after(() => queue.stop())
+  await until(() => log.length === 3)
+  assert.deepEqual(log, ['withdraw', 'deliver', 'withdraw'])
 })
 
 test('an email that its campaign has paused can be cancelled, and not retried', async (t) => {
