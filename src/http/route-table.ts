@@ -15,6 +15,7 @@ import {
   type RouteDeps,
 } from './route.ts'
 import * as activity from './routes/activity.ts'
+import * as campaignComposing from './routes/campaigns/composing.ts'
 import * as campaignSending from './routes/campaigns/sending.ts'
 import * as campaignStopping from './routes/campaigns/stopping.ts'
 import * as contactBulk from './routes/contacts/bulk.ts'
@@ -75,6 +76,7 @@ export const ROUTES: readonly RouteRow[] = [
   ['POST', '/segments/:id/compute', 'secret key', segments.compute],
   ['POST', '/segments/:id/refresh', 'secret key', segments.refresh],
 
+  ['POST', '/campaigns/:id/test', 'secret key', campaignComposing.test],
   ['POST', '/campaigns/:id/send', 'secret key', campaignSending.send],
   ['POST', '/campaigns/:id/pause', 'secret key', campaignStopping.pause],
   ['POST', '/campaigns/:id/resume', 'secret key', campaignStopping.resume],

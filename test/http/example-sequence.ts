@@ -148,6 +148,7 @@ export const exampleSequence: ExampleStep[] = [
   { name: 'GET /activity/types' },
   { name: 'GET /activity/upcoming' },
   { name: 'POST /render' },
+  { name: 'POST /campaigns/:id/test', prepare: makeCampaign },
   { name: 'POST /campaigns/:id/send', prepare: makeCampaign },
   {
     name: 'POST /campaigns/:id/pause',

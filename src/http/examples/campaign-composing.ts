@@ -18,4 +18,25 @@ export const campaignComposingExamples: Examples = {
       warnings: [],
     },
   },
+  'POST /campaigns/:id/test': {
+    params: { id: '0199a7c0-0000-7000-8000-000000000033' },
+    request: {
+      emails: ['editor@example.org'],
+      contactId: '0199a7c0-0000-7000-8000-000000000003',
+    },
+    status: 200,
+    response: {
+      success: true,
+      data: {
+        emails: [
+          {
+            contact: { id: '0199a7c0-0000-7000-8000-000000000034', email: 'editor@example.org' },
+            email: '0199a7c0-0000-7000-8000-000000000035',
+          },
+        ],
+        timestamp: '2026-11-22T09:30:00.000Z',
+      },
+      message: 'The test was sent to editor@example.org.',
+    },
+  },
 }

@@ -57,6 +57,8 @@ export type MessageSource = RenderSource & {
   feedbackId: string
   /** Identifies the email when the message comes back in a report (X-Pillarbox-Id). */
   returnToken: string
+  /** A test of a campaign, which says so in X-Pillarbox-Test. */
+  isTest?: boolean
   /** Marketing, or part of a campaign: asks autoresponders not to reply. */
   isBulk: boolean
   /** Whether opens and clicks are tracked; HTML only. */
@@ -229,7 +231,9 @@ function headerFields(source: MessageSource, html: () => string): [string, strin
     fields.push(['Auto-Submitted', 'auto-generated'])
     fields.push(['X-Auto-Response-Suppress', 'All'])
   }
-  return [['X-Pillarbox-Id', source.returnToken], ...overrideFields(fields, source.headers)]
+  const own: [string, string][] = [['X-Pillarbox-Id', source.returnToken]]
+  if (source.isTest === true) own.push(['X-Pillarbox-Test', '1'])
+  return [...own, ...overrideFields(fields, source.headers)]
 }
 
 /** RFC 2369 section 3.2, RFC 8058 section 3.1. */

@@ -142,6 +142,8 @@ export const holds = sqliteTable('holds', {
 export type Snapshot = {
   stored: Record<string, unknown>
   request: Record<string, unknown>
+  /** The contact that the email is rendered as, in place of its own; for tests of campaigns. */
+  reader?: { id: string; email: string; subscribed: boolean }
 }
 
 /** `line` and `column` count from 1; null if they are unknown. */

@@ -48,6 +48,7 @@ type EmailDraft = Pick<
   | 'messageId'
   | 'queueClass'
   | 'giveUpAt'
+  | 'isTest'
 > & { state: Extract<QueueState, 'queued' | 'held' | 'suppressed'>; at: number }
 
 /** A row that acceptance has written. */
@@ -86,6 +87,7 @@ const insertRow = statement((db) =>
     dueAt: parameter('dueAt'),
     giveUpAt: parameter('giveUpAt'),
     heldAt: parameter('heldAt'),
+    isTest: parameter('isTest'),
     createdAt: parameter('at'),
     updatedAt: parameter('at'),
   }),
@@ -142,7 +144,7 @@ function notifyQueue({ queueNotifier }: AcceptDeps, drafts: readonly EmailDraft[
 
 async function upsertRecipients(
   tx: Tx,
-  { project, request, data, contentClass, at }: EmailPlan,
+  { project, request, data, contentClass, origin, at }: EmailPlan,
   found: ReadonlyMap<string, Contact>,
 ) {
   const contacts = await upsertContacts(
@@ -160,7 +162,7 @@ async function upsertRecipients(
       changes: name === null ? data.changes : { ...data.changes, name },
     })),
   )
-  if (contentClass === 'MARKETING') {
+  if (contentClass === 'MARKETING' && origin.isTest !== true) {
     for (const { contact } of contacts)
       if (!contact.subscribed) throw notSubscribed(contact.address)
   }
@@ -225,12 +227,19 @@ function draftEmail(
     contentClass: plan.contentClass,
     isTracked: request.tracking ?? project.tracking === 'ENABLED',
     headers: request.headers ?? null,
-    variables: takeSnapshot(contact.data, plan.data.variables),
+    variables: snapshotFor(plan, contact),
     messageId: chooseMessageId(id, plan.senderDomain.domain, request.headers),
     queueClass: origin.class,
     giveUpAt: at + giveUpAfterMs(deps.config, origin.class),
+    isTest: origin.isTest ?? false,
     at,
   }
+}
+
+function snapshotFor({ reader, data }: EmailPlan, contact: Pick<Contact, 'data'>): Snapshot {
+  if (reader === undefined) return takeSnapshot(contact.data, data.variables)
+  const { id, address: email, subscribed } = reader
+  return { ...takeSnapshot(reader.data, data.variables), reader: { id, email, subscribed } }
 }
 
 /** The contact's values as of now, apart from the values of the request. */

@@ -8,6 +8,7 @@ import type { NamedMailbox } from '../../../mail/address/named-mailbox.ts'
 import type { QueueClass } from '../../../queue-class.ts'
 import { newId } from '../../../store/ids.ts'
 import type { Project } from '../../../store/schema/accounts.ts'
+import type { Contact } from '../../../store/schema/contacts.ts'
 import type { StoredAttachment, Template } from '../../../store/schema/messages.ts'
 import type { ContentClass, SourceType } from '../../../store/schema/words.ts'
 import type { Base } from '../../base.ts'
@@ -51,6 +52,8 @@ export type EmailOrigin = {
   class: QueueClass
   campaignId?: string
   workflowExecutionId?: string
+  /** A test of a campaign: it goes out whether or not its contact is subscribed. */
+  isTest?: boolean
 }
 
 /** A checked request with its content; `acceptEmails` writes it, or `discardPlan` drops it. */
@@ -67,6 +70,8 @@ export type EmailPlan = {
   /** From the cache: a hold may have ended by now. */
   heldDomains: ReadonlySet<string>
   content: ContentDraft
+  /** The contact that all recipients get the message of; undefined: each gets its own. */
+  reader?: Contact | undefined
 }
 
 type EmailSender = { address: string; name: string | null; replyTo: string | null }

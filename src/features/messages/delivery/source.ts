@@ -17,7 +17,7 @@ import { listOf } from '../../../store/dialect.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
 import { type Project, projects } from '../../../store/schema/accounts.ts'
 import { contacts } from '../../../store/schema/contacts.ts'
-import { contents, type Email, emails } from '../../../store/schema/messages.ts'
+import { contents, type Email, emails, type Snapshot } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
 
@@ -165,7 +165,8 @@ export function toSource(
     headers: headersFor(deps, email),
     feedbackId: feedbackId(email),
     returnToken: returnPath.token,
-    isBulk: isMarketing || email.campaignId !== null,
+    isTest: email.isTest,
+    isBulk: isMarketing || email.campaignId !== null || email.isTest,
     isTracked: email.isTracked,
     oneClickUrl: pages && isOneClickPossible(deps.config.baseUrl) ? pages.unsubscribeUrl : null,
     unsubscribeMailbox:
@@ -182,12 +183,16 @@ function headersFor({ config }: Pick<Base, 'config'>, { headers }: SourceRow) {
 }
 
 function renderSource({ email, project, content }: Rendered, pages: Pages): RenderSource {
-  const { stored, request } = email.variables ?? { stored: {}, request: {} }
+  const { stored, request, reader } = email.variables ?? { stored: {}, request: {} }
   const locale = localeOf(request) ?? localeOf(stored)
   return {
     content,
     createdAt: email.createdAt,
-    variables: { stored, request, system: { ...systemValues(email, locale), ...pages } },
+    variables: {
+      stored,
+      request,
+      system: { ...systemValues(reader ?? readerOf(email), locale), ...pages },
+    },
     language: locale ?? project.language,
     footer:
       email.contentClass === 'MARKETING' && pages
@@ -204,19 +209,22 @@ function findPages(deps: Pick<Base, 'config' | 'keyring'>, { email, content }: R
   return mayLinkPages(email, content) ? pageUrls(deps, email) : undefined
 }
 
-function systemValues(
-  { contactId, recipient, isSubscribed }: Rendered['email'],
-  locale: string | null,
-) {
+type Reader = NonNullable<Snapshot['reader']>
+
+function readerOf({ contactId, recipient, isSubscribed }: Rendered['email']): Reader {
+  return { id: contactId, email: recipient, subscribed: isSubscribed }
+}
+
+function systemValues({ id, email, subscribed }: Reader, locale: string | null) {
   return {
-    id: contactId,
-    email: recipient,
-    pillarbox_id: contactId,
-    pillarbox_email: recipient,
-    svc_id: contactId,
-    svc_email: recipient,
+    id,
+    email,
+    pillarbox_id: id,
+    pillarbox_email: email,
+    svc_id: id,
+    svc_email: email,
     locale,
-    subscribed: isSubscribed,
+    subscribed,
   }
 }
 

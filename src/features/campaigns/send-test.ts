@@ -1,0 +1,131 @@
+/**
+ * Sends a test of a campaign, as it stands now: transactional mail of its own, in the queue class of
+ * `POST /v1/send`, with the subject marked. It is never tracked, belongs to no campaign, and ignores
+ * subscription and the state of the campaign.
+ */
+import { AppError } from '../../errors.ts'
+import { displayDomain, type ParsedAddress } from '../../mail/address/address.ts'
+import { TRANSACTIONAL_CLASS } from '../../queue-class.ts'
+import { newId } from '../../store/ids.ts'
+import type { Project } from '../../store/schema/accounts.ts'
+import type { Campaign } from '../../store/schema/campaigns.ts'
+import type { Tx } from '../../store/write/transaction.ts'
+import { findMemberAddresses } from '../accounts/members.ts'
+import type { Base } from '../base.ts'
+import { getContact } from '../contacts/read/get.ts'
+import { findKnownAddresses } from '../contacts/read/known-addresses.ts'
+import { type SenderDomain, unverifiedSender } from '../directory.ts'
+import {
+  type AcceptDeps,
+  type AcceptedEmail,
+  acceptEmails,
+  isHeavy,
+} from '../messages/accept/accept-emails.ts'
+import type { EmailPlan } from '../messages/accept/plan.ts'
+import { loadCampaign } from './find.ts'
+
+type TestDeps = AcceptDeps & Pick<Base, 'store' | 'directory' | 'now'>
+
+export type TestRequest = {
+  campaignId: string
+  /** An address that occurs twice gets one email. */
+  addresses: readonly ParsedAddress[]
+  /** The contact that the message is rendered as; by default each address' own. */
+  contactId?: string | undefined
+}
+
+/** Addresses of one test. */
+export const MAX_TEST_ADDRESSES = 10
+
+const SUBJECT_MARK = '[TEST] '
+
+/**
+ * @throws AppError CAMPAIGN_NOT_FOUND, CONTACT_NOT_FOUND; FORBIDDEN (sender domain, address of no
+ *   member); BAD_REQUEST for a suppressed address: then nothing is sent
+ */
+export async function sendTest(
+  deps: TestDeps,
+  project: Project,
+  request: TestRequest,
+): Promise<{ emails: AcceptedEmail[]; at: number }> {
+  const { campaignId, contactId } = request
+  const { id: projectId } = project
+  const campaign = await loadCampaign(deps.store.read, { projectId, id: campaignId })
+  const reader =
+    contactId === undefined ? undefined : await getContact(deps, { projectId, id: contactId })
+  const addresses = distinct(request.addresses)
+  await checkMembers(deps, projectId, addresses)
+  const senderDomain = await deps.directory.findSenderDomain(projectId, campaign.fromDomain)
+  if (senderDomain === undefined) throw unverifiedSender(displayDomain(campaign.fromDomain))
+  const at = deps.now()
+  const heldDomains = await deps.directory.heldDomains()
+  const test = planTest(campaign, { project, senderDomain, addresses, at })
+  const plan: EmailPlan = { ...test, heldDomains, reader }
+  const write = async (tx: Tx) => {
+    await refuseSuppressed(tx, projectId, addresses)
+    return acceptEmails(deps, tx, plan)
+  }
+  const heavyFor = isHeavy(plan) ? projectId : undefined
+  return { emails: await deps.store.write(write, { heavyFor }), at }
+}
+
+function distinct(addresses: readonly ParsedAddress[]): ParsedAddress[] {
+  return [...new Map(addresses.map((each) => [each.address, each])).values()]
+}
+
+async function checkMembers(
+  deps: TestDeps,
+  projectId: string,
+  addresses: readonly ParsedAddress[],
+): Promise<void> {
+  if (!deps.config.accounts.testsToMembersOnly) return
+  const given = addresses.map(({ address }) => address)
+  const members = await findMemberAddresses(deps, projectId, given)
+  const stranger = given.find((address) => !members.has(address))
+  if (stranger === undefined) return
+  throw new AppError('FORBIDDEN', `${stranger} is not the address of a member of this project.`, {
+    suggestion: 'On this server, tests of campaigns go to members of the project only.',
+  })
+}
+
+async function refuseSuppressed(
+  tx: Tx,
+  projectId: string,
+  addresses: readonly ParsedAddress[],
+): Promise<void> {
+  const given = addresses.map(({ address }) => address)
+  const { suppressed } = await findKnownAddresses(tx, projectId, given)
+  const first = given.find((address) => suppressed.has(address))
+  if (first === undefined) return
+  throw new AppError('BAD_REQUEST', `${first} is suppressed: nothing was sent.`, {
+    suggestion: 'Remove the address from the suppression list, or send the test to another one.',
+  })
+}
+
+type TestParts = Pick<EmailPlan, 'project' | 'senderDomain' | 'at'> & {
+  senderDomain: SenderDomain
+  addresses: readonly ParsedAddress[]
+}
+
+function planTest(
+  { fromAddress, fromName, replyTo, type, body, ...campaign }: Campaign,
+  { project, senderDomain, addresses, at }: TestParts,
+): Omit<EmailPlan, 'heldDomains'> {
+  const subject = SUBJECT_MARK + campaign.subject
+  const to = addresses.map((address) => ({ address, name: null }))
+  return {
+    project,
+    request: { to, subject, body, tracking: false },
+    origin: { source: 'TRANSACTIONAL', class: TRANSACTIONAL_CLASS, isTest: true },
+    at,
+    template: undefined,
+    sender: { address: fromAddress, name: fromName, replyTo },
+    senderDomain,
+    contentClass: type,
+    data: { changes: {}, variables: {} },
+    content: {
+      ...{ id: newId(), projectId: project.id, shareKey: null, subject, body, at },
+      ...{ isText: false, text: null, attachments: null, chunkBytes: 0 },
+    },
+  }
+}

@@ -1,0 +1,68 @@
+/** Tests of a campaign before it is sent. */
+import { z } from 'zod'
+import { formatInstant } from '../../../clock.ts'
+import { MAX_TEST_ADDRESSES, sendTest } from '../../../features/campaigns/send-test.ts'
+import { json } from '../../response.ts'
+import { projectOperation, type RouteDeps, rowKeyOf } from '../../route.ts'
+import { emailAddress, id, instant } from '../../shapes/fields.ts'
+
+const shared = { tag: 'Campaigns' } as const
+
+const testRequest = z
+  .object({
+    email: emailAddress.optional(),
+    emails: z.array(emailAddress).min(1).max(MAX_TEST_ADDRESSES).optional().meta({
+      description: 'In place of `email`; an address that occurs twice gets one email',
+    }),
+    contactId: id.optional().meta({
+      description: "The contact to render as; by default the address' own",
+    }),
+  })
+  .superRefine(({ email, emails }, context) => {
+    if ((email === undefined) !== (emails === undefined)) return
+    const message = 'Exactly one of email and emails is required'
+    context.addIssue({ code: 'custom', path: ['email'], message })
+  })
+  .transform(({ email, emails, contactId }) => ({
+    addresses: emails ?? (email === undefined ? [] : [email]),
+    contactId,
+  }))
+
+const testResponse = z.object({
+  success: z.literal(true),
+  data: z.object({
+    emails: z.array(
+      z.object({
+        contact: z.object({ id: z.string(), email: z.string() }),
+        email: z.string().meta({ description: 'The id of the email' }),
+      }),
+    ),
+    timestamp: instant,
+  }),
+  message: z.string(),
+})
+
+export const test = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Send a test of a campaign',
+    description:
+      'The subject begins with "[TEST]", and the message has the header `X-Pillarbox-Test: 1`. A test ' +
+      'is never tracked and counts for no campaign. It goes to unsubscribed contacts too, and from a ' +
+      'campaign in any status. With a suppressed address nothing is sent. An unknown address becomes ' +
+      'a contact, as in a send.',
+    body: testRequest,
+    responses: { 200: { description: 'Accepted: stored and queued', schema: testResponse } },
+    refusals: [400, 403, 404],
+    handle: async (call) => {
+      const request = { campaignId: rowKeyOf(call).id, ...call.body }
+      const { emails, at } = await sendTest(core, call.project, request)
+      const sent = emails.map(({ id: email, contactId, recipient }) => ({
+        contact: { id: contactId, email: recipient },
+        email,
+      }))
+      const to = sent.length === 1 ? sent[0]?.contact.email : `${sent.length} addresses`
+      const data = { emails: sent, timestamp: formatInstant(at) }
+      return json(200, { success: true, data, message: `The test was sent to ${to}.` })
+    },
+  })
