@@ -167,10 +167,12 @@ async function call({ method, path }: Row, authorization: string | undefined): P
   return { status, body }
 }
 
-/** The project of the example does not exist here. */
+/** The project and the contact of the examples do not exist here. */
 function bodyFor(path: string, example: unknown): object | undefined {
   if (example === undefined) return undefined
-  return path === '/domains' ? { domain: 'new.test' } : (example as object)
+  if (path === '/domains') return { domain: 'new.test' }
+  if (path === '/campaigns/:id/test') return { email: 'editor@people.test' }
+  return example as object
 }
 
 function recordFor(path: string, parameter: string): string {

@@ -10,6 +10,8 @@ const { service, call } = useService()
 
 /** Operations that store nothing, and the wishes of recipients: allowed on a full disk. */
 const goesOn = [
+  'POST /campaigns/:id/cancel',
+  'POST /campaigns/:id/pause',
   'POST /contacts/bulk-delete',
   'POST /contacts/lookup',
   'POST /contacts/public/:id/subscribe',
@@ -18,6 +20,7 @@ const goesOn = [
   'POST /manage',
   'POST /manage/',
   'POST /manage/:token{.+}',
+  'POST /render',
   'POST /segments/:id/refresh',
   'POST /subscribe',
   'POST /subscribe/',

@@ -15,11 +15,12 @@ const retried = z.object({
   data: z.object({ retried: z.int() }),
 })
 
-const shared = { tag: 'Campaigns', growsDisk: false, refusals: [400, 404] } as const
+const shared = { tag: 'Campaigns', refusals: [400, 404] } as const
 
 export const pause = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
+    growsDisk: false,
     summary: 'Pause the sending of a campaign',
     description:
       'The status stays SENDING. Mail that is already on its way is delivered; the rest waits, and ' +
@@ -46,6 +47,7 @@ export const resume = ({ core }: RouteDeps) =>
 export const cancel = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
+    growsDisk: false,
     summary: 'Cancel a campaign that is scheduled or being sent',
     description:
       'Contacts that it has not reached get no email. Mail that waits becomes FAILED with the ' +
