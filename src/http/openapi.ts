@@ -17,6 +17,7 @@ const REFUSAL_TEXTS: Readonly<Record<number, string>> = {
   404: 'Not found in this project',
   408: 'The request arrived too slowly',
   409: 'Conflicts with an existing record, or with an earlier request',
+  412: 'The record has another version than `If-Match` names',
   413: 'The body is too large',
   415: 'The Content-Encoding of the body is not gzip, deflate or br',
   422: 'Does not match the declared shape; `error.errors` names the fields',

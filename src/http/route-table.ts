@@ -15,6 +15,7 @@ import {
   type RouteDeps,
 } from './route.ts'
 import * as activity from './routes/activity.ts'
+import * as campaigns from './routes/campaigns/campaigns.ts'
 import * as campaignComposing from './routes/campaigns/composing.ts'
 import * as campaignSending from './routes/campaigns/sending.ts'
 import * as campaignStopping from './routes/campaigns/stopping.ts'
@@ -76,6 +77,15 @@ export const ROUTES: readonly RouteRow[] = [
   ['POST', '/segments/:id/compute', 'secret key', segments.compute],
   ['POST', '/segments/:id/refresh', 'secret key', segments.refresh],
 
+  ['GET', '/campaigns', 'secret key', campaigns.list],
+  ['POST', '/campaigns', 'secret key', campaigns.create],
+  ['POST', '/campaigns/bulk-update', 'secret key', campaigns.bulkUpdate],
+  ['GET', '/campaigns/:id', 'secret key', campaigns.get],
+  ['PUT', '/campaigns/:id', 'secret key', campaigns.update],
+  ['DELETE', '/campaigns/:id', 'secret key', campaigns.remove],
+  ['POST', '/campaigns/:id/duplicate', 'secret key', campaigns.duplicate],
+  ['POST', '/campaigns/:id/archive', 'secret key', campaigns.archive],
+  ['POST', '/campaigns/:id/unarchive', 'secret key', campaigns.unarchive],
   ['POST', '/campaigns/:id/test', 'secret key', campaignComposing.test],
   ['POST', '/campaigns/:id/send', 'secret key', campaignSending.send],
   ['POST', '/campaigns/:id/pause', 'secret key', campaignStopping.pause],

@@ -250,6 +250,21 @@ describe('responses match their descriptions, with no further fields', () => {
     await checked('GET', '/events/jobs/:jobId', { jobId: gone.jobId })
   })
 
+  it('campaigns', async () => {
+    const campaign = { name: 'C', subject: 'S', body: 'B', from: 'a@example.test' }
+    const { body: made } = await checked('POST', '/campaigns', {}, campaign)
+    const { id } = made.data
+    await checked('GET', '/campaigns', {})
+    await checked('GET', '/campaigns/:id', { id })
+    await checked('PUT', '/campaigns/:id', { id }, { name: 'D' })
+    const { body: copy } = await checked('POST', '/campaigns/:id/duplicate', { id })
+    await checked('POST', '/campaigns/:id/archive', { id })
+    await checked('POST', '/campaigns/:id/unarchive', { id })
+    await checked('DELETE', '/campaigns/:id', { id })
+    const bulk = { ids: [copy.data.id], delete: true }
+    await checked('POST', '/campaigns/bulk-update', {}, bulk)
+  })
+
   it('sending of campaigns', async () => {
     await checked('POST', '/contacts', {}, { email: 'fan@dest.test' })
     const sender = { fromAddress: 'a@example.test', fromDomain: 'example.test' }

@@ -36,8 +36,10 @@ async function refuseWhileUsed(tx: Tx, { projectId, domain }: Domain): Promise<v
     limit: MAX_NAMED,
   })
   if (!isUsed(references)) return
-  throw new AppError('CONFLICT', 'Templates of this project send from this domain.', {
-    details: { templates: references.templates },
-    suggestion: 'Give those templates another sender, or delete them, and try again.',
+  const { templates, campaigns } = references
+  const users = templates.length > 0 ? 'Templates' : 'Campaigns'
+  throw new AppError('CONFLICT', `${users} of this project send from this domain.`, {
+    details: { templates, campaigns },
+    suggestion: 'Give those templates and campaigns another sender, or delete them, and try again.',
   })
 }

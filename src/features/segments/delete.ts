@@ -23,7 +23,7 @@ const deleteMemberBatch = statement(
 /**
  * Deletes a segment without events. A job deletes its member rows later.
  * @throws AppError RESOURCE_NOT_FOUND; CONFLICT while another segment's condition refers to the
- *   segment (`details.segments`)
+ *   segment (`details.segments`), or an unfinished campaign does (`details.campaigns`)
  */
 export async function deleteSegment(
   { store, jobNotifier, now }: Pick<Base, 'store' | 'jobNotifier' | 'now'>,
@@ -69,10 +69,18 @@ async function refuseUsed(tx: Tx, { projectId, id }: SegmentKey): Promise<void> 
   const references = await findReferences(tx, { projectId, referent: { kind: 'segment', id } })
   if (!isUsed(references)) return
   const segments = references.segments.toSorted(byName)
-  const names = segments.map(({ name }) => `"${name}"`).join(', ')
-  throw new AppError('CONFLICT', `The segment is in use by the condition of ${names}.`, {
-    details: { segments },
+  const campaigns = references.campaigns.toSorted(byName)
+  const users = [
+    segments.length > 0 ? `the condition of ${namesOf(segments)}` : [],
+    campaigns.length > 0 ? `the audience of ${namesOf(campaigns)}` : [],
+  ].flat()
+  throw new AppError('CONFLICT', `The segment is in use by ${users.join(' and ')}.`, {
+    details: { segments, campaigns },
   })
+}
+
+function namesOf(references: readonly Reference[]): string {
+  return references.map(({ name }) => `"${name}"`).join(', ')
 }
 
 function byName(one: Reference, other: Reference): number {

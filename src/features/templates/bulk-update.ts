@@ -15,7 +15,7 @@ type BulkUpdate = {
 /**
  * Deletes all of the templates or none. Deletion is the only change that exists.
  * @throws AppError VALIDATION_ERROR; TEMPLATE_NOT_FOUND when the project lacks one of them;
- *   CONFLICT while a campaign or workflow uses one of them
+ *   CONFLICT while a workflow uses one of them
  */
 export async function bulkUpdateTemplates(
   { store, directory }: Pick<Base, 'store' | 'directory'>,

@@ -6,7 +6,7 @@ import type { TemplateKey } from './view.ts'
 
 /**
  * Deletes a template. Emails that were made from the template keep their content.
- * @throws AppError TEMPLATE_NOT_FOUND; CONFLICT while a campaign or workflow uses the template
+ * @throws AppError TEMPLATE_NOT_FOUND; CONFLICT while a workflow uses the template
  */
 export async function deleteTemplate(
   { store, directory }: Pick<Base, 'store' | 'directory'>,

@@ -1,11 +1,9 @@
 import { newId } from '../../store/ids.ts'
 import { templates } from '../../store/schema/messages.ts'
 import type { Base } from '../base.ts'
-import { MAX_NAME_LENGTH } from '../limits.ts'
+import { copyName } from '../copy-name.ts'
 import { loadTemplate } from './get.ts'
 import { type TemplateKey, type TemplateView, toTemplateView } from './view.ts'
-
-const SUFFIX = ' (Copy)'
 
 /** Returns the copy. @throws AppError TEMPLATE_NOT_FOUND */
 export async function duplicateTemplate(
@@ -23,12 +21,4 @@ export async function duplicateTemplate(
       .get()
   })
   return toTemplateView(row)
-}
-
-/** Shortens a name that the suffix would make too long, never within a character. */
-function copyName(name: string): string {
-  let shortened = name
-  while (shortened.length + SUFFIX.length > MAX_NAME_LENGTH)
-    shortened = Array.from(shortened).slice(0, -1).join('')
-  return shortened + SUFFIX
 }

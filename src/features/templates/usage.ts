@@ -1,5 +1,6 @@
 import { AppError } from '../../errors.ts'
-import { count, eq } from '../../store/drizzle.ts'
+import { and, asc, count, eq } from '../../store/drizzle.ts'
+import { campaigns } from '../../store/schema/campaigns.ts'
 import { emails } from '../../store/schema/messages.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
@@ -22,7 +23,7 @@ export async function findTemplateUsage(
   key: TemplateKey,
 ): Promise<TemplateUsage> {
   const { id } = await loadTemplate(store.read, key)
-  const { campaigns, workflows, workflowSteps } = await findReferences(store.scan, {
+  const { workflows, workflowSteps } = await findReferences(store.scan, {
     projectId: key.projectId,
     referent: { kind: 'template', id },
   })
@@ -33,16 +34,29 @@ export async function findTemplateUsage(
   return {
     workflowSteps: workflowSteps.length,
     emailsSent: made?.total ?? 0,
-    campaigns,
+    campaigns: await findCampaigns(store.scan, key),
     workflows,
   }
 }
 
-/** @throws AppError CONFLICT while a campaign or workflow uses the template */
+/** The campaigns that were made from the template, oldest first. They hold copies of its content. */
+function findCampaigns(
+  queries: Pick<Tx, 'select'>,
+  { projectId, id }: TemplateKey,
+): Promise<Reference[]> {
+  return queries
+    .select({ id: campaigns.id, name: campaigns.name })
+    .from(campaigns)
+    .where(and(eq(campaigns.templateId, id), eq(campaigns.projectId, projectId)))
+    .orderBy(asc(campaigns.createdAt), asc(campaigns.id))
+    .all()
+}
+
+/** @throws AppError CONFLICT while a workflow uses the template */
 export async function requireUnused(tx: Tx, { projectId, id }: TemplateKey): Promise<void> {
   const references = await findReferences(tx, { projectId, referent: { kind: 'template', id } })
   if (!isUsed(references)) return
-  throw new AppError('CONFLICT', 'A campaign or a workflow uses the template.', {
-    details: { campaigns: references.campaigns, workflows: references.workflows },
+  throw new AppError('CONFLICT', 'A workflow uses the template.', {
+    details: { workflows: references.workflows },
   })
 }

@@ -3,6 +3,7 @@ import { activityExamples } from './activity.ts'
 import { campaignComposingExamples } from './campaign-composing.ts'
 import { campaignSendingExamples } from './campaign-sending.ts'
 import { campaignStoppingExamples } from './campaign-stopping.ts'
+import { campaignExamples } from './campaigns.ts'
 import { contactFieldExamples } from './contact-fields.ts'
 import { contactJobExamples } from './contact-jobs.ts'
 import { contactExamples } from './contacts.ts'
@@ -22,6 +23,7 @@ const examples: Examples = {
   ...contactExamples,
   ...templateExamples,
   ...segmentExamples,
+  ...campaignExamples,
   ...campaignComposingExamples,
   ...campaignSendingExamples,
   ...campaignStoppingExamples,

@@ -1,45 +1,14 @@
 /** Examples of the operations that stop a campaign on its way, and let it go on. */
+import { campaignExample } from './campaign.ts'
 import type { Examples } from './operation-example.ts'
 
 const campaign = {
+  ...campaignExample,
   id: '0199a7c0-0000-7000-8000-000000000061',
-  name: 'Spring',
-  description: null,
   subject: 'Hello',
   body: '<p>Hello</p>',
   from: 'shop@example.test',
-  fromName: null,
-  replyTo: null,
-  type: 'MARKETING',
-  audienceType: 'ALL',
-  audienceCondition: null,
-  audienceFilter: null,
-  segmentId: null,
-  segment: null,
-  templateId: null,
   status: 'SENDING',
-  scheduledFor: null,
-  scheduledAt: null,
-  maxPerHour: null,
-  version: 1,
-  totalRecipients: 0,
-  sentCount: 0,
-  deliveredCount: 0,
-  openedCount: 0,
-  clickedCount: 0,
-  bouncedCount: 0,
-  complainedCount: 0,
-  unsubscribedCount: 0,
-  pausedAt: null,
-  pauseReason: null,
-  pauseDetails: null,
-  estimatedEndAt: null,
-  archived: false,
-  archivedAt: null,
-  projectId: '0199a7c0-0000-7000-8000-000000000001',
-  sentAt: null,
-  createdAt: '2026-11-22T09:30:00.000Z',
-  updatedAt: '2026-11-22T09:30:00.000Z',
 }
 
 const params = { id: campaign.id }

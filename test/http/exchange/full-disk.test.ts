@@ -10,8 +10,11 @@ const { service, call } = useService()
 
 /** Operations that store nothing, and the wishes of recipients: allowed on a full disk. */
 const goesOn = [
+  'POST /campaigns/:id/archive',
   'POST /campaigns/:id/cancel',
   'POST /campaigns/:id/pause',
+  'POST /campaigns/:id/unarchive',
+  'POST /campaigns/bulk-update',
   'POST /contacts/bulk-delete',
   'POST /contacts/lookup',
   'POST /contacts/public/:id/subscribe',

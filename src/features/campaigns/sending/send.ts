@@ -86,7 +86,12 @@ async function schedule(
   })
 }
 
-function requireUnsent({ status }: Campaign): void {
+function requireUnsent({ status, archivedAt }: Campaign): void {
+  if (archivedAt !== null) {
+    throw new AppError('BAD_REQUEST', 'The campaign cannot be sent: it is archived.', {
+      suggestion: 'Take the campaign out of the archive first.',
+    })
+  }
   if (status === 'DRAFT' || status === 'SCHEDULED') return
   throw new AppError('BAD_REQUEST', `The campaign cannot be sent: it is ${status}.`, {
     suggestion: 'Duplicate the campaign to send it again.',

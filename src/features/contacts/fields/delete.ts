@@ -98,9 +98,11 @@ export async function runFieldDeletion(deps: Deps, job: RunningJob): Promise<Fie
 async function refuseUsed({ store }: Deps, { projectId, key }: FieldKey): Promise<void> {
   const references = await findFieldReferences({ store }, { projectId, name: { key } })
   if (!isUsed(references)) return
-  throw new AppError('BAD_REQUEST', 'The field is used by a segment.', {
-    suggestion: 'Change or delete the segments that refer to it, then delete the field.',
-    details: { usedInSegments: references.segments },
+  const { segments, campaigns } = references
+  const user = segments.length > 0 ? 'segment' : 'campaign'
+  throw new AppError('BAD_REQUEST', `The field is used by a ${user}.`, {
+    suggestion: 'Change or delete what refers to the field, then delete the field.',
+    details: { usedInSegments: segments, usedInCampaigns: campaigns },
   })
 }
 

@@ -2,8 +2,8 @@
 import { z } from 'zod'
 import { sendCampaign } from '../../../features/campaigns/sending/send.ts'
 import { json } from '../../response.ts'
-import { projectOperation, type RouteDeps, rowKeyOf } from '../../route.ts'
-import { campaignResponse } from '../../shapes/campaign.ts'
+import { projectOperation, type RouteDeps } from '../../route.ts'
+import { campaignKeyOf, campaignResponse } from '../../shapes/campaign.ts'
 
 const shared = { tag: 'Campaigns' } as const
 
@@ -28,7 +28,7 @@ export const send = ({ core }: RouteDeps) =>
     },
     refusals: [400, 403, 404, 409],
     handle: async (call) => {
-      const { campaign, message } = await sendCampaign(core, rowKeyOf(call), call.body)
+      const { campaign, message } = await sendCampaign(core, campaignKeyOf(call), call.body)
       return json(200, { success: true, data: campaign, message })
     },
   })

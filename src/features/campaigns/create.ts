@@ -1,0 +1,92 @@
+import { type FieldError, invalid } from '../../errors.ts'
+import { type ParsedAddress, parseAddress } from '../../mail/address/address.ts'
+import { newId } from '../../store/ids.ts'
+import { campaigns } from '../../store/schema/campaigns.ts'
+import type { Template } from '../../store/schema/messages.ts'
+import type { ContentClass } from '../../store/schema/words.ts'
+import type { Base } from '../base.ts'
+import { loadTemplate } from '../templates/get.ts'
+import { requireSender } from '../templates/validate.ts'
+import { loadCampaign } from './find.ts'
+import {
+  type CampaignChanges,
+  checkCampaignFields,
+  readAudience,
+  requireAudience,
+  scheduleBySending,
+} from './validate.ts'
+import { type CampaignView, toCampaignView } from './view.ts'
+
+/** `templateId`: subject, body, sender and type are copied from this template unless given. */
+export type NewCampaign = { projectId: string; name: string } & CampaignChanges & {
+    templateId?: string | null | undefined
+  }
+
+const DEFAULT_TYPE: ContentClass = 'MARKETING'
+const EVERYBODY = { audienceType: 'ALL', segmentId: null, audienceCondition: null } as const
+
+/**
+ * Creates a campaign in status DRAFT.
+ * @throws AppError VALIDATION_ERROR; BAD_REQUEST (template syntax, a time, a condition that refers to
+ *   an unknown segment); FORBIDDEN (sender domain); RESOURCE_NOT_FOUND (segment); TEMPLATE_NOT_FOUND
+ */
+export async function createCampaign(
+  deps: Pick<Base, 'store' | 'outbound' | 'now'>,
+  { projectId, templateId = null, ...given }: NewCampaign,
+): Promise<CampaignView> {
+  if (given.scheduledFor != null) throw scheduleBySending()
+  const template =
+    templateId === null
+      ? undefined
+      : await loadTemplate(deps.store.read, { projectId, id: templateId })
+  const fields = requireContent({ ...fieldsOf(template), ...given })
+  await checkCampaignFields(deps, fields)
+  const audience = readAudience(EVERYBODY, fields)
+  const id = newId()
+  const at = deps.now()
+  await deps.store.write(async (tx) => {
+    await requireSender(tx, projectId, fields.from)
+    await requireAudience(tx, projectId, audience)
+    await tx.insert(campaigns).values({
+      ...{ id, projectId, templateId, ...audience },
+      name: fields.name,
+      description: fields.description ?? null,
+      subject: fields.subject,
+      body: fields.body,
+      fromAddress: fields.from.address,
+      fromDomain: fields.from.domain,
+      fromName: fields.fromName ?? null,
+      replyTo: fields.replyTo?.address ?? null,
+      type: fields.type ?? DEFAULT_TYPE,
+      maxPerHour: fields.maxPerHour ?? null,
+      createdAt: at,
+      updatedAt: at,
+    })
+  })
+  return toCampaignView(await loadCampaign(deps.store.read, { projectId, id }), at)
+}
+
+/** The content, which a template or the request has given. */
+type Content = { subject: string; body: string; from: ParsedAddress }
+
+function fieldsOf(template: Template | undefined): CampaignChanges {
+  if (template === undefined) return {}
+  const { subject, body, fromAddress, fromName, replyTo, type } = template
+  return {
+    ...{ subject, body, fromName, type },
+    from: parseAddress(fromAddress),
+    replyTo: replyTo === null ? null : parseAddress(replyTo),
+  }
+}
+
+function requireContent<Fields extends CampaignChanges>(fields: Fields): Fields & Content {
+  const { subject, body, from } = fields
+  if (subject !== undefined && body !== undefined && from !== undefined) {
+    return { ...fields, subject, body, from }
+  }
+  const missing = Object.entries({ subject, body, from }).filter(([, value]) => value === undefined)
+  const required = ([field]: [string, unknown]): FieldError => ({
+    ...{ field, code: 'invalid_type', message: 'Required' },
+  })
+  throw invalid(missing.map(required))
+}

@@ -1,0 +1,157 @@
+/**
+ * Changes a campaign. While it is being sent, only its name, description and pace can change; a
+ * campaign that was sent or cancelled does not change any more.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import { formatInstant, parseInstant } from '../../clock.ts'
+import { AppError } from '../../errors.ts'
+import { eq } from '../../store/drizzle.ts'
+import { type Campaign, campaigns } from '../../store/schema/campaigns.ts'
+import type { Tx } from '../../store/write/transaction.ts'
+import type { Base } from '../base.ts'
+import type { Condition } from '../conditions/condition.ts'
+import { requireSender, toColumns } from '../templates/validate.ts'
+import { appendCampaignEvent } from './append-event.ts'
+import { type CampaignKey, type FoundCampaign, loadCampaign } from './find.ts'
+import { readScheduledFor } from './sending/scheduled-for.ts'
+import {
+  type Audience,
+  type CampaignChanges,
+  checkCampaignFields,
+  readAudience,
+  requireAudience,
+  scheduleBySending,
+} from './validate.ts'
+import { type CampaignView, toCampaignView } from './view.ts'
+
+type CampaignUpdate = CampaignKey & {
+  changes: CampaignChanges
+  /** Whether the caller knows this version; without it, the last change wins. */
+  isExpected?: (version: number) => boolean
+}
+
+const WHILE_SENDING = ['name', 'description', 'maxPerHour']
+const AUDIENCE = ['audienceType', 'segmentId', 'audienceCondition'] as const
+
+/**
+ * Changes the fields that are present; null clears a field. Each change makes a new version.
+ * @throws AppError CAMPAIGN_NOT_FOUND; VALIDATION_ERROR; BAD_REQUEST (template syntax, a field that
+ *   the status forbids, a time that has passed); FORBIDDEN (sender domain); RESOURCE_NOT_FOUND
+ *   (segment); CONFLICT with status 412 and the record in `details.current` for another version
+ */
+export async function updateCampaign(
+  deps: Pick<Base, 'store' | 'outbound' | 'campaignNotifier' | 'now'>,
+  { changes, isExpected = () => true, ...key }: CampaignUpdate,
+): Promise<CampaignView> {
+  await checkCampaignFields(deps, changes)
+  return deps.store.write(async (tx) => {
+    const current = await loadCampaign(tx, key)
+    const now = deps.now()
+    if (!isExpected(current.version)) throw otherVersion(toCampaignView(current, now))
+    requireChangeable(current, changes)
+    const columns = await readColumns(tx, current, { changes, now })
+    if (!isChange(current, columns)) return toCampaignView(current, now)
+    await tx
+      .update(campaigns)
+      .set({ ...columns, version: current.version + 1, updatedAt: now })
+      .where(eq(campaigns.id, current.id))
+    await recordSchedule(tx, current, { at: columns.scheduledFor, now })
+    tx.afterCommit(() => deps.campaignNotifier.notify())
+    return toCampaignView(await loadCampaign(tx, key), now)
+  })
+}
+
+function requireChangeable({ status }: Campaign, changes: CampaignChanges): void {
+  if (status === 'DRAFT' || status === 'SCHEDULED') return
+  if (status !== 'SENDING') {
+    throw new AppError('BAD_REQUEST', `A campaign that is ${status} cannot be changed.`, {
+      suggestion: 'Duplicate the campaign to change it and send it again.',
+    })
+  }
+  const given = Object.entries(changes).filter(([, value]) => value !== undefined)
+  const fixed = given.map(([field]) => field).filter((field) => !WHILE_SENDING.includes(field))
+  if (fixed.length === 0) return
+  const text = 'While a campaign is being sent, only name, description and maxPerHour can change.'
+  throw new AppError('BAD_REQUEST', text, { details: { fields: fixed } })
+}
+
+async function readColumns(
+  tx: Tx,
+  current: FoundCampaign,
+  { changes, now }: { changes: CampaignChanges; now: number },
+): Promise<Partial<Campaign>> {
+  if (changes.from !== undefined) await requireSender(tx, current.projectId, changes.from)
+  const { audienceType, segmentId, audienceCondition, scheduledFor, ...rest } = changes
+  const columns: Partial<Campaign> = {
+    ...toColumns(rest),
+    ...(await changeAudience(tx, current, changes)),
+    ...changeTime(current, { scheduledFor, now }),
+  }
+  const { type = current.type } = columns
+  const isCounted =
+    type === current.type && !isChange(current, toAudience({ ...current, ...columns }))
+  return isCounted ? columns : { ...columns, totalRecipients: null }
+}
+
+async function changeAudience(
+  tx: Tx,
+  current: FoundCampaign,
+  changes: CampaignChanges,
+): Promise<Partial<Audience>> {
+  if (AUDIENCE.every((field) => changes[field] === undefined)) return {}
+  const audience = readAudience(toAudience(current), changes)
+  if (current.status === 'SCHEDULED' && audience.segmentId !== current.segmentId) {
+    throw new AppError('BAD_REQUEST', 'The segment of a scheduled campaign cannot change.', {
+      suggestion: 'Cancel the campaign and send a duplicate.',
+    })
+  }
+  await requireAudience(tx, current.projectId, audience)
+  return audience
+}
+
+/** A request may repeat the time that the record has. */
+function changeTime(
+  { status, scheduledFor: current }: Campaign,
+  { scheduledFor, now }: { scheduledFor: string | null | undefined; now: number },
+): Partial<Campaign> {
+  if (scheduledFor === undefined) return {}
+  if (scheduledFor === null && status === 'SCHEDULED') {
+    throw new AppError('BAD_REQUEST', 'A scheduled campaign has a time.', {
+      suggestion: 'Cancel the campaign if it is not to be sent.',
+    })
+  }
+  if (scheduledFor === null) return {}
+  if (status === 'DRAFT') throw scheduleBySending()
+  if (parseInstant(scheduledFor.trim())?.at === current) return {}
+  return { scheduledFor: readScheduledFor(scheduledFor, now) }
+}
+
+/** A new time is an event, as the first one is. */
+async function recordSchedule(
+  tx: Tx,
+  campaign: FoundCampaign,
+  { at, now }: { at: number | null | undefined; now: number },
+): Promise<void> {
+  if (at == null) return
+  const data = { scheduledFor: formatInstant(at) }
+  await appendCampaignEvent(tx, 'campaign.scheduled', { campaign, data, at: now })
+}
+
+function toAudience({ audienceType, segmentId, audienceCondition }: Campaign): Audience {
+  return { audienceType, segmentId, audienceCondition: audienceCondition as Condition | null }
+}
+
+function isChange(current: Campaign, columns: Partial<Campaign>): boolean {
+  return Object.entries(columns).some(
+    ([name, value]) => !isDeepStrictEqual(current[name as keyof Campaign], value),
+  )
+}
+
+/** HTTP 412, because the caller has named the version that it knows (RFC 9110 section 13.1.1). */
+function otherVersion(current: CampaignView): AppError {
+  return new AppError('CONFLICT', 'The campaign was changed meanwhile; nothing was saved.', {
+    status: 412,
+    details: { current },
+    suggestion: 'Apply the change to the current version, or send it without If-Match.',
+  })
+}

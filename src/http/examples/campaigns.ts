@@ -1,0 +1,71 @@
+import { campaignExample as campaign } from './campaign.ts'
+import type { Examples } from './operation-example.ts'
+
+const params = { id: '0199a7c0-0000-7000-8000-000000000031' }
+const own = { id: params.id, name: 'Winter', maxPerHour: 10_000 }
+const winter = { ...campaign, ...own, description: 'To everybody' }
+const copy = { ...winter, id: '0199a7c0-0000-7000-8000-000000000032', name: 'Winter (Copy)' }
+const archivedAt = '2026-11-22T09:30:00.000Z'
+
+export const campaignExamples: Examples = {
+  'POST /campaigns': {
+    request: {
+      name: 'Winter',
+      subject: 'Hello {{ name }}',
+      body: '<p>Hello {{ name }}, spring is here.</p>',
+      from: 'news@example.com',
+      audienceType: 'ALL',
+      maxPerHour: 10_000,
+    },
+    status: 201,
+    response: { success: true, data: { ...winter, description: null } },
+  },
+  'GET /campaigns/:id': {
+    params,
+    status: 200,
+    response: { success: true, data: { ...winter, description: null } },
+  },
+  'PUT /campaigns/:id': {
+    params,
+    request: { description: 'To everybody' },
+    status: 200,
+    response: { success: true, data: { ...winter, version: 2 } },
+  },
+  'GET /campaigns': {
+    query: { page: '1', pageSize: '20', status: 'DRAFT', search: 'winter' },
+    status: 200,
+    response: {
+      data: [{ ...winter, version: 2 }],
+      total: 1,
+      page: 1,
+      pageSize: 20,
+      totalPages: 1,
+      archivedCount: 0,
+    },
+  },
+  'POST /campaigns/:id/duplicate': {
+    params,
+    status: 201,
+    response: { success: true, data: copy },
+  },
+  'POST /campaigns/:id/archive': {
+    params: { id: copy.id },
+    status: 200,
+    response: { success: true, data: { ...copy, archived: true, archivedAt } },
+  },
+  'POST /campaigns/:id/unarchive': {
+    params: { id: copy.id },
+    status: 200,
+    response: { success: true, data: copy },
+  },
+  'POST /campaigns/bulk-update': {
+    request: { ids: [copy.id], delete: true },
+    status: 200,
+    response: { deleted: 1 },
+  },
+  'DELETE /campaigns/:id': {
+    params,
+    status: 200,
+    response: { success: true, message: 'The campaign was deleted.' },
+  },
+}

@@ -1,0 +1,191 @@
+/** The campaigns of a project: their definitions. */
+import { z } from 'zod'
+import { archiveCampaign } from '../../../features/campaigns/archive.ts'
+import { bulkUpdateCampaigns } from '../../../features/campaigns/bulk-update.ts'
+import { createCampaign } from '../../../features/campaigns/create.ts'
+import { deleteCampaign } from '../../../features/campaigns/delete.ts'
+import { duplicateCampaign } from '../../../features/campaigns/duplicate.ts'
+import { loadCampaign } from '../../../features/campaigns/find.ts'
+import { listCampaigns } from '../../../features/campaigns/list.ts'
+import { updateCampaign } from '../../../features/campaigns/update.ts'
+import { type CampaignView, toCampaignView } from '../../../features/campaigns/view.ts'
+import {
+  DEFAULT_PAGE_SIZE,
+  MAX_IDS_PER_REQUEST,
+  MAX_PAGE_NUMBER,
+  MAX_PAGE_SIZE,
+  MAX_SEARCH_LENGTH,
+} from '../../../features/limits.ts'
+import { readIfMatch } from '../../exchange/if-match.ts'
+import { largeJson } from '../../exchange/large-json.ts'
+import { type HttpResponse, json } from '../../response.ts'
+import { projectOperation, type RouteDeps } from '../../route.ts'
+import { campaignKeyOf, campaignRecord, campaignResponse } from '../../shapes/campaign.ts'
+import { campaignChanges, MAX_CAMPAIGN_BYTES, newCampaign } from '../../shapes/campaign-fields.ts'
+import { id } from '../../shapes/fields.ts'
+import { choiceParameter, countParameter } from '../../shapes/paging.ts'
+
+const listQuery = z.object({
+  page: countParameter({ fallback: 1, cap: MAX_PAGE_NUMBER }),
+  pageSize: countParameter({ fallback: DEFAULT_PAGE_SIZE, cap: MAX_PAGE_SIZE }),
+  status: z.enum(['DRAFT', 'SCHEDULED', 'SENDING', 'SENT', 'CANCELLED']).optional(),
+  search: z
+    .string()
+    .max(MAX_SEARCH_LENGTH)
+    .optional()
+    .meta({ description: "Part of the name, the subject or the sender's address" }),
+  archived: z
+    .enum(['true', 'false'])
+    .default('false')
+    .meta({ description: 'Lists the archived campaigns in place of the others' }),
+  sort: choiceParameter(['name', 'createdAt', 'updatedAt'], 'createdAt'),
+  dir: choiceParameter(['asc', 'desc'], 'desc'),
+})
+
+const campaignPage = z
+  .object({
+    data: z.array(campaignRecord),
+    total: z.int(),
+    page: z.int(),
+    pageSize: z.int(),
+    totalPages: z.int(),
+    archivedCount: z.int().meta({ description: 'The archived campaigns of the project' }),
+  })
+  .meta({ id: 'CampaignPage' })
+
+const bulkChange = z.object({
+  ids: z.array(id).min(1).max(MAX_IDS_PER_REQUEST),
+  delete: z.boolean().default(false),
+})
+
+const bulkResult = z.union([z.object({ deleted: z.int() }), z.object({ updated: z.literal(0) })])
+
+const deleted = z.object({ success: z.literal(true), message: z.string() })
+
+const shared = { tag: 'Campaigns' } as const
+
+export const list = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'List campaigns',
+    query: listQuery,
+    responses: { 200: { description: 'A page', schema: campaignPage } },
+    handle: async ({ project, query }) => {
+      const { archived, page, pageSize, ...rest } = query
+      const found = await listCampaigns(core, {
+        ...{ ...rest, projectId: project.id, page, pageSize },
+        isArchived: archived === 'true',
+      })
+      const { items, total, archivedCount } = found
+      const totalPages = Math.ceil(total / pageSize)
+      return largeJson(200, { data: items, total, page, pageSize, totalPages, archivedCount })
+    },
+  })
+
+export const create = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Create a campaign',
+    description: 'The new campaign is a DRAFT.',
+    body: newCampaign,
+    maxBodyBytes: MAX_CAMPAIGN_BYTES,
+    responses: { 201: { description: 'Created', schema: campaignResponse } },
+    refusals: [403, 404],
+    handle: async ({ project, body }) =>
+      respond(201, await createCampaign(core, { projectId: project.id, ...body })),
+  })
+
+export const get = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Show a campaign',
+    description: 'The header `ETag` holds the version, for `If-Match` of a change.',
+    responses: { 200: { description: 'The campaign', schema: campaignResponse } },
+    refusals: [404],
+    handle: async (call) => {
+      const campaign = await loadCampaign(core.store.read, campaignKeyOf(call))
+      return respond(200, toCampaignView(campaign, core.now()))
+    },
+  })
+
+export const update = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Change a campaign',
+    description:
+      'Changes the fields that are given. While the campaign is SENDING, only `name`, `description` ' +
+      'and `maxPerHour` can change; once it is SENT or CANCELLED, nothing. With the header ' +
+      '`If-Match: "3"` the change is made to version 3 only: any other version is answered with 412 ' +
+      'and the current record in `error.details.current`.',
+    body: campaignChanges,
+    maxBodyBytes: MAX_CAMPAIGN_BYTES,
+    responses: { 200: { description: 'The campaign after the change', schema: campaignResponse } },
+    refusals: [403, 404, 412],
+    handle: async (call) => {
+      const isExpected = readIfMatch(call.incoming)
+      const key = campaignKeyOf(call)
+      return respond(200, await updateCampaign(core, { ...key, changes: call.body, isExpected }))
+    },
+  })
+
+export const remove = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Delete a draft',
+    responses: { 200: { description: 'Deleted', schema: deleted } },
+    refusals: [404, 409],
+    handle: async (call) => {
+      await deleteCampaign(core, campaignKeyOf(call))
+      return json(200, { success: true, message: 'The campaign was deleted.' })
+    },
+  })
+
+export const duplicate = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Copy a campaign',
+    description: 'The copy is a DRAFT, whatever the status of the original.',
+    responses: { 201: { description: 'The copy', schema: campaignResponse } },
+    refusals: [404],
+    handle: async (call) => respond(201, await duplicateCampaign(core, campaignKeyOf(call))),
+  })
+
+export const archive = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    growsDisk: false,
+    summary: 'Archive a campaign',
+    description: 'A DRAFT, or a campaign that is SENT or CANCELLED, leaves the list.',
+    responses: { 200: { description: 'The campaign', schema: campaignResponse } },
+    refusals: [400, 404],
+    handle: async (call) =>
+      respond(200, await archiveCampaign(core, { ...campaignKeyOf(call), isArchived: true })),
+  })
+
+export const unarchive = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    growsDisk: false,
+    summary: 'Take a campaign out of the archive',
+    responses: { 200: { description: 'The campaign', schema: campaignResponse } },
+    refusals: [400, 404],
+    handle: async (call) =>
+      respond(200, await archiveCampaign(core, { ...campaignKeyOf(call), isArchived: false })),
+  })
+
+export const bulkUpdate = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    growsDisk: false,
+    summary: 'Delete all of the given drafts or none',
+    body: bulkChange,
+    responses: { 200: { description: 'The number of campaigns', schema: bulkResult } },
+    refusals: [404, 409],
+    handle: async ({ project, body }) =>
+      json(200, await bulkUpdateCampaigns(core, { projectId: project.id, ...body })),
+  })
+
+function respond(status: number, campaign: CampaignView): HttpResponse {
+  const { headers, ...response } = largeJson(status, { success: true, data: campaign })
+  return { ...response, headers: { ...headers, etag: `"${campaign.version}"` } }
+}

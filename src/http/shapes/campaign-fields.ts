@@ -1,0 +1,76 @@
+/** The fields of a campaign in requests. Some have two spellings, of which clients use either. */
+import { isDeepStrictEqual } from 'node:util'
+import { z } from 'zod'
+import { MAX_PER_HOUR } from '../../features/campaigns/validate.ts'
+import { MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH } from '../../features/limits.ts'
+import { MAX_FROM_NAME_LENGTH } from '../../features/templates/validate.ts'
+import { MAX_SUBJECT_LENGTH } from '../../mail/limits.ts'
+import { MAX_TEMPLATE_LENGTH } from '../../mail/template/limits.ts'
+import { conditionField } from './condition.ts'
+import { emailAddress, id, lineOfText } from './fields.ts'
+
+/** JSON may write each character as \uXXXX. The other fields are short, or a condition. */
+export const MAX_CAMPAIGN_BYTES = MAX_TEMPLATE_LENGTH * 6 + 256 * 1024
+
+const time = z.string().nullable()
+
+const fields = {
+  name: lineOfText(MAX_NAME_LENGTH).min(1),
+  description: z.string().max(MAX_DESCRIPTION_LENGTH).nullable(),
+  subject: lineOfText(MAX_SUBJECT_LENGTH).min(1),
+  body: z.string().min(1).max(MAX_TEMPLATE_LENGTH).meta({ description: 'HTML' }),
+  from: emailAddress,
+  fromName: lineOfText(MAX_FROM_NAME_LENGTH).nullable(),
+  replyTo: emailAddress.nullable().meta({ type: ['string', 'null'] }),
+  type: z.enum(['TRANSACTIONAL', 'MARKETING', 'HEADLESS']),
+  audienceType: z.enum(['ALL', 'SEGMENT', 'FILTERED']).meta({
+    description: 'If absent, a given segment or condition decides it',
+  }),
+  segmentId: id.nullable().meta({ type: ['string', 'null'], format: 'uuid' }),
+  audienceCondition: conditionField,
+  audienceFilter: conditionField,
+  maxPerHour: z.int().min(1).max(MAX_PER_HOUR).nullable(),
+  scheduledFor: time.meta({ description: 'The new time of a campaign that is SCHEDULED' }),
+  scheduledAt: time.meta({ description: 'The same as scheduledFor' }),
+}
+
+const changes = z.object(fields).partial()
+
+export const campaignChanges = changes
+  .superRefine(refuseTwoValues)
+  .transform((body) => toOneSpelling(body))
+
+export const newCampaign = changes
+  .extend({
+    name: fields.name,
+    templateId: id
+      .nullable()
+      .optional()
+      .meta({
+        type: ['string', 'null'],
+        description: 'subject, body, from, fromName, replyTo and type are copied unless given',
+      }),
+  })
+  .superRefine(refuseTwoValues)
+  .transform((body) => toOneSpelling(body))
+
+type Spellings = z.output<typeof changes>
+
+function refuseTwoValues(body: Spellings, context: z.core.$RefinementCtx<unknown>): void {
+  const pairs = [
+    ['audienceCondition', 'audienceFilter'],
+    ['scheduledFor', 'scheduledAt'],
+  ] as const
+  for (const [field, other] of pairs) {
+    const [one, two] = [body[field], body[other]]
+    if (one === undefined || two === undefined || isDeepStrictEqual(one, two)) continue
+    const message = `Differs from ${field}, which is the same field`
+    context.addIssue({ code: 'custom', path: [other], message })
+  }
+}
+
+function toOneSpelling<Body extends Spellings>(body: Body) {
+  const { audienceFilter, scheduledAt, ...rest } = body
+  const { audienceCondition = audienceFilter, scheduledFor = scheduledAt } = rest
+  return { ...rest, audienceCondition, scheduledFor }
+}
