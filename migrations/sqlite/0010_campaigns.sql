@@ -38,7 +38,7 @@ CREATE INDEX campaigns_newest ON campaigns (project_id, created_at, id);
 CREATE INDEX campaigns_active ON campaigns (status, scheduled_for)
   WHERE status IN ('SCHEDULED', 'SENDING');
 CREATE INDEX campaigns_uncounted ON campaigns (id)
-  WHERE total_recipients IS NULL AND status IN ('DRAFT', 'SCHEDULED');
+  WHERE total_recipients IS NULL AND status IN ('DRAFT', 'SCHEDULED', 'SENDING');
 CREATE INDEX campaigns_template ON campaigns (template_id) WHERE template_id IS NOT NULL;
 
 -- From the moment a campaign begins to send. `cursor` is the number of the last contact that was

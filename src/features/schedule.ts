@@ -4,6 +4,7 @@
  */
 import type { CronEntry } from '../jobs/cron.ts'
 import type { JobHandler } from '../jobs/run.ts'
+import { countUncounted } from './campaigns/audience/total-recipients.ts'
 import { deleteExpiredChunks } from './chunks.ts'
 import { runBulk } from './contacts/bulk/run.ts'
 import { runFieldDeletion } from './contacts/fields/delete.ts'
@@ -80,6 +81,12 @@ export function createSchedule(core: Core): Schedule {
       // A run may take minutes, and a stop of the program does not wait for it.
       atOnce: 1,
       run: ({ signal }) => refreshSegments(core, signal),
+    },
+    {
+      name: 'count-recipients',
+      schedule: '* * * * *',
+      atOnce: 1,
+      run: ({ signal }) => countUncounted(core, signal),
     },
     {
       name: 'trim-sandbox',

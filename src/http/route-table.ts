@@ -15,6 +15,7 @@ import {
   type RouteDeps,
 } from './route.ts'
 import * as activity from './routes/activity.ts'
+import * as campaignAudience from './routes/campaigns/audience.ts'
 import * as campaigns from './routes/campaigns/campaigns.ts'
 import * as campaignComposing from './routes/campaigns/composing.ts'
 import * as campaignSending from './routes/campaigns/sending.ts'
@@ -80,9 +81,11 @@ export const ROUTES: readonly RouteRow[] = [
   ['GET', '/campaigns', 'secret key', campaigns.list],
   ['POST', '/campaigns', 'secret key', campaigns.create],
   ['POST', '/campaigns/bulk-update', 'secret key', campaigns.bulkUpdate],
+  ['POST', '/campaigns/audience', 'secret key', campaignAudience.count],
   ['GET', '/campaigns/:id', 'secret key', campaigns.get],
   ['PUT', '/campaigns/:id', 'secret key', campaigns.update],
   ['DELETE', '/campaigns/:id', 'secret key', campaigns.remove],
+  ['GET', '/campaigns/:id/audience', 'secret key', campaignAudience.show],
   ['POST', '/campaigns/:id/duplicate', 'secret key', campaigns.duplicate],
   ['POST', '/campaigns/:id/archive', 'secret key', campaigns.archive],
   ['POST', '/campaigns/:id/unarchive', 'secret key', campaigns.unarchive],

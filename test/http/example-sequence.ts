@@ -151,6 +151,8 @@ export const exampleSequence: ExampleStep[] = [
   { name: 'GET /campaigns/:id' },
   { name: 'PUT /campaigns/:id' },
   { name: 'GET /campaigns' },
+  { name: 'POST /campaigns/audience' },
+  { name: 'GET /campaigns/:id/audience' },
   { name: 'POST /campaigns/:id/duplicate' },
   { name: 'POST /campaigns/:id/archive' },
   { name: 'POST /campaigns/:id/unarchive' },

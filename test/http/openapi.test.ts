@@ -256,6 +256,8 @@ describe('responses match their descriptions, with no further fields', () => {
     const { id } = made.data
     await checked('GET', '/campaigns', {})
     await checked('GET', '/campaigns/:id', { id })
+    await checked('GET', '/campaigns/:id/audience', { id })
+    await checked('POST', '/campaigns/audience', {}, { audienceType: 'ALL' })
     await checked('PUT', '/campaigns/:id', { id }, { name: 'D' })
     const { body: copy } = await checked('POST', '/campaigns/:id/duplicate', { id })
     await checked('POST', '/campaigns/:id/archive', { id })

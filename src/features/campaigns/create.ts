@@ -7,10 +7,12 @@ import type { ContentClass } from '../../store/schema/words.ts'
 import type { Base } from '../base.ts'
 import { loadTemplate } from '../templates/get.ts'
 import { requireSender } from '../templates/validate.ts'
+import { countSoon } from './audience/total-recipients.ts'
 import { loadCampaign } from './find.ts'
 import {
   type CampaignChanges,
   checkCampaignFields,
+  EVERYBODY,
   readAudience,
   requireAudience,
   scheduleBySending,
@@ -23,7 +25,6 @@ export type NewCampaign = { projectId: string; name: string } & CampaignChanges 
   }
 
 const DEFAULT_TYPE: ContentClass = 'MARKETING'
-const EVERYBODY = { audienceType: 'ALL', segmentId: null, audienceCondition: null } as const
 
 /**
  * Creates a campaign in status DRAFT.
@@ -31,7 +32,7 @@ const EVERYBODY = { audienceType: 'ALL', segmentId: null, audienceCondition: nul
  *   an unknown segment); FORBIDDEN (sender domain); RESOURCE_NOT_FOUND (segment); TEMPLATE_NOT_FOUND
  */
 export async function createCampaign(
-  deps: Pick<Base, 'store' | 'outbound' | 'now'>,
+  deps: Pick<Base, 'store' | 'outbound' | 'sharedRuns' | 'now' | 'log'>,
   { projectId, templateId = null, ...given }: NewCampaign,
 ): Promise<CampaignView> {
   if (given.scheduledFor != null) throw scheduleBySending()
@@ -63,6 +64,7 @@ export async function createCampaign(
       updatedAt: at,
     })
   })
+  await countSoon(deps, { projectId, id, totalRecipients: null })
   return toCampaignView(await loadCampaign(deps.store.read, { projectId, id }), at)
 }
 

@@ -2,6 +2,7 @@ import { newId } from '../../store/ids.ts'
 import { type Campaign, campaigns } from '../../store/schema/campaigns.ts'
 import type { Base } from '../base.ts'
 import { copyName } from '../copy-name.ts'
+import { countSoon } from './audience/total-recipients.ts'
 import { type CampaignKey, loadCampaign } from './find.ts'
 import { type CampaignView, toCampaignView } from './view.ts'
 
@@ -21,15 +22,17 @@ const UNSENT: Partial<Campaign> = {
 
 /** Returns the copy, a draft. @throws AppError CAMPAIGN_NOT_FOUND */
 export async function duplicateCampaign(
-  { store, now }: Pick<Base, 'store' | 'now'>,
+  deps: Pick<Base, 'store' | 'sharedRuns' | 'now' | 'log'>,
   key: CampaignKey,
 ): Promise<CampaignView> {
-  const at = now()
+  const at = deps.now()
   const id = newId()
-  return store.write(async (tx) => {
+  await deps.store.write(async (tx) => {
     const { progress: _, segment: __, ...original } = await loadCampaign(tx, key)
     const own = { id, name: copyName(original.name), createdAt: at, updatedAt: at }
     await tx.insert(campaigns).values({ ...original, ...UNSENT, ...own })
-    return toCampaignView(await loadCampaign(tx, { ...key, id }), at)
   })
+  const copy = { ...key, id }
+  await countSoon(deps, { ...copy, totalRecipients: null })
+  return toCampaignView(await loadCampaign(deps.store.read, copy), at)
 }

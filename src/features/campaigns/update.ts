@@ -12,6 +12,7 @@ import type { Base } from '../base.ts'
 import type { Condition } from '../conditions/condition.ts'
 import { requireSender, toColumns } from '../templates/validate.ts'
 import { appendCampaignEvent } from './append-event.ts'
+import { countSoon } from './audience/total-recipients.ts'
 import { type CampaignKey, type FoundCampaign, loadCampaign } from './find.ts'
 import { readScheduledFor } from './sending/scheduled-for.ts'
 import {
@@ -40,25 +41,29 @@ const AUDIENCE = ['audienceType', 'segmentId', 'audienceCondition'] as const
  *   (segment); CONFLICT with status 412 and the record in `details.current` for another version
  */
 export async function updateCampaign(
-  deps: Pick<Base, 'store' | 'outbound' | 'campaignNotifier' | 'now'>,
+  deps: Pick<Base, 'store' | 'outbound' | 'campaignNotifier' | 'sharedRuns' | 'now' | 'log'>,
   { changes, isExpected = () => true, ...key }: CampaignUpdate,
 ): Promise<CampaignView> {
   await checkCampaignFields(deps, changes)
-  return deps.store.write(async (tx) => {
+  const changed = await deps.store.write(async (tx) => {
     const current = await loadCampaign(tx, key)
     const now = deps.now()
     if (!isExpected(current.version)) throw otherVersion(toCampaignView(current, now))
     requireChangeable(current, changes)
     const columns = await readColumns(tx, current, { changes, now })
-    if (!isChange(current, columns)) return toCampaignView(current, now)
+    if (!isChange(current, columns)) return current
     await tx
       .update(campaigns)
       .set({ ...columns, version: current.version + 1, updatedAt: now })
       .where(eq(campaigns.id, current.id))
     await recordSchedule(tx, current, { at: columns.scheduledFor, now })
     tx.afterCommit(() => deps.campaignNotifier.notify())
-    return toCampaignView(await loadCampaign(tx, key), now)
+    return loadCampaign(tx, key)
   })
+  if (changed.totalRecipients !== null) return toCampaignView(changed, deps.now())
+  await countSoon(deps, changed)
+  const { totalRecipients } = await loadCampaign(deps.store.read, key)
+  return toCampaignView({ ...changed, totalRecipients }, deps.now())
 }
 
 function requireChangeable({ status }: Campaign, changes: CampaignChanges): void {

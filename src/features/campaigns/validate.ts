@@ -25,6 +25,9 @@ export type Audience = Pick<Campaign, 'audienceType' | 'segmentId'> & {
   audienceCondition: Condition | null
 }
 
+/** The audience of a campaign that names none. */
+export const EVERYBODY: Audience = { audienceType: 'ALL', segmentId: null, audienceCondition: null }
+
 /** The highest `maxPerHour`. */
 export const MAX_PER_HOUR = 10_000_000
 
@@ -74,12 +77,12 @@ export function readAudience(current: Audience, changes: CampaignChanges): Audie
  *   refers to
  */
 export async function requireAudience(
-  tx: Tx,
+  queries: Pick<Tx, 'select'>,
   projectId: string,
   { segmentId, audienceCondition: condition }: Audience,
 ): Promise<void> {
-  if (segmentId !== null) await loadSegment(tx, { projectId, id: segmentId })
-  if (condition !== null) await requireReferences(tx, { projectId, condition })
+  if (segmentId !== null) await loadSegment(queries, { projectId, id: segmentId })
+  if (condition !== null) await requireReferences(queries, { projectId, condition })
 }
 
 function typeOf(current: Audience, changes: CampaignChanges): AudienceType {

@@ -13,7 +13,7 @@ import { findSegment } from './get.ts'
  * @throws AppError BAD_REQUEST
  */
 export async function requireReferences(
-  tx: Tx,
+  queries: Pick<Tx, 'select'>,
   { projectId, condition, ofSegmentId }: ConditionOf,
 ): Promise<void> {
   const named = new Set(segmentsOf(condition))
@@ -21,7 +21,7 @@ export async function requireReferences(
   // The loop also visits the ids that it adds.
   for (const id of reached) {
     if (id === ofSegmentId) throw new AppError('BAD_REQUEST', 'A segment cannot depend on itself.')
-    const segment = await findSegment(tx, { projectId, id })
+    const segment = await findSegment(queries, { projectId, id })
     if (segment === undefined && named.has(id)) throw referenceNotFound(id)
     for (const next of segmentsOf(segment?.condition ?? null)) reached.add(next)
   }

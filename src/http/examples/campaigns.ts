@@ -2,10 +2,19 @@ import { campaignExample as campaign } from './campaign.ts'
 import type { Examples } from './operation-example.ts'
 
 const params = { id: '0199a7c0-0000-7000-8000-000000000031' }
-const own = { id: params.id, name: 'Winter', maxPerHour: 10_000 }
+const own = { id: params.id, name: 'Winter', maxPerHour: 10_000, totalRecipients: 1 }
 const winter = { ...campaign, ...own, description: 'To everybody' }
 const copy = { ...winter, id: '0199a7c0-0000-7000-8000-000000000032', name: 'Winter (Copy)' }
 const archivedAt = '2026-11-22T09:30:00.000Z'
+
+const audience = {
+  matching: 1,
+  unsubscribed: 0,
+  suppressed: 0,
+  willReceive: 1,
+  sample: [{ id: '0199a7c0-0000-7000-8000-000000000003', email: 'ann@example.org' }],
+  asOf: '2026-11-22T09:30:00.000Z',
+}
 
 export const campaignExamples: Examples = {
   'POST /campaigns': {
@@ -42,6 +51,16 @@ export const campaignExamples: Examples = {
       totalPages: 1,
       archivedCount: 0,
     },
+  },
+  'POST /campaigns/audience': {
+    request: { audienceType: 'ALL', type: 'TRANSACTIONAL' },
+    status: 200,
+    response: { success: true, data: audience },
+  },
+  'GET /campaigns/:id/audience': {
+    params,
+    status: 200,
+    response: { success: true, data: audience },
   },
   'POST /campaigns/:id/duplicate': {
     params,

@@ -14,6 +14,7 @@ const goesOn = [
   'POST /campaigns/:id/cancel',
   'POST /campaigns/:id/pause',
   'POST /campaigns/:id/unarchive',
+  'POST /campaigns/audience',
   'POST /campaigns/bulk-update',
   'POST /contacts/bulk-delete',
   'POST /contacts/lookup',

@@ -1,5 +1,6 @@
 /** The contacts that a campaign is meant for. */
 import { AppError } from '../../../errors.ts'
+import { and, sql } from '../../../store/drizzle.ts'
 import type { Campaign } from '../../../store/schema/campaigns.ts'
 import type { Base } from '../../base.ts'
 import { compileCondition } from '../../conditions/compile.ts'
@@ -8,6 +9,12 @@ import type { ContactScope } from '../../contacts/list/scope.ts'
 import { contactScopeOf } from '../../segments/contact-scope.ts'
 import { findSegment } from '../../segments/get.ts'
 
+/** What defines the audience of a campaign. */
+export type CampaignAudience = Pick<
+  Campaign,
+  'projectId' | 'audienceType' | 'audienceCondition' | 'segmentId'
+>
+
 /**
  * Returns the audience as a scope for walks and counts. Whether a contact is subscribed does not
  * matter here.
@@ -15,7 +22,7 @@ import { findSegment } from '../../segments/get.ts'
  */
 export async function audienceScope(
   deps: Pick<Base, 'store' | 'now'>,
-  campaign: Pick<Campaign, 'projectId' | 'audienceType' | 'audienceCondition' | 'segmentId'>,
+  campaign: CampaignAudience,
 ): Promise<ContactScope> {
   const { projectId, audienceType, audienceCondition } = campaign
   if (audienceType === 'ALL') return { projectId }
@@ -23,6 +30,14 @@ export async function audienceScope(
   const condition = audienceCondition as Condition | null
   if (condition === null) throw new AppError('BAD_REQUEST', 'The campaign has no condition.')
   return { projectId, condition: await compileCondition(deps, { projectId, condition }) }
+}
+
+/** Those of the scope who would get a campaign of this type now. */
+export function recipientScope(scope: ContactScope, type: Campaign['type']): ContactScope {
+  const isAllowed = sql`not exists (select 1 from suppressions
+    where suppressions.project_id = contacts.project_id and suppressions.email = contacts.email)`
+  const subscribed = type === 'TRANSACTIONAL' ? undefined : true
+  return { ...scope, condition: and(scope.condition, isAllowed), subscribed }
 }
 
 async function scopeOfSegment(

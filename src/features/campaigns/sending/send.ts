@@ -2,14 +2,14 @@
 import { formatSecond } from '../../../clock.ts'
 import { AppError } from '../../../errors.ts'
 import { displayDomain } from '../../../mail/address/address.ts'
-import { and, eq, sql } from '../../../store/drizzle.ts'
+import { eq } from '../../../store/drizzle.ts'
 import { type Campaign, campaigns } from '../../../store/schema/campaigns.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { walkContacts } from '../../contacts/list/walk.ts'
 import { unverifiedSender } from '../../directory.ts'
 import { appendCampaignEvent } from '../append-event.ts'
-import { audienceScope } from '../audience/scope.ts'
+import { audienceScope, recipientScope } from '../audience/scope.ts'
 import { type CampaignKey, loadCampaign } from '../find.ts'
 import { type CampaignView, toCampaignView } from '../view.ts'
 import { beginSending } from './begin.ts'
@@ -56,11 +56,7 @@ export async function hasRecipients(
   campaign: Campaign,
 ): Promise<boolean> {
   const scope = await audienceScope(deps, campaign)
-  const isAllowed = sql`not exists (select 1 from suppressions
-    where suppressions.project_id = contacts.project_id and suppressions.email = contacts.email)`
-  const condition = and(scope.condition, isAllowed)
-  const subscribed = campaign.type === 'TRANSACTIONAL' ? undefined : true
-  const recipients = { ...scope, condition, subscribed }
+  const recipients = recipientScope(scope, campaign.type)
   for await (const page of walkContacts(deps, recipients, { size: 1 })) return page.length > 0
   return false
 }
