@@ -187,7 +187,7 @@ test('a domain is deleted at once, but not while templates send from it', async 
   await assert.rejects(deleteDomain(core, { projectId, id }), {
     code: 'CONFLICT',
     status: 409,
-    details: { templates: [{ id: 'template', name: 'Welcome' }] },
+    details: { templates: [{ id: 'template', name: 'Welcome' }], campaigns: [] },
   })
   assert.equal(await count(core), 1)
   await core.store.write((tx) => tx.delete(templates))
