@@ -16,6 +16,8 @@ import { prepareDataDir } from './config/secret.ts'
 import { formatListenAddress } from './config/values/listen-address.ts'
 import type { Counters } from './counters.ts'
 import { prepareSandbox, type SandboxWelcome } from './features/accounts/sandbox-project.ts'
+import { startRefusals } from './features/campaigns/brake/follow-refusals.ts'
+import { startFigures } from './features/campaigns/figures/follow-outcomes.ts'
 import { startCampaigns } from './features/campaigns/sending/loop.ts'
 import { startSettling } from './features/campaigns/settle-stopped.ts'
 import { watchClock } from './features/clock-watch.ts'
@@ -161,6 +163,7 @@ async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void
   stops.parts.push(settling.stop)
   const campaigns = startCampaigns(core)
   stops.parts.push(campaigns.stop)
+  stops.parts.push(startFigures(core).stop, startRefusals(core).stop)
   // The server's lock proves that no other process runs jobs.
   await store.write((tx) => endLeases(tx, now()))
   const jobs = startJobs({ store, log, now, ...createSchedule(core) })

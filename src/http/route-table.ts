@@ -18,6 +18,7 @@ import * as activity from './routes/activity.ts'
 import * as campaignAudience from './routes/campaigns/audience.ts'
 import * as campaigns from './routes/campaigns/campaigns.ts'
 import * as campaignComposing from './routes/campaigns/composing.ts'
+import * as campaignFigures from './routes/campaigns/figures.ts'
 import * as campaignSending from './routes/campaigns/sending.ts'
 import * as campaignStopping from './routes/campaigns/stopping.ts'
 import * as contactBulk from './routes/contacts/bulk.ts'
@@ -86,6 +87,10 @@ export const ROUTES: readonly RouteRow[] = [
   ['PUT', '/campaigns/:id', 'secret key', campaigns.update],
   ['DELETE', '/campaigns/:id', 'secret key', campaigns.remove],
   ['GET', '/campaigns/:id/audience', 'secret key', campaignAudience.show],
+  ['GET', '/campaigns/:id/stats', 'secret key', campaignFigures.showStats],
+  ['GET', '/campaigns/:id/recipients', 'secret key', campaignFigures.list],
+  ['GET', '/campaigns/:id/recipients/export', 'secret key', campaignFigures.exportCsv],
+  ['GET', '/campaigns/:id/links', 'secret key', campaignFigures.showLinks],
   ['POST', '/campaigns/:id/duplicate', 'secret key', campaigns.duplicate],
   ['POST', '/campaigns/:id/archive', 'secret key', campaigns.archive],
   ['POST', '/campaigns/:id/unarchive', 'secret key', campaigns.unarchive],

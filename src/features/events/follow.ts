@@ -1,10 +1,10 @@
 /**
- * Followers of the events of all projects. Only tests start one today: followers are for campaigns
- * and workflows, which will start and continue on events. A follower's handler gets each event
- * once, in the order of commits (`seq`). The cursor is saved in the transaction of the handler's
- * writes, so a crash or an error keeps both or neither.
+ * Followers of the events of all projects, or of other rows that are only added. A follower's handler
+ * gets each row once, in the order of commits (`seq`). The cursor is saved in the transaction of the
+ * handler's writes, so a crash or an error keeps both or neither. Campaigns keep their figures so.
  *
  *   idle       the follower reads nothing until a transaction commits
+ *   linger     a follower may wait a moment after a commit, so that it handles many commits at once
  *   behind     one transaction for each batch: cursor, events, the handler's writes, the new cursor
  *   failed     the batch is rolled back, and its events are handled one by one. Events before the
  *              failing one succeed, and the log names the failing one. It is tried again after one
@@ -16,31 +16,42 @@
  */
 import { MINUTE_MS } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
+import type { Statement } from '../../store/database.ts'
 import { asc, desc, eq, gt } from '../../store/drizzle.ts'
 import { type EventRow, eventFollowers, events } from '../../store/schema/events.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 
-export type FollowerOptions = {
+/** Rows to follow. `seq` rises in the order of commits. */
+export type FollowedRows<Row> = {
+  newest: Statement<{ seq: number }>
+  /** The parameters are `seq` and `limit`. */
+  listAfter: Statement<Row>
+}
+
+export type FollowerOptions<Row extends { seq: number }> = {
+  rows: FollowedRows<Row>
   /**
    * The name of its cursor. A new name starts from the beginning. One follower of a name runs at a
    * time.
    */
   name: string
-  /** The maximum number of events in a transaction; 100 if absent. */
+  /** The maximum number of rows in a transaction; 100 if absent. */
   batch?: number
+  /** How long it waits after a commit before it reads; 0 if absent. */
+  lingerMs?: number
   /**
-   * Where a new follower starts: with the oldest event (the default), or after the event that is
-   * the newest at its first `caughtUp`, which the caller then awaits first.
+   * Where a new follower starts: with the oldest row (the default), or after the row that is the
+   * newest at its first `caughtUp`, which the caller then awaits first.
    */
   beginsAt?: 'oldest' | 'newest'
-  /** Handles the events; the rules of closures for `store.write` apply. */
-  handle(tx: Tx, events: EventRow[]): Promise<void>
+  /** Handles the rows; the rules of closures for `store.write` apply. */
+  handle(tx: Tx, rows: Row[]): Promise<void>
 }
 
-type EventFollower = {
-  /** Resolves when all events committed before the call are handled; rejects after `stop`. */
+export type Follower = {
+  /** Resolves when all rows committed before the call are handled; rejects after `stop`. */
   caughtUp(): Promise<void>
   /** Finishes the current batch. */
   stop(): Promise<void>
@@ -69,29 +80,37 @@ const saveCursor = statement((db) =>
     }),
 )
 
-const findNewest = statement((db) =>
-  db.select({ seq: events.seq }).from(events).orderBy(desc(events.seq)).limit(1),
-)
+/** The events of all projects. */
+export const EVENTS: FollowedRows<EventRow> = {
+  newest: statement((db) =>
+    db.select({ seq: events.seq }).from(events).orderBy(desc(events.seq)).limit(1),
+  ),
+  listAfter: statement((db) =>
+    db
+      .select()
+      .from(events)
+      .where(gt(events.seq, parameter('seq')))
+      .orderBy(asc(events.seq))
+      .limit(parameter('limit')),
+  ),
+}
 
-const listEventsAfter = statement((db) =>
-  db
-    .select()
-    .from(events)
-    .where(gt(events.seq, parameter('seq')))
-    .orderBy(asc(events.seq))
-    .limit(parameter('limit')),
-)
-
-export function startFollower(deps: Deps, options: FollowerOptions): EventFollower {
+export function startFollower<Row extends { seq: number }>(
+  deps: Deps,
+  options: FollowerOptions<Row>,
+): Follower {
   const { store, log } = deps
   const batchSize = options.batch ?? DEFAULT_BATCH
+  const lingerMs = options.lingerMs ?? 0
   const stopping = Promise.withResolvers<void>()
   let waiting: PromiseWithResolvers<void>[] = []
+  /** Resolves when somebody waits for the rows. */
+  let hurry = Promise.withResolvers<void>()
   let isStopping = false
   let isWoken = false
   let running: Promise<void> | undefined
   let seq: number | undefined
-  /** Events that are still handled one by one, because their batch failed. */
+  /** Rows that are still handled one by one, because their batch failed. */
   let suspects = 0
   let failures = 0
 
@@ -106,11 +125,14 @@ export function startFollower(deps: Deps, options: FollowerOptions): EventFollow
 
   async function follow(): Promise<void> {
     while (isWoken && !isStopping) {
+      if (lingerMs > 0 && waiting.length === 0) {
+        await pause(lingerMs, Promise.race([stopping.promise, hurry.promise]))
+      }
       isWoken = false
       const asking = waiting
       try {
         seq ??= await loadCursor(deps, options)
-        while (!isStopping && (await isBehind(deps, seq))) await advance(seq)
+        while (!isStopping && (await isBehind(deps, options.rows, seq))) await advance(seq)
         if (isStopping) return
         failures = 0
         waiting = waiting.filter((each) => !asking.includes(each))
@@ -148,6 +170,8 @@ export function startFollower(deps: Deps, options: FollowerOptions): EventFollow
       if (isStopping) return Promise.reject(stopped())
       const caller = Promise.withResolvers<void>()
       waiting = [...waiting, caller]
+      hurry.resolve()
+      hurry = Promise.withResolvers()
       wake()
       return caller.promise
     },
@@ -164,37 +188,43 @@ export function startFollower(deps: Deps, options: FollowerOptions): EventFollow
 /**
  * Returns the cursor. A new follower that starts with the newest event saves its cursor at once.
  */
-async function loadCursor(
+async function loadCursor<Row extends { seq: number }>(
   { store, now }: Deps,
-  { name, beginsAt = 'oldest' }: FollowerOptions,
+  { rows, name, beginsAt = 'oldest' }: FollowerOptions<Row>,
 ): Promise<number> {
   const known = await store.read.find(findCursor, { name })
   if (known !== undefined || beginsAt === 'oldest') return known?.seq ?? 0
   return store.write(async (tx) => {
-    const seq = (await tx.find(findNewest))?.seq ?? 0
+    const seq = (await tx.find(rows.newest))?.seq ?? 0
     await tx.execute(saveCursor, { name, seq, at: now() })
     return seq
   })
 }
 
-async function isBehind({ store }: Deps, seq: number): Promise<boolean> {
-  const newest = await store.read.find(findNewest)
-  return newest !== undefined && newest.seq > seq
+/** Also if the newest rows were deleted: an engine may give their numbers to new rows. */
+async function isBehind(
+  { store }: Deps,
+  { newest }: Pick<FollowedRows<unknown>, 'newest'>,
+  seq: number,
+): Promise<boolean> {
+  const found = await store.read.find(newest)
+  return (found?.seq ?? 0) !== seq
 }
 
-/** Handles the next events and returns the new cursor. */
-async function handleBatch(
+/** Handles the next rows and returns the new cursor. */
+async function handleBatch<Row extends { seq: number }>(
   { now }: Deps,
   tx: Tx,
-  { name, limit, handle }: FollowerOptions & { limit: number },
+  { rows, name, limit, handle }: FollowerOptions<Row> & { limit: number },
 ): Promise<number> {
   const from = (await tx.find(findCursor, { name }))?.seq ?? 0
-  const batch = await tx.list(listEventsAfter, { seq: from, limit })
+  const batch = await tx.list(rows.listAfter, { seq: from, limit })
   const last = batch.at(-1)
-  if (last === undefined) return from
-  await handle(tx, batch)
-  await tx.execute(saveCursor, { name, seq: last.seq, at: now() })
-  return last.seq
+  const seq = last?.seq ?? (await tx.find(rows.newest))?.seq ?? 0
+  if (seq === from) return from
+  if (batch.length > 0) await handle(tx, batch)
+  await tx.execute(saveCursor, { name, seq, at: now() })
+  return seq
 }
 
 async function pause(ms: number, interrupted: Promise<void>): Promise<void> {

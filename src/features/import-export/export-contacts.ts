@@ -17,7 +17,7 @@ import { loadSegment } from '../segments/get.ts'
 import { writeText, writeValue } from './csv/cell.ts'
 import { EXPORT_COLUMNS } from './csv/header.ts'
 import { type PlacedCell, writeRecord, writeSparseRecord } from './csv/writer.ts'
-import type { ExportSlots } from './export-slots.ts'
+import { type ExportSlots, whileExporting } from './export-slots.ts'
 
 export type ExportQuery = {
   projectId: string
@@ -44,47 +44,17 @@ const listKeys = statement<{ key: string }>(
 )
 
 /**
- * Returns the file piece by piece. Keys that contacts receive during the export are not exported. The
- * export holds its slot until it has been read to the end or `return` was called.
+ * Returns the file piece by piece. Keys that contacts receive during the export are not exported.
  * @throws AppError RATE_LIMIT_EXCEEDED without a free slot, before anything else; RESOURCE_NOT_FOUND
  *   for an unknown segment, BAD_REQUEST for an unknown segment in the condition
  */
-export async function exportContacts(
-  deps: Deps,
-  query: ExportQuery,
-): Promise<AsyncIterable<Uint8Array>> {
-  const release = deps.slots.take(query.projectId)
-  try {
+export function exportContacts(deps: Deps, query: ExportQuery): Promise<AsyncIterable<Uint8Array>> {
+  return whileExporting(deps.slots, query.projectId, async () => {
     const scope = await toScope(deps, query)
     const fields = await deps.store.scan.list(listKeys, { projectId: query.projectId })
     const keys = fields.map(({ key }) => key)
-    return releasing(write(deps, { scope, keys, hasMark: query.hasMark ?? false }), release)
-  } catch (error) {
-    release()
-    throw error
-  }
-}
-
-/** The same pieces; calls `release` after the last one, or when the reader stops early. */
-function releasing(
-  pieces: AsyncGenerator<Uint8Array>,
-  release: () => void,
-): AsyncIterable<Uint8Array> {
-  const iterator: AsyncIterator<Uint8Array> = {
-    async next() {
-      try {
-        const next = await pieces.next()
-        if (next.done) release()
-        return next
-      } catch (error) {
-        release()
-        throw error
-      }
-    },
-    // Resolves when the running scan has ended; until then the export holds its slot.
-    return: () => pieces.return(undefined).finally(release),
-  }
-  return { [Symbol.asyncIterator]: () => iterator }
+    return write(deps, { scope, keys, hasMark: query.hasMark ?? false })
+  })
 }
 
 async function toScope(

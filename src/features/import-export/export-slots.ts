@@ -45,6 +45,47 @@ export function createExportSlots({ perProject, all }: ExportLimits = LIMITS): E
   }
 }
 
+/**
+ * Opens an export and returns its pieces. It holds its slot until it has been read to the end or
+ * `return` was called.
+ * @throws AppError RATE_LIMIT_EXCEEDED without a free slot, before anything else
+ */
+export async function whileExporting(
+  slots: ExportSlots,
+  projectId: string,
+  open: () => Promise<AsyncGenerator<Uint8Array>>,
+): Promise<AsyncIterable<Uint8Array>> {
+  const release = slots.take(projectId)
+  try {
+    return releasing(await open(), release)
+  } catch (error) {
+    release()
+    throw error
+  }
+}
+
+/** The same pieces; calls `release` after the last one, or when the reader stops early. */
+function releasing(
+  pieces: AsyncGenerator<Uint8Array>,
+  release: () => void,
+): AsyncIterable<Uint8Array> {
+  const iterator: AsyncIterator<Uint8Array> = {
+    async next() {
+      try {
+        const next = await pieces.next()
+        if (next.done) release()
+        return next
+      } catch (error) {
+        release()
+        throw error
+      }
+    },
+    // Resolves when the running scan has ended; until then the export holds its slot.
+    return: () => pieces.return(undefined).finally(release),
+  }
+  return { [Symbol.asyncIterator]: () => iterator }
+}
+
 function full(whose: string, limit: number): AppError {
   return new AppError('RATE_LIMIT_EXCEEDED', `${whose} ${limit} exports open already.`, {
     details: { limit, retryAfter: RETRY_AFTER_SECONDS },

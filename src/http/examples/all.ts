@@ -1,6 +1,7 @@
 /** The examples of all operations, by method and path. */
 import { activityExamples } from './activity.ts'
 import { campaignComposingExamples } from './campaign-composing.ts'
+import { campaignFiguresExamples } from './campaign-figures.ts'
 import { campaignSendingExamples } from './campaign-sending.ts'
 import { campaignStoppingExamples } from './campaign-stopping.ts'
 import { campaignExamples } from './campaigns.ts'
@@ -25,6 +26,7 @@ const examples: Examples = {
   ...segmentExamples,
   ...campaignExamples,
   ...campaignComposingExamples,
+  ...campaignFiguresExamples,
   ...campaignSendingExamples,
   ...campaignStoppingExamples,
   ...eventExamples,

@@ -1,5 +1,5 @@
 /** Campaigns: the definition that people edit, and the progress that the server writes. */
-import { type InferSelectModel, integer, sqliteTable, text } from '../drizzle.ts'
+import { type InferSelectModel, integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
 import { jsonColumn } from './columns.ts'
 import type { AudienceType, CampaignStatus, ContentClass, PauseReason } from './words.ts'
 
@@ -61,6 +61,12 @@ export const campaignProgress = sqliteTable('campaign_progress', {
   complainedCount: integer('complained_count').notNull().default(0),
   unsubscribedCount: integer('unsubscribed_count').notNull().default(0),
   suppressedCount: integer('suppressed_count').notNull().default(0),
+  /** Without those in `failedUnsubscribedCount`. */
+  failedCount: integer('failed_count').notNull().default(0),
+  /** The contact unsubscribed after the row was made. */
+  failedUnsubscribedCount: integer('failed_unsubscribed_count').notNull().default(0),
+  machineOpens: integer('machine_opens').notNull().default(0),
+  machineClicks: integer('machine_clicks').notNull().default(0),
   hardBounceCount: integer('hard_bounce_count').notNull().default(0),
   /** Emails refused for reputation or content. */
   refusalCount: integer('refusal_count').notNull().default(0),
@@ -71,6 +77,18 @@ export const campaignProgress = sqliteTable('campaign_progress', {
   /** The figures from which the brake counts since the last resume. */
   brakeBase: jsonColumn('brake_base').$type<Record<string, number>>(),
 })
+
+export const campaignLinks = sqliteTable(
+  'campaign_links',
+  {
+    campaignId: text('campaign_id').notNull(),
+    url: text('url').notNull(),
+    clicks: integer('clicks').notNull(),
+    /** Emails with a click on the link. */
+    clickers: integer('clickers').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.campaignId, table.url] })],
+)
 
 export type Campaign = InferSelectModel<typeof campaigns>
 

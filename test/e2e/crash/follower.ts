@@ -4,7 +4,7 @@
  * heard of is a line on stdout.
  */
 import { appendEvents } from '../../../src/features/events/append.ts'
-import { startFollower } from '../../../src/features/events/follow.ts'
+import { EVENTS, startFollower } from '../../../src/features/events/follow.ts'
 import { silentLog } from '../../../src/log.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'
@@ -27,6 +27,7 @@ export function followSeen(store: Store) {
   return startFollower(
     { store, log: silentLog(), now: Date.now },
     {
+      rows: EVENTS,
       name: 'seen',
       batch: 25,
       handle: async (tx, events) => {

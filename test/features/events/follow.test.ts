@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { appendEvents } from '../../../src/features/events/append.ts'
-import { type FollowerOptions, startFollower } from '../../../src/features/events/follow.ts'
+import { EVENTS, type FollowerOptions, startFollower } from '../../../src/features/events/follow.ts'
+import { eq, sql } from '../../../src/store/drizzle.ts'
 import { type EventRow, eventFollowers } from '../../../src/store/schema/events.ts'
 import { holds } from '../../../src/store/schema/messages.ts'
 import type { Store } from '../../../src/store/store.ts'
@@ -20,10 +21,14 @@ async function addEvents(core: TestCore, ...names: string[]): Promise<void> {
 const names = (events: readonly EventRow[]) => events.map(({ name }) => name)
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `e${index}`)
 
+const cursorsOf = (core: TestCore) =>
+  core.store.read.select().from(eventFollowers).where(eq(eventFollowers.name, 'test'))
+
 /** The batches whose transactions were committed. */
-function follow(core: TestCore, options: Partial<FollowerOptions> = {}) {
+function follow(core: TestCore, options: Partial<FollowerOptions<EventRow>> = {}) {
   const batches: string[][] = []
   const follower = startFollower(core, {
+    rows: EVENTS,
     name: 'test',
     handle: async (tx, events) => tx.afterCommit(() => batches.push(names(events))),
     ...options,
@@ -41,7 +46,7 @@ test('events arrive once, in order and in batches, and the cursor is saved with 
     [10, 10, 5],
   )
   assert.deepEqual(batches.flat(), numbered(25))
-  const [cursor] = await core.store.read.select().from(eventFollowers)
+  const [cursor] = await cursorsOf(core)
   assert.deepEqual(cursor, { name: 'test', seq: 25, updatedAt: START })
   await follower.stop()
 })
@@ -50,6 +55,7 @@ test('a commit wakes the follower, and a commit without events calls no handler'
   const core = await openTestCore(t)
   const came = Promise.withResolvers<string[]>()
   const follower = startFollower(core, {
+    rows: EVENTS,
     name: 'test',
     handle: async (tx, events) => tx.afterCommit(() => came.resolve(names(events))),
   })
@@ -155,6 +161,7 @@ test('stopping ends a pause and rejects the waiting callers', async (t) => {
   const core = await openTestCore(t)
   await addEvents(core, 'bad')
   const follower = startFollower(core, {
+    rows: EVENTS,
     name: 'test',
     handle: async () => {
       throw new Error('never')
@@ -165,7 +172,7 @@ test('stopping ends a pause and rejects the waiting callers', async (t) => {
   await follower.stop()
   await waiting
   await assert.rejects(follower.caughtUp(), /stopped/)
-  assert.deepEqual(await core.store.read.select().from(eventFollowers), [])
+  assert.deepEqual(await cursorsOf(core), [])
 })
 
 test('events that are deleted before they are followed do not block the follower', async (t) => {
@@ -182,5 +189,31 @@ test('events that are deleted before they are followed do not block the follower
   await addEvents(core, 'd')
   await follower.caughtUp()
   assert.deepEqual(batches.flat(), ['a', 'b', 'd'])
+  await follower.stop()
+})
+
+test('a follower that lingers handles many commits at once, and at once for somebody who waits', async (t) => {
+  const core = await openTestCore(t)
+  const { follower, batches } = follow(core, { lingerMs: 60_000 })
+  for (const name of numbered(5)) await addEvents(core, name)
+  await follower.caughtUp()
+  assert.deepEqual(batches, [numbered(5)])
+  await addEvents(core, 'late')
+  await follower.stop()
+  assert.deepEqual(batches, [numbered(5)])
+})
+
+test('the cursor goes back when the newest rows are deleted', async (t) => {
+  const core = await openTestCore(t)
+  await addEvents(core, ...numbered(5))
+  const { follower, batches } = follow(core)
+  await follower.caughtUp()
+  await core.store.write((tx) => tx.run(sql`delete from events where seq > 2`))
+  await follower.caughtUp()
+  assert.equal((await cursorsOf(core))[0]?.seq, 2)
+  await core.store.write((tx) => tx.run(sql`update sqlite_sequence set seq = 2`))
+  await addEvents(core, 'again')
+  await follower.caughtUp()
+  assert.deepEqual(batches, [numbered(5), ['again']])
   await follower.stop()
 })

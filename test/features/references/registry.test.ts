@@ -24,6 +24,7 @@ const REFERRING =
 /** Columns with such a name that use nothing, with the reason. */
 const NO_REFERENCES: Record<string, string> = {
   'campaign_progress.campaign_id': 'the progress of the campaign, which is deleted with it',
+  'campaign_links.campaign_id': 'the clicks of the campaign, which is deleted with it',
   'campaigns.template_id':
     'history: a campaign keeps its own texts; templates/usage.ts counts them',
   'domains.domain': 'the domain itself',

@@ -1,0 +1,270 @@
+/**
+ * Lists the recipients of a campaign, of one outcome or all of them, by cursor. Each outcome has lanes:
+ * stretches of an index, one after the other, newest email first. Mail that waits and bad ends have
+ * indexes of their own; other outcomes are looked for along all emails of the campaign. A request reads
+ * a bounded number of rows, so a page of a rare outcome may be short and still have a next one.
+ */
+import { formatInstant } from '../../../clock.ts'
+import { unknownCursor } from '../../../errors.ts'
+import type { Statement } from '../../../store/database.ts'
+import { indexedBy, type NamedIndex, rowNumber } from '../../../store/dialect.ts'
+import { type SQL, sql } from '../../../store/drizzle.ts'
+import { isUuid } from '../../../store/ids.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Base } from '../../base.ts'
+import { type CampaignKey, loadCampaign } from '../find.ts'
+
+export const OUTCOMES = [
+  'delivered',
+  'opened',
+  'clicked',
+  'bounced',
+  'complained',
+  'unsubscribed',
+  'failed',
+  'skipped',
+  'pending',
+] as const
+export type Outcome = (typeof OUTCOMES)[number]
+
+export type Recipient = {
+  emailId: string
+  contactId: string
+  email: string
+  /** When it came to the outcome, or else to the status. */
+  occurredAt: string
+  status: string
+  reason: string | null
+}
+
+type RecipientPage = { data: Recipient[]; cursor: string | null; hasMore: boolean }
+
+type Key = 'number' | 'contact'
+type LaneFacts = {
+  index: NamedIndex
+  /** Has the literal terms of the index. */
+  where: SQL
+  /** The index has the rows in the order of this; they are read in reverse. */
+  key: Key
+  filter: SQL
+  /** The column of the instant. */
+  at: SQL
+}
+type Row = {
+  key: string | number
+  id: string
+  contactId: string
+  recipient: string
+  status: string
+  error: string | null
+  at: number | null
+  createdAt: number
+}
+type Lane = {
+  key: Key
+  findRow: Statement<Pick<Row, 'key'>>
+  listRows: Statement<Row>
+  /** The key at which the stretch ends. */
+  findEnd: Statement<Pick<Row, 'key'>>
+}
+/** `after`: the key of the last row that was looked at in the lane of that position; '' at its start. */
+type Position = { lane: number; after: string }
+
+/** Rows that one statement looks at. */
+const STRETCH = 5_000
+/** Rows that a request looks at. */
+const MAX_ROWS = 50_000
+const EXPORTED_AT_ONCE = 1_000
+
+const EVERY = sql`true`
+const latest = sql`case status when 'CLICKED' then clicked_at when 'OPENED' then opened_at
+  when 'COMPLAINED' then complained_at when 'BOUNCED' then bounced_at
+  when 'DELIVERED' then delivered_at when 'SENT' then sent_at end`
+const BAD = sql`status in ('BOUNCED', 'COMPLAINED', 'FAILED', 'SUPPRESSED')`
+const WAITING = sql`state in ('queued', 'deferred', 'held', 'paused', 'sending')`
+const IS_UNSUBSCRIBED = sql`error = 'the contact has unsubscribed'`
+
+/** Beyond all keys, and before them. */
+const LAST_KEYS = { number: Number.MAX_SAFE_INTEGER, contact: '~' } as const
+const FIRST_KEYS = { number: 0, contact: '' } as const
+
+function lane({ index, where, key, filter, at }: LaneFacts): Lane {
+  const column = key === 'number' ? rowNumber() : sql`contact_id`
+  const rows = sql`from emails ${indexedBy(index)}
+    where campaign_id = ${parameter('campaignId')} and ${where} and ${column} < ${parameter('after')}`
+  const selected = sql`select ${column} as key, id, contact_id as "contactId", recipient, status,
+    error, ${at} as at, created_at as "createdAt" ${rows}`
+  return {
+    key,
+    listRows: statement(
+      () => sql`${selected} and ${column} >= ${parameter('end')} and ${filter}
+        order by ${column} desc limit ${parameter('limit')}`,
+    ),
+    findRow: statement(
+      () => sql`select ${column} as key from emails
+        where id = ${parameter('id')} and campaign_id = ${parameter('campaignId')} and ${where}`,
+    ),
+    findEnd: statement(
+      () => sql`select ${column} as key ${rows}
+        order by ${column} desc limit 1 offset ${STRETCH - 1}`,
+    ),
+  }
+}
+
+const walk = (filter: SQL, at: SQL) =>
+  lane({ index: 'emails_campaign', where: EVERY, key: 'contact', filter, at })
+const ended = (status: string, filter: SQL, at: SQL) =>
+  lane({
+    index: 'emails_campaign_ends',
+    where: sql`${BAD} and status = ${status}`,
+    key: 'number',
+    filter,
+    at,
+  })
+const waiting = (state: string) =>
+  lane({
+    index: 'emails_campaign_waiting',
+    where: sql`${WAITING} and state = ${state}`,
+    key: 'number',
+    filter: EVERY,
+    at: sql`updated_at`,
+  })
+
+const ALL: readonly Lane[] = [walk(EVERY, latest)]
+const LANES: Record<Outcome, readonly Lane[]> = {
+  delivered: [walk(sql`delivered_at is not null and bounced_at is null`, sql`delivered_at`)],
+  opened: [walk(sql`opened_at is not null`, sql`opened_at`)],
+  clicked: [walk(sql`clicked_at is not null`, sql`clicked_at`)],
+  bounced: [ended('BOUNCED', EVERY, sql`bounced_at`)],
+  complained: [ended('COMPLAINED', EVERY, sql`complained_at`)],
+  unsubscribed: [walk(sql`figures & 64 <> 0`, latest)],
+  failed: [ended('FAILED', sql`${IS_UNSUBSCRIBED} is not true`, sql`updated_at`)],
+  skipped: [
+    ended('SUPPRESSED', EVERY, sql`updated_at`),
+    ended('FAILED', IS_UNSUBSCRIBED, sql`updated_at`),
+  ],
+  pending: ['sending', 'deferred', 'queued', 'held', 'paused'].map(waiting),
+}
+
+type Query = CampaignKey & {
+  outcome?: Outcome | undefined
+  limit: number
+  /** The cursor of an earlier page, or the `emailId` of its last item. */
+  cursor?: string | undefined
+}
+
+type Deps = Pick<Base, 'store'>
+
+/** @throws AppError CAMPAIGN_NOT_FOUND, VALIDATION_ERROR for an invalid cursor */
+export async function listRecipients(deps: Deps, query: Query): Promise<RecipientPage> {
+  await loadCampaign(deps.store.read, query)
+  const { id, limit } = query
+  const lanes = lanesOf(query.outcome)
+  const data: Recipient[] = []
+  let position: Position | undefined = await findPosition(deps, query, lanes)
+  for (let read = 0; position !== undefined && read < MAX_ROWS; read += STRETCH) {
+    const wanted = limit - data.length
+    const step: Step = await readStretch(deps, id, { lanes, position, wanted })
+    data.push(...step.rows)
+    position = step.next
+    if (step.isFull) break
+  }
+  const cursor = position === undefined ? null : `${position.lane}_${position.after}`
+  return { data, cursor, hasMore: cursor !== null }
+}
+
+/** All recipients of the outcome, some at a time. */
+export async function* walkRecipients(
+  deps: Deps,
+  { id, outcome }: Pick<Query, 'id' | 'outcome'>,
+): AsyncGenerator<Recipient[]> {
+  const lanes = lanesOf(outcome)
+  let position: Position | undefined = { lane: 0, after: '' }
+  while (position !== undefined) {
+    const step: Step = await readStretch(deps, id, { lanes, position, wanted: EXPORTED_AT_ONCE })
+    yield step.rows
+    position = step.next
+  }
+}
+
+function lanesOf(outcome: Outcome | undefined): readonly Lane[] {
+  return outcome === undefined ? ALL : LANES[outcome]
+}
+
+/** `isFull`: more rows match than were wanted. */
+type Step = { rows: Recipient[]; isFull: boolean; next: Position | undefined }
+type Stretch = { lanes: readonly Lane[]; position: Position; wanted: number }
+
+/** Reads up to `wanted` recipients from the next rows of a lane. */
+async function readStretch(
+  { store }: Deps,
+  campaignId: string,
+  { lanes, position, wanted }: Stretch,
+): Promise<Step> {
+  const { lane: at, after } = position
+  const lane = lanes[at]
+  if (lane === undefined) throw unknownCursor()
+  const from = { campaignId, after: toKey(lane, after) }
+  const end = await store.scan.find(lane.findEnd, from)
+  const bounds = { ...from, end: end?.key ?? FIRST_KEYS[lane.key], limit: wanted + 1 }
+  const found = await store.scan.list(lane.listRows, bounds)
+  const rows = found.slice(0, wanted)
+  const isFull = found.length > wanted
+  if (isFull) {
+    return { rows: rows.map(toRecipient), isFull, next: { lane: at, after: keyOf(rows) ?? after } }
+  }
+  return { rows: rows.map(toRecipient), isFull, next: nextPosition(lanes, at, end) }
+}
+
+function nextPosition(
+  lanes: readonly Lane[],
+  at: number,
+  end: { key: string | number } | undefined,
+): Position | undefined {
+  if (end !== undefined) return { lane: at, after: String(end.key) }
+  return at + 1 < lanes.length ? { lane: at + 1, after: '' } : undefined
+}
+
+function keyOf(rows: readonly Row[]): string | undefined {
+  const key = rows.at(-1)?.key
+  return key === undefined ? undefined : String(key)
+}
+
+function toKey({ key }: Lane, after: string): string | number {
+  if (after === '') return LAST_KEYS[key]
+  return key === 'number' ? Number(after) : after
+}
+
+async function findPosition(
+  { store }: Deps,
+  { id: campaignId, cursor }: Query,
+  lanes: readonly Lane[],
+): Promise<Position> {
+  if (cursor === undefined) return { lane: 0, after: '' }
+  const [, lane, after] = /^(\d)_(\d{0,16}|[0-9a-f-]{36})$/.exec(cursor) ?? []
+  if (lane !== undefined && after !== undefined) return readPosition(lanes, Number(lane), after)
+  if (!isUuid(cursor)) throw unknownCursor()
+  for (const [at, each] of lanes.entries()) {
+    const row = await store.read.find(each.findRow, { campaignId, id: cursor })
+    if (row !== undefined) return { lane: at, after: String(row.key) }
+  }
+  throw unknownCursor()
+}
+
+function readPosition(lanes: readonly Lane[], lane: number, after: string): Position {
+  const found = lanes[lane]
+  const isOfLane = after === '' || isUuid(after) === (found?.key === 'contact')
+  if (found === undefined || !isOfLane) throw unknownCursor()
+  return { lane, after }
+}
+
+function toRecipient({ id, contactId, recipient, status, error, at, createdAt }: Row): Recipient {
+  return {
+    emailId: id,
+    contactId,
+    email: recipient,
+    occurredAt: formatInstant(at ?? createdAt),
+    status,
+    reason: error ?? (status === 'SUPPRESSED' ? 'the address is suppressed' : null),
+  }
+}

@@ -1,0 +1,84 @@
+/** The figures of a campaign, as `GET /campaigns/:id/stats` returns them. */
+import { indexedBy } from '../../../store/dialect.ts'
+import { sql } from '../../../store/drizzle.ts'
+import type { CampaignProgress } from '../../../store/schema/campaigns.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Base } from '../../base.ts'
+import { type CampaignKey, loadCampaign } from '../find.ts'
+
+/** Rates are percent of `sentCount`, with two decimals; 0 when nothing was sent. */
+export type CampaignStats = {
+  totalRecipients: number
+  sentCount: number
+  deliveredCount: number
+  openedCount: number
+  clickedCount: number
+  bouncedCount: number
+  complainedCount: number
+  unsubscribedCount: number
+  failedCount: number
+  openRate: number
+  clickRate: number
+  bounceRate: number
+  deliveryRate: number
+  complaintRate: number
+  unsubscribeRate: number
+  skipped: { suppressed: number; unsubscribed: number; deleted: number }
+  /** Emails that wait or are being sent. */
+  pending: number
+  /** Those of them that were tried and will be tried again. */
+  deferred: number
+  machineOpens: number
+  machineClicks: number
+}
+
+type Figures = Omit<CampaignProgress, 'campaignId' | 'projectId' | 'begunAt'>
+
+/** The terms of the index are literal. */
+const countWaiting = statement<{ state: string; emails: number }>(
+  () => sql`select state, count(*) as emails from emails ${indexedBy('emails_campaign_waiting')}
+    where campaign_id = ${parameter('campaignId')}
+      and state in ('queued', 'deferred', 'held', 'paused', 'sending')
+    group by state`,
+)
+
+/** @throws AppError CAMPAIGN_NOT_FOUND */
+export async function viewStats(
+  { store }: Pick<Base, 'store'>,
+  key: CampaignKey,
+): Promise<CampaignStats> {
+  const { totalRecipients, progress } = await loadCampaign(store.read, key)
+  const waiting = await store.scan.list(countWaiting, { campaignId: key.id })
+  const deferred = waiting.find(({ state }) => state === 'deferred')?.emails ?? 0
+  const pending = waiting.reduce((sum, { emails }) => sum + emails, 0)
+  const count = (name: keyof Figures) => Number(progress?.[name] ?? 0)
+  const sentCount = count('sentCount')
+  const rate = (name: keyof Figures) =>
+    sentCount === 0 ? 0 : Math.round((10_000 * count(name)) / sentCount) / 100
+  return {
+    totalRecipients: totalRecipients ?? 0,
+    sentCount,
+    deliveredCount: count('deliveredCount'),
+    openedCount: count('openedCount'),
+    clickedCount: count('clickedCount'),
+    bouncedCount: count('bouncedCount'),
+    complainedCount: count('complainedCount'),
+    unsubscribedCount: count('unsubscribedCount'),
+    failedCount: count('failedCount'),
+    openRate: rate('openedCount'),
+    clickRate: rate('clickedCount'),
+    bounceRate: rate('bouncedCount'),
+    deliveryRate: rate('deliveredCount'),
+    complaintRate: rate('complainedCount'),
+    unsubscribeRate: rate('unsubscribedCount'),
+    skipped: {
+      suppressed: count('suppressedCount'),
+      unsubscribed: count('skippedUnsubscribed') + count('failedUnsubscribedCount'),
+      deleted: count('skippedDeleted'),
+    },
+    pending,
+    deferred,
+    machineOpens: count('machineOpens'),
+    machineClicks: count('machineClicks'),
+  }
+}

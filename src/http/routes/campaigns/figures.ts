@@ -1,0 +1,160 @@
+/** What became of a campaign: its figures, its recipients by outcome, and its links. */
+import { z } from 'zod'
+import { exportRecipients } from '../../../features/campaigns/figures/export-recipients.ts'
+import { listLinks } from '../../../features/campaigns/figures/links.ts'
+import { listRecipients, OUTCOMES } from '../../../features/campaigns/figures/recipients.ts'
+import { viewStats } from '../../../features/campaigns/figures/stats.ts'
+import { createExportSlots } from '../../../features/import-export/export-slots.ts'
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../features/limits.ts'
+import { json } from '../../response.ts'
+import { projectOperation, type RouteDeps } from '../../route.ts'
+import { campaignKeyOf } from '../../shapes/campaign.ts'
+import { instant } from '../../shapes/fields.ts'
+import { countParameter, cursorParameter } from '../../shapes/paging.ts'
+
+const rate = z.number().meta({ description: 'Percent of sentCount; 0 when nothing was sent' })
+
+const stats = z
+  .object({
+    totalRecipients: z.int(),
+    sentCount: z.int().meta({ description: 'Handed over, or refused for good' }),
+    deliveredCount: z.int().meta({ description: 'Without those that bounced later' }),
+    openedCount: z.int(),
+    clickedCount: z.int(),
+    bouncedCount: z.int().meta({
+      description: 'A recipient counts once: as complained, else as bounced, else as unsubscribed',
+    }),
+    complainedCount: z.int(),
+    unsubscribedCount: z.int(),
+    failedCount: z.int().meta({ description: 'Given up or cancelled' }),
+    openRate: rate,
+    clickRate: rate,
+    bounceRate: rate,
+    deliveryRate: rate,
+    complaintRate: rate,
+    unsubscribeRate: rate,
+    skipped: z.object({ suppressed: z.int(), unsubscribed: z.int(), deleted: z.int() }),
+    pending: z.int().meta({ description: 'Emails that wait or are being sent' }),
+    deferred: z.int().meta({ description: 'Those of them that will be tried again' }),
+    machineOpens: z.int().meta({ description: 'Opens by prefetchers and scanners' }),
+    machineClicks: z.int(),
+  })
+  .meta({ id: 'CampaignStats' })
+
+const outcome = z.enum(OUTCOMES)
+const outcomeParameters = {
+  outcome: outcome.optional().meta({ description: 'All recipients if absent' }),
+  type: outcome.optional().meta({ description: 'The same as outcome' }),
+}
+const hasOneOutcome = {
+  check: (given: { outcome?: string | undefined; type?: string | undefined }) =>
+    given.outcome === undefined || given.type === undefined || given.outcome === given.type,
+  refusal: { path: ['type'], message: 'Give either outcome or type' },
+}
+
+const recipientsQuery = z
+  .object({
+    ...outcomeParameters,
+    limit: countParameter({ fallback: DEFAULT_PAGE_SIZE, cap: MAX_PAGE_SIZE }),
+    cursor: cursorParameter,
+  })
+  .refine(hasOneOutcome.check, hasOneOutcome.refusal)
+
+const exportQuery = z
+  .strictObject(outcomeParameters)
+  .refine(hasOneOutcome.check, hasOneOutcome.refusal)
+
+const recipients = z
+  .object({
+    data: z.array(
+      z.object({
+        emailId: z.string(),
+        contactId: z.string(),
+        email: z.string(),
+        occurredAt: instant.meta({ description: 'The time of the outcome, or of the status' }),
+        status: z.string(),
+        reason: z.string().nullable().meta({ description: 'Why the email was not delivered' }),
+      }),
+    ),
+    cursor: z.string().nullable().meta({ description: 'Null on the last page' }),
+    hasMore: z.boolean(),
+  })
+  .meta({ id: 'CampaignRecipientPage' })
+
+const links = z.object({
+  success: z.literal(true),
+  data: z.array(z.object({ url: z.string(), clicks: z.int(), uniqueClickers: z.int() })),
+})
+
+const shared = { tag: 'Campaigns', refusals: [404] } as const
+
+export const showStats = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Show the figures of a campaign',
+    description:
+      'At most a second behind. Opens and clicks of machines do not count, and figures do not ' +
+      'shrink when contacts are deleted.',
+    responses: {
+      200: {
+        description: 'The figures',
+        schema: z.object({ success: z.literal(true), data: stats }),
+      },
+    },
+    handle: async (call) =>
+      json(200, { success: true, data: await viewStats(core, campaignKeyOf(call)) }),
+  })
+
+export const list = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'List the recipients of a campaign',
+    description:
+      '`skipped`: suppressed, or unsubscribed before delivery. A page of a rare outcome may be ' +
+      'short although there are more: go on until `cursor` is null.',
+    query: recipientsQuery,
+    responses: { 200: { description: 'A page', schema: recipients } },
+    handle: async (call) => {
+      const { outcome: given, type, limit, cursor } = call.query
+      const wanted = { ...campaignKeyOf(call), outcome: given ?? type, limit, cursor }
+      return json(200, await listRecipients(core, wanted))
+    },
+  })
+
+export const exportCsv = ({ core }: RouteDeps) => {
+  const slots = createExportSlots()
+  return projectOperation({
+    ...shared,
+    summary: 'Export the recipients of a campaign as CSV',
+    description:
+      'The columns are the fields of the list. Text that a spreadsheet program would run as a ' +
+      'formula is prefixed with an apostrophe. A project can have 2 such exports open at a time ' +
+      'and the server 8; further ones are refused with 429.',
+    query: exportQuery,
+    responses: { 200: { description: 'The file', contentType: 'text/csv' } },
+    handle: async (call) => {
+      const { outcome: given, type } = call.query
+      const key = campaignKeyOf(call)
+      const body = await exportRecipients({ ...core, slots }, { ...key, outcome: given ?? type })
+      return {
+        status: 200,
+        body,
+        headers: {
+          'content-type': 'text/csv; charset=utf-8',
+          'content-disposition': `attachment; filename="recipients-${key.id}.csv"`,
+        },
+      }
+    },
+  })
+}
+
+export const showLinks = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'List the links of a campaign by their clicks',
+    description:
+      'The 1,000 links with most clicks. `uniqueClickers` counts recipients who followed the link.',
+    responses: { 200: { description: 'The links', schema: links } },
+    handle: async (call) =>
+      json(200, { success: true, data: await listLinks(core, campaignKeyOf(call)) }),
+  })

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { exportRecipients } from '../../../../src/features/campaigns/figures/export-recipients.ts'
+import {
+  listRecipients,
+  OUTCOMES,
+  type Outcome,
+} from '../../../../src/features/campaigns/figures/recipients.ts'
+import { createExportSlots } from '../../../../src/features/import-export/export-slots.ts'
+import { UNSUBSCRIBED } from '../../../../src/features/messages/delivery/prepare.ts'
+import { eq } from '../../../../src/store/drizzle.ts'
+import { emails } from '../../../../src/store/schema/messages.ts'
+import { openCampaign, type SentCampaign } from './sent-campaign.ts'
+
+const hit = { link: 'https://shop.test/a', isMachine: false, type: 'click' } as const
+
+/** One recipient of each outcome, in the order of the names. */
+async function openMixed(t: TestContext) {
+  const campaign = await openCampaign(t)
+  const ids = await campaign.add(10)
+  const [delivered, clicked, bounced, complained, unsubscribed] = ids as string[]
+  const [failed, skipped, refused, pending, deferred] = ids.slice(5) as string[]
+  for (const id of [delivered, clicked, complained, unsubscribed]) {
+    await campaign.settle(id as string, 'delivered')
+  }
+  campaign.later(60)
+  await campaign.hit({ ...hit, emailId: clicked as string, at: campaign.core.now() })
+  await campaign.settle(bounced as string, 'hard')
+  await campaign.report({
+    type: 'complaint',
+    emailId: complained as string,
+    feedbackType: null,
+  })
+  await campaign.unsubscribe(unsubscribed as string)
+  await campaign.fail(failed as string, 'given up')
+  await campaign.fail(refused as string, UNSUBSCRIBED)
+  await campaign.core.store.write((tx) =>
+    tx
+      .update(emails)
+      .set({ state: 'suppressed', status: 'SUPPRESSED', dueAt: null })
+      .where(eq(emails.id, skipped as string)),
+  )
+  await campaign.settle(deferred as string, 'deferred')
+  await campaign.count()
+  const named = { delivered, clicked, bounced, complained, unsubscribed, failed, skipped, refused }
+  return { campaign, ids, named: { ...named, pending, deferred } }
+}
+
+const pageOf = (campaign: SentCampaign, outcome?: Outcome, more = {}) =>
+  listRecipients(campaign.core, { ...campaign.key, outcome, limit: 20, ...more })
+
+async function idsOf(campaign: SentCampaign, outcome?: Outcome) {
+  return (await pageOf(campaign, outcome)).data.map(({ emailId }) => emailId)
+}
+
+test('recipients are listed by outcome', async (t) => {
+  const { campaign, ids, named } = await openMixed(t)
+  const { delivered, clicked, bounced, complained, unsubscribed } = named
+  assert.deepEqual(
+    (await idsOf(campaign, 'delivered')).sort(),
+    [delivered, clicked, complained, unsubscribed].sort(),
+  )
+  assert.deepEqual(await idsOf(campaign, 'clicked'), [clicked])
+  assert.deepEqual(await idsOf(campaign, 'opened'), [])
+  assert.deepEqual(await idsOf(campaign, 'bounced'), [bounced])
+  assert.deepEqual(await idsOf(campaign, 'complained'), [complained])
+  assert.deepEqual(await idsOf(campaign, 'unsubscribed'), [unsubscribed])
+  assert.deepEqual(await idsOf(campaign, 'failed'), [named.failed])
+  assert.deepEqual(await idsOf(campaign, 'skipped'), [named.skipped, named.refused])
+  assert.deepEqual(await idsOf(campaign, 'pending'), [named.deferred, named.pending])
+  assert.deepEqual((await idsOf(campaign)).sort(), [...ids].sort())
+})
+
+test('a recipient has its address, the time of the outcome and the reason', async (t) => {
+  const { campaign, named } = await openMixed(t)
+  const email = await campaign.email(named.bounced as string)
+  const { data } = await pageOf(campaign, 'bounced')
+  assert.deepEqual(data, [
+    {
+      emailId: email.id,
+      contactId: email.contactId,
+      email: email.recipient,
+      occurredAt: new Date(email.bouncedAt as number).toISOString(),
+      status: 'BOUNCED',
+      reason: email.error,
+    },
+  ])
+  assert.ok(email.error)
+  const { data: skipped } = await pageOf(campaign, 'skipped')
+  assert.deepEqual(
+    skipped.map(({ reason }) => reason),
+    ['the address is suppressed', UNSUBSCRIBED],
+  )
+})
+
+test('pages of any size have every recipient once, across lanes, and a bare id is a cursor', async (t) => {
+  const { campaign, ids } = await openMixed(t)
+  for (const outcome of [undefined, ...OUTCOMES]) {
+    const whole = await idsOf(campaign, outcome)
+    for (const limit of [1, 2, 3]) {
+      const seen: string[] = []
+      let cursor: string | null | undefined
+      do {
+        const page = await pageOf(campaign, outcome, { limit, cursor: cursor ?? undefined })
+        assert.ok(page.data.length <= limit)
+        assert.equal(page.hasMore, page.cursor !== null)
+        assert.ok(page.cursor === null || page.data.length === limit, 'no empty page')
+        seen.push(...page.data.map(({ emailId }) => emailId))
+        cursor = page.cursor
+      } while (cursor !== null)
+      assert.deepEqual(seen, whole, `${outcome} by ${limit}`)
+    }
+    const [first, ...others] = whole
+    if (first === undefined) continue
+    const { data } = await pageOf(campaign, outcome, { cursor: first })
+    assert.deepEqual(
+      data.map(({ emailId }) => emailId),
+      others,
+    )
+  }
+  for (const cursor of ['x', '9_5', '1_', '0_abc', ids[0]?.replace(/./g, '0'), '0_-1', '1_5']) {
+    await assert.rejects(
+      pageOf(campaign, 'bounced', { cursor }),
+      { code: 'VALIDATION_ERROR' },
+      cursor,
+    )
+  }
+})
+
+test('the export has every recipient, and no formula', async (t) => {
+  const { campaign, ids } = await openMixed(t)
+  await campaign.core.store.write((tx) =>
+    tx
+      .update(emails)
+      .set({ recipient: '=cmd@evil.test' })
+      .where(eq(emails.id, ids[0] as string)),
+  )
+  const slots = createExportSlots()
+  const pieces = await exportRecipients({ ...campaign.core, slots }, campaign.key)
+  let text = ''
+  for await (const piece of pieces) text += Buffer.from(piece).toString()
+  const lines = text.trimEnd().split('\r\n')
+  assert.equal(lines[0], 'emailId,contactId,email,occurredAt,status,reason')
+  assert.equal(lines.length, 11)
+  assert.match(text, /,'=cmd@evil\.test,/)
+  const failed = await exportRecipients(
+    { ...campaign.core, slots },
+    { ...campaign.key, outcome: 'failed' },
+  )
+  let rows = 0
+  for await (const piece of failed) rows += Buffer.from(piece).toString().split('\r\n').length - 1
+  assert.equal(rows, 2)
+})
