@@ -3,6 +3,7 @@
  * of `loadConfig`, a clock that the test moves, a resolver that asks a DNS server in this process.
  * Nothing is delivered: a test that needs outbound gives its own part. Everything ends with the test.
  */
+import { createPrivateKey } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -23,7 +24,8 @@ import { openCore } from '../src/features/open-core.ts'
 import { startHitWriter } from '../src/features/tracking/hit-writer.ts'
 import { silentLog } from '../src/log.ts'
 import { type ParsedAddress, parseAddress } from '../src/mail/address/address.ts'
-import { renderMessage } from '../src/mail/compose/build-message.ts'
+import { buildMessage, renderMessage } from '../src/mail/compose/build-message.ts'
+import { signDkim } from '../src/mail/compose/dkim.ts'
 import { createTemplateCache } from '../src/mail/precomposed/template-cache.ts'
 import { unwatchedDisk } from '../src/store/files/disk.ts'
 import { copyDatabase } from './database-template.ts'
@@ -111,13 +113,25 @@ export const refuseFetch: Core['publicFetch'] = async () => ({
   error: 'this test makes no requests',
 })
 
-/** Has nothing in flight and takes nothing. Previews are rendered in this thread. */
+/** Has nothing in flight and takes nothing. Messages are composed in this thread. */
 function createIdleOutbound(): Core['outbound'] {
   const cache = createTemplateCache(testTracker())
   const preview: Core['outbound']['preview'] = async (sources) =>
     sources.map((source) => renderMessage(source, cache))
-  const outbound = { preview, inFlight: () => 0, sites: () => [] }
-  return outbound as unknown as Core['outbound']
+  const sign: Core['outbound']['sign'] = async ({ source, keys }) => {
+    const { octets } = buildMessage(source, cache)
+    const parsed = keys.map((key) => ({ ...key, privateKey: createPrivateKey(key.privateKey) }))
+    return Buffer.from(signDkim(octets, parsed, source.createdAt) + octets, 'latin1')
+  }
+  const state = {
+    siteOf: (domain: string) => domain,
+    capacity: () => 1_000,
+    projectCapacity: () => 1_000,
+    progressOf: async () => undefined,
+    inFlight: () => 0,
+    sites: () => [],
+  }
+  return { preview, sign, ...state } as unknown as Core['outbound']
 }
 
 let projectCount = 0

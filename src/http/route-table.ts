@@ -30,6 +30,7 @@ import * as publicContacts from './routes/contacts/public.ts'
 import * as contactVerify from './routes/contacts/verify.ts'
 import * as docs from './routes/docs.ts'
 import * as domains from './routes/domains.ts'
+import * as emails from './routes/emails.ts'
 import * as events from './routes/events.ts'
 import * as guide from './routes/guide.ts'
 import * as health from './routes/health.ts'
@@ -102,6 +103,12 @@ export const ROUTES: readonly RouteRow[] = [
   ['POST', '/campaigns/:id/retry-failed', 'secret key', campaignStopping.retry],
 
   ['POST', '/render', 'secret key', render],
+
+  ['GET', '/emails', 'secret key', emails.list],
+  ['GET', '/emails/:id', 'secret key', emails.show],
+  ['GET', '/emails/:id/raw', 'secret key', emails.showRaw],
+  ['POST', '/emails/:id/cancel', 'secret key', emails.cancel],
+  ['POST', '/emails/:id/retry', 'secret key', emails.retry],
 
   ['GET', '/suppressions', 'secret key', suppressions.list],
   ['POST', '/suppressions', 'secret key', suppressions.add],

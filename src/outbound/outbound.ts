@@ -16,6 +16,7 @@ import type { RenderedMessage, RenderSource } from '../mail/compose/build-messag
 import type { Tracker } from '../mail/html/tracking.ts'
 import type { QueueClass } from '../queue-class.ts'
 import { createPreviews } from './composing/previews.ts'
+import { createSignedMessages, type UnsignedMessage } from './composing/signed-messages.ts'
 import { type CheckedTemplate, createTemplateChecks } from './composing/template-checks.ts'
 import { createDeliveries } from './deliveries.ts'
 import type { DeliveryResult, DeliveryTask } from './delivery.ts'
@@ -83,6 +84,11 @@ export type Outbound = {
   preview(sources: readonly RenderSource[]): Promise<readonly (RenderedMessage | null)[]>
   /** Returns the first fault of a template, found in a thread. Rejects while shutting down. */
   checkTemplate(source: string): Promise<CheckedTemplate>
+  /**
+   * Composes and signs a message for reading; null if it cannot be composed. Rejects while shutting
+   * down.
+   */
+  sign(message: UnsignedMessage): Promise<Uint8Array | null>
   inFlight(): number
   /** All sites with deliveries in progress, or with a known state. */
   sites(): SiteStatus[]
@@ -127,6 +133,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
   const queues = createSiteQueues(now)
   const previews = createPreviews({ settings, log, hangMs, restMs })
   const checks = createTemplateChecks({ settings, log, hangMs, restMs })
+  const signed = createSignedMessages({ settings, log, hangMs, restMs })
   const deliveries = createDeliveries({
     ...{ config: delivery, settings, log, now, hangMs, restMs },
     ...{ destinations, shaping, queues, receivedDomains },
@@ -147,12 +154,13 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     liftSite: shaping.lift,
     preview: previews.preview,
     checkTemplate: checks.check,
+    sign: signed.sign,
     sites: () =>
       [...new Set([...shaping.sites(), ...queues.busySites()])].map((site) =>
         statusOf({ shaping, queues, deliveries }, site),
       ),
     async stop(graceMs) {
-      await Promise.all([previews.stop(), checks.stop(), deliveries.stop(graceMs)])
+      await Promise.all([previews.stop(), checks.stop(), signed.stop(), deliveries.stop(graceMs)])
     },
   }
 }

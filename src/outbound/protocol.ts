@@ -114,6 +114,8 @@ export type ToThread =
   | { type: 'set aside'; content: string }
   | { type: 'preview'; task: number; sources: readonly RenderSource[] }
   | { type: 'check'; task: number; source: string }
+  /** Composes and signs one message, whose content and keys are not kept. */
+  | { type: 'sign'; task: number; source: MessageSource; keys: readonly SigningKey[] }
   /** Asks for the current step of a task. */
   | { type: 'progress'; query: number; task: number }
   | { type: 'stop'; graceMs: number }

@@ -23,6 +23,7 @@ export const NAMED_INDEXES = [
   'emails_newest',
   'emails_paused',
   'emails_ready',
+  'emails_template',
   'events_contact',
   'events_listed',
   'events_named',

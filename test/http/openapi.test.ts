@@ -250,6 +250,18 @@ describe('responses match their descriptions, with no further fields', () => {
     await checked('GET', '/events/jobs/:jobId', { jobId: gone.jobId })
   })
 
+  it('emails', async () => {
+    const from = 'a@example.test'
+    const content = { to: 'looked.up@dest.test', from, subject: 'Hi', body: '<p>Hi</p>' }
+    const { body } = await checked('POST', '/v1/send', {}, content)
+    const id = { id: body.data.emails[0].email }
+    await checked('GET', '/emails', {})
+    await checked('GET', '/emails/:id', id)
+    await checked('GET', '/emails/:id/raw', id)
+    await checked('POST', '/emails/:id/cancel', id)
+    await checked('POST', '/emails/:id/retry', id)
+  })
+
   it('campaigns', async () => {
     const campaign = { name: 'C', subject: 'S', body: 'B', from: 'a@example.test' }
     const { body: made } = await checked('POST', '/campaigns', {}, campaign)

@@ -216,6 +216,7 @@ async function makeRecords(): Promise<Record<string, string>> {
     '/templates': await post('/templates', template),
     '/domains': domain,
     '/campaigns': await addCampaign(service.core, mine.id),
+    '/emails': await sendEmail(),
     '/segments': await post('/segments', { name: 'List', type: 'STATIC' }),
     '/suppressions': suppressed.data[0].id,
     '/suppressions/import': await post('/suppressions/import', file, 'jobId'),
@@ -226,6 +227,16 @@ async function makeRecords(): Promise<Record<string, string>> {
     '/contacts/import': await post('/contacts/import', file, 'jobId'),
     '/contacts/verify': await post('/contacts/verify', { emails: ['ann@people.test'] }, 'jobId'),
   }
+}
+
+/** The id of an email that waits. */
+async function sendEmail(): Promise<string> {
+  const content = { from: 'a@mine.test', subject: 'Hi', body: '<p>Hi</p>' }
+  const { body } = await supertest(service.url)
+    .post('/v1/send')
+    .set('Authorization', `Bearer ${mine.secret}`)
+    .send({ ...content, to: 'ann@people.test' })
+  return body.data.emails[0].email
 }
 
 /** The id of the job. */

@@ -1,5 +1,6 @@
 /** `queue show`: one email with its state, the reason, and each attempt with its steps. */
 import { formatInstant, formatOptionalInstant } from '../../clock.ts'
+import { toAttemptView } from '../../features/emails/attempt-view.ts'
 import {
   type EmailHistory,
   getEmailHistory,
@@ -7,7 +8,7 @@ import {
 import { explainEmails } from '../../features/messages/explain/explain-emails.ts'
 import type { Explanation } from '../../features/messages/explain/facts.ts'
 import type { OpenCore } from '../../features/open-core.ts'
-import type { Attempt, Email } from '../../store/schema/messages.ts'
+import type { Email } from '../../store/schema/messages.ts'
 import { type CommandContext, type Input, type Result, withCore } from '../engine/command.ts'
 import { formatFields, formatTime } from '../engine/text.ts'
 import { formatAttempts } from './attempts.ts'
@@ -61,25 +62,7 @@ function toDetailedJson({ email, attempts, explanation, live }: ShownEmail) {
     clicks: email.clicks,
     machineOpens: email.machineOpens,
     machineClicks: email.machineClicks,
-    attempts: attempts.map(attemptToJson),
-  }
-}
-
-function attemptToJson(attempt: Attempt) {
-  const { replyCode: code, enhancedCode, replyText: text } = attempt
-  return {
-    at: formatInstant(attempt.at),
-    durationMs: attempt.durationMs,
-    host: attempt.host,
-    address: attempt.address,
-    tls: attempt.tls,
-    result: attempt.result,
-    class: attempt.class,
-    reply: code === null && enhancedCode === null ? null : { code, enhancedCode, text },
-    error: attempt.error,
-    finalRecipient: attempt.finalRecipient,
-    maybeDelivered: attempt.isMaybeDelivered,
-    steps: attempt.steps,
+    attempts: attempts.map(toAttemptView),
   }
 }
 

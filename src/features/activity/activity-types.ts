@@ -11,19 +11,15 @@ const EVENT_NAMES_BY_TYPE = new Map([
   ['email.complaint', 'email.complaint'],
   ['contact.subscribed', 'contact.subscribed'],
   ['contact.unsubscribed', 'contact.unsubscribed'],
+  ['campaign.sent', 'campaign.sent'],
+  ['campaign.scheduled', 'campaign.scheduled'],
 ])
 
 /** Included only when a request names them. The event has the same name as the type. */
 const UNLISTED_TYPES = UNLISTED_EVENTS
 
-/** Types that are not stored as events: they come from campaigns and workflow executions. */
-const RECORD_TYPES = [
-  'campaign.sent',
-  'campaign.scheduled',
-  'workflow.started',
-  'workflow.completed',
-  'workflow.email.scheduled',
-]
+/** Types that are not stored as events: they come from workflow executions. */
+const RECORD_TYPES = ['workflow.started', 'workflow.completed', 'workflow.email.scheduled']
 
 const TYPES_BY_EVENT_NAME = new Map(
   EVENT_NAMES_BY_TYPE.entries().map(([type, name]) => [name, type]),

@@ -30,7 +30,7 @@ export function toActivity(event: FeedEvent, shown: ReadonlyMap<string, ShownEma
     timestamp: formatInstant(event.createdAt),
     ...(event.contactEmail === null ? {} : { contactEmail: event.contactEmail }),
     ...(event.contactId === null ? {} : { contactId: event.contactId }),
-    metadata: email === undefined ? eventMetadata(event) : emailMetadata(event, email),
+    metadata: email === undefined ? eventMetadata(event, type) : emailMetadata(event, email),
   }
 }
 
@@ -49,7 +49,9 @@ function emailActivityId({ id, name, data }: FeedEvent, emailId: string, type: s
   return isRepeatable ? `${baseId}_${id}` : baseId
 }
 
-function eventMetadata({ name, data }: FeedEvent): Record<string, unknown> {
+/** The data of a campaign's own types has its id and its name. */
+function eventMetadata({ name, data }: FeedEvent, type: string): Record<string, unknown> {
+  if (type.startsWith('campaign.')) return { ...data }
   return { eventName: name, eventData: data }
 }
 
@@ -69,7 +71,7 @@ function emailMetadata(event: FeedEvent, email: ShownEmail): Record<string, unkn
     replyTo: email.replyTo,
     toName: email.toName,
     sourceType: email.sourceType,
-    campaignName: null,
+    campaignName: email.campaignName,
     workflowName: null,
     status: email.status,
     reason: event.name === 'email.failed' ? event.data?.reason : email.reason,

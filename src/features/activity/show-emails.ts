@@ -3,6 +3,7 @@ import type { RenderSource } from '../../mail/compose/build-message.ts'
 import type { MessageContent } from '../../mail/compose/message-content.ts'
 import { listOf } from '../../store/dialect.ts'
 import { inArray, sql } from '../../store/drizzle.ts'
+import { campaigns } from '../../store/schema/campaigns.ts'
 import { contents, type Email, emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
@@ -33,6 +34,10 @@ export type ShownEmail = EventEmail &
     body: string | null | undefined
     text: string | null | undefined
     reason: string
+    /** Null without a campaign, and once it is deleted. */
+    campaignName: string | null
+    /** Epoch ms; null if there is none. */
+    nextAttemptAt: number | null
   }
 
 type Text = { subject: string; body: string | null; text: string | null }
@@ -73,6 +78,7 @@ export async function loadShownEmails(
     .from(emails)
     .where(inArray(emails.id, ids))
     .all()
+  const names = await findCampaignNames(deps, loaded)
   const explained = await explainEmails(deps, rows, findLiveStateForProject(deps))
   const byId = new Map(loaded.map((email) => [email.id, email]))
   return new Map(
@@ -80,10 +86,22 @@ export async function loadShownEmails(
       const email = byId.get(row.id)
       if (email === undefined) return []
       const text = texts.get(row.id) ?? { subject: email.subject, ...noBodies }
-      const reason = explained.get(row.id)?.reason ?? ''
-      return [[row.id, { ...email, ...row, ...text, reason }]]
+      const { reason = '', nextAttemptAt = null } = explained.get(row.id) ?? {}
+      const campaignName = names.get(email.campaignId ?? '') ?? null
+      return [[row.id, { ...email, ...row, ...text, reason, nextAttemptAt, campaignName }]]
     }),
   )
+}
+
+async function findCampaignNames(
+  { store }: FeedDeps,
+  loaded: readonly LoadedEmail[],
+): Promise<Map<string, string>> {
+  const ids = [...new Set(loaded.flatMap(({ campaignId }) => campaignId ?? []))]
+  if (ids.length === 0) return new Map()
+  const { id, name } = campaigns
+  const rows = await store.read.select({ id, name }).from(campaigns).where(inArray(id, ids))
+  return new Map(rows.map((campaign) => [campaign.id, campaign.name]))
 }
 
 async function findTexts(

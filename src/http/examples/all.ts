@@ -9,6 +9,7 @@ import { contactFieldExamples } from './contact-fields.ts'
 import { contactJobExamples } from './contact-jobs.ts'
 import { contactExamples } from './contacts.ts'
 import { domainExamples } from './domains.ts'
+import { emailExamples } from './emails.ts'
 import { eventExamples } from './events.ts'
 import type { Examples, OperationExample } from './operation-example.ts'
 import { publicApiExamples } from './public-api.ts'
@@ -29,6 +30,7 @@ const examples: Examples = {
   ...campaignFiguresExamples,
   ...campaignSendingExamples,
   ...campaignStoppingExamples,
+  ...emailExamples,
   ...eventExamples,
   ...suppressionExamples,
   ...domainExamples,

@@ -48,6 +48,6 @@ export const campaignFiguresExamples: Examples = {
   'GET /campaigns/:id/links': {
     params,
     status: 200,
-    response: { success: true, data: [] },
+    response: [],
   },
 }

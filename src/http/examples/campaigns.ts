@@ -55,12 +55,12 @@ export const campaignExamples: Examples = {
   'POST /campaigns/audience': {
     request: { audienceType: 'ALL', type: 'TRANSACTIONAL' },
     status: 200,
-    response: { success: true, data: audience },
+    response: audience,
   },
   'GET /campaigns/:id/audience': {
     params,
     status: 200,
-    response: { success: true, data: audience },
+    response: audience,
   },
   'POST /campaigns/:id/duplicate': {
     params,

@@ -151,7 +151,7 @@ const sentEmail = z
     contact: z.object({ id: z.string(), email: z.string() }),
     email: z.string().meta({ description: 'The id of the email' }),
   })
-  .meta({ id: 'Email' })
+  .meta({ id: 'AcceptedEmail' })
 
 const sentEmails = z.array(sentEmail)
 

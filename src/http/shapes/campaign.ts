@@ -1,8 +1,6 @@
 /** A campaign as responses show it. */
 import { z } from 'zod'
-import { type ProjectCall, rowKeyOf } from '../route.ts'
-import { validate } from '../validation.ts'
-import { id, instant } from './fields.ts'
+import { instant } from './fields.ts'
 
 const count = z.int().meta({ description: 'At most a second behind' })
 
@@ -64,12 +62,3 @@ export const campaignResponse = z.object({
   data: campaignRecord,
   message: z.string().optional(),
 })
-
-/**
- * The project and the campaign of a call.
- * @throws AppError VALIDATION_ERROR for an id that is not a UUID
- */
-export function campaignKeyOf(call: ProjectCall<unknown, unknown>) {
-  const { projectId, ...path } = rowKeyOf(call)
-  return { projectId, ...validate(z.object({ id }), path) }
-}

@@ -30,6 +30,7 @@ import {
 } from '../../mail/template/template.ts'
 import type { ComposedMessage, SharedSource, ThreadTask, TransferableMessage } from '../protocol.ts'
 import { contentBytes, SMALL_CONTENT_BYTES } from './contents.ts'
+import type { UnsignedMessage } from './signed-messages.ts'
 
 type Composer = {
   addContent(id: number, content: MessageContent): void
@@ -43,6 +44,8 @@ type Composer = {
   setAside(content: string): void
   /** @throws QuickLimitError; any other error means that the message cannot be composed or signed */
   compose(task: Pick<ThreadTask, 'task' | 'making'>): ComposedMessage
+  /** As `compose`, for a message whose content and keys are not kept. */
+  sign(message: { task: number } & UnsignedMessage): ComposedMessage
   /** The memory that the content of the task takes; 0 if the message is already composed. */
   contentBytes(task: Pick<ThreadTask, 'making'>): number
   /** `isQuick`: with the quick limits. @throws QuickLimitError if they do not suffice */
@@ -116,9 +119,12 @@ export function createComposer({ slot, tracker, limits, now }: ComposerDeps): Co
 
   function composeAndSign(making: ThreadTask['making']): ComposedMessage {
     if ('octets' in making) return fromBytes(making)
-    const built = build(making.source)
+    return addSignature(build(making.source), making.keys.map(keyOf))
+  }
+
+  function addSignature(built: BuiltMessage, keys: SigningKey<KeyObject>[]): ComposedMessage {
     const { subject, needsSmtputf8, faults } = built
-    const signature = signDkim(built.octets, making.keys.map(keyOf), now())
+    const signature = signDkim(built.octets, keys, now())
     return { octets: signature + built.octets, subject, needsSmtputf8, faults }
   }
 
@@ -136,6 +142,11 @@ export function createComposer({ slot, tracker, limits, now }: ComposerDeps): Co
     },
     setAside: (content) => heavy.set(content, MAX_QUICK_FAILURES),
     compose: ({ task, making }) => watch(task, () => composeAndSign(making)),
+    sign: ({ task, source, keys }) =>
+      watch(task, () => {
+        const parsed = keys.map((key) => ({ ...key, privateKey: createPrivateKey(key.privateKey) }))
+        return addSignature(buildMessage(source, templates, limits), parsed)
+      }),
     contentBytes({ making }) {
       return 'octets' in making ? 0 : contentBytes(known(contents, making.source.contentId))
     },

@@ -13,7 +13,6 @@ import type {
   ComposedMessage,
   FromThread,
   ThreadSettings,
-  ThreadTask,
   ToThread,
   TransferableMessage,
 } from '../protocol.ts'
@@ -29,15 +28,15 @@ function main({ slot, tracker }: ThreadSettings): void {
     port?.postMessage(message, transfer)
   }
 
-  function make(task: ThreadTask): void {
+  function make(task: number, compose: () => ComposedMessage): void {
     const began = process.threadCpuUsage()
     try {
-      const composed = toBytes(composer.compose(task))
+      const composed = toBytes(compose())
       const { user, system } = process.threadCpuUsage(began)
       const cpuMs = (user + system) / 1_000
-      post({ type: 'composed', task: task.task, composed, cpuMs }, [composed.octets.buffer])
+      post({ type: 'composed', task, composed, cpuMs }, [composed.octets.buffer])
     } catch (error) {
-      post({ type: 'not composed', task: task.task, error: describeError(error) })
+      post({ type: 'not composed', task, error: describeError(error) })
     }
   }
 
@@ -64,7 +63,7 @@ function main({ slot, tracker }: ThreadSettings): void {
       case 'work':
         for (const { id, content } of message.contents) composer.addContent(id, content)
         for (const { id, key } of message.keys) composer.addKey(id, key)
-        for (const task of message.tasks) make(task)
+        for (const task of message.tasks) make(task.task, () => composer.compose(task))
         return
       case 'forget':
         for (const id of message.contents) composer.forgetContent(id)
@@ -72,6 +71,8 @@ function main({ slot, tracker }: ThreadSettings): void {
         return
       case 'preview':
         return preview(message)
+      case 'sign':
+        return make(message.task, () => composer.sign(message))
       case 'check':
         return check(message)
       case 'stop':

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listActivity } from '../../../src/features/activity/list.ts'
+import { appendCampaignEvent } from '../../../src/features/campaigns/append-event.ts'
 import { appendEvent, appendEvents } from '../../../src/features/events/append.ts'
 import { createDeliverer } from '../../../src/features/messages/delivery/deliverer.ts'
 import { startQueue } from '../../../src/features/messages/queue/queue.ts'
@@ -11,6 +12,7 @@ import { newId } from '../../../src/store/ids.ts'
 import { contents, emails } from '../../../src/store/schema/messages.ts'
 import { address, START } from '../../core.ts'
 import { testTracker } from '../../mail/tracker.ts'
+import { addCampaign, giveToCampaign } from '../campaigns/add-campaign.ts'
 import {
   addSenderProject,
   attempted,
@@ -288,6 +290,34 @@ test('events of emails show the base data of the email and their own data', asyn
   assert.equal(delivered?.metadata.deliveredAt, '2026-11-21T12:00:00.000Z')
   assert.equal(sent?.metadata.sentAt, '2026-11-21T12:00:00.000Z')
   assert.equal('error' in (open?.metadata ?? {}), false)
+})
+
+test('campaigns have types of their own, and their emails name them', async (t) => {
+  const sender = await openFeed(t)
+  const { core, project } = sender
+  const campaignId = await addCampaign(core, { projectId: project.id, name: 'Spring' })
+  const id = await send(sender, 'delivered')
+  await giveToCampaign(core, id, { campaignId })
+  const campaign = { id: campaignId, projectId: project.id, name: 'Spring' }
+  await core.store.write((tx) =>
+    appendCampaignEvent(tx, 'campaign.sent', {
+      campaign,
+      data: { totalRecipients: 1 },
+      at: core.now(),
+    }),
+  )
+  const { data } = await listActivity(core, project.id, { limit: 50 })
+  assert.deepEqual(
+    data.map(({ type, metadata }) => [type, metadata.campaignName]),
+    [
+      ['campaign.sent', 'Spring'],
+      ['email.delivered', 'Spring'],
+      ['email.sent', 'Spring'],
+    ],
+  )
+  assert.deepEqual(data[0]?.metadata, { campaignId, campaignName: 'Spring', totalRecipients: 1 })
+  const types = ['campaign.sent']
+  assert.equal((await listActivity(core, project.id, { limit: 50, types })).data.length, 1)
 })
 
 test('a repeated activity of an email has an id of its own', async (t) => {

@@ -21,6 +21,7 @@ const goesOn = [
   'POST /contacts/public/:id/subscribe',
   'POST /contacts/public/:id/unsubscribe',
   'POST /contacts/query',
+  'POST /emails/:id/cancel',
   'POST /manage',
   'POST /manage/',
   'POST /manage/:token{.+}',

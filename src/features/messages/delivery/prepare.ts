@@ -6,13 +6,13 @@ import type { KeyObject } from 'node:crypto'
 import { describeError } from '../../../errors.ts'
 import { parseAddress } from '../../../mail/address/address.ts'
 import type { MessageContent } from '../../../mail/compose/message-content.ts'
-import { createReturnPathLocalPart } from '../../../mail/signed-tokens.ts'
 import type { DeliveryTask } from '../../../outbound/delivery.ts'
 import type { Project } from '../../../store/schema/accounts.ts'
 import type { Base } from '../../base.ts'
 import type { SenderDomain, StoppedCampaigns } from '../../directory.ts'
 import type { ClaimedEmail } from '../queue/claim.ts'
 import type { LoadedContents } from './content-cache.ts'
+import { returnPathOf } from './return-path.ts'
 import { toSource } from './source.ts'
 
 /**
@@ -151,11 +151,7 @@ type TaskParts = {
 }
 
 function toTask(deps: PrepareDeps, { email, content, project, domain }: TaskParts): DeliveryTask {
-  const localPart = createReturnPathLocalPart(deps.returnKey, email.id)
-  const returnDomain = domain.isReturnPathFound
-    ? `bounce.${domain.domain}`
-    : deps.config.delivery.returnPathDomain
-  const returnPath = { token: localPart.slice('b.'.length), domain: returnDomain }
+  const returnPath = returnPathOf(deps, email.id, domain)
   const source = toSource(deps, { email, project, content, returnPath })
   return {
     emailId: email.id,
@@ -165,7 +161,7 @@ function toTask(deps: PrepareDeps, { email, content, project, domain }: TaskPart
     recipient: source.to.address,
     domain: email.recipientDomain,
     site: deps.outbound.siteOf(email.recipientDomain),
-    reversePath: `${localPart}@${returnDomain}`,
+    reversePath: `${returnPath.localPart}@${returnPath.domain}`,
     source,
     signingKeys: domain.signingKeys,
   }

@@ -5,9 +5,9 @@ import { loadCampaign } from '../../../features/campaigns/find.ts'
 import { EVERYBODY, readAudience, requireAudience } from '../../../features/campaigns/validate.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { campaignKeyOf } from '../../shapes/campaign.ts'
 import { campaignChanges, MAX_CAMPAIGN_BYTES } from '../../shapes/campaign-fields.ts'
 import { instant } from '../../shapes/fields.ts'
+import { uuidKeyOf } from '../../shapes/uuid-key.ts'
 
 const audience = z.object({
   matching: z.int().meta({ description: 'The sum of the three numbers that follow' }),
@@ -20,8 +20,6 @@ const audience = z.object({
   asOf: instant,
 })
 
-const response = z.object({ success: z.literal(true), data: audience })
-
 const shared = { tag: 'Campaigns' } as const
 
 export const count = ({ core }: RouteDeps) =>
@@ -32,14 +30,14 @@ export const count = ({ core }: RouteDeps) =>
     description: 'The audience and the type matter; the other fields of a campaign are ignored.',
     body: campaignChanges,
     maxBodyBytes: MAX_CAMPAIGN_BYTES,
-    responses: { 200: { description: 'The numbers', schema: response } },
+    responses: { 200: { description: 'The numbers', schema: audience } },
     refusals: [404],
     handle: async ({ project: { id: projectId }, body }) => {
       const given = readAudience(EVERYBODY, body)
       await requireAudience(core.store.read, projectId, given)
       const { type = 'MARKETING' } = body
       const data = await viewAudience(core, { projectId, type, ...given })
-      return json(200, { success: true, data })
+      return json(200, data)
     },
   })
 
@@ -47,10 +45,10 @@ export const show = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Count the audience of a campaign',
-    responses: { 200: { description: 'The numbers', schema: response } },
+    responses: { 200: { description: 'The numbers', schema: audience } },
     refusals: [400, 404],
     handle: async (call) => {
-      const campaign = await loadCampaign(core.store.read, campaignKeyOf(call))
-      return json(200, { success: true, data: await viewAudience(core, campaign) })
+      const campaign = await loadCampaign(core.store.read, uuidKeyOf(call))
+      return json(200, await viewAudience(core, campaign))
     },
   })

@@ -20,10 +20,11 @@ import { readIfMatch } from '../../exchange/if-match.ts'
 import { largeJson } from '../../exchange/large-json.ts'
 import { type HttpResponse, json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { campaignKeyOf, campaignRecord, campaignResponse } from '../../shapes/campaign.ts'
+import { campaignRecord, campaignResponse } from '../../shapes/campaign.ts'
 import { campaignChanges, MAX_CAMPAIGN_BYTES, newCampaign } from '../../shapes/campaign-fields.ts'
 import { id } from '../../shapes/fields.ts'
 import { choiceParameter, countParameter } from '../../shapes/paging.ts'
+import { uuidKeyOf } from '../../shapes/uuid-key.ts'
 
 const listQuery = z.object({
   page: countParameter({ fallback: 1, cap: MAX_PAGE_NUMBER }),
@@ -103,7 +104,7 @@ export const get = ({ core }: RouteDeps) =>
     responses: { 200: { description: 'The campaign', schema: campaignResponse } },
     refusals: [404],
     handle: async (call) => {
-      const campaign = await loadCampaign(core.store.read, campaignKeyOf(call))
+      const campaign = await loadCampaign(core.store.read, uuidKeyOf(call))
       return respond(200, toCampaignView(campaign, core.now()))
     },
   })
@@ -123,7 +124,7 @@ export const update = ({ core }: RouteDeps) =>
     refusals: [403, 404, 412],
     handle: async (call) => {
       const isExpected = readIfMatch(call.incoming)
-      const key = campaignKeyOf(call)
+      const key = uuidKeyOf(call)
       return respond(200, await updateCampaign(core, { ...key, changes: call.body, isExpected }))
     },
   })
@@ -135,7 +136,7 @@ export const remove = ({ core }: RouteDeps) =>
     responses: { 200: { description: 'Deleted', schema: deleted } },
     refusals: [404, 409],
     handle: async (call) => {
-      await deleteCampaign(core, campaignKeyOf(call))
+      await deleteCampaign(core, uuidKeyOf(call))
       return json(200, { success: true, message: 'The campaign was deleted.' })
     },
   })
@@ -147,7 +148,7 @@ export const duplicate = ({ core }: RouteDeps) =>
     description: 'The copy is a DRAFT, whatever the status of the original.',
     responses: { 201: { description: 'The copy', schema: campaignResponse } },
     refusals: [404],
-    handle: async (call) => respond(201, await duplicateCampaign(core, campaignKeyOf(call))),
+    handle: async (call) => respond(201, await duplicateCampaign(core, uuidKeyOf(call))),
   })
 
 export const archive = ({ core }: RouteDeps) =>
@@ -159,7 +160,7 @@ export const archive = ({ core }: RouteDeps) =>
     responses: { 200: { description: 'The campaign', schema: campaignResponse } },
     refusals: [400, 404],
     handle: async (call) =>
-      respond(200, await archiveCampaign(core, { ...campaignKeyOf(call), isArchived: true })),
+      respond(200, await archiveCampaign(core, { ...uuidKeyOf(call), isArchived: true })),
   })
 
 export const unarchive = ({ core }: RouteDeps) =>
@@ -170,7 +171,7 @@ export const unarchive = ({ core }: RouteDeps) =>
     responses: { 200: { description: 'The campaign', schema: campaignResponse } },
     refusals: [400, 404],
     handle: async (call) =>
-      respond(200, await archiveCampaign(core, { ...campaignKeyOf(call), isArchived: false })),
+      respond(200, await archiveCampaign(core, { ...uuidKeyOf(call), isArchived: false })),
   })
 
 export const bulkUpdate = ({ core }: RouteDeps) =>

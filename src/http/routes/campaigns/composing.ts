@@ -4,8 +4,8 @@ import { formatInstant } from '../../../clock.ts'
 import { MAX_TEST_ADDRESSES, sendTest } from '../../../features/campaigns/send-test.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { campaignKeyOf } from '../../shapes/campaign.ts'
 import { emailAddress, id, instant } from '../../shapes/fields.ts'
+import { uuidKeyOf } from '../../shapes/uuid-key.ts'
 
 const shared = { tag: 'Campaigns' } as const
 
@@ -56,7 +56,7 @@ export const test = ({ core }: RouteDeps) =>
     responses: { 200: { description: 'Accepted: stored and queued', schema: testResponse } },
     refusals: [400, 403, 404],
     handle: async (call) => {
-      const request = { campaignId: campaignKeyOf(call).id, ...call.body }
+      const request = { campaignId: uuidKeyOf(call).id, ...call.body }
       const { emails, at } = await sendTest(core, call.project, request)
       const sent = emails.map(({ id: email, contactId, recipient }) => ({
         contact: { id: contactId, email: recipient },

@@ -8,9 +8,9 @@ import { createExportSlots } from '../../../features/import-export/export-slots.
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../features/limits.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { campaignKeyOf } from '../../shapes/campaign.ts'
 import { instant } from '../../shapes/fields.ts'
 import { countParameter, cursorParameter } from '../../shapes/paging.ts'
+import { uuidKeyOf } from '../../shapes/uuid-key.ts'
 
 const rate = z.number().meta({ description: 'Percent of sentCount; 0 when nothing was sent' })
 
@@ -81,10 +81,7 @@ const recipients = z
   })
   .meta({ id: 'CampaignRecipientPage' })
 
-const links = z.object({
-  success: z.literal(true),
-  data: z.array(z.object({ url: z.string(), clicks: z.int(), uniqueClickers: z.int() })),
-})
+const links = z.array(z.object({ url: z.string(), clicks: z.int(), uniqueClickers: z.int() }))
 
 const shared = { tag: 'Campaigns', refusals: [404] } as const
 
@@ -102,7 +99,7 @@ export const showStats = ({ core }: RouteDeps) =>
       },
     },
     handle: async (call) =>
-      json(200, { success: true, data: await viewStats(core, campaignKeyOf(call)) }),
+      json(200, { success: true, data: await viewStats(core, uuidKeyOf(call)) }),
   })
 
 export const list = ({ core }: RouteDeps) =>
@@ -116,7 +113,7 @@ export const list = ({ core }: RouteDeps) =>
     responses: { 200: { description: 'A page', schema: recipients } },
     handle: async (call) => {
       const { outcome: given, type, limit, cursor } = call.query
-      const wanted = { ...campaignKeyOf(call), outcome: given ?? type, limit, cursor }
+      const wanted = { ...uuidKeyOf(call), outcome: given ?? type, limit, cursor }
       return json(200, await listRecipients(core, wanted))
     },
   })
@@ -134,7 +131,7 @@ export const exportCsv = ({ core }: RouteDeps) => {
     responses: { 200: { description: 'The file', contentType: 'text/csv' } },
     handle: async (call) => {
       const { outcome: given, type } = call.query
-      const key = campaignKeyOf(call)
+      const key = uuidKeyOf(call)
       const body = await exportRecipients({ ...core, slots }, { ...key, outcome: given ?? type })
       return {
         status: 200,
@@ -155,6 +152,5 @@ export const showLinks = ({ core }: RouteDeps) =>
     description:
       'The 1,000 links with most clicks. `uniqueClickers` counts recipients who followed the link.',
     responses: { 200: { description: 'The links', schema: links } },
-    handle: async (call) =>
-      json(200, { success: true, data: await listLinks(core, campaignKeyOf(call)) }),
+    handle: async (call) => json(200, await listLinks(core, uuidKeyOf(call))),
   })

@@ -3,7 +3,8 @@ import { z } from 'zod'
 import { sendCampaign } from '../../../features/campaigns/sending/send.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { campaignKeyOf, campaignResponse } from '../../shapes/campaign.ts'
+import { campaignResponse } from '../../shapes/campaign.ts'
+import { uuidKeyOf } from '../../shapes/uuid-key.ts'
 
 const shared = { tag: 'Campaigns' } as const
 
@@ -28,7 +29,7 @@ export const send = ({ core }: RouteDeps) =>
     },
     refusals: [400, 403, 404, 409],
     handle: async (call) => {
-      const { campaign, message } = await sendCampaign(core, campaignKeyOf(call), call.body)
+      const { campaign, message } = await sendCampaign(core, uuidKeyOf(call), call.body)
       return json(200, { success: true, data: campaign, message })
     },
   })

@@ -7,7 +7,8 @@ import { retryFailed } from '../../../features/campaigns/retry-failed.ts'
 import { largeJson } from '../../exchange/large-json.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { campaignKeyOf, campaignResponse } from '../../shapes/campaign.ts'
+import { campaignResponse } from '../../shapes/campaign.ts'
+import { uuidKeyOf } from '../../shapes/uuid-key.ts'
 
 const retried = z.object({
   success: z.literal(true),
@@ -27,7 +28,7 @@ export const pause = ({ core }: RouteDeps) =>
       'its give-up time moves with the pause. A campaign that is paused already stays as it is.',
     responses: { 200: { description: 'The campaign', schema: campaignResponse } },
     handle: async (call) => {
-      const data = await pauseCampaign(core, campaignKeyOf(call), { reason: 'manual' })
+      const data = await pauseCampaign(core, uuidKeyOf(call), { reason: 'manual' })
       return largeJson(200, { success: true, data })
     },
   })
@@ -39,7 +40,7 @@ export const resume = ({ core }: RouteDeps) =>
     description: 'A campaign that is not paused stays as it is.',
     responses: { 200: { description: 'The campaign', schema: campaignResponse } },
     handle: async (call) => {
-      const data = await resumeCampaign(core, campaignKeyOf(call))
+      const data = await resumeCampaign(core, uuidKeyOf(call))
       return largeJson(200, { success: true, data })
     },
   })
@@ -54,7 +55,7 @@ export const cancel = ({ core }: RouteDeps) =>
       'error `cancelled`, shortly after the answer.',
     responses: { 200: { description: 'The campaign', schema: campaignResponse } },
     handle: async (call) => {
-      const data = await cancelCampaign(core, campaignKeyOf(call))
+      const data = await cancelCampaign(core, uuidKeyOf(call))
       return largeJson(200, { success: true, data })
     },
   })
@@ -68,7 +69,7 @@ export const retry = ({ core }: RouteDeps) =>
       'cleared by retention. A campaign that was sent keeps its status.',
     responses: { 200: { description: 'The number of emails', schema: retried } },
     handle: async (call) => {
-      const count = await retryFailed(core, campaignKeyOf(call))
+      const count = await retryFailed(core, uuidKeyOf(call))
       return json(200, { success: true, retried: count, data: { retried: count } })
     },
   })

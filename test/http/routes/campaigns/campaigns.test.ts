@@ -226,10 +226,10 @@ describe('the audience', () => {
 
 test('an audience is counted before and after its campaign is stored', async () => {
   const draft = await call('post', '/campaigns/audience').send({ audienceFilter: isPro, name: 'x' })
-  assert.deepEqual([draft.status, draft.body.data.matching, draft.body.data.sample], [200, 0, []])
+  assert.deepEqual([draft.status, draft.body.matching, draft.body.sample], [200, 0, []])
   const { id } = await created({ audienceFilter: isPro })
   const stored = await call('get', `/campaigns/${id}/audience`)
-  assert.deepEqual({ ...stored.body.data, asOf: 0 }, { ...draft.body.data, asOf: 0 })
+  assert.deepEqual({ ...stored.body, asOf: 0 }, { ...draft.body, asOf: 0 })
   const wrong = [{ audienceType: 'SEGMENT' }, { segmentId: newId() }, { audienceFilter: { a: 1 } }]
   const statuses = []
   for (const body of wrong) {

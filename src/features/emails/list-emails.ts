@@ -1,0 +1,204 @@
+/**
+ * Lists a project's emails, newest first, by cursor. The first of these filters that a query has
+ * chooses the index; the other filters are applied to its rows:
+ *
+ *   search       one email by its id or Message-ID; or the emails of the contacts whose address
+ *                begins with the text, unless they are many
+ *   contactId    the emails of the contact
+ *   campaignId   the emails of the campaign, newest contacts first
+ *   templateId   the emails made from the template
+ *   statuses     bad ends only: the partial index of bad ends
+ *   (none)       all emails of the project
+ *
+ * A request looks at a bounded number of rows. A page of a rare combination may be short, even empty,
+ * and still have a next one.
+ */
+import { unknownCursor } from '../../errors.ts'
+import { listOf, rowNumber } from '../../store/dialect.ts'
+import { and, eq, type SQL, sql } from '../../store/drizzle.ts'
+import { isUuid } from '../../store/ids.ts'
+import { emails } from '../../store/schema/messages.ts'
+import { parameter, statement } from '../../store/statement.ts'
+import type { Base } from '../base.ts'
+import {
+  chooseEmailPath,
+  type EmailFilter,
+  type EmailPath,
+  findNamedEmails,
+  type PathKey,
+} from './email-path.ts'
+import { type EmailSummary, SUMMARY_COLUMNS, toSummary } from './summary.ts'
+
+export type EmailQuery = EmailFilter & {
+  limit: number
+  /** The cursor of an earlier page, or the id of its last email. */
+  cursor?: string | undefined
+}
+
+type EmailPage = { data: EmailSummary[]; cursor: string | null; hasMore: boolean }
+
+type Deps = Pick<Base, 'store'>
+type Position = { at: number; number: number; contactId: string }
+type FoundRow = Position & { id: string }
+
+/** Rows that one statement looks at, and a request. */
+const STRETCH = 5_000
+const MAX_ROWS = 50_000
+
+const findKeys = statement<Position>(
+  () => sql`select created_at as at, ${rowNumber()} as number, contact_id as "contactId"
+    from emails where id = ${parameter('id')} and project_id = ${parameter('projectId')}`,
+)
+
+/** @throws AppError VALIDATION_ERROR for an invalid cursor */
+export async function listEmails(deps: Deps, query: EmailQuery): Promise<EmailPage> {
+  const { limit, cursor } = query
+  const named = await findNamedEmails(deps, query)
+  if (named !== undefined) {
+    const shown = cursor === undefined ? await loadSummaries(deps, query.projectId, named) : []
+    return { data: shown.slice(0, limit), cursor: null, hasMore: false }
+  }
+  const path = await chooseEmailPath(deps, query)
+  const found: FoundRow[] = []
+  let after = await findPosition(deps, query, path.key)
+  let isEnd = false
+  for (let read = 0; !isEnd && read < MAX_ROWS; read += STRETCH) {
+    const wanted = limit - found.length
+    const { rows, end } = await readStretch(deps, path, { after, wanted })
+    found.push(...rows.slice(0, wanted))
+    if (rows.length > wanted) {
+      after = found.at(-1) ?? after
+      break
+    }
+    isEnd = end === undefined
+    after = end ?? after
+  }
+  const data = await loadSummaries(
+    deps,
+    query.projectId,
+    found.map(({ id }) => id),
+  )
+  const next = isEnd || after === undefined ? null : formatPosition(path.key, after)
+  return { data, cursor: next, hasMore: next !== null }
+}
+
+type Stretch = { after: Position | undefined; wanted: number }
+
+/**
+ * Reads the next rows of all lanes, at most one more than `wanted`. `end`: how far the rows of every
+ * lane are known; undefined if no lane has more.
+ */
+async function readStretch(
+  deps: Deps,
+  path: EmailPath,
+  { after, wanted }: Stretch,
+): Promise<{ rows: FoundRow[]; end: Position | undefined }> {
+  const { key } = path
+  const lanes = await Promise.all(
+    path.lanes.map((lane) => readLane(deps, path, { lane, after, wanted })),
+  )
+  const ends = lanes.flatMap(({ end }) => end ?? [])
+  const end = ends.toSorted((one, other) => compare(key, one, other))[0]
+  const rows = lanes
+    .flatMap((lane) => lane.rows)
+    .filter((row) => end === undefined || compare(key, row, end) <= 0)
+    .toSorted((one, other) => compare(key, one, other))
+  return { rows: rows.slice(0, wanted + 1), end }
+}
+
+type LaneStretch = Stretch & { lane: SQL }
+
+async function readLane(
+  { store }: Deps,
+  path: EmailPath,
+  stretch: LaneStretch,
+): Promise<{ rows: FoundRow[]; end: Position | undefined }> {
+  const rows = await store.scan.all<FoundRow>(selectStretch(path, stretch))
+  if (rows.length > stretch.wanted) return { rows, end: undefined }
+  const order = sql`order by ${ORDERS[path.key]} limit 1 offset ${STRETCH - 1}`
+  const [end] = await store.scan.all<FoundRow>(
+    sql`select ${KEYS} ${rowsOf(path, stretch)} ${order}`,
+  )
+  return { rows, end }
+}
+
+const KEYS = sql`id, created_at as at, ${rowNumber('emails')} as number,
+  contact_id as "contactId"`
+
+/** Returns a select of the rows of a stretch that match, one more than wanted at most. */
+export function selectStretch(path: EmailPath, stretch: LaneStretch): SQL {
+  const rows = sql`select ${KEYS}, project_id, status, source_type, recipient, recipient_domain,
+      contact_id, campaign_id, template_id, created_at
+    ${rowsOf(path, stretch)} order by ${ORDERS[path.key]} limit ${STRETCH}`
+  const matching = path.filter === undefined ? sql`` : sql` where ${path.filter}`
+  return sql`select id, at, number, "contactId" from (${rows})${matching}
+    limit ${stretch.wanted + 1}`
+}
+
+function rowsOf({ key }: EmailPath, { lane, after }: LaneStretch): SQL {
+  return sql`from emails ${lane}${after === undefined ? sql`` : isAfter(key, after)}`
+}
+
+const ORDERS: Record<PathKey, SQL> = {
+  created: sql`created_at desc, emails.${rowNumber()} desc`,
+  number: sql`emails.${rowNumber()} desc`,
+  contact: sql`contact_id desc`,
+}
+
+/** The condition on the instant alone lets SQLite search the index. */
+function isAfter(key: PathKey, { at, number, contactId }: Position): SQL {
+  const row = rowNumber('emails')
+  if (key === 'contact') return sql` and contact_id < ${contactId}`
+  if (key === 'number') return sql` and ${row} < ${number}`
+  return sql` and created_at <= ${at} and (created_at, ${row}) < (${at}, ${number})`
+}
+
+/** Negative if `one` is listed before `other`. */
+function compare(key: PathKey, one: Position, other: Position): number {
+  if (key === 'contact') return one.contactId < other.contactId ? 1 : -1
+  if (key === 'number') return other.number - one.number
+  return other.at - one.at || other.number - one.number
+}
+
+async function loadSummaries(
+  { store }: Deps,
+  projectId: string,
+  ids: readonly string[],
+): Promise<EmailSummary[]> {
+  if (ids.length === 0) return []
+  const rows = await store.read
+    .select(SUMMARY_COLUMNS)
+    .from(emails)
+    .where(and(sql`${emails.id} in ${listOf(ids)}`, eq(emails.projectId, projectId)))
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return ids.flatMap((id) => {
+    const row = byId.get(id)
+    return row === undefined ? [] : [toSummary(row)]
+  })
+}
+
+const CREATED = /^(\d{1,15})_(\d{1,16})$/
+const CONTACT = /^contact_([0-9a-f-]{36})$/
+
+function formatPosition(key: PathKey, { at, number, contactId }: Position): string {
+  return key === 'contact' ? `contact_${contactId}` : `${at}_${number}`
+}
+
+async function findPosition(
+  { store }: Deps,
+  { projectId, cursor }: EmailQuery,
+  key: PathKey,
+): Promise<Position | undefined> {
+  if (cursor === undefined) return undefined
+  const [, contactId] = CONTACT.exec(cursor) ?? []
+  const [, at, number] = CREATED.exec(cursor) ?? []
+  if (key === 'contact' && contactId !== undefined) return { at: 0, number: 0, contactId }
+  if (key !== 'contact' && at !== undefined && number !== undefined) {
+    return { at: Number(at), number: Number(number), contactId: '' }
+  }
+  const row = isUuid(cursor)
+    ? await store.read.find(findKeys, { id: cursor, projectId })
+    : undefined
+  if (row === undefined) throw unknownCursor()
+  return row
+}

@@ -1,0 +1,82 @@
+/**
+ * The octets of an email (RFC 5322). Sent mail is composed from its snapshot as delivery composes it,
+ * and signed with the keys and the time of now. Received mail is what the client sent.
+ */
+import { AppError } from '../../errors.ts'
+import { parseAddress } from '../../mail/address/address.ts'
+import type { Outbound } from '../../outbound/outbound.ts'
+import { contains } from '../../store/dialect.ts'
+import { eq, sql } from '../../store/drizzle.ts'
+import { inboundMessages } from '../../store/schema/inbound.ts'
+import { contents } from '../../store/schema/messages.ts'
+import type { Base } from '../base.ts'
+import { readAttachments } from '../messages/accept/content.ts'
+import { returnPathOf } from '../messages/delivery/return-path.ts'
+import { type LoadedEmail, loadEmails, toSource } from '../messages/delivery/source.ts'
+import { emailNotFound } from '../messages/explain/email-history.ts'
+import { readRaw } from '../receiving/raw.ts'
+import type { EmailKey } from './show-email.ts'
+
+type Deps = Pick<Base, 'store' | 'config' | 'keyring' | 'directory'> & {
+  outbound: Pick<Outbound, 'sign'>
+}
+
+/**
+ * @throws AppError RESOURCE_NOT_FOUND for an unknown email, and for one whose octets or content were
+ *   cleared by retention; BAD_REQUEST if its templates can no longer be rendered
+ */
+export async function readRawEmail(deps: Deps, key: EmailKey): Promise<Uint8Array> {
+  const [email] = await loadEmails(deps, [key.id])
+  if (email === undefined || email.projectId !== key.projectId) throw emailNotFound(key.id)
+  return email.sourceType === 'INBOUND' ? readReceived(deps, email) : compose(deps, email)
+}
+
+async function compose(deps: Deps, email: LoadedEmail): Promise<Uint8Array> {
+  const content = await loadContent(deps, email)
+  const project = await deps.directory.findProject(email.projectId)
+  if (content === undefined || email.variables === null || project === undefined) {
+    throw cleared(email.id)
+  }
+  const sender = parseAddress(email.fromAddress)?.domain
+  const domain =
+    sender === undefined
+      ? undefined
+      : await deps.directory.findSenderDomain(email.projectId, sender)
+  const [returnKey] = deps.keyring.keys('return-path')
+  const returnPath = returnPathOf({ ...deps, returnKey }, email.id, domain)
+  const source = toSource(deps, { email, project, content, returnPath })
+  const octets = await deps.outbound.sign({ source, keys: domain?.signingKeys ?? [] })
+  if (octets === null) {
+    throw new AppError('BAD_REQUEST', 'The message of this email can no longer be composed.')
+  }
+  return octets
+}
+
+async function loadContent({ store }: Deps, { contentId }: LoadedEmail) {
+  const row = await store.read.select().from(contents).where(eq(contents.id, contentId)).get()
+  if (row === undefined || row.body === null) return undefined
+  const { id, subject, body, isText, text } = row
+  const attachments = await readAttachments({ store }, id, row.attachments ?? [])
+  return attachments && { id, subject, body, isText, text, attachments }
+}
+
+/** The message came in at the time that its email has as the time of its delivery. */
+async function readReceived({ store }: Deps, { id }: LoadedEmail): Promise<Uint8Array> {
+  const rows = await store.read
+    .select()
+    .from(inboundMessages)
+    .where(
+      sql`${inboundMessages.receivedAt} = (select delivered_at from emails where id = ${id})
+        and ${contains(inboundMessages.summary, id)}`,
+    )
+    .limit(1)
+  const octets = rows[0] === undefined ? null : await readRaw(store, rows[0])
+  if (octets === null) throw cleared(id)
+  return octets
+}
+
+function cleared(id: string): AppError {
+  return new AppError('RESOURCE_NOT_FOUND', 'Retention has cleared the message of this email.', {
+    details: { resource: 'email', id },
+  })
+}

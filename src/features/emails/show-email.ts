@@ -1,0 +1,84 @@
+/**
+ * Shows one email of a project: its record with subject and body as the recipient gets them, each
+ * attempt with its steps and replies, its events, and in words where it stands.
+ */
+import { formatInstant, formatOptionalInstant } from '../../clock.ts'
+import { indexedBy } from '../../store/dialect.ts'
+import { and, eq, sql } from '../../store/drizzle.ts'
+import { contents, emails, type StoredAttachment } from '../../store/schema/messages.ts'
+import { parameter, statement } from '../../store/statement.ts'
+import { type FeedDeps, loadShownEmails } from '../activity/show-emails.ts'
+import type { Base } from '../base.ts'
+import { emailNotFound, getEmailHistory } from '../messages/explain/email-history.ts'
+import { toAttemptView } from './attempt-view.ts'
+import { toSummary } from './summary.ts'
+
+/** An email of a project. Another project's email counts as unknown. */
+export type EmailKey = { projectId: string; id: string }
+
+type EmailEvent = { id: string; name: string; data: string | null; createdAt: number }
+
+/** An address that follows every link has so many events; the first ones say enough. */
+const MAX_EVENTS = 500
+
+const listEvents = statement<EmailEvent>(
+  () => sql`select id, name, data, created_at as "createdAt" from events
+      ${indexedBy('events_contact')}
+    where contact_id = ${parameter('contactId')} and email_id = ${parameter('emailId')}
+    order by seq limit ${MAX_EVENTS}`,
+)
+
+/** @throws AppError RESOURCE_NOT_FOUND */
+export async function requireEmail(
+  { store }: Pick<Base, 'store'>,
+  { projectId, id }: EmailKey,
+): Promise<void> {
+  const own = and(eq(emails.id, id), eq(emails.projectId, projectId))
+  const row = await store.read.select({ id: emails.id }).from(emails).where(own).get()
+  if (row === undefined) throw emailNotFound(id)
+}
+
+/** @throws AppError RESOURCE_NOT_FOUND */
+export async function showEmail(deps: FeedDeps & Pick<Base, 'now'>, { projectId, id }: EmailKey) {
+  const { email, attempts } = await getEmailHistory(deps, id)
+  if (email.projectId !== projectId) throw emailNotFound(id)
+  const shown = (await loadShownEmails(deps, [id], { isSummary: false })).get(id)
+  if (shown === undefined) throw emailNotFound(id)
+  const { contactId } = email
+  const events = await deps.store.scan.list(listEvents, { contactId, emailId: id })
+  return {
+    ...toSummary(email),
+    subject: shown.subject,
+    body: shown.body ?? null,
+    text: shown.text ?? null,
+    headers: email.headers,
+    attachments: await listAttachments(deps, email.contentId),
+    reason: shown.reason,
+    nextAttemptAt: formatOptionalInstant(shown.nextAttemptAt),
+    giveUpAt: formatInstant(email.giveUpAt),
+    heldAt: formatOptionalInstant(email.heldAt),
+    providerId: email.providerId,
+    answeredEmailId: email.answeredEmailId,
+    templateFaults: email.templateFaults ?? [],
+    attempts: attempts.map(toAttemptView),
+    events: events.map(toEvent),
+  }
+}
+
+function toEvent({ id, name, data, createdAt }: EmailEvent) {
+  return { id, name, data: JSON.parse(data ?? 'null'), createdAt: formatInstant(createdAt) }
+}
+
+/** Names and types; null without attachments, and once retention has cleared them. */
+async function listAttachments({ store }: Pick<Base, 'store'>, contentId: string) {
+  const row = await store.read
+    .select({ attachments: contents.attachments })
+    .from(contents)
+    .where(eq(contents.id, contentId))
+    .get()
+  return row?.attachments?.map(toAttachment) ?? null
+}
+
+function toAttachment({ filename, contentType, contentId, disposition }: StoredAttachment) {
+  return { filename, contentType, contentId, disposition }
+}

@@ -1,0 +1,268 @@
+/** Every email can be looked up: where it stands, what its receivers said, and its octets. */
+import { z } from 'zod'
+import { listEmails } from '../../features/emails/list-emails.ts'
+import { readRawEmail } from '../../features/emails/raw-email.ts'
+import { requireEmail, showEmail } from '../../features/emails/show-email.ts'
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_SEARCH_LENGTH } from '../../features/limits.ts'
+import { cancelEmails, retryEmails } from '../../features/messages/queue/operate.ts'
+import { parseDomain } from '../../mail/address/address.ts'
+import { largeJson } from '../exchange/large-json.ts'
+import { projectOperation, type RouteDeps } from '../route.ts'
+import { id, instant } from '../shapes/fields.ts'
+import { countParameter, cursorParameter, instantParameter } from '../shapes/paging.ts'
+import { uuidKeyOf } from '../shapes/uuid-key.ts'
+
+const STATUSES = [
+  'PENDING',
+  'SENDING',
+  'SENT',
+  'DELIVERED',
+  'RECEIVED',
+  'OPENED',
+  'CLICKED',
+  'BOUNCED',
+  'COMPLAINED',
+  'FAILED',
+  'SUPPRESSED',
+] as const
+
+const status = z.enum(STATUSES)
+const source = z.enum(['TRANSACTIONAL', 'CAMPAIGN', 'WORKFLOW', 'INBOUND'])
+
+const statuses = z
+  .string()
+  .transform((text, context): z.infer<typeof status>[] => {
+    const names = text.split(',').map((name) => name.trim())
+    const known = z.array(status).min(1).safeParse(names)
+    if (known.success) return known.data
+    const message = `Expected a list of ${STATUSES.join(', ')}`
+    context.addIssue({ code: 'invalid_value', values: [...STATUSES], message, input: text })
+    return z.NEVER
+  })
+  .meta({ type: 'string', description: `One or more of ${STATUSES.join(', ')}, with commas` })
+
+const domain = z
+  .string()
+  .transform((text, context) => {
+    const name = parseDomain(text)
+    if (name !== undefined) return name
+    context.addIssue({ code: 'custom', message: 'Not a domain name', input: text })
+    return z.NEVER
+  })
+  .meta({ type: 'string', description: "The recipient's domain" })
+
+const listQuery = z.object({
+  limit: countParameter({ fallback: DEFAULT_PAGE_SIZE, cap: MAX_PAGE_SIZE }),
+  cursor: cursorParameter,
+  status: statuses.optional(),
+  source: source.optional(),
+  search: z
+    .string()
+    .max(MAX_SEARCH_LENGTH)
+    .optional()
+    .meta({ description: "The beginning of the recipient's address, an id, or a Message-ID" }),
+  contactId: id.optional(),
+  campaignId: id.optional(),
+  templateId: id.optional(),
+  domain: domain.optional(),
+  startDate: instantParameter('first'),
+  endDate: instantParameter('last'),
+})
+
+const optionalInstant = instant.nullable()
+const summaryFields = {
+  id: z.string(),
+  contactId: z.string(),
+  recipientAddress: z.string(),
+  toName: z.string().nullable(),
+  subject: z.string().meta({ description: 'As rendered once the email was tried' }),
+  from: z.string(),
+  fromName: z.string().nullable(),
+  replyTo: z.string().nullable(),
+  messageId: z.string(),
+  sourceType: source,
+  type: z.enum(['TRANSACTIONAL', 'MARKETING', 'HEADLESS']),
+  templateId: z.string().nullable(),
+  campaignId: z.string().nullable(),
+  workflowExecutionId: z.string().nullable(),
+  workflowStepExecutionId: z.string().nullable(),
+  status,
+  state: z.string().meta({ description: 'The state in the queue, as `pillarbox queue` shows it' }),
+  sentAt: optionalInstant,
+  deliveredAt: optionalInstant,
+  openedAt: optionalInstant.meta({ description: 'The first open by a person' }),
+  clickedAt: optionalInstant.meta({ description: 'The first click by a person' }),
+  bouncedAt: optionalInstant,
+  complainedAt: optionalInstant,
+  opens: z.int(),
+  clicks: z.int(),
+  machineOpens: z.int(),
+  machineClicks: z.int(),
+  error: z.string().nullable(),
+  isTest: z.boolean(),
+  projectId: z.string(),
+  createdAt: instant,
+  updatedAt: instant,
+}
+
+const summary = z.object(summaryFields).meta({ id: 'EmailSummary' })
+
+const attempt = z.object({
+  at: instant,
+  durationMs: z.int(),
+  host: z.string().nullable(),
+  address: z.string().nullable(),
+  tls: z.string().nullable(),
+  result: z.string().meta({ description: '`reported-…` for a report after the session' }),
+  class: z.string().nullable().meta({ description: 'What the reply means' }),
+  reply: z
+    .object({
+      code: z.int().nullable(),
+      enhancedCode: z.string().nullable(),
+      text: z.string().nullable(),
+    })
+    .nullable(),
+  error: z.string().nullable(),
+  finalRecipient: z.string().nullable(),
+  maybeDelivered: z.boolean(),
+  steps: z.array(z.record(z.string(), z.unknown())),
+})
+
+const record = z
+  .object({
+    ...summaryFields,
+    body: z.string().nullable().meta({
+      description: 'As the recipient gets it, untracked; null once retention has cleared it',
+    }),
+    text: z.string().nullable().meta({ description: 'The plain text of received mail' }),
+    headers: z.record(z.string(), z.string()).nullable(),
+    attachments: z
+      .array(
+        z.object({
+          filename: z.string(),
+          contentType: z.string(),
+          contentId: z.string().nullable(),
+          disposition: z.string(),
+        }),
+      )
+      .nullable(),
+    reason: z.string().meta({ description: 'Where the email stands and why, in words' }),
+    nextAttemptAt: optionalInstant,
+    giveUpAt: instant,
+    heldAt: optionalInstant,
+    providerId: z.string().nullable(),
+    answeredEmailId: z.string().nullable(),
+    templateFaults: z.array(
+      z.object({
+        part: z.string(),
+        line: z.int().nullable(),
+        column: z.int().nullable(),
+        message: z.string(),
+      }),
+    ),
+    attempts: z.array(attempt),
+    events: z.array(
+      z.object({ id: z.string(), name: z.string(), data: z.unknown(), createdAt: instant }),
+    ),
+  })
+  .meta({ id: 'Email' })
+
+const page = z
+  .object({
+    data: z.array(summary),
+    cursor: z.string().nullable().meta({ description: 'Null on the last page' }),
+    hasMore: z.boolean(),
+  })
+  .meta({ id: 'EmailPage' })
+
+const shared = { tag: 'Emails' } as const
+
+const PIECE_BYTES = 256 * 1024
+
+export const list = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'List emails, newest first, without their bodies',
+    description:
+      'A page of a rare combination of filters may be short although there are more: go on until ' +
+      '`cursor` is null. The emails of a campaign are listed in the order of its contacts.',
+    query: listQuery,
+    responses: { 200: { description: 'A page', schema: page } },
+    handle: async ({ project, query }) => {
+      const { status: given, startDate: startAt, endDate: endAt, ...filters } = query
+      const wanted = { ...filters, projectId: project.id, statuses: given, startAt, endAt }
+      return largeJson(200, await listEmails(core, wanted))
+    },
+  })
+
+export const show = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Show an email with its attempts, its events, and where it stands',
+    responses: { 200: { description: 'The email', schema: record } },
+    refusals: [404],
+    handle: async (call) => largeJson(200, await showEmail(core, uuidKeyOf(call))),
+  })
+
+export const showRaw = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Show the octets of an email (RFC 5322)',
+    description:
+      'Sent mail is composed again and signed now. Received mail is what came in; 404 once ' +
+      'retention has cleared it.',
+    responses: { 200: { description: 'The message', contentType: 'message/rfc822' } },
+    refusals: [400, 404],
+    handle: async (call) => {
+      const key = uuidKeyOf(call)
+      const body = piecesOf(await readRawEmail(core, key))
+      return {
+        status: 200,
+        body,
+        headers: {
+          'content-type': 'message/rfc822',
+          'content-disposition': `attachment; filename="${key.id}.eml"`,
+        },
+      }
+    },
+  })
+
+export const cancel = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    growsDisk: false,
+    summary: 'Cancel an email that waits',
+    description: '409 for one that is being sent or has ended.',
+    responses: { 200: { description: 'The email', schema: record } },
+    refusals: [404, 409],
+    handle: async (call) => {
+      const key = uuidKeyOf(call)
+      await requireEmail(core, key)
+      await cancelEmails(core, [key.id])
+      return largeJson(200, await showEmail(core, key))
+    },
+  })
+
+export const retry = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Try an email again now',
+    description:
+      'One that waits is due at once; one that failed is tried again with a new give-up time. 409 ' +
+      'for one that was delivered, bounced, is being sent, or belongs to a cancelled campaign.',
+    responses: { 200: { description: 'The email', schema: record } },
+    refusals: [404, 409],
+    handle: async (call) => {
+      const key = uuidKeyOf(call)
+      await requireEmail(core, key)
+      await retryEmails(core, [key.id])
+      return largeJson(200, await showEmail(core, key))
+    },
+  })
+
+/** Copies: the octets may be in memory that threads share. */
+async function* piecesOf(octets: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < octets.length; at += PIECE_BYTES) {
+    yield Uint8Array.from(octets.subarray(at, at + PIECE_BYTES))
+  }
+}

@@ -1,0 +1,11 @@
+/** The record that the path of a call names by its UUID. */
+import { z } from 'zod'
+import { type ProjectCall, rowKeyOf } from '../route.ts'
+import { validate } from '../validation.ts'
+import { id } from './fields.ts'
+
+/** @throws AppError VALIDATION_ERROR for an id that is not a UUID */
+export function uuidKeyOf(call: ProjectCall<unknown, unknown>) {
+  const { projectId, ...path } = rowKeyOf(call)
+  return { projectId, ...validate(z.object({ id }), path) }
+}

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { chooseEmailPath } from '../../../src/features/emails/email-path.ts'
+import {
+  type EmailQuery,
+  listEmails,
+  selectStretch,
+} from '../../../src/features/emails/list-emails.ts'
+import { compileSql } from '../../../src/store/database.ts'
+import { eq, sql } from '../../../src/store/drizzle.ts'
+import { newId } from '../../../src/store/ids.ts'
+import { type Email, emails } from '../../../src/store/schema/messages.ts'
+import { addProject, address, type TestCore } from '../../core.ts'
+import { addSenderProject, openSender } from '../messages/sender.ts'
+
+type Added = { to: string; change?: Partial<Email> }
+
+async function open(t: TestContext) {
+  const sender = await openSender(t)
+  const { core, clock, project } = sender
+  const list = (query: Partial<EmailQuery> = {}) =>
+    listEmails(core, { projectId: project.id, limit: 20, ...query })
+  return {
+    core,
+    project,
+    list,
+    ids: async (query: Partial<EmailQuery> = {}) => (await list(query)).data.map(({ id }) => id),
+    /** Emails a minute apart, oldest first; their ids. */
+    async add(...rows: Added[]): Promise<string[]> {
+      const ids: string[] = []
+      for (const { to, change = {} } of rows) {
+        clock.now += 60_000
+        const { emails: sent } = await sender.send({ to: [{ address: address(to), name: null }] })
+        const id = sent[0]?.email as string
+        ids.push(id)
+        if (Object.keys(change).length === 0) continue
+        await core.store.write((tx) => tx.update(emails).set(change).where(eq(emails.id, id)))
+      }
+      return ids
+    },
+  }
+}
+
+const failed = { status: 'FAILED', state: 'failed', dueAt: null } as const
+const bounced = { status: 'BOUNCED', state: 'bounced', dueAt: null } as const
+
+test('emails are listed newest first, those of the project only', async (t) => {
+  const { core, list, ids, add } = await open(t)
+  const [first, second] = await add({ to: 'ada@dest.test' }, { to: 'bob@other.test' })
+  assert.deepEqual(await ids(), [second, first])
+  const other = await addSenderProject(core, 'Other', 'other.test')
+  assert.deepEqual(await list({ projectId: other.id }), { data: [], cursor: null, hasMore: false })
+  const { data } = await list({ limit: 1 })
+  assert.equal(data[0]?.recipientAddress, 'bob@other.test')
+  assert.equal('body' in Object(data[0]), false)
+})
+
+test('each filter finds its emails, alone and with others', async (t) => {
+  const { core, project, ids, add } = await open(t)
+  const campaignId = newId()
+  const templateId = newId()
+  const [ada, bob, eve, again] = await add(
+    { to: 'ada@dest.test', change: { templateId } },
+    { to: 'bob@other.test', change: { ...failed, campaignId } },
+    { to: 'eve@dest.test', change: { ...bounced, campaignId, templateId } },
+    { to: 'ada@dest.test', change: { ...failed, sourceType: 'WORKFLOW' } },
+  )
+  const contactOf = async (id: string | undefined) =>
+    (
+      await core.store.read
+        .select()
+        .from(emails)
+        .where(eq(emails.id, String(id)))
+        .get()
+    )?.contactId
+  assert.deepEqual(await ids({ statuses: ['FAILED'] }), [again, bob])
+  assert.deepEqual(await ids({ statuses: ['FAILED', 'BOUNCED'] }), [again, eve, bob])
+  assert.deepEqual(await ids({ statuses: ['PENDING'] }), [ada])
+  assert.deepEqual(await ids({ statuses: ['PENDING', 'FAILED'] }), [again, bob, ada])
+  assert.deepEqual(await ids({ source: 'WORKFLOW' }), [again])
+  assert.deepEqual(await ids({ domain: 'dest.test' }), [again, eve, ada])
+  assert.deepEqual(await ids({ contactId: await contactOf(ada) }), [again, ada])
+  assert.deepEqual(await ids({ contactId: await contactOf(ada), statuses: ['FAILED'] }), [again])
+  assert.deepEqual((await ids({ campaignId })).sort(), [bob, eve].sort())
+  assert.deepEqual(await ids({ campaignId, templateId }), [eve])
+  assert.deepEqual(await ids({ templateId }), [eve, ada])
+  const { createdAt } = Object(
+    await core.store.read
+      .select()
+      .from(emails)
+      .where(eq(emails.id, String(bob)))
+      .get(),
+  )
+  assert.deepEqual(await ids({ startAt: createdAt }), [again, eve, bob])
+  assert.deepEqual(await ids({ endAt: createdAt }), [bob, ada])
+  assert.deepEqual(await ids({ startAt: createdAt, endAt: createdAt, statuses: ['FAILED'] }), [bob])
+  assert.deepEqual(await ids({ templateId, startAt: createdAt }), [eve])
+  // Another project's contact, campaign and template have no emails here.
+  const { id } = await addProject(core as TestCore)
+  for (const filter of [{ campaignId }, { templateId }, { contactId: await contactOf(ada) }]) {
+    assert.deepEqual(await ids({ ...filter, projectId: id }), [])
+  }
+  assert.equal(project.id === id, false)
+})
+
+test('a search finds an address by its beginning, an id, and a Message-ID', async (t) => {
+  const { ids, add } = await open(t)
+  const [ada, adam, custom] = await add(
+    { to: 'ada@dest.test' },
+    { to: 'adam@dest.test' },
+    { to: 'eve@dest.test', change: { messageId: 'order-5@shop.example' } },
+  )
+  assert.deepEqual(await ids({ search: 'ada' }), [adam, ada])
+  assert.deepEqual(await ids({ search: 'ADA@' }), [ada])
+  assert.deepEqual(await ids({ search: 'ada@dest.test', statuses: ['FAILED'] }), [])
+  assert.deepEqual(await ids({ search: ada as string }), [ada])
+  assert.deepEqual(await ids({ search: String(ada).toUpperCase() }), [ada])
+  assert.deepEqual(await ids({ search: `<${ada}@example.test>` }), [ada])
+  assert.deepEqual(await ids({ search: `${ada}@example.test` }), [ada])
+  assert.deepEqual(await ids({ search: `${ada}@elsewhere.test` }), [])
+  assert.deepEqual(await ids({ search: 'order-5@shop.example' }), [custom])
+  assert.deepEqual(await ids({ search: '<order-6@shop.example>' }), [])
+  assert.deepEqual(await ids({ search: newId() }), [])
+  assert.deepEqual(await ids({ search: 'nobody' }), [])
+})
+
+test('an address with many contacts is searched in the emails', async (t) => {
+  const { ids, add } = await open(t)
+  const people = Array.from({ length: 105 }, (_, index) => ({ to: `p${index}@dest.test` }))
+  const all = await add(...people, { to: 'other@dest.test' })
+  const found = await ids({ search: 'p', limit: 100 })
+  assert.deepEqual(found, all.slice(5, 105).reverse())
+  assert.deepEqual(await ids({ search: 'p104' }), [all[104]])
+})
+
+test('pages have every email once, and a bare id is a cursor', async (t) => {
+  const { list, ids, add } = await open(t)
+  const campaignId = newId()
+  const templateId = newId()
+  const rows = Array.from({ length: 9 }, (_, index) => ({
+    to: `p${index}@dest.test`,
+    change: { campaignId, templateId, ...(index % 2 === 0 ? failed : bounced) },
+  }))
+  const all = await add(...rows)
+  const queries: Partial<EmailQuery>[] = [
+    {},
+    { campaignId },
+    { templateId },
+    { statuses: ['FAILED', 'BOUNCED'] },
+    { statuses: ['FAILED'] },
+    { search: 'p' },
+    { domain: 'dest.test', statuses: ['BOUNCED', 'PENDING'] },
+  ]
+  for (const query of queries) {
+    const whole = await ids(query)
+    assert.ok(whole.length >= 4)
+    const seen: string[] = []
+    let cursor: string | undefined
+    do {
+      const page = await list({ ...query, limit: 2, cursor })
+      assert.equal(page.hasMore, page.cursor !== null)
+      seen.push(...page.data.map(({ id }) => id))
+      cursor = page.cursor ?? undefined
+    } while (cursor !== undefined)
+    assert.deepEqual(seen, whole, JSON.stringify(query))
+    assert.deepEqual(await ids({ ...query, cursor: whole[1] }), whole.slice(2))
+  }
+  for (const cursor of ['x', '1', newId(), 'contact_1', `contact_${all[0]}`, '1_2_3']) {
+    await assert.rejects(list({ cursor }), { code: 'VALIDATION_ERROR' }, cursor)
+  }
+})
+
+test('no filter reads the table, or sorts more than the emails of few contacts', async (t) => {
+  const { core, project, add } = await open(t)
+  await add({ to: 'ada@dest.test' })
+  const { id: projectId } = project
+  const queries: [string, Partial<EmailQuery>, boolean][] = [
+    ['emails_newest', {}, false],
+    ['emails_newest', { statuses: ['PENDING'] }, false],
+    ['emails_newest', { source: 'CAMPAIGN', domain: 'dest.test', startAt: 1, endAt: 2 }, false],
+    ['emails_ends', { statuses: ['FAILED', 'BOUNCED'] }, false],
+    ['emails_campaign', { campaignId: newId(), statuses: ['FAILED'] }, false],
+    ['emails_template', { templateId: newId() }, false],
+    ['emails_contact', { contactId: newId() }, true],
+    ['emails_contact', { search: 'ada' }, true],
+  ]
+  for (const [index, query, maySort] of queries) {
+    const path = await chooseEmailPath(core, { projectId, ...query })
+    for (const lane of path.lanes) {
+      const after = { at: 1, number: 1, contactId: newId() }
+      for (const from of [undefined, after]) {
+        const { sql: text } = compileSql(selectStretch(path, { lane, after: from, wanted: 20 }))
+        const rows = await core.store.read.all<{ detail: string }>(
+          sql.raw(`explain query plan ${text.replaceAll('?', 'null')}`),
+        )
+        const plan = rows.map(({ detail }) => detail).join('\n')
+        assert.match(plan, new RegExp(`SEARCH emails USING INDEX ${index} `), plan)
+        assert.equal(/TEMP B-TREE FOR ORDER BY/.test(plan), maySort, plan)
+      }
+    }
+  }
+})
