@@ -95,6 +95,7 @@ export const ROUTES: readonly RouteRow[] = [
   ['POST', '/campaigns/:id/duplicate', 'secret key', campaigns.duplicate],
   ['POST', '/campaigns/:id/archive', 'secret key', campaigns.archive],
   ['POST', '/campaigns/:id/unarchive', 'secret key', campaigns.unarchive],
+  ['POST', '/campaigns/:id/check', 'secret key', campaignComposing.check],
   ['POST', '/campaigns/:id/test', 'secret key', campaignComposing.test],
   ['POST', '/campaigns/:id/send', 'secret key', campaignSending.send],
   ['POST', '/campaigns/:id/pause', 'secret key', campaignStopping.pause],

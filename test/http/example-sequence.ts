@@ -164,6 +164,7 @@ export const exampleSequence: ExampleStep[] = [
   { name: 'POST /campaigns/bulk-update' },
   { name: 'DELETE /campaigns/:id' },
   { name: 'POST /render' },
+  { name: 'POST /campaigns/:id/check', prepare: makeCampaign },
   { name: 'POST /campaigns/:id/test', prepare: makeCampaign },
   { name: 'POST /campaigns/:id/send', prepare: makeCampaign },
   {

@@ -304,6 +304,7 @@ describe('responses match their descriptions, with no further fields', () => {
     const fromAddress = 'a@example.test'
     const fields = { fromAddress, fromDomain: 'example.test' }
     const id = await addCampaign(service.core, mine.id, fields)
+    await checked('POST', '/campaigns/:id/check', { id })
     await checked('POST', '/campaigns/:id/test', { id }, { email: 'ann@example.test' })
     const { body } = await checked('POST', '/render', {}, { subject: 'Hi', body: '<p>Hi</p>' })
     assert.equal(body.subject, 'Hi')

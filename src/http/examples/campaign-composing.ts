@@ -18,6 +18,20 @@ export const campaignComposingExamples: Examples = {
       warnings: [],
     },
   },
+  'POST /campaigns/:id/check': {
+    params: { id: '0199a7c0-0000-7000-8000-000000000030' },
+    status: 200,
+    response: {
+      findings: [
+        {
+          code: 'loopback_link',
+          severity: 'warning',
+          message: '1 link to this machine, which no recipient can open: http://localhost:…',
+          fix: 'Set `base_url` to the public address of the server, and use public addresses in the text.',
+        },
+      ],
+    },
+  },
   'POST /campaigns/:id/test': {
     params: { id: '0199a7c0-0000-7000-8000-000000000033' },
     request: {

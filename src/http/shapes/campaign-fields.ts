@@ -54,7 +54,18 @@ export const newCampaign = changes
   .superRefine(refuseTwoValues)
   .transform((body) => toOneSpelling(body))
 
-type Spellings = z.output<typeof changes>
+/** When a campaign is to be sent. */
+export const schedule = z
+  .object({
+    scheduledFor: time.optional().meta({
+      description: 'ISO 8601, at most 366 days ahead; UTC without an offset. Absent or null: now',
+    }),
+    scheduledAt: time.optional().meta({ description: 'The same as scheduledFor' }),
+  })
+  .superRefine(refuseTwoValues)
+  .transform(({ scheduledFor, scheduledAt }) => ({ scheduledFor: scheduledFor ?? scheduledAt }))
+
+type Spellings = Partial<z.output<typeof changes>>
 
 function refuseTwoValues(body: Spellings, context: z.core.$RefinementCtx<unknown>): void {
   const pairs = [

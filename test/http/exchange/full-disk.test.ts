@@ -12,6 +12,7 @@ const { service, call } = useService()
 const goesOn = [
   'POST /campaigns/:id/archive',
   'POST /campaigns/:id/cancel',
+  'POST /campaigns/:id/check',
   'POST /campaigns/:id/pause',
   'POST /campaigns/:id/unarchive',
   'POST /campaigns/audience',

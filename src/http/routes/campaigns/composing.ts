@@ -1,6 +1,7 @@
-/** Tests of a campaign before it is sent. */
+/** Checks and tests of a campaign before it is sent. */
 import { z } from 'zod'
 import { formatInstant } from '../../../clock.ts'
+import { checkCampaign } from '../../../features/campaigns/check/check.ts'
 import { MAX_TEST_ADDRESSES, sendTest } from '../../../features/campaigns/send-test.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
@@ -66,4 +67,29 @@ export const test = ({ core }: RouteDeps) =>
       const data = { emails: sent, timestamp: formatInstant(at) }
       return json(200, { success: true, data, message: `The test was sent to ${to}.` })
     },
+  })
+
+const findings = z.object({
+  findings: z.array(
+    z.object({
+      code: z.string(),
+      severity: z.enum(['error', 'warning', 'info']),
+      message: z.string(),
+      fix: z.string(),
+    }),
+  ),
+})
+
+export const check = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    growsDisk: false,
+    summary: 'Check a campaign before it is sent',
+    description:
+      'Renders the campaign for ten of its recipients and looks at the sender, the audience and the ' +
+      'texts. A check blocks nothing: `error` marks what a send would refuse, or what would reach ' +
+      'nobody.',
+    responses: { 200: { description: 'What to mend, errors first', schema: findings } },
+    refusals: [404],
+    handle: async (call) => json(200, await checkCampaign(core, call.project, uuidKeyOf(call).id)),
   })

@@ -1,20 +1,12 @@
 /** Sending of campaigns. */
-import { z } from 'zod'
 import { sendCampaign } from '../../../features/campaigns/sending/send.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { campaignResponse } from '../../shapes/campaign.ts'
+import { schedule } from '../../shapes/campaign-fields.ts'
 import { uuidKeyOf } from '../../shapes/uuid-key.ts'
 
 const shared = { tag: 'Campaigns' } as const
-
-const sending = z
-  .object({
-    scheduledFor: z.string().nullable().optional().meta({
-      description: 'ISO 8601, at most 366 days ahead; UTC without an offset. Absent or null: now',
-    }),
-  })
-  .optional()
 
 export const send = ({ core }: RouteDeps) =>
   projectOperation({
@@ -23,7 +15,7 @@ export const send = ({ core }: RouteDeps) =>
     description:
       'Each contact of the audience that exists now gets one email. A scheduled campaign goes to the ' +
       'audience of its time, and can be scheduled again or sent at once.',
-    body: sending,
+    body: schedule.optional(),
     responses: {
       200: { description: 'The campaign is SENDING or SCHEDULED', schema: campaignResponse },
     },

@@ -1,0 +1,151 @@
+/**
+ * What an author may want to mend before a campaign is sent. The campaign is rendered for some of its
+ * recipients, as a send renders it. A check informs; a send has rules of its own.
+ */
+import { AppError } from '../../../errors.ts'
+import { displayDomain } from '../../../mail/address/address.ts'
+import type { Project } from '../../../store/schema/accounts.ts'
+import type { Base } from '../../base.ts'
+import type { ContactScope } from '../../contacts/list/scope.ts'
+import { walkContacts } from '../../contacts/list/walk.ts'
+import { parseData } from '../../contacts/write/data.ts'
+import {
+  NO_CONTACT,
+  type PreviewDeps,
+  type PreviewReader,
+  toPreviewSource,
+} from '../../previews/render-preview.ts'
+import { audienceScope, recipientScope } from '../audience/scope.ts'
+import { type FoundCampaign, loadCampaign } from '../find.ts'
+import { describeFault } from '../render.ts'
+import type { Finding } from './finding.ts'
+import { findInMessage } from './message-findings.ts'
+import { findUnfilledVariables } from './unfilled-variables.ts'
+
+type Deps = PreviewDeps & Pick<Base, 'store' | 'directory'>
+
+/** Recipients that the campaign is rendered for. */
+const SAMPLE = 10
+const SEVERITIES = ['error', 'warning', 'info']
+
+/** Errors first. @throws AppError CAMPAIGN_NOT_FOUND */
+export async function checkCampaign(
+  deps: Deps,
+  project: Project,
+  id: string,
+): Promise<{ findings: Finding[] }> {
+  const campaign = await loadCampaign(deps.store.read, { projectId: project.id, id })
+  const audience = await findAudience(deps, campaign)
+  const recipients = 'scope' in audience ? await findSample(deps, audience.scope) : []
+  const findings = [
+    ...(await checkSender(deps, campaign)),
+    ...('problem' in audience ? [audience.problem] : recipients.length === 0 ? [nobody()] : []),
+    ...(await checkTexts(deps, { project, campaign, recipients })),
+    ...('scope' in audience && recipients.length > 0
+      ? await findUnfilledVariables(deps, campaign, audience.scope)
+      : []),
+  ]
+  const rank = ({ severity }: Finding) => SEVERITIES.indexOf(severity)
+  return { findings: findings.toSorted((one, other) => rank(one) - rank(other)) }
+}
+
+async function findAudience(
+  deps: Deps,
+  campaign: FoundCampaign,
+): Promise<{ scope: ContactScope } | { problem: Finding }> {
+  try {
+    const scope = await audienceScope(deps, campaign)
+    return { scope: recipientScope(scope, campaign.type) }
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    const isSegment = campaign.audienceType === 'SEGMENT'
+    const code = isSegment ? 'segment_missing' : 'condition_invalid'
+    const fix = 'Choose another audience.'
+    return { problem: { code, severity: 'error', message: error.message, fix } }
+  }
+}
+
+/** The first contacts that would get the campaign. */
+async function findSample(deps: Deps, scope: ContactScope): Promise<PreviewReader[]> {
+  for await (const page of walkContacts(deps, scope, { size: SAMPLE })) return page
+  return []
+}
+
+function nobody(): Finding {
+  return {
+    code: 'empty_audience',
+    severity: 'error',
+    message: 'Nobody would get the campaign now.',
+    fix: 'Look at GET /campaigns/:id/audience: who is unsubscribed or suppressed is left out.',
+  }
+}
+
+async function checkSender(deps: Deps, campaign: FoundCampaign): Promise<Finding[]> {
+  const { projectId, fromDomain } = campaign
+  const domain = await deps.directory.findSenderDomain(projectId, fromDomain)
+  const name = displayDomain(fromDomain)
+  if (domain === undefined) {
+    return [
+      {
+        code: 'sender_unverified',
+        severity: 'error',
+        message: `The project may not send from ${name}: the domain is not verified.`,
+        fix: 'Publish the DNS records of the domain and verify it, or choose another sender.',
+      },
+    ]
+  }
+  const isInbound = deps.config.inbound.listen.length > 0
+  if (domain.isReturnPathFound || deps.config.delivery.mode === 'sandbox' || !isInbound) return []
+  return [
+    {
+      code: 'sender_not_aligned',
+      severity: 'warning',
+      message: `Bounces of ${name} go to another domain, so SPF is not aligned with the sender.`,
+      fix: `Publish the MX and TXT records of bounce.${name} that the domain's page lists.`,
+    },
+  ]
+}
+
+type Texts = { project: Project; campaign: FoundCampaign; recipients: readonly PreviewReader[] }
+
+/** A finding of several recipients is listed once. */
+async function checkTexts(
+  deps: Deps,
+  { project, campaign, recipients }: Texts,
+): Promise<Finding[]> {
+  const readers = recipients.length === 0 ? [NO_CONTACT] : recipients
+  const data = parseData(undefined)
+  const sources = readers.map((reader) =>
+    toPreviewSource(deps, { project, text: campaign, reader, data }),
+  )
+  const found = new Map<string, Finding>()
+  for (const message of await deps.outbound.preview(sources)) {
+    if (message === null) found.set('too_heavy', tooHeavy())
+    else {
+      const { baseUrl } = deps.config
+      const rules = findInMessage({ message, baseUrl, type: campaign.type })
+      for (const finding of [...message.faults.map(toFinding), ...rules]) {
+        if (!found.has(finding.code)) found.set(finding.code, finding)
+      }
+    }
+  }
+  return [...found.values()]
+}
+
+function toFinding(fault: Parameters<typeof describeFault>[0]): Finding {
+  return {
+    code: 'template_fault',
+    severity: 'warning',
+    message: `${describeFault(fault)}.`,
+    fix: 'Correct the template: the campaign would be sent with the fault.',
+  }
+}
+
+function tooHeavy(): Finding {
+  return {
+    code: 'too_heavy',
+    severity: 'error',
+    message: 'The message takes too much time or memory to render.',
+    fix: 'Simplify its loops and filters.',
+  }
+}

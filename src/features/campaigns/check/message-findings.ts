@@ -1,0 +1,149 @@
+/** Findings in a rendered message: its links, images, size and texts. */
+import type { RenderedMessage } from '../../../mail/compose/build-message.ts'
+import { findHrefs, readLink } from '../../../mail/html/links.ts'
+import { eachTag, readAttributes } from '../../../mail/html/tag.ts'
+import type { ContentClass } from '../../../store/schema/words.ts'
+import type { Finding } from './finding.ts'
+
+type Sample = { message: RenderedMessage; baseUrl: string; type: ContentClass }
+
+/** Gmail shows no more of a message than this and hides the rest behind a link. */
+const CLIPPED_BYTES = 102 * 1024
+const MAX_SUBJECT_LENGTH = 150
+/** Links and names that a finding quotes. */
+const MAX_QUOTED = 3
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i
+const EMPTY_VALUE = /(?<![\p{L}\p{N}_-])(?:null|undefined|\[object Object\])(?![\p{L}\p{N}_-])/u
+
+export function findInMessage({ message, baseUrl, type }: Sample): Finding[] {
+  const html = message.html ?? ''
+  const links = [...new Set(findHrefs(html).flatMap(({ value }) => readLink(value) ?? []))]
+  const rules = [
+    unsubscribeFinding(links, { baseUrl, type }),
+    insecureFinding(links),
+    loopbackFinding(links),
+    imageFinding(html),
+    sizeFinding(html),
+    textFinding(message),
+    subjectFinding(message),
+    emptyValueFinding(message),
+  ]
+  return rules.filter((finding) => finding !== undefined)
+}
+
+/** TRANSACTIONAL mail needs no such link. */
+function unsubscribeFinding(
+  links: readonly string[],
+  { baseUrl, type }: Pick<Sample, 'baseUrl' | 'type'>,
+): Finding | undefined {
+  const pages = [`${baseUrl}/unsubscribe/`, `${baseUrl}/manage/`]
+  const hasLink = links.some((link) => pages.some((page) => link.startsWith(page)))
+  if (type === 'TRANSACTIONAL' || hasLink) return undefined
+  return {
+    code: 'no_unsubscribe_link',
+    severity: 'warning',
+    message: 'The message has no link to unsubscribe.',
+    fix: 'Add a link to {{unsubscribeUrl}} or {{manageUrl}}, or use the type MARKETING, which adds one.',
+  }
+}
+
+function insecureFinding(links: readonly string[]): Finding | undefined {
+  const insecure = links.filter((link) => {
+    const { protocol, hostname } = new URL(link)
+    return protocol === 'http:' && !LOOPBACK.test(hostname)
+  })
+  if (insecure.length === 0) return undefined
+  return {
+    code: 'insecure_link',
+    severity: 'warning',
+    message: `${count(insecure.length, 'link')} without https: ${quoteSome(insecure)}.`,
+    fix: 'Use https:// in every link.',
+  }
+}
+
+function loopbackFinding(links: readonly string[]): Finding | undefined {
+  const local = links.filter((link) => LOOPBACK.test(new URL(link).hostname))
+  if (local.length === 0) return undefined
+  return {
+    code: 'loopback_link',
+    severity: 'warning',
+    message: `${count(local.length, 'link')} to this machine, which no recipient can open: ${quoteSome(local)}.`,
+    fix: 'Set `base_url` to the public address of the server, and use public addresses in the text.',
+  }
+}
+
+function imageFinding(html: string): Finding | undefined {
+  let images = 0
+  eachTag(html, (tag) => {
+    if (tag.name !== 'img' || tag.isClosing) return
+    if (!readAttributes(html, tag).has('alt')) images += 1
+  })
+  if (images === 0) return undefined
+  return {
+    code: 'image_without_alt',
+    severity: 'warning',
+    message: `${count(images, 'image')} without an alternative text.`,
+    fix: 'Give each image an alt attribute; alt="" for decoration.',
+  }
+}
+
+function sizeFinding(html: string): Finding | undefined {
+  const bytes = Buffer.byteLength(html)
+  if (bytes <= CLIPPED_BYTES) return undefined
+  return {
+    code: 'html_too_large',
+    severity: 'warning',
+    message: `The HTML has ${Math.ceil(bytes / 1024)} KB; Gmail cuts a message off after 102 KB.`,
+    fix: 'Shorten the text, or host styles and images elsewhere.',
+  }
+}
+
+function textFinding({ text }: RenderedMessage): Finding | undefined {
+  if (text.trim() !== '') return undefined
+  return {
+    code: 'empty_text',
+    severity: 'warning',
+    message: 'The plain text of the message is empty.',
+    fix: 'Write text beside the images: some readers and filters see the plain text only.',
+  }
+}
+
+function subjectFinding({ subject }: RenderedMessage): Finding | undefined {
+  const { length } = Array.from(subject)
+  if (subject.trim() === '') {
+    return {
+      code: 'empty_subject',
+      severity: 'warning',
+      message: 'The subject of the rendered sample is empty.',
+      fix: 'Give the variables of the subject a fallback.',
+    }
+  }
+  if (length <= MAX_SUBJECT_LENGTH) return undefined
+  return {
+    code: 'long_subject',
+    severity: 'warning',
+    message: `The subject has ${length} characters; most programs show fewer than ${MAX_SUBJECT_LENGTH}.`,
+    fix: 'Shorten the subject.',
+  }
+}
+
+function emptyValueFinding({ subject, text }: RenderedMessage): Finding | undefined {
+  const found = EMPTY_VALUE.exec(subject) ?? EMPTY_VALUE.exec(text)
+  if (found === null) return undefined
+  return {
+    code: 'empty_value',
+    severity: 'warning',
+    message: `The rendered sample contains "${found[0]}".`,
+    fix: 'Give the variable a fallback: {{ name ?? there }}.',
+  }
+}
+
+function count(number: number, noun: string): string {
+  return number === 1 ? `1 ${noun}` : `${number} ${noun}s`
+}
+
+function quoteSome(texts: readonly string[]): string {
+  const quoted = texts.slice(0, MAX_QUOTED).join(', ')
+  return texts.length > MAX_QUOTED ? `${quoted} and ${texts.length - MAX_QUOTED} more` : quoted
+}
