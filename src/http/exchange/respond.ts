@@ -162,11 +162,19 @@ function readIdempotencyKey(incoming: IncomingMessage): string | undefined {
 
 async function takeBody(deps: ExchangeDeps, exchange: Exchange): Promise<unknown> {
   const { incoming, route } = exchange
-  if (!route.takesForm) return takeJson(deps, exchange, route.maxBodyBytes)
+  if (!route.takesForm) {
+    const isAbsent = isBodyless(incoming) && route.body?.safeParse(undefined).success
+    return isAbsent ? undefined : takeJson(deps, exchange, route.maxBodyBytes)
+  }
   const limits = bodyLimits(deps, exchange, MAX_FORM_BYTES)
   const { value, sizeBytes } = await readForm(incoming, limits)
   exchange.requestBytes = sizeBytes
   return value
+}
+
+/** Clients send a Content-Type even with no body. */
+function isBodyless({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
 }
 
 async function takeJson(

@@ -421,3 +421,35 @@ test('an id that is no UUID is refused', async () => {
     assert.deepEqual([status, body.error.errors[0].field], [422, 'id'])
   }
 })
+
+describe('a request to send', () => {
+  const ready = async () => {
+    await call('post', '/contacts').send({ email: 'fan@dest.test' })
+    return (await created()).id as string
+  }
+  const later = '2126-11-22T09:00:00.000Z'
+
+  it('needs no body, with or without a Content-Type', async () => {
+    for (const headers of [{}, { 'content-type': 'application/json' }]) {
+      const id = await ready()
+      const answer = await call('post', `/campaigns/${id}/send`).set(headers)
+      assert.deepEqual([answer.status, answer.body.data?.status], [200, 'SENDING'], answer.text)
+    }
+    const wrong = await call('post', '/campaigns').set({ 'content-type': 'application/json' })
+    assert.equal(wrong.status, 400)
+  })
+
+  it('takes both spellings of its time, but not two values', async () => {
+    const id = await ready()
+    const at = new Date(service.core.now() + 3_600_000).toISOString()
+    const { body } = await call('post', `/campaigns/${id}/send`).send({ scheduledAt: at })
+    assert.deepEqual([body.data.status, body.data.scheduledFor], ['SCHEDULED', at])
+    const both = await call('post', `/campaigns/${id}/send`).send({
+      scheduledAt: at,
+      scheduledFor: at,
+    })
+    assert.equal(both.status, 200)
+    const two = { scheduledAt: at, scheduledFor: later }
+    assert.equal((await call('post', `/campaigns/${id}/send`).send(two)).status, 422)
+  })
+})
