@@ -15,7 +15,7 @@ import { planSending } from './plan.ts'
 import { createRoom, type Room, type RoomDeps } from './room.ts'
 import type { StretchDeps } from './stretch.ts'
 
-export type CampaignsDeps = StretchDeps & RoomDeps & Pick<Base, 'directory' | 'campaignNotifier'>
+export type CampaignsDeps = StretchDeps & RoomDeps & Pick<Base, 'directory' | 'campaignNotifier' | 'disk'>
 
 /** While mail of a campaign waits, or a failure has to pass. */
 const RECHECK_MS = 1_000
@@ -81,6 +81,8 @@ async function runRound(state: LoopState): Promise<number> {
 async function takeTurn(state: LoopState, campaign: ActiveCampaign): Promise<number> {
   const { deps, room, expansions } = state
   if (campaign.expandedAt !== null) return (await endIfDone(deps, campaign)) ? 0 : RECHECK_MS
+  // What is queued goes out; more emails would take the space that their outcomes need.
+  if (deps.disk.isLow()) return RECHECK_MS
   const { slots, waitMs } = countSlots(campaign, deps.now())
   if (slots === 0) return Math.min(RECHECK_MS, Math.max(1, waitMs))
   const free = await room.free(campaign.projectId)

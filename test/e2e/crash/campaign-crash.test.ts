@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { crashCampaign, startCampaign } from './crash-campaign.ts'
+
+/** A longer run: `CRASH_RECIPIENTS=20000`, which kills until the campaign is sent. */
+const recipients = Number(process.env.CRASH_RECIPIENTS ?? 500)
+const kills = recipients > 5_000 ? 1_000 : 2
+
+test('each recipient gets a campaign once, however often the server is killed', async (t) => {
+  const { duplicates, kills: times } = await crashCampaign(t, { recipients, kills, runMs: 900 })
+  t.diagnostic(`${recipients} recipients, ${duplicates} arrived twice, ${times} kills`)
+})
+
+test('the same with pauses and resumes between the kills', async (t) => {
+  const { duplicates, kills: times } = await crashCampaign(t, {
+    ...{ recipients, kills, runMs: 600 },
+    act: async (call, round) => {
+      const { body } = await call('GET', '/campaigns')
+      const [{ id }] = Object(body).data.length > 0 ? Object(body).data : [{ id: '' }]
+      await call('POST', `/campaigns/${id}/${round % 2 === 0 ? 'pause' : 'resume'}`)
+      await sleep(Math.random() * 100)
+    },
+  })
+  t.diagnostic(`${recipients} recipients, ${duplicates} arrived twice, ${times} kills`)
+})
+
+test('a campaign that was cancelled before a kill sends nothing after it', async (t) => {
+  const campaign = await startCampaign(t, recipients)
+  const { id, call, arrivals, killedAt } = campaign
+  await call('POST', `/campaigns/${id}/send`)
+  await sleep(300 + Math.random() * 300)
+  assert.equal((await call('POST', `/campaigns/${id}/cancel`)).status, 200)
+  await campaign.killAndRestart(killedAt)
+  const { length } = arrivals
+  const waiting = async () =>
+    Number((await call('GET', `/campaigns/${id}/stats`)).body.data.pending)
+  while ((await waiting()) > 0) await sleep(50)
+  await sleep(1_500)
+  assert.ok(arrivals.length - length <= 20, 'only messages whose content was under way arrive')
+  const { body } = await call('GET', `/campaigns/${id}`)
+  assert.equal(body.data.status, 'CANCELLED')
+  assert.equal(await campaign.stop(), 0)
+})

@@ -1,0 +1,146 @@
+/**
+ * A campaign whose server is killed with -9 at random moments of its expansion and its sending, until
+ * it is sent. In the end the sink has each recipient once. A message may arrive twice only where its
+ * final dot was under way when the server died.
+ */
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { eventually } from '../program.ts'
+import { installBesideSink, makeProject, type Serving } from '../server.ts'
+
+type Options = {
+  recipients: number
+  /** At most so many; the campaign may be sent before. */
+  kills: number
+  /** The longest time from a start to a kill. */
+  runMs: number
+  /** Called while the server runs, before each kill. */
+  act?(call: Call, round: number): Promise<unknown>
+}
+
+export type Call = (method: string, route: string, body?: object) => Promise<Answer>
+export type Answer = { status: number; body: { data: Record<string, unknown> } }
+export type Arrival = { id: string; to: string; at: number }
+
+/** So long before a kill a final dot may have been under way, on a machine that is busy. */
+const IN_FLIGHT_MS = 500
+
+export async function startCampaign(t: TestContext, recipients: number) {
+  const arrivals: Arrival[] = []
+  const { installation } = await installBesideSink(t, {
+    retrySchedule: '1s',
+    forgets: true,
+    configuration: '[campaigns]\nrows_ahead = 200\n',
+    respond: ({ verb, line }) => {
+      if (verb === 'MESSAGE') arrivals.push(readArrival(line))
+      return undefined
+    },
+  })
+  const { secret } = await makeProject(installation)
+  let server: Serving = await installation.serve()
+  const call: Call = async (method, route, body) => {
+    const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
+    const init = body === undefined ? {} : { body: JSON.stringify(body) }
+    const response = await fetch(server.url + route, { method, headers, ...init })
+    return { status: response.status, body: (await response.json()) as Answer['body'] }
+  }
+  await importPeople(server.url, secret, recipients)
+  const contactsAre = async () => {
+    const { body } = await call('GET', '/contacts?limit=1')
+    return Object(body).total === recipients ? true : undefined
+  }
+  await eventually(contactsAre)
+  const campaign = { name: 'C', subject: 'Hello', body: '<p>Hello {{number}}</p>' }
+  const made = await call('POST', '/campaigns', { ...campaign, from: 'news@example.test' })
+  const id = String(made.body.data.id)
+  return {
+    id,
+    arrivals,
+    call,
+    installation,
+    killedAt: [] as number[],
+    isSent: async () => (await call('GET', `/campaigns/${id}`)).body.data.status === 'SENT',
+    async killAndRestart(killedAt: number[]) {
+      killedAt.push(performance.now())
+      await server.kill('SIGKILL')
+      server = await installation.serve()
+    },
+    stop: () => server.kill('SIGTERM'),
+  }
+}
+
+export async function crashCampaign(t: TestContext, { recipients, kills, runMs, act }: Options) {
+  const campaign = await startCampaign(t, recipients)
+  const { id, call, arrivals, killedAt } = campaign
+  assert.equal((await call('POST', `/campaigns/${id}/send`)).status, 200)
+  for (let round = 0; round < kills && !(await campaign.isSent()); round += 1) {
+    await sleep(50 + Math.random() * runMs)
+    await act?.(call, round)
+    await campaign.killAndRestart(killedAt)
+  }
+  await call('POST', `/campaigns/${id}/resume`)
+  await untilSent(campaign)
+  const duplicates = assertOnce(arrivals, { recipients, killedAt })
+  const stats = await eventually(async () => {
+    const { data } = (await call('GET', `/campaigns/${id}/stats`)).body
+    return data.sentCount === recipients ? data : undefined
+  })
+  assert.deepEqual([stats.deliveredCount, stats.pending], [recipients, 0])
+  assert.equal(stats.totalRecipients, recipients)
+  assert.equal(await campaign.stop(), 0)
+  return { duplicates, kills: killedAt.length }
+}
+
+/** Each step of its progress has the deadline to itself: the machine may be slow. */
+async function untilSent(campaign: Awaited<ReturnType<typeof startCampaign>>): Promise<void> {
+  for (let reached = -1; !(await campaign.isSent()); ) {
+    const { length } = campaign.arrivals
+    if (length === reached) {
+      await eventually(async () => {
+        if (campaign.arrivals.length > reached || (await campaign.isSent())) return true
+        return undefined
+      })
+    }
+    reached = length
+    await sleep(50)
+  }
+}
+
+/** Returns how many arrived twice. */
+export function assertOnce(
+  arrivals: readonly Arrival[],
+  { recipients, killedAt }: { recipients: number; killedAt: readonly number[] },
+): number {
+  const byAddress = Map.groupBy(arrivals, ({ to }) => to)
+  assert.equal(byAddress.size, recipients)
+  const repeated = [...byAddress.values()].filter(({ length }) => length > 1)
+  for (const each of repeated) {
+    assert.equal(new Set(each.map(({ id }) => id)).size, 1, 'a contact has one email')
+    const isExcused = each
+      .slice(0, -1)
+      .every(({ at }) => killedAt.some((kill) => isAround(at, kill)))
+    assert.ok(isExcused, `${each[0]?.to} got it twice, and no final dot was under way`)
+  }
+  return repeated.length
+}
+
+function isAround(at: number, kill: number): boolean {
+  return at < kill + IN_FLIGHT_MS && at > kill - IN_FLIGHT_MS
+}
+
+function readArrival(message: string): Arrival {
+  const head = message.slice(0, 4_096)
+  const id = /^message-id: <([0-9a-f-]{36})@/im.exec(head)?.[1] ?? ''
+  const to = /^to: (\S+)/im.exec(head)?.[1] ?? ''
+  return { id, to, at: performance.now() }
+}
+
+async function importPeople(url: string, secret: string, count: number): Promise<void> {
+  const rows = Array.from({ length: count }, (_, at) => `p${at}@dest.test,true,${at}`)
+  const body = new FormData()
+  const csv = `email,subscribed,number\n${rows.join('\n')}\n`
+  body.append('file', new Blob([csv], { type: 'text/csv' }), 'people.csv')
+  const headers = { authorization: `Bearer ${secret}` }
+  await fetch(`${url}/contacts/import`, { method: 'POST', headers, body })
+}
