@@ -15,7 +15,9 @@ import { planSending } from './plan.ts'
 import { createRoom, type Room, type RoomDeps } from './room.ts'
 import type { StretchDeps } from './stretch.ts'
 
-export type CampaignsDeps = StretchDeps & RoomDeps & Pick<Base, 'directory' | 'campaignNotifier' | 'disk'>
+export type CampaignsDeps = StretchDeps &
+  RoomDeps &
+  Pick<Base, 'directory' | 'campaignNotifier' | 'disk'>
 
 /** While mail of a campaign waits, or a failure has to pass. */
 const RECHECK_MS = 1_000
