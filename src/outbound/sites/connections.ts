@@ -47,9 +47,12 @@ export function createConnections(deps: ConnectionsDeps) {
     const limit = deps.connectionsOf(site)
     lower(site, limit)
     updateBudgets(site, queue)
-    const needs = Math.min(limit, queue.count, allocations.total(site) + budgets.capacity(site))
+    const wanted = Math.min(limit, queue.count)
+    const needs = Math.min(wanted, allocations.total(site) + budgets.capacity(site))
     send(allocations.raise({ site, needs, threads }))
     updateBudgets(site, queue)
+    const missing = wanted - allocations.total(site)
+    if (missing > 0) starvedSites.reclaimIdleFor(site, missing)
     if (queue.count > limit * BUSY_SITE_DELIVERIES) send(allocations.rebalance(site, threads))
   }
 

@@ -1,7 +1,8 @@
 /**
  * Packs the steps of an attempt into one column: JSON of arrays instead of objects, a third of the
  * size. A step is `[step, at, durationMs, reply, host, address, error]`, a reply
- * `[code, enhancedCode, text]`. Null stands for a missing value; trailing ones are omitted.
+ * `[code, enhancedCode, text]`. Null stands for a missing value; trailing ones are omitted. Texts that
+ * the row of the attempt has too are `=` in its steps.
  */
 
 /** A step as outbound records it. */
@@ -13,6 +14,37 @@ export type StoredStep = {
   host?: string
   address?: string
   error?: string
+}
+
+/** The columns of an attempt whose texts its steps repeat. */
+export type RepeatedTexts = {
+  host: string | null
+  address: string | null
+  replyText: string | null
+}
+
+const AS_IN_ROW = '='
+
+/** Replaces the texts that the row of the attempt has. */
+export function withoutRepeated(steps: readonly StoredStep[], row: RepeatedTexts): StoredStep[] {
+  return mapTexts(steps, (text, column) => (text === row[column] ? AS_IN_ROW : text))
+}
+
+/** The steps as they were before `withoutRepeated`. */
+export function withRepeated(steps: readonly StoredStep[], row: RepeatedTexts): StoredStep[] {
+  return mapTexts(steps, (text, column) => (text === AS_IN_ROW ? (row[column] ?? text) : text))
+}
+
+function mapTexts(
+  steps: readonly StoredStep[],
+  map: (text: string, column: keyof RepeatedTexts) => string,
+): StoredStep[] {
+  return steps.map(({ host, address, reply, ...step }) => ({
+    ...step,
+    ...(host === undefined ? {} : { host: map(host, 'host') }),
+    ...(address === undefined ? {} : { address: map(address, 'address') }),
+    ...(reply === undefined ? {} : { reply: { ...reply, text: map(reply.text, 'replyText') } }),
+  }))
 }
 
 type PackedReply = [code: number, enhancedCode: string | null, text: string]

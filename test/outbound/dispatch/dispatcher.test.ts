@@ -8,7 +8,14 @@ import { createSiteQueues } from '../../../src/outbound/sites/site-queues.ts'
 import { createFakeThreads, tasksOf } from '../fake-threads.ts'
 import { makeDelivery, makeSource } from '../harness.ts'
 
-function open(t: TestContext, maxThreads: number) {
+function open(
+  t: TestContext,
+  maxThreads: number,
+  {
+    connectionsOf = () => 1,
+    now = () => 1_000,
+  }: Partial<Pick<DispatcherDeps, 'connectionsOf' | 'now'>> = {},
+) {
   const fakes = createFakeThreads()
   const finished: Parameters<DispatcherDeps['done']>[0][] = []
   const dispatcher = createDispatcher({
@@ -17,10 +24,10 @@ function open(t: TestContext, maxThreads: number) {
     maxConnections: 40,
     hangMs: 1_000,
     log: silentLog(),
-    now: () => 1_000,
-    queues: createSiteQueues(() => 1_000),
+    now,
+    queues: createSiteQueues(now),
     maxPerSite: 10,
-    connectionsOf: () => 1,
+    connectionsOf,
     standingOf: () => 'replied',
     done: (results) => void finished.push(results),
     createThreads: fakes.createThreads,
@@ -115,4 +122,37 @@ test('deliveries are withdrawn where they are: here at once, in a thread by a me
   started[0]?.say({ type: 'results', results: [back] })
   assert.deepEqual(results().at(-1), ['m3', back])
   assert.equal(dispatcher.count(), 650)
+})
+
+test('idle sites give up their connections for a site that has too few', (t) => {
+  let at = 1_000
+  const { dispatcher, started } = open(t, 1, { connectionsOf: () => 10, now: () => at })
+  const domains = Array.from({ length: 9 }, (_, index) => `site${index}.test`)
+  const other = { projectId: 'other' }
+  for (const domain of domains) {
+    const deliveries = [0, 1, 2, 3].map((number) => deliveryTo(`idle${number}`, domain, other))
+    dispatcher.add(deliveries)
+    started[0]?.say({ type: 'greeted', site: domain })
+  }
+  dispatcher.add(Array.from({ length: 10 }, (_, index) => deliveryTo(`m${index}`, 'busy.test')))
+  started[0]?.say({ type: 'greeted', site: 'busy.test' })
+  // Most connections are with sites that have nothing more to send.
+  const results = tasksOf(started[0])
+    .filter(({ recipient }) => recipient.startsWith('idle'))
+    .map(({ task }) => ({ task, kind: 'put back', delayMs: 0 }) as const)
+  started[0]?.say({ type: 'results', results })
+  const before = dispatcher.connectionsOf('busy.test')
+  assert.ok(before < 10)
+  at += 10
+  dispatcher.add([deliveryTo('more', 'busy.test')])
+  const given = (started[0]?.posted ?? []).filter(
+    (message) => message.type === 'allocate' && message.connections === 0,
+  )
+  assert.ok(given.length > 0)
+  for (const message of given) {
+    if (message.type !== 'allocate') continue
+    started[0]?.say({ type: 'allocated', site: message.site, connections: 0 })
+  }
+  dispatcher.add([deliveryTo('last', 'busy.test')])
+  assert.ok(dispatcher.connectionsOf('busy.test') > before)
 })

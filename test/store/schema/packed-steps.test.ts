@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { packSteps, type StoredStep, unpackSteps } from '../../../src/store/schema/packed-steps.ts'
+import {
+  packSteps,
+  type StoredStep,
+  unpackSteps,
+  withoutRepeated,
+  withRepeated,
+} from '../../../src/store/schema/packed-steps.ts'
 
 const reply = fc.record(
   {
@@ -30,6 +36,27 @@ test('unpacked steps equal the packed ones', () => {
       assert.deepEqual(unpackSteps(packSteps(steps)), steps)
     }),
   )
+})
+
+test('texts of the row are left out of the steps and come back', () => {
+  const text = fc.option(fc.string())
+  const row = fc.record({ host: text, address: text, replyText: text }, { noNullPrototype: true })
+  fc.assert(
+    fc.property(fc.array(step), row, (steps, columns) => {
+      const own = steps.map((one, index) =>
+        index % 2 === 0 && columns.host !== null ? { ...one, host: columns.host } : one,
+      )
+      fc.pre(!JSON.stringify(own).includes('"="'))
+      assert.deepEqual(withRepeated(withoutRepeated(own, columns), columns), own)
+    }),
+  )
+  const host = 'mx.dest.test'
+  const columns = { host, address: '192.0.2.1', replyText: '=' }
+  const reply = { code: 250, enhancedCode: null, text: '=' }
+  const steps = [{ step: 'connect', at: 0, durationMs: 1, host, reply }]
+  const short = withoutRepeated(steps, columns)
+  assert.equal(short[0]?.host, '=')
+  assert.deepEqual(withRepeated(short, columns), steps)
 })
 
 test('a packed step is an array without trailing missing values', () => {

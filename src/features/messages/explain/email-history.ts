@@ -2,6 +2,7 @@
 import { type AppError, notFound } from '../../../errors.ts'
 import { eq } from '../../../store/drizzle.ts'
 import { type Attempt, attempts, type Email, emails } from '../../../store/schema/messages.ts'
+import { withRepeated } from '../../../store/schema/packed-steps.ts'
 import type { Base } from '../../base.ts'
 
 export type EmailHistory = { email: Email; attempts: Attempt[] }
@@ -21,7 +22,8 @@ export async function getEmailHistory(
     .where(eq(attempts.emailId, id))
     .orderBy(attempts.id)
     .all()
-  return { email, attempts: rows }
+  const history = rows.map((row) => ({ ...row, steps: withRepeated(row.steps, row) }))
+  return { email, attempts: history }
 }
 
 export function emailNotFound(id: string): AppError {

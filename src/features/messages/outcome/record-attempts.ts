@@ -5,6 +5,7 @@
 import type { AttemptOutcome } from '../../../outbound/attempt.ts'
 import { outcomeText } from '../../../outbound/outcomes.ts'
 import { attempts, type Email, type StoredFault } from '../../../store/schema/messages.ts'
+import { withoutRepeated } from '../../../store/schema/packed-steps.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
@@ -122,21 +123,23 @@ async function findOvertaken(tx: Tx, records: readonly AttemptRecord[]): Promise
 }
 
 function toRow({ email, outcome, startedAt }: AttemptRecord) {
+  const { host, address, reply } = outcome
+  const replyText = reply?.text ?? null
   return {
     emailId: email.id,
     at: startedAt,
     durationMs: Math.round(outcome.durationMs),
     result: outcome.result,
     class: outcome.verdict?.class ?? null,
-    host: outcome.host,
-    address: outcome.address,
+    host,
+    address,
     tls: outcome.tls,
     replyCode: outcome.reply?.code ?? null,
     enhancedCode: outcome.reply?.enhancedCode ?? null,
-    replyText: outcome.reply?.text ?? null,
+    replyText,
     error: outcome.error,
     isMaybeDelivered: outcome.isMaybeDelivered,
-    steps: outcome.steps,
+    steps: withoutRepeated(outcome.steps, { host, address, replyText }),
   }
 }
 

@@ -1,0 +1,46 @@
+/** The receivers' process, and requests that go on while the campaign is sent. */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { percentile } from '../table.ts'
+import type { SinkOptions } from './sink.ts'
+
+export type Api = (method: string, route: string, body?: object) => Promise<unknown>
+
+export async function startReceivers(options: SinkOptions) {
+  const child = fork(path.join(import.meta.dirname, 'sink.ts'))
+  child.send(options)
+  const [port] = await once(child, 'message')
+  return { port: Number(port), stop: () => void child.kill() }
+}
+
+export function createApi(url: string, secret: string): Api {
+  return async (method, route, body) => {
+    const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
+    const init = body === undefined ? {} : { body: JSON.stringify(body) }
+    const response = await fetch(url + route, { method, headers, ...init })
+    const answer: unknown = await response.json()
+    if (!response.ok) throw new Error(`${method} ${route}: ${JSON.stringify(answer)}`)
+    return answer
+  }
+}
+
+/** Makes each request twice a second until `stop`, which returns the p99 of each in ms. */
+export function startRequests(api: Api, requests: Record<string, [method: string, route: string]>) {
+  let isStopping = false
+  const loops = Object.entries(requests).map(async ([name, [method, route]]) => {
+    const times: number[] = []
+    while (!isStopping) {
+      const startedAt = performance.now()
+      await api(method, route)
+      times.push(performance.now() - startedAt)
+      await sleep(Math.max(0, 500 - (performance.now() - startedAt)))
+    }
+    return [name, percentile(times, 0.99)] as const
+  })
+  return async (): Promise<Record<string, number>> => {
+    isStopping = true
+    return Object.fromEntries(await Promise.all(loops))
+  }
+}
