@@ -17,7 +17,11 @@ import { isPostfixInstalled, type Mx, startPostfix } from './postfix.ts'
 const python = '/usr/bin/python3'
 const hasDkimpy = spawnSync(python, ['-c', 'import dkim, nacl, dns.resolver']).status === 0
 
+const READERS = 1_000
+const readers = Array.from({ length: READERS }, (_, index) => `reader${index}@dest.test`)
+
 const mailboxes = {
+  ...Object.fromEntries(readers.map((address) => [address, 'readers'])),
   'ada@dest.test': 'ada',
   'bob@dest.test': 'bob',
   'late@dest.test': 'late',
@@ -58,6 +62,8 @@ retry_schedule = ["1s"]
 ${delivery}
 [dns]
 servers = ["127.0.0.1:${dnsPort}"]
+[limits]
+api_requests_per_minute = 0
 [log]
 level = "error"
 `
@@ -104,6 +110,32 @@ message = sys.stdin.buffer.read()
 count = message.split(b'\\n\\n')[0].count(b'DKIM-Signature:')
 print(json.dumps([dkim.DKIM(message).verify(index, dnsfunc=find) for index in range(count)]))
 `
+
+const dkimpyOfManyScript = `
+import base64, dkim, dns.resolver, json, sys
+resolver = dns.resolver.Resolver(configure=False)
+resolver.nameservers = ['127.0.0.1']
+resolver.port = int(sys.argv[1])
+known = {}
+def find(name, timeout=5):
+    if name not in known:
+        answer = resolver.resolve(name.decode(), 'TXT')
+        known[name] = b''.join(next(iter(answer)).strings)
+    return known[name]
+def judge(message):
+    count = message.split(b'\\n\\n')[0].count(b'DKIM-Signature:')
+    return count > 0 and all(dkim.DKIM(message).verify(i, dnsfunc=find) for i in range(count))
+print(sum(judge(base64.b64decode(text)) for text in json.load(sys.stdin)))
+`
+
+/** The number of messages of which dkimpy takes every signature. */
+function countVerified(messages: readonly Buffer[]): number {
+  const input = JSON.stringify(messages.map((message) => message.toString('base64')))
+  const argv = ['-c', dkimpyOfManyScript, String(dnsPort)]
+  const { status, stdout, stderr } = spawnSync(python, argv, { input, encoding: 'utf8' })
+  assert.equal(status, 0, stderr)
+  return Number(stdout)
+}
 
 /** Whether dkimpy takes each signature, with the keys from the DNS. */
 function judge(message: Buffer): boolean[] {
@@ -255,6 +287,48 @@ describe('beside Postfix and dnsmasq', { skip: whyNot(), timeout: 120_000 }, () 
     const message = messages.map(String).find((text) => text.includes('By relay'))
     assert.match(message ?? '', new RegExp(`with ESMTP id ${shown.providerId}`))
     assert.equal(await running.kill('SIGTERM'), 0)
+  })
+
+  it('delivers a campaign of 1,000 recipients, each with valid signatures', async (t) => {
+    const call = async (method: string, route: string, body?: object) => {
+      const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
+      const init = body === undefined ? {} : { body: JSON.stringify(body) }
+      const response = await fetch(new URL(route, server.url), { method, headers, ...init })
+      const answer = (await response.json()) as { data: Record<string, unknown> }
+      assert.ok(response.ok, JSON.stringify(answer))
+      return answer.data
+    }
+    const body = new FormData()
+    const csv = `email,name,list\n${readers.map((one) => `${one},Reader,spring\n`).join('')}`
+    body.append('file', new Blob([csv], { type: 'text/csv' }), 'readers.csv')
+    const headers = { authorization: `Bearer ${secret}` }
+    await fetch(new URL('/contacts/import', server.url), { method: 'POST', headers, body })
+    const isReader = { field: 'data.list', operator: 'equals', value: 'spring' }
+    const audienceFilter = { logic: 'AND', groups: [{ filters: [isReader] }] }
+    const campaign = { name: 'Spring', subject: 'Hello {{ name }}', from: 'news@example.test' }
+    const text = { ...campaign, body: '<p>Hello {{ name }}, {{ email }}</p>' }
+    const { id } = await call('POST', '/campaigns', { ...text, audienceFilter })
+    await eventually(async () => {
+      const response = await fetch(new URL(`/campaigns/${id}/audience`, server.url), { headers })
+      const { willReceive } = (await response.json()) as { willReceive: number }
+      return willReceive === READERS ? true : undefined
+    })
+    await call('POST', `/campaigns/${id}/send`)
+    for (let sent = -1; sent < READERS; ) {
+      const reached = sent
+      sent = await eventually(async () => {
+        const { sentCount } = await call('GET', `/campaigns/${id}/stats`)
+        return Number(sentCount) > reached ? Number(sentCount) : undefined
+      })
+    }
+    const messages = await eventually(async () => {
+      const some = await mx.messages('readers')
+      return some.length >= READERS ? some : undefined
+    })
+    const to = messages.map((message) => /^To: *(\S+)/im.exec(String(message))?.[1])
+    assert.deepEqual(to.sort(), readers.toSorted())
+    if (hasDkimpy) assert.equal(countVerified(messages), READERS)
+    else t.diagnostic('dkimpy is not installed: the signatures were not verified')
   })
 
   it('stops with status 0', async () => {
