@@ -69,6 +69,10 @@ function read(socket: Socket, session: Session, options: SinkOptions): void {
       startTls(socket, options)
       return
     }
+    if (verb === 'QUIT') {
+      reply(socket, `${replies}221 2.0.0 Bye\r\n`, () => socket.end())
+      return
+    }
     if (verb === 'DATA') {
       session.isInData = session.isAccepted
       replies += session.isAccepted ? '354 Go on\r\n' : '503 5.5.1 RCPT first\r\n'
@@ -88,7 +92,7 @@ function answer(verb: string, line: string, session: Session, options: SinkOptio
     return refusal
   }
   if (verb === 'MAIL') session.isAccepted = false
-  return verb === 'QUIT' ? '221 2.0.0 Bye\r\n' : '250 2.0.0 Ok\r\n'
+  return '250 2.0.0 Ok\r\n'
 }
 
 function judge(line: string): [reply: string, isAccepted: boolean] {
