@@ -2,7 +2,8 @@
  * Decides which site gives up connections for a starved site, which has none because a budget that
  * the sites share is used up: first the idle sites; else a site that has been silent for too long,
  * whose session is cut; else the site with the most connections, after its current message. A site
- * gives up its last connection only if the starved site has waited for a while.
+ * gives up its last connection only if the starved site has waited for a while, and only after some
+ * messages: a connection that changes hands after each message costs more than it carries.
  *
  * A silent site has one second if urgent mail waits, else half a minute. Some servers delay their
  * greeting on purpose, so each cut multiplies the time by eight, and their mail gets through. The
@@ -21,6 +22,8 @@ export type Holder = {
   silentSince: number | null
   /** How often it was cut since it last greeted. */
   cuts: number
+  /** Since when it has had connections, epoch ms; null without any. */
+  servedSince: number | null
   /** It shares an address with the starved site. */
   isSameServer: boolean
 }
@@ -37,6 +40,8 @@ const MAX_SILENCE_MS = DEFAULT_TIMEOUTS.connect + DEFAULT_TIMEOUTS.greeting + 30
 /** How long a site waits until another site must give up its only connection. */
 const MIN_URGENT_WAIT_MS = 500
 const MIN_WAIT_MS = 5_000
+/** How long a site keeps its only connection. */
+const MIN_HELD_MS = 1_000
 
 /**
  * `holders`: the sites with connections. At most `maxIdle` idle sites give up their connections.
@@ -56,8 +61,10 @@ export function chooseReclaim(
     .reduce(longerSilent, null)
   if (silent !== null) return [{ ...oneFewer(silent), isCut: true }]
   const largest = greeted.reduce(largerOf, null)
-  if (largest === null || largest.connections < (mayTakeLast(starving) ? 1 : 2)) return []
-  return [{ ...oneFewer(largest), isCut: false }]
+  if (largest !== null && largest.connections > 1) return [{ ...oneFewer(largest), isCut: false }]
+  if (!mayTakeLast(starving)) return []
+  const longest = greeted.filter((holder) => hasHeld(holder, starving)).reduce(longerHeld, null)
+  return longest === null ? [] : [{ ...oneFewer(longest), isCut: false }]
 }
 
 function isTooSilent({ silentSince, cuts, isSameServer }: Holder, starving: Starving): boolean {
@@ -68,6 +75,16 @@ function isTooSilent({ silentSince, cuts, isSameServer }: Holder, starving: Star
 
 function mayTakeLast({ since, isUrgent, now }: Starving): boolean {
   return now - since > (isUrgent ? MIN_URGENT_WAIT_MS : MIN_WAIT_MS)
+}
+
+function hasHeld({ connections, servedSince }: Holder, { isUrgent, now }: Starving): boolean {
+  if (connections < 1) return false
+  return isUrgent || servedSince === null || now - servedSince >= MIN_HELD_MS
+}
+
+function longerHeld(longest: Holder | null, one: Holder): Holder {
+  if (longest === null) return one
+  return (one.servedSince ?? 0) < (longest.servedSince ?? 0) ? one : longest
 }
 
 function longerSilent(longest: Holder | null, one: Holder): Holder {

@@ -156,6 +156,7 @@ export function createStarvedSites(deps: StarvedSitesDeps): StarvedSites {
       isLowering: allocations.isLowering(name),
       silentSince: queue.hasGreeted ? null : queue.servedSince,
       cuts: cuts.get(name) ?? 0,
+      servedSince: queue.servedSince,
       isSameServer: queue.addresses.some((address) => addresses.includes(address)),
     }
   }

@@ -10,6 +10,7 @@ const holder = (site: string, change: Partial<Holder> = {}): Holder => ({
   isLowering: false,
   silentSince: null,
   cuts: 0,
+  servedSince: null,
   isSameServer: false,
   ...change,
 })
@@ -91,3 +92,15 @@ test('names at one server do not cut each other', () => {
 function idle(site: string): Holder {
   return holder(site, { isIdle: true })
 }
+
+test('bulk mail takes the last connection of the site that has had one longest, after a second', () => {
+  const waiting = { ...bulk, since: bulk.now - 6_000 }
+  const held = (site: string, ms: number) => holder(site, { servedSince: bulk.now - ms })
+  assert.deepEqual(chooseReclaim([held('a', 999)], waiting, 1), [])
+  const holders = [held('a', 1_000), held('b', 3_000), held('c', 2_000)]
+  assert.deepEqual(chooseReclaim(holders, waiting, 1), [
+    { site: 'b', connections: 0, isCut: false },
+  ])
+  const now = { ...waiting, isUrgent: true }
+  assert.equal(chooseReclaim([held('a', 10)], now, 1)[0]?.site, 'a')
+})
