@@ -82,6 +82,13 @@ const listSuppressed = statement<{ id: string; contactId: string; recipient: str
     where emails.state = 'suppressed'`,
 )
 
+/** The numbers of those contacts whose address is suppressed. `contacts`: pairs of number and address. */
+const listListed = statement<{ number: number }>(
+  () => sql`select ${item(0)} as number from ${eachOf(parameter('contacts'))} as row
+    ${orderedJoin()} suppressions on suppressions.project_id = ${parameter('projectId')}
+      and suppressions.email = ${item(1)}`,
+)
+
 /** The contacts of the rows as they are now. */
 const listCurrent = statement<CurrentContact>(
   () => sql`select contacts.number, contacts.id, contacts.email as address,
@@ -123,6 +130,18 @@ export async function insertDrafts(
     suppressed: suppressed.map((row) => ({ ...row, projectId })),
     current: inserted < drafts.length ? await tx.list(listCurrent, { rows }) : undefined,
   }
+}
+
+/** Returns the numbers of those contacts whose address is suppressed. */
+export async function findListed(
+  tx: Tx,
+  projectId: string,
+  contacts: readonly { number: number; address: string }[],
+): Promise<Set<number>> {
+  if (contacts.length === 0) return new Set()
+  const pairs = JSON.stringify(contacts.map(({ number, address }) => [number, address]))
+  const rows = await tx.list(listListed, { projectId, contacts: pairs })
+  return new Set(rows.map(({ number }) => number))
 }
 
 function toList(draft: DraftRow): unknown[] {

@@ -15,7 +15,13 @@ import { recordSuppressed } from '../../messages/outcome/end-emails.ts'
 import { giveUpAfterMs } from '../../messages/queue/give-up-after.ts'
 import type { QueueNotifier } from '../../messages/queue/notifier.ts'
 import { type ActiveCampaign, findSending } from './active.ts'
-import { type DraftRow, insertDrafts, type SharedColumns } from './insert-rows.ts'
+import {
+  type CurrentContact,
+  type DraftRow,
+  findListed,
+  insertDrafts,
+  type SharedColumns,
+} from './insert-rows.ts'
 import { slotsOf } from './pace.ts'
 import type { SendingPlan } from './plan.ts'
 
@@ -63,28 +69,34 @@ async function writeRows(
   { plan, active, stretch }: { plan: SendingPlan; active: ActiveCampaign; stretch: Stretch },
 ): Promise<number> {
   const at = deps.now()
-  const wanted = stretch.contacts.filter(({ subscribed }) => subscribed || plan.isForAll)
+  const mayGet = ({ subscribed }: StretchContact) => subscribed || plan.isForAll
+  const wanted = stretch.contacts.filter(mayGet)
   const { dueAt, pacedAt } = slotsOf(active, { count: wanted.length, now: at })
   const drafts = wanted.flatMap((contact, index) => draftRow(plan, contact, dueAt(index)))
   const shared = await sharedColumns(deps, tx, { plan, at })
   const done = await insertDrafts(tx, shared, drafts)
   let { inserted } = done
-  let unsubscribed = stretch.contacts.length - wanted.length
+  const { suppressed } = done
+  const unsubscribed = stretch.contacts.filter((contact) => !mayGet(contact))
   if (done.current !== undefined) {
-    const again = await insertMoved(tx, { plan, shared, drafts, current: done.current })
+    const current = done.current.map(toContact)
+    const again = await insertMoved(tx, { plan, shared, drafts, current })
     inserted += again.inserted
-    done.suppressed.push(...again.suppressed)
-    if (!plan.isForAll)
-      unsubscribed += done.current.filter(({ subscribed }) => subscribed === 0).length
+    suppressed.push(...again.suppressed)
+    unsubscribed.push(...current.filter((contact) => !mayGet(contact)))
   }
-  await recordSuppressed(deps, tx, { suppressed: done.suppressed, at })
+  const listed = await insertListed(tx, { plan, shared, contacts: unsubscribed })
+  suppressed.push(...listed.suppressed)
+  inserted += listed.inserted
+  await recordSuppressed(deps, tx, { suppressed, at })
   await tx
     .update(campaignProgress)
     .set({
       cursor: stretch.upTo,
       pacedAt,
       rowsMade: sql`${campaignProgress.rowsMade} + ${inserted}`,
-      skippedUnsubscribed: sql`${campaignProgress.skippedUnsubscribed} + ${unsubscribed}`,
+      skippedUnsubscribed: sql`${campaignProgress.skippedUnsubscribed}
+        + ${unsubscribed.length - listed.inserted}`,
       ...(stretch.isLast && { expandedAt: at }),
     })
     .where(eq(campaignProgress.campaignId, active.id))
@@ -104,17 +116,40 @@ async function insertMoved(
     plan: SendingPlan
     shared: SharedColumns
     drafts: readonly DraftRow[]
-    current: Awaited<ReturnType<typeof insertDrafts>>['current'] & object
+    current: readonly StretchContact[]
   },
 ) {
   const earlier = new Map(drafts.map((draft) => [draft.number, draft]))
-  const moved = current.flatMap(({ subscribed, data, ...contact }) => {
+  const moved = current.flatMap((contact) => {
     const draft = earlier.get(contact.number)
     if (draft === undefined || draft.recipient === contact.address) return []
-    const parsed = { data: data === null ? null : (JSON.parse(data) as ContactData) }
-    return draftRow(plan, { ...contact, ...parsed, subscribed: subscribed === 1 }, draft.dueAt)
+    return draftRow(plan, contact, draft.dueAt)
   })
   return insertDrafts(tx, shared, moved)
+}
+
+function toContact({ subscribed, data, ...contact }: CurrentContact): StretchContact {
+  const parsed = data === null ? null : (JSON.parse(data) as ContactData)
+  return { ...contact, data: parsed, subscribed: subscribed === 1 }
+}
+
+/**
+ * A suppression unsubscribes its contact, too. Such a contact gets a SUPPRESSED row all the same, so
+ * that it can be found out why it got nothing.
+ */
+async function insertListed(
+  tx: Tx,
+  {
+    plan,
+    shared,
+    contacts,
+  }: { plan: SendingPlan; shared: SharedColumns; contacts: readonly StretchContact[] },
+) {
+  const listed = await findListed(tx, shared.projectId, contacts)
+  const drafts = contacts
+    .filter(({ number }) => listed.has(number))
+    .flatMap((contact) => draftRow(plan, contact, shared.at))
+  return insertDrafts(tx, { ...shared, isForAll: true }, drafts)
 }
 
 function draftRow(

@@ -77,12 +77,15 @@ test('unsubscribed contacts get no row, suppressed ones a SUPPRESSED one, held o
     { address: 'yes@x.test' },
     { address: 'no@x.test', subscribed: false },
     { address: 'gone@x.test' },
+    { address: 'left@x.test', subscribed: false },
     { address: 'wait@held.test' },
     { address: 'übung@bücher.example' },
   ])
   await core.store.write(async (tx) => {
     const row = { projectId: project.id, reason: 'MANUAL', source: 'api', createdAt: 1 } as const
-    await tx.insert(suppressions).values({ id: newId(), address: 'gone@x.test', ...row })
+    for (const address of ['gone@x.test', 'left@x.test']) {
+      await tx.insert(suppressions).values({ id: newId(), address, ...row })
+    }
     await tx.insert(holds).values({ domain: 'held.test', heldAt: 1 })
   })
   const id = await addCampaign(core, project.id)
@@ -96,11 +99,12 @@ test('unsubscribed contacts get no row, suppressed ones a SUPPRESSED one, held o
       ['gone@x.test', 'x.test', 'suppressed', 'SUPPRESSED', null],
       ['wait@held.test', 'held.test', 'held', 'PENDING', null],
       ['übung@bücher.example', 'xn--bcher-kva.example', 'queued', 'PENDING', core.now()],
+      ['left@x.test', 'x.test', 'suppressed', 'SUPPRESSED', null],
     ],
   )
   const { rowsMade, skippedUnsubscribed } = await loadProgress(core, id)
-  assert.deepEqual({ rowsMade, skippedUnsubscribed }, { rowsMade: 4, skippedUnsubscribed: 1 })
-  assert.deepEqual(await eventNames(core, 'email.'), ['email.suppressed'])
+  assert.deepEqual({ rowsMade, skippedUnsubscribed }, { rowsMade: 5, skippedUnsubscribed: 1 })
+  assert.deepEqual(await eventNames(core, 'email.'), ['email.suppressed', 'email.suppressed'])
 })
 
 test('a TRANSACTIONAL campaign goes to unsubscribed contacts too', async (t) => {
