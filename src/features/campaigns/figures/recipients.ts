@@ -80,6 +80,9 @@ const EVERY = sql`true`
 const latest = sql`case status when 'CLICKED' then clicked_at when 'OPENED' then opened_at
   when 'COMPLAINED' then complained_at when 'BOUNCED' then bounced_at
   when 'DELIVERED' then delivered_at when 'SENT' then sent_at end`
+const unsubscribedAt = sql`(select max(events.created_at) from events ${indexedBy('events_contact')}
+  where events.contact_id = emails.contact_id and events.name = 'contact.unsubscribed'
+    and events.email_id = emails.id)`
 const BAD = sql`status in ('BOUNCED', 'COMPLAINED', 'FAILED', 'SUPPRESSED')`
 const WAITING = sql`state in ('queued', 'deferred', 'held', 'paused', 'sending')`
 const IS_UNSUBSCRIBED = sql`error = 'the contact has unsubscribed'`
@@ -137,7 +140,7 @@ const LANES: Record<Outcome, readonly Lane[]> = {
   clicked: [walk(sql`clicked_at is not null`, sql`clicked_at`)],
   bounced: [ended('BOUNCED', EVERY, sql`bounced_at`)],
   complained: [ended('COMPLAINED', EVERY, sql`complained_at`)],
-  unsubscribed: [walk(sql`figures & 64 <> 0`, latest)],
+  unsubscribed: [walk(sql`figures & 64 <> 0`, unsubscribedAt)],
   failed: [ended('FAILED', sql`${IS_UNSUBSCRIBED} is not true`, sql`updated_at`)],
   skipped: [
     ended('SUPPRESSED', EVERY, sql`updated_at`),

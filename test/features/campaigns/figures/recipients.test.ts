@@ -31,6 +31,7 @@ async function openMixed(t: TestContext) {
     emailId: complained as string,
     feedbackType: null,
   })
+  campaign.later(60)
   await campaign.unsubscribe(unsubscribed as string)
   await campaign.fail(failed as string, 'given up')
   await campaign.fail(refused as string, UNSUBSCRIBED)
@@ -86,6 +87,8 @@ test('a recipient has its address, the time of the outcome and the reason', asyn
     },
   ])
   assert.ok(email.error)
+  const { data: left } = await pageOf(campaign, 'unsubscribed')
+  assert.equal(left[0]?.occurredAt, new Date(campaign.clock.now).toISOString())
   const { data: skipped } = await pageOf(campaign, 'skipped')
   assert.deepEqual(
     skipped.map(({ reason }) => reason),
