@@ -12,6 +12,7 @@ import type { Keyring } from '../config/keyring.ts'
 import { AppError, notFound } from '../errors.ts'
 import type { SigningKey } from '../mail/compose/dkim.ts'
 import { and, eq, sql } from '../store/drizzle.ts'
+import { isUnfinished } from '../store/email-terms.ts'
 import { type Project, projects } from '../store/schema/accounts.ts'
 import { type Domain, domains } from '../store/schema/domains.ts'
 import type { Template } from '../store/schema/messages.ts'
@@ -54,13 +55,12 @@ export type Directory = {
   onDrop(fn: () => void): () => void
 }
 
-/** The states are literal, so that SQLite finds the rows in `emails_campaign_waiting`. */
 const listStoppedCampaigns = statement<{ id: string; stop: 'paused' | 'cancelled' }>(
   () => sql`select id, 'paused' as stop from campaigns
     where status = 'SENDING' and paused_at is not null
     union all select id, 'cancelled' from campaigns where status = 'CANCELLED'
       and exists (select 1 from emails where campaign_id = campaigns.id
-        and state in ('queued', 'deferred', 'held', 'paused', 'sending'))`,
+        and ${isUnfinished})`,
 )
 
 const MAX_CACHED = 10_000

@@ -7,6 +7,7 @@ import { createBatchPace } from '../../jobs/pace.ts'
 import { CAMPAIGN_CLASS } from '../../queue-class.ts'
 import { indexedBy, listOf, rowNumber } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
+import { isBadEnd } from '../../store/email-terms.ts'
 import { emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
@@ -24,14 +25,14 @@ const FIRST_BATCH = 50
 const MAX_BATCH = 1_000
 const BATCH_MS = 8
 
-/** A page of emails to retry, by row. The terms of the index are literal. */
+/** A page of emails to retry, by row. */
 const listFailed = statement<{ id: string; number: number }>(
   () => sql`select emails.id, emails.${rowNumber()} as number
     from emails ${indexedBy('emails_campaign_ends')}
     join contents on contents.id = content_id
     join contacts on contacts.id = emails.contact_id
     where campaign_id = ${parameter('campaignId')}
-      and status in ('BOUNCED', 'COMPLAINED', 'FAILED', 'SUPPRESSED') and status = 'FAILED'
+      and ${isBadEnd} and status = 'FAILED'
       and state = 'failed' and variables is not null and contents.body is not null
       and coalesce(error, '') not in ('cancelled', ${UNSUBSCRIBED})
       and (content_class = 'TRANSACTIONAL' or contacts.subscribed)

@@ -1,19 +1,16 @@
 /**
- * Moves waiting emails of campaigns between states, some rows at a time. The states of
- * `emails_campaign_waiting` are literal, because SQLite does not match parameters with the terms of an
- * index. `retry_at` keeps the due time of a paused email: only a claim uses it otherwise.
+ * Moves waiting emails of campaigns between states, some rows at a time. `retry_at` keeps the due time of a paused email: only a claim uses it otherwise.
  */
 import { indexedBy, rowNumber } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
+import { isUnfinished } from '../../store/email-terms.ts'
 import { emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
-
-const ON_THE_WAY = sql.raw("state in ('queued', 'deferred', 'held', 'paused', 'sending')")
 
 function some(condition: SQL): SQL {
   return sql`${rowNumber()} in (select ${rowNumber()} from emails
     ${indexedBy('emails_campaign_waiting')}
-    where campaign_id = ${parameter('campaignId')} and ${ON_THE_WAY} and ${condition}
+    where campaign_id = ${parameter('campaignId')} and ${isUnfinished} and ${condition}
     limit ${parameter('limit')})`
 }
 
@@ -87,11 +84,11 @@ export const listUnsettled = statement<{
 }>(
   () => sql`select id, project_id as "projectId", 'pause' as act from campaigns
     where status = 'SENDING' and paused_at is not null and pause_reason <> 'project_disabled'
-      and exists (select 1 from emails where campaign_id = campaigns.id and ${ON_THE_WAY}
+      and exists (select 1 from emails where campaign_id = campaigns.id and ${isUnfinished}
         and state in ('queued', 'deferred'))
     union all
     select id, project_id, 'cancel' from campaigns where status = 'CANCELLED'
-      and exists (select 1 from emails where campaign_id = campaigns.id and ${ON_THE_WAY}
+      and exists (select 1 from emails where campaign_id = campaigns.id and ${isUnfinished}
         and state in ('queued', 'deferred', 'held', 'paused'))
     union all
     select id, project_id, 'release' from campaigns

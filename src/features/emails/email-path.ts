@@ -1,6 +1,7 @@
 /** Chooses the index along which a list of emails is read. `list-emails.ts` has the rules. */
 import { indexedBy, listOf, type NamedIndex, unindexed } from '../../store/dialect.ts'
 import { and, type SQL, sql } from '../../store/drizzle.ts'
+import { BAD_ENDS, isBadEnd } from '../../store/email-terms.ts'
 import { isUuid } from '../../store/ids.ts'
 import { contacts } from '../../store/schema/contacts.ts'
 import type { EmailStatus, SourceType } from '../../store/schema/words.ts'
@@ -37,10 +38,6 @@ export type EmailPath = {
 /** With more contacts than this, the emails are searched instead. */
 const MAX_CONTACTS = 100
 const LAST_CHARACTER = '\u{10ffff}'
-
-const BAD_ENDS = ['BOUNCED', 'COMPLAINED', 'FAILED', 'SUPPRESSED']
-/** The terms of the index are literal. */
-const isBadEnd = sql.raw(`status in (${BAD_ENDS.map((status) => `'${status}'`).join(', ')})`)
 
 const findById = statement<{ id: string }>(
   () => sql`select id from emails

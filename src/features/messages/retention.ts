@@ -10,6 +10,7 @@ import { DAY_MS, HOUR_MS } from '../../clock.ts'
 import { listLinks, MAX_LINK_SCAN_LENGTH } from '../../mail/html/links.ts'
 import { jsonListOf, listOf, octets, rowNumber } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
+import { isUnfinished } from '../../store/email-terms.ts'
 import { contents, emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
@@ -134,7 +135,7 @@ export const listSnapshots = statement<{ oldest: string | null; rows: number; id
   () => sql`select min(id) as oldest, count(*) as rows,
       ${jsonListOf(sql`id`)} filter (where is_clearable) as ids
     from (select id, (variables is not null or headers is not null)
-        and state not in ('queued', 'deferred', 'held', 'paused', 'sending') as is_clearable
+        and not ${isUnfinished} as is_clearable
       from emails where id < ${parameter('before')} order by id desc limit ${PAGE})`,
 )
 
@@ -144,7 +145,7 @@ const clearSnapshot = statement((db) =>
     .set({ variables: null, headers: null })
     .where(
       sql`${emails.id} in ${listOf(parameter('ids'))}
-        and ${emails.state} not in ('queued', 'deferred', 'held', 'paused', 'sending')`,
+        and not ${isUnfinished}`,
     ),
 )
 

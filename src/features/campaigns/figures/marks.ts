@@ -1,4 +1,9 @@
-/** Bits of `emails.figures` that followers set; the view `campaign_figures` has the other bits. */
+/** Bits of `emails.figures`; the view `campaign_figures` has all of them. */
+
+/** The email counts as unsubscribed. */
+export const UNSUBSCRIBED_FIGURE = 64
+
+// Marks, which followers set.
 
 /** The contact unsubscribed by this email. */
 export const UNSUBSCRIBED_MARK = 4_096

@@ -9,10 +9,13 @@ import { unknownCursor } from '../../../errors.ts'
 import type { Statement } from '../../../store/database.ts'
 import { indexedBy, type NamedIndex, rowNumber } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
+import { isBadEnd, isUnfinished } from '../../../store/email-terms.ts'
 import { isUuid } from '../../../store/ids.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
+import { UNSUBSCRIBED } from '../../messages/delivery/prepare.ts'
 import { type CampaignKey, loadCampaign } from '../find.ts'
+import { UNSUBSCRIBED_FIGURE } from './marks.ts'
 
 export const OUTCOMES = [
   'delivered',
@@ -83,9 +86,7 @@ const latest = sql`case status when 'CLICKED' then clicked_at when 'OPENED' then
 const unsubscribedAt = sql`(select max(events.created_at) from events ${indexedBy('events_contact')}
   where events.contact_id = emails.contact_id and events.name = 'contact.unsubscribed'
     and events.email_id = emails.id)`
-const BAD = sql`status in ('BOUNCED', 'COMPLAINED', 'FAILED', 'SUPPRESSED')`
-const WAITING = sql`state in ('queued', 'deferred', 'held', 'paused', 'sending')`
-const IS_UNSUBSCRIBED = sql`error = 'the contact has unsubscribed'`
+const IS_UNSUBSCRIBED = sql`error = ${UNSUBSCRIBED}`
 
 /** Beyond all keys, and before them. */
 const LAST_KEYS = { number: Number.MAX_SAFE_INTEGER, contact: '~' } as const
@@ -119,7 +120,7 @@ const walk = (filter: SQL, at: SQL) =>
 const ended = (status: string, filter: SQL, at: SQL) =>
   lane({
     index: 'emails_campaign_ends',
-    where: sql`${BAD} and status = ${status}`,
+    where: sql`${isBadEnd} and status = ${status}`,
     key: 'number',
     filter,
     at,
@@ -127,7 +128,7 @@ const ended = (status: string, filter: SQL, at: SQL) =>
 const waiting = (state: string) =>
   lane({
     index: 'emails_campaign_waiting',
-    where: sql`${WAITING} and state = ${state}`,
+    where: sql`${isUnfinished} and state = ${state}`,
     key: 'number',
     filter: EVERY,
     at: sql`updated_at`,
@@ -140,7 +141,7 @@ const LANES: Record<Outcome, readonly Lane[]> = {
   clicked: [walk(sql`clicked_at is not null`, sql`clicked_at`)],
   bounced: [ended('BOUNCED', EVERY, sql`bounced_at`)],
   complained: [ended('COMPLAINED', EVERY, sql`complained_at`)],
-  unsubscribed: [walk(sql`figures & 64 <> 0`, unsubscribedAt)],
+  unsubscribed: [walk(sql`figures & ${UNSUBSCRIBED_FIGURE} <> 0`, unsubscribedAt)],
   failed: [ended('FAILED', sql`${IS_UNSUBSCRIBED} is not true`, sql`updated_at`)],
   skipped: [
     ended('SUPPRESSED', EVERY, sql`updated_at`),

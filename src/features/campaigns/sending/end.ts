@@ -2,6 +2,7 @@
 
 import { indexedBy } from '../../../store/dialect.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
+import { isUnfinished } from '../../../store/email-terms.ts'
 import { campaigns } from '../../../store/schema/campaigns.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
@@ -14,7 +15,7 @@ type Deps = Pick<Base, 'store' | 'now'>
 const findWaiting = statement<{ isWaiting: number }>(
   () => sql`select 1 as "isWaiting" from emails ${indexedBy('emails_campaign_waiting')}
     where campaign_id = ${parameter('campaignId')}
-      and state in ('queued', 'deferred', 'held', 'paused', 'sending') limit 1`,
+      and ${isUnfinished} limit 1`,
 )
 
 /** Ends an expanded campaign unless mail of it waits or is being sent. Returns whether it ended. */
