@@ -6,9 +6,10 @@ import type {
   ContentClass,
   PauseReason,
 } from '../../store/schema/words.ts'
+import { type CampaignCounts, countsOf } from './figures/counts.ts'
 import type { FoundCampaign } from './find.ts'
 
-export type CampaignView = {
+export type CampaignView = CampaignCounts & {
   id: string
   name: string
   description: string | null
@@ -30,13 +31,6 @@ export type CampaignView = {
   maxPerHour: number | null
   version: number
   totalRecipients: number
-  sentCount: number
-  deliveredCount: number
-  openedCount: number
-  clickedCount: number
-  bouncedCount: number
-  complainedCount: number
-  unsubscribedCount: number
   pausedAt: string | null
   pauseReason: PauseReason | null
   /** The figures that the brake saw; null for other reasons. */
@@ -78,13 +72,7 @@ export function toCampaignView(campaign: FoundCampaign, now: number): CampaignVi
     maxPerHour: campaign.maxPerHour,
     version: campaign.version,
     totalRecipients: campaign.totalRecipients ?? 0,
-    sentCount: progress?.sentCount ?? 0,
-    deliveredCount: progress?.deliveredCount ?? 0,
-    openedCount: progress?.openedCount ?? 0,
-    clickedCount: progress?.clickedCount ?? 0,
-    bouncedCount: progress?.bouncedCount ?? 0,
-    complainedCount: progress?.complainedCount ?? 0,
-    unsubscribedCount: progress?.unsubscribedCount ?? 0,
+    ...countsOf(progress),
     pausedAt: formatOptionalInstant(campaign.pausedAt),
     pauseReason: campaign.pauseReason,
     pauseDetails: campaign.pauseDetails,

@@ -1,21 +1,16 @@
 /** The figures of a campaign, as `GET /campaigns/:id/stats` returns them. */
 import { indexedBy } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
+import { isUnfinished } from '../../../store/email-terms.ts'
 import type { CampaignProgress } from '../../../store/schema/campaigns.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
 import { type CampaignKey, loadCampaign } from '../find.ts'
+import { type CampaignCounts, countsOf } from './counts.ts'
 
 /** Rates are percent of `sentCount`, with two decimals; 0 when nothing was sent. */
-export type CampaignStats = {
+export type CampaignStats = CampaignCounts & {
   totalRecipients: number
-  sentCount: number
-  deliveredCount: number
-  openedCount: number
-  clickedCount: number
-  bouncedCount: number
-  complainedCount: number
-  unsubscribedCount: number
   failedCount: number
   openRate: number
   clickRate: number
@@ -34,11 +29,10 @@ export type CampaignStats = {
 
 type Figures = Omit<CampaignProgress, 'campaignId' | 'projectId' | 'begunAt'>
 
-/** The terms of the index are literal. */
 const countWaiting = statement<{ state: string; emails: number }>(
   () => sql`select state, count(*) as emails from emails ${indexedBy('emails_campaign_waiting')}
     where campaign_id = ${parameter('campaignId')}
-      and state in ('queued', 'deferred', 'held', 'paused', 'sending')
+      and ${isUnfinished}
     group by state`,
 )
 
@@ -57,13 +51,7 @@ export async function viewStats(
     sentCount === 0 ? 0 : Math.round((10_000 * count(name)) / sentCount) / 100
   return {
     totalRecipients: totalRecipients ?? 0,
-    sentCount,
-    deliveredCount: count('deliveredCount'),
-    openedCount: count('openedCount'),
-    clickedCount: count('clickedCount'),
-    bouncedCount: count('bouncedCount'),
-    complainedCount: count('complainedCount'),
-    unsubscribedCount: count('unsubscribedCount'),
+    ...countsOf(progress),
     failedCount: count('failedCount'),
     openRate: rate('openedCount'),
     clickRate: rate('clickedCount'),
