@@ -3,10 +3,9 @@ import { type ParsedAddress, parseAddress } from '../../mail/address/address.ts'
 import { newId } from '../../store/ids.ts'
 import { campaigns } from '../../store/schema/campaigns.ts'
 import type { Template } from '../../store/schema/messages.ts'
-import type { ContentClass } from '../../store/schema/words.ts'
 import type { Base } from '../base.ts'
 import { loadTemplate } from '../templates/get.ts'
-import { requireSender } from '../templates/validate.ts'
+import { requireSender, toNewColumns } from '../templates/validate.ts'
 import { countSoon } from './audience/total-recipients.ts'
 import { loadCampaign } from './find.ts'
 import {
@@ -23,8 +22,6 @@ import { type CampaignView, toCampaignView } from './view.ts'
 export type NewCampaign = { projectId: string; name: string } & CampaignChanges & {
     templateId?: string | null | undefined
   }
-
-const DEFAULT_TYPE: ContentClass = 'MARKETING'
 
 /**
  * Creates a campaign in status DRAFT.
@@ -50,15 +47,7 @@ export async function createCampaign(
     await requireAudience(tx, projectId, audience)
     await tx.insert(campaigns).values({
       ...{ id, projectId, templateId, ...audience },
-      name: fields.name,
-      description: fields.description ?? null,
-      subject: fields.subject,
-      body: fields.body,
-      fromAddress: fields.from.address,
-      fromDomain: fields.from.domain,
-      fromName: fields.fromName ?? null,
-      replyTo: fields.replyTo?.address ?? null,
-      type: fields.type ?? DEFAULT_TYPE,
+      ...toNewColumns(fields),
       maxPerHour: fields.maxPerHour ?? null,
       createdAt: at,
       updatedAt: at,

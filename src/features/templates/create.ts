@@ -1,19 +1,10 @@
 import { newId } from '../../store/ids.ts'
 import { templates } from '../../store/schema/messages.ts'
-import type { ContentClass } from '../../store/schema/words.ts'
 import type { Base } from '../base.ts'
-import {
-  checkFields,
-  requireSender,
-  type TemplateChanges,
-  type TemplateFields,
-} from './validate.ts'
+import { checkFields, type NewFields, requireSender, toNewColumns } from './validate.ts'
 import { type TemplateView, toTemplateView } from './view.ts'
 
-type Mandatory = Pick<TemplateFields, 'name' | 'subject' | 'body' | 'from'>
-export type NewTemplate = { projectId: string } & Omit<TemplateChanges, keyof Mandatory> & Mandatory
-
-const DEFAULT_TYPE: ContentClass = 'MARKETING'
+export type NewTemplate = { projectId: string } & NewFields
 
 /** @throws AppError VALIDATION_ERROR, BAD_REQUEST (template syntax), FORBIDDEN (sender domain) */
 export async function createTemplate(
@@ -29,15 +20,7 @@ export async function createTemplate(
       .values({
         id: newId(),
         projectId,
-        name: fields.name,
-        description: fields.description ?? null,
-        subject: fields.subject,
-        body: fields.body,
-        fromAddress: fields.from.address,
-        fromDomain: fields.from.domain,
-        fromName: fields.fromName ?? null,
-        replyTo: fields.replyTo?.address ?? null,
-        type: fields.type ?? DEFAULT_TYPE,
+        ...toNewColumns(fields),
         createdAt: at,
         updatedAt: at,
       })

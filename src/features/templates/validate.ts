@@ -89,6 +89,26 @@ export async function requireSender(tx: Tx, projectId: string, from: ParsedAddre
   throw unverifiedSender(from.domain)
 }
 
+/** What a new template needs at least. */
+export type NewFields = TemplateChanges & Pick<TemplateFields, 'name' | 'subject' | 'body' | 'from'>
+
+const DEFAULT_TYPE: ContentClass = 'MARKETING'
+
+/** Returns the columns of a new template. */
+export function toNewColumns(fields: NewFields) {
+  return {
+    name: fields.name,
+    description: fields.description ?? null,
+    subject: fields.subject,
+    body: fields.body,
+    fromAddress: fields.from.address,
+    fromDomain: fields.from.domain,
+    fromName: fields.fromName ?? null,
+    replyTo: fields.replyTo?.address ?? null,
+    type: fields.type ?? DEFAULT_TYPE,
+  }
+}
+
 /** Returns the columns of the fields that are present. */
 export function toColumns(fields: TemplateChanges): Partial<Template> {
   const { from, replyTo, ...rest } = fields

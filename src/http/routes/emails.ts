@@ -10,6 +10,7 @@ import { largeJson } from '../exchange/large-json.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
 import { id, instant } from '../shapes/fields.ts'
 import { countParameter, cursorParameter, instantParameter } from '../shapes/paging.ts'
+import { contentClass } from '../shapes/template-fields.ts'
 import { uuidKeyOf } from '../shapes/uuid-key.ts'
 
 const STATUSES = [
@@ -81,7 +82,7 @@ const summaryFields = {
   replyTo: z.string().nullable(),
   messageId: z.string(),
   sourceType: source,
-  type: z.enum(['TRANSACTIONAL', 'MARKETING', 'HEADLESS']),
+  type: contentClass,
   templateId: z.string().nullable(),
   campaignId: z.string().nullable(),
   workflowExecutionId: z.string().nullable(),

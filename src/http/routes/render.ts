@@ -6,6 +6,7 @@ import { MAX_TEMPLATE_LENGTH } from '../../mail/template/limits.ts'
 import { largeJson } from '../exchange/large-json.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
 import { id, lineOfText } from '../shapes/fields.ts'
+import { contentClass } from '../shapes/template-fields.ts'
 import { warnOfUnknownFields } from '../validation.ts'
 
 /** JSON may write each character as \uXXXX. The data has at most 64 KB. */
@@ -19,7 +20,7 @@ const preview = z.object({
   body: z.string().min(1).max(MAX_TEMPLATE_LENGTH).optional().meta({ description: 'HTML' }),
   templateId: id.optional(),
   campaignId: id.optional(),
-  type: z.enum(['TRANSACTIONAL', 'MARKETING', 'HEADLESS']).optional().meta({
+  type: contentClass.optional().meta({
     description:
       'By default the type of the template or campaign, and MARKETING for a `body`; only MARKETING has a footer',
   }),

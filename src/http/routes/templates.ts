@@ -5,9 +5,7 @@
 import { z } from 'zod'
 import {
   DEFAULT_PAGE_SIZE,
-  MAX_DESCRIPTION_LENGTH,
   MAX_IDS_PER_REQUEST,
-  MAX_NAME_LENGTH,
   MAX_PAGE_NUMBER,
   MAX_PAGE_SIZE,
   MAX_SEARCH_LENGTH,
@@ -20,40 +18,26 @@ import { getTemplate } from '../../features/templates/get.ts'
 import { listTemplates } from '../../features/templates/list.ts'
 import { updateTemplate } from '../../features/templates/update.ts'
 import { findTemplateUsage } from '../../features/templates/usage.ts'
-import { MAX_FROM_NAME_LENGTH } from '../../features/templates/validate.ts'
-import { MAX_SUBJECT_LENGTH } from '../../mail/limits.ts'
 import { MAX_TEMPLATE_LENGTH } from '../../mail/template/limits.ts'
 import { largeJson } from '../exchange/large-json.ts'
 import { json, noContent } from '../response.ts'
 import { projectOperation, type RouteDeps, rowKeyOf } from '../route.ts'
-import { emailAddress, id, instant, lineOfText } from '../shapes/fields.ts'
+import { id, instant } from '../shapes/fields.ts'
 import { choiceParameter, countParameter, cursorParameter } from '../shapes/paging.ts'
+import { contentClass, templateFields } from '../shapes/template-fields.ts'
 
 /** JSON may write each character as \uXXXX. The other fields are short. */
 const MAX_REQUEST_BYTES = MAX_TEMPLATE_LENGTH * 6 + 64 * 1024
 
-const type = z.enum(['TRANSACTIONAL', 'MARKETING', 'HEADLESS'])
-
-const fields = {
-  name: lineOfText(MAX_NAME_LENGTH).min(1),
-  description: z.string().max(MAX_DESCRIPTION_LENGTH).nullable(),
-  subject: lineOfText(MAX_SUBJECT_LENGTH).min(1),
-  body: z.string().min(1).max(MAX_TEMPLATE_LENGTH).meta({ description: 'HTML' }),
-  from: emailAddress,
-  fromName: lineOfText(MAX_FROM_NAME_LENGTH).nullable(),
-  replyTo: emailAddress.nullable().meta({ type: ['string', 'null'] }),
-  type,
-}
-
 const newTemplate = z.object({
-  ...fields,
-  description: fields.description.default(null),
-  fromName: fields.fromName.default(null),
-  replyTo: fields.replyTo.default(null),
-  type: type.default('MARKETING'),
+  ...templateFields,
+  description: templateFields.description.default(null),
+  fromName: templateFields.fromName.default(null),
+  replyTo: templateFields.replyTo.default(null),
+  type: contentClass.default('MARKETING'),
 })
 
-const changes = z.object(fields).partial()
+const changes = z.object(templateFields).partial()
 
 const bulkChange = z.object({
   ids: z.array(id).min(1).max(MAX_IDS_PER_REQUEST),
@@ -65,7 +49,7 @@ const listQuery = z.object({
   cursor: cursorParameter,
   page: countParameter({ fallback: undefined, cap: MAX_PAGE_NUMBER }),
   pageSize: countParameter({ fallback: undefined, cap: MAX_PAGE_SIZE }),
-  type: type.optional(),
+  type: contentClass.optional(),
   search: z
     .string()
     .max(MAX_SEARCH_LENGTH)
@@ -85,7 +69,7 @@ const template = z
     from: z.string(),
     fromName: z.string().nullable(),
     replyTo: z.string().nullable(),
-    type,
+    type: contentClass,
     projectId: z.string(),
     createdAt: instant,
     updatedAt: instant,

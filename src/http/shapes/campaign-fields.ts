@@ -2,12 +2,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { MAX_PER_HOUR } from '../../features/campaigns/validate.ts'
-import { MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH } from '../../features/limits.ts'
-import { MAX_FROM_NAME_LENGTH } from '../../features/templates/validate.ts'
-import { MAX_SUBJECT_LENGTH } from '../../mail/limits.ts'
 import { MAX_TEMPLATE_LENGTH } from '../../mail/template/limits.ts'
 import { conditionField } from './condition.ts'
-import { emailAddress, id, lineOfText } from './fields.ts'
+import { id } from './fields.ts'
+import { templateFields } from './template-fields.ts'
 
 /** JSON may write each character as \uXXXX. The other fields are short, or a condition. */
 export const MAX_CAMPAIGN_BYTES = MAX_TEMPLATE_LENGTH * 6 + 256 * 1024
@@ -15,14 +13,7 @@ export const MAX_CAMPAIGN_BYTES = MAX_TEMPLATE_LENGTH * 6 + 256 * 1024
 const time = z.string().nullable()
 
 const fields = {
-  name: lineOfText(MAX_NAME_LENGTH).min(1),
-  description: z.string().max(MAX_DESCRIPTION_LENGTH).nullable(),
-  subject: lineOfText(MAX_SUBJECT_LENGTH).min(1),
-  body: z.string().min(1).max(MAX_TEMPLATE_LENGTH).meta({ description: 'HTML' }),
-  from: emailAddress,
-  fromName: lineOfText(MAX_FROM_NAME_LENGTH).nullable(),
-  replyTo: emailAddress.nullable().meta({ type: ['string', 'null'] }),
-  type: z.enum(['TRANSACTIONAL', 'MARKETING', 'HEADLESS']),
+  ...templateFields,
   audienceType: z.enum(['ALL', 'SEGMENT', 'FILTERED']).meta({
     description: 'If absent, a given segment or condition decides it',
   }),

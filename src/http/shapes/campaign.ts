@@ -1,6 +1,7 @@
 /** A campaign as responses show it. */
 import { z } from 'zod'
 import { instant } from './fields.ts'
+import { contentClass } from './template-fields.ts'
 
 const count = z.int().meta({ description: 'At most a second behind' })
 
@@ -14,7 +15,7 @@ export const campaignRecord = z
     from: z.string(),
     fromName: z.string().nullable(),
     replyTo: z.string().nullable(),
-    type: z.enum(['TRANSACTIONAL', 'MARKETING', 'HEADLESS']),
+    type: contentClass,
     audienceType: z.enum(['ALL', 'SEGMENT', 'FILTERED']),
     audienceCondition: z.unknown().meta({ description: 'Null unless audienceType is FILTERED' }),
     audienceFilter: z.unknown().meta({ description: 'The same as audienceCondition' }),

@@ -6,22 +6,9 @@
 import { MAX_MARKERS } from '../../../mail/template/limits.ts'
 import { markerContent, scanMarkers } from '../../../mail/template/markers.ts'
 import { parseOutput } from '../../../mail/template/output-grammar.ts'
+import { RESERVED_KEYS } from '../../contacts/write/data.ts'
 
-const OWN_NAMES = new Set([
-  'id',
-  'email',
-  'pillarbox_id',
-  'pillarbox_email',
-  'svc_id',
-  'svc_email',
-  'locale',
-  'subscribed',
-  'unsubscribeUrl',
-  'subscribeUrl',
-  'manageUrl',
-  'forloop',
-  'tablerowloop',
-])
+const OWN_NAMES = new Set([...RESERVED_KEYS, 'locale', 'subscribed', 'forloop', 'tablerowloop'])
 
 /** `{% assign x = … %}`, `{% capture x %}`, `{% for x in … %}`; `name` is x. */
 const DEFINITION =

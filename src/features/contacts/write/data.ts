@@ -12,7 +12,8 @@ import { type FieldError, invalid, invalidField } from '../../../errors.ts'
 import type { ContactData } from '../../../store/schema/contacts.ts'
 import { isNonPersistent } from '../../events/non-persistent.ts'
 
-const RESERVED_KEYS = new Set([
+/** Names of Pillarbox's own variables: contacts have no such data. */
+export const RESERVED_KEYS: ReadonlySet<string> = new Set([
   'id',
   'email',
   'pillarbox_id',
