@@ -71,6 +71,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
     ...deps,
     ...{ maxConnections: config.maxConnections, maxPerSite: config.maxConnectionsPerSite },
     connectionsOf: shaping.connections,
+    connectionsFor: shaping.connectionsFor,
     standingOf: shaping.standing,
     done: finish,
   })

@@ -142,7 +142,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         finish(thread, message.results)
         return
       case 'allocated':
-        connections.confirm(thread, message.site, message.connections)
+        if (!connections.confirm(thread, message.site, message.connections)) return
         // This site may still seem to need the connection, because its results arrive a moment
         // later.
         if (starvedSites.since.size > 0) starvedSites.serveAll()
@@ -282,7 +282,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     const before = now() - deps.settings.idleMs
     for (const [site, { count, resolving, idleSince }] of queues.entries()) {
       if (count + resolving > 0 || idleSince > before) continue
-      if (connections.forget(site)) recalled.delete(site)
+      connections.forget(site)
+      recalled.delete(site)
     }
     pump([...unserved])
   }

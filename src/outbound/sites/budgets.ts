@@ -11,8 +11,9 @@
  * - a project has at most three times as many connections as are free, so that some remain for
  *   others.
  *
- * A site's connections count in full for each of its addresses, since this module does not know
- * which address is tried.
+ * The connections of idle sites count as free: they are released when another site needs them. A
+ * site's connections count in full for each of its addresses, since this module does not know which
+ * address is tried.
  */
 import ipaddr from 'ipaddr.js'
 import type { Standing } from './shaping.ts'
@@ -25,13 +26,22 @@ export type SiteFacts = {
   /** The site has sent a greeting and has not been silent since. */
   hasGreeted: boolean
   standing: Standing
+  /** It has no mail. */
+  isIdle: boolean
 }
 
 export type Budgets = {
   /** Sets the facts of a site and how many connections it holds. */
   update(site: string, facts: SiteFacts, connections: number): void
-  /** How many more connections a known site may have. */
+  /** How many of all connections are free or idle. */
+  free(): number
+  /** How many more connections a known site may have, with those that idle sites can release. */
   capacity(site: string): number
+  /**
+   * The site that has been idle for longest among those that must release their connections before
+   * the site may have `count` more; undefined if none must.
+   */
+  findIdle(site: string, count: number): string | undefined
   /** The sites that share this site's first exhausted budget; undefined if none is exhausted. */
   sharers(site: string): ReadonlySet<string> | undefined
   /**
@@ -42,7 +52,8 @@ export type Budgets = {
   forget(site: string): void
 }
 
-type Budget = { name: string; used: number; limit(): number; sites: Set<string> }
+/** `idle`: how many of the used connections idle sites hold. */
+type Budget = { name: string; used: number; idle: number; limit(): number; sites: Set<string> }
 type SiteBudgets = {
   facts: SiteFacts
   connections: number
@@ -58,6 +69,8 @@ export function createBudgets(options: { maxConnections: number; maxPerSite: num
   const { maxConnections, maxPerSite } = options
   const entries = new Map<string, SiteBudgets>()
   const named = new Map<string, Budget>()
+  /** The sites with idle connections, the one that has been idle for longest first. */
+  const idle = new Set<string>()
   const atLeastOne = (part: number) => Math.max(1, Math.floor(part))
   const all = fixed('all', maxConnections)
   const ungreeted = fixed('ungreeted', atLeastOne(maxConnections / 4))
@@ -65,7 +78,7 @@ export function createBudgets(options: { maxConnections: number; maxPerSite: num
   const unproven = fixed('unproven', maxConnections - Math.floor(maxConnections / 4))
 
   function byName(name: string, limit: Budget['limit']): Budget {
-    const budget = named.get(name) ?? { name, used: 0, limit, sites: new Set() }
+    const budget = named.get(name) ?? { name, used: 0, idle: 0, limit, sites: new Set() }
     named.set(name, budget)
     return budget
   }
@@ -75,12 +88,12 @@ export function createBudgets(options: { maxConnections: number; maxPerSite: num
    * ones.
    */
   function ofProject(projectId: string): Budget {
-    const budget = byName(`project ${projectId}`, () => {
-      const free = maxConnections - all.used
-      return (
-        budget.used + Math.ceil((SHARE_OF_PROJECT * free - budget.used) / (SHARE_OF_PROJECT + 1))
-      )
-    })
+    const budget = byName(
+      `project ${projectId}`,
+      () =>
+        budget.used +
+        Math.ceil((SHARE_OF_PROJECT * freeOf(all) - budget.used) / (SHARE_OF_PROJECT + 1)),
+    )
     return budget
   }
 
@@ -106,9 +119,11 @@ export function createBudgets(options: { maxConnections: number; maxPerSite: num
 
   function forget(site: string): void {
     const entry = entries.get(site)
+    if (entry === undefined) return
     entries.delete(site)
-    for (const budget of entry?.budgets ?? []) {
-      budget.used -= entry?.connections ?? 0
+    idle.delete(site)
+    count(entry, -entry.connections)
+    for (const budget of entry.budgets) {
       budget.sites.delete(site)
       if (budget.sites.size === 0) named.delete(budget.name)
     }
@@ -117,26 +132,37 @@ export function createBudgets(options: { maxConnections: number; maxPerSite: num
   function update(site: string, facts: SiteFacts, connections: number): void {
     const known = entries.get(site)
     if (known !== undefined && isSame(known.facts, facts)) {
-      for (const budget of known.budgets) budget.used += connections - known.connections
+      count(known, connections - known.connections)
       known.connections = connections
+      if (connections === 0) idle.delete(site)
       return
     }
     forget(site)
     const entry = { facts, connections, ...budgetsOf(facts) }
     entries.set(site, entry)
-    for (const budget of entry.budgets) {
-      budget.used += connections
-      budget.sites.add(site)
+    count(entry, connections)
+    for (const budget of entry.budgets) budget.sites.add(site)
+    if (facts.isIdle && connections > 0) idle.add(site)
+  }
+
+  function findIdle(site: string, more: number): string | undefined {
+    for (const budget of entries.get(site)?.budgets ?? []) {
+      if (budget.idle === 0 || budget.used + more <= budget.limit()) continue
+      const longest = idle.values().find((other) => budget.sites.has(other))
+      if (longest !== undefined) return longest
     }
+    return undefined
   }
 
   return {
     update,
     forget,
+    findIdle,
+    free: () => freeOf(all),
     capacity(site) {
       let capacity = Number.POSITIVE_INFINITY
-      for (const { used, limit } of entries.get(site)?.budgets ?? [])
-        capacity = Math.min(capacity, limit() - used)
+      for (const budget of entries.get(site)?.budgets ?? [])
+        capacity = Math.min(capacity, freeOf(budget))
       return Math.max(0, capacity)
     },
     rank(site) {
@@ -145,12 +171,24 @@ export function createBudgets(options: { maxConnections: number; maxPerSite: num
       for (const { used } of entry?.servers ?? []) busiest = Math.max(busiest, used)
       return busiest * (maxConnections + 1) + (entry?.project?.used ?? 0)
     },
-    sharers: (site) => entries.get(site)?.budgets.find(({ used, limit }) => limit() <= used)?.sites,
+    sharers: (site) => entries.get(site)?.budgets.find((budget) => freeOf(budget) <= 0)?.sites,
+  }
+}
+
+function freeOf({ used, idle, limit }: Budget): number {
+  return limit() - used + idle
+}
+
+/** Counts more connections of the site, or fewer, in all of its budgets. */
+function count({ facts, budgets }: SiteBudgets, change: number): void {
+  for (const budget of budgets) {
+    budget.used += change
+    if (facts.isIdle) budget.idle += change
   }
 }
 
 function fixed(name: string, limit: number): Budget {
-  return { name, used: 0, limit: () => limit, sites: new Set() }
+  return { name, used: 0, idle: 0, limit: () => limit, sites: new Set() }
 }
 
 function isSame(left: SiteFacts, right: SiteFacts): boolean {
@@ -158,7 +196,8 @@ function isSame(left: SiteFacts, right: SiteFacts): boolean {
     left.addresses === right.addresses &&
     left.projectId === right.projectId &&
     left.hasGreeted === right.hasGreeted &&
-    left.standing === right.standing
+    left.standing === right.standing &&
+    left.isIdle === right.isIdle
   )
 }
 

@@ -1,8 +1,9 @@
 /**
  * The connections of the sites: how many each site may have open in each delivery thread, within
  * its own limit (`shaping.ts`), the budgets that sites share, and `maxConnections` for all. A
- * higher allocation counts at once, a lower one when the thread has confirmed it. A site that has
- * mail but no connection is starved; other sites give up connections for it.
+ * higher allocation counts at once, a lower one when the thread has confirmed it. Idle sites keep
+ * their connections until other sites need them; the threads then end the sessions at once. A site
+ * that has mail but no connection is starved; busy sites give up connections for it.
  */
 import type { Now } from '../../clock.ts'
 import type { DeliveryThread } from '../protocol.ts'
@@ -17,6 +18,8 @@ export type ConnectionsDeps = {
   queues: SiteQueues
   /** How many connections the site may have. */
   connectionsOf(site: string): number
+  /** How many of them so many deliveries need if they share connections. */
+  connectionsFor(site: string, deliveries: number): number
   standingOf(site: string): Standing
   /**
    * Allocates free connections to the site, then assigns its mail to the threads that have them.
@@ -27,6 +30,8 @@ export type ConnectionsDeps = {
   now: Now
 }
 
+/** Deliveries share connections when less than this part of all connections is free. */
+const SCARCE = 0.5
 /** With this many deliveries per connection, connections of a site move to idle threads. */
 const BUSY_SITE_DELIVERIES = 4
 
@@ -47,13 +52,26 @@ export function createConnections(deps: ConnectionsDeps) {
     const limit = deps.connectionsOf(site)
     lower(site, limit)
     updateBudgets(site, queue)
-    const wanted = Math.min(limit, queue.count)
-    const needs = Math.min(wanted, allocations.total(site) + budgets.capacity(site))
-    send(allocations.raise({ site, needs, threads }))
-    updateBudgets(site, queue)
+    const isScarce = budgets.free() < deps.maxConnections * SCARCE
+    const wanted = isScarce ? deps.connectionsFor(site, queue.count) : Math.min(limit, queue.count)
     const missing = wanted - allocations.total(site)
-    if (missing > 0) starvedSites.reclaimIdleFor(site, missing)
+    const more = Math.min(missing, budgets.capacity(site))
+    if (more > 0) {
+      releaseIdle(site, more)
+      send(allocations.raise({ site, needs: allocations.total(site) + more, threads }))
+      updateBudgets(site, queue)
+    }
     if (queue.count > limit * BUSY_SITE_DELIVERIES) send(allocations.rebalance(site, threads))
+  }
+
+  /** Makes idle sites release their connections until the site may have `count` more. */
+  function releaseIdle(site: string, count: number): void {
+    for (;;) {
+      const idle = budgets.findIdle(site, count)
+      if (idle === undefined) return
+      send(allocations.release(idle))
+      updateBudgets(idle, queues.of(idle))
+    }
   }
 
   function updateBudgets(site: string, queue: SiteQueue): void {
@@ -62,7 +80,8 @@ export function createConnections(deps: ConnectionsDeps) {
     const [projectId = null] = projects.size === 1 ? projects.keys() : []
     const isCut = !hasGreeted && starvedSites.isCut(site)
     const standing = isCut ? 'silent' : deps.standingOf(site)
-    budgets.update(site, { addresses, projectId, hasGreeted, standing }, connections)
+    const isIdle = queue.count === 0
+    budgets.update(site, { addresses, projectId, hasGreeted, standing, isIdle }, connections)
     if (connections === 0) queue.servedSince = null
     else queue.servedSince ??= now()
   }
@@ -78,10 +97,14 @@ export function createConnections(deps: ConnectionsDeps) {
 
   return {
     allocate,
-    /** A thread has closed the connections beyond a lower allocation. */
-    confirm(thread: DeliveryThread, site: string, connections: number): void {
-      allocations.confirm(thread, site, connections)
+    /**
+     * A thread has closed the connections beyond a lower allocation. Returns false if this frees
+     * nothing: the site has released its connections meanwhile.
+     */
+    confirm(thread: DeliveryThread, site: string, connections: number): boolean {
+      if (!allocations.confirm(thread, site, connections)) return false
       updateBudgets(site, queues.of(site))
+      return true
     },
     /** A session with the site has been greeted. */
     greeted(site: string): void {
@@ -90,16 +113,11 @@ export function createConnections(deps: ConnectionsDeps) {
       starvedSites.forgetCuts(site)
       updateBudgets(site, queue)
     },
-    /**
-     * Takes all connections from an idle site. Returns true once it has none; the site is then
-     * forgotten.
-     */
-    forget(site: string): boolean {
-      lower(site, 0)
-      if (allocations.total(site) > 0) return false
+    /** Releases the connections of an idle site and forgets it. */
+    forget(site: string): void {
+      send(allocations.release(site))
       queues.delete(site)
       budgets.forget(site)
-      return true
     },
     /** Forgets a thread that has ended. Returns the sites that had connections. */
     drop(thread: DeliveryThread): string[] {
@@ -125,9 +143,12 @@ type Allocations<T> = {
    * to send.
    */
   rebalance(site: string, threads: readonly T[]): AllocationChange<T>[]
+  /** Takes all connections from an idle site, whose sessions the threads end at once. */
+  release(site: string): AllocationChange<T>[]
   /** Whether a lower allocation of the site has not been confirmed yet. */
   isLowering(site: string): boolean
-  confirm(thread: T, site: string, connections: number): void
+  /** Returns false if the thread was not asked for this. */
+  confirm(thread: T, site: string, connections: number): boolean
   /** Returns the thread with the least `load` per connection of the site. */
   choose(site: string, load: (thread: T) => number): T | undefined
   total(site: string): number
@@ -207,20 +228,29 @@ export function createAllocations<T>(maxConnections: number): Allocations<T> {
     return [lowerOne(site, largest, max - Math.floor((max - min) / 2))]
   }
 
-  function confirm(thread: T, site: string, connections: number): void {
+  function release(site: string): AllocationChange<T>[] {
+    const held = ofSite(site).filter(({ connections }) => connections > 0)
+    for (const { connections } of held) allocated -= connections
+    sites.delete(site)
+    return held.map(({ thread }) => ({ thread, site, connections: 0 }))
+  }
+
+  function confirm(thread: T, site: string, connections: number): boolean {
     const list = ofSite(site)
     const allocation = list.find((one) => one.thread === thread)
-    if (allocation === undefined || allocation.lowerTo !== connections) return
+    if (allocation === undefined || allocation.lowerTo !== connections) return false
     allocated -= allocation.connections - connections
     allocation.connections = connections
     allocation.lowerTo = null
     if (total(site) === 0) sites.delete(site)
+    return true
   }
 
   return {
     raise,
     lower,
     rebalance,
+    release,
     isLowering: (site) => ofSite(site).some(({ lowerTo }) => lowerTo !== null),
     confirm,
     total,

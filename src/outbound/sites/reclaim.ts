@@ -1,8 +1,8 @@
 /**
- * Decides which site gives up connections for a starved site, which has none because a budget that
- * the sites share is used up: first the idle sites; else a site that has been silent for too long,
- * whose session is cut; else the site with the most connections, after its current message. A site
- * gives up its last connection only if the starved site has waited for a while, and only after some
+ * Decides which site gives up a connection for a starved site, which has none because a budget that
+ * the sites share is used up by busy sites: a site that has been silent for too long, whose session
+ * is cut; else the site with the most connections, after its current message. A site gives up its
+ * last connection only if the starved site has waited for a while, and only after some
  * messages: a connection that changes hands after each message costs more than it carries.
  *
  * A silent site has one second if urgent mail waits, else half a minute. Some servers delay their
@@ -15,7 +15,6 @@ import { DEFAULT_TIMEOUTS } from '../smtp/timeouts.ts'
 export type Holder = {
   site: string
   connections: number
-  isIdle: boolean
   /** It was asked to give up connections and still has them. */
   isLowering: boolean
   /** When the wait for its greeting began, epoch ms; null = it has greeted, or has no session. */
@@ -31,7 +30,7 @@ export type Holder = {
 export type Starving = { since: number; isUrgent: boolean; now: number }
 
 /** Lowers the site to `connections`. `isCut`: its silent session ends at once. */
-type Reclaim = { site: string; connections: number; isCut: boolean }
+export type Reclaim = { site: string; connections: number; isCut: boolean }
 
 const URGENT_SILENCE_MS = 1_000
 const SILENCE_MS = 30_000
@@ -43,28 +42,19 @@ const MIN_WAIT_MS = 5_000
 /** How long a site keeps its only connection. */
 const MIN_HELD_MS = 1_000
 
-/**
- * `holders`: the sites with connections. At most `maxIdle` idle sites give up their connections.
- */
-export function chooseReclaim(
-  holders: readonly Holder[],
-  starving: Starving,
-  maxIdle: number,
-): Reclaim[] {
-  const ready = holders.filter(({ isLowering }) => !isLowering)
-  const idle = ready.filter(({ isIdle }) => isIdle).slice(0, maxIdle)
-  // A silent site would give up its connection only when its session fails.
-  const greeted = ready.filter(({ silentSince }) => silentSince === null)
-  if (idle.length > 0) return idle.map(({ site }) => ({ site, connections: 0, isCut: false }))
+/** `holders`: the busy sites with connections. Null: none gives up a connection now. */
+export function chooseReclaim(holders: readonly Holder[], starving: Starving): Reclaim | null {
   const silent = holders
     .filter((holder) => isTooSilent(holder, starving))
     .reduce(longerSilent, null)
-  if (silent !== null) return [{ ...oneFewer(silent), isCut: true }]
+  if (silent !== null) return { ...oneFewer(silent), isCut: true }
+  // A silent site would give up its connection only when its session fails.
+  const greeted = holders.filter((one) => !one.isLowering && one.silentSince === null)
   const largest = greeted.reduce(largerOf, null)
-  if (largest !== null && largest.connections > 1) return [{ ...oneFewer(largest), isCut: false }]
-  if (!mayTakeLast(starving)) return []
+  if (largest !== null && largest.connections > 1) return { ...oneFewer(largest), isCut: false }
+  if (!mayTakeLast(starving)) return null
   const longest = greeted.filter((holder) => hasHeld(holder, starving)).reduce(longerHeld, null)
-  return longest === null ? [] : [{ ...oneFewer(longest), isCut: false }]
+  return longest === null ? null : { ...oneFewer(longest), isCut: false }
 }
 
 function isTooSilent({ silentSince, cuts, isSameServer }: Holder, starving: Starving): boolean {

@@ -34,6 +34,8 @@ export type Standing = 'replied' | 'silent' | 'new'
 export type Shaping = {
   /** How many connections may be open to the site. */
   connections(site: string): number
+  /** How many of them so many messages need if they share connections, as a quick site allows. */
+  connectionsFor(site: string, messages: number): number
   messagesPerConnection(site: string): number
   requiresTls(site: string): boolean
   /**
@@ -89,7 +91,10 @@ const MAX_RECENT_REPLIES = 20
 const MAX_DEPTH = 20
 const MIN_DEPTH = 2
 const DEPTH_MS = 1_000
-/** How many messages may wait for the first reply of a site. */
+/** Messages wait this long for a connection in use before one more is opened for them. */
+const SHARED_MS = 250
+const MAX_SHARED = 4
+/** How many messages may wait for the first reply of a site; they share its first connection. */
 const UNPROVEN_CAPACITY = 5
 
 export function createShaping(options: ShapingOptions): Shaping {
@@ -168,6 +173,10 @@ export function createShaping(options: ShapingOptions): Shaping {
 
   return {
     connections: (site) => stateOf(site).connections,
+    connectionsFor(site, messages) {
+      const state = stateOf(site)
+      return Math.min(state.connections, Math.ceil(messages / sharedBy(state)))
+    },
     messagesPerConnection(site) {
       const limit = stateOf(site).provider?.messagesPerConnection ?? Number.POSITIVE_INFINITY
       return Math.min(limit, options.messagesPerConnection)
@@ -215,6 +224,12 @@ function placesOf({ messageMs, connections }: SiteState): number {
   if (messageMs === null) return UNPROVEN_CAPACITY
   const depth = Math.ceil(DEPTH_MS / Math.max(1, messageMs))
   return connections * Math.min(MAX_DEPTH, Math.max(MIN_DEPTH, depth))
+}
+
+/** How many messages share one connection. */
+function sharedBy({ messageMs }: SiteState): number {
+  if (messageMs === null) return UNPROVEN_CAPACITY
+  return Math.min(MAX_SHARED, Math.max(1, Math.floor(SHARED_MS / Math.max(1, messageMs))))
 }
 
 /** The rate in force; null if there is none. */

@@ -1,8 +1,7 @@
 /**
  * Sites that have mail to send and no connection, and how they get one. A free connection goes to
- * urgent mail first, then to the site whose server and project hold fewest. If none is free, other
- * sites give up connections (`reclaim.ts`). Idle sites give up theirs also for a site that has
- * connections and needs more.
+ * urgent mail first, then to the site whose server and project hold fewest. If none is free, busy
+ * sites give up connections (`reclaim.ts`).
  *
  * There may be hundreds of such sites, and this runs with every batch of results, so checking one
  * of them must be cheap while no connection is free. While nothing changes the sites are checked by
@@ -13,7 +12,7 @@ import type { Now } from '../../clock.ts'
 import { TRANSACTIONAL_CLASS } from '../../queue-class.ts'
 import type { DeliveryThread } from '../protocol.ts'
 import type { Budgets } from './budgets.ts'
-import { chooseReclaim, type Holder } from './reclaim.ts'
+import { chooseReclaim, type Holder, type Reclaim } from './reclaim.ts'
 import type { SiteQueue } from './site-queues.ts'
 
 type StarvedSites = {
@@ -22,8 +21,6 @@ type StarvedSites = {
   set(site: string, isStarved: boolean): void
   /** Serves every starved site, or makes other sites give up connections. */
   serveAll(): void
-  /** Makes idle sites give up `count` connections for a site that needs more than it has. */
-  reclaimIdleFor(site: string, count: number): void
   /** The sites that have been starved for at least `ms`. */
   listSince(ms: number): string[]
   /** Whether a session with the site was cut and the site has not greeted since. */
@@ -66,11 +63,8 @@ type Starved = {
 }
 
 const CHECK_EVERY_MS = 250
-/** How many connections may be on their way from other sites at once: busy ones, and in all. */
+/** How many connections may be on their way from busy sites at once. */
 const MAX_AWAITED = 8
-const MAX_AWAITED_IDLE = 64
-/** Idle sites are looked for at most this often for a site that has connections. */
-const LOOK_EVERY_MS = 10
 /** A connection is given up within this time, unless it carries a message. */
 const GIVE_UP_MS = 1_000
 const MAX_CUTS = 10_000
@@ -80,7 +74,6 @@ export function createStarvedSites(deps: StarvedSitesDeps): StarvedSites {
   const starved = new Map<string, number>()
   const cuts = new LRUCache<string, number>({ max: MAX_CUTS })
   let timer: NodeJS.Timeout | undefined
-  let lookedAt = 0
   let isStopped = false
 
   function serveAll(): void {
@@ -121,30 +114,17 @@ export function createStarvedSites(deps: StarvedSitesDeps): StarvedSites {
     const isOnItsWay = (other: string) =>
       allocations.isLowering(other) && at - queueOf(other).loweredAt < GIVE_UP_MS
     const awaited = holding.filter(isOnItsWay).length
-    if (awaited >= Math.min(count, MAX_AWAITED_IDLE)) return
-    const { addresses } = queueOf(name)
-    const all = holding.map((other) => holderOf(other, addresses))
     // Busy sites give up connections at the end of a message: only few are asked at a time.
-    const holders = awaited < MAX_AWAITED ? all : all.filter(({ isIdle }) => isIdle)
+    if (awaited >= Math.min(count, MAX_AWAITED)) return
+    const { addresses } = queueOf(name)
+    const holders = holding.map((other) => holderOf(other, addresses))
     const starving = {
       since: starved.get(name) ?? at,
       isUrgent: classOf(name) === TRANSACTIONAL_CLASS,
       now: at,
     }
-    const most = Math.min(count, MAX_AWAITED_IDLE) - awaited
-    for (const { site, connections, isCut } of chooseReclaim(holders, starving, most))
-      reclaim(site, connections, isCut)
-  }
-
-  function reclaimIdleFor(name: string, count: number): void {
-    const at = now()
-    if (at - lookedAt < LOOK_EVERY_MS) return
-    lookedAt = at
-    const sharers = budgets.sharers(name)
-    if (sharers === undefined) return
-    const isIdle = (other: string) =>
-      sharers.has(other) && queueOf(other).count === 0 && !allocations.isLowering(other)
-    for (const other of allocations.sites().filter(isIdle).slice(0, count)) reclaim(other, 0, false)
+    const chosen = chooseReclaim(holders, starving)
+    if (chosen !== null) reclaim(chosen)
   }
 
   function holderOf(name: string, addresses: readonly string[]): Holder {
@@ -152,7 +132,6 @@ export function createStarvedSites(deps: StarvedSitesDeps): StarvedSites {
     return {
       site: name,
       connections: allocations.total(name),
-      isIdle: queue.count === 0,
       isLowering: allocations.isLowering(name),
       silentSince: queue.hasGreeted ? null : queue.servedSince,
       cuts: cuts.get(name) ?? 0,
@@ -161,12 +140,12 @@ export function createStarvedSites(deps: StarvedSitesDeps): StarvedSites {
     }
   }
 
-  function reclaim(name: string, connections: number, isCut: boolean): void {
-    deps.lower(name, connections)
-    queueOf(name).loweredAt = now()
+  function reclaim({ site, connections, isCut }: Reclaim): void {
+    deps.lower(site, connections)
+    queueOf(site).loweredAt = now()
     if (!isCut) return
-    cuts.set(name, (cuts.get(name) ?? 0) + 1)
-    for (const thread of allocations.threads(name)) thread.postMessage({ type: 'cut', site: name })
+    cuts.set(site, (cuts.get(site) ?? 0) + 1)
+    for (const thread of allocations.threads(site)) thread.postMessage({ type: 'cut', site })
   }
 
   return {
@@ -176,7 +155,6 @@ export function createStarvedSites(deps: StarvedSitesDeps): StarvedSites {
       else if (!starved.has(site)) starved.set(site, now())
     },
     serveAll,
-    reclaimIdleFor,
     listSince: (ms) => {
       const before = now() - ms
       return [...starved].flatMap(([name, since]) => (since < before ? name : []))

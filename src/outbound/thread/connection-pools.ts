@@ -4,8 +4,9 @@
  * idle sessions. A runner holds one connection and runs one task of its pool after another. An idle
  * session is closed after a while, or earlier if another pool of the site needs the connection.
  *
- * `open` counts runners and idle sessions until they are closed. It exceeds `allowed` only until a lower
- * allocation has taken effect.
+ * `open` counts runners and idle sessions. It exceeds `allowed` only until a lower allocation has
+ * taken effect. A session that this thread ends is not open any more once QUIT is on its way: nothing
+ * waits for the reply.
  */
 import type { Now } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
@@ -61,8 +62,6 @@ type SitePools = {
   isLowering: boolean
   hasGreeted: boolean
   open: number
-  /** How many of the open connections are being closed. */
-  closing: number
   pools: Map<string, Pool>
 }
 
@@ -130,7 +129,7 @@ function siteOf({ sites }: PoolsContext, name: string): SitePools {
   return site
 }
 
-const NEW_SITE = { allowed: 0, isLowering: false, hasGreeted: false, open: 0, closing: 0 }
+const NEW_SITE = { allowed: 0, isLowering: false, hasGreeted: false, open: 0 }
 
 function setPool(context: PoolsContext, pool: PoolSettings): void {
   const known = context.pools.get(pool.key)
@@ -166,14 +165,11 @@ function takeConnection(context: PoolsContext, site: SitePools, state: Pool): bo
     run(context, { site, state, session: idleSession.session })
     return true
   }
-  if (site.open < site.allowed) {
-    site.open++
-    run(context, { site, state, session: null })
-    return true
-  }
-  // Closes an idle session of another pool; its connection is free once it is closed.
-  if (site.closing === 0) closeOneIdle(context, site)
-  return false
+  // The connection of another pool that is idle is free as soon as its session ends.
+  if (site.open >= site.allowed && !closeOneIdle(site)) return false
+  site.open++
+  run(context, { site, state, session: null })
+  return true
 }
 
 type Runner = { site: SitePools; state: Pool; session: Session | null }
@@ -185,14 +181,11 @@ function run(context: PoolsContext, runner: Runner): void {
   })
 }
 
-/**
- * Whether the pools that wait with more urgent mail outnumber the connections that are free or
- * closing.
- */
+/** Whether the pools that wait with more urgent mail outnumber the free connections. */
 function isOutranked(site: SitePools, state: Pool): boolean {
   const own = state.waiting.peek()
   if (own === undefined || site.pools.size === 1) return false
-  let connections = Math.max(0, site.allowed - site.open) + site.closing
+  let connections = Math.max(0, site.allowed - site.open)
   for (const other of site.pools.values()) {
     const first = other === state ? undefined : other.waiting.peek()
     if (first !== undefined && first.queueClass < own.queueClass) connections--
@@ -222,9 +215,8 @@ async function runTasks(context: PoolsContext, runner: Runner): Promise<void> {
   state.runners--
   if (session !== null && site.open <= site.allowed) {
     state.idle.push({ session, since: deps.now() })
-    return startRunners(context, site)
-  }
-  await closeConnection(context, site, session)
+  } else closeConnection(site, session)
+  startRunners(context, site)
 }
 
 /** Puts a pool behind the others if any of them has waiting tasks. Returns whether it did. */
@@ -238,17 +230,10 @@ function moveToEnd(site: SitePools, state: Pool): boolean {
   return true
 }
 
-/** Closes one connection and starts runners that waited for it. */
-async function closeConnection(
-  context: PoolsContext,
-  site: SitePools,
-  session: Session | null,
-): Promise<void> {
-  site.closing++
-  if (session !== null) await close(session)
-  site.closing--
+/** Frees one connection. The server gets QUIT, and its reply is not awaited. */
+function closeConnection(site: SitePools, session: Session | null): void {
   site.open--
-  startRunners(context, site)
+  if (session !== null) void close(session)
 }
 
 async function close(session: Session): Promise<void> {
@@ -261,8 +246,7 @@ async function close(session: Session): Promise<void> {
  * effect.
  */
 function enforceAllocation(context: PoolsContext, site: SitePools): void {
-  for (let excess = site.open - site.closing - site.allowed; excess > 0; excess--)
-    closeOneIdle(context, site)
+  while (site.open > site.allowed && closeOneIdle(site));
   if (site.allowed === 0) putBackWaiting(context, site)
   if (site.open > site.allowed) return
   const { isLowering } = site
@@ -273,11 +257,16 @@ function enforceAllocation(context: PoolsContext, site: SitePools): void {
   context.sites.delete(site.site)
 }
 
-/** Closes the session that has been idle for the longest time in the first pool that has one. */
-function closeOneIdle(context: PoolsContext, site: SitePools): void {
+/**
+ * Closes the session that has been idle for the longest time in the first pool that has one. Returns
+ * false if there is none.
+ */
+function closeOneIdle(site: SitePools): boolean {
   const pool = site.pools.values().find(({ idle }) => idle.length > 0)
   const oldest = pool?.idle.shift()
-  if (oldest !== undefined) void closeConnection(context, site, oldest.session)
+  if (oldest === undefined) return false
+  closeConnection(site, oldest.session)
+  return true
 }
 
 function putBackWaiting(context: PoolsContext, site: SitePools): void {
@@ -293,7 +282,7 @@ function closeIdle(context: PoolsContext, idleMs: number): void {
       const isOld = ({ session, since }: IdleSession) => since <= before || !session.isUsable
       const old = state.idle.filter(isOld)
       state.idle = state.idle.filter((idleSession) => !isOld(idleSession))
-      for (const { session } of old) void closeConnection(context, site, session)
+      for (const { session } of old) closeConnection(site, session)
       const { waiting, idle, runners, pool } = state
       if (waiting.size() > 0 || idle.length > 0 || runners > 0) continue
       // The settings of a pool come with every batch of tasks, so an unused one may be forgotten.

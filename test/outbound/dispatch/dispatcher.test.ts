@@ -13,21 +13,24 @@ function open(
   maxThreads: number,
   {
     connectionsOf = () => 1,
-    now = () => 1_000,
-  }: Partial<Pick<DispatcherDeps, 'connectionsOf' | 'now'>> = {},
+    connectionsFor = (site, deliveries) => Math.min(connectionsOf(site), deliveries),
+    maxConnections = 40,
+  }: Partial<Pick<DispatcherDeps, 'connectionsOf' | 'connectionsFor' | 'maxConnections'>> = {},
 ) {
+  const now = () => 1_000
   const fakes = createFakeThreads()
   const finished: Parameters<DispatcherDeps['done']>[0][] = []
   const dispatcher = createDispatcher({
     settings: { idleMs: 60_000 } as never,
     maxThreads,
-    maxConnections: 40,
+    maxConnections,
     hangMs: 1_000,
     log: silentLog(),
     now,
     queues: createSiteQueues(now),
     maxPerSite: 10,
     connectionsOf,
+    connectionsFor,
     standingOf: () => 'replied',
     done: (results) => void finished.push(results),
     createThreads: fakes.createThreads,
@@ -124,35 +127,40 @@ test('deliveries are withdrawn where they are: here at once, in a thread by a me
   assert.equal(dispatcher.count(), 650)
 })
 
-test('idle sites give up their connections for a site that has too few', (t) => {
-  let at = 1_000
-  const { dispatcher, started } = open(t, 1, { connectionsOf: () => 10, now: () => at })
-  const domains = Array.from({ length: 9 }, (_, index) => `site${index}.test`)
-  const other = { projectId: 'other' }
-  for (const domain of domains) {
-    const deliveries = [0, 1, 2, 3].map((number) => deliveryTo(`idle${number}`, domain, other))
-    dispatcher.add(deliveries)
+test('a site takes the connections of idle ones in the order in which they became idle', (t) => {
+  const { dispatcher, started } = open(t, 1, { connectionsOf: () => 10, maxConnections: 12 })
+  for (const domain of ['first.test', 'second.test', 'busy.test']) {
+    dispatcher.add([0, 1, 2].map((number) => deliveryTo(`${number} at ${domain}`, domain)))
     started[0]?.say({ type: 'greeted', site: domain })
   }
-  dispatcher.add(Array.from({ length: 10 }, (_, index) => deliveryTo(`m${index}`, 'busy.test')))
-  started[0]?.say({ type: 'greeted', site: 'busy.test' })
-  // Most connections are with sites that have nothing more to send.
-  const results = tasksOf(started[0])
-    .filter(({ recipient }) => recipient.startsWith('idle'))
-    .map(({ task }) => ({ task, kind: 'put back', delayMs: 0 }) as const)
-  started[0]?.say({ type: 'results', results })
-  const before = dispatcher.connectionsOf('busy.test')
-  assert.ok(before < 10)
-  at += 10
-  dispatcher.add([deliveryTo('more', 'busy.test')])
-  const given = (started[0]?.posted ?? []).filter(
-    (message) => message.type === 'allocate' && message.connections === 0,
-  )
-  assert.ok(given.length > 0)
-  for (const message of given) {
-    if (message.type !== 'allocate') continue
-    started[0]?.say({ type: 'allocated', site: message.site, connections: 0 })
+  const end = (domain: string) => {
+    const results = tasksOf(started[0])
+      .filter(({ recipient }) => recipient.endsWith(domain))
+      .map(({ task }) => ({ task, kind: 'put back', delayMs: 0 }) as const)
+    started[0]?.say({ type: 'results', results })
   }
-  dispatcher.add([deliveryTo('last', 'busy.test')])
-  assert.ok(dispatcher.connectionsOf('busy.test') > before)
+  end('first.test')
+  end('second.test')
+  assert.equal(dispatcher.connectionsOf('first.test'), 3)
+  dispatcher.add(
+    Array.from({ length: 5 }, (_, number) => deliveryTo(`more ${number}`, 'busy.test')),
+  )
+  const released = (started[0]?.posted ?? []).flatMap((message) =>
+    message.type === 'allocate' && message.connections === 0 ? message.site : [],
+  )
+  assert.deepEqual(released, ['first.test'])
+  assert.equal(dispatcher.connectionsOf('first.test'), 0)
+  assert.equal(dispatcher.connectionsOf('second.test'), 3)
+})
+
+test('deliveries share connections once half of all connections are in use', (t) => {
+  const connectionsFor = (_: string, deliveries: number) => Math.ceil(deliveries / 4)
+  const limits = { connectionsOf: () => 10, connectionsFor, maxConnections: 12 }
+  const { dispatcher, started } = open(t, 1, limits)
+  for (const site of ['first.test', 'second.test']) {
+    dispatcher.add(Array.from({ length: 7 }, (_, number) => deliveryTo(`${number}`, site)))
+    started[0]?.say({ type: 'greeted', site })
+  }
+  assert.equal(dispatcher.connectionsOf('first.test'), 7)
+  assert.equal(dispatcher.connectionsOf('second.test'), 2)
 })

@@ -7,6 +7,7 @@ const facts = (change: Partial<SiteFacts> = {}): SiteFacts => ({
   projectId: null,
   hasGreeted: true,
   standing: 'replied',
+  isIdle: false,
   ...change,
 })
 
@@ -82,6 +83,29 @@ test('a project has three times as many connections as it leaves free', () => {
   const second = of('second')
   assert.ok(second > 30 && second < 50)
   assert.ok(of('third') > 0)
+})
+
+test('connections of idle sites count as free, and the longest idle one releases its own first', () => {
+  const budgets = createBudgets({ maxConnections: 8, maxPerSite: 4 })
+  for (const site of ['a', 'b']) fill(budgets, site, facts({ projectId: 'p' }), 3)
+  budgets.update('c', facts({ projectId: 'p' }), 0)
+  assert.equal(budgets.capacity('c'), 0)
+  for (const site of ['b', 'a']) budgets.update(site, facts({ isIdle: true }), 3)
+  assert.equal(budgets.capacity('c'), 6)
+  assert.equal(budgets.sharers('c'), undefined)
+  assert.equal(budgets.findIdle('c', 2), undefined)
+  assert.equal(budgets.findIdle('c', 3), 'b')
+  budgets.update('b', facts({ isIdle: true }), 0)
+  assert.equal(budgets.findIdle('c', 6), 'a')
+})
+
+test('only idle sites that share the lacking budget release connections', () => {
+  const budgets = createBudgets({ maxConnections: 20, maxPerSite: 2 })
+  const at = (address: string) => ({ addresses: [address] })
+  budgets.update('elsewhere', facts({ ...at('198.51.100.1'), isIdle: true }), 2)
+  budgets.update('neighbour', facts({ ...at('192.0.2.1'), isIdle: true }), 2)
+  budgets.update('own', facts(at('192.0.2.2')), 0)
+  assert.equal(budgets.findIdle('own', 1), 'neighbour')
 })
 
 test('a removed site holds no connections and leaves no data', () => {

@@ -32,6 +32,21 @@ test('a lower allocation counts only when it is confirmed', () => {
   assert.equal(allocations.total('s'), 4)
 })
 
+test('an idle site releases its connections at once, and a late confirmation changes nothing', () => {
+  const allocations = createAllocations<string>(4)
+  allocations.raise({ site: 'idle', needs: 4, threads })
+  allocations.lower('idle', 3)
+  assert.deepEqual(allocations.release('idle'), [
+    { thread: 'one', site: 'idle', connections: 0 },
+    { thread: 'two', site: 'idle', connections: 0 },
+  ])
+  assert.equal(allocations.total('idle'), 0)
+  assert.equal(allocations.raise({ site: 'busy', needs: 3, threads }).length, 2)
+  assert.equal(allocations.raise({ site: 'idle', needs: 1, threads }).length, 1)
+  for (const thread of threads) assert.equal(allocations.confirm(thread, 'idle', 0), false)
+  assert.equal(allocations.total('idle'), 1)
+})
+
 test('connections move to a thread that came later', () => {
   const allocations = createAllocations<string>(100)
   allocations.raise({ site: 's', needs: 10, threads: ['one'] })

@@ -6,7 +6,6 @@ import { DEFAULT_TIMEOUTS } from '../../../src/outbound/smtp/timeouts.ts'
 const holder = (site: string, change: Partial<Holder> = {}): Holder => ({
   site,
   connections: 1,
-  isIdle: false,
   isLowering: false,
   silentSince: null,
   cuts: 0,
@@ -18,37 +17,31 @@ const urgent: Starving = { since: 100_000, isUrgent: true, now: 100_000 }
 const bulk: Starving = { ...urgent, isUrgent: false }
 const silentFor = (ms: number) => ({ silentSince: urgent.now - ms })
 
-test('idle sites give up connections first, as many as needed', () => {
-  const holders = [holder('busy', { connections: 6 }), ...['a', 'b', 'c'].map(idle)]
-  const chosen = chooseReclaim(holders, bulk, 2)
-  assert.deepEqual(chosen, [
-    { site: 'a', connections: 0, isCut: false },
-    { site: 'b', connections: 0, isCut: false },
-  ])
-})
-
-test('without idle sites, the site with the most connections gives up one', () => {
+test('the site with the most connections gives up one', () => {
   const holders = [holder('a', { connections: 2 }), holder('b', { connections: 6 }), holder('c')]
-  assert.deepEqual(chooseReclaim(holders, bulk, 1), [{ site: 'b', connections: 5, isCut: false }])
+  assert.deepEqual(chooseReclaim(holders, bulk), { site: 'b', connections: 5, isCut: false })
 })
 
 test('the last connection of a site is taken only after a while, sooner for urgent mail', () => {
   const holders = [holder('first'), holder('second')]
-  const first = [{ site: 'first', connections: 0, isCut: false }]
+  const first = { site: 'first', connections: 0, isCut: false }
   for (const [starving, waitMs] of [
     [bulk, 5_000],
     [urgent, 500],
   ] as const) {
     const after = (ms: number) => ({ ...starving, now: starving.since + ms })
-    assert.deepEqual(chooseReclaim(holders, after(waitMs), 1), [])
-    assert.deepEqual(chooseReclaim(holders, after(waitMs + 1), 1), first)
+    assert.equal(chooseReclaim(holders, after(waitMs)), null)
+    assert.deepEqual(chooseReclaim(holders, after(waitMs + 1)), first)
   }
 })
 
 test('a site that is giving up a connection is not asked again', () => {
-  const holders = [holder('a', { connections: 9, isLowering: true }), holder('b', idle('b'))]
-  assert.deepEqual(chooseReclaim(holders, bulk, 1)[0]?.site, 'b')
-  assert.deepEqual(chooseReclaim(holders.slice(0, 1), bulk, 1), [])
+  const holders = [
+    holder('a', { connections: 9, isLowering: true }),
+    holder('b', { connections: 2 }),
+  ]
+  assert.deepEqual(chooseReclaim(holders, bulk)?.site, 'b')
+  assert.equal(chooseReclaim(holders.slice(0, 1), bulk), null)
 })
 
 test('the longest silent session is closed, after a second for urgent mail', () => {
@@ -57,50 +50,50 @@ test('the longest silent session is closed, after a second for urgent mail', () 
     holder('long', silentFor(2_000)),
     holder('fresh', silentFor(900)),
   ]
-  assert.deepEqual(chooseReclaim(holders, urgent, 1), [
-    { site: 'long', connections: 0, isCut: true },
-  ])
-  assert.deepEqual(chooseReclaim([holder('fresh', silentFor(900))], urgent, 1), [])
-  assert.deepEqual(chooseReclaim(holders, bulk, 1), [])
-  assert.equal(chooseReclaim([holder('a', silentFor(30_000))], bulk, 1)[0]?.isCut, true)
+  assert.deepEqual(chooseReclaim(holders, urgent), {
+    site: 'long',
+    connections: 0,
+    isCut: true,
+  })
+  assert.equal(chooseReclaim([holder('fresh', silentFor(900))], urgent), null)
+  assert.equal(chooseReclaim(holders, bulk), null)
+  assert.equal(chooseReclaim([holder('a', silentFor(30_000))], bulk)?.isCut, true)
 })
 
 test('a silent site is cut even if it was asked to give up its connection', () => {
   const stuck = holder('stuck', { ...silentFor(5_000), isLowering: true })
-  assert.equal(chooseReclaim([stuck], urgent, 1)[0]?.isCut, true)
+  assert.equal(chooseReclaim([stuck], urgent)?.isCut, true)
 })
 
 test('a server that greets late has eight times as long each time it was cut', () => {
   const cutTwice = (ms: number) => [holder('late', { ...silentFor(ms), cuts: 2 })]
-  assert.deepEqual(chooseReclaim(cutTwice(63_999), urgent, 1), [])
-  assert.equal(chooseReclaim(cutTwice(64_000), urgent, 1)[0]?.isCut, true)
+  assert.equal(chooseReclaim(cutTwice(63_999), urgent), null)
+  assert.equal(chooseReclaim(cutTwice(64_000), urgent)?.isCut, true)
   const often = [holder('late', { ...silentFor(360_000), cuts: 50 })]
-  assert.equal(chooseReclaim(often, urgent, 1)[0]?.isCut, true)
+  assert.equal(chooseReclaim(often, urgent)?.isCut, true)
 })
 
 test('a server that was cut often gets the time limit of a session', () => {
   const { connect, greeting } = DEFAULT_TIMEOUTS
   const often = [holder('never', { ...silentFor(connect + greeting + 1_000), cuts: 50 })]
-  assert.deepEqual(chooseReclaim(often, urgent, 1), [])
+  assert.equal(chooseReclaim(often, urgent), null)
 })
 
 test('names at one server do not cut each other', () => {
   const holders = [holder('a', { ...silentFor(200_000), isSameServer: true })]
-  assert.deepEqual(chooseReclaim(holders, { ...urgent, since: 0 }, 1), [])
+  assert.equal(chooseReclaim(holders, { ...urgent, since: 0 }), null)
 })
-
-function idle(site: string): Holder {
-  return holder(site, { isIdle: true })
-}
 
 test('bulk mail takes the last connection of the site that has had one longest, after a second', () => {
   const waiting = { ...bulk, since: bulk.now - 6_000 }
   const held = (site: string, ms: number) => holder(site, { servedSince: bulk.now - ms })
-  assert.deepEqual(chooseReclaim([held('a', 999)], waiting, 1), [])
+  assert.equal(chooseReclaim([held('a', 999)], waiting), null)
   const holders = [held('a', 1_000), held('b', 3_000), held('c', 2_000)]
-  assert.deepEqual(chooseReclaim(holders, waiting, 1), [
-    { site: 'b', connections: 0, isCut: false },
-  ])
+  assert.deepEqual(chooseReclaim(holders, waiting), {
+    site: 'b',
+    connections: 0,
+    isCut: false,
+  })
   const now = { ...waiting, isUrgent: true }
-  assert.equal(chooseReclaim([held('a', 10)], now, 1)[0]?.site, 'a')
+  assert.equal(chooseReclaim([held('a', 10)], now)?.site, 'a')
 })

@@ -47,6 +47,18 @@ test('the number of messages that may wait follows from the time a message takes
   assert.equal(capacity(), 20)
 })
 
+test('messages share a connection if a quarter of a second suffices for them', () => {
+  const { shaping, accept } = setUp()
+  assert.equal(shaping.connectionsFor(SITE, 5), 1)
+  accept(1)
+  assert.equal(shaping.connectionsFor(SITE, 9), 3)
+  accept(100, 120)
+  assert.equal(shaping.connectionsFor(SITE, 9), 5)
+  accept(100, 2_000)
+  assert.equal(shaping.connectionsFor(SITE, 9), 9)
+  assert.equal(shaping.connectionsFor(SITE, 99), shaping.connections(SITE))
+})
+
 test('urgent mail has a reserve, and waits during a pause', () => {
   const { capacity, accept, fail } = setUp()
   accept(1)

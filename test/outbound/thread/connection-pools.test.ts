@@ -30,9 +30,10 @@ function setUp() {
       get sendCount() {
         return session.sent
       },
+      // A session is over once QUIT is sent; the server may take its time to reply.
       async quit() {
-        await turn()
         session.isClosed = true
+        await turn()
       },
       close() {
         session.isClosed = true
@@ -140,13 +141,11 @@ test('an idle session is used again, and closed after a while', async () => {
 })
 
 test('an idle session of another pool is closed when the site has no free connection', async () => {
-  const { pools, add, endAll, settle, trying, openSessions, mostOpen } = setUp()
+  const { pools, add, endAll, trying, openSessions, mostOpen } = setUp()
   pools.allocate('s', 2)
   add('a', 2)
   await endAll()
   add('b', 1)
-  assert.equal(trying.length, 0)
-  await settle()
   assert.equal(trying[0]?.input.pool.key, 'b')
   assert.deepEqual(
     openSessions()

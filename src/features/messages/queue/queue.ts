@@ -8,7 +8,7 @@
  * leaves in SENDING. The queue renews the leases of emails in flight.
  */
 
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { MINUTE_MS } from '../../../clock.ts'
 import { describeError } from '../../../errors.ts'
 import { newId } from '../../../store/ids.ts'
@@ -38,6 +38,13 @@ const MAX_EMPTY_VISITS = 5
  */
 const PAUSED_LANES = 100
 const PAUSED_BATCH = 500
+/**
+ * The time between two claims, unless the first one was full. It is shorter than the time in which
+ * results are gathered (`delivery/record-results.ts`): a claim that results make possible shares
+ * their commit, and what else makes mail due waits for it.
+ */
+const CLAIM_EVERY_MS = 15
+const FULL_CLAIM = 200
 /** The wait before a full or paused site is checked again, unless a notice comes first. */
 const RECHECK_MS = 500
 
@@ -192,6 +199,7 @@ async function claimAndDeliver(state: QueueLoopState): Promise<number> {
   const claimed = await core.store.write((tx) => claimAll(state, tx, claims))
   lanes.markServed(claims.map(({ lane }) => lane))
   await delivery.deliver(claimed)
+  if (claimed.length < FULL_CLAIM) await sleep(CLAIM_EVERY_MS)
   return 0
 }
 
