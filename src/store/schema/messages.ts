@@ -87,7 +87,6 @@ export const emails = sqliteTable('emails', {
   dueAt: integer('due_at'),
   /** The time of the next attempt, written with the lease before the current one begins. */
   retryAt: integer('retry_at'),
-  leaseId: text('lease_id'),
   leaseUntil: integer('lease_until'),
   attemptCount: integer('attempt_count').notNull().default(0),
   failureCount: integer('failure_count').notNull().default(0),

@@ -1,9 +1,15 @@
 /**
  * Packs the steps of an attempt into one column: JSON of arrays instead of objects, a third of the
  * size. A step is `[step, at, durationMs, reply, host, address, error]`, a reply
- * `[code, enhancedCode, text]`. Null stands for a missing value; trailing ones are omitted. Texts that
- * the row of the attempt has too are `=` in its steps.
+ * `[code, enhancedCode, text]`. The names of the usual steps are numbers. Null stands for a missing
+ * value; trailing ones are omitted. Texts that the row of the attempt has too are `=` in its steps.
  */
+
+/** A step's number is its place in this list: names may be added at the end only. */
+const NAMES = [
+  ...['dns', 'connect', 'greeting', 'ehlo', 'starttls', 'auth', 'mail', 'rcpt', 'data'],
+  'message',
+]
 
 /** A step as outbound records it. */
 export type StoredStep = {
@@ -49,7 +55,7 @@ function mapTexts(
 
 type PackedReply = [code: number, enhancedCode: string | null, text: string]
 type PackedStep = [
-  step: string,
+  step: string | number,
   at: number,
   durationMs: number,
   reply?: PackedReply | null,
@@ -67,21 +73,27 @@ export function unpackSteps(text: string): StoredStep[] {
 }
 
 function packStep({ step, at, durationMs, reply, host, address, error }: StoredStep): PackedStep {
+  const name = packName(step)
   const packed = reply === undefined ? null : packReply(reply)
   if (error !== undefined)
-    return [step, at, durationMs, packed, host ?? null, address ?? null, error]
-  if (address !== undefined) return [step, at, durationMs, packed, host ?? null, address]
-  if (host !== undefined) return [step, at, durationMs, packed, host]
-  return packed === null ? [step, at, durationMs] : [step, at, durationMs, packed]
+    return [name, at, durationMs, packed, host ?? null, address ?? null, error]
+  if (address !== undefined) return [name, at, durationMs, packed, host ?? null, address]
+  if (host !== undefined) return [name, at, durationMs, packed, host]
+  return packed === null ? [name, at, durationMs] : [name, at, durationMs, packed]
+}
+
+function packName(step: string): string | number {
+  const number = NAMES.indexOf(step)
+  return number === -1 ? step : number
 }
 
 function packReply({ code, enhancedCode, text }: NonNullable<StoredStep['reply']>): PackedReply {
   return [code, enhancedCode, text]
 }
 
-function unpackStep([step, at, durationMs, reply, host, address, error]: PackedStep): StoredStep {
+function unpackStep([name, at, durationMs, reply, host, address, error]: PackedStep): StoredStep {
   return {
-    step,
+    step: typeof name === 'number' ? (NAMES[name] ?? String(name)) : name,
     at,
     durationMs,
     ...given('host', host),

@@ -198,7 +198,7 @@ describe('pillarbox queue show', () => {
 
   it('shows the lease of mail that is being sent, not a next attempt', async () => {
     const id = await send(first, 'sending@now.test', 'a@first.example')
-    const lease = { leaseId: 'x', leaseUntil: Date.UTC(2100, 0, 1) }
+    const lease = { leaseUntil: Date.UTC(2100, 0, 1) }
     await change(id, { ...lease, state: 'sending', dueAt: null, retryAt: Date.UTC(2101, 0, 1) })
     const said = await text('queue', 'show', id)
     assert.match(said, /^ {2}reason +The server stopped while the email was being sent/m)

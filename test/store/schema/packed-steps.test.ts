@@ -19,7 +19,7 @@ const reply = fc.record(
 )
 const step: fc.Arbitrary<StoredStep> = fc.record(
   {
-    step: fc.string(),
+    step: fc.oneof(fc.string(), fc.constantFrom('dns', 'connect', 'mail', 'rcpt', 'message')),
     at: fc.nat(),
     durationMs: fc.nat(),
     reply,
@@ -59,7 +59,18 @@ test('texts of the row are left out of the steps and come back', () => {
   assert.deepEqual(withRepeated(short, columns), steps)
 })
 
-test('a packed step is an array without trailing missing values', () => {
+test('steps with names as they were stored before are read', () => {
+  const step = {
+    step: 'rcpt',
+    at: 4,
+    durationMs: 2,
+    reply: { code: 250, enhancedCode: null, text: 'Ok' },
+  }
+  assert.deepEqual(unpackSteps('[["rcpt",4,2,[250,null,"Ok"]]]'), [step])
+  assert.deepEqual(unpackSteps('[[7,4,2,[250,null,"Ok"]]]'), [step])
+})
+
+test('a packed step is an array without trailing missing values, and its name a number', () => {
   const sent = { code: 250, enhancedCode: '2.0.0', text: 'Ok' }
   const steps = [
     { step: 'message', at: 3, durationMs: 2, reply: sent },
@@ -68,6 +79,6 @@ test('a packed step is an array without trailing missing values', () => {
   ]
   assert.equal(
     packSteps(steps),
-    '[["message",3,2,[250,"2.0.0","Ok"]],["connect",0,1,null,null,null,"refused"],["dns",0,0]]',
+    '[[9,3,2,[250,"2.0.0","Ok"]],[1,0,1,null,null,null,"refused"],[0,0,0]]',
   )
 })

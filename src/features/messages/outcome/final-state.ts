@@ -103,7 +103,7 @@ export type Settlement = {
 
 const MAX_REASON_LENGTH = 200
 
-const notLeased = { retryAt: sql`null`, leaseId: sql`null`, leaseUntil: sql`null` }
+const notLeased = { retryAt: sql`null`, leaseUntil: sql`null` }
 /** The columns of the queue in a final state. */
 export const atRest = {
   ...notLeased,

@@ -23,7 +23,6 @@ export const claimLane = statement((db) =>
       status: 'SENDING',
       dueAt: null,
       retryAt: sql`${parameter('now')} + ${retryDelay(parameter('delays'), emails.failureCount)}`,
-      leaseId: parameter('leaseId'),
       leaseUntil: parameter('leaseUntil'),
       attemptCount: sql`${emails.attemptCount} + 1`,
       updatedAt: parameter('now'),

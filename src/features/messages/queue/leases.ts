@@ -39,7 +39,6 @@ export async function recoverLeases(
         status: 'PENDING',
         dueAt: sql`${emails.retryAt}`,
         retryAt: null,
-        leaseId: null,
         leaseUntil: null,
         attemptCount: larger(0, sql`${emails.attemptCount} - 1`),
         updatedAt: now(),

@@ -11,7 +11,7 @@ import type { Base } from '../../base.ts'
 import { isDomainHeld } from './holds.ts'
 import type { QueueLane, QueueNotifier } from './notifier.ts'
 
-const released = { retryAt: null, leaseId: null, leaseUntil: null, status: 'PENDING' as const }
+const released = { retryAt: null, leaseUntil: null, status: 'PENDING' as const }
 
 const makeDue = statement((db) =>
   db

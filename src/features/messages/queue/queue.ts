@@ -11,7 +11,6 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { MINUTE_MS } from '../../../clock.ts'
 import { describeError } from '../../../errors.ts'
-import { newId } from '../../../store/ids.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import type { Deliverer } from '../delivery/deliverer.ts'
@@ -62,7 +61,6 @@ type QueueLoopState = {
   core: QueueDeps
   delivery: Deliverer
   lanes: Lanes
-  leaseId: string
   /** Reads the lanes of the whole queue. */
   reload: () => Promise<void>
   giveUp: GiveUp
@@ -80,7 +78,6 @@ export function startQueue(core: QueueDeps, delivery: Deliverer): Queue {
     core,
     delivery,
     lanes,
-    leaseId: newId(),
     reload: createReload(core.store, lanes),
     giveUp: createGiveUp(core),
     startedAt: performance.now(),
@@ -266,7 +263,7 @@ async function claimAll(
 }
 
 async function claimOne(
-  { core, lanes, leaseId }: QueueLoopState,
+  { core, lanes }: QueueLoopState,
   tx: Tx,
   { lane, limit }: PlannedClaim,
 ): Promise<ClaimedEmail[]> {
@@ -275,7 +272,6 @@ async function claimOne(
     ...lane,
     now,
     limit,
-    leaseId,
     leaseUntil: now + LEASE_MS,
     delays: JSON.stringify(core.config.delivery.retrySchedule),
   })

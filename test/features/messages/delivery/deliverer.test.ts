@@ -252,7 +252,6 @@ test('emails leased by a process that ended are due again when their lease ends'
       status: 'SENDING',
       dueAt: null,
       retryAt: START + 50,
-      leaseId: 'another process',
       leaseUntil: START + 10,
     })
   })

@@ -61,7 +61,7 @@ test('finished mail is explained from the database alone', async (t) => {
 
 test('one question to the server covers all waiting mail and the mail ahead of it', async (t) => {
   const sender = await openSender(t)
-  const lease = { leaseId: 'x', leaseUntil: START + 1, dueAt: null } as const
+  const lease = { leaseUntil: START + 1, dueAt: null } as const
   const sending = await add(sender, { ...lease, state: 'sending', attemptCount: 1 })
   const waits = await add(sender, { dueAt: START })
   const later = await add(sender, { dueAt: START + 60_000 })
