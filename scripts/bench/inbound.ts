@@ -184,7 +184,7 @@ function withDatabase<T>(act: (database: Database.Database) => T): T {
 function markDelivered(): void {
   withDatabase((database) =>
     database.exec(`update emails set state = 'delivered', status = 'DELIVERED', due_at = null,
-      lease_id = null, lease_until = null, sent_at = created_at, delivered_at = created_at`),
+      lease_until = null, sent_at = created_at, delivered_at = created_at`),
   )
 }
 
