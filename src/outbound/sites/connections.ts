@@ -55,9 +55,10 @@ export function createConnections(deps: ConnectionsDeps) {
     const isScarce = budgets.free() < deps.maxConnections * SCARCE
     const wanted = isScarce ? deps.connectionsFor(site, queue.count) : Math.min(limit, queue.count)
     const missing = wanted - allocations.total(site)
-    const more = Math.min(missing, budgets.capacity(site))
-    if (more > 0) {
-      releaseIdle(site, more)
+    const possible = Math.min(missing, budgets.capacity(site))
+    if (possible > 0) {
+      releaseIdle(site, possible)
+      const more = Math.min(possible, budgets.capacity(site))
       send(allocations.raise({ site, needs: allocations.total(site) + more, threads }))
       updateBudgets(site, queue)
     }
@@ -69,8 +70,10 @@ export function createConnections(deps: ConnectionsDeps) {
     for (;;) {
       const idle = budgets.findIdle(site, count)
       if (idle === undefined) return
-      send(allocations.release(idle))
-      updateBudgets(idle, queues.of(idle))
+      const queue = queues.of(idle)
+      // It may have got mail that is not served yet.
+      if (queue.count === 0) send(allocations.release(idle))
+      updateBudgets(idle, queue)
     }
   }
 

@@ -29,9 +29,9 @@ const LEASE_MS = 30_000
 const RENEW_EVERY_MS = 10_000
 const MAINTENANCE_EVERY_MS = MINUTE_MS
 /** Due lanes of a class that are visited in one turn of the event loop. */
-const MAX_VISITS = 400
+const MAX_VISITS = 100
 /** After this many visits without a claim the queue pauses. */
-const MAX_EMPTY_VISITS = 5
+const MAX_EMPTY_VISITS = 20
 /**
  * The maximum number of lanes of paused sites that one transaction defers, and of emails in them.
  */
