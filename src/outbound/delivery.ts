@@ -63,6 +63,8 @@ export type Delivery = DeliveryTask & {
   task: number
   /** The delivery thread that has it; null while it waits. */
   thread: DeliveryThread | null
+  /** Its thread was asked to put it back. */
+  isWithdrawn?: boolean
   /** How many threads ended while they had it. */
   lostThreads: number
   /**

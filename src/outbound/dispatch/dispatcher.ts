@@ -168,7 +168,9 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       const { site } = delivery.pool
       sites.add(site)
       unassign(delivery)
-      if (mayWait(delivery, result)) queues.of(site).waiting.push(delivery)
+      if (delivery.isWithdrawn && result.kind !== 'attempted')
+        ended.set(take(delivery), { task: result.task, kind: 'put back', delayMs: 0 })
+      else if (mayWait(delivery, result)) queues.of(site).waiting.push(delivery)
       else ended.set(take(delivery), result)
     }
     if (ended.size > 0) done(ended)
@@ -220,7 +222,10 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     endAll(accepted, (delivery) => resultOfAccepted(delivery, now()))
     // `stop` puts back the deliveries without a result.
     if (isStopping) return
-    for (const delivery of waiting) queues.of(delivery.pool.site).waiting.push(delivery)
+    for (const delivery of waiting) {
+      if (delivery.isWithdrawn) putBack([delivery], 0)
+      else queues.of(delivery.pool.site).waiting.push(delivery)
+    }
     putBack(excluded, AFTER_CRASH_MS)
     putBack(composed, AFTER_LOSS_MS)
     if (blamed !== undefined) setAside(blamed, { composing, reason })
@@ -266,7 +271,10 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     const sites = new Set(matching.map(({ pool }) => pool.site))
     const waiting = [...sites].flatMap((site) => queues.of(site).waiting.take(test))
     for (const [thread, given] of Map.groupBy(matching, (one) => one.thread)) {
-      thread?.postMessage({ type: 'withdraw', tasks: given.map(({ task }) => task) })
+      if (thread === null) continue
+      // Its answer may be on the way already, and ask for another thread.
+      for (const delivery of given) delivery.isWithdrawn = true
+      thread.postMessage({ type: 'withdraw', tasks: given.map(({ task }) => task) })
     }
     putBack(waiting, 0)
     pump(sites)

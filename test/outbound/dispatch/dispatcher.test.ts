@@ -127,6 +127,22 @@ test('deliveries are withdrawn where they are: here at once, in a thread by a me
   assert.equal(dispatcher.count(), 650)
 })
 
+test('a withdrawn delivery whose thread has already returned it, or ended, goes to no other', (t) => {
+  const { dispatcher, results, started } = open(t, 2, { connectionsOf: () => 10 })
+  dispatcher.add(['heavy', 'returned', 'lost', 'sent'].map((name) => deliveryTo(name, 'a.test')))
+  const [thread] = started
+  const tasks = new Map(tasksOf(thread).map((one) => [nameOf(one), one.task]))
+  const taskOf = (name: string) => tasks.get(name) ?? 0
+  dispatcher.withdraw(() => true)
+  thread?.say({ type: 'results', results: [{ task: taskOf('heavy'), kind: 'heavy' }] })
+  thread?.say({ type: 'results', results: [{ task: taskOf('returned'), kind: 'put back' }] })
+  thread?.end({ accepted: new Set([taskOf('sent')]) })
+  const kinds = new Map(results().map(([name, end]) => [name, (end as { kind: string }).kind]))
+  assert.equal(kinds.get('sent'), 'attempted')
+  for (const name of ['heavy', 'returned', 'lost']) assert.equal(kinds.get(name), 'put back')
+  assert.equal(dispatcher.count(), 0)
+})
+
 test('a site takes the connections of idle ones in the order in which they became idle', (t) => {
   const { dispatcher, started } = open(t, 1, { connectionsOf: () => 10, maxConnections: 12 })
   for (const domain of ['first.test', 'second.test', 'busy.test']) {
