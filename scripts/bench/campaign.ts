@@ -7,11 +7,13 @@
  *
  * Required: 0.8 of the delivery of single emails; an expansion of 30,000 rows a second; less than
  * 400 MB of memory; p99 of the sends and of the requests about the campaign below 150 ms; less than
- * 2.2 KB of the main file for each delivered recipient.
+ * 2.2 KB of the main file for each delivered recipient; no message begins later than a second after
+ * the answer to a cancellation.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { startDnsServer } from '../../test/fakes/dns-server.ts'
+import { measureCancel } from './campaign/cancel.ts'
 import { campaignConfiguration } from './campaign/configuration.ts'
 import { measureExpansion } from './campaign/expansion.ts'
 import { measureGrowth } from './campaign/growth.ts'
@@ -44,6 +46,7 @@ try {
   const campaign = await measureCampaign()
   report('campaign', campaign)
   const expansion = await measureExpansion(recipients, LIST)
+  const cancel = await measureCancel(receivers, { count: recipients, ...LIST })
   const growth = await measureGrowth()
   const ratio = campaign.perSecond / single.perSecond
   printTable([
@@ -56,6 +59,12 @@ try {
   printTable([
     ['requests meanwhile', 'p99 ms'],
     ...Object.entries(campaign.requests).map(([name, ms]) => [name, show(ms, 1)]),
+  ])
+  printTable([
+    [`cancelled while ${cancel.waiting} wait`, ''],
+    ['answer, ms', show(cancel.answerMs)],
+    ['last DATA after the answer, ms', show(cancel.lastDataMs)],
+    ['last email ended after, s', show(cancel.endedSeconds, 1)],
   ])
   printTable([
     ['main file, bytes', 'for each'],

@@ -21,7 +21,7 @@ export type People = {
   dead: number
 }
 
-type PeopleOptions = {
+export type PeopleOptions = {
   count: number
   /** The bytes of each contact's data. */
   dataBytes: number

@@ -8,11 +8,22 @@ import type { SinkOptions } from './sink.ts'
 
 export type Api = (method: string, route: string, body?: object) => Promise<unknown>
 
+export type Receivers = Awaited<ReturnType<typeof startReceivers>>
+
 export async function startReceivers(options: SinkOptions) {
   const child = fork(path.join(import.meta.dirname, 'sink.ts'))
   child.send(options)
   const [port] = await once(child, 'message')
-  return { port: Number(port), stop: () => void child.kill() }
+  return {
+    port: Number(port),
+    stop: () => void child.kill(),
+    /** When a message last began, epoch ms. */
+    async lastDataAt(): Promise<number> {
+      child.send('last data')
+      const [at] = await once(child, 'message')
+      return Number(at)
+    },
+  }
 }
 
 export function createApi(url: string, secret: string): Api {

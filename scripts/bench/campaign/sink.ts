@@ -1,7 +1,8 @@
 /**
  * The receivers of the campaign benchmark, in a process of their own: every reply comes after 20 ms;
- * one recipient in twenty is deferred once, as servers do that verify addresses; one in a hundred is unknown. The first message of the
- * parent has the options; the answer is the port.
+ * one recipient in twenty is deferred once, as servers do that verify addresses; one in a hundred is
+ * unknown. The first message of the parent has the options; the answer is the port. The answer to
+ * each later message is the time of the last DATA.
  */
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
@@ -26,11 +27,13 @@ const DEFERRED_OF = 20
 const UNKNOWN_OF = 100
 
 const deferred = new Set<string>()
+let lastDataAt = 0
 
 process.once('message', (options: SinkOptions) => {
   const server = createServer({ noDelay: true }, (socket) => serve(socket, options))
   server.listen(0, '0.0.0.0', 65_000, () => {
     process.send?.((server.address() as AddressInfo).port)
+    process.on('message', () => process.send?.(lastDataAt))
   })
 })
 
@@ -75,6 +78,7 @@ function read(socket: Socket, session: Session, options: SinkOptions): void {
     }
     if (verb === 'DATA') {
       session.isInData = session.isAccepted
+      if (session.isAccepted) lastDataAt = Date.now()
       replies += session.isAccepted ? '354 Go on\r\n' : '503 5.5.1 RCPT first\r\n'
     } else replies += answer(verb, line, session, options)
   }
