@@ -12,6 +12,10 @@ const WHOLE_DATA = /\bdata\b(?!\s*(?:\.\s*(?!size\b|first\b|last\b)[\p{L}_]|\[\s
 /** A name in brackets that is not a literal. */
 const COMPUTED_NAME = /\[(?!\s*["'\d])/
 const ESCAPE = /\\/
+/** A filter that evaluates a text, which a template may put together. */
+const EVALUATED_TEXT = /_exp\b/
+
+const REACHING = [WHOLE_DATA, COMPUTED_NAME, ESCAPE, EVALUATED_TEXT]
 
 /** Whether a key may be named; the sources are a message's subject, body and text. */
 export type NamesKey = (key: string) => boolean
@@ -23,13 +27,12 @@ export function keysNamedIn(sources: readonly string[]): NamesKey {
     if (markers.length > MAX_MARKERS || checkTemplate(source) !== undefined) return () => true
     contents.push(...markers.map((marker) => markerContent(source, marker)))
   }
-  const reaches = (text: string) =>
-    WHOLE_DATA.test(text) || COMPUTED_NAME.test(text) || ESCAPE.test(text)
+  const reaches = (text: string) => REACHING.some((pattern) => pattern.test(text))
   if (contents.some(reaches)) return () => true
-  const all = contents.join('\n')
+  const all = withSingleBlanks(contents.join('\n'))
   const known = new Map<string, boolean>()
   return (key) => {
-    const isNamed = known.get(key) ?? all.includes(key)
+    const isNamed = known.get(key) ?? all.includes(withSingleBlanks(key))
     if (known.size < MAX_KNOWN) known.set(key, isNamed)
     return isNamed
   }
@@ -37,3 +40,8 @@ export function keysNamedIn(sources: readonly string[]): NamesKey {
 
 /** Contacts of an audience may have any number of different keys. */
 const MAX_KNOWN = 10_000
+
+/** The language reads any white space within a key as one blank. */
+function withSingleBlanks(text: string): string {
+  return text.replace(/\s+/g, ' ')
+}

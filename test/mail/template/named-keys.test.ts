@@ -13,6 +13,14 @@ test('a key is kept if a placeholder, a tag or a filter names it', () => {
   assert.deepEqual(kept('{{ data[&quot;plan&quot;] }}'), ['plan'])
 })
 
+test('any white space between the words of a key is one blank', () => {
+  assert.deepEqual(kept('{{first  name}}'), ['first name'])
+  assert.deepEqual(kept('{{ first\n name }}', '{{ data["x"] }}'), ['first name'])
+  assert.deepEqual(['two  blanks'].filter(keysNamedIn(['{{ data["two  blanks"] }}'])), [
+    'two  blanks',
+  ])
+})
+
 test('a key that stands only in the text is not kept', () => {
   assert.deepEqual(kept('your plan, {{ email }}'), [])
 })
@@ -25,6 +33,7 @@ test('a template that computes names, walks over all data or is faulty keeps all
     '{% assign all = data %}{{ all.x }}',
     '{{ data.size }}',
     '{{ data["\\u0070lan"] }}',
+    '{% assign e = "pl" | append: "an" %}{{ "a" | split: "," | group_by_exp: "x", e | json }}',
     '{% if x %}',
   ]) {
     assert.deepEqual(kept(source), KEYS, source)
