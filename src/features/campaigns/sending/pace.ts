@@ -16,7 +16,7 @@ export function countSlots(
   now: number,
 ): { slots: number; waitMs: number } {
   if (maxPerHour === null) return { slots: Number.POSITIVE_INFINITY, waitMs: 0 }
-  const start = startOf(pacedAt, now)
+  const start = startOf({ maxPerHour, pacedAt }, now)
   const slots = Math.floor(((now + AHEAD_MS - start) * maxPerHour) / HOUR_MS) + 1
   return { slots: Math.max(0, slots), waitMs: Math.max(0, start - AHEAD_MS - now) }
 }
@@ -27,12 +27,20 @@ export function slotsOf(
   { count, now }: { count: number; now: number },
 ): { dueAt: (index: number) => number; pacedAt: number } {
   if (maxPerHour === null) return { dueAt: () => now, pacedAt }
-  const start = startOf(pacedAt, now)
+  const start = startOf({ maxPerHour, pacedAt }, now)
   const dueAt = (index: number) => Math.ceil(start + (index * HOUR_MS) / maxPerHour)
   return { dueAt, pacedAt: dueAt(count) }
 }
 
-/** A clock that was ahead must not stop a campaign: slots are never further away than this. */
-function startOf(pacedAt: number, now: number): number {
-  return Math.min(Math.max(pacedAt, now), now + AHEAD_MS + HOUR_MS)
+/**
+ * The last slot is within the next minute, and the one after it at most one interval later. Slots that
+ * begin later were given under a lower `maxPerHour`, or by a clock that was ahead: they begin at the
+ * end of that minute.
+ */
+function startOf(
+  { maxPerHour, pacedAt }: { maxPerHour: number; pacedAt: number },
+  now: number,
+): number {
+  const latest = now + AHEAD_MS + Math.ceil(HOUR_MS / maxPerHour)
+  return pacedAt > latest ? now + AHEAD_MS : Math.max(pacedAt, now)
 }

@@ -224,3 +224,20 @@ test('maxPerHour gives slots a minute ahead, evenly, and makes up for nothing', 
   const ahead = countSlots({ maxPerHour: 3_600, pacedAt: now + 24 * HOUR }, now)
   assert.ok(ahead.waitMs <= HOUR)
 })
+
+test('a higher maxPerHour takes effect within a minute', () => {
+  const now = 10 * HOUR
+  const { pacedAt } = slotsOf({ maxPerHour: 1, pacedAt: 0 }, { count: 1, now })
+  assert.equal(pacedAt, now + HOUR)
+  const raised = { maxPerHour: 3_600, pacedAt }
+  assert.deepEqual(countSlots(raised, now), { slots: 1, waitMs: 0 })
+  const first = slotsOf(raised, { count: 1, now })
+  assert.equal(first.dueAt(0), now + 60_000)
+  // From then on slots follow at the new pace, and none is given twice.
+  const next = { maxPerHour: 3_600, pacedAt: first.pacedAt }
+  assert.deepEqual(countSlots(next, now), { slots: 0, waitMs: 1_000 })
+  assert.deepEqual(countSlots(next, now + 30_000), { slots: 30, waitMs: 0 })
+  // The slots of the old pace are as far away as they may be.
+  const unchanged = { maxPerHour: 1, pacedAt: now + HOUR + 60_000 }
+  assert.equal(countSlots(unchanged, now).slots, 0)
+})
