@@ -1,12 +1,13 @@
 /**
  * `campaigns.rows_ahead`: how many more emails of a project's campaigns may be made before the queue
  * has worked off some. Emails count if their site could take mail now; the others, whose site is full,
- * resting or restricted, are made up to ten times as many. A count is at most about a second old, and
+ * resting, restricted or held, are made up to ten times as many. A count is at most about a second old, and
  * what was made since is added.
  */
 import { CAMPAIGN_CLASS } from '../../../queue-class.ts'
-import { indexedBy } from '../../../store/dialect.ts'
+import { indexedBy, orderedJoin } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
+import { isUnfinished } from '../../../store/email-terms.ts'
 import { statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
 
@@ -30,6 +31,15 @@ const countLanes = statement<{ domain: string; projectId: string; emails: number
     from emails ${indexedBy('emails_ready')}
     where due_at is not null and queue_class = ${sql.raw(String(CAMPAIGN_CLASS))}
     group by recipient_domain, project_id`,
+)
+
+/** Emails of held domains have no due time. An ended campaign has none. */
+const countHeld = statement<{ projectId: string; emails: number }>(
+  () => sql`select campaigns.project_id as "projectId", count(*) as emails
+    from campaigns ${orderedJoin()} emails ${indexedBy('emails_campaign_waiting')}
+      on emails.campaign_id = campaigns.id and emails.state = 'held' and emails.${isUnfinished}
+    where campaigns.status in ('SCHEDULED', 'SENDING') and campaigns.status = 'SENDING'
+    group by campaigns.project_id`,
 )
 
 export function createRoom(deps: RoomDeps, clock: () => number = () => performance.now()): Room {
@@ -61,6 +71,10 @@ async function countAhead({ store, outbound }: RoomDeps): Promise<Map<string, Ah
     const { ready, all } = counted.get(projectId) ?? { ready: 0, all: 0 }
     const isReady = canTakeMail(outbound, outbound.siteOf(domain))
     counted.set(projectId, { ready: ready + (isReady ? emails : 0), all: all + emails })
+  }
+  for (const { projectId, emails } of await store.scan.list(countHeld)) {
+    const { ready, all } = counted.get(projectId) ?? { ready: 0, all: 0 }
+    counted.set(projectId, { ready, all: all + emails })
   }
   return counted
 }

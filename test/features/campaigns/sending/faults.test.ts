@@ -11,7 +11,7 @@ import type { Core } from '../../../../src/features/core.ts'
 import { and, eq, isNull } from '../../../../src/store/drizzle.ts'
 import { campaignProgress, campaigns } from '../../../../src/store/schema/campaigns.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
-import { emails } from '../../../../src/store/schema/messages.ts'
+import { emails, holds } from '../../../../src/store/schema/messages.ts'
 import type { Store } from '../../../../src/store/store.ts'
 import type { TestCore } from '../../../core.ts'
 import {
@@ -203,6 +203,24 @@ test('rows ahead: emails of a site that takes none do not count, up to ten times
   await core.store.write((tx) => tx.delete(emails))
   ms += 1_000
   assert.equal(await room.free(project.id), 100)
+})
+
+test('rows ahead: emails of held domains are made up to ten times the bound', async (t) => {
+  const { core, project } = await openSendingCore(t, { PILLARBOX_CAMPAIGNS__ROWS_AHEAD: '10' })
+  await core.store.write((tx) => tx.insert(holds).values({ domain: 'held.test', heldAt: 1 }))
+  const held = Array.from({ length: 150 }, (_, index) => ({ address: `p${index}@held.test` }))
+  await addContacts(core, project.id, held)
+  const id = await addCampaign(core, project.id)
+  await sendCampaign(core, { projectId: project.id, id })
+  let ms = 0
+  const room = createRoom(core, () => ms)
+  assert.equal(await room.free(project.id), 10)
+  for (const made of [10, 20, 30, 40, 50, 60, 70, 80, 90, 100]) {
+    await runUntil(core, async () => (await emailsOf(core, id)).length >= made)
+  }
+  assert.equal((await emailsOf(core, id)).length, 100)
+  ms += 1_000
+  assert.equal(await room.free(project.id), 0)
 })
 
 test('maxPerHour gives slots a minute ahead, evenly, and makes up for nothing', () => {
