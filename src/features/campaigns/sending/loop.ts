@@ -66,11 +66,10 @@ async function runLoop(state: LoopState, wait: (ms: number) => Promise<void>): P
 /** Gives each campaign its turn. Returns the wait before the next round. */
 async function runRound(state: LoopState): Promise<number> {
   const { deps, expansions } = state
-  for (const key of await listDue(deps)) await guard(state, key.id, () => fire(deps, key))
+  let waitMs = await fireDue(state)
   const active = await listSending(deps.store.read)
   const ids = new Set(active.map(({ id }) => id))
   for (const id of expansions.keys()) if (!ids.has(id)) expansions.delete(id)
-  let waitMs = await untilNextDue(deps)
   for (const campaign of active) {
     if (state.isStopping) return 0
     const turnMs = await guard(state, campaign.id, () => takeTurn(state, campaign))
@@ -97,6 +96,21 @@ async function takeTurn(state: LoopState, campaign: ActiveCampaign): Promise<num
   room.took(campaign.projectId, inserted)
   if (isOpen) expansions.set(campaign.id, expansion)
   return 0
+}
+
+/** Starts the campaigns that are due. Returns after how many ms to look for others. */
+async function fireDue(state: LoopState): Promise<number> {
+  const { deps } = state
+  if (deps.disk.isLow()) return RECHECK_MS
+  let isFailed = false
+  for (const key of await listDue(deps)) {
+    const isFired = await guard(state, key.id, async () => {
+      await fire(deps, key)
+      return true
+    })
+    isFailed ||= isFired === undefined
+  }
+  return isFailed ? RECHECK_MS : untilNextDue(deps)
 }
 
 /** Pauses the campaign and returns undefined if it cannot go on. */

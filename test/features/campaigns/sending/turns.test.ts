@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Store } from '../../../../src/store/store.ts'
+import type { TestCore } from '../../../core.ts'
+import {
+  addCampaign,
+  addContacts,
+  emailsOf,
+  openSendingCore,
+  people,
+  runUntil,
+} from './campaign.ts'
+
+test('a due campaign whose writes fail is tried again once a second', async (t) => {
+  const { core, project } = await openSendingCore(t)
+  await addContacts(core, project.id, people(3))
+  const due = { status: 'SCHEDULED', scheduledFor: core.now() - 1_000 } as const
+  const id = await addCampaign(core, project.id, due)
+  let failures = 0
+  let passedMs = 0
+  const store: Store = {
+    ...core.store,
+    write: (fn, options) => {
+      if (failures > passedMs / 1_000) throw new Error('tried again before the second was over')
+      if (failures === 3) return core.store.write(fn, options)
+      failures += 1
+      throw new Error('database or disk is full')
+    },
+  }
+  const errors: unknown[] = []
+  const log = { ...core.log, error: (line: unknown) => errors.push(line) } as TestCore['log']
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const ticking = setInterval(() => {
+    passedMs += 100
+    t.mock.timers.tick(100)
+  }, 2)
+  t.after(() => clearInterval(ticking))
+  await runUntil({ ...core, store, log }, async () => (await emailsOf(core, id)).length === 3)
+  assert.equal(failures, 3)
+  assert.equal(errors.length, 3)
+})
+
+test('on a full disk no due campaign is started', async (t) => {
+  const { core, project } = await openSendingCore(t)
+  await addContacts(core, project.id, people(3))
+  const due = { status: 'SCHEDULED', scheduledFor: core.now() } as const
+  const id = await addCampaign(core, project.id, due)
+  let looks = 0
+  const disk = { ...core.disk, isLow: () => ++looks < 3 }
+  const store: Store = {
+    ...core.store,
+    write: (fn, options) => {
+      assert.ok(looks >= 3, 'written on a full disk')
+      return core.store.write(fn, options)
+    },
+  }
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const ticking = setInterval(() => t.mock.timers.tick(1_000), 5)
+  t.after(() => clearInterval(ticking))
+  const errors: unknown[] = []
+  const log = { ...core.log, error: (line: unknown) => errors.push(line) } as TestCore['log']
+  await runUntil({ ...core, disk, store, log }, async () => (await emailsOf(core, id)).length === 3)
+  assert.deepEqual(errors, [])
+})
