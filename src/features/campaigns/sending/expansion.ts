@@ -1,96 +1,108 @@
 /**
- * The expansion of one campaign: reads its audience page by page, the next page while the current one
- * is written. It holds nothing that is not in the database: a lost expansion is opened again where the
- * stored position is.
+ * The expansion of one campaign: writes the pages of its audience in stretches. It holds nothing that is
+ * not in the database: the reading is opened again where the stored position is, after a failure and
+ * when it is old.
  */
-
 import type { Base } from '../../base.ts'
-import { walkContacts } from '../../contacts/list/walk.ts'
+import { pauseInTx } from '../pause.ts'
 import type { ActiveCampaign } from './active.ts'
-import type { SendingPlan } from './plan.ts'
-import { type StretchContact, type StretchDeps, writeStretch } from './stretch.ts'
+import { type AudiencePage, type AudiencePages, readAudience } from './audience-pages.ts'
+import { planSending, type SendingPlan } from './plan.ts'
+import { type StretchDeps, writeStretch } from './stretch.ts'
 
-const PAGE = 1_000
 /** Writes of a stretch take about this long; the size of the next one follows the last one. */
 const TRANSACTION_MS = 12
 const FIRST_SIZE = 200
 const MIN_SIZE = 20
-/** Then the plan and the audience's condition are made anew. */
+const MAX_SIZE = 1_000
+/** Then the plan, the audience's condition and what was read of it are made anew. */
 const MAX_AGE_MS = 10_000
+
+export type ExpansionDeps = StretchDeps & Pick<Base, 'directory' | 'campaignNotifier'>
 
 export type Expansion = {
   /**
-   * Writes up to `limit` emails. Returns their number, and whether the expansion is open: one that is
-   * not has nothing more to do, or must be opened again.
+   * Writes up to `limit` emails of the next contacts. Returns their number, and whether the next
+   * contacts are still being read: `wake` is called when they are there. Pauses a campaign that cannot
+   * go on.
    */
-  advance(limit: number): Promise<{ inserted: number; isOpen: boolean }>
+  advance(campaign: ActiveCampaign, limit: number): Promise<Turn>
 }
 
-type Page = { contacts: StretchContact[]; isLast: boolean }
-type ReadPage = { page: Page } | { error: unknown }
+type Turn = { inserted: number; isReading: boolean }
 
-export function openExpansion(
-  deps: StretchDeps & Pick<Base, 'store'>,
-  plan: SendingPlan,
-  { cursor, lastNumber }: ActiveCampaign,
-): Expansion {
-  const walk = walkContacts(deps, plan.scope, { size: PAGE, after: cursor })
-  const openedAt = performance.now()
-  let after = cursor
+type Reading = {
+  plan: SendingPlan
+  pages: AudiencePages
+  /** What is left of the page that is being written. */
+  page: AudiencePage | undefined
+  after: number
+  openedAt: number
+}
+
+export function createExpansion(deps: ExpansionDeps, wake: () => void): Expansion {
   let size = FIRST_SIZE
-  let page: Page = { contacts: [], isLast: false }
-  let next = readPage(walk, lastNumber)
+  let reading: Reading | undefined
 
-  async function fill(): Promise<void> {
-    if (page.contacts.length > 0 || page.isLast) return
-    const read = await next
-    if ('error' in read) throw read.error
-    page = read.page
-    if (!page.isLast) next = readPage(walk, lastNumber)
+  async function open(campaign: ActiveCampaign): Promise<Reading | undefined> {
+    const plan = await planSending(deps, campaign)
+    if ('trouble' in plan) {
+      await deps.store.write((tx) => pauseInTx(deps, tx, plan.campaign, { reason: plan.trouble }))
+      return undefined
+    }
+    const { cursor: after, lastNumber } = campaign
+    const pages = readAudience(deps, plan.scope, { after, lastNumber, wake })
+    return { plan, pages, page: undefined, after, openedAt: performance.now() }
   }
 
-  async function writeNext(limit: number): Promise<number | undefined> {
+  /** Returns undefined if the campaign does not send any more. */
+  async function writeNext(from: Reading, page: AudiencePage, limit: number) {
     const contacts = page.contacts.slice(0, Math.min(size, limit))
-    const isLast = page.isLast && contacts.length === page.contacts.length
-    const upTo = isLast ? lastNumber : (contacts.at(-1)?.number ?? after)
-    const written = await writeStretch(deps, plan, { contacts, after, upTo, isLast })
+    const isWhole = contacts.length === page.contacts.length
+    const upTo = isWhole ? page.upTo : (contacts.at(-1)?.number ?? from.after)
+    const stretch = { contacts, after: from.after, upTo, isLast: page.isLast && isWhole }
+    const written = await writeStretch(deps, from.plan, stretch)
     if (written === undefined) return undefined
-    page.contacts.splice(0, contacts.length)
-    after = upTo
-    size = nextSize(contacts.length, written.tookMs)
-    return isLast ? undefined : written.inserted
+    from.after = upTo
+    from.page = isWhole ? undefined : { ...page, contacts: page.contacts.slice(contacts.length) }
+    size = nextSize(contacts.length, written.tookMs) ?? size
+    return written.inserted
   }
 
-  async function advance(limit: number) {
-    await fill()
+  async function writePage(from: Reading, limit: number): Promise<number> {
     let inserted = 0
-    do {
-      const written = await writeNext(limit - inserted)
-      if (written === undefined) return { inserted, isOpen: false }
+    while (from.page !== undefined && inserted < limit) {
+      const written = await writeNext(from, from.page, limit - inserted)
+      if (written === undefined) return inserted
       inserted += written
-    } while (page.contacts.length > 0 && inserted < limit)
-    return { inserted, isOpen: performance.now() - openedAt < MAX_AGE_MS }
+    }
+    // After a failure, or if the campaign ended, the stored position counts.
+    if (ageOf(from.openedAt) < MAX_AGE_MS) reading = from
+    return inserted
+  }
+
+  async function advance(campaign: ActiveCampaign, limit: number): Promise<Turn> {
+    const from = reading ?? (await open(campaign))
+    reading = undefined
+    if (from === undefined) return { inserted: 0, isReading: false }
+    from.page ??= from.pages.take()
+    if (from.page === undefined) {
+      reading = from
+      return { inserted: 0, isReading: true }
+    }
+    return { inserted: await writePage(from, limit), isReading: false }
   }
 
   return { advance }
 }
 
-/** Never rejects: the page may be waited for later, or not at all. */
-async function readPage(
-  walk: AsyncGenerator<StretchContact[]>,
-  lastNumber: number,
-): Promise<ReadPage> {
-  try {
-    const { value, done } = await walk.next()
-    if (done) return { page: { contacts: [], isLast: true } }
-    const contacts = value.filter(({ number }) => number <= lastNumber)
-    return { page: { contacts, isLast: contacts.length < value.length } }
-  } catch (error) {
-    return { error }
-  }
+function ageOf(instant: number): number {
+  return performance.now() - instant
 }
 
-function nextSize(count: number, tookMs: number): number {
+/** Undefined if nothing was measured. */
+function nextSize(count: number, tookMs: number): number | undefined {
+  if (count === 0) return undefined
   const fitting = Math.round((count * TRANSACTION_MS) / Math.max(tookMs, 0.5))
-  return Math.min(PAGE, Math.max(MIN_SIZE, fitting))
+  return Math.min(MAX_SIZE, Math.max(MIN_SIZE, fitting))
 }

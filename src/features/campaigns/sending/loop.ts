@@ -6,18 +6,13 @@
 import { setImmediate } from 'node:timers/promises'
 import { describeError } from '../../../errors.ts'
 import type { Base } from '../../base.ts'
-import { pauseInTx } from '../pause.ts'
 import { type ActiveCampaign, findNextDue, fire, listDue, listSending } from './active.ts'
 import { endIfDone } from './end.ts'
-import { type Expansion, openExpansion } from './expansion.ts'
+import { createExpansion, type Expansion, type ExpansionDeps } from './expansion.ts'
 import { countSlots } from './pace.ts'
-import { planSending } from './plan.ts'
 import { createRoom, type Room, type RoomDeps } from './room.ts'
-import type { StretchDeps } from './stretch.ts'
 
-export type CampaignsDeps = StretchDeps &
-  RoomDeps &
-  Pick<Base, 'directory' | 'campaignNotifier' | 'disk'>
+export type CampaignsDeps = ExpansionDeps & RoomDeps & Pick<Base, 'disk'>
 
 /** While mail of a campaign waits, or a failure has to pass. */
 const RECHECK_MS = 1_000
@@ -29,6 +24,8 @@ type LoopState = {
   deps: CampaignsDeps
   room: Room
   expansions: Map<string, Expansion>
+  /** Begins the next round now. */
+  wake: () => void
   isStopping: boolean
 }
 
@@ -38,6 +35,7 @@ export function startCampaigns(deps: CampaignsDeps): { stop(): Promise<void> } {
     deps,
     room: createRoom(deps),
     expansions: new Map(),
+    wake: pause.wake,
     isStopping: false,
   }
   const unlisten = deps.campaignNotifier.listen(pause.wake)
@@ -88,14 +86,11 @@ async function takeTurn(state: LoopState, campaign: ActiveCampaign): Promise<num
   if (slots === 0) return Math.min(RECHECK_MS, Math.max(1, waitMs))
   const free = await room.free(campaign.projectId)
   if (free === 0) return FULL_MS
-  const expansion = expansions.get(campaign.id) ?? (await open(deps, campaign))
-  if (expansion === undefined) return 0
-  // Only an expansion that did its turn is kept: after a failure the stored position counts.
-  expansions.delete(campaign.id)
-  const { inserted, isOpen } = await expansion.advance(Math.min(slots, free))
+  const expansion = expansions.get(campaign.id) ?? createExpansion(deps, state.wake)
+  expansions.set(campaign.id, expansion)
+  const { inserted, isReading } = await expansion.advance(campaign, Math.min(slots, free))
   room.took(campaign.projectId, inserted)
-  if (isOpen) expansions.set(campaign.id, expansion)
-  return 0
+  return isReading ? MAX_WAIT_MS : 0
 }
 
 /** Starts the campaigns that are due. Returns after how many ms to look for others. */
@@ -111,14 +106,6 @@ async function fireDue(state: LoopState): Promise<number> {
     isFailed ||= isFired === undefined
   }
   return isFailed ? RECHECK_MS : untilNextDue(deps)
-}
-
-/** Pauses the campaign and returns undefined if it cannot go on. */
-async function open(deps: CampaignsDeps, campaign: ActiveCampaign): Promise<Expansion | undefined> {
-  const plan = await planSending(deps, campaign)
-  if (!('trouble' in plan)) return openExpansion(deps, plan, campaign)
-  await deps.store.write((tx) => pauseInTx(deps, tx, plan.campaign, { reason: plan.trouble }))
-  return undefined
 }
 
 async function untilNextDue(deps: CampaignsDeps): Promise<number> {

@@ -15,8 +15,15 @@ const PAGE = 500
 
 /** Contacts of the first page; the size of their data decides the size of the next page. */
 const FIRST_PAGE = 50
+/** A page of a filter ends after about this time, so that a walk moves on where few contacts match. */
+const PAGE_MS = 250
 /** A page is at most about this large: a contact may have 64 KB of data, and callers hold pages. */
 const PAGE_CHARS = 1024 * 1024
+
+type WalkOptions = { size?: number; after?: number }
+
+/** `upTo`: the walk is through with all contacts up to this number; undefined on the last page. */
+export type WalkedPage = { contacts: NumberedContact[]; upTo: number | undefined }
 
 /**
  * Yields every contact of the scope once. Contacts that are created, changed or deleted during the
@@ -26,40 +33,55 @@ const PAGE_CHARS = 1024 * 1024
 export async function* walkContacts(
   deps: Deps,
   scope: ContactScope,
-  { size = PAGE, after = 0 }: { size?: number; after?: number } = {},
+  options: WalkOptions = {},
 ): AsyncGenerator<NumberedContact[]> {
+  for await (const { contacts } of walkPages(deps, scope, options)) {
+    if (contacts.length > 0) yield contacts
+  }
+}
+
+/** As `walkContacts`, with the position of the walk. Pages may be empty. */
+export async function* walkPages(
+  deps: Deps,
+  scope: ContactScope,
+  { size = PAGE, after = 0 }: WalkOptions = {},
+): AsyncGenerator<WalkedPage> {
   const source = await findSource(deps, scope, { isExact: true })
   let place = { after, limit: Math.min(size, FIRST_PAGE) }
   for (;;) {
-    const rows = await findWalkPage(deps, { source, scope, ...place })
-    const last = rows.at(-1)
-    if (last === undefined) return
-    yield rows.map(toContact)
-    if (rows.length < place.limit) return
-    place = { after: last[0], limit: Math.max(1, Math.min(size, nextPageSize(rows))) }
+    const { rows, upTo } = await findWalkPage(deps, { source, scope, ...place })
+    yield { contacts: rows.map(toContact), upTo }
+    if (upTo === undefined) return
+    place = { after: upTo, limit: Math.max(1, Math.min(size, nextPageSize(rows, place.limit))) }
   }
 }
 
 /** Contacts of the next page if they are as large as these; at most four times as many. */
-function nextPageSize(rows: readonly ContactRow[]): number {
+function nextPageSize(rows: readonly ContactRow[], limit: number): number {
+  if (rows.length === 0) return limit
   const chars = rows.reduce((sum, [, , , , , data]) => sum + (data?.length ?? 0), 1)
-  return Math.min(rows.length * 4, Math.floor((rows.length * PAGE_CHARS) / chars))
+  return Math.min(limit * 4, Math.floor((rows.length * PAGE_CHARS) / chars))
 }
 
 type WalkPosition = { source: ContactSource; scope: ContactScope; after: number; limit: number }
+type FoundPage = { rows: ContactRow[]; upTo: number | undefined }
 
 async function findWalkPage(
   deps: Deps,
   { source, scope, ...place }: WalkPosition,
-): Promise<ContactRow[]> {
+): Promise<FoundPage> {
   const range = { ...place, dir: 'asc' as const }
-  if (source.kind === 'hits') return deps.store.scan.values(selectHits(source, scope, range))
+  if (source.kind === 'hits') {
+    return toPage(await deps.store.scan.values(selectHits(source, scope, range)), range)
+  }
   if ('candidates' in source) {
     const query = selectAmong(source.candidates, scope, { ...range, sort: 'createdAt' })
-    return deps.store.scan.values(query)
+    return toPage(await deps.store.scan.values(query), range)
   }
-  return findByNumber(deps, scope, range)
+  return readByNumber(deps, scope, { ...range, maxMs: PAGE_MS })
 }
+
+type Range = Omit<RangedPage, 'after'> & { after?: number | undefined }
 
 /**
  * Returns a page in the order of numbers. A filter or a search reads one range of numbers at a
@@ -68,10 +90,19 @@ async function findWalkPage(
 export async function findByNumber(
   deps: Deps,
   scope: ContactScope,
-  range: Omit<RangedPage, 'after'> & { after?: number | undefined },
+  range: Range,
 ): Promise<ContactRow[]> {
+  return (await readByNumber(deps, scope, { ...range, maxMs: Number.POSITIVE_INFINITY })).rows
+}
+
+/** `maxMs`: begins no further range of numbers after this time. */
+async function readByNumber(
+  deps: Deps,
+  scope: ContactScope,
+  { maxMs, ...range }: Range & { maxMs: number },
+): Promise<FoundPage> {
   if (scope.condition === undefined && normalizedSearch(scope) === '') {
-    return deps.store.scan.values(selectByNumber(scope, range))
+    return toPage(await deps.store.scan.values(selectByNumber(scope, range)), range)
   }
   const rows: ContactRow[] = []
   const visit = async (numberRange: NumberRange) => {
@@ -81,9 +112,17 @@ export async function findByNumber(
         selectByNumber(scope, { dir: range.dir, limit, numberRange }),
       )),
     )
+    return numberRange.upTo
   }
-  for await (const _ of walkNumberRanges(deps, { scope, range }, visit)) {
+  const endsAt = performance.now() + maxMs
+  for await (const upTo of walkNumberRanges(deps, { scope, range }, visit)) {
     if (rows.length === range.limit) break
+    if (upTo < Number.MAX_SAFE_INTEGER && performance.now() >= endsAt) return { rows, upTo }
   }
-  return rows
+  return toPage(rows, range)
+}
+
+/** A page that is not full is the last one. */
+function toPage(rows: ContactRow[], { limit }: Pick<Range, 'limit'>): FoundPage {
+  return { rows, upTo: rows.length < limit ? undefined : rows.at(-1)?.[0] }
 }

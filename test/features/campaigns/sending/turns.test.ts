@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { inspect } from 'node:util'
+import { sendCampaign } from '../../../../src/features/campaigns/sending/send.ts'
+import type { Condition } from '../../../../src/features/conditions/condition.ts'
 import type { Store } from '../../../../src/store/store.ts'
 import type { TestCore } from '../../../core.ts'
 import {
@@ -10,6 +13,14 @@ import {
   people,
   runUntil,
 } from './campaign.ts'
+
+function filtered(field: string, operator: string, value: unknown) {
+  const audienceCondition = { logic: 'AND', groups: [{ filters: [{ field, operator, value }] }] }
+  return { audienceType: 'FILTERED', audienceCondition } as {
+    audienceType: 'FILTERED'
+    audienceCondition: Condition
+  }
+}
 
 test('a due campaign whose writes fail is tried again once a second', async (t) => {
   const { core, project } = await openSendingCore(t)
@@ -61,4 +72,34 @@ test('on a full disk no due campaign is started', async (t) => {
   const log = { ...core.log, error: (line: unknown) => errors.push(line) } as TestCore['log']
   await runUntil({ ...core, disk, store, log }, async () => (await emailsOf(core, id)).length === 3)
   assert.deepEqual(errors, [])
+})
+
+test('a slow audience stops no other campaign', async (t) => {
+  const { core, project } = await openSendingCore(t)
+  await addContacts(core, project.id, people(1_500))
+  const slow = await addCampaign(core, project.id, filtered('email', 'notContains', 'slowest'))
+  const fast = await addCampaign(core, project.id)
+  await sendCampaign(core, { projectId: project.id, id: slow })
+  core.clock.now += 1
+  await sendCampaign(core, { projectId: project.id, id: fast })
+  const due = { status: 'SCHEDULED', scheduledFor: core.now() + 1 } as const
+  const later = await addCampaign(core, project.id, due)
+  const gate = Promise.withResolvers<void>()
+  const scan = new Proxy(core.store.scan, {
+    get: (reader, key) => {
+      if (key !== 'values') return Reflect.get(reader, key)
+      return async (query: Parameters<typeof reader.values>[0]) => {
+        if (inspect(query, { depth: 30 }).includes('slowest')) await gate.promise
+        return reader.values(query)
+      }
+    },
+  })
+  await runUntil({ ...core, store: { ...core.store, scan } }, async () => {
+    core.clock.now += 1
+    const made = await Promise.all([fast, later].map((id) => emailsOf(core, id)))
+    return made.every(({ length }) => length === 1_500)
+  })
+  assert.equal((await emailsOf(core, slow)).length, 0)
+  gate.resolve()
+  await runUntil(core, async () => (await emailsOf(core, slow)).length === 1_500)
 })
