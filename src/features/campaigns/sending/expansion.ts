@@ -90,6 +90,7 @@ export function createExpansion(deps: ExpansionDeps, wake: () => void): Expansio
       reading = from
       return { inserted: 0, isReading: true }
     }
+    if (ageOf(from.page.readAt) > MAX_AGE_MS) return { inserted: 0, isReading: false }
     return { inserted: await writePage(from, limit), isReading: false }
   }
 

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
+import type { ActiveCampaign } from '../../../../src/features/campaigns/sending/active.ts'
+import { createExpansion } from '../../../../src/features/campaigns/sending/expansion.ts'
 import { sendCampaign } from '../../../../src/features/campaigns/sending/send.ts'
 import type { Condition } from '../../../../src/features/conditions/condition.ts'
+import { eq, sql } from '../../../../src/store/drizzle.ts'
+import { campaignProgress } from '../../../../src/store/schema/campaigns.ts'
 import type { Store } from '../../../../src/store/store.ts'
 import type { TestCore } from '../../../core.ts'
 import {
@@ -20,6 +24,27 @@ function filtered(field: string, operator: string, value: unknown) {
     audienceType: 'FILTERED'
     audienceCondition: Condition
   }
+}
+
+async function loadActive(core: TestCore, id: string): Promise<ActiveCampaign> {
+  const { campaignId } = campaignProgress
+  const row = await core.store.read.select().from(campaignProgress).where(eq(campaignId, id)).get()
+  if (row === undefined) throw new TypeError('the campaign does not send')
+  return { ...row, id, maxPerHour: null }
+}
+
+/** `advance` waits until the next contacts have been read, if it has to. */
+function openExpansion(core: TestCore, id: string) {
+  let wake: (() => void) | undefined
+  const expansion = createExpansion(core, () => wake?.())
+  async function advance(limit = Number.POSITIVE_INFINITY) {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    wake = resolve
+    const turn = await expansion.advance(await loadActive(core, id), limit)
+    if (turn.isReading) await promise
+    return turn
+  }
+  return { advance }
 }
 
 test('a due campaign whose writes fail is tried again once a second', async (t) => {
@@ -102,4 +127,34 @@ test('a slow audience stops no other campaign', async (t) => {
   assert.equal((await emailsOf(core, slow)).length, 0)
   gate.resolve()
   await runUntil(core, async () => (await emailsOf(core, slow)).length === 1_500)
+})
+
+test('contacts that were read long ago are read again before their emails are made', async (t) => {
+  const { core, project } = await openSendingCore(t)
+  let ms = 0
+  t.mock.method(performance, 'now', () => ms)
+  const vip = { name: 'old', vip: true }
+  await addContacts(
+    core,
+    project.id,
+    Array.from({ length: 10 }, (_, index) => ({ address: `p${index}@x.test`, data: vip })),
+  )
+  const id = await addCampaign(core, project.id, filtered('data.vip', 'equals', true))
+  await sendCampaign(core, { projectId: project.id, id })
+  const { advance } = openExpansion(core, id)
+  assert.deepEqual(await advance(2), { inserted: 0, isReading: true })
+  assert.deepEqual(await advance(2), { inserted: 2, isReading: false })
+  await core.store.write((tx) =>
+    tx.run(sql`update contacts set data = '{"name":"new","vip":false}' where number > 3`),
+  )
+  ms = 11_000
+  assert.deepEqual(await advance(10), { inserted: 0, isReading: false })
+  assert.deepEqual(await advance(10), { inserted: 0, isReading: true })
+  assert.deepEqual(await advance(10), { inserted: 1, isReading: false })
+  const rows = await emailsOf(core, id)
+  assert.deepEqual(
+    rows.map(({ recipient }) => recipient),
+    ['p0@x.test', 'p1@x.test', 'p2@x.test'],
+  )
+  assert.notEqual((await loadActive(core, id)).expandedAt, null)
 })
