@@ -12,8 +12,9 @@ import { type StretchDeps, writeStretch } from './stretch.ts'
 
 /** Writes of a stretch take about this long; the size of the next one follows the last one. */
 const TRANSACTION_MS = 12
-const FIRST_SIZE = 200
-const MIN_SIZE = 20
+/** So few that they fit even if each contact has 64 KB of data. */
+const FIRST_SIZE = 10
+const MIN_SIZE = 5
 const MAX_SIZE = 1_000
 /** Then the plan, the audience's condition and what was read of it are made anew. */
 const MAX_AGE_MS = 10_000

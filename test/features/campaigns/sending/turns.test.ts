@@ -158,3 +158,31 @@ test('contacts that were read long ago are read again before their emails are ma
   )
   assert.notEqual((await loadActive(core, id)).expandedAt, null)
 })
+
+test('a reading that begins again goes on in stretches of the size that fitted', async (t) => {
+  const { core, project } = await openSendingCore(t)
+  let ms = 0
+  t.mock.method(performance, 'now', () => ms)
+  await addContacts(core, project.id, people(200))
+  const id = await addCampaign(core, project.id)
+  await sendCampaign(core, { projectId: project.id, id })
+  const sizes: number[] = []
+  let made = 0
+  const write: Store['write'] = async (fn, options) => {
+    const result = await core.store.write(fn, options)
+    const { cursor } = await loadActive(core, id)
+    sizes.push(cursor - made)
+    made = cursor
+    return result
+  }
+  const { advance } = openExpansion({ ...core, store: { ...core.store, write } }, id)
+  await advance()
+  await advance()
+  // Ten fit even if each contact has 64 KB of data. The first page has 50 contacts.
+  assert.deepEqual(sizes, [10, 40])
+  ms = 11_000
+  await advance()
+  await advance()
+  await advance()
+  assert.ok((sizes[2] ?? 0) >= 50, `${sizes}`)
+})
