@@ -3,6 +3,7 @@
  * not in the database: the reading is opened again where the stored position is, after a failure and
  * when it is old.
  */
+import type { NamesKey } from '../../../mail/template/named-keys.ts'
 import type { Base } from '../../base.ts'
 import { pauseInTx } from '../pause.ts'
 import type { ActiveCampaign } from './active.ts'
@@ -43,14 +44,16 @@ type Reading = {
 
 export function createExpansion(deps: ExpansionDeps, wake: () => void): Expansion {
   let size = FIRST_SIZE
+  let isKept: NamesKey | undefined
   let reading: Reading | undefined
 
   async function open(campaign: ActiveCampaign): Promise<Reading | undefined> {
-    const plan = await planSending(deps, campaign)
+    const plan = await planSending(deps, campaign, isKept)
     if ('trouble' in plan) {
       await deps.store.write((tx) => pauseInTx(deps, tx, plan.campaign, { reason: plan.trouble }))
       return undefined
     }
+    isKept = plan.isKept
     const { cursor: after, lastNumber } = campaign
     const pages = readAudience(deps, plan.scope, { after, lastNumber, wake })
     return { plan, pages, page: undefined, after, openedAt: performance.now() }

@@ -28,10 +28,15 @@ export type Trouble = { trouble: PauseReason; campaign: FoundCampaign }
 
 type Deps = Pick<Base, 'store' | 'directory' | 'now'>
 
-/** @throws AppError CAMPAIGN_NOT_FOUND, DATABASE_ERROR */
+/**
+ * `isKept`: that of an earlier plan. The text of a campaign that sends does not change, and to parse it
+ * takes up to 50 ms.
+ * @throws AppError CAMPAIGN_NOT_FOUND, DATABASE_ERROR
+ */
 export async function planSending(
   deps: Deps,
-  { projectId, id }: ActiveCampaign,
+  { projectId, id }: Pick<ActiveCampaign, 'projectId' | 'id'>,
+  isKept?: NamesKey,
 ): Promise<SendingPlan | Trouble> {
   const campaign = await loadCampaign(deps.store.read, { projectId, id })
   const project = await deps.directory.findProject(projectId)
@@ -41,7 +46,6 @@ export async function planSending(
   const scope = await findScope(deps, campaign)
   if ('trouble' in scope) return scope
   const isForAll = campaign.type === 'TRANSACTIONAL'
-  const named = keysNamedIn([campaign.subject, campaign.body])
   const { tracking } = project
   return {
     campaign,
@@ -51,8 +55,13 @@ export async function planSending(
     senderDomain: domain.domain,
     isTracked: tracking === 'ENABLED' || (tracking === 'MARKETING_ONLY' && !isForAll),
     sourceType: isForAll ? 'TRANSACTIONAL' : 'CAMPAIGN',
-    isKept: (key) => key === 'locale' || named(key),
+    isKept: isKept ?? keysKeptBy(campaign),
   }
+}
+
+function keysKeptBy({ subject, body }: FoundCampaign): NamesKey {
+  const isNamed = keysNamedIn([subject, body])
+  return (key) => key === 'locale' || isNamed(key)
 }
 
 async function findScope(deps: Deps, campaign: FoundCampaign): Promise<ContactScope | Trouble> {

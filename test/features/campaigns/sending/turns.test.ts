@@ -3,10 +3,11 @@ import { test } from 'node:test'
 import { inspect } from 'node:util'
 import type { ActiveCampaign } from '../../../../src/features/campaigns/sending/active.ts'
 import { createExpansion } from '../../../../src/features/campaigns/sending/expansion.ts'
+import { planSending } from '../../../../src/features/campaigns/sending/plan.ts'
 import { sendCampaign } from '../../../../src/features/campaigns/sending/send.ts'
 import type { Condition } from '../../../../src/features/conditions/condition.ts'
 import { eq, sql } from '../../../../src/store/drizzle.ts'
-import { campaignProgress } from '../../../../src/store/schema/campaigns.ts'
+import { campaignProgress, campaigns } from '../../../../src/store/schema/campaigns.ts'
 import type { Store } from '../../../../src/store/store.ts'
 import type { TestCore } from '../../../core.ts'
 import {
@@ -185,4 +186,17 @@ test('a reading that begins again goes on in stretches of the size that fitted',
   await advance()
   await advance()
   assert.ok((sizes[2] ?? 0) >= 50, `${sizes}`)
+})
+
+test('the text of a campaign that sends is parsed once', async (t) => {
+  const { core, project } = await openSendingCore(t)
+  const id = await addCampaign(core, project.id, { status: 'SENDING' })
+  const plan = await planSending(core, { projectId: project.id, id })
+  assert.ok('isKept' in plan)
+  await core.store.write((tx) =>
+    tx.update(campaigns).set({ body: '{{ other }}' }).where(eq(campaigns.id, id)),
+  )
+  const next = await planSending(core, { projectId: project.id, id }, plan.isKept)
+  assert.ok('isKept' in next)
+  assert.deepEqual(['name', 'locale', 'other'].map(next.isKept), [true, true, false])
 })
