@@ -27,6 +27,7 @@ import type { SendingPlan } from './plan.ts'
 
 export type StretchDeps = Pick<Base, 'store' | 'config' | 'counters' | 'log' | 'now'> & {
   queueNotifier: QueueNotifier
+  outbound: Pick<Base['outbound'], 'siteOf' | 'pauseOf'>
 }
 
 export type StretchContact = {
@@ -199,9 +200,12 @@ async function sharedColumns(
   }
 }
 
-/** Once for each domain: with the earliest of its rows. */
+/**
+ * Once for each domain: with the earliest of its rows. A paused site is visited when it may be tried:
+ * before, the queue would only write the reason to each row.
+ */
 function notifyQueue(
-  { queueNotifier }: StretchDeps,
+  { queueNotifier, outbound }: StretchDeps,
   { campaign: { projectId } }: SendingPlan,
   drafts: readonly DraftRow[],
 ): void {
@@ -209,7 +213,9 @@ function notifyQueue(
   for (const { recipientDomain, dueAt } of drafts) {
     if (!earliest.has(recipientDomain)) earliest.set(recipientDomain, dueAt)
   }
-  for (const [domain, dueAt] of earliest) {
+  for (const [domain, rowDueAt] of earliest) {
+    const triedAt = outbound.pauseOf(outbound.siteOf(domain))?.until ?? 0
+    const dueAt = Math.max(rowDueAt, triedAt)
     queueNotifier.notify({ queueClass: CAMPAIGN_CLASS, domain, projectId, dueAt })
   }
 }

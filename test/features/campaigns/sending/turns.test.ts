@@ -200,3 +200,36 @@ test('the text of a campaign that sends is parsed once', async (t) => {
   assert.ok('isKept' in next)
   assert.deepEqual(['name', 'locale', 'other'].map(next.isKept), [true, true, false])
 })
+
+test('the queue visits the emails of a paused site when that may be tried', async (t) => {
+  const { core, project } = await openSendingCore(t)
+  await addContacts(core, project.id, [{ address: 'a@rests.test' }, { address: 'b@open.test' }])
+  const id = await addCampaign(core, project.id)
+  await sendCampaign(core, { projectId: project.id, id })
+  const until = core.now() + 60_000
+  const outbound = {
+    ...core.outbound,
+    siteOf: (domain: string) => domain,
+    pauseOf: (site: string) => (site === 'rests.test' ? { until, reason: 'busy' } : null),
+  }
+  const visits: unknown[] = []
+  core.queueNotifier.listen((notice) => {
+    if (typeof notice === 'object') visits.push([notice.domain, notice.dueAt])
+  })
+  const { advance } = openExpansion({ ...core, outbound }, id)
+  await advance()
+  await advance()
+  assert.deepEqual(visits, [
+    ['rests.test', until],
+    ['open.test', core.now()],
+  ])
+  // They are due all the same, and go when the pause ends earlier.
+  const rows = await emailsOf(core, id)
+  assert.deepEqual(
+    rows.map(({ state, dueAt }) => [state, dueAt]),
+    [
+      ['queued', core.now()],
+      ['queued', core.now()],
+    ],
+  )
+})
