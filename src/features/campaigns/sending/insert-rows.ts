@@ -3,8 +3,9 @@
  * the same address, that it may get the mail, and whether its address is suppressed or its domain
  * held. A contact that has an email of the campaign gets no second one.
  */
-import { eachOf, jsonItem, orderedJoin } from '../../../store/dialect.ts'
+import { eachOf, indexedBy, jsonItem, orderedJoin, rowNumber } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
+import { isBadEnd } from '../../../store/email-terms.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 
@@ -72,14 +73,17 @@ const insertRows = statement(
     on conflict (campaign_id, contact_id) where campaign_id is not null do nothing`,
 )
 
-/** The emails of the rows that the insert has suppressed. */
+const findLastRow = statement<{ last: number | null }>(
+  () => sql`select max(${rowNumber()}) as last from emails`,
+)
+
+/** The suppressed emails that were inserted after that row. No others are read: few are suppressed. */
 const listSuppressed = statement<{ id: string; contactId: string; recipient: string }>(
-  () => sql`select emails.id, emails.contact_id as "contactId", emails.recipient
-    from ${eachOf(parameter('rows'))} as row
-    ${orderedJoin()} suppressions on suppressions.project_id = ${parameter('projectId')}
-      and suppressions.email = ${item(3)}
-    ${orderedJoin()} emails on emails.id = ${item(0)}
-    where emails.state = 'suppressed'`,
+  () => sql`select id, contact_id as "contactId", recipient
+    from emails ${indexedBy('emails_campaign_ends')}
+    where campaign_id = ${parameter('campaignId')} and status = 'SUPPRESSED' and ${isBadEnd}
+      and ${rowNumber('emails')} > ${parameter('last')}
+    order by ${rowNumber('emails')}`,
 )
 
 /** The numbers of those contacts whose address is suppressed. `contacts`: pairs of number and address. */
@@ -122,9 +126,10 @@ export async function insertDrafts(
   const rows = JSON.stringify(drafts.map(toList))
   const { isTracked, isForAll, ...columns } = shared
   const flags = { isTracked: isTracked ? 1 : 0, isForAll: isForAll ? 1 : 0 }
+  const before = await tx.find(findLastRow)
   const inserted = await tx.execute(insertRows, { ...columns, ...flags, rows })
-  const { projectId } = shared
-  const suppressed = await tx.list(listSuppressed, { rows, projectId })
+  const { projectId, campaignId } = shared
+  const suppressed = await tx.list(listSuppressed, { campaignId, last: before?.last ?? 0 })
   return {
     inserted,
     suppressed: suppressed.map((row) => ({ ...row, projectId })),
