@@ -11,8 +11,8 @@ import { LRUCache } from 'lru-cache'
 import type { Keyring } from '../config/keyring.ts'
 import { AppError, notFound } from '../errors.ts'
 import type { SigningKey } from '../mail/compose/dkim.ts'
+import { isActive, unfinishedCampaigns } from '../store/campaign-terms.ts'
 import { and, eq, sql } from '../store/drizzle.ts'
-import { isUnfinished } from '../store/email-terms.ts'
 import { type Project, projects } from '../store/schema/accounts.ts'
 import { type Domain, domains } from '../store/schema/domains.ts'
 import type { Template } from '../store/schema/messages.ts'
@@ -57,10 +57,9 @@ export type Directory = {
 
 const listStoppedCampaigns = statement<{ id: string; stop: 'paused' | 'cancelled' }>(
   () => sql`select id, 'paused' as stop from campaigns
-    where status = 'SENDING' and paused_at is not null
-    union all select id, 'cancelled' from campaigns where status = 'CANCELLED'
-      and exists (select 1 from emails where campaign_id = campaigns.id
-        and ${isUnfinished})`,
+    where ${isActive} and status = 'SENDING' and paused_at is not null
+    union all select id, 'cancelled' from campaigns
+    where id in ${unfinishedCampaigns} and status = 'CANCELLED'`,
 )
 
 const MAX_CACHED = 10_000

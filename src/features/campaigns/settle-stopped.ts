@@ -7,6 +7,7 @@
 import { MINUTE_MS } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
 import { createBatchPace } from '../../jobs/pace.ts'
+import { isActive } from '../../store/campaign-terms.ts'
 import type { RowOf } from '../../store/database.ts'
 import { sql } from '../../store/drizzle.ts'
 import type { PauseReason } from '../../store/schema/words.ts'
@@ -37,7 +38,7 @@ const listTroubled = statement<{
   () => sql`select campaigns.id, project_id as "projectId", campaigns.name,
       case when is_disabled then 'project_disabled' else 'domain_unverified' end as reason
     from campaigns join projects on projects.id = project_id
-    where status = 'SENDING' and paused_at is null and (is_disabled or not exists (
+    where ${isActive} and status = 'SENDING' and paused_at is null and (is_disabled or not exists (
       select 1 from domains where domains.project_id = campaigns.project_id
         and domain = from_domain and is_verified))`,
 )

@@ -3,7 +3,8 @@
  * moment only; a count that takes longer, or was cut off, is in the record a little later.
  */
 import { setTimeout } from 'node:timers/promises'
-import { and, eq, inArray, isNull } from '../../../store/drizzle.ts'
+import { isUncounted } from '../../../store/campaign-terms.ts'
+import { and, eq } from '../../../store/drizzle.ts'
 import { type Campaign, campaigns } from '../../../store/schema/campaigns.ts'
 import type { Base } from '../../base.ts'
 import { type CampaignKey, findCampaign } from '../find.ts'
@@ -30,7 +31,7 @@ export async function countUncounted(deps: Deps, signal: AbortSignal): Promise<v
   const uncounted = await deps.store.scan
     .select({ id: campaigns.id, projectId: campaigns.projectId })
     .from(campaigns)
-    .where(isUncounted())
+    .where(isUncounted)
   for (const key of uncounted) {
     signal.throwIfAborted()
     await countLogged(deps, key)
@@ -55,13 +56,6 @@ async function count(deps: Deps, key: CampaignKey): Promise<void> {
     tx
       .update(campaigns)
       .set({ totalRecipients })
-      .where(and(eq(campaigns.id, key.id), eq(campaigns.version, campaign.version), isUncounted())),
-  )
-}
-
-function isUncounted() {
-  return and(
-    isNull(campaigns.totalRecipients),
-    inArray(campaigns.status, ['DRAFT', 'SCHEDULED', 'SENDING']),
+      .where(and(eq(campaigns.id, key.id), eq(campaigns.version, campaign.version), isUncounted)),
   )
 }

@@ -1,4 +1,5 @@
 /** The campaigns that have something to do: those that are due, and those that send. */
+import { isActive } from '../../../store/campaign-terms.ts'
 import { and, asc, eq, isNull, lte, min } from '../../../store/drizzle.ts'
 import { campaignProgress, campaigns } from '../../../store/schema/campaigns.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
@@ -19,7 +20,7 @@ export type ActiveCampaign = {
 /** The campaigns that send and are not paused, oldest first. */
 export function listSending(queries: Pick<Tx, 'select'>): Promise<ActiveCampaign[]> {
   return selectActive(queries)
-    .where(and(eq(campaigns.status, 'SENDING'), isNull(campaigns.pausedAt)))
+    .where(and(isActive, eq(campaigns.status, 'SENDING'), isNull(campaigns.pausedAt)))
     .orderBy(asc(campaignProgress.begunAt), asc(campaigns.id))
     .all()
 }
@@ -46,7 +47,7 @@ export async function findNextDue({ store }: Pick<Base, 'store'>): Promise<numbe
   const row = await store.read
     .select({ at: min(campaigns.scheduledFor) })
     .from(campaigns)
-    .where(eq(campaigns.status, 'SCHEDULED'))
+    .where(and(isActive, eq(campaigns.status, 'SCHEDULED')))
     .get()
   return row?.at ?? null
 }
@@ -68,7 +69,7 @@ export async function fire(
 }
 
 function isDue(at: number) {
-  return and(eq(campaigns.status, 'SCHEDULED'), lte(campaigns.scheduledFor, at))
+  return and(isActive, eq(campaigns.status, 'SCHEDULED'), lte(campaigns.scheduledFor, at))
 }
 
 function selectActive(queries: Pick<Tx, 'select'>) {
