@@ -7,14 +7,26 @@ import type { Tx } from '../../../store/write/transaction.ts'
 
 const linkOf = (table: string) => jsonValue(sql.raw(`${table}.data`), 'link')
 
+/** After so many clicks since an email was made, its further ones count for no new link. */
+const MAX_EARLIER = 20
+
+/**
+ * The links of the contact's clicks since the email was made, the first of them only: a click must
+ * not cost more for each click before it.
+ */
+const earlierClicks = sql`(select earlier.email_id, ${linkOf('earlier')} as link
+    from events as earlier ${indexedBy('events_contact')}
+    where earlier.contact_id = click.contact_id and earlier.name = 'email.click'
+      and earlier.created_at >= emails.created_at and earlier.seq < click.seq
+    order by earlier.created_at limit ${sql.raw(String(MAX_EARLIER))})`
+
 /** A click is an email's first one on the link if no earlier event of the contact says the same. */
 const addClicks = statement(
   () => sql`insert into campaign_links (campaign_id, url, clicks, clickers)
-    select emails.campaign_id, ${linkOf('click')}, count(*), sum(not exists (
-        select 1 from events as earlier ${indexedBy('events_contact')}
-        where earlier.contact_id = click.contact_id and earlier.name = 'email.click'
-          and earlier.seq < click.seq and earlier.email_id = click.email_id
-          and ${linkOf('earlier')} = ${linkOf('click')}))
+    select emails.campaign_id, ${linkOf('click')}, count(*), sum((
+        select count(*) < ${sql.raw(String(MAX_EARLIER))}
+          and coalesce(sum(earlier.email_id = click.email_id and earlier.link = ${linkOf('click')}), 0) = 0
+        from ${earlierClicks} as earlier))
     from events as click join emails on emails.id = click.email_id
     where click.seq in ${listOf(parameter('seqs'))} and emails.campaign_id is not null
       and ${linkOf('click')} is not null

@@ -18,7 +18,8 @@ import { UNSUBSCRIBED_MARK } from './marks.ts'
 
 export type FiguresDeps = BrakeDeps & Pick<Base, 'store' | 'log'>
 
-const BATCH = 2_000
+/** A transaction of so many takes some milliseconds. */
+const BATCH = 500
 /** One transaction counts the outcomes of so long a time; figures are at most a second behind. */
 const LINGER_MS = 250
 

@@ -230,6 +230,25 @@ test('links count clicks, and each recipient once', async (t) => {
   ])
 })
 
+test('beyond twenty clicks of an email, further ones count as clicks only', async (t) => {
+  const campaign = await openCampaign(t)
+  const [earlier] = (await campaign.add(1)) as [string]
+  await campaign.settle(earlier, 'delivered')
+  campaign.later(600)
+  const click = (emailId: string, link: string) => {
+    campaign.later(60)
+    const hit = { link, at: campaign.core.now(), type: 'click', isMachine: false } as const
+    return campaign.hit({ emailId, ...hit })
+  }
+  for (let at = 0; at < 20; at += 1) await click(earlier, 'https://shop.test/a')
+  await click(earlier, 'https://shop.test/new')
+  await campaign.count()
+  assert.deepEqual(await listLinks(campaign.core, campaign.key), [
+    { url: 'https://shop.test/a', clicks: 20, uniqueClickers: 1 },
+    { url: 'https://shop.test/new', clicks: 1, uniqueClickers: 0 },
+  ])
+})
+
 test('mail without a campaign changes nothing', async (t) => {
   const campaign = await openCampaign(t)
   const [id] = (await campaign.add(1)) as [string]
