@@ -115,7 +115,7 @@ export const emails = sqliteTable('emails', {
 })
 
 export const attempts = sqliteTable('attempts', {
-  id: integer('id').primaryKey(),
+  id: integer('id').primaryKey({ autoIncrement: true }),
   emailId: text('email_id').notNull(),
   at: integer('at').notNull(),
   durationMs: integer('duration_ms').notNull(),

@@ -4,12 +4,15 @@
  * doubles its limits.
  */
 import type { Config } from '../../../config/config.ts'
-import { and, eq, inArray, isNull } from '../../../store/drizzle.ts'
+import { indexedBy } from '../../../store/dialect.ts'
+import { and, eq, inArray, isNull, sql } from '../../../store/drizzle.ts'
+import { isBadEnd } from '../../../store/email-terms.ts'
 import {
   type CampaignProgress,
   campaignProgress,
   campaigns,
 } from '../../../store/schema/campaigns.ts'
+import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { pauseInTx, type StopDeps } from '../pause.ts'
@@ -28,6 +31,12 @@ export type BrakeFigures = {
 
 type Breach = { exceeded: keyof BrakeFigures; limit: number; percent: number | null }
 
+const findComplaints = statement<{ complaints: number }>(
+  () => sql`select count(*) as complaints from emails ${indexedBy('emails_campaign_ends')}
+    where campaign_id = ${parameter('campaignId')} and ${isBadEnd} and status = 'COMPLAINED'
+      and sent_at >= ${parameter('resumedAt')}`,
+)
+
 const MIN_COMPLAINTS = 5
 const MAX_AUTHENTICATION_REFUSALS = 10
 
@@ -39,7 +48,10 @@ export async function brakeCampaigns(
 ): Promise<void> {
   if (ids.length === 0) return
   const sending = await tx
-    .select({ campaign: campaigns, progress: campaignProgress })
+    .select({
+      campaign: { id: campaigns.id, projectId: campaigns.projectId, name: campaigns.name },
+      progress: campaignProgress,
+    })
     .from(campaigns)
     .innerJoin(campaignProgress, eq(campaignProgress.campaignId, campaigns.id))
     .where(
@@ -50,8 +62,14 @@ export async function brakeCampaigns(
       ),
     )
   for (const { campaign, progress } of sending) {
-    const figures = countSinceResume(progress)
-    const breach = findBreach(deps.config, figures, 2 ** progress.brakeCount)
+    const judge = (figures: BrakeFigures) =>
+      findBreach(deps.config, figures, 2 ** progress.brakeCount)
+    let figures = countSinceResume(progress)
+    let breach = judge(figures)
+    if (breach?.exceeded === 'complaints' && progress.resumedAt !== null) {
+      figures = { ...figures, complaints: await countComplaints(tx, progress) }
+      breach = judge(figures)
+    }
     if (breach === undefined) continue
     await pauseInTx(deps, tx, campaign, { reason: 'brake', details: { ...breach, ...figures } })
     await tx
@@ -59,6 +77,13 @@ export async function brakeCampaigns(
       .set({ brakeCount: progress.brakeCount + 1 })
       .where(eq(campaignProgress.campaignId, campaign.id))
   }
+}
+
+/** Complaints about mail that was sent since the resume: others came late and say nothing new. */
+async function countComplaints(tx: Tx, progress: CampaignProgress): Promise<number> {
+  const { campaignId, resumedAt } = progress
+  const row = await tx.find(findComplaints, { campaignId, resumedAt })
+  return row?.complaints ?? 0
 }
 
 function countSinceResume(progress: CampaignProgress): BrakeFigures {

@@ -51,13 +51,18 @@ const KINDS = {
   authentication: { mark: AUTHENTICATION_REFUSAL_MARK, column: 'authentication_refusal_count' },
 } as const satisfies Record<string, Kind>
 
-/** An address that is tried again has not bounced. */
-const markEmails = statement<{ campaignId: string }>(
+/**
+ * An address that is tried again has not bounced. `isOld`: it was sent before the campaign was
+ * resumed, and the brake counts from then.
+ */
+const markEmails = statement<{ campaignId: string; isOld: number }>(
   () => sql`update emails set figures = figures | ${parameter('mark')}
     where id in ${listOf(parameter('ids'))} and campaign_id is not null
       and figures & ${parameter('mark')} = 0
       and (${parameter('mark')} <> ${HARD_BOUNCE_MARK} or bounced_at is not null)
-    returning campaign_id as "campaignId"`,
+    returning campaign_id as "campaignId", coalesce((
+      select emails.sent_at < resumed_at from campaign_progress
+      where campaign_progress.campaign_id = emails.campaign_id), 0) as "isOld"`,
 )
 
 export function startRefusals(deps: BrakeDeps & Pick<Base, 'store' | 'log'>): Follower {
@@ -111,7 +116,8 @@ async function countKind(
 ): Promise<string[]> {
   const ids = JSON.stringify([...new Set(attempts.map(({ emailId }) => emailId))])
   const marked = await tx.list(markEmails, { ids, mark })
-  const counts = Map.groupBy(marked, ({ campaignId }) => campaignId)
+  const current = marked.filter(({ isOld }) => isOld === 0)
+  const counts = Map.groupBy(current, ({ campaignId }) => campaignId)
   for (const [campaignId, { length }] of counts) {
     const name = sql.raw(column)
     await tx.run(

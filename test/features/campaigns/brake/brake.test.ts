@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { findBreach } from '../../../../src/features/campaigns/brake/brake.ts'
+import { pauseCampaign } from '../../../../src/features/campaigns/pause.ts'
 import { resumeCampaign } from '../../../../src/features/campaigns/resume.ts'
 import type { Verdict } from '../../../../src/mail/replies/reply.ts'
 import type { AttemptOutcome } from '../../../../src/outbound/attempt.ts'
@@ -33,6 +34,16 @@ const verdict = (change: Partial<Verdict>): Partial<AttemptOutcome> => ({
     ...{ retryAfterMs: null, site: 'none', countsAsFailure: true },
     ...change,
   },
+})
+
+const bounceReport = (emailId: string) => ({
+  type: 'bounce' as const,
+  emailId,
+  verdict: {
+    ...{ isFinal: true, class: 'hard', reason: 'userunknown', isHard: true, isStrike: false },
+    ...{ retryAfterMs: null, site: 'none', countsAsFailure: true },
+  } as Verdict,
+  diagnostic: '550 5.1.1 No such user',
 })
 
 const spam = verdict({ class: 'content', reason: 'spamdetected' })
@@ -144,4 +155,61 @@ test('five complaints pause a campaign, four do not', async (t) => {
   }
   for (const id of ids.slice(0, 4)) assert.equal(await complain(id), null)
   assert.equal(await complain(ids[4] as string), 'brake')
+})
+
+test('after a resume, complaints about mail from before it do not count', async (t) => {
+  const campaign = await open(t)
+  const ids = await campaign.add(40)
+  const deliver = async (count: number) => {
+    const sent = ids.splice(0, count)
+    for (const id of sent) await campaign.settle(id, 'delivered')
+    await campaign.count()
+    return sent
+  }
+  const complain = async (emailIds: readonly string[]) => {
+    for (const emailId of emailIds)
+      await campaign.report({ type: 'complaint', emailId, feedbackType: 'abuse' })
+    await campaign.count()
+    return (await campaign.campaign()).pauseReason
+  }
+  const before = await deliver(9)
+  await pauseCampaign(campaign.core, campaign.key, { reason: 'manual' })
+  campaign.later(1)
+  await resumeCampaign(campaign.core, campaign.key)
+  const after = await deliver(20)
+  assert.equal(await complain(before.slice(0, 6)), null)
+  assert.equal(await complain(after.slice(0, 4)), null)
+  assert.equal(await complain(after.slice(4, 5)), 'brake')
+  assert.equal((await campaign.campaign()).pauseDetails?.complaints, 5)
+  assert.equal((await campaign.progress()).complainedCount, 11)
+})
+
+test('after a resume, a late bounce of mail from before it does not count', async (t) => {
+  const campaign = await open(t)
+  const ids = await campaign.add(30)
+  for (const id of ids.slice(0, 8)) await campaign.settle(id, 'delivered')
+  await campaign.count()
+  await pauseCampaign(campaign.core, campaign.key, { reason: 'manual' })
+  campaign.later(1)
+  await resumeCampaign(campaign.core, campaign.key)
+  for (const id of ids.slice(8, 20)) await campaign.settle(id, 'delivered')
+  for (const emailId of ids.slice(0, 4)) await campaign.report(bounceReport(emailId))
+  await campaign.count()
+  assert.equal((await campaign.campaign()).pausedAt, null)
+  assert.equal((await campaign.progress()).bouncedCount, 4)
+  for (const emailId of ids.slice(8, 10)) await campaign.report(bounceReport(emailId))
+  await campaign.count()
+  assert.equal((await campaign.campaign()).pauseReason, 'brake')
+})
+
+test('an attempt counts although it follows one that was deleted', async (t) => {
+  const campaign = await openCampaign(t)
+  const [first, second, third] = (await campaign.add(3)) as [string, string, string]
+  await campaign.settle(first, 'delivered')
+  await campaign.settle(second, 'delivered')
+  await campaign.count()
+  await campaign.deleteContact(second)
+  await campaign.settle(third, 'hard')
+  await campaign.count()
+  assert.equal((await campaign.progress()).hardBounceCount, 1)
 })
