@@ -29,6 +29,16 @@ export async function loadCampaign(
   return found
 }
 
+/** Does not read the body. @throws AppError CAMPAIGN_NOT_FOUND */
+export async function assertCampaign(queries: Pick<Tx, 'select'>, key: CampaignKey): Promise<void> {
+  const row = await queries
+    .select({ id: campaigns.id })
+    .from(campaigns)
+    .where(isCampaign(key))
+    .get()
+  if (row === undefined) throw campaignNotFound(key.id)
+}
+
 export async function findCampaign(
   queries: Pick<Tx, 'select'>,
   key: CampaignKey,

@@ -6,7 +6,7 @@ import type { Base } from '../../base.ts'
 import { writeText } from '../../import-export/csv/cell.ts'
 import { writeRecord } from '../../import-export/csv/writer.ts'
 import { type ExportSlots, whileExporting } from '../../import-export/export-slots.ts'
-import { type CampaignKey, loadCampaign } from '../find.ts'
+import { assertCampaign, type CampaignKey } from '../find.ts'
 import { type Outcome, type Recipient, walkRecipients } from './recipients.ts'
 
 type Deps = Pick<Base, 'store'> & { slots: ExportSlots }
@@ -29,7 +29,7 @@ export function exportRecipients(
   query: CampaignKey & { outcome?: Outcome | undefined },
 ): Promise<AsyncIterable<Uint8Array>> {
   return whileExporting(deps.slots, query.projectId, async () => {
-    await loadCampaign(deps.store.read, query)
+    await assertCampaign(deps.store.read, query)
     return write(deps, query)
   })
 }

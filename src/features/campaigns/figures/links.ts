@@ -2,7 +2,7 @@
 import { desc, eq } from '../../../store/drizzle.ts'
 import { campaignLinks } from '../../../store/schema/campaigns.ts'
 import type { Base } from '../../base.ts'
-import { type CampaignKey, loadCampaign } from '../find.ts'
+import { assertCampaign, type CampaignKey } from '../find.ts'
 
 /** `uniqueClickers`: recipients who followed the link. */
 export type LinkClicks = { url: string; clicks: number; uniqueClickers: number }
@@ -15,7 +15,7 @@ export async function listLinks(
   { store }: Pick<Base, 'store'>,
   key: CampaignKey,
 ): Promise<LinkClicks[]> {
-  await loadCampaign(store.read, key)
+  await assertCampaign(store.read, key)
   const { url, clicks, clickers } = campaignLinks
   return store.scan
     .select({ url, clicks, uniqueClickers: clickers })

@@ -14,7 +14,7 @@ import { isUuid } from '../../../store/ids.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
 import { UNSUBSCRIBED } from '../../messages/delivery/prepare.ts'
-import { type CampaignKey, loadCampaign } from '../find.ts'
+import { assertCampaign, type CampaignKey } from '../find.ts'
 import { UNSUBSCRIBED_FIGURE } from './marks.ts'
 
 export const OUTCOMES = [
@@ -161,7 +161,7 @@ type Deps = Pick<Base, 'store'>
 
 /** @throws AppError CAMPAIGN_NOT_FOUND, VALIDATION_ERROR for an invalid cursor */
 export async function listRecipients(deps: Deps, query: Query): Promise<RecipientPage> {
-  await loadCampaign(deps.store.read, query)
+  await assertCampaign(deps.store.read, query)
   const { id, limit } = query
   const lanes = lanesOf(query.outcome)
   const data: Recipient[] = []

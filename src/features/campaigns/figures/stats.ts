@@ -1,11 +1,15 @@
 /** The figures of a campaign, as `GET /campaigns/:id/stats` returns them. */
 import { indexedBy } from '../../../store/dialect.ts'
-import { sql } from '../../../store/drizzle.ts'
+import { eq, getTableColumns, sql } from '../../../store/drizzle.ts'
 import { isUnfinished } from '../../../store/email-terms.ts'
-import type { CampaignProgress } from '../../../store/schema/campaigns.ts'
+import {
+  type CampaignProgress,
+  campaignProgress,
+  campaigns,
+} from '../../../store/schema/campaigns.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
-import { type CampaignKey, loadCampaign } from '../find.ts'
+import { type CampaignKey, campaignNotFound, isCampaign } from '../find.ts'
 import { type CampaignCounts, countsOf } from './counts.ts'
 
 /** Rates are percent of `sentCount`, with two decimals; 0 when nothing was sent. */
@@ -41,7 +45,17 @@ export async function viewStats(
   { store }: Pick<Base, 'store'>,
   key: CampaignKey,
 ): Promise<CampaignStats> {
-  const { totalRecipients, progress } = await loadCampaign(store.read, key)
+  const found = await store.read
+    .select({
+      totalRecipients: campaigns.totalRecipients,
+      progress: getTableColumns(campaignProgress),
+    })
+    .from(campaigns)
+    .leftJoin(campaignProgress, eq(campaignProgress.campaignId, campaigns.id))
+    .where(isCampaign(key))
+    .get()
+  if (found === undefined) throw campaignNotFound(key.id)
+  const { totalRecipients, progress } = found
   const waiting = await store.scan.list(countWaiting, { campaignId: key.id })
   const deferred = waiting.find(({ state }) => state === 'deferred')?.emails ?? 0
   const pending = waiting.reduce((sum, { emails }) => sum + emails, 0)
