@@ -92,7 +92,9 @@ export async function chooseEmailPath(
   }
   const ofProject = sql`project_id = ${projectId}`
   if (statuses.length > 0 && statuses.every((status) => BAD_ENDS.includes(status))) {
-    const each = statuses.map((status) => sql`${ofProject} and ${isBadEnd} and status = ${status}`)
+    const each = [...new Set(statuses)].map(
+      (status) => sql`${ofProject} and ${isBadEnd} and status = ${status}`,
+    )
     return pathOf('created', 'emails_ends', each, filter, prefix)
   }
   return pathOf('created', 'emails_newest', [ofProject], filter, prefix)

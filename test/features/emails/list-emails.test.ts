@@ -75,6 +75,7 @@ test('each filter finds its emails, alone and with others', async (t) => {
     )?.contactId
   assert.deepEqual(await ids({ statuses: ['FAILED'] }), [again, bob])
   assert.deepEqual(await ids({ statuses: ['FAILED', 'BOUNCED'] }), [again, eve, bob])
+  assert.deepEqual(await ids({ statuses: ['FAILED', 'FAILED'] }), [again, bob])
   assert.deepEqual(await ids({ statuses: ['PENDING'] }), [ada])
   assert.deepEqual(await ids({ statuses: ['PENDING', 'FAILED'] }), [again, bob, ada])
   assert.deepEqual(await ids({ source: 'WORKFLOW' }), [again])
