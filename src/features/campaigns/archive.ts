@@ -1,7 +1,7 @@
 /** Archives campaigns: an archived campaign is left out of the list unless it is asked for. */
 import { AppError } from '../../errors.ts'
 import { eq } from '../../store/drizzle.ts'
-import { campaigns } from '../../store/schema/campaigns.ts'
+import { type Campaign, campaigns } from '../../store/schema/campaigns.ts'
 import type { Base } from '../base.ts'
 import { type CampaignKey, loadCampaign } from './find.ts'
 import { type CampaignView, toCampaignView } from './view.ts'
@@ -17,7 +17,7 @@ export async function archiveCampaign(
   return store.write(async (tx) => {
     const campaign = await loadCampaign(tx, key)
     const { id, status } = campaign
-    if (status === 'SCHEDULED' || status === 'SENDING') {
+    if (!mayBeArchived(status)) {
       const verb = isArchived ? 'archived' : 'taken out of the archive'
       throw new AppError('BAD_REQUEST', `A campaign that is ${status} cannot be ${verb}.`)
     }
@@ -27,4 +27,8 @@ export async function archiveCampaign(
     await tx.update(campaigns).set({ archivedAt, updatedAt: at }).where(eq(campaigns.id, id))
     return toCampaignView(await loadCampaign(tx, key), at)
   })
+}
+
+export function mayBeArchived(status: Campaign['status']): boolean {
+  return status !== 'SCHEDULED' && status !== 'SENDING'
 }

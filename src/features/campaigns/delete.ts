@@ -3,7 +3,11 @@ import { eq } from '../../store/drizzle.ts'
 import { type Campaign, campaigns } from '../../store/schema/campaigns.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
+import { mayBeArchived } from './archive.ts'
 import { type CampaignKey, loadCampaign } from './find.ts'
+
+const CANCEL = 'Cancel the campaign with POST /campaigns/:id/cancel first.'
+const ARCHIVE = 'Archive the campaign with POST /campaigns/:id/archive.'
 
 /** Deletes a campaign in status DRAFT. @throws AppError CAMPAIGN_NOT_FOUND, CONFLICT */
 export async function deleteCampaign(
@@ -21,7 +25,7 @@ export async function deleteDraft(
   if (status !== 'DRAFT') {
     throw new AppError('CONFLICT', `A campaign that is ${status} cannot be deleted.`, {
       details: { resource: 'campaign', id, status },
-      suggestion: 'Archive the campaign with POST /campaigns/:id/archive.',
+      suggestion: mayBeArchived(status) ? ARCHIVE : `${CANCEL} ${ARCHIVE}`,
     })
   }
   await tx.delete(campaigns).where(eq(campaigns.id, id))

@@ -335,6 +335,8 @@ test('only a draft can be deleted', async () => {
     const { body, status: answered } = await call('delete', `/campaigns/${await inStatus(status)}`)
     assert.deepEqual([answered, body.error.code], [409, 'CONFLICT'])
     assert.match(body.error.suggestion, /archive/)
+    const isRunning = status === 'SCHEDULED' || status === 'SENDING'
+    assert.equal(/cancel/.test(body.error.suggestion), isRunning, status)
   }
 })
 
