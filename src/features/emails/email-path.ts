@@ -79,8 +79,7 @@ export async function chooseEmailPath(
   const found = prefix === '' ? undefined : await findContacts({ store }, projectId, prefix)
   const ids = contactId === undefined ? found : [contactId]
   if (ids !== undefined) {
-    const own = sql`contact_id in ${listOf(ids)}`
-    return pathOf('created', 'emails_contact', [own], filter, prefix)
+    return pathOf('created', 'emails_contact', [ofContacts(ids)], filter, prefix)
   }
   if (campaignId !== undefined) {
     const own = sql`campaign_id = ${campaignId}`
@@ -116,6 +115,12 @@ async function findContacts(
     )
     .limit(MAX_CONTACTS + 1)
   return rows.length > MAX_CONTACTS ? undefined : rows.map(({ id }) => id)
+}
+
+/** The rows of one contact need no sorting. */
+function ofContacts(ids: readonly string[]): SQL {
+  const [id] = ids
+  return ids.length === 1 ? sql`contact_id = ${id}` : sql`contact_id in ${listOf(ids)}`
 }
 
 function pathOf(
