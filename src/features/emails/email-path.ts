@@ -70,10 +70,17 @@ export async function findNamedEmails(
   return found.length === 0 && messageId === text ? undefined : found.map((email) => email.id)
 }
 
+/** A contact, campaign or template of another project has no lanes. */
 export async function chooseEmailPath(
-  { store }: Pick<Base, 'store'>,
+  deps: Pick<Base, 'store'>,
   filter: EmailFilter,
 ): Promise<EmailPath> {
+  const path = await choosePath(deps, filter)
+  const isForeign = await isOfOtherProject(deps, path, filter.projectId)
+  return isForeign ? { ...path, lanes: [] } : path
+}
+
+async function choosePath({ store }: Pick<Base, 'store'>, filter: EmailFilter): Promise<EmailPath> {
   const { projectId, contactId, campaignId, templateId, statuses = [] } = filter
   const prefix = (filter.search ?? '').trim().normalize('NFC').toLowerCase()
   const found = prefix === '' ? undefined : await findContacts({ store }, projectId, prefix)
@@ -97,6 +104,18 @@ export async function chooseEmailPath(
     return pathOf('created', 'emails_ends', each, filter, prefix)
   }
   return pathOf('created', 'emails_newest', [ofProject], filter, prefix)
+}
+
+/** The rows of a path belong to one project; a template may be gone while its emails are there. */
+async function isOfOtherProject(
+  { store }: Pick<Base, 'store'>,
+  { lanes }: EmailPath,
+  projectId: string,
+): Promise<boolean> {
+  const rows = await store.read.all<{ projectId: string }>(
+    sql`select project_id as "projectId" from emails ${lanes[0]} limit 1`,
+  )
+  return rows.some((row) => row.projectId !== projectId)
 }
 
 /** Undefined if they are many. */

@@ -104,6 +104,20 @@ test('each filter finds its emails, alone and with others', async (t) => {
   assert.equal(project.id === id, false)
 })
 
+test('rows of another project are not even passed over, as a cursor would show them', async (t) => {
+  const { core, add } = await open(t)
+  const campaignId = newId()
+  const templateId = newId()
+  await add({ to: 'ada@dest.test', change: { campaignId, templateId } })
+  const { projectId, contactId } = Object(await core.store.read.select().from(emails).get())
+  const { id: otherId } = await addProject(core as TestCore)
+  for (const filter of [{ campaignId }, { templateId }, { contactId }]) {
+    const lanesFor = async (id: string) =>
+      (await chooseEmailPath(core, { projectId: id, ...filter })).lanes.length
+    assert.deepEqual([await lanesFor(projectId), await lanesFor(otherId)], [1, 0])
+  }
+})
+
 test('a search finds an address by its beginning, an id, and a Message-ID', async (t) => {
   const { ids, add } = await open(t)
   const [ada, adam, custom] = await add(
