@@ -33,6 +33,10 @@ export type EmailPath = {
   lanes: readonly SQL[]
   /** What the rows of the lanes must match besides. */
   filter: SQL | undefined
+  /** A search by the address of emails: for mail to addresses that contacts had before. */
+  isByRecipient: boolean
+  /** The path to read after this one, which has the emails of `contactIds`. */
+  rest?: { path: EmailPath; contactIds: readonly string[] }
 }
 
 /** With more contacts than this, the emails are searched instead. */
@@ -75,35 +79,45 @@ export async function chooseEmailPath(
   deps: Pick<Base, 'store'>,
   filter: EmailFilter,
 ): Promise<EmailPath> {
-  const path = await choosePath(deps, filter)
-  const isForeign = await isOfOtherProject(deps, path, filter.projectId)
-  return isForeign ? { ...path, lanes: [] } : path
+  const { projectId, contactId, search = '' } = filter
+  const prefix = search.trim().normalize('NFC').toLowerCase()
+  const isOfContacts = prefix !== '' && contactId === undefined
+  const contactIds = isOfContacts ? await findContacts(deps, projectId, prefix) : []
+  const indexed = chooseIndex(filter, prefix === '' ? undefined : { prefix, contactIds })
+  const isForeign = await isOfOtherProject(deps, indexed, projectId)
+  const path = isForeign ? { ...indexed, lanes: [] } : indexed
+  if (contactIds.length === 0) return path
+  const lane = ofContacts(contactIds)
+  const way = { key: 'created', index: 'emails_contact', lanes: [lane] } as const
+  return { ...pathOf(way, filter, undefined), rest: { path, contactIds } }
 }
 
-async function choosePath({ store }: Pick<Base, 'store'>, filter: EmailFilter): Promise<EmailPath> {
+/** By the recipient, without the emails of some contacts. */
+type RecipientSearch = { prefix: string; contactIds: readonly string[] }
+
+function chooseIndex(filter: EmailFilter, search: RecipientSearch | undefined): EmailPath {
   const { projectId, contactId, campaignId, templateId, statuses = [] } = filter
-  const prefix = (filter.search ?? '').trim().normalize('NFC').toLowerCase()
-  const found = prefix === '' ? undefined : await findContacts({ store }, projectId, prefix)
-  const ids = contactId === undefined ? found : [contactId]
-  if (ids !== undefined) {
-    return pathOf('created', 'emails_contact', [ofContacts(ids)], filter, prefix)
+  if (contactId !== undefined) {
+    const lanes = [ofContacts([contactId])]
+    return pathOf({ key: 'created', index: 'emails_contact', lanes }, filter, search)
   }
   if (campaignId !== undefined) {
-    const own = sql`campaign_id = ${campaignId}`
-    return pathOf('contact', 'emails_campaign', [own], filter, prefix)
+    const lanes = [sql`campaign_id = ${campaignId}`]
+    return pathOf({ key: 'contact', index: 'emails_campaign', lanes }, filter, search)
   }
   if (templateId !== undefined) {
-    const own = sql`template_id = ${templateId}`
-    return pathOf('number', 'emails_template', [own], filter, prefix)
+    const lanes = [sql`template_id = ${templateId}`]
+    return pathOf({ key: 'number', index: 'emails_template', lanes }, filter, search)
   }
   const ofProject = sql`project_id = ${projectId}`
   if (statuses.length > 0 && statuses.every((status) => BAD_ENDS.includes(status))) {
-    const each = [...new Set(statuses)].map(
+    const lanes = [...new Set(statuses)].map(
       (status) => sql`${ofProject} and ${isBadEnd} and status = ${status}`,
     )
-    return pathOf('created', 'emails_ends', each, filter, prefix)
+    return pathOf({ key: 'created', index: 'emails_ends', lanes }, filter, search)
   }
-  return pathOf('created', 'emails_newest', [ofProject], filter, prefix)
+  const lanes = [ofProject]
+  return pathOf({ key: 'created', index: 'emails_newest', lanes }, filter, search)
 }
 
 /** The rows of a path belong to one project; a template may be gone while its emails are there. */
@@ -118,12 +132,12 @@ async function isOfOtherProject(
   return rows.some((row) => row.projectId !== projectId)
 }
 
-/** Undefined if they are many. */
+/** None if they are many. */
 async function findContacts(
   { store }: Pick<Base, 'store'>,
   projectId: string,
   prefix: string,
-): Promise<string[] | undefined> {
+): Promise<string[]> {
   const { address } = contacts
   const rows = await store.read
     .select({ id: contacts.id })
@@ -133,7 +147,7 @@ async function findContacts(
         and ${address} < ${prefix + LAST_CHARACTER}`,
     )
     .limit(MAX_CONTACTS + 1)
-  return rows.length > MAX_CONTACTS ? undefined : rows.map(({ id }) => id)
+  return rows.length > MAX_CONTACTS ? [] : rows.map(({ id }) => id)
 }
 
 /** The rows of one contact need no sorting. */
@@ -142,14 +156,14 @@ function ofContacts(ids: readonly string[]): SQL {
   return ids.length === 1 ? sql`contact_id = ${id}` : sql`contact_id in ${listOf(ids)}`
 }
 
+type Way = { key: PathKey; index: NamedIndex; lanes: readonly SQL[] }
+
 function pathOf(
-  key: PathKey,
-  index: NamedIndex,
-  lanes: readonly SQL[],
+  { key, index, lanes }: Way,
   filter: EmailFilter,
-  prefix: string,
+  search: RecipientSearch | undefined,
 ): EmailPath {
-  const { projectId, campaignId, templateId, contactId, statuses, source, domain } = filter
+  const { projectId, campaignId, templateId, statuses, source, domain } = filter
   const { startAt, endAt } = filter
   const span = and(
     startAt === undefined ? undefined : sql`created_at >= ${startAt}`,
@@ -164,9 +178,7 @@ function pathOf(
     filter: and(
       isOfProject ? undefined : sql`project_id = ${projectId}`,
       key === 'created' ? undefined : span,
-      prefix === '' || (index === 'emails_contact' && contactId === undefined)
-        ? undefined
-        : startsWithText(sql`recipient`, prefix),
+      search === undefined ? undefined : isToRecipient(search),
       campaignId === undefined || index === 'emails_campaign'
         ? undefined
         : sql`campaign_id = ${campaignId}`,
@@ -177,6 +189,7 @@ function pathOf(
       source === undefined ? undefined : sql`source_type = ${source}`,
       domain === undefined ? undefined : sql`recipient_domain = ${domain}`,
     ),
+    isByRecipient: search !== undefined,
   }
 }
 
@@ -184,6 +197,10 @@ function statusIn(statuses: readonly EmailStatus[]): SQL {
   return sql`status in ${listOf(statuses)}`
 }
 
-function startsWithText(column: SQL, prefix: string): SQL {
-  return sql`substr(${column}, 1, ${prefix.length}) = ${prefix}`
+/** SQLite counts code points. */
+function isToRecipient({ prefix, contactIds }: RecipientSearch): SQL | undefined {
+  return and(
+    sql`substr(recipient, 1, ${[...prefix].length}) = ${prefix}`,
+    contactIds.length === 0 ? undefined : sql`contact_id not in ${listOf(contactIds)}`,
+  )
 }

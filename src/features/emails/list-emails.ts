@@ -3,7 +3,8 @@
  * chooses the index; the other filters are applied to its rows:
  *
  *   search       one email by its id or Message-ID; or the emails of the contacts whose address
- *                begins with the text, unless they are many
+ *                begins with the text, unless they are many; then, by the filters below, the other
+ *                emails whose recipient begins with it: a contact may have had another address
  *   contactId    the emails of the contact
  *   campaignId   the emails of the campaign, newest contacts first
  *   templateId   the emails made from the template
@@ -58,27 +59,31 @@ export async function listEmails(deps: Deps, query: EmailQuery): Promise<EmailPa
     const shown = cursor === undefined ? await loadSummaries(deps, query.projectId, named) : []
     return { data: shown.slice(0, limit), cursor: null, hasMore: false }
   }
-  const path = await chooseEmailPath(deps, query)
+  let { path, after } = await findStart(deps, query, await chooseEmailPath(deps, query))
   const found: FoundRow[] = []
-  let after = await findPosition(deps, query, path.key)
   let isEnd = false
   for (let read = 0; !isEnd && read < MAX_ROWS; read += STRETCH) {
     const wanted = limit - found.length
     const { rows, end } = await readStretch(deps, path, { after, wanted })
     found.push(...rows.slice(0, wanted))
     if (rows.length > wanted) {
-      after = found.at(-1) ?? after
+      after = rows[wanted - 1] ?? after
       break
     }
-    isEnd = end === undefined
-    after = end ?? after
+    if (end === undefined && path.rest !== undefined) {
+      path = path.rest.path
+      after = undefined
+    } else {
+      isEnd = end === undefined
+      after = end
+    }
   }
   const data = await loadSummaries(
     deps,
     query.projectId,
     found.map(({ id }) => id),
   )
-  const next = isEnd || after === undefined ? null : formatPosition(path.key, after)
+  const next = isEnd ? null : formatPosition(path, after)
   return { data, cursor: next, hasMore: next !== null }
 }
 
@@ -177,28 +182,45 @@ async function loadSummaries(
   })
 }
 
+/** Before a position, or alone: the position is of the path that searches by the recipient. */
+const BY_RECIPIENT = 'recipient_'
 const CREATED = /^(\d{1,15})_(\d{1,16})$/
 const CONTACT = /^contact_([0-9a-f-]{36})$/
 
-function formatPosition(key: PathKey, { at, number, contactId }: Position): string {
-  return key === 'contact' ? `contact_${contactId}` : `${at}_${number}`
+function formatPosition({ key, isByRecipient }: EmailPath, after: Position | undefined): string {
+  const label = isByRecipient ? BY_RECIPIENT : ''
+  if (after === undefined) return label
+  return `${label}${key === 'contact' ? `contact_${after.contactId}` : `${after.at}_${after.number}`}`
 }
 
-async function findPosition(
+type Start = { path: EmailPath; after: Position | undefined }
+
+/** The path of the cursor may be the one that is read after `path`. */
+async function findStart(
   { store }: Deps,
   { projectId, cursor }: EmailQuery,
-  key: PathKey,
-): Promise<Position | undefined> {
-  if (cursor === undefined) return undefined
-  const [, contactId] = CONTACT.exec(cursor) ?? []
-  const [, at, number] = CREATED.exec(cursor) ?? []
+  path: EmailPath,
+): Promise<Start> {
+  if (cursor === undefined) return { path, after: undefined }
+  const { rest } = path
+  if (isUuid(cursor)) {
+    const after = await store.read.find(findKeys, { id: cursor, projectId })
+    if (after === undefined) throw unknownCursor()
+    const isOfRest = rest !== undefined && !rest.contactIds.includes(after.contactId)
+    return { path: isOfRest ? rest.path : path, after }
+  }
+  if (!cursor.startsWith(BY_RECIPIENT)) return { path, after: parsePosition(path.key, cursor) }
+  const last = rest?.path ?? path
+  const position = cursor.slice(BY_RECIPIENT.length)
+  return { path: last, after: position === '' ? undefined : parsePosition(last.key, position) }
+}
+
+function parsePosition(key: PathKey, text: string): Position {
+  const [, contactId] = CONTACT.exec(text) ?? []
+  const [, at, number] = CREATED.exec(text) ?? []
   if (key === 'contact' && contactId !== undefined) return { at: 0, number: 0, contactId }
   if (key !== 'contact' && at !== undefined && number !== undefined) {
     return { at: Number(at), number: Number(number), contactId: '' }
   }
-  const row = isUuid(cursor)
-    ? await store.read.find(findKeys, { id: cursor, projectId })
-    : undefined
-  if (row === undefined) throw unknownCursor()
-  return row
+  throw unknownCursor()
 }

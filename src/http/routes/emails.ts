@@ -186,7 +186,9 @@ export const list = ({ core }: RouteDeps) =>
     summary: 'List emails, newest first, without their bodies',
     description:
       'A page of a rare combination of filters may be short although there are more: go on until ' +
-      '`cursor` is null. The emails of a campaign are listed in the order of its contacts.',
+      '`cursor` is null. The emails of a campaign are listed in the order of its contacts. A search ' +
+      'for an address lists the emails of the contacts that have it, then emails to contacts that ' +
+      'had it before.',
     query: listQuery,
     responses: { 200: { description: 'A page', schema: page } },
     handle: async ({ project, query }) => {

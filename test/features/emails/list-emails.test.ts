@@ -9,6 +9,7 @@ import {
 import { compileSql } from '../../../src/store/database.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
+import { contacts } from '../../../src/store/schema/contacts.ts'
 import { type Email, emails } from '../../../src/store/schema/messages.ts'
 import { addProject, address, type TestCore } from '../../core.ts'
 import { addSenderProject, openSender } from '../messages/sender.ts'
@@ -137,6 +138,56 @@ test('a search finds an address by its beginning, an id, and a Message-ID', asyn
   assert.deepEqual(await ids({ search: '<order-6@shop.example>' }), [])
   assert.deepEqual(await ids({ search: newId() }), [])
   assert.deepEqual(await ids({ search: 'nobody' }), [])
+})
+
+test('an address that a contact had before still finds the mail to it', async (t) => {
+  const { core, list, ids, add } = await open(t)
+  const campaignId = newId()
+  const [first, other, second] = await add(
+    { to: 'old@dest.test', change: { campaignId } },
+    { to: 'eve@dest.test' },
+    { to: 'old@dest.test' },
+  )
+  await core.store.write((tx) =>
+    tx
+      .update(contacts)
+      .set({ address: 'new@dest.test' })
+      .where(eq(contacts.address, 'old@dest.test')),
+  )
+  assert.deepEqual(await ids({ search: 'old@dest.test' }), [second, first])
+  assert.deepEqual(await ids({ search: 'old@dest.test', campaignId }), [first])
+  assert.deepEqual(await ids({ search: 'new@dest.test' }), [second, first])
+  assert.deepEqual(await ids({ search: 'eve' }), [other])
+  // The address, and one that begins with it, belong to others now.
+  const [third, longer] = await add({ to: 'old@dest.test' }, { to: 'old@dest.tests' })
+  const whole = [longer, third, second, first]
+  assert.deepEqual(await ids({ search: 'old@dest.test' }), whole)
+  for (const limit of [1, 2, 3]) {
+    const seen: string[] = []
+    let cursor: string | undefined
+    do {
+      const page = await list({ search: 'OLD@', limit, cursor })
+      seen.push(...page.data.map(({ id }) => id))
+      cursor = page.cursor ?? undefined
+    } while (cursor !== undefined)
+    assert.deepEqual(seen, whole)
+  }
+  for (const [at, id] of whole.entries()) {
+    assert.deepEqual(await ids({ search: 'old', cursor: id }), whole.slice(at + 1))
+  }
+})
+
+test('a letter outside of the basic plane counts once in a search', async (t) => {
+  const { core, ids, add } = await open(t)
+  const [id] = await add({ to: '😀ada@dest.test' }, { to: '😀eve@dest.test' })
+  const { contactId } = Object(
+    await core.store.read
+      .select()
+      .from(emails)
+      .where(eq(emails.id, String(id)))
+      .get(),
+  )
+  assert.deepEqual(await ids({ contactId, search: '😀a' }), [id])
 })
 
 test('an address with many contacts is searched in the emails', async (t) => {
