@@ -15,8 +15,8 @@
  * and still have a next one.
  */
 import { unknownCursor } from '../../errors.ts'
-import { listOf, rowNumber } from '../../store/dialect.ts'
-import { and, eq, type SQL, sql } from '../../store/drizzle.ts'
+import { listOf, rowNumber, unindexed } from '../../store/dialect.ts'
+import { type SQL, sql } from '../../store/drizzle.ts'
 import { isUuid } from '../../store/ids.ts'
 import { emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
@@ -171,15 +171,17 @@ async function loadSummaries(
   ids: readonly string[],
 ): Promise<EmailSummary[]> {
   if (ids.length === 0) return []
-  const rows = await store.read
-    .select(SUMMARY_COLUMNS)
-    .from(emails)
-    .where(and(sql`${emails.id} in ${listOf(ids)}`, eq(emails.projectId, projectId)))
+  const rows = await store.read.select(SUMMARY_COLUMNS).from(emails).where(isNamed(projectId, ids))
   const byId = new Map(rows.map((row) => [row.id, row]))
   return ids.flatMap((id) => {
     const row = byId.get(id)
     return row === undefined ? [] : [toSummary(row)]
   })
+}
+
+/** Found by id: SQLite prefers an index of the project, and would read all of its emails. */
+export function isNamed(projectId: string, ids: readonly string[]): SQL {
+  return sql`${emails.id} in ${listOf(ids)} and ${unindexed(emails.projectId)} = ${projectId}`
 }
 
 /** Before a position, or alone: the position is of the path that searches by the recipient. */

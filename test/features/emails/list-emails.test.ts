@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { chooseEmailPath } from '../../../src/features/emails/email-path.ts'
 import {
   type EmailQuery,
+  isNamed,
   listEmails,
   selectStretch,
 } from '../../../src/features/emails/list-emails.ts'
@@ -266,4 +267,13 @@ test('no filter reads the table, or sorts more than the emails of few contacts',
       }
     }
   }
+})
+
+test('the emails of a page are read by their ids, not among all of the project', async (t) => {
+  const { core, project } = await open(t)
+  const { sql: text } = compileSql(sql`select id from emails where ${isNamed(project.id, [])}`)
+  const rows = await core.store.read.all<{ detail: string }>(
+    sql.raw(`explain query plan ${text.replaceAll('?', 'null')}`),
+  )
+  assert.match(String(rows[0]?.detail), /^SEARCH emails USING INDEX \w+ \(id=\?\)/)
 })
