@@ -26,6 +26,7 @@ import { silentLog } from '../src/log.ts'
 import { type ParsedAddress, parseAddress } from '../src/mail/address/address.ts'
 import { buildMessage, renderMessage } from '../src/mail/compose/build-message.ts'
 import { signDkim } from '../src/mail/compose/dkim.ts'
+import { findInMessage } from '../src/mail/compose/message-findings.ts'
 import { createTemplateCache } from '../src/mail/precomposed/template-cache.ts'
 import { unwatchedDisk } from '../src/store/files/disk.ts'
 import { copyDatabase } from './database-template.ts'
@@ -118,6 +119,10 @@ function createIdleOutbound(): Core['outbound'] {
   const cache = createTemplateCache(testTracker())
   const preview: Core['outbound']['preview'] = async (sources) =>
     sources.map((source) => renderMessage(source, cache))
+  const inspect: Core['outbound']['inspect'] = async (sources, rules) =>
+    (await preview(sources)).map(
+      (message) => message && { faults: message.faults, findings: findInMessage(message, rules) },
+    )
   const sign: Core['outbound']['sign'] = async ({ source, keys }) => {
     const { octets } = buildMessage(source, cache)
     const parsed = keys.map((key) => ({ ...key, privateKey: createPrivateKey(key.privateKey) }))
@@ -131,7 +136,7 @@ function createIdleOutbound(): Core['outbound'] {
     inFlight: () => 0,
     sites: () => [],
   }
-  return { preview, sign, ...state } as unknown as Core['outbound']
+  return { preview, inspect, sign, ...state } as unknown as Core['outbound']
 }
 
 let projectCount = 0

@@ -13,6 +13,7 @@ import { MINUTE_MS, type Now } from '../clock.ts'
 import type { Config, ListenAddress } from '../config/config.ts'
 import type { Log } from '../log.ts'
 import type { RenderedMessage, RenderSource } from '../mail/compose/build-message.ts'
+import type { InspectedMessage, MessageRules } from '../mail/compose/message-findings.ts'
 import type { Tracker } from '../mail/html/tracking.ts'
 import type { QueueClass } from '../queue-class.ts'
 import { createPreviews } from './composing/previews.ts'
@@ -82,6 +83,11 @@ export type Outbound = {
    * rendered. Rejects while shutting down.
    */
   preview(sources: readonly RenderSource[]): Promise<readonly (RenderedMessage | null)[]>
+  /** Renders messages as `preview` does, and returns what an author may want to mend in them. */
+  inspect(
+    sources: readonly RenderSource[],
+    rules: MessageRules,
+  ): Promise<readonly (InspectedMessage | null)[]>
   /** Returns the first fault of a template, found in a thread. Rejects while shutting down. */
   checkTemplate(source: string): Promise<CheckedTemplate>
   /**
@@ -153,6 +159,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     restrictionOf: shaping.restrictionOf,
     liftSite: shaping.lift,
     preview: previews.preview,
+    inspect: previews.inspect,
     checkTemplate: checks.check,
     sign: signed.sign,
     sites: () =>

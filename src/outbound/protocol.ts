@@ -17,6 +17,7 @@ import type {
 } from '../mail/compose/build-message.ts'
 import type { SigningKey } from '../mail/compose/dkim.ts'
 import type { MessageContent } from '../mail/compose/message-content.ts'
+import type { InspectedMessage, MessageRules } from '../mail/compose/message-findings.ts'
 import type { Tracker } from '../mail/html/tracking.ts'
 import type { TemplateFault } from '../mail/template/template.ts'
 import type { QueueClass } from '../queue-class.ts'
@@ -80,6 +81,8 @@ export type ComposedMessage<Octets = string> = {
 /** The same message in memory that can be transferred to another thread: each byte is one octet. */
 export type TransferableMessage = ComposedMessage<Uint8Array<ArrayBuffer>>
 
+export type Preview = RenderedMessage | InspectedMessage
+
 export type ThreadTask = {
   task: number
   projectId: string
@@ -112,7 +115,13 @@ export type ToThread =
   | { type: 'forget'; contents: readonly number[]; keys: readonly number[] }
   /** The thread stops composing messages of this content. */
   | { type: 'set aside'; content: string }
-  | { type: 'preview'; task: number; sources: readonly RenderSource[] }
+  /** With `rules`, what is found in the messages comes back in place of the messages. */
+  | {
+      type: 'preview'
+      task: number
+      sources: readonly RenderSource[]
+      rules: MessageRules | undefined
+    }
   | { type: 'check'; task: number; source: string }
   /** Composes and signs one message, whose content and keys are not kept. */
   | { type: 'sign'; task: number; source: MessageSource; keys: readonly SigningKey[] }
@@ -154,7 +163,7 @@ export type FromThread =
   | { type: 'greeted'; site: string }
   | { type: 'composed'; task: number; composed: TransferableMessage; cpuMs: number }
   | { type: 'not composed'; task: number; error: string }
-  | { type: 'previewed'; task: number; messages: readonly RenderedMessage[] }
+  | { type: 'previewed'; task: number; messages: readonly Preview[] }
   | { type: 'preview failed'; task: number; error: string }
   | { type: 'checked'; task: number; fault: TemplateFault | undefined }
   | { type: 'not checked'; task: number; error: string }

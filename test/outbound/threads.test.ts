@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { silentLog } from '../../src/log.ts'
+import { findInMessage } from '../../src/mail/compose/message-findings.ts'
 import { checkTemplate } from '../../src/mail/template/template.ts'
 import { drop, type Sink, type SinkOptions, silence } from '../fakes/smtp-sink.ts'
 import { type HarnessOptions, makeSource, makeTasks, useOutbound } from './harness.ts'
@@ -88,6 +89,27 @@ test('previews are rendered as messages are, in the order of the requests', asyn
   assert.match(previews[1]?.html ?? '', /<p>Dear Bob<\/p>/)
   assert.match(previews[1]?.text ?? '', /Dear Bob/)
   assert.deepEqual(await outbound.preview([]), [])
+})
+
+test('an inspection has what is found in the messages, and not the messages', async () => {
+  const { outbound } = await start({})
+  const source = makeSource({
+    id: 'a',
+    body: '<a href="http://shop.test/">Shop</a><img src="a.png">',
+  })
+  const rules = { baseUrl: 'https://mail.shop.test', isUnsubscribeLinkDue: true }
+  const [message] = await outbound.preview([source])
+  const inspected = await outbound.inspect([source, makeSource()], rules)
+  assert.ok(message)
+  assert.deepEqual(inspected[0], { faults: [], findings: findInMessage(message, rules) })
+  assert.deepEqual(
+    inspected[0]?.findings.map(({ code }) => code),
+    ['no_unsubscribe_link', 'insecure_link', 'image_without_alt'],
+  )
+  assert.deepEqual(
+    inspected[1]?.findings.map(({ code }) => code),
+    ['no_unsubscribe_link'],
+  )
 })
 
 test('the preview of a template that takes too long shows its placeholders filled in', async () => {

@@ -13,12 +13,12 @@ import {
   type BuiltMessage,
   buildMessage,
   type MessageSource,
-  type RenderedMessage,
   type RenderSource,
   renderMessage,
 } from '../../mail/compose/build-message.ts'
 import { type SigningKey, signDkim } from '../../mail/compose/dkim.ts'
 import type { MessageContent } from '../../mail/compose/message-content.ts'
+import { findInMessage, type MessageRules } from '../../mail/compose/message-findings.ts'
 import { QuickLimitError } from '../../mail/compose/quick-limit-error.ts'
 import type { Tracker } from '../../mail/html/tracking.ts'
 import { createTemplateCache } from '../../mail/precomposed/template-cache.ts'
@@ -28,7 +28,13 @@ import {
   type TemplateFault,
   TIME_LIMIT_FAULT,
 } from '../../mail/template/template.ts'
-import type { ComposedMessage, SharedSource, ThreadTask, TransferableMessage } from '../protocol.ts'
+import type {
+  ComposedMessage,
+  Preview,
+  SharedSource,
+  ThreadTask,
+  TransferableMessage,
+} from '../protocol.ts'
 import { contentBytes, SMALL_CONTENT_BYTES } from './contents.ts'
 import type { UnsignedMessage } from './signed-messages.ts'
 
@@ -49,10 +55,13 @@ type Composer = {
   /** The memory that the content of the task takes; 0 if the message is already composed. */
   contentBytes(task: Pick<ThreadTask, 'making'>): number
   /** `isQuick`: with the quick limits. @throws QuickLimitError if they do not suffice */
-  preview(task: number, source: RenderSource, isQuick: boolean): RenderedMessage
+  preview(task: number, source: RenderSource, options: PreviewOptions): Preview
   /** Returns the first fault of a template. */
   check(task: number, source: string): TemplateFault | undefined
 }
+
+/** With `rules`, the message is inspected. */
+type PreviewOptions = { isQuick: boolean; rules: MessageRules | undefined }
 
 const MAX_QUICK_FAILURES = 2
 
@@ -150,9 +159,13 @@ export function createComposer({ slot, tracker, limits, now }: ComposerDeps): Co
     contentBytes({ making }) {
       return 'octets' in making ? 0 : contentBytes(known(contents, making.source.contentId))
     },
-    preview(task, source, isQuick) {
+    preview(task, source, { isQuick, rules }) {
       const own = isQuick ? QUICK_LIMITS : FULL_LIMITS
-      return watch(task, () => renderMessage(source, templates, own))
+      return watch(task, () => {
+        const message = renderMessage(source, templates, own)
+        if (rules === undefined) return message
+        return { faults: message.faults, findings: findInMessage(message, rules) }
+      })
     },
     check: (task, source) => watch(task, () => checkTemplate(source)),
   }

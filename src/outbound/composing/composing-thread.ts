@@ -40,10 +40,10 @@ function main({ slot, tracker }: ThreadSettings): void {
     }
   }
 
-  function preview({ task, sources }: Extract<ToThread, { type: 'preview' }>): void {
-    const isQuick = sources.length > 1
+  function preview({ task, sources, rules }: Extract<ToThread, { type: 'preview' }>): void {
+    const options = { isQuick: sources.length > 1, rules }
     try {
-      const messages = sources.map((source) => composer.preview(task, source, isQuick))
+      const messages = sources.map((source) => composer.preview(task, source, options))
       post({ type: 'previewed', task, messages })
     } catch (error) {
       post({ type: 'preview failed', task, error: describeError(error) })

@@ -1,11 +1,12 @@
 /**
- * On the main thread: renders previews in a composing thread of their own, so that no connection
- * and no message waits for them. Concurrent requests take turns. A source that takes too long is
+ * On the main thread: renders and inspects messages in a composing thread of their own, so that no
+ * connection and no message waits for them. Concurrent requests take turns. A source that takes too long is
  * rendered alone; one that ends the thread is rendered again without running its templates; one
  * that ends it twice has no preview.
  */
 import type { RenderedMessage, RenderSource } from '../../mail/compose/build-message.ts'
-import type { DeliveryThread, FromThread } from '../protocol.ts'
+import type { InspectedMessage, MessageRules } from '../../mail/compose/message-findings.ts'
+import type { DeliveryThread, FromThread, Preview } from '../protocol.ts'
 import { createThreads, shutdownError, type ThreadsOptions } from '../threads.ts'
 import { contentBytes, extraMs } from './contents.ts'
 
@@ -17,14 +18,20 @@ type PreviewsDeps = Pick<ThreadsOptions, 'settings' | 'log'> & {
 type Previews = {
   /** Resolves to null for sources that cannot be rendered. Rejects while shutting down. */
   preview(sources: readonly RenderSource[]): Promise<readonly (RenderedMessage | null)[]>
+  /** As `preview`, but returns what is found in the messages. */
+  inspect(
+    sources: readonly RenderSource[],
+    rules: MessageRules,
+  ): Promise<readonly (InspectedMessage | null)[]>
   stop(): Promise<void>
 }
 
 /** One request and its sources that are not rendered yet. */
 type PreviewRequest = {
+  rules: MessageRules | undefined
   todo: Portion[]
-  shown: (RenderedMessage | null)[]
-  settled: PromiseWithResolvers<readonly (RenderedMessage | null)[]>
+  shown: (Preview | null)[]
+  settled: PromiseWithResolvers<readonly (Preview | null)[]>
 }
 
 /** Sources that are rendered together, from the position `at` in the request. */
@@ -51,17 +58,22 @@ export function createPreviews({ settings, log, hangMs, restMs }: PreviewsDeps):
   let isStopped = false
   let timer: NodeJS.Timeout | undefined
 
-  function preview(sources: readonly RenderSource[]): Promise<readonly (RenderedMessage | null)[]> {
+  /** The thread answers as it is asked: with messages, or with what it finds by the rules. */
+  function ask<Answer extends Preview>(
+    sources: readonly RenderSource[],
+    rules: MessageRules | undefined,
+  ): Promise<readonly (Answer | null)[]> {
     if (isStopped) return Promise.reject(shutdownError())
     if (sources.length === 0) return Promise.resolve([])
     const request: PreviewRequest = {
+      rules,
       todo: portionsOf(sources),
       shown: [],
       settled: Promise.withResolvers(),
     }
     requests.push(request)
     next()
-    return request.settled.promise
+    return request.settled.promise as Promise<readonly (Answer | null)[]>
   }
 
   function next(): void {
@@ -83,7 +95,8 @@ export function createPreviews({ settings, log, hangMs, restMs }: PreviewsDeps):
     { task, request, portion }: CurrentPreview,
   ): void {
     if (thread !== undefined) {
-      thread.postMessage({ type: 'preview', task, sources: portion.sources })
+      const { rules } = request
+      thread.postMessage({ type: 'preview', task, sources: portion.sources, rules })
       return
     }
     leave(request)
@@ -137,7 +150,11 @@ export function createPreviews({ settings, log, hangMs, restMs }: PreviewsDeps):
     await threads.stop(0)
   }
 
-  return { preview, stop }
+  return {
+    preview: (sources) => ask<RenderedMessage>(sources, undefined),
+    inspect: (sources, rules) => ask<InspectedMessage>(sources, rules),
+    stop,
+  }
 }
 
 function msForBytes(sources: readonly RenderSource[]): number {

@@ -4,6 +4,7 @@
  */
 import { AppError } from '../../../errors.ts'
 import { displayDomain } from '../../../mail/address/address.ts'
+import type { Finding } from '../../../mail/compose/message-findings.ts'
 import type { Project } from '../../../store/schema/accounts.ts'
 import type { Base } from '../../base.ts'
 import type { ContactScope } from '../../contacts/list/scope.ts'
@@ -18,8 +19,6 @@ import {
 import { audienceScope, recipientScope } from '../audience/scope.ts'
 import { type FoundCampaign, loadCampaign } from '../find.ts'
 import { describeFault } from '../render.ts'
-import type { Finding } from './finding.ts'
-import { findInMessage } from './message-findings.ts'
 import { findUnfilledVariables } from './unfilled-variables.ts'
 
 type Deps = PreviewDeps & Pick<Base, 'store' | 'directory'>
@@ -118,13 +117,15 @@ async function checkTexts(
   const sources = readers.map((reader) =>
     toPreviewSource(deps, { project, text: campaign, reader, data }),
   )
+  const rules = {
+    baseUrl: deps.config.baseUrl,
+    isUnsubscribeLinkDue: campaign.type !== 'TRANSACTIONAL',
+  }
   const found = new Map<string, Finding>()
-  for (const message of await deps.outbound.preview(sources)) {
+  for (const message of await deps.outbound.inspect(sources, rules)) {
     if (message === null) found.set('too_heavy', tooHeavy())
     else {
-      const { baseUrl } = deps.config
-      const rules = findInMessage({ message, baseUrl, type: campaign.type })
-      for (const finding of [...message.faults.map(toFinding), ...rules]) {
+      for (const finding of [...message.faults.map(toFinding), ...message.findings]) {
         if (!found.has(finding.code)) found.set(finding.code, finding)
       }
     }

@@ -1,4 +1,5 @@
 /** Variables that a campaign prints and that none of its recipients has. */
+import type { Finding } from '../../../mail/compose/message-findings.ts'
 import { jsonValue } from '../../../store/dialect.ts'
 import { and, sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -6,7 +7,6 @@ import type { Base } from '../../base.ts'
 import type { ContactScope } from '../../contacts/list/scope.ts'
 import { walkContacts } from '../../contacts/list/walk.ts'
 import type { FoundCampaign } from '../find.ts'
-import type { Finding } from './finding.ts'
 import { listNamedVariables } from './named-variables.ts'
 
 type Deps = Pick<Base, 'store'>

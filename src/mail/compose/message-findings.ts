@@ -1,11 +1,23 @@
 /** Findings in a rendered message: its links, images, size and texts. */
-import type { RenderedMessage } from '../../../mail/compose/build-message.ts'
-import { findHrefs, readLink } from '../../../mail/html/links.ts'
-import { eachTag, readAttributes } from '../../../mail/html/tag.ts'
-import type { ContentClass } from '../../../store/schema/words.ts'
-import type { Finding } from './finding.ts'
+import { findHrefs, readLink } from '../html/links.ts'
+import { eachTag, readAttributes } from '../html/tag.ts'
+import type { PartFault, RenderedMessage } from './build-message.ts'
 
-type Sample = { message: RenderedMessage; baseUrl: string; type: ContentClass }
+/** Something that its author may want to mend before a message is sent. */
+export type Finding = {
+  code: string
+  /** `error`: the message would not be sent, or would reach nobody. */
+  severity: 'error' | 'warning' | 'info'
+  message: string
+  /** What to do. */
+  fix: string
+}
+
+/** `baseUrl`: of the hosted pages. */
+export type MessageRules = { baseUrl: string; isUnsubscribeLinkDue: boolean }
+
+/** What a rendering finds, without the message, which may have megabytes. */
+export type InspectedMessage = { faults: readonly PartFault[]; findings: readonly Finding[] }
 
 /** Gmail shows no more of a message than this and hides the rest behind a link. */
 const CLIPPED_BYTES = 102 * 1024
@@ -16,11 +28,11 @@ const MAX_QUOTED = 3
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i
 const EMPTY_VALUE = /(?<![\p{L}\p{N}_-])(?:null|undefined|\[object Object\])(?![\p{L}\p{N}_-])/u
 
-export function findInMessage({ message, baseUrl, type }: Sample): Finding[] {
+export function findInMessage(message: RenderedMessage, rules: MessageRules): Finding[] {
   const html = message.html ?? ''
   const links = [...new Set(findHrefs(html).flatMap(({ value }) => readLink(value) ?? []))]
-  const rules = [
-    unsubscribeFinding(links, { baseUrl, type }),
+  const found = [
+    unsubscribeFinding(links, rules),
     insecureFinding(links),
     loopbackFinding(links),
     imageFinding(html),
@@ -29,17 +41,16 @@ export function findInMessage({ message, baseUrl, type }: Sample): Finding[] {
     subjectFinding(message),
     emptyValueFinding(message),
   ]
-  return rules.filter((finding) => finding !== undefined)
+  return found.filter((finding) => finding !== undefined)
 }
 
-/** TRANSACTIONAL mail needs no such link. */
 function unsubscribeFinding(
   links: readonly string[],
-  { baseUrl, type }: Pick<Sample, 'baseUrl' | 'type'>,
+  { baseUrl, isUnsubscribeLinkDue }: MessageRules,
 ): Finding | undefined {
   const pages = [`${baseUrl}/unsubscribe/`, `${baseUrl}/manage/`]
   const hasLink = links.some((link) => pages.some((page) => link.startsWith(page)))
-  if (type === 'TRANSACTIONAL' || hasLink) return undefined
+  if (!isUnsubscribeLinkDue || hasLink) return undefined
   return {
     code: 'no_unsubscribe_link',
     severity: 'warning',
