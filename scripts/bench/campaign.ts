@@ -9,6 +9,8 @@
  * 400 MB of memory; p99 of the sends and of the requests about the campaign below 150 ms; less than
  * 2.2 KB of the main file for each delivered recipient; no message begins later than a second after
  * the answer to a cancellation.
+ *
+ * `-- --only campaign,cancel` measures these parts of single, campaign, expansion, cancel and growth.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
@@ -27,7 +29,10 @@ import { measureSigningLimit, showShare } from './mail/signing.ts'
 import { createBench, residentMegabytes } from './server.ts'
 import { printTable, show } from './table.ts'
 
-const recipients = readRecipients()
+const recipients = Number(
+  process.argv.includes('--million') ? 1_000_000 : (readOption('--recipients') ?? 100_000),
+)
+const wanted = readOption('--only')?.split(',')
 const LIST = { dataBytes: 200, hostLength: 40 }
 
 type Result = {
@@ -41,37 +46,45 @@ type Result = {
 const receivers = await startReceivers({ replyLength: 100 })
 try {
   const limit = await measureSigningLimit()
-  const single = await measureSingle()
-  report('single emails', single)
-  const campaign = await measureCampaign()
-  report('campaign', campaign)
-  const expansion = await measureExpansion(recipients, LIST)
-  const cancel = await measureCancel(receivers, { count: recipients, ...LIST })
-  const growth = await measureGrowth()
-  const ratio = campaign.perSecond / single.perSecond
+  const single = await part('single', measureSingle)
+  if (single !== undefined) report('single emails', single)
+  const campaign = await part('campaign', measureCampaign)
+  if (campaign !== undefined) report('campaign', campaign)
+  const expansion = await part('expansion', () => measureExpansion(recipients, LIST))
+  const cancel = await part('cancel', () =>
+    measureCancel(receivers, { count: recipients, ...LIST }),
+  )
+  const growth = await part('growth', measureGrowth)
+  const ratio = single && campaign ? show(campaign.perSecond / single.perSecond, 2) : ''
   printTable([
     [`${recipients} recipients`, 'a second', 'ratio', 'share', 'peak MB', 'send p99 ms'],
     ['RSA-2048 signatures, all cores', show(limit), '', '100%', '', ''],
-    row('single emails, same list', single, limit, ''),
-    row('campaign', campaign, limit, show(ratio, 2)),
-    ['expansion alone (rows)', show(expansion), '', '', '', ''],
+    ...(single ? [row('single emails, same list', single, limit, '')] : []),
+    ...(campaign ? [row('campaign', campaign, limit, ratio)] : []),
+    ...(expansion ? [['expansion alone (rows)', show(expansion), '', '', '', '']] : []),
   ])
-  printTable([
-    ['requests meanwhile', 'p99 ms'],
-    ...Object.entries(campaign.requests).map(([name, ms]) => [name, show(ms, 1)]),
-  ])
-  printTable([
-    [`cancelled while ${cancel.waiting} wait`, ''],
-    ['answer, ms', show(cancel.answerMs)],
-    ['last DATA after the answer, ms', show(cancel.lastDataMs)],
-    ['last email ended after, s', show(cancel.endedSeconds, 1)],
-  ])
-  printTable([
-    ['main file, bytes', 'for each'],
-    ['delivered recipient', show(growth.perDelivered)],
-    ...growth.tables.map(({ name, bytes }) => [`  ${name}`, show(bytes)]),
-    ['open or click', show(growth.perHit)],
-  ])
+  if (campaign !== undefined) {
+    printTable([
+      ['requests meanwhile', 'p99 ms'],
+      ...Object.entries(campaign.requests).map(([name, ms]) => [name, show(ms, 1)]),
+    ])
+  }
+  if (cancel !== undefined) {
+    printTable([
+      [`cancelled while ${cancel.waiting} wait`, ''],
+      ['answer, ms', show(cancel.answerMs)],
+      ['last DATA after the answer, ms', show(cancel.lastDataMs)],
+      ['last email ended after, s', show(cancel.endedSeconds, 1)],
+    ])
+  }
+  if (growth !== undefined) {
+    printTable([
+      ['main file, bytes', 'for each'],
+      ['delivered recipient', show(growth.perDelivered)],
+      ...growth.tables.map(({ name, bytes }) => [`  ${name}`, show(bytes)]),
+      ['open or click', show(growth.perHit)],
+    ])
+  }
 } finally {
   receivers.stop()
 }
@@ -86,10 +99,14 @@ function report(name: string, { perSecond, peakMegabytes }: Result): void {
   console.log(`${name}: ${show(perSecond)} a second, peak ${show(peakMegabytes)} MB`)
 }
 
-function readRecipients(): number {
-  if (process.argv.includes('--million')) return 1_000_000
-  const at = process.argv.indexOf('--recipients')
-  return at === -1 ? 100_000 : Number(process.argv[at + 1])
+function readOption(name: string): string | undefined {
+  const at = process.argv.indexOf(name)
+  return at === -1 ? undefined : process.argv[at + 1]
+}
+
+/** Undefined if the part is not wanted. */
+async function part<T>(name: string, run: () => Promise<T>): Promise<T | undefined> {
+  return wanted === undefined || wanted.includes(name) ? run() : undefined
 }
 
 type Prepared = { begin(url: string, secret: string): Promise<void> }
