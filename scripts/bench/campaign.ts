@@ -19,7 +19,7 @@ import { measureCancel } from './campaign/cancel.ts'
 import { campaignConfiguration } from './campaign/configuration.ts'
 import { measureExpansion } from './campaign/expansion.ts'
 import { measureGrowth } from './campaign/growth.ts'
-import { addPeople, type People } from './campaign/people.ts'
+import { addPeople, type People, waitForSearchIndex } from './campaign/people.ts'
 import { createApi, startReceivers, startRequests } from './campaign/processes.ts'
 import { queueForEverybody } from './campaign/queue-emails.ts'
 import { makeCampaignBody } from './campaign/text.ts'
@@ -150,6 +150,7 @@ async function measure(
   const { begin } = prepare(bench.database)
   const server = await bench.serve()
   try {
+    if (campaignId !== undefined) await waitForSearchIndex(bench.database)
     const load = await startLoad({
       ...{ url: server.url, secret, connections: 5, perSecond: 50, from: 0 },
       body: makeMessage('other@@@other.example'),
@@ -203,6 +204,7 @@ async function pausedCampaign(api: ReturnType<typeof createApi>): Promise<string
 async function acceptModel(bench: ReturnType<typeof createBench>, secret: string): Promise<void> {
   await bench.command('queue', 'hold', '--domain', 'model.example')
   const server = await bench.serve()
+  await waitForSearchIndex(bench.database)
   const { subject, body, from } = makeCampaignBody()
   await createApi(server.url, secret)('POST', '/v1/send', {
     ...{ to: 'model@model.example', from, subject, body },

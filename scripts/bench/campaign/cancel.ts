@@ -10,7 +10,7 @@ import { verifyInsteadOfTrust } from '../mail/direct.ts'
 import { makeProject } from '../mail/sender.ts'
 import { createBench } from '../server.ts'
 import { campaignConfiguration } from './configuration.ts'
-import { addPeople, type PeopleOptions } from './people.ts'
+import { addPeople, type PeopleOptions, waitForSearchIndex } from './people.ts'
 import { createApi, type Receivers } from './processes.ts'
 import { makeCampaignBody } from './text.ts'
 
@@ -35,6 +35,7 @@ export async function measureCancel(
   const people = addPeople(bench.database, list)
   for (const [name, records] of Object.entries(people.zone)) dns.set(name, records)
   const server = await bench.serve()
+  await waitForSearchIndex(bench.database)
   const database = new Database(bench.database, { readonly: true })
   try {
     const api = createApi(server.url, secret)

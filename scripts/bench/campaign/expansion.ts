@@ -5,7 +5,7 @@ import { findFreePort } from '../mail/postfix.ts'
 import { makeProject } from '../mail/sender.ts'
 import { createBench } from '../server.ts'
 import { heldConfiguration } from './configuration.ts'
-import { addPeople } from './people.ts'
+import { addPeople, waitForSearchIndex } from './people.ts'
 import { createApi } from './processes.ts'
 import { makeCampaignBody } from './text.ts'
 
@@ -17,6 +17,7 @@ export async function measureExpansion(
   const secret = await makeProject(bench)
   addPeople(bench.database, { count, ...list })
   const server = await bench.serve()
+  await waitForSearchIndex(bench.database)
   const database = new Database(bench.database, { readonly: true })
   try {
     const api = createApi(server.url, secret)

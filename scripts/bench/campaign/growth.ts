@@ -14,7 +14,7 @@ import { verifyInsteadOfTrust } from '../mail/direct.ts'
 import { makeProject, runLoad } from '../mail/sender.ts'
 import { type Bench, createBench, type Running } from '../server.ts'
 import { BENCH_SECRET, campaignConfiguration } from './configuration.ts'
-import { addPeople } from './people.ts'
+import { addPeople, waitForSearchIndex } from './people.ts'
 import { createApi, startReceivers } from './processes.ts'
 import { campaignLink, makeCampaignBody } from './text.ts'
 
@@ -42,7 +42,6 @@ export async function measureGrowth(): Promise<Growth> {
     verifyInsteadOfTrust(bench.database)
     const people = addPeople(bench.database, { count: RECIPIENTS, ...LIST })
     for (const [name, records] of Object.entries(people.zone)) dns.set(name, records)
-    // The search index of contacts is made when the server runs.
     await whileServing(bench.serve, () => waitForSearchIndex(bench.database))
     const before = readSizes(bench.database)
     await whileServing(bench.serve, async ({ url }) => {
@@ -66,13 +65,6 @@ export async function measureGrowth(): Promise<Growth> {
     receivers.stop()
     await dns.stop()
   }
-}
-
-async function waitForSearchIndex(file: string): Promise<void> {
-  const db = new Database(file, { readonly: true })
-  const backlog = db.prepare('SELECT count(*) FROM contact_search_backlog').pluck()
-  while (Number(backlog.get()) > 0) await sleep(100)
-  db.close()
 }
 
 async function whileServing(

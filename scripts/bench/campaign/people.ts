@@ -3,6 +3,7 @@
  * behind 8 sets of MX hosts, the others at domains of their own, ten times fewer than recipients. One
  * domain of its own in a hundred does not exist.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { newId } from '../../../src/store/ids.ts'
 import type { DnsZone } from '../../../test/fakes/dns-server.ts'
@@ -55,6 +56,17 @@ export function addPeople(file: string, options: PeopleOptions): People {
   }
   database.close()
   return { count: options.count, zone: zoneOf(owned, options), dead }
+}
+
+/**
+ * Waits until the running server has added the contacts to its search index. Contacts of a real list
+ * have been there for a while.
+ */
+export async function waitForSearchIndex(file: string): Promise<void> {
+  const database = new Database(file, { readonly: true })
+  const backlog = database.prepare('SELECT count(*) FROM contact_search_backlog').pluck()
+  while (Number(backlog.get()) > 0) await sleep(100)
+  database.close()
 }
 
 function addressOf(index: number, own: number): string {
