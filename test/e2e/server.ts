@@ -95,7 +95,7 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number 
 
 /**
  * A direct-mode installation whose mail to `dest.test` goes to a sink of its own; `configuration`
- * is added to its own.
+ * is added to its own, which ends with the table `[limits]`.
  */
 export async function installBesideSink(
   t: Pick<TestContext, 'after'>,
@@ -125,10 +125,10 @@ allow_private_networks = true
 retry_schedule = ["${retrySchedule}"]
 [dns]
 servers = ["${dns.address}"]
-[limits]
-api_requests_per_minute = 0
 [log]
 level = "error"
+[limits]
+api_requests_per_minute = 0
 ${more}`
   return { sink, installation: await install(t, configuration) }
 }

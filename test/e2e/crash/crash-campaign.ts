@@ -26,12 +26,13 @@ export type Arrival = { id: string; to: string; at: number }
 /** So long before a kill a final dot may have been under way, on a machine that is busy. */
 const IN_FLIGHT_MS = 500
 
-export async function startCampaign(t: TestContext, recipients: number) {
+/** `configuration` begins in the table `[limits]`. */
+export async function startCampaign(t: TestContext, recipients: number, configuration = '') {
   const arrivals: Arrival[] = []
   const { installation } = await installBesideSink(t, {
     retrySchedule: '1s',
     forgets: true,
-    configuration: '[campaigns]\nrows_ahead = 200\n',
+    configuration: `${configuration}[campaigns]\nrows_ahead = 200\n`,
     respond: ({ verb, line }) => {
       if (verb === 'MESSAGE') arrivals.push(readArrival(line))
       return undefined
@@ -93,7 +94,9 @@ export async function crashCampaign(t: TestContext, { recipients, kills, runMs, 
 }
 
 /** Each step of its progress has the deadline to itself: the machine may be slow. */
-async function untilSent(campaign: Awaited<ReturnType<typeof startCampaign>>): Promise<void> {
+export async function untilSent(
+  campaign: Awaited<ReturnType<typeof startCampaign>>,
+): Promise<void> {
   for (let reached = -1; !(await campaign.isSent()); ) {
     const { length } = campaign.arrivals
     if (length === reached) {
