@@ -103,6 +103,8 @@ export type ToThread =
       tasks: readonly ThreadTask[]
     }
   | { type: 'allocate'; site: string; connections: number }
+  /** The site is idle: its sessions end at once, and nothing is confirmed. */
+  | { type: 'release'; site: string }
   /** Aborts the oldest session without a greeting: other mail needs the connection. */
   | { type: 'cut'; site: string }
   /** Tasks for the site that have not begun come back as 'put back'. */

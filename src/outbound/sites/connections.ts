@@ -6,6 +6,7 @@
  * that has mail but no connection is starved; busy sites give up connections for it.
  */
 import type { Now } from '../../clock.ts'
+import { TRANSACTIONAL_CLASS } from '../../queue-class.ts'
 import type { DeliveryThread } from '../protocol.ts'
 import { createBudgets } from './budgets.ts'
 import type { Standing } from './shaping.ts'
@@ -30,7 +31,7 @@ export type ConnectionsDeps = {
   now: Now
 }
 
-/** Deliveries share connections when less than this part of all connections is free. */
+/** Deliveries of bulk mail share connections when less than this part of all connections is free. */
 const SCARCE = 0.5
 /** With this many deliveries per connection, connections of a site move to idle threads. */
 const BUSY_SITE_DELIVERIES = 4
@@ -52,8 +53,9 @@ export function createConnections(deps: ConnectionsDeps) {
     const limit = deps.connectionsOf(site)
     lower(site, limit)
     updateBudgets(site, queue)
-    const isScarce = budgets.free() < deps.maxConnections * SCARCE
-    const wanted = isScarce ? deps.connectionsFor(site, queue.count) : Math.min(limit, queue.count)
+    const wanted = mayShare(queue)
+      ? deps.connectionsFor(site, queue.count)
+      : Math.min(limit, queue.count)
     const missing = wanted - allocations.total(site)
     const possible = Math.min(missing, budgets.capacity(site))
     if (possible > 0) {
@@ -65,6 +67,12 @@ export function createConnections(deps: ConnectionsDeps) {
     if (queue.count > limit * BUSY_SITE_DELIVERIES) send(allocations.rebalance(site, threads))
   }
 
+  /** Urgent mail does not wait for a connection in use: the message on it may take long. */
+  function mayShare({ waiting }: SiteQueue): boolean {
+    if (waiting.peek()?.queueClass === TRANSACTIONAL_CLASS) return false
+    return budgets.free() < deps.maxConnections * SCARCE
+  }
+
   /** Makes idle sites release their connections until the site may have `count` more. */
   function releaseIdle(site: string, count: number): void {
     for (;;) {
@@ -72,9 +80,13 @@ export function createConnections(deps: ConnectionsDeps) {
       if (idle === undefined) return
       const queue = queues.of(idle)
       // It may have got mail that is not served yet.
-      if (queue.count === 0) send(allocations.release(idle))
+      if (queue.count === 0) release(idle)
       updateBudgets(idle, queue)
     }
+  }
+
+  function release(site: string): void {
+    for (const thread of allocations.release(site)) thread.postMessage({ type: 'release', site })
   }
 
   function updateBudgets(site: string, queue: SiteQueue): void {
@@ -118,7 +130,7 @@ export function createConnections(deps: ConnectionsDeps) {
     },
     /** Releases the connections of an idle site and forgets it. */
     forget(site: string): void {
-      send(allocations.release(site))
+      release(site)
       queues.delete(site)
       budgets.forget(site)
     },
@@ -126,6 +138,7 @@ export function createConnections(deps: ConnectionsDeps) {
     drop(thread: DeliveryThread): string[] {
       const sites = allocations.sites()
       allocations.drop(thread)
+      for (const site of sites) updateBudgets(site, queues.of(site))
       return sites
     },
     choose: allocations.choose,
@@ -146,8 +159,8 @@ type Allocations<T> = {
    * to send.
    */
   rebalance(site: string, threads: readonly T[]): AllocationChange<T>[]
-  /** Takes all connections from an idle site, whose sessions the threads end at once. */
-  release(site: string): AllocationChange<T>[]
+  /** Takes all connections from an idle site. Returns the threads that had them. */
+  release(site: string): T[]
   /** Whether a lower allocation of the site has not been confirmed yet. */
   isLowering(site: string): boolean
   /** Returns false if the thread was not asked for this. */
@@ -231,11 +244,11 @@ export function createAllocations<T>(maxConnections: number): Allocations<T> {
     return [lowerOne(site, largest, max - Math.floor((max - min) / 2))]
   }
 
-  function release(site: string): AllocationChange<T>[] {
+  function release(site: string): T[] {
     const held = ofSite(site).filter(({ connections }) => connections > 0)
     for (const { connections } of held) allocated -= connections
     sites.delete(site)
-    return held.map(({ thread }) => ({ thread, site, connections: 0 }))
+    return held.map(({ thread }) => thread)
   }
 
   function confirm(thread: T, site: string, connections: number): boolean {

@@ -34,6 +34,8 @@ type ConnectionPools = {
   /** Starts tasks for which there are connections; call it after a batch of `add`. */
   start(): void
   allocate(site: string, connections: number): void
+  /** Takes all connections from a site without tasks; it is not confirmed. */
+  release(site: string): void
   /** Call it when a session of the site has its greeting. */
   greeted(site: string): void
   /** Puts back the tasks that have not begun, of one site or of all. */
@@ -92,6 +94,13 @@ export function createConnectionPools(deps: ConnectionPoolsDeps): ConnectionPool
       const site = siteOf(context, name)
       site.isLowering = connections < site.allowed
       site.allowed = connections
+      startRunners(context, site)
+    },
+    release(name) {
+      const site = context.sites.get(name)
+      if (site === undefined) return
+      site.isLowering = false
+      site.allowed = 0
       startRunners(context, site)
     },
     greeted(name) {
@@ -166,7 +175,7 @@ function takeConnection(context: PoolsContext, site: SitePools, state: Pool): bo
     return true
   }
   // The connection of another pool that is idle is free as soon as its session ends.
-  if (site.open >= site.allowed && !closeOneIdle(site)) return false
+  if (site.open >= site.allowed && !closeOneIdle(context, site)) return false
   site.open++
   run(context, { site, state, session: null })
   return true
@@ -215,7 +224,7 @@ async function runTasks(context: PoolsContext, runner: Runner): Promise<void> {
   state.runners--
   if (session !== null && site.open <= site.allowed) {
     state.idle.push({ session, since: deps.now() })
-  } else closeConnection(site, session)
+  } else closeConnection(context, site, session)
   startRunners(context, site)
 }
 
@@ -231,9 +240,12 @@ function moveToEnd(site: SitePools, state: Pool): boolean {
 }
 
 /** Frees one connection. The server gets QUIT, and its reply is not awaited. */
-function closeConnection(site: SitePools, session: Session | null): void {
+function closeConnection({ deps }: PoolsContext, site: SitePools, session: Session | null): void {
   site.open--
-  if (session !== null) void close(session)
+  if (session === null) return
+  close(session).catch((error: unknown) => {
+    deps.warn(`a session could not be closed: ${describeError(error)}`)
+  })
 }
 
 async function close(session: Session): Promise<void> {
@@ -246,7 +258,7 @@ async function close(session: Session): Promise<void> {
  * effect.
  */
 function enforceAllocation(context: PoolsContext, site: SitePools): void {
-  while (site.open > site.allowed && closeOneIdle(site));
+  while (site.open > site.allowed && closeOneIdle(context, site));
   if (site.allowed === 0) putBackWaiting(context, site)
   if (site.open > site.allowed) return
   const { isLowering } = site
@@ -261,11 +273,11 @@ function enforceAllocation(context: PoolsContext, site: SitePools): void {
  * Closes the session that has been idle for the longest time in the first pool that has one. Returns
  * false if there is none.
  */
-function closeOneIdle(site: SitePools): boolean {
+function closeOneIdle(context: PoolsContext, site: SitePools): boolean {
   const pool = site.pools.values().find(({ idle }) => idle.length > 0)
   const oldest = pool?.idle.shift()
   if (oldest === undefined) return false
-  closeConnection(site, oldest.session)
+  closeConnection(context, site, oldest.session)
   return true
 }
 
@@ -282,7 +294,7 @@ function closeIdle(context: PoolsContext, idleMs: number): void {
       const isOld = ({ session, since }: IdleSession) => since <= before || !session.isUsable
       const old = state.idle.filter(isOld)
       state.idle = state.idle.filter((idleSession) => !isOld(idleSession))
-      for (const { session } of old) closeConnection(site, session)
+      for (const { session } of old) closeConnection(context, site, session)
       const { waiting, idle, runners, pool } = state
       if (waiting.size() > 0 || idle.length > 0 || runners > 0) continue
       // The settings of a pool come with every batch of tasks, so an unused one may be forgotten.

@@ -86,6 +86,8 @@ function main(settings: ThreadSettings): void {
         return pools.start()
       case 'allocate':
         return pools.allocate(message.site, message.connections)
+      case 'release':
+        return pools.release(message.site)
       case 'cut':
         return connector.cutSilent(message.site)
       case 'recall':

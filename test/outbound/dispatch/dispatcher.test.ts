@@ -5,6 +5,7 @@ import type { Delivery } from '../../../src/outbound/delivery.ts'
 import { createDispatcher, type DispatcherDeps } from '../../../src/outbound/dispatch/dispatcher.ts'
 import type { TransferableMessage } from '../../../src/outbound/protocol.ts'
 import { createSiteQueues } from '../../../src/outbound/sites/site-queues.ts'
+import type { QueueClass } from '../../../src/queue-class.ts'
 import { createFakeThreads, tasksOf } from '../fake-threads.ts'
 import { makeDelivery, makeSource } from '../harness.ts'
 
@@ -162,21 +163,26 @@ test('a site takes the connections of idle ones in the order in which they becam
     Array.from({ length: 5 }, (_, number) => deliveryTo(`more ${number}`, 'busy.test')),
   )
   const released = (started[0]?.posted ?? []).flatMap((message) =>
-    message.type === 'allocate' && message.connections === 0 ? message.site : [],
+    message.type === 'release' ? message.site : [],
   )
   assert.deepEqual(released, ['first.test'])
   assert.equal(dispatcher.connectionsOf('first.test'), 0)
   assert.equal(dispatcher.connectionsOf('second.test'), 3)
 })
 
-test('deliveries share connections once half of all connections are in use', (t) => {
+test('bulk mail shares connections once half of all are in use, urgent mail does not', (t) => {
   const connectionsFor = (_: string, deliveries: number) => Math.ceil(deliveries / 4)
-  const limits = { connectionsOf: () => 10, connectionsFor, maxConnections: 12 }
+  const limits = { connectionsOf: () => 10, connectionsFor, maxConnections: 16 }
   const { dispatcher, started } = open(t, 1, limits)
-  for (const site of ['first.test', 'second.test']) {
-    dispatcher.add(Array.from({ length: 7 }, (_, number) => deliveryTo(`${number}`, site)))
+  const add = (site: string, count: number, queueClass: QueueClass) => {
+    const names = Array.from({ length: count }, (_, number) => `${number}`)
+    dispatcher.add(names.map((name) => deliveryTo(name, site, { queueClass })))
     started[0]?.say({ type: 'greeted', site })
   }
-  assert.equal(dispatcher.connectionsOf('first.test'), 7)
-  assert.equal(dispatcher.connectionsOf('second.test'), 2)
+  add('first.test', 9, 10)
+  add('second.test', 3, 10)
+  assert.equal(dispatcher.connectionsOf('first.test'), 9)
+  assert.equal(dispatcher.connectionsOf('second.test'), 1)
+  add('second.test', 1, 1)
+  assert.ok(dispatcher.connectionsOf('second.test') > 1)
 })

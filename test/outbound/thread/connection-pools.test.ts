@@ -247,6 +247,20 @@ test('an allocation of 0 puts waiting tasks back and removes the site', async ()
   assert.equal(results.length, 4)
 })
 
+test('a released site closes its sessions and confirms nothing', async () => {
+  const { pools, add, endAll, settle, allocated, openSessions, trying } = setUp()
+  pools.allocate('s', 2)
+  add('a', 2)
+  await endAll()
+  pools.release('s')
+  await settle()
+  assert.deepEqual(allocated, [])
+  assert.equal(openSessions().length, 0)
+  pools.allocate('s', 1)
+  add('a', 1)
+  assert.equal(trying.length, 1)
+})
+
 test('a recall puts waiting tasks back and lets running ones end', async () => {
   const { pools, add, endAll, results } = setUp()
   pools.allocate('s', 1)
