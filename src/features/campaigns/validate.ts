@@ -48,13 +48,15 @@ export async function checkCampaignFields(
 }
 
 /**
- * Returns the audience after the changes. The type decides which of segment and condition counts; the
- * other is null. Without a type, a given segment or condition decides it.
+ * Returns the audience after the changes. Without a type, a given segment or condition decides it.
+ * What the type does not need is null; given all the same, it is refused: a campaign that ignored it
+ * would go to more people than meant.
  * @throws AppError VALIDATION_ERROR when the segment or the condition that the type needs is missing,
- *   or the condition is not valid
+ *   another one is given, or the condition is not valid
  */
 export function readAudience(current: Audience, changes: CampaignChanges): Audience {
   const audienceType = typeOf(current, changes)
+  refuseUnused(audienceType, changes)
   const { segmentId = current.segmentId, audienceCondition = current.audienceCondition } = changes
   if (audienceType === 'ALL') return { audienceType, segmentId: null, audienceCondition: null }
   if (audienceType === 'SEGMENT') {
@@ -69,6 +71,14 @@ export function readAudience(current: Audience, changes: CampaignChanges): Audie
   }
   const condition = parseCondition(audienceCondition, 'audienceCondition')
   return { audienceType, segmentId: null, audienceCondition: condition }
+}
+
+function refuseUnused(audienceType: AudienceType, changes: CampaignChanges): void {
+  const unused = (name: string) =>
+    invalidField(name, 'custom', `Must be null: audienceType is ${audienceType}`)
+  if (changes.segmentId != null && audienceType !== 'SEGMENT') throw unused('segmentId')
+  if (changes.audienceCondition != null && audienceType !== 'FILTERED')
+    throw unused('audienceCondition')
 }
 
 /**

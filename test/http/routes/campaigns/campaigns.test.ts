@@ -202,6 +202,22 @@ describe('the audience', () => {
     assert.deepEqual(byCondition.audienceFilter, isPro)
   })
 
+  it('is refused with a segment or a condition that its type does not use', async () => {
+    const segmentId = await makeSegment()
+    const { id } = await created()
+    for (const [change, field] of [
+      [{ audienceType: 'ALL', segmentId }, 'segmentId'],
+      [{ audienceType: 'ALL', audienceFilter: isPro }, 'audienceCondition'],
+      [{ audienceType: 'SEGMENT', segmentId, audienceFilter: isPro }, 'audienceCondition'],
+      [{ audienceType: 'FILTERED', audienceFilter: isPro, segmentId }, 'segmentId'],
+    ] as const) {
+      const { status, body } = await put(id, change)
+      assert.deepEqual([status, body.error.errors[0].field], [422, field])
+    }
+    const { data } = (await call('get', `/campaigns/${id}`)).body
+    assert.deepEqual([data.audienceType, data.segmentId, data.version], ['ALL', null, 1])
+  })
+
   it('forgets the segment when it becomes everybody', async () => {
     const { id } = await created({ segmentId: await makeSegment() })
     const { body } = await put(id, { audienceType: 'ALL' })
