@@ -20,7 +20,7 @@ import { campaignConfiguration } from './campaign/configuration.ts'
 import { measureExpansion } from './campaign/expansion.ts'
 import { measureGrowth } from './campaign/growth.ts'
 import { addPeople, type People, waitForSearchIndex } from './campaign/people.ts'
-import { createApi, startReceivers, startRequests } from './campaign/processes.ts'
+import { createApi, sendCampaign, startReceivers, startRequests } from './campaign/processes.ts'
 import { queueForEverybody } from './campaign/queue-emails.ts'
 import { makeCampaignBody } from './campaign/text.ts'
 import { makeMessage, verifyInsteadOfTrust } from './mail/direct.ts'
@@ -116,12 +116,7 @@ async function measureCampaign(): Promise<Result> {
   return measure(
     () => ({
       async begin(url, secret) {
-        const api = createApi(url, secret)
-        const made = (await api('POST', '/campaigns', makeCampaignBody())) as {
-          data: { id: string }
-        }
-        id = made.data.id
-        await api('POST', `/campaigns/${id}/send`)
+        id = await sendCampaign(createApi(url, secret))
       },
     }),
     () => id,
@@ -193,11 +188,9 @@ async function measure(
 
 /** Its pause changes nothing, but takes the way of every pause. */
 async function pausedCampaign(api: ReturnType<typeof createApi>): Promise<string> {
-  const body = { ...makeCampaignBody(), maxPerHour: 1 }
-  const { data } = (await api('POST', '/campaigns', body)) as { data: { id: string } }
-  await api('POST', `/campaigns/${data.id}/send`)
-  await api('POST', `/campaigns/${data.id}/pause`)
-  return data.id
+  const id = await sendCampaign(api, { maxPerHour: 1 })
+  await api('POST', `/campaigns/${id}/pause`)
+  return id
 }
 
 /** An email as POST /v1/send accepts it, which waits. */

@@ -11,8 +11,7 @@ import { makeProject } from '../mail/sender.ts'
 import { createBench } from '../server.ts'
 import { campaignConfiguration } from './configuration.ts'
 import { addPeople, type PeopleOptions, waitForSearchIndex } from './people.ts'
-import { createApi, type Receivers } from './processes.ts'
-import { makeCampaignBody } from './text.ts'
+import { createApi, type Receivers, sendCampaign } from './processes.ts'
 
 export type Cancellation = {
   waiting: number
@@ -39,17 +38,14 @@ export async function measureCancel(
   const database = new Database(bench.database, { readonly: true })
   try {
     const api = createApi(server.url, secret)
-    const { data } = (await api('POST', '/campaigns', makeCampaignBody())) as {
-      data: { id: string }
-    }
-    await api('POST', `/campaigns/${data.id}/send`)
+    const id = await sendCampaign(api)
     const waiting = database
       .prepare("SELECT count(*) FROM emails WHERE state IN ('queued', 'deferred', 'sending')")
       .pluck()
     while (Number(waiting.get()) < list.count / 2) await sleep(200)
     const before = Number(waiting.get())
     const askedAt = Date.now()
-    await api('POST', `/campaigns/${data.id}/cancel`)
+    await api('POST', `/campaigns/${id}/cancel`)
     const answeredAt = Date.now()
     while (Number(waiting.get()) > 0) await sleep(100)
     const endedAt = Date.now()

@@ -6,8 +6,7 @@ import { makeProject } from '../mail/sender.ts'
 import { createBench } from '../server.ts'
 import { heldConfiguration } from './configuration.ts'
 import { addPeople, waitForSearchIndex } from './people.ts'
-import { createApi } from './processes.ts'
-import { makeCampaignBody } from './text.ts'
+import { createApi, sendCampaign } from './processes.ts'
 
 export async function measureExpansion(
   count: number,
@@ -21,10 +20,7 @@ export async function measureExpansion(
   const database = new Database(bench.database, { readonly: true })
   try {
     const api = createApi(server.url, secret)
-    const { data } = (await api('POST', '/campaigns', makeCampaignBody())) as {
-      data: { id: string }
-    }
-    await api('POST', `/campaigns/${data.id}/send`)
+    await sendCampaign(api)
     const progress = database.prepare<[], { ms: number | null; rows: number }>(
       'SELECT expanded_at - begun_at AS ms, rows_made AS rows FROM campaign_progress',
     )

@@ -15,8 +15,8 @@ import { makeProject, runLoad } from '../mail/sender.ts'
 import { type Bench, createBench, type Running } from '../server.ts'
 import { BENCH_SECRET, campaignConfiguration } from './configuration.ts'
 import { addPeople, waitForSearchIndex } from './people.ts'
-import { createApi, startReceivers } from './processes.ts'
-import { campaignLink, makeCampaignBody } from './text.ts'
+import { createApi, sendCampaign, startReceivers } from './processes.ts'
+import { campaignLink } from './text.ts'
 
 const RECIPIENTS = 5_000
 const userAgent =
@@ -46,10 +46,9 @@ export async function measureGrowth(): Promise<Growth> {
     const before = readSizes(bench.database)
     await whileServing(bench.serve, async ({ url }) => {
       const api = createApi(url, secret)
-      const made = (await api('POST', '/campaigns', makeCampaignBody())) as { data: { id: string } }
-      await api('POST', `/campaigns/${made.data.id}/send`)
+      const id = await sendCampaign(api)
       for (let status = ''; status !== 'SENT'; await sleep(500)) {
-        const found = (await api('GET', `/campaigns/${made.data.id}`)) as {
+        const found = (await api('GET', `/campaigns/${id}`)) as {
           data: { status: string }
         }
         status = found.data.status

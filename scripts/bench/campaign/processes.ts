@@ -5,6 +5,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { percentile } from '../table.ts'
 import type { SinkOptions } from './sink.ts'
+import { makeCampaignBody } from './text.ts'
 
 export type Api = (method: string, route: string, body?: object) => Promise<unknown>
 
@@ -35,6 +36,14 @@ export function createApi(url: string, secret: string): Api {
     if (!response.ok) throw new Error(`${method} ${route}: ${JSON.stringify(answer)}`)
     return answer
   }
+}
+
+/** Makes the campaign of the benchmark and sends it. Returns its id. */
+export async function sendCampaign(api: Api, change: object = {}): Promise<string> {
+  const body = { ...makeCampaignBody(), ...change }
+  const { data } = (await api('POST', '/campaigns', body)) as { data: { id: string } }
+  await api('POST', `/campaigns/${data.id}/send`)
+  return data.id
 }
 
 /** Makes each request twice a second until `stop`, which returns the p99 of each in ms. */
