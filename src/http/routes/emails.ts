@@ -252,7 +252,9 @@ export const retry = ({ core }: RouteDeps) =>
     summary: 'Try an email again now',
     description:
       'One that waits is due at once; one that failed is tried again with a new give-up time. 409 ' +
-      'for one that was delivered, bounced, is being sent, or belongs to a cancelled campaign.',
+      'for one that was delivered, bounced or is being sent, and for one that would fail again: ' +
+      'its contact has unsubscribed, its address is suppressed, its campaign was cancelled, its ' +
+      'project is disabled, its sender domain is not verified, or its content was cleared.',
     responses: { 200: { description: 'The email', schema: record } },
     refusals: [404, 409],
     handle: async (call) => {

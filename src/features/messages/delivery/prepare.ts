@@ -40,6 +40,10 @@ export type PrepareDeps = Pick<
 
 /** The error of an email whose contact unsubscribed before it was sent. */
 export const UNSUBSCRIBED = 'the contact has unsubscribed'
+/** The errors of emails that may not be sent for other reasons. */
+export const DISABLED = 'the project is disabled'
+export const NO_SENDER_DOMAIN = 'the sender domain is no longer verified'
+export const CLEARED = 'its content was cleared by retention'
 
 /** `domain` is undefined once the project has no such verified domain. */
 type SenderFacts = { project: Project | undefined; domain: SenderDomain | undefined }
@@ -115,19 +119,21 @@ function prepare(
 ): DeliveryTask | { refusal: Refusal } {
   const sender = senders.get(senderName(email))
   if (sender instanceof Error) throw sender
-  if (!sender?.project || sender.project.isDisabled) return refuse('the project is disabled')
+  if (!sender?.project || sender.project.isDisabled) return refuse(DISABLED)
   const stop = email.campaignId === null ? undefined : stopped.get(email.campaignId)
   if (stop !== undefined) return { refusal: stop }
   if (email.isSuppressed) return { refusal: 'suppressed' }
   if (held.has(email.recipientDomain)) return { refusal: 'held' }
   if (!email.isSubscribed && needsSubscription(email)) return refuse(UNSUBSCRIBED)
   if (sender.domain === undefined) return refuseWithoutDomain(email)
-  if (content === undefined) return refuse('its content was cleared by retention')
+  if (content === undefined) return refuse(CLEARED)
   return toTask(deps, { email, content, project: sender.project, domain: sender.domain })
 }
 
 /** HEADLESS is marketing without the footer when a campaign or a workflow sends it. */
-function needsSubscription(email: ClaimedEmail): boolean {
+export function needsSubscription(
+  email: Pick<ClaimedEmail, 'contentClass' | 'campaignId' | 'workflowExecutionId' | 'isTest'>,
+): boolean {
   const { contentClass, campaignId, workflowExecutionId, isTest } = email
   if (isTest || contentClass === 'TRANSACTIONAL') return false
   return contentClass === 'MARKETING' || campaignId !== null || workflowExecutionId !== null
@@ -136,7 +142,7 @@ function needsSubscription(email: ClaimedEmail): boolean {
 /** The campaign is paused until the domain is verified again, so its mail waits. */
 function refuseWithoutDomain({ campaignId }: ClaimedEmail): { refusal: Refusal } {
   if (campaignId !== null) return { refusal: 'paused' }
-  return refuse('the sender domain is no longer verified')
+  return refuse(NO_SENDER_DOMAIN)
 }
 
 function refuse(error: string): { refusal: Refusal } {

@@ -9,6 +9,7 @@ import { type Suppression, suppressions } from '../../../store/schema/suppressio
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Reader } from '../../../store/store.ts'
 import type { Base } from '../../base.ts'
+import { findRetryable } from '../queue/retryable.ts'
 import { explainEmail } from './explain.ts'
 import type { ExplainedEmail, Explanation, LastAttempt, LiveFacts } from './facts.ts'
 import type { LiveStatusQuery } from './live-status.ts'
@@ -82,6 +83,8 @@ const listHolds = statement((db) => db.select().from(holds))
 
 const SUPPRESSING_STATES = new Set(['bounced', 'suppressed'])
 const UNFINISHED_STATES = new Set(['queued', 'deferred', 'held', 'paused', 'sending'])
+/** What `queue retry` may be advised for. */
+const RETRIED_STATES = new Set(['queued', 'deferred', 'failed'])
 /** The server knows no more about them than the database. */
 const PARKED_STATES = new Set(['held', 'paused'])
 
@@ -94,10 +97,15 @@ export async function explainEmails(
   const reader = emails.length <= MAX_ON_THIS_THREAD ? deps.store.read : deps.store.scan
   const now = deps.now()
   const ahead = await findAhead(reader, emails, now)
-  const [lastAttempts, lists, held, live] = await Promise.all([
+  const retried = emails.filter(({ state }) => RETRIED_STATES.has(state))
+  const [lastAttempts, lists, held, retryable, live] = await Promise.all([
     findLastAttempts(reader, emails),
     findSuppressions(reader, emails),
     findHolds(reader, emails),
+    findRetryable(
+      reader,
+      retried.map(({ id }) => id),
+    ),
     findLiveOf(emails, [...ahead.values()], findLive),
   ])
   return new Map(
@@ -106,6 +114,7 @@ export async function explainEmails(
         hold: held.get(email.recipientDomain) ?? null,
         suppression: lists.get(`${email.projectId} ${email.recipient}`) ?? null,
         last: lastAttempts.get(email.id) ?? null,
+        obstacle: retryable.get(email.id)?.obstacle ?? null,
         ahead: ahead.get(email.recipientDomain) ?? null,
       }
       return [email.id, explainEmail({ email, ...facts, live, now })]

@@ -88,14 +88,21 @@ function removal({ email }: Facts): string[] {
 /** The stored errors of this version, and of earlier versions (`answer was`). */
 const GIVEN_UP = /^given up[;:] (?:the last (?:attempt ended with|answer was): )?/
 
-function explainFailure({ email }: Facts): Sentence {
+function explainFailure(facts: Facts): Sentence {
+  const { email, obstacle } = facts
+  const reason = describeFailed(facts)
+  if (obstacle === null) return { reason, command: ['queue', 'retry', email.id] }
+  const isSaid = obstacle === email.error
+  return { reason: isSaid ? reason : `${reason} It cannot be retried: ${obstacle}.`, command: null }
+}
+
+function describeFailed({ email }: Facts): string {
   const at = formatSecond(email.updatedAt)
   const error = email.error ?? 'an internal error'
-  const command = ['queue', 'retry', email.id]
-  if (error === 'cancelled') return { reason: `It was cancelled at ${at}.`, command }
-  if (!GIVEN_UP.test(error)) return { reason: `It was not sent: ${quote(error)}.`, command }
+  if (error === 'cancelled') return `It was cancelled at ${at}.`
+  if (!GIVEN_UP.test(error)) return `It was not sent: ${quote(error)}.`
   const { attemptCount } = email
   const tries = attemptCount === 1 ? '1 attempt' : `${attemptCount} attempts`
   const last = quote(error.replace(GIVEN_UP, ''))
-  return { reason: `It was given up at ${at} after ${tries}: ${last}.`, command }
+  return `It was given up at ${at} after ${tries}: ${last}.`
 }

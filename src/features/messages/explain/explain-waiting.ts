@@ -88,11 +88,11 @@ function describeLast(email: Facts['email'], last: Facts['last']): string {
   return last === null ? describeUntried(email) : describeFailure(last, email.recipientDomain)
 }
 
-function explainRetry({ email, last, now }: Facts): Sentence {
+function explainRetry({ email, last, obstacle, now }: Facts): Sentence {
   const next = `The next attempt is at ${formatSecond(email.dueAt ?? now)}.`
   return {
     reason: `${describeLast(email, last)} ${next}`.trim(),
-    command: ['queue', 'retry', email.id],
+    command: obstacle === null ? ['queue', 'retry', email.id] : null,
   }
 }
 

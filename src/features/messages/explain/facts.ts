@@ -55,6 +55,8 @@ export type Facts = {
   /** The suppression of its recipient in its project. */
   suppression: Pick<Suppression, 'reason' | 'source' | 'createdAt'> | null
   last: LastAttempt | null
+  /** Why it cannot be tried again; null if it can. */
+  obstacle: string | null
   /** The id of the first email to its domain that is in flight. */
   ahead: string | null
   live: LiveFacts

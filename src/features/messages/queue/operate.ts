@@ -2,7 +2,6 @@
 
 import { AppError } from '../../../errors.ts'
 import { eq } from '../../../store/drizzle.ts'
-import { campaigns } from '../../../store/schema/campaigns.ts'
 import { type Email, emails } from '../../../store/schema/messages.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
@@ -10,11 +9,12 @@ import { emailNotFound } from '../explain/email-history.ts'
 import { endEmails } from '../outcome/end-emails.ts'
 import { giveUpAfterMs } from './give-up-after.ts'
 import type { QueueNotifier } from './notifier.ts'
+import { findRetryable } from './retryable.ts'
 
 /**
  * Makes waiting emails due at once; one that failed is tried again, with a new give-up time.
- * @throws AppError RESOURCE_NOT_FOUND, CONFLICT (delivered, bounced, being sent, its content
- *   cleared by retention ...); after an error no email is changed
+ * @throws AppError RESOURCE_NOT_FOUND, CONFLICT (delivered, bounced, being sent, or it would fail
+ *   again: see `retryable.ts`); after an error no email is changed
  */
 export async function retryEmails(
   core: Pick<Base, 'store' | 'config' | 'now'> & { queueNotifier: QueueNotifier },
@@ -34,11 +34,9 @@ async function retryEmail(
   if (!['queued', 'deferred', 'failed'].includes(email.state)) {
     throw new AppError('CONFLICT', `Email ${id} is ${email.state}: there is nothing to retry.`)
   }
-  if (email.variables === null) {
-    throw new AppError('CONFLICT', `Email ${id} is old: its content was cleared by retention.`)
-  }
-  if (email.campaignId !== null && (await isCancelled(tx, email.campaignId))) {
-    throw new AppError('CONFLICT', `The campaign of email ${id} was cancelled.`)
+  const { obstacle = null } = (await findRetryable(tx, [id])).get(id) ?? {}
+  if (obstacle !== null) {
+    throw new AppError('CONFLICT', `Email ${id} cannot be retried: ${obstacle}.`)
   }
   const now = core.now()
   const renewed =
@@ -81,15 +79,6 @@ export async function cancelEmails(
       await endEmails(core, tx, { endings: [{ email, end }], at: now() })
     }
   })
-}
-
-async function isCancelled(tx: Tx, id: string): Promise<boolean> {
-  const found = await tx
-    .select({ status: campaigns.status })
-    .from(campaigns)
-    .where(eq(campaigns.id, id))
-    .get()
-  return found?.status === 'CANCELLED'
 }
 
 async function getEmail(tx: Tx, id: string): Promise<Email> {

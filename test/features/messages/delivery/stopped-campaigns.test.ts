@@ -3,13 +3,16 @@ import { type TestContext, test } from 'node:test'
 import { cancelCampaign } from '../../../../src/features/campaigns/cancel.ts'
 import { pauseCampaign } from '../../../../src/features/campaigns/pause.ts'
 import { createDeliverer } from '../../../../src/features/messages/delivery/deliverer.ts'
+import { explainEmails } from '../../../../src/features/messages/explain/explain-emails.ts'
+import type { Explanation } from '../../../../src/features/messages/explain/facts.ts'
 import { cancelEmails, retryEmails } from '../../../../src/features/messages/queue/operate.ts'
 import { startQueue } from '../../../../src/features/messages/queue/queue.ts'
 import { countQueue, listQueue } from '../../../../src/features/messages/queue/queue-list.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { domains } from '../../../../src/store/schema/domains.ts'
-import type { Email } from '../../../../src/store/schema/messages.ts'
+import { type Email, emails } from '../../../../src/store/schema/messages.ts'
+import { suppressions } from '../../../../src/store/schema/suppressions.ts'
 import { START } from '../../../core.ts'
 import { addCampaign, giveToCampaign, type NewCampaign } from '../../campaigns/add-campaign.ts'
 import { openSender, type Sender } from '../sender.ts'
@@ -148,7 +151,9 @@ test('a claimed email of a cancelled campaign ends, and cannot be retried', asyn
     { state: 'failed', status: 'FAILED', error: 'cancelled' },
   )
   assert.equal(sender.tasks.length, 0)
-  await assert.rejects(retryEmails(sender.core, [id]), { code: 'CONFLICT' })
+  const message = `Email ${id} cannot be retried: its campaign was cancelled.`
+  await assert.rejects(retryEmails(sender.core, [id]), { code: 'CONFLICT', message })
+  assert.equal((await explain(sender, id)).command, null)
 })
 
 test('an email whose campaign has lost its sender domain waits, and does not fail', async (t) => {
@@ -165,6 +170,55 @@ test('headless mail of a campaign does not go to an unsubscribed contact', async
   const { state, error } = await afterClaim(t, sender, id)
   assert.deepEqual({ state, error }, { state: 'failed', error: 'the contact has unsubscribed' })
 })
+
+test('an email whose contact has unsubscribed is retried only once it subscribes again', async (t) => {
+  const sender = await openSender(t)
+  const id = await sendOf(sender, {})
+  await setSubscribed(sender, false)
+  await afterClaim(t, sender, id)
+  await assert.rejects(retryEmails(sender.core, [id]), {
+    code: 'CONFLICT',
+    message: `Email ${id} cannot be retried: the contact has unsubscribed.`,
+  })
+  assert.equal((await sender.email(id)).state, 'failed')
+  const failures = (await sender.eventNames()).filter((name) => name === 'email.failed')
+  assert.equal(failures.length, 1)
+  assert.equal((await explain(sender, id)).command, null)
+  await setSubscribed(sender, true)
+  assert.deepEqual((await explain(sender, id)).command, ['queue', 'retry', id])
+  await retryEmails(sender.core, [id])
+  assert.equal((await sender.email(id)).error, null)
+})
+
+test('a retry is refused while the address is suppressed, or the sender domain is lost', async (t) => {
+  const sender = await openSender(t)
+  const { core, project } = sender
+  const { emails: accepted } = await sender.send()
+  const id = accepted[0]?.email as string
+  const row = {
+    id: 's',
+    projectId: project.id,
+    address: 'ada@dest.test',
+    reason: 'MANUAL',
+  } as const
+  await core.store.write(async (tx) => {
+    await tx.update(emails).set({ state: 'failed', status: 'FAILED', dueAt: null })
+    await tx.insert(suppressions).values({ ...row, source: 'API', createdAt: START })
+  })
+  await assert.rejects(retryEmails(core, [id]), {
+    message: `Email ${id} cannot be retried: its address is on the suppression list.`,
+  })
+  await core.store.write(async (tx) => void (await tx.delete(suppressions)))
+  await loseDomain(sender)
+  await assert.rejects(retryEmails(core, [id]), {
+    message: `Email ${id} cannot be retried: the sender domain is no longer verified.`,
+  })
+})
+
+async function explain({ core, email }: Sender, id: string): Promise<Explanation> {
+  const explained = await explainEmails(core, [await email(id)], async () => ({ server: 'none' }))
+  return explained.get(id) as Explanation
+}
 
 test('a test of a campaign goes to an unsubscribed contact', async (t) => {
   const sender = await openSender(t)

@@ -75,7 +75,7 @@ const sites = (change: Partial<SiteStatus>, more: Partial<LiveSite> = {}) => ({
 type Given = Partial<Omit<Facts, 'email'>> & { email?: Partial<ExplainedEmail> }
 
 function explain({ email: change = {}, ...facts }: Given) {
-  const none = { hold: null, suppression: null, last: null, ahead: null }
+  const none = { hold: null, suppression: null, last: null, obstacle: null, ahead: null }
   const given = { ...none, live: running(), now: NOW, ...facts }
   return explainEmail({ ...given, email: { ...email, ...change } })
 }
@@ -453,7 +453,20 @@ const ended: Case[] = [
     'queue retry e1',
   ],
   [
+    'cancelled with its campaign',
+    { email: { ...failed, error: 'cancelled' }, obstacle: 'its campaign was cancelled' },
+    'It was cancelled at 2026-11-21 11:59:00Z. It cannot be retried: its campaign was cancelled.',
+  ],
+  [
     'forbidden',
+    {
+      email: { ...failed, error: 'the contact has unsubscribed' },
+      obstacle: 'the contact has unsubscribed',
+    },
+    'It was not sent: the contact has unsubscribed.',
+  ],
+  [
+    'forbidden then, and allowed now',
     { email: { ...failed, error: 'the contact has unsubscribed' } },
     'It was not sent: the contact has unsubscribed.',
     'queue retry e1',

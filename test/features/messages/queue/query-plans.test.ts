@@ -30,6 +30,7 @@ import {
   newestNumber,
   queueCounts,
 } from '../../../../src/features/messages/queue/queue-list.ts'
+import { listRetryFacts } from '../../../../src/features/messages/queue/retryable.ts'
 import {
   listContentsInQueue,
   listOld,
@@ -58,6 +59,7 @@ const queries: [string, SQL | Statement<unknown>][] = [
   ['the next due time', findNextDue],
   ['looking for what to give up', findOverdue],
   ['giving up', listOverdue],
+  ['whether an email can be retried', listRetryFacts],
   ['deferring what waits for a site at rest', deferLane],
   ['counting', queueCounts()],
   ['the age of what waits', oldestDue(0)],
