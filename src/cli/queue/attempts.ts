@@ -1,15 +1,22 @@
 /** Formats an email's attempts and reports, with each step and reply. */
 
+import { isInterrupted } from '../../features/messages/explain/phrases.ts'
 import { isReport, REPORT_PREFIX } from '../../features/messages/outcome/write-report.ts'
 import type { Attempt } from '../../store/schema/messages.ts'
 import { escapeControls, formatTime } from '../engine/text.ts'
 
 type ShownStep = Attempt['steps'][number]
 
-/** Numbers the attempts. Reports appear between them in order of time, without a number. */
+/**
+ * Numbers the attempts. Reports and interrupted attempts, which the email does not count, appear
+ * between them in order of time, without a number.
+ */
 export function formatAttempts(attempts: readonly Attempt[]): string[] {
   let number = 0
-  return attempts.map((row) => (isReport(row) ? formatReport(row) : formatAttempt(row, ++number)))
+  return attempts.map((row) => {
+    if (isReport(row)) return formatReport(row)
+    return isInterrupted(row) ? formatInterrupted(row) : formatAttempt(row, ++number)
+  })
 }
 
 function formatAttempt(attempt: Attempt, number: number): string {
@@ -21,6 +28,11 @@ function formatAttempt(attempt: Attempt, number: number): string {
   if (attempt.isMaybeDelivered)
     lines.push('  The receiver may have accepted the message nevertheless.')
   return [...lines, ...attempt.steps.flatMap(formatStep)].join('\n')
+}
+
+function formatInterrupted({ at, error }: Attempt): string {
+  const head = `Interrupted attempt, ${formatTime(at)}`
+  return [head, `  ${error}`, '  The receiver may have accepted the message.'].join('\n')
 }
 
 /** Formats a report that arrived after the session: a bounce or a complaint. */

@@ -114,7 +114,11 @@ const attempt = z.object({
   host: z.string().nullable(),
   address: z.string().nullable(),
   tls: z.string().nullable(),
-  result: z.string().meta({ description: '`reported-…` for a report after the session' }),
+  result: z.string().meta({
+    description:
+      '`reported-…` for a report after the session; `interrupted` if the server ended before it ' +
+      'recorded the outcome, so the message may have arrived',
+  }),
   class: z.string().nullable().meta({ description: 'What the reply means' }),
   reply: z
     .object({

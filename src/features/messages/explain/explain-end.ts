@@ -1,7 +1,7 @@
 /** Explains the outcome of an email in a sentence. */
 import { formatSecond } from '../../../clock.ts'
 import type { Explanation, Facts } from './facts.ts'
-import { describeReply, quote } from './phrases.ts'
+import { describeReply, isInterrupted, quote } from './phrases.ts'
 
 type Sentence = Omit<Explanation, 'nextAttemptAt'>
 
@@ -14,12 +14,20 @@ export function explainEnd(facts: Facts): Sentence {
     case 'bounced':
       return explainBounce(facts)
     case 'suppressed':
-      return explainSuppressed(facts)
+      return withInterruption(facts, explainSuppressed(facts))
     case 'failed':
-      return explainFailure(facts)
+      return withInterruption(facts, explainFailure(facts))
     default:
       return { reason: `It was received at ${formatSecond(email.updatedAt)}.`, command: null }
   }
+}
+
+/** Mail that was not sent again after an interrupted attempt may have arrived. */
+function withInterruption({ last }: Facts, { reason, command }: Sentence): Sentence {
+  if (last === null || !isInterrupted(last)) return { reason, command }
+  const at = formatSecond(last.at)
+  const lead = `The attempt of ${at} was interrupted, so the message may have arrived.`
+  return { reason: `${lead} ${reason}`, command }
 }
 
 /** The reply of the receiver that accepted the email, and a later complaint. */

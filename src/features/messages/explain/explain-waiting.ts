@@ -8,10 +8,14 @@ import {
   describeBackOff,
   describeFailure,
   describeReply,
+  isInterrupted,
   isRestricted,
   nameSite,
   quote,
 } from './phrases.ts'
+
+const PROCESS_ENDED =
+  'The process that was sending it ended, so the outcome of that attempt is not known.'
 
 type Sentence = Omit<Explanation, 'nextAttemptAt'>
 
@@ -85,7 +89,8 @@ function isReasonOfSite({ email, last }: Pick<Facts, 'email' | 'last'>, { cause 
 
 /** Why the email is not delivered yet; '' if no reason is known. */
 function describeLast(email: Facts['email'], last: Facts['last']): string {
-  return last === null ? describeUntried(email) : describeFailure(last, email.recipientDomain)
+  if (last === null) return describeUntried(email)
+  return isInterrupted(last) ? PROCESS_ENDED : describeFailure(last, email.recipientDomain)
 }
 
 function explainRetry({ email, last, obstacle, now }: Facts): Sentence {
@@ -103,7 +108,7 @@ function explainRetry({ email, last, obstacle, now }: Facts): Sentence {
 function describeUntried({ state, error }: Facts['email']): string {
   if (error !== null) return `${quote(error)}.`
   if (state !== 'deferred') return ''
-  return 'The process that was sending it ended, so the outcome of that attempt is not known.'
+  return PROCESS_ENDED
 }
 
 /** Explains mail that is due and not claimed yet. */

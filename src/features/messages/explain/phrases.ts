@@ -2,6 +2,7 @@
 import { formatSecond } from '../../../clock.ts'
 import { displayDomain } from '../../../mail/address/address.ts'
 import type { SiteStatus } from '../../../outbound/sites/site-status.ts'
+import { INTERRUPTED } from '../outcome/record-attempts.ts'
 import type { LastAttempt } from './facts.ts'
 
 const MAX_QUOTED = 400
@@ -36,6 +37,11 @@ export function describeReply({
   const isReply = replyCode !== null || enhancedCode !== null
   const reply = [replyCode, enhancedCode, replyText].filter((part) => part !== null && part !== '')
   return quote(isReply ? reply.join(' ') : (error ?? 'no reply'))
+}
+
+/** Whether the process that made the attempt ended before it recorded the outcome. */
+export function isInterrupted({ result }: Pick<LastAttempt, 'result'>): boolean {
+  return result === INTERRUPTED.result
 }
 
 /** Returns a text of a remote server on one line, shortened, without a full stop. */

@@ -3,7 +3,9 @@ import { HOUR_MS } from '../../../clock.ts'
 import { larger, listOf } from '../../../store/dialect.ts'
 import { and, eq, gt, isNotNull, lte, sql } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'
+import { packSteps } from '../../../store/schema/packed-steps.ts'
 import type { Base } from '../../base.ts'
+import { INTERRUPTED } from '../outcome/record-attempts.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'now'>
 
@@ -25,14 +27,28 @@ export async function renewLeases(
 /**
  * Puts emails whose lease ended by `until` back in the queue, except those still in flight; they
  * are due at the time of their next attempt. Returns the number of emails. The attempt that the
- * lease was for left no record and may not have begun, so it is not counted.
+ * lease was for may not have begun, so it is not counted; but it may have delivered the message, so
+ * a row says that it was interrupted.
  */
 export async function recoverLeases(
   { store, now }: Deps,
   { until, except }: { until: number; except: readonly string[] },
 ): Promise<number> {
-  const rows = await store.write(async (tx) =>
-    tx
+  const isLost = and(
+    isNotNull(emails.leaseUntil),
+    lte(emails.leaseUntil, until),
+    isSending(),
+    sql`not ${isAmong(except)}`,
+  )
+  const rows = await store.write(async (tx) => {
+    // The claim has set `updated_at`.
+    await tx.run(
+      sql`insert into attempts
+          (email_id, at, duration_ms, result, error, is_maybe_delivered, steps)
+        select id, updated_at, 0, ${INTERRUPTED.result}, ${INTERRUPTED.error}, 1, ${packSteps([])}
+        from emails where ${isLost} order by id`,
+    )
+    return tx
       .update(emails)
       .set({
         state: 'deferred',
@@ -43,16 +59,9 @@ export async function recoverLeases(
         attemptCount: larger(0, sql`${emails.attemptCount} - 1`),
         updatedAt: now(),
       })
-      .where(
-        and(
-          isNotNull(emails.leaseUntil),
-          lte(emails.leaseUntil, until),
-          isSending(),
-          sql`not ${isAmong(except)}`,
-        ),
-      )
-      .returning({ id: emails.id }),
-  )
+      .where(isLost)
+      .returning({ id: emails.id })
+  })
   return rows.length
 }
 

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { formatAttempts } from '../../../../src/cli/queue/attempts.ts'
+import { toAttemptView } from '../../../../src/features/emails/attempt-view.ts'
 import { createDeliverer } from '../../../../src/features/messages/delivery/deliverer.ts'
 import { getEmailHistory } from '../../../../src/features/messages/explain/email-history.ts'
+import { explainEmails } from '../../../../src/features/messages/explain/explain-emails.ts'
 import { holdDomain, releaseDomain } from '../../../../src/features/messages/queue/holds.ts'
+import { recoverLeases } from '../../../../src/features/messages/queue/leases.ts'
 import { cancelEmails, retryEmails } from '../../../../src/features/messages/queue/operate.ts'
 import { startQueue } from '../../../../src/features/messages/queue/queue.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
@@ -279,6 +283,27 @@ test('an attempt that a process did not record before its end is not counted', a
     assert.deepEqual([state, attemptCount], ['sending', 1])
     sender.clock.now = (retryAt ?? 0) + 1
   }
+})
+
+test('an email that is cancelled after an interrupted attempt may have arrived, and says so', async (t) => {
+  const line = await openLine(t)
+  const id = await line.sendOne()
+  const claimedAt = line.clock.now
+  line.clock.now += 5_000
+  assert.equal(await recoverLeases(line.core, { until: Number.MAX_SAFE_INTEGER, except: [] }), 1)
+  await cancelEmails(line.core, [id])
+  const { email, attempts: rows } = await getEmailHistory(line.core, id)
+  assert.deepEqual([email.state, email.error, email.attemptCount], ['failed', 'cancelled', 0])
+  const [row] = rows.map(toAttemptView)
+  assert.equal(rows.length, 1)
+  assert.equal(row?.at, new Date(claimedAt).toISOString())
+  assert.deepEqual([row?.result, row?.maybeDelivered, row?.steps], ['interrupted', true, []])
+  assert.match(formatAttempts(rows).join(), /^Interrupted attempt, .*\n.* may have accepted the/s)
+  const explained = await explainEmails(line.core, [email], async () => ({ server: 'none' }))
+  assert.match(
+    explained.get(id)?.reason ?? '',
+    /was interrupted, so the message may have arrived\. /,
+  )
 })
 
 test('an email is not sent after its project, domain, address or contact stops allowing it', async (t) => {

@@ -47,6 +47,17 @@ const word: LastAttempt = {
   finalRecipient: null,
 }
 
+const interrupted: LastAttempt = {
+  ...word,
+  result: 'interrupted',
+  class: null,
+  host: null,
+  address: null,
+  replyCode: null,
+  enhancedCode: null,
+  replyText: null,
+}
+
 const status: SiteStatus = {
   site: 'dest.test',
   connections: 0,
@@ -209,6 +220,12 @@ const waiting: Case[] = [
   [
     'its retry delay after the death of the sending process',
     { email: deferred },
+    'The process that was sending it ended, so the outcome of that attempt is not known. The next attempt is at 2026-11-21 12:01:00Z.',
+    'queue retry e1',
+  ],
+  [
+    'its retry delay after an earlier attempt and the death of the sending process',
+    { email: deferred, last: interrupted },
     'The process that was sending it ended, so the outcome of that attempt is not known. The next attempt is at 2026-11-21 12:01:00Z.',
     'queue retry e1',
   ],
@@ -450,6 +467,12 @@ const ended: Case[] = [
     'cancelled',
     { email: { ...failed, error: 'cancelled' } },
     'It was cancelled at 2026-11-21 11:59:00Z.',
+    'queue retry e1',
+  ],
+  [
+    'cancelled after an interrupted attempt',
+    { email: { ...failed, error: 'cancelled' }, last: interrupted },
+    'The attempt of 2026-11-21 11:59:00Z was interrupted, so the message may have arrived. It was cancelled at 2026-11-21 11:59:00Z.',
     'queue retry e1',
   ],
   [
