@@ -33,9 +33,10 @@ export async function holdCommand(context: CommandContext, input: Input): Promis
 
 export async function releaseCommand(context: CommandContext, input: Input): Promise<Result> {
   const domain = requireDomain(input)
-  const emails = await withCore(context, (core) => releaseDomain(core, domain))
-  const text = `Mail to ${describeName(domain)} is released; emails due now: ${emails}.`
-  return { json: { domain, emails }, text }
+  const { due, paused } = await withCore(context, (core) => releaseDomain(core, domain))
+  const text = `Mail to ${describeName(domain)} is released; emails due now: ${due}.`
+  const others = paused === 0 ? '' : ` Emails that wait for their paused campaigns: ${paused}.`
+  return { json: { domain, emails: due, paused }, text: text + others }
 }
 
 export async function listHoldsCommand(context: CommandContext): Promise<Result> {

@@ -83,8 +83,8 @@ const listHolds = statement((db) => db.select().from(holds))
 
 const SUPPRESSING_STATES = new Set(['bounced', 'suppressed'])
 const UNFINISHED_STATES = new Set(['queued', 'deferred', 'held', 'paused', 'sending'])
-/** What `queue retry` may be advised for. */
-const RETRIED_STATES = new Set(['queued', 'deferred', 'failed'])
+/** Whether they can be retried, or wait for their campaign, is said of these. */
+const ASKED_STATES = new Set(['queued', 'deferred', 'failed', 'held'])
 /** The server knows no more about them than the database. */
 const PARKED_STATES = new Set(['held', 'paused'])
 
@@ -97,14 +97,14 @@ export async function explainEmails(
   const reader = emails.length <= MAX_ON_THIS_THREAD ? deps.store.read : deps.store.scan
   const now = deps.now()
   const ahead = await findAhead(reader, emails, now)
-  const retried = emails.filter(({ state }) => RETRIED_STATES.has(state))
+  const asked = emails.filter(({ state }) => ASKED_STATES.has(state))
   const [lastAttempts, lists, held, retryable, live] = await Promise.all([
     findLastAttempts(reader, emails),
     findSuppressions(reader, emails),
     findHolds(reader, emails),
     findRetryable(
       reader,
-      retried.map(({ id }) => id),
+      asked.map(({ id }) => id),
     ),
     findLiveOf(emails, [...ahead.values()], findLive),
   ])
@@ -115,6 +115,7 @@ export async function explainEmails(
         suppression: lists.get(`${email.projectId} ${email.recipient}`) ?? null,
         last: lastAttempts.get(email.id) ?? null,
         obstacle: retryable.get(email.id)?.obstacle ?? null,
+        isCampaignPaused: retryable.get(email.id)?.isCampaignPaused ?? false,
         ahead: ahead.get(email.recipientDomain) ?? null,
       }
       return [email.id, explainEmail({ email, ...facts, live, now })]

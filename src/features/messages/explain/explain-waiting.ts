@@ -19,7 +19,7 @@ const PROCESS_ENDED =
 
 type Sentence = Omit<Explanation, 'nextAttemptAt'>
 
-export function explainHeld({ email, hold }: Facts): Sentence {
+export function explainHeld({ email, hold, isCampaignPaused }: Facts): Sentence {
   const { recipientDomain, heldAt } = email
   const at = heldAt ?? hold?.heldAt
   const since = at === undefined ? '' : ` since ${formatSecond(at)}`
@@ -29,14 +29,17 @@ export function explainHeld({ email, hold }: Facts): Sentence {
       `It was held${since}; mail to ${domain} is released, and this email is due within a minute.`,
     )
   }
-  const reason = `It has been held${since}: an operator holds all mail to ${domain}.`
+  const pause = isCampaignPaused ? ' Its campaign is paused, too, and must be resumed.' : ''
+  const reason = `It has been held${since}: an operator holds all mail to ${domain}.${pause}`
   return { reason, command: ['queue', 'release', '--domain', domain] }
 }
 
-export function explainPaused({ email }: Facts): Sentence {
+export function explainPaused({ email, hold }: Facts): Sentence {
   const since = email.heldAt === null ? '' : ` since ${formatSecond(email.heldAt)}`
+  const held =
+    hold === null ? '' : ` An operator holds all mail to ${displayDomain(hold.domain)}, too.`
   return withoutCommand(
-    `It has been paused by its campaign${since}, and waits until it is resumed.`,
+    `It has been paused by its campaign${since}, and waits until it is resumed.${held}`,
   )
 }
 

@@ -57,6 +57,7 @@ export type Facts = {
   last: LastAttempt | null
   /** Why it cannot be tried again; null if it can. */
   obstacle: string | null
+  isCampaignPaused: boolean
   /** The id of the first email to its domain that is in flight. */
   ahead: string | null
   live: LiveFacts

@@ -7,6 +7,7 @@
  * an email that should have been held, and `releaseStray` releases one that should not.
  */
 
+import { isActive } from '../../../store/campaign-terms.ts'
 import { and, eq, inArray, type SQL, sql } from '../../../store/drizzle.ts'
 import { emails, type Hold, holds } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -47,11 +48,14 @@ export async function holdDomain(
   })
 }
 
-/** Releases a domain. Returns how many emails are due again. */
+/** `paused`: emails that wait for their paused campaigns. */
+export type Released = { due: number; paused: number }
+
+/** Releases a domain. Returns how many emails are due again, and how many are still paused. */
 export async function releaseDomain(
   core: Pick<Base, 'store' | 'directory' | 'now'> & { queueNotifier: QueueNotifier },
   domain: string,
-): Promise<number> {
+): Promise<Released> {
   await core.store.write(async (tx) => {
     await tx.delete(holds).where(eq(holds.domain, domain))
     tx.afterCommit(() => core.directory.drop())
@@ -78,7 +82,8 @@ export async function releaseStray(
 ): Promise<number> {
   let released = 0
   for (const { domain } of await core.store.scan.all<{ domain: string }>(strayDomains())) {
-    released += await releaseEmails(core, domain)
+    const { due, paused } = await releaseEmails(core, domain)
+    released += due + paused
   }
   return released
 }
@@ -86,23 +91,37 @@ export async function releaseStray(
 async function releaseEmails(
   { store, queueNotifier, now }: Pick<Base, 'store' | 'now'> & { queueNotifier: QueueNotifier },
   domain: string,
-): Promise<number> {
-  const released = await inBatches(store, (tx) => {
+): Promise<Released> {
+  let paused = 0
+  const released = await inBatches(store, async (tx) => {
     const at = now()
-    return tx
+    const rows = await tx
       .update(emails)
       .set({
-        state: sql`case when ${emails.attemptCount} > 0 then 'deferred' else 'queued' end`,
+        state: sql`case when ${isOfPausedCampaign} then 'paused'
+          when ${emails.attemptCount} > 0 then 'deferred' else 'queued' end`,
         giveUpAt: sql`${emails.giveUpAt} + ${at} - ${emails.heldAt}`,
-        dueAt: sql`${emails.createdAt}`,
-        heldAt: null,
+        dueAt: sql`case when not ${isOfPausedCampaign} then ${emails.createdAt} end`,
+        heldAt: sql`case when ${isOfPausedCampaign} then ${at} end`,
         updatedAt: at,
       })
       .where(and(inArray(emails.id, heldIds(domain)), sql`not ${isHoldWanted(domain)}`))
+      .returning({ state: emails.state })
+    const stillPaused = rows.filter(({ state }) => state === 'paused').length
+    tx.afterCommit(() => {
+      paused += stillPaused
+    })
+    return { changes: rows.length }
   })
-  if (released > 0) queueNotifier.notify('anywhere')
-  return released
+  const due = released - paused
+  if (due > 0) queueNotifier.notify('anywhere')
+  return { due, paused }
 }
+
+/** Mail of campaigns of disabled projects is due, and fails. */
+const isOfPausedCampaign = sql`(campaign_id is not null and campaign_id in (
+  select id from campaigns where ${isActive} and status = 'SENDING'
+    and paused_at is not null and pause_reason <> 'project_disabled'))`
 
 /** Another operator may have released or held the domain between two batches. */
 function isHoldWanted(domain: string): SQL {

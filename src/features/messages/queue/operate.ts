@@ -31,6 +31,11 @@ async function retryEmail(
   id: string,
 ): Promise<void> {
   const email = await getEmail(tx, id)
+  if (email.state === 'paused') {
+    throw new AppError('CONFLICT', `Email ${id} is paused by its campaign.`, {
+      suggestion: `To send it, resume the campaign: POST /campaigns/${email.campaignId}/resume`,
+    })
+  }
   if (!['queued', 'deferred', 'failed'].includes(email.state)) {
     throw new AppError('CONFLICT', `Email ${id} is ${email.state}: there is nothing to retry.`)
   }

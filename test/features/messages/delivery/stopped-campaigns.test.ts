@@ -135,8 +135,12 @@ test('an email that was being prepared when its campaign was cancelled is withdr
 test('an email that its campaign has paused can be cancelled, and not retried', async (t) => {
   const sender = await openSender(t)
   const id = await sendOf(sender, { pausedAt: START, pauseReason: 'manual' })
-  await afterClaim(t, sender, id)
-  await assert.rejects(retryEmails(sender.core, [id]), { code: 'CONFLICT' })
+  const { campaignId } = await afterClaim(t, sender, id)
+  await assert.rejects(retryEmails(sender.core, [id]), {
+    code: 'CONFLICT',
+    message: `Email ${id} is paused by its campaign.`,
+    suggestion: `To send it, resume the campaign: POST /campaigns/${campaignId}/resume`,
+  })
   await cancelEmails(sender.core, [id])
   const { state, error } = await sender.email(id)
   assert.deepEqual({ state, error }, { state: 'failed', error: 'cancelled' })

@@ -86,7 +86,14 @@ const sites = (change: Partial<SiteStatus>, more: Partial<LiveSite> = {}) => ({
 type Given = Partial<Omit<Facts, 'email'>> & { email?: Partial<ExplainedEmail> }
 
 function explain({ email: change = {}, ...facts }: Given) {
-  const none = { hold: null, suppression: null, last: null, obstacle: null, ahead: null }
+  const none = {
+    hold: null,
+    suppression: null,
+    last: null,
+    obstacle: null,
+    isCampaignPaused: false,
+    ahead: null,
+  }
   const given = { ...none, live: running(), now: NOW, ...facts }
   return explainEmail({ ...given, email: { ...email, ...change } })
 }
@@ -114,6 +121,21 @@ const waiting: Case[] = [
     { email: { state: 'held', heldAt: NOW - MINUTE_MS, dueAt: null }, hold: held },
     'It has been held since 2026-11-21 11:59:00Z: an operator holds all mail to dest.test.',
     'queue release --domain dest.test',
+  ],
+  [
+    'a hold and its paused campaign',
+    {
+      email: { state: 'held', heldAt: NOW - MINUTE_MS, dueAt: null },
+      hold: held,
+      isCampaignPaused: true,
+    },
+    'It has been held since 2026-11-21 11:59:00Z: an operator holds all mail to dest.test. Its campaign is paused, too, and must be resumed.',
+    'queue release --domain dest.test',
+  ],
+  [
+    'its paused campaign and a hold',
+    { email: { state: 'paused', heldAt: NOW - MINUTE_MS, dueAt: null }, hold: held },
+    'It has been paused by its campaign since 2026-11-21 11:59:00Z, and waits until it is resumed. An operator holds all mail to dest.test, too.',
   ],
   [
     'a hold that is over',

@@ -11,6 +11,7 @@ import { countQueue, listQueue } from '../../../../src/features/messages/queue/q
 import { eq } from '../../../../src/store/drizzle.ts'
 import { emails, holds } from '../../../../src/store/schema/messages.ts'
 import { address, START } from '../../../core.ts'
+import { addCampaign, giveToCampaign } from '../../campaigns/add-campaign.ts'
 import { openSender, type Sender } from '../sender.ts'
 
 const to = (text: string) => [{ address: address(text), name: null }]
@@ -37,8 +38,26 @@ test('holds and releases of many emails release the lock in between', async (t) 
   assert.equal(await holdDomain(sender.core, 'dest.test'), 1_200)
   assert.ok(performance.now() - startedAt >= 2 * 55)
   assert.deepEqual(await statesOf(sender), { held: 1_200 })
-  assert.equal(await releaseDomain(sender.core, 'dest.test'), 1_200)
+  assert.deepEqual(await releaseDomain(sender.core, 'dest.test'), { due: 1_200, paused: 0 })
   assert.deepEqual(await statesOf(sender), { queued: 1_200 })
+})
+
+test('a release leaves mail paused whose campaign is paused', async (t) => {
+  const sender = await openSender(t)
+  const { core, project, clock } = sender
+  const { emails: accepted } = await sender.send()
+  await sender.send()
+  const id = accepted[0]?.email as string
+  const campaign = { projectId: project.id, pausedAt: START, pauseReason: 'manual' } as const
+  await giveToCampaign(core, id, { campaignId: await addCampaign(core, campaign) })
+  const { giveUpAt } = await sender.email(id)
+  await holdDomain(core, 'dest.test')
+  clock.now += 1_000
+  assert.deepEqual(await releaseDomain(core, 'dest.test'), { due: 1, paused: 1 })
+  assert.deepEqual(await statesOf(sender), { queued: 1, paused: 1 })
+  const email = await sender.email(id)
+  assert.deepEqual([email.dueAt, email.heldAt], [null, START + 1_000])
+  assert.equal(email.giveUpAt, giveUpAt + 1_000)
 })
 
 test('a cached hold that has ended holds no email', async (t) => {
