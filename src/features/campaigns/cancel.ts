@@ -24,9 +24,10 @@ export async function cancelCampaign(
     }
     const at = deps.now()
     const running = { pausedAt: null, pauseReason: null, pauseDetails: null }
+    const totalRecipients = campaign.progress?.rowsMade ?? 0
     await tx
       .update(campaigns)
-      .set({ ...running, status: 'CANCELLED', cancelledAt: at, updatedAt: at })
+      .set({ ...running, status: 'CANCELLED', totalRecipients, cancelledAt: at, updatedAt: at })
       .where(eq(campaigns.id, id))
     await appendCampaignEvent(tx, 'campaign.cancelled', { campaign, at })
     tx.afterCommit(() => wakeLoops(deps))

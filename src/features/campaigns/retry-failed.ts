@@ -98,5 +98,9 @@ async function retrySome(
 async function requireRetryable(queries: Pick<Tx, 'select'>, key: CampaignKey): Promise<void> {
   const { status } = await loadCampaign(queries, key)
   if (status === 'SENDING' || status === 'SENT') return
+  if (status === 'CANCELLED') {
+    const text = 'The campaign was cancelled, so its failed mail cannot be retried.'
+    throw new AppError('BAD_REQUEST', text)
+  }
   throw new AppError('BAD_REQUEST', `A campaign that is ${status} has no failed mail to retry.`)
 }

@@ -27,7 +27,9 @@ export const campaignRecord = z
     scheduledAt: instant.nullable().meta({ description: 'The same as scheduledFor' }),
     maxPerHour: z.int().nullable(),
     version: z.int(),
-    totalRecipients: z.int().meta({ description: 'An estimate until the campaign is SENT' }),
+    totalRecipients: z
+      .int()
+      .meta({ description: 'An estimate until the campaign is SENT or CANCELLED' }),
     sentCount: count,
     deliveredCount: count,
     openedCount: count,

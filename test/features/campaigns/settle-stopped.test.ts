@@ -138,8 +138,12 @@ test('mail that waits for a cancelled campaign ends as cancelled, and other mail
     dueAt: null,
   })
   const other = (await running.send()).emails[0]?.email as string
+  await core.store.write(async (tx) => {
+    await tx.update(campaigns).set({ totalRecipients: 9 })
+    await tx.update(campaignProgress).set({ rowsMade: 4 })
+  })
   const view = await cancelCampaign(core, key)
-  assert.equal(view.status, 'CANCELLED')
+  assert.deepEqual([view.status, view.totalRecipients], ['CANCELLED', 4])
   await settleStopped(core)
   for (const id of waiting) {
     const { status, error } = await running.email(id)
@@ -207,4 +211,10 @@ test('failed mail is due again, except what was cancelled, unsubscribed or clear
   assert.equal(await retryFailed(core, key), 0)
   await core.store.write(async (tx) => void (await tx.update(campaigns).set({ status: 'DRAFT' })))
   await assert.rejects(retryFailed(core, key), { code: 'BAD_REQUEST' })
+  const cancelled = { status: 'CANCELLED' } as const
+  await core.store.write(async (tx) => void (await tx.update(campaigns).set(cancelled)))
+  await assert.rejects(retryFailed(core, key), {
+    code: 'BAD_REQUEST',
+    message: 'The campaign was cancelled, so its failed mail cannot be retried.',
+  })
 })
