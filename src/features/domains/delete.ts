@@ -8,11 +8,15 @@ import { domainNotFound } from './get.ts'
 import { requireEnabledProject } from './ownership.ts'
 
 const MAX_NAMED = 10
+const FOR_TEMPLATES = 'Give each template another sender, or delete it.'
+const FOR_CAMPAIGNS =
+  'Give each draft or scheduled campaign another sender; a draft can be deleted, a scheduled ' +
+  'campaign cancelled. A campaign that is being sent must end or be cancelled first.'
 
 /**
  * Deletes a domain with its keys. Mail from the domain, including waiting mail, is no longer sent.
- * @throws AppError RESOURCE_NOT_FOUND, PROJECT_DISABLED, CONFLICT while templates send from it
- *   (`details.templates`: the first of them)
+ * @throws AppError RESOURCE_NOT_FOUND, PROJECT_DISABLED, CONFLICT while templates or unfinished
+ *   campaigns send from it (`details`: the first of them)
  */
 export async function deleteDomain(
   { store, directory }: Pick<Base, 'store' | 'directory'>,
@@ -37,9 +41,14 @@ async function refuseWhileUsed(tx: Tx, { projectId, domain }: Domain): Promise<v
   })
   if (!isUsed(references)) return
   const { templates, campaigns } = references
-  const users = templates.length > 0 ? 'Templates' : 'Campaigns'
-  throw new AppError('CONFLICT', `${users} of this project send from this domain.`, {
+  const users = campaigns.length === 0 ? 'Templates' : 'Campaigns'
+  const kinds = templates.length > 0 && campaigns.length > 0 ? 'Templates and campaigns' : users
+  const names = [...templates, ...campaigns].map(({ name }) => name).join(', ')
+  throw new AppError('CONFLICT', `${kinds} of this project send from this domain: ${names}.`, {
     details: { templates, campaigns },
-    suggestion: 'Give those templates and campaigns another sender, or delete them, and try again.',
+    suggestion: [
+      ...(templates.length > 0 ? [FOR_TEMPLATES] : []),
+      ...(campaigns.length > 0 ? [FOR_CAMPAIGNS] : []),
+    ].join(' '),
   })
 }

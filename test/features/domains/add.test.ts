@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createPublicKey } from 'node:crypto'
 import { test } from 'node:test'
+import { cancelCampaign } from '../../../src/features/campaigns/cancel.ts'
 import { addDomain } from '../../../src/features/domains/add.ts'
 import { deleteDomain } from '../../../src/features/domains/delete.ts'
 import { listDomains } from '../../../src/features/domains/list.ts'
@@ -10,6 +11,7 @@ import { projects } from '../../../src/store/schema/accounts.ts'
 import { domains } from '../../../src/store/schema/domains.ts'
 import { templates } from '../../../src/store/schema/messages.ts'
 import { addProject, HOSTNAME, openTestCore, type TestCore, trustDomain } from '../../core.ts'
+import { addCampaign } from '../campaigns/add-campaign.ts'
 
 const count = ({ store }: TestCore) => store.read.$count(domains)
 
@@ -178,7 +180,7 @@ test('domains of other projects are not listed, checked or deleted', async (t) =
   assert.equal(await count(core), 2)
 })
 
-test('a domain is deleted at once, but not while templates send from it', async (t) => {
+test('a domain is deleted at once, but not while templates or campaigns send from it', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const id = await trustDomain(core, projectId, 'shop.test')
@@ -191,6 +193,15 @@ test('a domain is deleted at once, but not while templates send from it', async 
   })
   assert.equal(await count(core), 1)
   await core.store.write((tx) => tx.delete(templates))
+  const campaignId = await addCampaign(core, { projectId, fromDomain: 'shop.test' })
+  await assert.rejects(deleteDomain(core, { projectId, id }), {
+    code: 'CONFLICT',
+    message: 'Campaigns of this project send from this domain: Spring.',
+    suggestion:
+      /^Give each draft .* A campaign that is being sent must end or be cancelled first\.$/,
+    details: { templates: [], campaigns: [{ id: campaignId, name: 'Spring' }] },
+  })
+  await cancelCampaign(core, { projectId, id: campaignId })
   await deleteDomain(core, { projectId, id })
   assert.equal(await core.directory.findSenderDomain(projectId, 'shop.test'), undefined)
   assert.equal(await count(core), 0)
