@@ -308,6 +308,7 @@ export const COMMANDS: CommandSpec[] = [
   {
     name: 'sandbox list',
     summary: 'list messages, newest first',
+    options: [['--limit <count>', 'maximum number of messages; 100 by default']],
     load: async () => (await import('./sandbox/messages.ts')).listSandboxCommand,
   },
   {

@@ -488,6 +488,20 @@ describe('pillarbox sandbox, decoded', () => {
     return String((await json('sandbox', 'list'))[0].id)
   }
 
+  it('says that there are more messages than it lists', async () => {
+    await keep('text/html', 'one')
+    const newest = await keep('text/html', 'two')
+    assert.match(
+      await text('sandbox', 'list', '--limit', '1'),
+      /There are more; --limit shows them\.\n$/,
+    )
+    assert.deepEqual(
+      (await json('sandbox', 'list', '--limit', '1')).map(({ id }: { id: number }) => String(id)),
+      [newest],
+    )
+    assert.doesNotMatch(await text('sandbox', 'list'), /There are more/)
+  })
+
   it('shows one decoded part, or reports that it is missing', async () => {
     const id = await keep('text/html', '<p>Grüße</p>')
     assert.equal(await text('sandbox', 'show', id, '--html'), '<p>Grüße</p>\n')

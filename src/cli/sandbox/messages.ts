@@ -11,9 +11,14 @@ import {
   withCore,
 } from '../engine/command.ts'
 import { formatTable, formatTime, shorten } from '../engine/text.ts'
+import { readLimit } from '../options/limit.ts'
 
-export async function listSandboxCommand(context: CommandContext): Promise<Result> {
-  const stored = await withCore(context, (core) => listSandboxMessages(core))
+const DEFAULT_LIMIT = 100
+
+export async function listSandboxCommand(context: CommandContext, input: Input): Promise<Result> {
+  const limit = readLimit(input, DEFAULT_LIMIT)
+  const oneMore = await withCore(context, (core) => listSandboxMessages(core, limit + 1))
+  const stored = oneMore.slice(0, limit)
   const json = stored.map(({ id, receivedAt, sender, recipient, subject }) => ({
     id,
     receivedAt: formatInstant(receivedAt),
@@ -29,7 +34,9 @@ export async function listSandboxCommand(context: CommandContext): Promise<Resul
     sender,
   ])
   const head = ['ID', 'RECEIVED', 'TO', 'SUBJECT', 'FROM']
-  return { json, text: formatTable(head, rows, 'The sandbox is empty.') }
+  const table = formatTable(head, rows, 'The sandbox is empty.')
+  const more = oneMore.length > limit ? ['There are more; --limit shows them.'] : []
+  return { json, text: [table, ...more].join('\n\n') }
 }
 
 /** Prints the message as it arrived, or one decoded part. */

@@ -26,7 +26,7 @@ export async function insertSandboxMessage(
 /** Newest first. */
 export async function listSandboxMessages(
   { store }: Pick<Base, 'store'>,
-  limit = 100,
+  limit: number,
 ): Promise<SandboxMessage[]> {
   const { id, receivedAt, sender, recipient, subject } = sandboxMessages
   return store.scan
