@@ -14,7 +14,13 @@ import {
 } from 'liquidjs'
 import { BoundedEmitter, type Rendering, TemplateContext } from './context.ts'
 import { templateFilters } from './filters.ts'
-import { FULL_LIMITS, MAX_MARKERS, MAX_MARKUP_LENGTH, MAX_TEMPLATE_LENGTH } from './limits.ts'
+import {
+  FULL_LIMITS,
+  MAX_MARKERS,
+  MAX_MARKUP_LENGTH,
+  MAX_OUTPUT_LENGTH,
+  MAX_TEMPLATE_LENGTH,
+} from './limits.ts'
 import { type RewrittenSource, rewriteSource, scanMarkers } from './markers.ts'
 import { checkSearch, measureList } from './step-limits.ts'
 import { ITEMS_FILTER, templateTags } from './tags.ts'
@@ -50,6 +56,16 @@ export class TemplateRunError extends Error {
 
 /** Characters of a fault's message, which may quote the template. */
 const MAX_FAULT_LENGTH = 200
+
+/** What authors read for an exceeded limit, by the message of its error. */
+const LIMIT_TEXTS: Readonly<Record<string, string>> = {
+  'memory alloc limit exceeded': 'it needs too much memory',
+  'memory limit exceeded': 'it needs too much memory',
+  'output limit exceeded': `it prints more than ${MAX_OUTPUT_LENGTH} characters`,
+  'search limit exceeded': 'it searches too long a text',
+  'depth limit exceeded': 'lists or objects are nested too deeply',
+  'date format limit exceeded': 'a date format is too long',
+}
 
 /** Units (`limits.ts`) for each item when two lists are compared. */
 const UNITS_PER_COMPARISON = 3
@@ -123,7 +139,8 @@ function toRunError(error: unknown, { originalOffset }: Program): TemplateRunErr
   const message = cause instanceof Error ? cause.message : String(cause)
   const offset = LiquidError.is(error) ? originalOffset(error.token.begin) : null
   const isLimit = /limit exceeded$/.test(message)
-  return new TemplateRunError(shorten(message), { offset, isLimit, cause: error })
+  const text = LIMIT_TEXTS[message] ?? shorten(message)
+  return new TemplateRunError(text, { offset, isLimit, cause: error })
 }
 
 function shorten(message: string): string {

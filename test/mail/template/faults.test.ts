@@ -41,7 +41,12 @@ const faulty: [source: string, text: string, fault: TemplateFault][] = [
   [
     '{{ name }}{{ (1..100000000) | join }}',
     'Ada',
-    { message: 'memory alloc limit exceeded', line: 1, column: 11 },
+    { message: 'it needs too much memory', line: 1, column: 11 },
+  ],
+  [
+    `{{ name }}{{ name | date: '${'%Y'.repeat(200)}' }}`,
+    'AdaAda',
+    { message: 'a date format is too long', line: 1, column: 11 },
   ],
 ]
 
