@@ -84,6 +84,9 @@ export function warnOfUnknownFields(
 function toFieldErrors(issue: Issue, prefix: readonly PropertyKey[]): FieldError[] {
   const path = [...prefix, ...issue.path]
   if (issue.code === 'invalid_union') return unionErrors(issue, path)
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => fieldError(issue, [...path, key]))
+  }
   if (issue.code === 'invalid_key' || issue.code === 'invalid_element') {
     return issue.issues.flatMap((inner) => toFieldErrors({ ...inner, path: [] }, path))
   }

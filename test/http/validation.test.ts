@@ -60,6 +60,16 @@ test('unknown fields are counted before they are listed', () => {
   assert.ok(validate(z.object({ a: z.string().optional() }), many), 'others are ignored as before')
 })
 
+test('each unknown field is named', () => {
+  const inner = z.strictObject({ b: z.string().optional() })
+  const body = z.strictObject({ a: inner })
+  assert.deepEqual(fieldsOf(body, { a: { c: 1, d: 1 }, e: 1 }), [
+    ['a.c', 'unrecognized_keys'],
+    ['a.d', 'unrecognized_keys'],
+    ['e', 'unrecognized_keys'],
+  ])
+})
+
 test('a list whose members are all invalid gives at most 20 issues', () => {
   const { seen, schema } = countedText()
   const body = z.object({ emails: z.array(schema).max(10_000) })

@@ -103,5 +103,7 @@ test('figures of campaigns of other projects are not found, and bad outcomes are
   }
   const both = await call('get', `/campaigns/${id}/recipients?outcome=failed&type=failed`)
   assert.deepEqual([both.status, both.body], [200, { data: [], cursor: null, hasMore: false }])
-  assert.equal((await call('get', `/campaigns/${id}/recipients/export?outcom=x`)).status, 422)
+  const misspelt = await call('get', `/campaigns/${id}/recipients/export?outcom=x`)
+  const [{ field, code }] = misspelt.body.error.errors
+  assert.deepEqual([misspelt.status, field, code], [422, 'outcom', 'unrecognized_keys'])
 })
