@@ -45,9 +45,9 @@ export const newCampaign = changes
   .superRefine(refuseTwoValues)
   .transform((body) => toOneSpelling(body))
 
-/** When a campaign is to be sent. */
+/** When a campaign is to be sent. Strict: with a misspelt name it would be sent at once. */
 export const schedule = z
-  .object({
+  .strictObject({
     scheduledFor: time.optional().meta({
       description: 'ISO 8601, at most 366 days ahead; UTC without an offset. Absent or null: now',
     }),

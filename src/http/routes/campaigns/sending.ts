@@ -1,4 +1,5 @@
 /** Sending of campaigns. */
+import { z } from 'zod'
 import { sendCampaign } from '../../../features/campaigns/sending/send.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
@@ -15,6 +16,8 @@ export const send = ({ core }: RouteDeps) =>
     description:
       'Each contact of the audience that exists now gets one email. A scheduled campaign goes to the ' +
       'audience of its time, and can be scheduled again or sent at once.',
+    // A time in the query must not be ignored: the campaign would be sent at once.
+    query: z.strictObject({}),
     body: schedule.optional(),
     responses: {
       200: { description: 'The campaign is SENDING or SCHEDULED', schema: campaignResponse },

@@ -53,6 +53,12 @@ async function makeTemplate(): Promise<string> {
   return (await createTemplate(service.core, template)).id
 }
 
+const addFan = (projectId: string) =>
+  service.core.store.write(async (tx) => {
+    const person = { id: newId(), projectId, address: `${newId()}@people.test`, subscribed: true }
+    await tx.insert(contacts).values({ ...person, createdAt: 1, updatedAt: 1 })
+  })
+
 const countCampaigns = () => service.core.store.read.$count(campaigns)
 
 test('a campaign is created, read, changed, copied and deleted', async () => {
@@ -357,10 +363,7 @@ test('only a draft can be deleted', async () => {
 })
 
 test('a deletion and a sending at the same time have one winner', async () => {
-  await service.core.store.write(async (tx) => {
-    const person = { id: newId(), projectId: mine.id, address: 'fan@people.test' }
-    await tx.insert(contacts).values({ ...person, subscribed: true, createdAt: 1, updatedAt: 1 })
-  })
+  await addFan(mine.id)
   const ids = await Promise.all(Array.from({ length: 8 }, () => inStatus('DRAFT')))
   for (const id of ids) {
     const [sent, deleted] = await Promise.all([
@@ -370,6 +373,29 @@ test('a deletion and a sending at the same time have one winner', async () => {
     const left = (await call('get', `/campaigns/${id}`)).status === 200
     assert.deepEqual([sent.status === 200, deleted.status === 409], [left, left])
   }
+})
+
+test('a misspelt or misplaced time is refused, and nothing is sent', async () => {
+  await addFan(mine.id)
+  const { id } = await created()
+  const time = new Date(Date.now() + 60_000).toISOString()
+  const send = (query: string, body?: object) => {
+    const request = call('post', `/campaigns/${id}/send${query}`)
+    return body === undefined ? request : request.send(body)
+  }
+  for (const [query, body, named] of [
+    ['', { scheduledfor: time }, 'scheduledfor'],
+    ['', { scheduledFor: time, sendAt: time }, 'sendAt'],
+    [`?scheduledFor=${time}`, {}, 'scheduledFor'],
+    [`?scheduledAt=${time}`, undefined, 'scheduledAt'],
+  ] as const) {
+    const { status, body: answer } = await send(query, body)
+    const [{ field, code }] = answer.error.errors
+    assert.deepEqual([status, field, code], [422, named, 'unrecognized_keys'])
+  }
+  assert.equal((await call('get', `/campaigns/${id}`)).body.data.status, 'DRAFT')
+  const { body } = await send('', { scheduledFor: time, scheduledAt: time })
+  assert.equal(body.data.status, 'SCHEDULED')
 })
 
 describe('the list', () => {
