@@ -169,7 +169,9 @@ export const exampleSequence: ExampleStep[] = [
   { name: 'POST /campaigns/:id/send', prepare: makeCampaign },
   {
     name: 'POST /campaigns/:id/pause',
-    prepare: async ({ core, projectId }) => ({ id: await addRunningCampaign(core, { projectId }) }),
+    prepare: async ({ core, projectId }) => ({
+      id: await addRunningCampaign(core, { projectId, fromDomain: 'example.com' }),
+    }),
   },
   { name: 'POST /campaigns/:id/resume' },
   { name: 'GET /campaigns/:id/stats' },

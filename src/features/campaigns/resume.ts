@@ -7,16 +7,19 @@ import type { Base } from '../base.ts'
 import { appendCampaignEvent } from './append-event.ts'
 import { type CampaignKey, type FoundCampaign, loadCampaign } from './find.ts'
 import { type StopDeps, wakeLoops } from './pause.ts'
+import { requireSenderDomain } from './sender-domain.ts'
 import { type CampaignView, toCampaignView } from './view.ts'
 
 /**
  * A campaign that is not paused stays as it is.
- * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST (it is not being sent)
+ * @throws AppError CAMPAIGN_NOT_FOUND; BAD_REQUEST (it is not being sent); FORBIDDEN (sender domain)
  */
 export async function resumeCampaign(
   deps: StopDeps & Pick<Base, 'store'>,
   key: CampaignKey,
 ): Promise<CampaignView> {
+  const { status, pausedAt, ...sender } = await loadCampaign(deps.store.read, key)
+  if (status === 'SENDING' && pausedAt !== null) await requireSenderDomain(deps, sender)
   return deps.store.write(async (tx) => {
     const campaign = await loadCampaign(tx, key)
     if (campaign.status !== 'SENDING') {

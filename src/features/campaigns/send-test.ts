@@ -4,7 +4,7 @@
  * subscription and the state of the campaign.
  */
 import { AppError } from '../../errors.ts'
-import { displayDomain, type ParsedAddress } from '../../mail/address/address.ts'
+import type { ParsedAddress } from '../../mail/address/address.ts'
 import { TRANSACTIONAL_CLASS } from '../../queue-class.ts'
 import { newId } from '../../store/ids.ts'
 import type { Project } from '../../store/schema/accounts.ts'
@@ -14,7 +14,7 @@ import { findMemberAddresses } from '../accounts/members.ts'
 import type { Base } from '../base.ts'
 import { getContact } from '../contacts/read/get.ts'
 import { findKnownAddresses } from '../contacts/read/known-addresses.ts'
-import { type SenderDomain, unverifiedSender } from '../directory.ts'
+import type { SenderDomain } from '../directory.ts'
 import {
   type AcceptDeps,
   type AcceptedEmail,
@@ -23,6 +23,7 @@ import {
 } from '../messages/accept/accept-emails.ts'
 import type { EmailPlan } from '../messages/accept/plan.ts'
 import { loadCampaign } from './find.ts'
+import { requireSenderDomain } from './sender-domain.ts'
 
 type TestDeps = AcceptDeps & Pick<Base, 'store' | 'directory' | 'now'>
 
@@ -55,8 +56,7 @@ export async function sendTest(
     contactId === undefined ? undefined : await getContact(deps, { projectId, id: contactId })
   const addresses = distinct(request.addresses)
   await checkMembers(deps, projectId, addresses)
-  const senderDomain = await deps.directory.findSenderDomain(projectId, campaign.fromDomain)
-  if (senderDomain === undefined) throw unverifiedSender(displayDomain(campaign.fromDomain))
+  const senderDomain = await requireSenderDomain(deps, campaign)
   const at = deps.now()
   const heldDomains = await deps.directory.heldDomains()
   const test = planTest(campaign, { project, senderDomain, addresses, at })

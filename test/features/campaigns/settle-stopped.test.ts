@@ -166,6 +166,21 @@ test('a lost sender domain pauses the campaign; its mail waits also once the dom
   assert.equal((await running.email(id)).state, 'paused')
 })
 
+test('a resume is refused until the sender domain is verified again', async (t) => {
+  const running = await openRunning(t)
+  const { core, key } = running
+  await setDomain(running, false)
+  core.directory.drop()
+  assert.equal((await resumeCampaign(core, key)).pausedAt, null, 'it is not paused yet')
+  await settleStopped(core)
+  await assert.rejects(resumeCampaign(core, key), { code: 'FORBIDDEN', message: /example\.test/ })
+  assert.equal((await campaignOf(running))?.pauseReason, 'domain_unverified')
+  await setDomain(running, true)
+  assert.equal((await resumeCampaign(core, key)).pausedAt, null)
+  const names = (await eventsOf(running)).map(({ name }) => name)
+  assert.deepEqual(names, ['campaign.paused', 'campaign.resumed'])
+})
+
 test('a disabled project pauses the campaign, and its queued mail is left to fail', async (t) => {
   const running = await openRunning(t)
   const id = await addEmail(running)

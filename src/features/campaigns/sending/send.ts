@@ -1,16 +1,15 @@
 /** Sends a campaign now, or schedules it. */
 import { formatSecond } from '../../../clock.ts'
 import { AppError } from '../../../errors.ts'
-import { displayDomain } from '../../../mail/address/address.ts'
 import { eq } from '../../../store/drizzle.ts'
 import { type Campaign, campaigns } from '../../../store/schema/campaigns.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { walkContacts } from '../../contacts/list/walk.ts'
-import { unverifiedSender } from '../../directory.ts'
 import { appendCampaignEvent } from '../append-event.ts'
 import { audienceScope, recipientScope } from '../audience/scope.ts'
 import { type CampaignKey, loadCampaign } from '../find.ts'
+import { requireSenderDomain } from '../sender-domain.ts'
 import { type CampaignView, toCampaignView } from '../view.ts'
 import { beginSending } from './begin.ts'
 import { readScheduledFor } from './scheduled-for.ts'
@@ -31,9 +30,7 @@ export async function sendCampaign(
   const campaign = await loadCampaign(store.read, key)
   const at = scheduledFor == null ? null : readScheduledFor(scheduledFor, now())
   requireUnsent(campaign)
-  if ((await deps.directory.findSenderDomain(key.projectId, campaign.fromDomain)) === undefined) {
-    throw unverifiedSender(displayDomain(campaign.fromDomain))
-  }
+  await requireSenderDomain(deps, campaign)
   if (!(await hasRecipients(deps, campaign))) throw noRecipients()
   await store.write(async (tx) => {
     const current = await loadCampaign(tx, key)

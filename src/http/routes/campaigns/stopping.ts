@@ -37,7 +37,10 @@ export const resume = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Resume a paused campaign',
-    description: 'A campaign that is not paused stays as it is.',
+    description:
+      'A campaign that is not paused stays as it is. Without a verified sender domain a campaign ' +
+      'cannot be resumed (403).',
+    refusals: [400, 403, 404],
     responses: { 200: { description: 'The campaign', schema: campaignResponse } },
     handle: async (call) => {
       const data = await resumeCampaign(core, uuidKeyOf(call))
