@@ -1,7 +1,7 @@
 /**
  * Mounts routes in one hono application, with responses for unknown paths and methods. A slash at
  * the end of a path is ignored unless the path ends with a token. Ids in a path may be in upper or
- * lower case. An empty value in the query counts as absent.
+ * lower case. An empty value in the query counts as absent, unless it is an id or a limit.
  */
 import type { HttpBindings } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
@@ -35,19 +35,24 @@ function routedRequest(context: Context<Bindings>): RoutedRequest {
   return { incoming, outgoing, path, params, query: withoutEmpty(context.req.query()) }
 }
 
+const NAMES_ID = /(?:^i|I)d$/
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
 
 /** UUIDs are stored in lower case. Other parameters, such as event names, stay as they are. */
 function lowerCaseIds(params: Record<string, string>): Record<string, string> {
   for (const [name, value] of Object.entries(params)) {
-    if (/(?:^i|I)d$/.test(name) && UUID.test(value)) params[name] = value.toLowerCase()
+    if (NAMES_ID.test(name) && UUID.test(value)) params[name] = value.toLowerCase()
   }
   return params
 }
 
-/** An empty `limit` is passed on, so that validation refuses it: it is not a number. */
+/**
+ * An empty limit or id is passed on, so that validation refuses it: without an id that a client failed
+ * to fill in, the request would be about all records.
+ */
 function withoutEmpty(query: Record<string, string>): Record<string, string> {
-  const given = Object.entries(query).filter(([name, value]) => value !== '' || name === 'limit')
+  const isGiven = (name: string) => name === 'limit' || NAMES_ID.test(name)
+  const given = Object.entries(query).filter(([name, value]) => value !== '' || isGiven(name))
   return Object.fromEntries(given)
 }
 

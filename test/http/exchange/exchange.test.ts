@@ -121,6 +121,7 @@ const routes: Route[] = [
       query: z.object({
         search: z.string().min(1).optional(),
         type: z.enum(['A']).optional(),
+        someId: z.string().min(1).optional(),
         limit: z.string().min(1),
       }),
       handle: ({ query }) => called(query),
@@ -350,12 +351,17 @@ test('a query with broken percent-encoding is 400, whether the route reads it or
   assert.deepEqual(good.body, { search: 'a%b', limit: '5' })
 })
 
-test('an empty value of the query counts as absent, but not an empty limit', async () => {
+test('an empty value of the query counts as absent, but not an empty limit or id', async () => {
   const ask = (query: string) =>
     supertest(server).get(`/asked?${query}`).set('Authorization', bearer)
   assert.deepEqual((await ask('search=&type=&limit=5')).body, { limit: '5' })
-  const refused = await ask('search=&limit=')
-  assert.deepEqual([refused.status, refused.body.error.errors[0].field], [422, 'limit'])
+  for (const [query, field] of [
+    ['search=&limit=', 'limit'],
+    ['someId=&limit=5', 'someId'],
+  ] as const) {
+    const refused = await ask(query)
+    assert.deepEqual([refused.status, refused.body.error.errors[0].field], [422, field])
+  }
 })
 
 for (const [name, body] of [

@@ -44,6 +44,9 @@ test('what is not of the declared shape is refused with 422', async () => {
     'domain=not a domain',
     'contactId=5',
     'campaignId=x',
+    'contactId=',
+    'campaignId=',
+    'templateId=',
     'templateId=x',
     'startDate=yesterday',
     'limit=0',
@@ -54,6 +57,8 @@ test('what is not of the declared shape is refused with 422', async () => {
     assert.deepEqual([status, body.error?.code], [422, 'VALIDATION_ERROR'], query)
   }
   assert.equal((await call('get', '/emails/not-a-uuid')).status, 422)
+  const any = await call('get', '/emails?status=&source=&search=&domain=&startDate=&endDate=')
+  assert.equal(any.status, 200, 'an empty value counts as absent')
 })
 
 test('an email is cancelled and tried again only where that has a meaning', async () => {
