@@ -19,9 +19,7 @@ import {
 import { type CampaignView, toCampaignView } from './view.ts'
 
 /** `templateId`: subject, body, sender and type are copied from this template unless given. */
-export type NewCampaign = { projectId: string; name: string } & CampaignChanges & {
-    templateId?: string | null | undefined
-  }
+export type NewCampaign = { projectId: string; name: string } & CampaignChanges
 
 /**
  * Creates a campaign in status DRAFT.

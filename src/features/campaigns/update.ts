@@ -10,6 +10,7 @@ import { type Campaign, campaigns } from '../../store/schema/campaigns.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import type { Condition } from '../conditions/condition.ts'
+import { loadTemplate } from '../templates/get.ts'
 import { requireSender, toColumns } from '../templates/validate.ts'
 import { appendCampaignEvent } from './append-event.ts'
 import { countSoon } from './audience/total-recipients.ts'
@@ -38,7 +39,7 @@ const AUDIENCE = ['audienceType', 'segmentId', 'audienceCondition'] as const
  * Changes the fields that are present; null clears a field. Each change makes a new version.
  * @throws AppError CAMPAIGN_NOT_FOUND; VALIDATION_ERROR; BAD_REQUEST (template syntax, a field that
  *   the status forbids, a time that has passed); FORBIDDEN (sender domain); RESOURCE_NOT_FOUND
- *   (segment); CONFLICT with status 412 and the record in `details.current` for another version
+ *   (segment); TEMPLATE_NOT_FOUND; CONFLICT with status 412 and the record in `details.current` for another version
  */
 export async function updateCampaign(
   deps: Pick<Base, 'store' | 'outbound' | 'campaignNotifier' | 'sharedRuns' | 'now' | 'log'>,
@@ -86,7 +87,8 @@ async function readColumns(
   { changes, now }: { changes: CampaignChanges; now: number },
 ): Promise<Partial<Campaign>> {
   if (changes.from !== undefined) await requireSender(tx, current.projectId, changes.from)
-  const { audienceType, segmentId, audienceCondition, scheduledFor, ...rest } = changes
+  const { audienceType, segmentId, audienceCondition, scheduledFor, templateId, ...rest } = changes
+  await checkTemplateId(tx, current, templateId)
   const columns: Partial<Campaign> = {
     ...toColumns(rest),
     ...(await changeAudience(tx, current, changes)),
@@ -96,6 +98,16 @@ async function readColumns(
   const isCounted =
     type === current.type && !isChange(current, toAudience({ ...current, ...columns }))
   return isCounted ? columns : { ...columns, totalRecipients: null }
+}
+
+/** A template that exists is ignored: its text is copied at creation only. */
+async function checkTemplateId(
+  tx: Tx,
+  { projectId, templateId: current }: FoundCampaign,
+  id: string | null | undefined,
+): Promise<void> {
+  if (id == null || id === current) return
+  await loadTemplate(tx, { projectId, id })
 }
 
 async function changeAudience(

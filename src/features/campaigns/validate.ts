@@ -16,6 +16,8 @@ export type CampaignChanges = TemplateChanges & {
   audienceCondition?: unknown
   /** Emails an hour; null for no bound. */
   maxPerHour?: number | null | undefined
+  /** Copied from at creation only. */
+  templateId?: string | null | undefined
   /** ISO 8601 */
   scheduledFor?: string | null | undefined
 }

@@ -20,6 +20,12 @@ const fields = {
   segmentId: id.nullable().meta({ type: ['string', 'null'], format: 'uuid' }),
   audienceCondition: conditionField,
   audienceFilter: conditionField,
+  templateId: id.nullable().meta({
+    type: ['string', 'null'],
+    format: 'uuid',
+    description:
+      'At creation, subject, body, from, fromName, replyTo and type are copied unless given',
+  }),
   maxPerHour: z.int().min(1).max(MAX_PER_HOUR).nullable(),
   scheduledFor: time.meta({ description: 'The new time of a campaign that is SCHEDULED' }),
   scheduledAt: time.meta({ description: 'The same as scheduledFor' }),
@@ -32,16 +38,7 @@ export const campaignChanges = changes
   .transform((body) => toOneSpelling(body))
 
 export const newCampaign = changes
-  .extend({
-    name: fields.name,
-    templateId: id
-      .nullable()
-      .optional()
-      .meta({
-        type: ['string', 'null'],
-        description: 'subject, body, from, fromName, replyTo and type are copied unless given',
-      }),
-  })
+  .extend({ name: fields.name })
   .superRefine(refuseTwoValues)
   .transform((body) => toOneSpelling(body))
 

@@ -283,6 +283,25 @@ describe('a template', () => {
 })
 
 describe('a change', () => {
+  it('copies nothing from a template, and names none that does not exist', async () => {
+    const templateId = await makeTemplate()
+    const { id } = await created()
+    const ignored = await put(id, { templateId })
+    const { status, body } = ignored
+    assert.deepEqual([status, body.data.templateId, body.data.version], [200, null, 1])
+    for (const [wrong, expected] of [
+      [7, 422],
+      ['x', 422],
+      [newId(), 404],
+    ] as const) {
+      assert.equal((await put(id, { templateId: wrong, name: 'New' })).status, expected)
+    }
+    assert.equal((await put(id, { templateId: null })).status, 200)
+    const running = await inStatus('SENDING')
+    assert.equal((await put(running, { templateId })).status, 400)
+    assert.equal((await call('get', `/campaigns/${id}`)).body.data.name, valid.name)
+  })
+
   it('to the version that the caller knows is made, to another one refused', async () => {
     const { id } = await created()
     assert.equal((await put(id, { name: 'Two' }, '"1"')).status, 200)
