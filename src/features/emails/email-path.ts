@@ -3,7 +3,6 @@ import { indexedBy, listOf, type NamedIndex, unindexed } from '../../store/diale
 import { and, type SQL, sql } from '../../store/drizzle.ts'
 import { BAD_ENDS, isBadEnd } from '../../store/email-terms.ts'
 import { isUuid } from '../../store/ids.ts'
-import { contacts } from '../../store/schema/contacts.ts'
 import type { EmailStatus, SourceType } from '../../store/schema/words.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
@@ -33,11 +32,17 @@ export type EmailPath = {
   lanes: readonly SQL[]
   /** What the rows of the lanes must match besides. */
   filter: SQL | undefined
-  /** A search by the address of emails: for mail to addresses that contacts had before. */
-  isByRecipient: boolean
+  /** What its cursors begin with: they go on along this path, whatever contacts there are by then. */
+  label: string
   /** The path to read after this one, which has the emails of `contactIds`. */
   rest?: { path: EmailPath; contactIds: readonly string[] }
 }
+
+/**
+ * A search that goes on: by the contacts up to this number and then by the other emails, or by all
+ * emails if null.
+ */
+export type BegunSearch = { upTo: number | null }
 
 /** With more contacts than this, the emails are searched instead. */
 const MAX_CONTACTS = 100
@@ -74,22 +79,31 @@ export async function findNamedEmails(
   return found.length === 0 && messageId === text ? undefined : found.map((email) => email.id)
 }
 
-/** A contact, campaign or template of another project has no lanes. */
+/**
+ * A contact, campaign or template of another project has no lanes. `begun`: undefined at the beginning
+ * of a list.
+ */
 export async function chooseEmailPath(
   deps: Pick<Base, 'store'>,
   filter: EmailFilter,
+  begun?: BegunSearch,
 ): Promise<EmailPath> {
   const { projectId, contactId, search = '' } = filter
   const prefix = search.trim().normalize('NFC').toLowerCase()
   const isOfContacts = prefix !== '' && contactId === undefined
-  const contactIds = isOfContacts ? await findContacts(deps, projectId, prefix) : []
+  const found = isOfContacts ? await findContacts(deps, { projectId, prefix }, begun) : undefined
+  const contactIds = found?.ids ?? []
   const indexed = chooseIndex(filter, prefix === '' ? undefined : { prefix, contactIds })
   const isForeign = await isOfOtherProject(deps, indexed, projectId)
   const path = isForeign ? { ...indexed, lanes: [] } : indexed
-  if (contactIds.length === 0) return path
+  if (found === undefined) return { ...path, label: prefix === '' ? '' : 'recipient_' }
   const lane = ofContacts(contactIds)
   const way = { key: 'created', index: 'emails_contact', lanes: [lane] } as const
-  return { ...pathOf(way, filter, undefined), rest: { path, contactIds } }
+  return {
+    ...pathOf(way, filter, undefined),
+    label: `contacts_${found.upTo}_`,
+    rest: { path: { ...path, label: `others_${found.upTo}_` }, contactIds },
+  }
 }
 
 /** By the recipient, without the emails of some contacts. */
@@ -132,22 +146,29 @@ async function isOfOtherProject(
   return rows.some((row) => row.projectId !== projectId)
 }
 
-/** None if they are many. */
+const findLastNumber = statement<{ last: number | null }>(
+  () => sql`select max(number) as last from contacts`,
+)
+
+const findByPrefix = statement<{ id: string }>(
+  () => sql`select id from contacts
+    where project_id = ${parameter('projectId')} and email >= ${parameter('prefix')}
+      and email < ${parameter('end')} and ${unindexed(sql`number`)} <= ${parameter('upTo')}
+    limit ${sql.raw(String(MAX_CONTACTS + 1))}`,
+)
+
+/** Undefined if a search that begins finds none or many, or one that goes on has not begun by them. */
 async function findContacts(
   { store }: Pick<Base, 'store'>,
-  projectId: string,
-  prefix: string,
-): Promise<string[]> {
-  const { address } = contacts
-  const rows = await store.read
-    .select({ id: contacts.id })
-    .from(contacts)
-    .where(
-      sql`${contacts.projectId} = ${projectId} and ${address} >= ${prefix}
-        and ${address} < ${prefix + LAST_CHARACTER}`,
-    )
-    .limit(MAX_CONTACTS + 1)
-  return rows.length > MAX_CONTACTS ? [] : rows.map(({ id }) => id)
+  { projectId, prefix }: { projectId: string; prefix: string },
+  begun: BegunSearch | undefined,
+): Promise<{ ids: string[]; upTo: number } | undefined> {
+  if (begun?.upTo === null) return undefined
+  const upTo = begun?.upTo ?? (await store.read.find(findLastNumber, {}))?.last ?? 0
+  const span = { projectId, prefix, end: prefix + LAST_CHARACTER, upTo }
+  const ids = (await store.scan.list(findByPrefix, span)).map(({ id }) => id)
+  const isBegun = begun !== undefined || (ids.length > 0 && ids.length <= MAX_CONTACTS)
+  return isBegun ? { ids: ids.slice(0, MAX_CONTACTS), upTo } : undefined
 }
 
 /** The rows of one contact need no sorting. */
@@ -189,7 +210,7 @@ function pathOf(
       source === undefined ? undefined : sql`source_type = ${source}`,
       domain === undefined ? undefined : sql`recipient_domain = ${domain}`,
     ),
-    isByRecipient: search !== undefined,
+    label: '',
   }
 }
 

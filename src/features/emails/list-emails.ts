@@ -12,7 +12,8 @@
  *   (none)       all emails of the project
  *
  * A request looks at a bounded number of rows. A page of a rare combination may be short, even empty,
- * and still have a next one.
+ * and still have a next one. The cursor of a search says by which contacts it has begun, so that new
+ * contacts do not change its way.
  */
 import { unknownCursor } from '../../errors.ts'
 import { listOf, rowNumber, unindexed } from '../../store/dialect.ts'
@@ -59,7 +60,7 @@ export async function listEmails(deps: Deps, query: EmailQuery): Promise<EmailPa
     const shown = cursor === undefined ? await loadSummaries(deps, query.projectId, named) : []
     return { data: shown.slice(0, limit), cursor: null, hasMore: false }
   }
-  let { path, after } = await findStart(deps, query, await chooseEmailPath(deps, query))
+  let { path, after } = await findStart(deps, query)
   const found: FoundRow[] = []
   let isEnd = false
   for (let read = 0; !isEnd && read < MAX_ROWS; read += STRETCH) {
@@ -184,37 +185,33 @@ export function isNamed(projectId: string, ids: readonly string[]): SQL {
   return sql`${emails.id} in ${listOf(ids)} and ${unindexed(emails.projectId)} = ${projectId}`
 }
 
-/** Before a position, or alone: the position is of the path that searches by the recipient. */
-const BY_RECIPIENT = 'recipient_'
+/** Before the position in a search, or alone at the beginning of a path. */
+const LABEL = /^(?:(contacts|others)_(\d{1,15})|recipient)_/
 const CREATED = /^(\d{1,15})_(\d{1,16})$/
 const CONTACT = /^contact_([0-9a-f-]{36})$/
 
-function formatPosition({ key, isByRecipient }: EmailPath, after: Position | undefined): string {
-  const label = isByRecipient ? BY_RECIPIENT : ''
+function formatPosition({ key, label }: EmailPath, after: Position | undefined): string {
   if (after === undefined) return label
   return `${label}${key === 'contact' ? `contact_${after.contactId}` : `${after.at}_${after.number}`}`
 }
 
 type Start = { path: EmailPath; after: Position | undefined }
 
-/** The path of the cursor may be the one that is read after `path`. */
-async function findStart(
-  { store }: Deps,
-  { projectId, cursor }: EmailQuery,
-  path: EmailPath,
-): Promise<Start> {
-  if (cursor === undefined) return { path, after: undefined }
-  const { rest } = path
+async function findStart(deps: Deps, query: EmailQuery): Promise<Start> {
+  const { projectId, cursor = '' } = query
+  const [label = '', walk, upTo] = LABEL.exec(cursor) ?? []
+  const begun = label === '' ? undefined : { upTo: upTo === undefined ? null : Number(upTo) }
+  const first = await chooseEmailPath(deps, query, begun)
+  const { rest } = first
   if (isUuid(cursor)) {
-    const after = await store.read.find(findKeys, { id: cursor, projectId })
+    const after = await deps.store.read.find(findKeys, { id: cursor, projectId })
     if (after === undefined) throw unknownCursor()
     const isOfRest = rest !== undefined && !rest.contactIds.includes(after.contactId)
-    return { path: isOfRest ? rest.path : path, after }
+    return { path: isOfRest ? rest.path : first, after }
   }
-  if (!cursor.startsWith(BY_RECIPIENT)) return { path, after: parsePosition(path.key, cursor) }
-  const last = rest?.path ?? path
-  const position = cursor.slice(BY_RECIPIENT.length)
-  return { path: last, after: position === '' ? undefined : parsePosition(last.key, position) }
+  const path = walk === 'others' && rest !== undefined ? rest.path : first
+  const position = cursor.slice(label.length)
+  return { path, after: position === '' ? undefined : parsePosition(path.key, position) }
 }
 
 function parsePosition(key: PathKey, text: string): Position {

@@ -200,6 +200,45 @@ test('an address with many contacts is searched in the emails', async (t) => {
   assert.deepEqual(await ids({ search: 'p104' }), [all[104]])
 })
 
+test('a search goes on as it began when contacts come or go between its pages', async (t) => {
+  const { core, list, add } = await open(t)
+  const campaignId = newId()
+  const change = { campaignId }
+  const before = await add({ to: 'old@dest.test', change }, { to: 'old2@dest.test', change })
+  await core.store.write((tx) => tx.update(contacts).set({ address: sql`'new' || email` }))
+  const later = await add({ to: 'old3@dest.test', change }, { to: 'old4@dest.test', change })
+  const newest = [...before, ...later].reverse()
+  const people = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ to: `old-${index}@dest.test` }))
+  const rest = async (query: Partial<EmailQuery>) => {
+    const { data, cursor } = await list({ ...query, limit: 200 })
+    assert.equal(cursor, null)
+    return data.map(({ id }) => id).filter((id) => newest.includes(id))
+  }
+  const queries = [{ search: 'old' }, { search: 'old', campaignId }]
+  // After a page of the contacts, one that ends with them, and one of the other emails.
+  const begun = []
+  for (const query of queries) {
+    for (const limit of [1, 2, 3]) {
+      const { data, cursor } = await list({ ...query, limit })
+      assert.deepEqual(
+        data.map(({ id }) => id),
+        newest.slice(0, limit),
+      )
+      begun.push({ query: { ...query, cursor: cursor ?? undefined }, limit })
+    }
+  }
+  const many = await add(...people(100))
+  for (const { query, limit } of begun) {
+    assert.deepEqual(await rest(query), newest.slice(limit), JSON.stringify(query))
+  }
+  const byEmails = await list({ search: 'old', limit: 100 })
+  assert.equal(byEmails.data[0]?.id, many.at(-1))
+  await core.store.write((tx) => tx.delete(contacts).where(sql`email like 'old-%'`))
+  const query = { search: 'old', cursor: byEmails.cursor ?? undefined }
+  assert.deepEqual(await rest(query), newest)
+})
+
 test('pages have every email once, and a bare id is a cursor', async (t) => {
   const { list, ids, add } = await open(t)
   const campaignId = newId()
@@ -232,7 +271,7 @@ test('pages have every email once, and a bare id is a cursor', async (t) => {
     assert.deepEqual(seen, whole, JSON.stringify(query))
     assert.deepEqual(await ids({ ...query, cursor: whole[1] }), whole.slice(2))
   }
-  for (const cursor of ['x', '1', newId(), 'contact_1', `contact_${all[0]}`, '1_2_3']) {
+  for (const cursor of ['x', '1', newId(), 'contact_1', `contact_${all[0]}`, '1_2_3', 'others_1']) {
     await assert.rejects(list({ cursor }), { code: 'VALIDATION_ERROR' }, cursor)
   }
 })
