@@ -249,6 +249,34 @@ test('beyond twenty clicks of an email, further ones count as clicks only', asyn
   ])
 })
 
+test('clicks of other mail do not keep a link from its recipient', async (t) => {
+  const campaign = await openCampaign(t)
+  const [id, other] = (await campaign.add(2)) as [string, string]
+  const { contactId } = await campaign.email(id)
+  const ofSame = { contactId, campaignId: null }
+  await campaign.core.store.write((tx) => tx.update(emails).set(ofSame).where(eq(emails.id, other)))
+  for (const each of [id, other]) await campaign.settle(each, 'delivered')
+  campaign.later(600)
+  const click = (emailId: string, link: string) => {
+    campaign.later(60)
+    const hit = { link, at: campaign.core.now(), type: 'click', isMachine: false } as const
+    return campaign.hit({ emailId, ...hit })
+  }
+  const clickOther = async (count: number) => {
+    for (let at = 0; at < count; at += 1) await click(other, 'https://shop.test/a')
+  }
+  await clickOther(25)
+  await click(id, 'https://shop.test/a')
+  await clickOther(25)
+  await click(id, 'https://shop.test/b')
+  await click(id, 'https://shop.test/a')
+  await campaign.count()
+  assert.deepEqual(await listLinks(campaign.core, campaign.key), [
+    { url: 'https://shop.test/a', clicks: 2, uniqueClickers: 1 },
+    { url: 'https://shop.test/b', clicks: 1, uniqueClickers: 1 },
+  ])
+})
+
 test('mail without a campaign changes nothing', async (t) => {
   const campaign = await openCampaign(t)
   const [id] = (await campaign.add(1)) as [string]
