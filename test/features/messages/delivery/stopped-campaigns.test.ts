@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { updateProject } from '../../../../src/features/accounts/projects.ts'
 import { cancelCampaign } from '../../../../src/features/campaigns/cancel.ts'
 import { pauseCampaign } from '../../../../src/features/campaigns/pause.ts'
+import { resumeCampaign } from '../../../../src/features/campaigns/resume.ts'
+import { retryFailed } from '../../../../src/features/campaigns/retry-failed.ts'
+import { settleStopped } from '../../../../src/features/campaigns/settle-stopped.ts'
 import { createDeliverer } from '../../../../src/features/messages/delivery/deliverer.ts'
 import { explainEmails } from '../../../../src/features/messages/explain/explain-emails.ts'
 import type { Explanation } from '../../../../src/features/messages/explain/facts.ts'
@@ -82,6 +86,26 @@ test('a claimed email of a paused campaign is put aside, without an attempt', as
     listed.map((one) => one.id),
     [id],
   )
+})
+
+test('mail that failed with its disabled project is retried, and waits until the resume', async (t) => {
+  const sender = await openSender(t)
+  const { core, project } = sender
+  const id = await sendOf(sender, {})
+  const key = { projectId: project.id, id: (await sender.email(id)).campaignId as string }
+  await updateProject(core, project.id, { disable: 'MANUAL' })
+  await settleStopped(core)
+  const queue = startQueue(core, createDeliverer(core))
+  t.after(() => queue.stop())
+  await until(async () => (await sender.email(id)).state === 'failed')
+  assert.equal((await sender.email(id)).error, 'the project is disabled')
+  await updateProject(core, project.id, { enable: true })
+  assert.equal(await retryFailed(core, key), 1)
+  await until(async () => (await sender.email(id)).state === 'paused')
+  assert.equal(sender.tasks.length, 0)
+  await resumeCampaign(core, key)
+  await settleStopped(core)
+  await until(() => sender.tasks.length > 0)
 })
 
 test('what a claim has in hand is withdrawn when its campaign is paused', async (t) => {
