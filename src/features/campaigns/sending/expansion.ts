@@ -42,7 +42,11 @@ type Reading = {
   openedAt: number
 }
 
-export function createExpansion(deps: ExpansionDeps, wake: () => void): Expansion {
+/** `wake`: called when the next contacts are there; `isStopping`: no further transaction begins. */
+export function createExpansion(
+  deps: ExpansionDeps,
+  { wake, isStopping = () => false }: { wake: () => void; isStopping?: () => boolean },
+): Expansion {
   let size = FIRST_SIZE
   let isKept: NamesKey | undefined
   let reading: Reading | undefined
@@ -75,7 +79,7 @@ export function createExpansion(deps: ExpansionDeps, wake: () => void): Expansio
 
   async function writePage(from: Reading, limit: number): Promise<number> {
     let inserted = 0
-    while (from.page !== undefined && inserted < limit) {
+    while (from.page !== undefined && inserted < limit && !isStopping()) {
       const written = await writeNext(from, from.page, limit - inserted)
       if (written === undefined) return inserted
       inserted += written

@@ -86,7 +86,9 @@ async function takeTurn(state: LoopState, campaign: ActiveCampaign): Promise<num
   if (slots === 0) return Math.min(RECHECK_MS, Math.max(1, waitMs))
   const free = await room.free(campaign.projectId)
   if (free === 0) return FULL_MS
-  const expansion = expansions.get(campaign.id) ?? createExpansion(deps, state.wake)
+  const isStopping = () => state.isStopping
+  const expansion =
+    expansions.get(campaign.id) ?? createExpansion(deps, { wake: state.wake, isStopping })
   expansions.set(campaign.id, expansion)
   const { inserted, isReading } = await expansion.advance(campaign, Math.min(slots, free))
   room.took(campaign.projectId, inserted)

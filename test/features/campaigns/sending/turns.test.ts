@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { inspect } from 'node:util'
 import type { ActiveCampaign } from '../../../../src/features/campaigns/sending/active.ts'
 import { createExpansion } from '../../../../src/features/campaigns/sending/expansion.ts'
+import { startCampaigns } from '../../../../src/features/campaigns/sending/loop.ts'
 import { planSending } from '../../../../src/features/campaigns/sending/plan.ts'
 import { sendCampaign } from '../../../../src/features/campaigns/sending/send.ts'
 import type { Condition } from '../../../../src/features/conditions/condition.ts'
@@ -37,7 +38,7 @@ async function loadActive(core: TestCore, id: string): Promise<ActiveCampaign> {
 /** `advance` waits until the next contacts have been read, if it has to. */
 function openExpansion(core: TestCore, id: string) {
   let wake: (() => void) | undefined
-  const expansion = createExpansion(core, () => wake?.())
+  const expansion = createExpansion(core, { wake: () => wake?.() })
   async function advance(limit = Number.POSITIVE_INFINITY) {
     const { promise, resolve } = Promise.withResolvers<void>()
     wake = resolve
@@ -75,6 +76,28 @@ test('a due campaign whose writes fail is tried again once a second', async (t) 
   await runUntil({ ...core, store, log }, async () => (await emailsOf(core, id)).length === 3)
   assert.equal(failures, 3)
   assert.equal(errors.length, 3)
+})
+
+test('a stop ends the making of emails after the transaction at hand', async (t) => {
+  const { core, project } = await openSendingCore(t)
+  await addContacts(core, project.id, people(500))
+  const id = await addCampaign(core, project.id)
+  await sendCampaign(core, { projectId: project.id, id })
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let writes = 0
+  const store: Store = {
+    ...core.store,
+    write: (fn, options) => {
+      writes += 1
+      void loop.stop().then(resolve)
+      return core.store.write(fn, options)
+    },
+  }
+  const loop = startCampaigns({ ...core, store })
+  await promise
+  const { length } = await emailsOf(core, id)
+  assert.deepEqual([writes, length > 0], [1, true])
+  await runUntil(core, async () => (await emailsOf(core, id)).length === 500)
 })
 
 test('on a full disk no due campaign is started', async (t) => {
