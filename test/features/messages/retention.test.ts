@@ -133,3 +133,10 @@ test('mail whose content is cleared cannot be retried', async (t) => {
   await deleteExpiredContent(sender.core)
   await assert.rejects(retryEmails(sender.core, [id]), { code: 'CONFLICT', message: /retention/ })
 })
+
+test('mail whose body alone is cleared cannot be retried', async (t) => {
+  const sender = await openSender(t)
+  const id = await backdated(sender, 1, { state: 'failed', status: 'FAILED' })
+  await sender.core.store.write((tx) => tx.update(contents).set({ body: null }))
+  await assert.rejects(retryEmails(sender.core, [id]), { code: 'CONFLICT', message: /retention/ })
+})

@@ -14,6 +14,15 @@ import { retryDelay } from './retry-delay.sqlite.ts'
 /** A claimed email, with the facts that decide whether it may still be sent. */
 export type ClaimedEmail = RowOf<typeof claimLane>
 
+/** Whether the recipient of an email may get mail. */
+export const recipientColumns = {
+  isSubscribed: sql<boolean>`(select subscribed from contacts
+    where contacts.id = emails.contact_id)`.mapWith(Boolean),
+  isSuppressed: sql<boolean>`exists (select 1 from suppressions
+    where suppressions.project_id = emails.project_id
+    and suppressions.email = emails.recipient)`.mapWith(Boolean),
+}
+
 /** Leases at most `limit` due emails of a lane, the earliest first. */
 export const claimLane = statement((db) =>
   db
@@ -39,11 +48,7 @@ export const claimLane = statement((db) =>
       giveUpAt: emails.giveUpAt,
       failureCount: emails.failureCount,
       attemptCount: emails.attemptCount,
-      isSubscribed: sql<boolean>`(select subscribed from contacts
-        where contacts.id = emails.contact_id)`.mapWith(Boolean),
-      isSuppressed: sql<boolean>`exists (select 1 from suppressions
-        where suppressions.project_id = emails.project_id
-        and suppressions.email = emails.recipient)`.mapWith(Boolean),
+      ...recipientColumns,
     }),
 )
 

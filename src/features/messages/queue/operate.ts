@@ -21,14 +21,17 @@ export async function retryEmails(
   ids: readonly string[],
 ): Promise<void> {
   await core.store.write(async (tx) => {
-    for (const id of ids) await retryEmail(core, tx, id)
+    const retryable = await findRetryable(tx, ids)
+    for (const id of ids) {
+      await retryEmail(core, tx, { id, obstacle: retryable.get(id)?.obstacle ?? null })
+    }
   })
 }
 
 async function retryEmail(
   core: Pick<Base, 'config' | 'now'> & { queueNotifier: QueueNotifier },
   tx: Tx,
-  id: string,
+  { id, obstacle }: { id: string; obstacle: string | null },
 ): Promise<void> {
   const email = await getEmail(tx, id)
   if (email.state === 'paused') {
@@ -39,7 +42,6 @@ async function retryEmail(
   if (!['queued', 'deferred', 'failed'].includes(email.state)) {
     throw new AppError('CONFLICT', `Email ${id} is ${email.state}: there is nothing to retry.`)
   }
-  const { obstacle = null } = (await findRetryable(tx, [id])).get(id) ?? {}
   if (obstacle !== null) {
     throw new AppError('CONFLICT', `Email ${id} cannot be retried: ${obstacle}.`)
   }

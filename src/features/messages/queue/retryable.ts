@@ -1,5 +1,5 @@
 /**
- * Whether an email can be tried again. Delivery checks the same when it claims an email
+ * Whether an email can be tried again. Delivery fails an email for the same reasons when it claims it
  * (`delivery/prepare.ts`), so a retry that is refused here would only fail once more.
  */
 import { parseAddress } from '../../../mail/address/address.ts'
@@ -8,7 +8,7 @@ import { and, eq, sql } from '../../../store/drizzle.ts'
 import { projects } from '../../../store/schema/accounts.ts'
 import { campaigns } from '../../../store/schema/campaigns.ts'
 import { domains } from '../../../store/schema/domains.ts'
-import { emails } from '../../../store/schema/messages.ts'
+import { contents, emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import {
@@ -18,6 +18,7 @@ import {
   needsSubscription,
   UNSUBSCRIBED,
 } from '../delivery/prepare.ts'
+import { recipientColumns } from './claim.ts'
 
 export type Retryable = {
   /** Why the email cannot be tried again: `the contact has unsubscribed`; null if it can. */
@@ -38,14 +39,11 @@ export const listRetryFacts = statement((db) =>
       campaignStatus: campaigns.status,
       campaignPausedAt: campaigns.pausedAt,
       isDisabled: projects.isDisabled,
-      isCleared: sql<boolean>`${emails.variables} is null`.mapWith(Boolean),
-      isSubscribed: sql<boolean>`(select subscribed from contacts
-        where contacts.id = emails.contact_id)`.mapWith(Boolean),
-      isSuppressed: sql<boolean>`exists (select 1 from suppressions
-        where suppressions.project_id = emails.project_id
-        and suppressions.email = emails.recipient)`.mapWith(Boolean),
+      isCleared: sql<boolean>`emails.variables is null or contents.body is null`.mapWith(Boolean),
+      ...recipientColumns,
     })
     .from(emails)
+    .leftJoin(contents, eq(contents.id, emails.contentId))
     .innerJoin(projects, eq(projects.id, emails.projectId))
     .leftJoin(campaigns, eq(campaigns.id, emails.campaignId))
     .where(sql`${emails.id} in ${listOf(parameter('ids'))}`),
@@ -72,9 +70,7 @@ export async function findRetryable(
 ): Promise<Map<string, Retryable>> {
   if (ids.length === 0) return new Map()
   const facts = await listFacts(reader, ids)
-  const projectIds = JSON.stringify([...new Set(facts.map(({ projectId }) => projectId))])
-  const rows = await reader.list(listVerified, { projectIds })
-  const verified = new Set(rows.map(({ projectId, domain }) => `${projectId} ${domain}`))
+  const verified = await findVerified(reader, facts)
   return new Map(
     facts.map((each) => {
       const isCampaignPaused = each.campaignStatus === 'SENDING' && each.campaignPausedAt !== null
@@ -87,7 +83,18 @@ function listFacts(reader: Pick<Tx, 'list'>, ids: readonly string[]) {
   return reader.list(listRetryFacts, { ids: JSON.stringify(ids) })
 }
 
-/** In the order of the checks of delivery. Mail of a campaign waits for its sender domain. */
+/** Verified domains of the emails' projects. Mail of a campaign waits for its sender domain. */
+async function findVerified(
+  reader: Pick<Tx, 'list'>,
+  facts: readonly RetryFacts[],
+): Promise<Set<string>> {
+  const asked = facts.filter(({ campaignId }) => campaignId === null)
+  if (asked.length === 0) return new Set()
+  const projectIds = JSON.stringify([...new Set(asked.map(({ projectId }) => projectId))])
+  const rows = await reader.list(listVerified, { projectIds })
+  return new Set(rows.map(({ projectId, domain }) => `${projectId} ${domain}`))
+}
+
 function findObstacle(facts: RetryFacts, verified: ReadonlySet<string>): string | null {
   const { projectId, campaignId, campaignStatus, fromAddress } = facts
   if (facts.isCleared) return CLEARED
