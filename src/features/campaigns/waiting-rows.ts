@@ -2,7 +2,7 @@
  * Moves waiting emails of campaigns between states, some rows at a time. `retry_at` keeps the due time of a paused email: only a claim uses it otherwise.
  */
 
-import { isActive, unfinishedCampaigns } from '../../store/campaign-terms.ts'
+import { holdsItsMail, unfinishedCampaigns } from '../../store/campaign-terms.ts'
 import { indexedBy, rowNumber } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { isUnfinished } from '../../store/email-terms.ts'
@@ -85,7 +85,7 @@ export const listUnsettled = statement<{
   act: 'pause' | 'cancel' | 'release'
 }>(
   () => sql`select id, project_id as "projectId", 'pause' as act from campaigns
-    where ${isActive} and status = 'SENDING' and paused_at is not null and pause_reason <> 'project_disabled'
+    where ${holdsItsMail}
       and exists (select 1 from emails where campaign_id = campaigns.id and ${isUnfinished}
         and state in ('queued', 'deferred'))
     union all

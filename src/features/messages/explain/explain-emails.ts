@@ -141,7 +141,9 @@ async function findLastAttempts(
   emails: readonly ExplainedEmail[],
 ): Promise<Map<string, LastAttempt>> {
   const ids = emails.filter(
-    ({ attemptCount, state }) => attemptCount > 0 || !UNFINISHED_STATES.has(state),
+    ({ attemptCount, state }) =>
+      // An interrupted attempt is not counted.
+      attemptCount > 0 || state === 'deferred' || !UNFINISHED_STATES.has(state),
   )
   if (ids.length === 0) return new Map()
   const rows = await reader.list(listLastAttempts, {

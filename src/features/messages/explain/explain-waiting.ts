@@ -2,6 +2,7 @@
 import { formatSecond } from '../../../clock.ts'
 import { displayDomain } from '../../../mail/address/address.ts'
 import type { DeliveryProgress, SiteStatus } from '../../../outbound/sites/site-status.ts'
+import { INTERRUPTED } from '../queue/leases.ts'
 import type { Explanation, Facts } from './facts.ts'
 import type { LiveSite } from './live-status.ts'
 import {
@@ -14,8 +15,7 @@ import {
   quote,
 } from './phrases.ts'
 
-const PROCESS_ENDED =
-  'The process that was sending it ended, so the outcome of that attempt is not known.'
+const PROCESS_ENDED = `${INTERRUPTED.error.replace('the', 'The')}.`
 
 type Sentence = Omit<Explanation, 'nextAttemptAt'>
 
@@ -25,9 +25,10 @@ export function explainHeld({ email, hold, isCampaignPaused }: Facts): Sentence 
   const since = at === undefined ? '' : ` since ${formatSecond(at)}`
   const domain = displayDomain(recipientDomain)
   if (hold === null) {
-    return withoutCommand(
-      `It was held${since}; mail to ${domain} is released, and this email is due within a minute.`,
-    )
+    const next = isCampaignPaused
+      ? 'it waits until its paused campaign is resumed'
+      : 'it is due within a minute'
+    return withoutCommand(`It was held${since}; mail to ${domain} is released, and ${next}.`)
   }
   const pause = isCampaignPaused ? ' Its campaign is paused, too, and must be resumed.' : ''
   const reason = `It has been held${since}: an operator holds all mail to ${domain}.${pause}`

@@ -2,7 +2,7 @@
 import { formatSecond } from '../../../clock.ts'
 import { displayDomain } from '../../../mail/address/address.ts'
 import type { SiteStatus } from '../../../outbound/sites/site-status.ts'
-import { INTERRUPTED } from '../outcome/record-attempts.ts'
+import { INTERRUPTED } from '../queue/leases.ts'
 import type { LastAttempt } from './facts.ts'
 
 const MAX_QUOTED = 400

@@ -54,12 +54,6 @@ export type AttemptRecord = {
   startedAt: number
 }
 
-/** The row of an attempt whose process ended before it recorded an outcome (`queue/leases.ts`). */
-export const INTERRUPTED = {
-  result: 'interrupted',
-  error: 'the process that was sending it ended, so the outcome of that attempt is not known',
-} as const
-
 type Deps = Pick<Base, 'config' | 'counters' | 'now' | 'log'> & {
   queueNotifier: QueueNotifier
   fuse: Fuse

@@ -7,7 +7,7 @@
  * an email that should have been held, and `releaseStray` releases one that should not.
  */
 
-import { isActive } from '../../../store/campaign-terms.ts'
+import { holdsItsMail } from '../../../store/campaign-terms.ts'
 import { and, eq, inArray, type SQL, sql } from '../../../store/drizzle.ts'
 import { emails, type Hold, holds } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -118,10 +118,8 @@ async function releaseEmails(
   return { due, paused }
 }
 
-/** Mail of campaigns of disabled projects is due, and fails. */
 const isOfPausedCampaign = sql`(campaign_id is not null and campaign_id in (
-  select id from campaigns where ${isActive} and status = 'SENDING'
-    and paused_at is not null and pause_reason <> 'project_disabled'))`
+  select id from campaigns where ${holdsItsMail}))`
 
 /** Another operator may have released or held the domain between two batches. */
 function isHoldWanted(domain: string): SQL {

@@ -5,9 +5,14 @@ import { and, eq, gt, isNotNull, lte, sql } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import { packSteps } from '../../../store/schema/packed-steps.ts'
 import type { Base } from '../../base.ts'
-import { INTERRUPTED } from '../outcome/record-attempts.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'now'>
+
+/** The row of an attempt whose process ended before it recorded an outcome. */
+export const INTERRUPTED = {
+  result: 'interrupted',
+  error: 'the process that was sending it ended, so the outcome of that attempt is not known',
+} as const
 
 /** Extends the leases of emails in flight. */
 export async function renewLeases(
@@ -41,12 +46,12 @@ export async function recoverLeases(
     sql`not ${isAmong(except)}`,
   )
   const rows = await store.write(async (tx) => {
-    // The claim has set `updated_at`.
+    // The claim has set `updated_at`; an open of an earlier copy may have changed it since.
     await tx.run(
       sql`insert into attempts
           (email_id, at, duration_ms, result, error, is_maybe_delivered, steps)
         select id, updated_at, 0, ${INTERRUPTED.result}, ${INTERRUPTED.error}, 1, ${packSteps([])}
-        from emails where ${isLost} order by id`,
+        from emails where ${isLost}`,
     )
     return tx
       .update(emails)

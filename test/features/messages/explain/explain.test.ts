@@ -140,7 +140,12 @@ const waiting: Case[] = [
   [
     'a hold that is over',
     { email: { state: 'held', heldAt: NOW - MINUTE_MS, dueAt: null } },
-    'It was held since 2026-11-21 11:59:00Z; mail to dest.test is released, and this email is due within a minute.',
+    'It was held since 2026-11-21 11:59:00Z; mail to dest.test is released, and it is due within a minute.',
+  ],
+  [
+    'a hold that is over, and its paused campaign',
+    { email: { state: 'held', heldAt: NOW - MINUTE_MS, dueAt: null }, isCampaignPaused: true },
+    'It was held since 2026-11-21 11:59:00Z; mail to dest.test is released, and it waits until its paused campaign is resumed.',
   ],
   [
     'a hold that is not written to it yet',
