@@ -41,7 +41,6 @@ const CODES: Partial<Record<Issue['code'], string>> = {
   invalid_union: 'invalid_union',
   too_small: 'too_small',
   too_big: 'too_big',
-  unrecognized_keys: 'unrecognized_keys',
   not_multiple_of: 'not_multiple_of',
 }
 
@@ -85,7 +84,10 @@ function toFieldErrors(issue: Issue, prefix: readonly PropertyKey[]): FieldError
   const path = [...prefix, ...issue.path]
   if (issue.code === 'invalid_union') return unionErrors(issue, path)
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => fieldError(issue, [...path, key]))
+    // A schema may have a message of its own.
+    const isDefault = issue.message.startsWith('Unrecognized key')
+    const message = isDefault ? 'There is no such field' : shortened(issue.message, MAX_SHOWN_TEXT)
+    return issue.keys.map((key) => ({ field: fieldAt([...path, key]), message, code: issue.code }))
   }
   if (issue.code === 'invalid_key' || issue.code === 'invalid_element') {
     return issue.issues.flatMap((inner) => toFieldErrors({ ...inner, path: [] }, path))
