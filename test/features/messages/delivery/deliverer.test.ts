@@ -306,6 +306,16 @@ test('an email that is cancelled after an interrupted attempt may have arrived, 
   )
 })
 
+test('an interrupted first attempt is named beside the reason of its site', async (t) => {
+  const line = await openLine(t)
+  const id = await line.sendOne()
+  await line.core.store.write((tx) => tx.update(emails).set({ error: 'dest.test: 421 busy' }))
+  await recoverLeases(line.core, { until: Number.MAX_SAFE_INTEGER, except: [] })
+  const email = await line.email(id)
+  const explained = await explainEmails(line.core, [email], async () => ({ server: 'none' }))
+  assert.match(explained.get(id)?.reason ?? '', /^The process that was sending it ended, /)
+})
+
 test('an email is not sent after its project, domain, address or contact stops allowing it', async (t) => {
   const cases = [
     {
