@@ -32,7 +32,7 @@ export type EmailPath = {
   lanes: readonly SQL[]
   /** What the rows of the lanes must match besides. */
   filter: SQL | undefined
-  /** What its cursors begin with: they go on along this path, whatever contacts there are by then. */
+  /** What its cursors begin with: they go on along this path. New contacts do not change it. */
   label: string
   /** The path to read after this one, which has the emails of `contactIds`. */
   rest?: { path: EmailPath; contactIds: readonly string[] }

@@ -12,8 +12,8 @@
  *   (none)       all emails of the project
  *
  * A request looks at a bounded number of rows. A page of a rare combination may be short, even empty,
- * and still have a next one. The cursor of a search says by which contacts it has begun, so that new
- * contacts do not change its way.
+ * and still have a next one. The cursor of a search says by which contacts it has begun, so that
+ * new and deleted contacts do not change its way. A change of address may: its mail can come twice.
  */
 import { unknownCursor } from '../../errors.ts'
 import { listOf, rowNumber, unindexed } from '../../store/dialect.ts'
@@ -22,6 +22,7 @@ import { isUuid } from '../../store/ids.ts'
 import { emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
+import { sealCursor, unsealCursor } from '../sealed-cursor.ts'
 import {
   chooseEmailPath,
   type EmailFilter,
@@ -39,7 +40,7 @@ export type EmailQuery = EmailFilter & {
 
 type EmailPage = { data: EmailSummary[]; cursor: string | null; hasMore: boolean }
 
-type Deps = Pick<Base, 'store'>
+type Deps = Pick<Base, 'store' | 'keyring'>
 type Position = { at: number; number: number; contactId: string }
 type FoundRow = Position & { id: string }
 
@@ -85,7 +86,8 @@ export async function listEmails(deps: Deps, query: EmailQuery): Promise<EmailPa
     found.map(({ id }) => id),
   )
   const next = isEnd ? null : formatPosition(path, after)
-  return { data, cursor: next, hasMore: next !== null }
+  const sealed = next === null ? null : sealCursor(deps, 'emails', next)
+  return { data, cursor: sealed, hasMore: next !== null }
 }
 
 type Stretch = { after: Position | undefined; wanted: number }
@@ -198,7 +200,9 @@ function formatPosition({ key, label }: EmailPath, after: Position | undefined):
 type Start = { path: EmailPath; after: Position | undefined }
 
 async function findStart(deps: Deps, query: EmailQuery): Promise<Start> {
-  const { projectId, cursor = '' } = query
+  const { projectId, cursor: given = '' } = query
+  const isSealed = given !== '' && !isUuid(given)
+  const cursor = isSealed ? String(unsealCursor(deps, 'emails', given)) : given
   const [label = '', walk, upTo] = LABEL.exec(cursor) ?? []
   const begun = label === '' ? undefined : { upTo: upTo === undefined ? null : Number(upTo) }
   const first = await chooseEmailPath(deps, query, begun)

@@ -7,6 +7,7 @@ import {
   listEmails,
   selectStretch,
 } from '../../../src/features/emails/list-emails.ts'
+import { sealCursor } from '../../../src/features/sealed-cursor.ts'
 import { compileSql } from '../../../src/store/database.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
@@ -240,7 +241,7 @@ test('a search goes on as it began when contacts come or go between its pages', 
 })
 
 test('pages have every email once, and a bare id is a cursor', async (t) => {
-  const { list, ids, add } = await open(t)
+  const { core, list, ids, add } = await open(t)
   const campaignId = newId()
   const templateId = newId()
   const rows = Array.from({ length: 9 }, (_, index) => ({
@@ -271,9 +272,13 @@ test('pages have every email once, and a bare id is a cursor', async (t) => {
     assert.deepEqual(seen, whole, JSON.stringify(query))
     assert.deepEqual(await ids({ ...query, cursor: whole[1] }), whole.slice(2))
   }
-  for (const cursor of ['x', '1', newId(), 'contact_1', `contact_${all[0]}`, '1_2_3', 'others_1']) {
-    await assert.rejects(list({ cursor }), { code: 'VALIDATION_ERROR' }, cursor)
+  for (const text of ['x', '1', newId(), 'contact_1', `contact_${all[0]}`, '1_2_3', 'others_1']) {
+    for (const cursor of [text, sealCursor(core, 'emails', text)]) {
+      await assert.rejects(list({ cursor }), { code: 'VALIDATION_ERROR' }, text)
+    }
   }
+  const ofOtherList = sealCursor(core, 'recipients', '1_2')
+  await assert.rejects(list({ cursor: ofOtherList }), { code: 'VALIDATION_ERROR' })
 })
 
 test('no filter reads the table, or sorts more than the emails of few contacts', async (t) => {

@@ -14,6 +14,7 @@ import { isUuid } from '../../../store/ids.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
 import { UNSUBSCRIBED } from '../../messages/delivery/prepare.ts'
+import { sealCursor, unsealCursor } from '../../sealed-cursor.ts'
 import { assertCampaign, type CampaignKey } from '../find.ts'
 import { UNSUBSCRIBED_FIGURE } from './marks.ts'
 
@@ -157,7 +158,7 @@ type Query = CampaignKey & {
   cursor?: string | undefined
 }
 
-type Deps = Pick<Base, 'store'>
+type Deps = Pick<Base, 'store' | 'keyring'>
 
 /** @throws AppError CAMPAIGN_NOT_FOUND, VALIDATION_ERROR for an invalid cursor */
 export async function listRecipients(deps: Deps, query: Query): Promise<RecipientPage> {
@@ -173,13 +174,13 @@ export async function listRecipients(deps: Deps, query: Query): Promise<Recipien
     position = step.next
     if (step.isFull) break
   }
-  const cursor = position === undefined ? null : `${position.lane}_${position.after}`
+  const cursor = position === undefined ? null : sealCursor(deps, 'recipients', position)
   return { data, cursor, hasMore: cursor !== null }
 }
 
 /** All recipients of the outcome, some at a time. */
 export async function* walkRecipients(
-  deps: Deps,
+  deps: Pick<Base, 'store'>,
   { id, outcome }: Pick<Query, 'id' | 'outcome'>,
 ): AsyncGenerator<Recipient[]> {
   const lanes = lanesOf(outcome)
@@ -201,7 +202,7 @@ type Stretch = { lanes: readonly Lane[]; position: Position; wanted: number }
 
 /** Reads up to `wanted` recipients from the next rows of a lane. */
 async function readStretch(
-  { store }: Deps,
+  { store }: Pick<Base, 'store'>,
   campaignId: string,
   { lanes, position, wanted }: Stretch,
 ): Promise<Step> {
@@ -240,22 +241,23 @@ function toKey({ key }: Lane, after: string): string | number {
 }
 
 async function findPosition(
-  { store }: Deps,
+  deps: Deps,
   { id: campaignId, cursor }: Query,
   lanes: readonly Lane[],
 ): Promise<Position> {
   if (cursor === undefined) return { lane: 0, after: '' }
-  const [, lane, after] = /^(\d)_(\d{0,16}|[0-9a-f-]{36})$/.exec(cursor) ?? []
-  if (lane !== undefined && after !== undefined) return readPosition(lanes, Number(lane), after)
-  if (!isUuid(cursor)) throw unknownCursor()
+  if (!isUuid(cursor)) {
+    return readPosition(lanes, unsealCursor(deps, 'recipients', cursor) as Position)
+  }
   for (const [at, each] of lanes.entries()) {
-    const row = await store.read.find(each.findRow, { campaignId, id: cursor })
+    const row = await deps.store.read.find(each.findRow, { campaignId, id: cursor })
     if (row !== undefined) return { lane: at, after: String(row.key) }
   }
   throw unknownCursor()
 }
 
-function readPosition(lanes: readonly Lane[], lane: number, after: string): Position {
+/** A cursor of another outcome may name a lane that this one does not have. */
+function readPosition(lanes: readonly Lane[], { lane, after }: Position): Position {
   const found = lanes[lane]
   const isOfLane = after === '' || isUuid(after) === (found?.key === 'contact')
   if (found === undefined || !isOfLane) throw unknownCursor()

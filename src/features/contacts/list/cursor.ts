@@ -1,13 +1,11 @@
-/**
- * A cursor is the sealed sort key of the last contact of a page: numbers are internal, and addresses
- * must not appear in URLs, which proxies and logs keep. The id of a contact is a cursor too.
- */
+/** A cursor is the sealed sort key of the last contact of a page. The id of a contact is one too. */
 import { unknownCursor } from '../../../errors.ts'
 import { and, eq } from '../../../store/drizzle.ts'
 import { isUuid } from '../../../store/ids.ts'
 import { contacts } from '../../../store/schema/contacts.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
+import { sealCursor, unsealCursor } from '../../sealed-cursor.ts'
 import type { NumberedContact } from './row.ts'
 import type { ContactSort, ContactSortKey } from './scope.ts'
 
@@ -21,12 +19,11 @@ const selectSortKey = statement((db) =>
 )
 
 export function formatContactCursor(
-  { keyring }: Pick<Base, 'keyring'>,
+  deps: Pick<Base, 'keyring'>,
   sort: ContactSort,
   last: Pick<NumberedContact, 'number' | 'address'>,
 ): string {
-  const text = JSON.stringify(['contacts', sort, sortKeyOf(sort, last)])
-  return Buffer.from(keyring.seal(text), 'base64').toString('base64url')
+  return sealCursor(deps, 'contacts', [sort, sortKeyOf(sort, last)])
 }
 
 /** @throws AppError VALIDATION_ERROR for other texts, and for a cursor of another order or project */
@@ -44,16 +41,8 @@ function sortKeyOf(sort: ContactSort, { number, address }: { number: number; add
   return sort === 'email' ? address : number
 }
 
-function unsealSortKey({ keyring }: Pick<Base, 'keyring'>, sort: ContactSort, cursor: string) {
-  const [kind, sortedBy, place] = unseal(keyring, cursor)
-  if (kind !== 'contacts' || sortedBy !== sort) throw unknownCursor()
-  return place as ContactSortKey
-}
-
-function unseal(keyring: Base['keyring'], cursor: string): unknown[] {
-  try {
-    return JSON.parse(keyring.unseal(cursor)) as unknown[]
-  } catch {
-    throw unknownCursor()
-  }
+function unsealSortKey(deps: Deps, sort: ContactSort, cursor: string): ContactSortKey {
+  const [sortedBy, place] = unsealCursor(deps, 'contacts', cursor) as [string, ContactSortKey]
+  if (sortedBy !== sort) throw unknownCursor()
+  return place
 }

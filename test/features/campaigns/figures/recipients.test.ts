@@ -8,7 +8,9 @@ import {
 } from '../../../../src/features/campaigns/figures/recipients.ts'
 import { createExportSlots } from '../../../../src/features/import-export/export-slots.ts'
 import { UNSUBSCRIBED } from '../../../../src/features/messages/delivery/prepare.ts'
+import { sealCursor } from '../../../../src/features/sealed-cursor.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
+import { newId } from '../../../../src/store/ids.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
 import { openCampaign, type SentCampaign } from './sent-campaign.ts'
 
@@ -121,7 +123,15 @@ test('pages of any size have every recipient once, across lanes, and a bare id i
       others,
     )
   }
-  for (const cursor of ['x', '9_5', '1_', '0_abc', ids[0]?.replace(/./g, '0'), '0_-1', '1_5']) {
+  const seal = (lane: number, after: string) =>
+    sealCursor(campaign.core, 'recipients', { lane, after })
+  const sealed = [
+    seal(9, '5'),
+    seal(1, '5'),
+    seal(0, newId()),
+    sealCursor(campaign.core, 'emails', '1_2'),
+  ]
+  for (const cursor of ['x', '9_5', '0_5', '', ids[0]?.replace(/./g, '0'), ...sealed]) {
     await assert.rejects(
       pageOf(campaign, 'bounced', { cursor }),
       { code: 'VALIDATION_ERROR' },
