@@ -4,10 +4,10 @@ import { eq } from '../../store/drizzle.ts'
 import { campaignProgress, campaigns } from '../../store/schema/campaigns.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
+import { requireSender } from '../templates/validate.ts'
 import { appendCampaignEvent } from './append-event.ts'
 import { type CampaignKey, type FoundCampaign, loadCampaign } from './find.ts'
 import { type StopDeps, wakeLoops } from './pause.ts'
-import { requireSenderDomain } from './sender-domain.ts'
 import { type CampaignView, toCampaignView } from './view.ts'
 
 /**
@@ -18,14 +18,15 @@ export async function resumeCampaign(
   deps: StopDeps & Pick<Base, 'store'>,
   key: CampaignKey,
 ): Promise<CampaignView> {
-  const { status, pausedAt, ...sender } = await loadCampaign(deps.store.read, key)
-  if (status === 'SENDING' && pausedAt !== null) await requireSenderDomain(deps, sender)
   return deps.store.write(async (tx) => {
     const campaign = await loadCampaign(tx, key)
     if (campaign.status !== 'SENDING') {
       throw new AppError('BAD_REQUEST', `A campaign that is ${campaign.status} cannot be resumed.`)
     }
-    if (campaign.pausedAt !== null) await resume(deps, tx, campaign, campaign.pausedAt)
+    if (campaign.pausedAt !== null) {
+      await requireSender(tx, key.projectId, { domain: campaign.fromDomain })
+      await resume(deps, tx, campaign, campaign.pausedAt)
+    }
     return toCampaignView(await loadCampaign(tx, key), deps.now())
   })
 }

@@ -3,7 +3,7 @@ import { and, eq } from '../../store/drizzle.ts'
 import { type Domain, domains } from '../../store/schema/domains.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
-import { findReferences, isUsed } from '../references/registry.ts'
+import { findReferences, isUsed, type References } from '../references/registry.ts'
 import { domainNotFound } from './get.ts'
 import { requireEnabledProject } from './ownership.ts'
 
@@ -41,14 +41,20 @@ async function refuseWhileUsed(tx: Tx, { projectId, domain }: Domain): Promise<v
   })
   if (!isUsed(references)) return
   const { templates, campaigns } = references
-  const users = campaigns.length === 0 ? 'Templates' : 'Campaigns'
-  const kinds = templates.length > 0 && campaigns.length > 0 ? 'Templates and campaigns' : users
   const names = [...templates, ...campaigns].map(({ name }) => name).join(', ')
-  throw new AppError('CONFLICT', `${kinds} of this project send from this domain: ${names}.`, {
+  const isCut = Math.max(templates.length, campaigns.length) === MAX_NAMED
+  const more = isCut ? ', and perhaps others' : ''
+  const text = `${kindsOf(references)} of this project send from this domain: ${names}${more}.`
+  throw new AppError('CONFLICT', text, {
     details: { templates, campaigns },
     suggestion: [
       ...(templates.length > 0 ? [FOR_TEMPLATES] : []),
       ...(campaigns.length > 0 ? [FOR_CAMPAIGNS] : []),
     ].join(' '),
   })
+}
+
+function kindsOf({ templates, campaigns }: References): string {
+  if (campaigns.length === 0) return 'Templates'
+  return templates.length === 0 ? 'Campaigns' : 'Templates and campaigns'
 }

@@ -7,7 +7,7 @@ import {
   NOT_ONE_LINE_TEXT,
   tooLongText,
 } from '../../errors.ts'
-import type { ParsedAddress } from '../../mail/address/address.ts'
+import { displayDomain, type ParsedAddress } from '../../mail/address/address.ts'
 import { costOfText, MAX_QUICK_COST_US } from '../../mail/compose/message-cost.ts'
 import { MAX_SUBJECT_LENGTH } from '../../mail/limits.ts'
 import { isOneFieldLine } from '../../mail/one-line.ts'
@@ -78,7 +78,11 @@ export async function checkFields(deps: CheckDeps, fields: TemplateChanges): Pro
 }
 
 /** @throws AppError FORBIDDEN unless the sender's domain is verified for the project */
-export async function requireSender(tx: Tx, projectId: string, from: ParsedAddress): Promise<void> {
+export async function requireSender(
+  tx: Tx,
+  projectId: string,
+  from: Pick<ParsedAddress, 'domain'>,
+): Promise<void> {
   const isVerifiedDomain = and(
     eq(domains.projectId, projectId),
     eq(domains.domain, from.domain),
@@ -86,7 +90,7 @@ export async function requireSender(tx: Tx, projectId: string, from: ParsedAddre
   )
   const known = await tx.select({ id: domains.id }).from(domains).where(isVerifiedDomain).get()
   if (known !== undefined) return
-  throw unverifiedSender(from.domain)
+  throw unverifiedSender(displayDomain(from.domain))
 }
 
 /** What a new template needs at least. */

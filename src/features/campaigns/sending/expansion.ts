@@ -45,7 +45,7 @@ type Reading = {
 /** `wake`: called when the next contacts are there; `isStopping`: no further transaction begins. */
 export function createExpansion(
   deps: ExpansionDeps,
-  { wake, isStopping = () => false }: { wake: () => void; isStopping?: () => boolean },
+  { wake, isStopping }: { wake: () => void; isStopping: () => boolean },
 ): Expansion {
   let size = FIRST_SIZE
   let isKept: NamesKey | undefined

@@ -38,7 +38,7 @@ async function loadActive(core: TestCore, id: string): Promise<ActiveCampaign> {
 /** `advance` waits until the next contacts have been read, if it has to. */
 function openExpansion(core: TestCore, id: string) {
   let wake: (() => void) | undefined
-  const expansion = createExpansion(core, { wake: () => wake?.() })
+  const expansion = createExpansion(core, { wake: () => wake?.(), isStopping: () => false })
   async function advance(limit = Number.POSITIVE_INFINITY) {
     const { promise, resolve } = Promise.withResolvers<void>()
     wake = resolve
