@@ -1,8 +1,8 @@
 /**
- * Conditions on emails that partial indexes have. They are literal, because SQLite does not match a
+ * Conditions on emails. Those that partial indexes have are literal, because SQLite does not match a
  * parameter with the term of an index.
  */
-import { sql } from './drizzle.ts'
+import { type SQL, sql } from './drizzle.ts'
 
 const UNFINISHED = ['queued', 'deferred', 'held', 'paused', 'sending']
 
@@ -14,6 +14,11 @@ export const isUnfinished = sql.raw(`state in (${quoted(UNFINISHED)})`)
 
 /** A term of `emails_ends` and `emails_campaign_ends`. */
 export const isBadEnd = sql.raw(`status in (${quoted(BAD_ENDS)})`)
+
+/** The state of an email that waits: `deferred` after an attempt, even one that was interrupted. */
+export const waitingState: SQL = sql.raw(`case when attempt_count > 0
+    or exists (select 1 from attempts where attempts.email_id = emails.id)
+  then 'deferred' else 'queued' end`)
 
 function quoted(words: readonly string[]): string {
   return words.map((word) => `'${word}'`).join(', ')

@@ -5,7 +5,7 @@
 import { holdsItsMail, unfinishedCampaigns } from '../../store/campaign-terms.ts'
 import { indexedBy, rowNumber } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
-import { isUnfinished } from '../../store/email-terms.ts'
+import { isUnfinished, waitingState } from '../../store/email-terms.ts'
 import { emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
 
@@ -43,7 +43,7 @@ export const releasePaused = statement((db) =>
   db
     .update(emails)
     .set({
-      state: sql`case when attempt_count > 0 then 'deferred' else 'queued' end`,
+      state: waitingState,
       giveUpAt: sql`give_up_at + ${parameter('at')} - held_at`,
       dueAt: duePaused,
       retryAt: null,

@@ -6,6 +6,7 @@ import { pauseCampaign } from '../../../src/features/campaigns/pause.ts'
 import { resumeCampaign } from '../../../src/features/campaigns/resume.ts'
 import { retryFailed } from '../../../src/features/campaigns/retry-failed.ts'
 import { settleStopped } from '../../../src/features/campaigns/settle-stopped.ts'
+import { recoverLeases } from '../../../src/features/messages/queue/leases.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { campaignProgress, campaigns } from '../../../src/store/schema/campaigns.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
@@ -81,6 +82,20 @@ test('a pause puts aside what waits, and a resume makes it due as it was', async
   const again = await running.email(deferred)
   assert.deepEqual([again.state, again.dueAt, again.retryAt], ['deferred', START + 1_000, null])
   assert.equal((await running.email(paced)).dueAt, START + 3 * PAUSE_MS)
+})
+
+test('a pause and a resume keep the trace of an interrupted attempt', async (t) => {
+  const running = await openRunning(t)
+  const { core, key } = running
+  const id = await addEmail(running, { state: 'sending', dueAt: null, leaseUntil: START })
+  await recoverLeases(core, { until: START, except: [] })
+  assert.equal((await running.email(id)).state, 'deferred')
+  await pauseCampaign(core, key, { reason: 'manual' })
+  await settleStopped(core)
+  await resumeCampaign(core, key)
+  await settleStopped(core)
+  const { state, attemptCount } = await running.email(id)
+  assert.deepEqual({ state, attemptCount }, { state: 'deferred', attemptCount: 0 })
 })
 
 test('verbs may be repeated, and each change is one event', async (t) => {

@@ -9,6 +9,7 @@
 
 import { holdsItsMail } from '../../../store/campaign-terms.ts'
 import { and, eq, inArray, type SQL, sql } from '../../../store/drizzle.ts'
+import { waitingState } from '../../../store/email-terms.ts'
 import { emails, type Hold, holds } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
@@ -98,8 +99,7 @@ async function releaseEmails(
     const rows = await tx
       .update(emails)
       .set({
-        state: sql`case when ${isOfPausedCampaign} then 'paused'
-          when ${emails.attemptCount} > 0 then 'deferred' else 'queued' end`,
+        state: sql`case when ${isOfPausedCampaign} then 'paused' else ${waitingState} end`,
         giveUpAt: sql`${emails.giveUpAt} + ${at} - ${emails.heldAt}`,
         dueAt: sql`case when not ${isOfPausedCampaign} then ${emails.createdAt} end`,
         heldAt: sql`case when ${isOfPausedCampaign} then ${at} end`,
