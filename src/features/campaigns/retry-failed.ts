@@ -7,7 +7,7 @@ import { createBatchPace } from '../../jobs/pace.ts'
 import { CAMPAIGN_CLASS } from '../../queue-class.ts'
 import { indexedBy, listOf, rowNumber } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
-import { isBadEnd } from '../../store/email-terms.ts'
+import { isBadEnd, waitingState } from '../../store/email-terms.ts'
 import { emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
@@ -15,6 +15,7 @@ import type { Base } from '../base.ts'
 import { UNSUBSCRIBED } from '../messages/delivery/prepare.ts'
 import { giveUpAfterMs } from '../messages/queue/give-up-after.ts'
 import type { QueueNotifier } from '../messages/queue/notifier.ts'
+import { requireSender } from '../templates/validate.ts'
 import { type CampaignKey, loadCampaign } from './find.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'campaignNotifier' | 'now'> & {
@@ -44,7 +45,7 @@ const makeDue = statement((db) =>
   db
     .update(emails)
     .set({
-      state: sql`case when ${emails.attemptCount} > 0 then 'deferred' else 'queued' end`,
+      state: waitingState,
       status: 'PENDING',
       failureCount: 0,
       error: null,
@@ -58,7 +59,8 @@ const makeDue = statement((db) =>
 
 /**
  * Returns how many emails are due again.
- * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST (neither being sent nor sent)
+ * @throws AppError CAMPAIGN_NOT_FOUND; BAD_REQUEST (neither being sent nor sent); FORBIDDEN (it was
+ *   sent, and its sender domain is not verified any more)
  */
 export async function retryFailed(deps: Deps, key: CampaignKey): Promise<number> {
   const { store, queueNotifier, campaignNotifier } = deps
@@ -96,8 +98,9 @@ async function retrySome(
 }
 
 async function requireRetryable(queries: Pick<Tx, 'select'>, key: CampaignKey): Promise<void> {
-  const { status } = await loadCampaign(queries, key)
-  if (status === 'SENDING' || status === 'SENT') return
+  const { status, fromDomain } = await loadCampaign(queries, key)
+  if (status === 'SENDING') return
+  if (status === 'SENT') return requireSender(queries, key.projectId, { domain: fromDomain })
   if (status === 'CANCELLED') {
     const text = 'The campaign was cancelled, so its failed mail cannot be retried.'
     throw new AppError('BAD_REQUEST', text)

@@ -79,7 +79,7 @@ export async function checkFields(deps: CheckDeps, fields: TemplateChanges): Pro
 
 /** @throws AppError FORBIDDEN unless the sender's domain is verified for the project */
 export async function requireSender(
-  tx: Tx,
+  tx: Pick<Tx, 'select'>,
   projectId: string,
   from: Pick<ParsedAddress, 'domain'>,
 ): Promise<void> {

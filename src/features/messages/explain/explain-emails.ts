@@ -9,7 +9,7 @@ import { type Suppression, suppressions } from '../../../store/schema/suppressio
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Reader } from '../../../store/store.ts'
 import type { Base } from '../../base.ts'
-import { findRetryable } from '../queue/retryable.ts'
+import { findRetryable, RETRYABLE } from '../queue/retryable.ts'
 import { explainEmail } from './explain.ts'
 import type { ExplainedEmail, Explanation, LastAttempt, LiveFacts } from './facts.ts'
 import type { LiveStatusQuery } from './live-status.ts'
@@ -43,6 +43,7 @@ export const listLastAttempts = statement((db) =>
       replyText: attempts.replyText,
       error: attempts.error,
       finalRecipient: attempts.finalRecipient,
+      isMaybeDelivered: attempts.isMaybeDelivered,
     })
     .from(attempts)
     .where(
@@ -84,7 +85,7 @@ const listHolds = statement((db) => db.select().from(holds))
 const SUPPRESSING_STATES = new Set(['bounced', 'suppressed'])
 const UNFINISHED_STATES = new Set(['queued', 'deferred', 'held', 'paused', 'sending'])
 /** Whether they can be retried, or wait for their campaign, is said of these. */
-const ASKED_STATES = new Set(['queued', 'deferred', 'failed', 'held'])
+const ASKED_STATES = new Set(['queued', 'deferred', 'failed', 'held', 'paused'])
 /** The server knows no more about them than the database. */
 const PARKED_STATES = new Set(['held', 'paused'])
 
@@ -114,8 +115,7 @@ export async function explainEmails(
         hold: held.get(email.recipientDomain) ?? null,
         suppression: lists.get(`${email.projectId} ${email.recipient}`) ?? null,
         last: lastAttempts.get(email.id) ?? null,
-        obstacle: retryable.get(email.id)?.obstacle ?? null,
-        isCampaignPaused: retryable.get(email.id)?.isCampaignPaused ?? false,
+        ...(retryable.get(email.id) ?? RETRYABLE),
         ahead: ahead.get(email.recipientDomain) ?? null,
       }
       return [email.id, explainEmail({ email, ...facts, live, now })]

@@ -14,19 +14,19 @@ export function explainEnd(facts: Facts): Sentence {
     case 'bounced':
       return explainBounce(facts)
     case 'suppressed':
-      return withInterruption(facts, explainSuppressed(facts))
+      return withLastAttempt(facts, explainSuppressed(facts))
     case 'failed':
-      return withInterruption(facts, explainFailure(facts))
+      return withLastAttempt(facts, explainFailure(facts))
     default:
       return { reason: `It was received at ${formatSecond(email.updatedAt)}.`, command: null }
   }
 }
 
-/** Mail that was not sent again after an interrupted attempt may have arrived. */
-function withInterruption({ last }: Facts, { reason, command }: Sentence): Sentence {
-  if (last === null || !isInterrupted(last)) return { reason, command }
-  const at = formatSecond(last.at)
-  const lead = `The attempt of ${at} was interrupted, so the message may have arrived.`
+/** Mail whose last attempt was cut off before the reply, and which was not sent again, may have arrived. */
+function withLastAttempt({ last }: Facts, { reason, command }: Sentence): Sentence {
+  if (last?.isMaybeDelivered !== true) return { reason, command }
+  const cut = isInterrupted(last) ? 'was interrupted' : 'ended before the reply'
+  const lead = `The attempt of ${formatSecond(last.at)} ${cut}, so the message may have arrived.`
   return { reason: `${lead} ${reason}`, command }
 }
 

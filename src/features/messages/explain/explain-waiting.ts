@@ -15,6 +15,7 @@ import {
   quote,
 } from './phrases.ts'
 
+const MAYBE_ACCEPTED = 'The receiver may have accepted the message nevertheless.'
 const PROCESS_ENDED = `${INTERRUPTED.error.replace('the', 'The')}.`
 
 type Sentence = Omit<Explanation, 'nextAttemptAt'>
@@ -35,12 +36,24 @@ export function explainHeld({ email, hold, isCampaignPaused }: Facts): Sentence 
   return { reason, command: ['queue', 'release', '--domain', domain] }
 }
 
-export function explainPaused({ email, hold }: Facts): Sentence {
+export function explainPaused({
+  email,
+  hold,
+  isCampaignPaused,
+  isSenderVerified,
+}: Facts): Sentence {
   const since = email.heldAt === null ? '' : ` since ${formatSecond(email.heldAt)}`
   const held =
     hold === null ? '' : ` An operator holds all mail to ${displayDomain(hold.domain)}, too.`
+  if (!isCampaignPaused) {
+    const until = isSenderVerified
+      ? 'and is due within a minute'
+      : 'and waits until the sender domain is verified again'
+    return withoutCommand(`It has been paused${since}, ${until}.${held}`)
+  }
+  const first = isSenderVerified ? '' : ' The sender domain must be verified again before that.'
   return withoutCommand(
-    `It has been paused by its campaign${since}, and waits until it is resumed.${held}`,
+    `It has been paused by its campaign${since}, and waits until it is resumed.${first}${held}`,
   )
 }
 
@@ -94,15 +107,19 @@ function isReasonOfSite({ email, last }: Pick<Facts, 'email' | 'last'>, { cause 
 /** Why the email is not delivered yet; '' if no reason is known. */
 function describeLast(email: Facts['email'], last: Facts['last']): string {
   if (last === null) return describeUntried(email)
-  return isInterrupted(last) ? PROCESS_ENDED : describeFailure(last, email.recipientDomain)
+  if (isInterrupted(last)) return PROCESS_ENDED
+  const failure = describeFailure(last, email.recipientDomain)
+  return last.isMaybeDelivered ? `${failure} ${MAYBE_ACCEPTED}` : failure
 }
 
 function explainRetry({ email, last, obstacle, now }: Facts): Sentence {
-  const next = `The next attempt is at ${formatSecond(email.dueAt ?? now)}.`
-  return {
-    reason: `${describeLast(email, last)} ${next}`.trim(),
-    command: obstacle === null ? ['queue', 'retry', email.id] : null,
+  const at = formatSecond(email.dueAt ?? now)
+  if (obstacle !== null) {
+    const end = `It will end at ${at} without another attempt: ${obstacle}.`
+    return withoutCommand(`${describeLast(email, last)} ${end}`.trim())
   }
+  const reason = `${describeLast(email, last)} The next attempt is at ${at}.`.trim()
+  return { reason, command: ['queue', 'retry', email.id] }
 }
 
 /**

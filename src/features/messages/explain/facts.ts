@@ -40,6 +40,7 @@ export type LastAttempt = Pick<
   | 'replyText'
   | 'error'
   | 'finalRecipient'
+  | 'isMaybeDelivered'
 >
 
 /** `silent`: a server runs but did not answer. */
@@ -58,6 +59,7 @@ export type Facts = {
   /** Why it cannot be tried again; null if it can. */
   obstacle: string | null
   isCampaignPaused: boolean
+  isSenderVerified: boolean
   /** The id of the first email to its domain that is in flight. */
   ahead: string | null
   live: LiveFacts

@@ -2,6 +2,7 @@
 
 import { AppError } from '../../../errors.ts'
 import { eq } from '../../../store/drizzle.ts'
+import { waitingState } from '../../../store/email-terms.ts'
 import { type Email, emails } from '../../../store/schema/messages.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
@@ -9,7 +10,7 @@ import { emailNotFound } from '../explain/email-history.ts'
 import { endEmails } from '../outcome/end-emails.ts'
 import { giveUpAfterMs } from './give-up-after.ts'
 import type { QueueNotifier } from './notifier.ts'
-import { findRetryable } from './retryable.ts'
+import { findRetryable, RETRYABLE, type Retryable } from './retryable.ts'
 
 /**
  * Makes waiting emails due at once; one that failed is tried again, with a new give-up time.
@@ -23,7 +24,7 @@ export async function retryEmails(
   await core.store.write(async (tx) => {
     const retryable = await findRetryable(tx, ids)
     for (const id of ids) {
-      await retryEmail(core, tx, { id, obstacle: retryable.get(id)?.obstacle ?? null })
+      await retryEmail(core, tx, { id, facts: retryable.get(id) ?? RETRYABLE })
     }
   })
 }
@@ -31,19 +32,19 @@ export async function retryEmails(
 async function retryEmail(
   core: Pick<Base, 'config' | 'now'> & { queueNotifier: QueueNotifier },
   tx: Tx,
-  { id, obstacle }: { id: string; obstacle: string | null },
+  { id, facts }: { id: string; facts: Retryable },
 ): Promise<void> {
   const email = await getEmail(tx, id)
-  if (email.state === 'paused') {
-    throw new AppError('CONFLICT', `Email ${id} is paused by its campaign.`, {
-      suggestion: `To send it, resume the campaign: POST /campaigns/${email.campaignId}/resume`,
-    })
+  if (email.state === 'paused') throw pausedEmail(email, facts)
+  if (email.state === 'held') {
+    const suggestion = `To send it, release its domain: pillarbox queue release --domain ${email.recipientDomain}`
+    throw new AppError('CONFLICT', `Email ${id} is held.`, { suggestion })
   }
   if (!['queued', 'deferred', 'failed'].includes(email.state)) {
     throw new AppError('CONFLICT', `Email ${id} is ${email.state}: there is nothing to retry.`)
   }
-  if (obstacle !== null) {
-    throw new AppError('CONFLICT', `Email ${id} cannot be retried: ${obstacle}.`)
+  if (facts.obstacle !== null) {
+    throw new AppError('CONFLICT', `Email ${id} cannot be retried: ${facts.obstacle}.`)
   }
   const now = core.now()
   const renewed =
@@ -58,7 +59,7 @@ async function retryEmail(
     .update(emails)
     .set({
       ...renewed,
-      state: email.attemptCount === 0 ? 'queued' : 'deferred',
+      state: waitingState,
       status: 'PENDING',
       // An email that was due already keeps its place before later ones.
       dueAt: Math.min(email.dueAt ?? now, now),
@@ -66,6 +67,19 @@ async function retryEmail(
     })
     .where(eq(emails.id, id))
   tx.afterCommit(() => core.queueNotifier.notify('anywhere'))
+}
+
+function pausedEmail(
+  { id, campaignId }: Email,
+  { isCampaignPaused, isSenderVerified }: Retryable,
+): AppError {
+  const steps = [
+    ...(isSenderVerified ? [] : ['verify its sender domain']),
+    ...(isCampaignPaused ? [`resume the campaign: POST /campaigns/${campaignId}/resume`] : []),
+  ]
+  const suggestion =
+    steps.length === 0 ? {} : { suggestion: `To send it, ${steps.join(', then ')}` }
+  return new AppError('CONFLICT', `Email ${id} is paused by its campaign.`, suggestion)
 }
 
 /**

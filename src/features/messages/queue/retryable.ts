@@ -24,6 +24,13 @@ export type Retryable = {
   /** Why the email cannot be tried again: `the contact has unsubscribed`; null if it can. */
   obstacle: string | null
   isCampaignPaused: boolean
+  isSenderVerified: boolean
+}
+
+export const RETRYABLE: Retryable = {
+  obstacle: null,
+  isCampaignPaused: false,
+  isSenderVerified: true,
 }
 
 export const listRetryFacts = statement((db) =>
@@ -74,7 +81,10 @@ export async function findRetryable(
   return new Map(
     facts.map((each) => {
       const isCampaignPaused = each.campaignStatus === 'SENDING' && each.campaignPausedAt !== null
-      return [each.id, { obstacle: findObstacle(each, verified), isCampaignPaused }]
+      const domain = parseAddress(each.fromAddress)?.domain
+      const isSenderVerified = verified.has(`${each.projectId} ${domain}`)
+      const obstacle = findObstacle(each, isSenderVerified)
+      return [each.id, { obstacle, isCampaignPaused, isSenderVerified }]
     }),
   )
 }
@@ -83,25 +93,22 @@ function listFacts(reader: Pick<Tx, 'list'>, ids: readonly string[]) {
   return reader.list(listRetryFacts, { ids: JSON.stringify(ids) })
 }
 
-/** Verified domains of the emails' projects. Mail of a campaign waits for its sender domain. */
+/** Verified domains of the emails' projects. */
 async function findVerified(
   reader: Pick<Tx, 'list'>,
   facts: readonly RetryFacts[],
 ): Promise<Set<string>> {
-  const asked = facts.filter(({ campaignId }) => campaignId === null)
-  if (asked.length === 0) return new Set()
-  const projectIds = JSON.stringify([...new Set(asked.map(({ projectId }) => projectId))])
+  const projectIds = JSON.stringify([...new Set(facts.map(({ projectId }) => projectId))])
   const rows = await reader.list(listVerified, { projectIds })
   return new Set(rows.map(({ projectId, domain }) => `${projectId} ${domain}`))
 }
 
-function findObstacle(facts: RetryFacts, verified: ReadonlySet<string>): string | null {
-  const { projectId, campaignId, campaignStatus, fromAddress } = facts
+/** A campaign that is being sent is paused until its sender domain is verified. */
+function findObstacle(facts: RetryFacts, isSenderVerified: boolean): string | null {
   if (facts.isCleared) return CLEARED
   if (facts.isDisabled) return DISABLED
-  if (campaignStatus === 'CANCELLED') return 'its campaign was cancelled'
+  if (facts.campaignStatus === 'CANCELLED') return 'its campaign was cancelled'
   if (facts.isSuppressed) return 'its address is on the suppression list'
   if (!facts.isSubscribed && needsSubscription(facts)) return UNSUBSCRIBED
-  const domain = parseAddress(fromAddress)?.domain
-  return campaignId === null && !verified.has(`${projectId} ${domain}`) ? NO_SENDER_DOMAIN : null
+  return isSenderVerified || facts.campaignStatus === 'SENDING' ? null : NO_SENDER_DOMAIN
 }

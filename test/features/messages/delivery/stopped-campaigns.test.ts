@@ -243,6 +243,35 @@ test('a retry is refused while the address is suppressed, or the sender domain i
   })
 })
 
+test('failed mail of a campaign that was sent is not retried without its sender domain', async (t) => {
+  const sender = await openSender(t)
+  const id = await sendOf(sender, { status: 'SENT' }, { state: 'failed', status: 'FAILED' })
+  await loseDomain(sender)
+  await assert.rejects(retryEmails(sender.core, [id]), {
+    message: `Email ${id} cannot be retried: the sender domain is no longer verified.`,
+  })
+  const { campaignId } = await sender.email(id)
+  const key = { projectId: sender.project.id, id: campaignId as string }
+  await assert.rejects(retryFailed(sender.core, key), { code: 'FORBIDDEN' })
+})
+
+test('the refused retry of paused and held mail names possible steps', async (t) => {
+  const sender = await openSender(t)
+  const id = await sendOf(sender, {})
+  await loseDomain(sender)
+  assert.equal((await afterClaim(t, sender, id)).state, 'paused')
+  const { campaignId } = await sender.email(id)
+  const resume = `resume the campaign: POST /campaigns/${campaignId}/resume`
+  await settleStopped(sender.core)
+  await assert.rejects(retryEmails(sender.core, [id]), {
+    suggestion: `To send it, verify its sender domain, then ${resume}`,
+  })
+  await sender.core.store.write(async (tx) => void (await tx.update(emails).set({ state: 'held' })))
+  await assert.rejects(retryEmails(sender.core, [id]), {
+    suggestion: 'To send it, release its domain: pillarbox queue release --domain dest.test',
+  })
+})
+
 async function explain({ core, email }: Sender, id: string): Promise<Explanation> {
   const explained = await explainEmails(core, [await email(id)], async () => ({ server: 'none' }))
   return explained.get(id) as Explanation

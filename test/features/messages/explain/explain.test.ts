@@ -45,11 +45,13 @@ const word: LastAttempt = {
   replyText: 'busy,\ncome back.',
   error: null,
   finalRecipient: null,
+  isMaybeDelivered: false,
 }
 
 const interrupted: LastAttempt = {
   ...word,
   result: 'interrupted',
+  isMaybeDelivered: true,
   class: null,
   host: null,
   address: null,
@@ -92,6 +94,7 @@ function explain({ email: change = {}, ...facts }: Given) {
     last: null,
     obstacle: null,
     isCampaignPaused: false,
+    isSenderVerified: true,
     ahead: null,
   }
   const given = { ...none, live: running(), now: NOW, ...facts }
@@ -134,8 +137,29 @@ const waiting: Case[] = [
   ],
   [
     'its paused campaign and a hold',
-    { email: { state: 'paused', heldAt: NOW - MINUTE_MS, dueAt: null }, hold: held },
+    {
+      email: { state: 'paused', heldAt: NOW - MINUTE_MS, dueAt: null },
+      hold: held,
+      isCampaignPaused: true,
+    },
     'It has been paused by its campaign since 2026-11-21 11:59:00Z, and waits until it is resumed. An operator holds all mail to dest.test, too.',
+  ],
+  [
+    'its paused campaign, whose sender domain is lost',
+    {
+      email: { state: 'paused', heldAt: NOW - MINUTE_MS, dueAt: null },
+      isCampaignPaused: true,
+      isSenderVerified: false,
+    },
+    'It has been paused by its campaign since 2026-11-21 11:59:00Z, and waits until it is resumed. The sender domain must be verified again before that.',
+  ],
+  [
+    'the lost sender domain of a campaign that was sent',
+    {
+      email: { state: 'paused', heldAt: NOW - MINUTE_MS, dueAt: null },
+      isSenderVerified: false,
+    },
+    'It has been paused since 2026-11-21 11:59:00Z, and waits until the sender domain is verified again.',
   ],
   [
     'a hold that is over',
@@ -249,6 +273,11 @@ const waiting: Case[] = [
     { email: deferred },
     'The process that was sending it ended, so the outcome of that attempt is not known. The next attempt is at 2026-11-21 12:01:00Z.',
     'queue retry e1',
+  ],
+  [
+    'its retry delay, after which it will not be tried',
+    { email: deferred, obstacle: 'the contact has unsubscribed' },
+    'The process that was sending it ended, so the outcome of that attempt is not known. It will end at 2026-11-21 12:01:00Z without another attempt: the contact has unsubscribed.',
   ],
   [
     'its retry delay after an earlier attempt and the death of the sending process',
@@ -500,6 +529,12 @@ const ended: Case[] = [
     'cancelled after an interrupted attempt',
     { email: { ...failed, error: 'cancelled' }, last: interrupted },
     'The attempt of 2026-11-21 11:59:00Z was interrupted, so the message may have arrived. It was cancelled at 2026-11-21 11:59:00Z.',
+    'queue retry e1',
+  ],
+  [
+    'cancelled after a connection that was lost before the reply',
+    { email: { ...failed, error: 'cancelled' }, last: { ...word, isMaybeDelivered: true } },
+    'The attempt of 2026-11-21 11:59:00Z ended before the reply, so the message may have arrived. It was cancelled at 2026-11-21 11:59:00Z.',
     'queue retry e1',
   ],
   [
