@@ -2,7 +2,7 @@
  * Bundles TypeScript and packages into one CommonJS file for the program and one for each worker
  * thread. The files need nothing but Node.
  */
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
 import path from 'node:path'
 import { build, type Metafile, type Plugin } from 'esbuild'
@@ -27,6 +27,25 @@ export async function bundle(folder: string): Promise<void> {
   })
   if (result.warnings.length > 0) throw new Error('the bundler warned, see above')
   refuseMissing(result.metafile)
+  for (const name of await readdir(folder)) {
+    if (name.endsWith('.cjs')) await escapeFile(path.join(folder, name))
+  }
+}
+
+/**
+ * The bundler escapes characters beyond ASCII in strings, but not in regular expressions. A single such
+ * character makes V8 hold the whole text with two bytes for each character.
+ */
+async function escapeFile(file: string): Promise<void> {
+  await writeFile(file, escapeNonAscii(await readFile(file, 'utf8')))
+}
+
+/** Characters beyond ASCII as escapes of four digits, which mean the same in a regular expression. */
+export function escapeNonAscii(code: string): string {
+  if (/\\[^\0-\x7f]/.test(code)) throw new Error('a backslash precedes a character beyond ASCII')
+  return code.replace(/[^\0-\x7f]/g, (unit) => {
+    return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+  })
 }
 
 const bundledDrizzle: Plugin = {

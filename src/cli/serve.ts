@@ -12,15 +12,16 @@ import type { Signals } from './engine/terminal.ts'
 import { formatWelcome } from './welcome.ts'
 
 /**
- * Lets the old space grow by 40% between collections, instead of fourfold. This lowers the peak of
- * memory under load by a third, at no measurable cost in speed.
+ * The old space grows by 40% between collections, instead of fourfold. This lowers the peak of memory
+ * under load by a third, at no measurable cost in speed. The executable's flag for the size of the main
+ * thread's nursery (`build.config.ts`) would override the limits that threads are started with.
  */
-const HEAP_FLAGS = '--heap-growing-percent=40'
+const HEAP_FLAGS = ['--heap-growing-percent=40', '--max-semi-space-size=0']
 const STOP_WITHIN_MS = 9_500
 const STOP_SIGNALS: NodeJS.Signals[] = ['SIGTERM', 'SIGINT']
 
 export async function serveCommand(context: CommandContext): Promise<Result> {
-  setFlagsFromString(HEAP_FLAGS)
+  HEAP_FLAGS.forEach(setFlagsFromString)
   const loaded = load(context)
   const counters = createCounters()
   const log = createLog(loaded.config.log.level, undefined, {

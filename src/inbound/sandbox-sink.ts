@@ -4,7 +4,6 @@
  */
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { simpleParser } from 'mailparser'
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
 import type { Core } from '../features/core.ts'
 import { insertSandboxMessage } from '../features/messages/sandbox-messages.ts'
@@ -52,6 +51,8 @@ async function store(
 }
 
 async function readFields(raw: Buffer): Promise<{ sender: string; subject: string }> {
+  // Loaded with the first message: the parser takes tens of megabytes, and few servers are sandboxes.
+  const { simpleParser } = await import('mailparser')
   const end = raw.indexOf('\r\n\r\n')
   const { from, subject } = await simpleParser(raw.subarray(0, end === -1 ? raw.length : end + 4))
   return { sender: from?.text ?? '', subject: subject ?? '' }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, it } from 'node:test'
-import { reexport } from '../../scripts/bundle.ts'
+import { escapeNonAscii, reexport } from '../../scripts/bundle.ts'
 import * as drizzle from '../../src/store/drizzle.ts'
 
 const file = path.join(import.meta.dirname, '..', '..', 'src', 'store', 'drizzle.ts')
@@ -24,5 +24,20 @@ describe('the bundled drizzle.ts', () => {
   it('is refused when an export has an unknown form', () => {
     assert.throws(() => reexport('export const x = 1'), /not understood/)
     assert.throws(() => reexport('export const { x } = y\n'), /y is no required package/)
+  })
+})
+
+describe('the bundled text', () => {
+  it('is ASCII, with regular expressions that match the same', () => {
+    const source = '[/bo[iî]te|無效/.source, /^[\u{1f600}-\u{1f64f}😀]$/u.source, "é"]'
+    const escaped = escapeNonAscii(source)
+    assert.match(escaped, /^[\0-\x7f]+$/)
+    const [accents, faces] = new Function(`return ${escaped}`)() as [string, string]
+    assert.ok(new RegExp(accents).test('boîte') && new RegExp(accents).test('無效'))
+    assert.ok(new RegExp(faces, 'u').test('😀') && !new RegExp(faces, 'u').test('\ud83d'))
+  })
+
+  it('is refused where an escape would change its meaning', () => {
+    assert.throws(() => escapeNonAscii('/\\é/'), /a backslash precedes/)
   })
 })

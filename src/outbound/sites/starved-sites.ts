@@ -3,9 +3,9 @@
  * urgent mail first, then to the site whose server and project hold fewest. If none is free, busy
  * sites give up connections (`reclaim.ts`).
  *
- * There may be hundreds of such sites, and this runs with every batch of results, so checking one
- * of them must be cheap while no connection is free. While nothing changes the sites are checked by
- * a timer.
+ * There may be hundreds of such sites, and this runs once for all messages of a turn of the event
+ * loop, so checking one of them must be cheap while no connection is free. While nothing changes
+ * the sites are checked by a timer.
  */
 import { LRUCache } from 'lru-cache'
 import type { Now } from '../../clock.ts'
@@ -21,6 +21,8 @@ type StarvedSites = {
   set(site: string, isStarved: boolean): void
   /** Serves every starved site, or makes other sites give up connections. */
   serveAll(): void
+  /** Does so once all messages that have arrived are handled. */
+  serveSoon(): void
   /** The sites that have been starved for at least `ms`. */
   listSince(ms: number): string[]
   /** Whether a session with the site was cut and the site has not greeted since. */
@@ -74,6 +76,7 @@ export function createStarvedSites(deps: StarvedSitesDeps): StarvedSites {
   const starved = new Map<string, number>()
   const cuts = new LRUCache<string, number>({ max: MAX_CUTS })
   let timer: NodeJS.Timeout | undefined
+  let soon: NodeJS.Immediate | undefined
   let isStopped = false
 
   function serveAll(): void {
@@ -93,6 +96,15 @@ export function createStarvedSites(deps: StarvedSitesDeps): StarvedSites {
     for (const { site } of inOrder([...starved.keys()].map(describe))) deps.serve(site)
     if (starved.size > 0) serveAll()
     deps.flush()
+  }
+
+  function serveSoon(): void {
+    if (starved.size === 0 || isStopped) return
+    soon ??= setImmediate(() => {
+      soon = undefined
+      serveAll()
+      deps.flush()
+    })
   }
 
   function describe(name: string): Starved {
@@ -155,6 +167,7 @@ export function createStarvedSites(deps: StarvedSitesDeps): StarvedSites {
       else if (!starved.has(site)) starved.set(site, now())
     },
     serveAll,
+    serveSoon,
     listSince: (ms) => {
       const before = now() - ms
       return [...starved].flatMap(([name, since]) => (since < before ? name : []))
@@ -164,6 +177,7 @@ export function createStarvedSites(deps: StarvedSitesDeps): StarvedSites {
     stop() {
       isStopped = true
       clearTimeout(timer)
+      clearImmediate(soon)
     },
   }
 }

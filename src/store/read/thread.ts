@@ -27,10 +27,14 @@ export type StoreThread = {
 
 type PendingResult = { resolve(result: unknown): void; reject(error: unknown): void }
 
+/** The results of a scan are short-lived: a small nursery costs no time. */
+const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 6 }
+
 /** `start` is for tests. */
 export function createThread(
   settings: StoreThreadSettings,
-  start: () => Worker = () => startThread('scan', { workerData: settings }),
+  start: () => Worker = () =>
+    startThread('scan', { workerData: settings, resourceLimits: RESOURCE_LIMITS }),
 ): StoreThread {
   const waiting = new Map<number, PendingResult>()
   const pool = createThreadPool<null, ThreadResult>({

@@ -3,7 +3,7 @@
  * turn, and ends those of which no mail waits. All that it knows is in the database, so a server that
  * was killed goes on where it stopped.
  */
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { describeError } from '../../../errors.ts'
 import type { Base } from '../../base.ts'
 import { type ActiveCampaign, findNextDue, fire, listDue, listSending } from './active.ts'
@@ -19,6 +19,14 @@ const RECHECK_MS = 1_000
 const MAX_WAIT_MS = 60_000
 /** While the queue has emails enough. */
 const FULL_MS = 250
+/**
+ * With this many emails waiting, delivery needs the processor more: a turn is short, and a rest of a
+ * multiple of its time follows.
+ */
+const AMPLE = 2_000
+const BRIEF_TURN = 500
+const REST_FACTOR = 3
+const MAX_REST_MS = 250
 
 type LoopState = {
   deps: CampaignsDeps
@@ -90,9 +98,14 @@ async function takeTurn(state: LoopState, campaign: ActiveCampaign): Promise<num
   const expansion =
     expansions.get(campaign.id) ?? createExpansion(deps, { wake: state.wake, isStopping })
   expansions.set(campaign.id, expansion)
-  const { inserted, isReading } = await expansion.advance(campaign, Math.min(slots, free))
+  const isAmple = room.waiting(campaign.projectId) >= AMPLE
+  const begunAt = performance.now()
+  const limit = Math.min(slots, free, isAmple ? BRIEF_TURN : Number.POSITIVE_INFINITY)
+  const { inserted, isReading } = await expansion.advance(campaign, limit)
   room.took(campaign.projectId, inserted)
-  return isReading ? MAX_WAIT_MS : 0
+  if (isReading) return MAX_WAIT_MS
+  if (isAmple) await sleep(Math.min(MAX_REST_MS, REST_FACTOR * (performance.now() - begunAt)))
+  return 0
 }
 
 /** Starts the campaigns that are due. Returns after how many ms to look for others. */

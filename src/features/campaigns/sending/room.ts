@@ -16,6 +16,8 @@ export type RoomDeps = Pick<Base, 'store' | 'config' | 'outbound'>
 export type Room = {
   /** How many emails the campaigns of a project may make now. */
   free(projectId: string): Promise<number>
+  /** How many emails of the project's campaigns could go now, as of the last `free`; 0 without a bound. */
+  waiting(projectId: string): number
   /** Emails were made. */
   took(projectId: string, count: number): void
 }
@@ -58,11 +60,12 @@ export function createRoom(deps: RoomDeps, clock: () => number = () => performan
   }
 
   function took(projectId: string, count: number): void {
+    if (rowsAhead === 0) return
     const { ready, all } = counted.get(projectId) ?? { ready: 0, all: 0 }
     counted.set(projectId, { ready: ready + count, all: all + count })
   }
 
-  return { free, took }
+  return { free, waiting: (projectId) => counted.get(projectId)?.ready ?? 0, took }
 }
 
 async function countAhead({ store, outbound }: RoomDeps): Promise<Map<string, Ahead>> {
