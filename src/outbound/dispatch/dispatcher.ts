@@ -289,10 +289,9 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       putBackWaiting(site, AFTER_STARVED_MS)
     const before = now() - deps.settings.idleMs
     for (const [site, { count, resolving, idleSince }] of queues.entries()) {
-      if (count + resolving > 0 || idleSince > before) continue
-      connections.forget(site)
-      recalled.delete(site)
+      if (count + resolving === 0 && idleSince <= before) connections.forget(site)
     }
+    for (const site of recalled) if (queues.find(site) === undefined) recalled.delete(site)
     pump([...unserved])
   }
 

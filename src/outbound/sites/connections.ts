@@ -80,13 +80,16 @@ export function createConnections(deps: ConnectionsDeps) {
       if (idle === undefined) return
       const queue = queues.of(idle)
       // It may have got mail that is not served yet.
-      if (queue.count === 0) release(idle)
-      updateBudgets(idle, queue)
+      if (queue.count > 0) updateBudgets(idle, queue)
+      else forget(idle)
     }
   }
 
-  function release(site: string): void {
+  /** Releases the connections of an idle site and forgets it. */
+  function forget(site: string): void {
     for (const thread of allocations.release(site)) thread.postMessage({ type: 'release', site })
+    budgets.forget(site)
+    if (queues.of(site).resolving === 0) queues.delete(site)
   }
 
   function updateBudgets(site: string, queue: SiteQueue): void {
@@ -128,12 +131,7 @@ export function createConnections(deps: ConnectionsDeps) {
       starvedSites.forgetCuts(site)
       updateBudgets(site, queue)
     },
-    /** Releases the connections of an idle site and forgets it. */
-    forget(site: string): void {
-      release(site)
-      queues.delete(site)
-      budgets.forget(site)
-    },
+    forget,
     /** Forgets a thread that has ended. Returns the sites that had connections. */
     drop(thread: DeliveryThread): string[] {
       const sites = allocations.sites()

@@ -74,11 +74,13 @@ type Lane = {
 /** `after`: the key of the last row that was looked at in the lane of that position; '' at its start. */
 type Position = { lane: number; after: string }
 
-/** Rows that one statement looks at. */
-const STRETCH = 5_000
-/** Rows that a request looks at. */
-const MAX_ROWS = 50_000
+/**
+ * Rows that the statements of a request look at, one after the other. Most pages are full after the first
+ * stretch; a campaign that is being sent may have as many rows in front as `campaigns.rows_ahead`.
+ */
+const STRETCHES = [1_000, 4_000, 15_000, 30_000]
 const EXPORTED_AT_ONCE = 1_000
+const EXPORT_STRETCH = 5_000
 
 const EVERY = sql`true`
 const latest = sql`case status when 'CLICKED' then clicked_at when 'OPENED' then opened_at
@@ -111,7 +113,7 @@ function lane({ index, where, key, filter, at }: LaneFacts): Lane {
     ),
     findEnd: statement(
       () => sql`select ${column} as key ${rows}
-        order by ${column} desc limit 1 offset ${STRETCH - 1}`,
+        order by ${column} desc limit 1 offset ${parameter('stretch')} - 1`,
     ),
   }
 }
@@ -167,12 +169,15 @@ export async function listRecipients(deps: Deps, query: Query): Promise<Recipien
   const lanes = lanesOf(query.outcome)
   const data: Recipient[] = []
   let position: Position | undefined = await findPosition(deps, query, lanes)
-  for (let read = 0; position !== undefined && read < MAX_ROWS; read += STRETCH) {
-    const wanted = limit - data.length
-    const step: Step = await readStretch(deps, id, { lanes, position, wanted })
+  for (let turn = 0; position !== undefined && turn < STRETCHES.length; ) {
+    const from: Position = position
+    const [wanted, stretch = 0] = [limit - data.length, STRETCHES[turn]]
+    const step: Step = await readStretch(deps, id, { lanes, position: from, wanted, stretch })
     data.push(...step.rows)
     position = step.next
     if (step.isFull) break
+    // The last rows of a lane do not count as a stretch.
+    if (position?.lane === from.lane) turn += 1
   }
   const cursor = position === undefined ? null : sealCursor(deps, 'recipients', position)
   return { data, cursor, hasMore: cursor !== null }
@@ -186,7 +191,10 @@ export async function* walkRecipients(
   const lanes = lanesOf(outcome)
   let position: Position | undefined = { lane: 0, after: '' }
   while (position !== undefined) {
-    const step: Step = await readStretch(deps, id, { lanes, position, wanted: EXPORTED_AT_ONCE })
+    const step: Step = await readStretch(deps, id, {
+      ...{ lanes, position },
+      ...{ wanted: EXPORTED_AT_ONCE, stretch: EXPORT_STRETCH },
+    })
     yield step.rows
     position = step.next
   }
@@ -198,19 +206,19 @@ function lanesOf(outcome: Outcome | undefined): readonly Lane[] {
 
 /** `isFull`: more rows match than were wanted. */
 type Step = { rows: Recipient[]; isFull: boolean; next: Position | undefined }
-type Stretch = { lanes: readonly Lane[]; position: Position; wanted: number }
+type Stretch = { lanes: readonly Lane[]; position: Position; wanted: number; stretch: number }
 
-/** Reads up to `wanted` recipients from the next rows of a lane. */
+/** Reads up to `wanted` recipients from the next `stretch` rows of a lane. */
 async function readStretch(
   { store }: Pick<Base, 'store'>,
   campaignId: string,
-  { lanes, position, wanted }: Stretch,
+  { lanes, position, wanted, stretch }: Stretch,
 ): Promise<Step> {
   const { lane: at, after } = position
   const lane = lanes[at]
   if (lane === undefined) throw unknownCursor()
   const from = { campaignId, after: toKey(lane, after) }
-  const end = await store.scan.find(lane.findEnd, from)
+  const end = await store.scan.find(lane.findEnd, { ...from, stretch })
   const bounds = { ...from, end: end?.key ?? FIRST_KEYS[lane.key], limit: wanted + 1 }
   const found = await store.scan.list(lane.listRows, bounds)
   const rows = found.slice(0, wanted)
