@@ -46,16 +46,23 @@ export async function sendCampaign(api: Api, change: object = {}): Promise<strin
   return data.id
 }
 
-/** Makes each request twice a second until `stop`, which returns the p99 of each in ms. */
-export function startRequests(api: Api, requests: Record<string, [method: string, route: string]>) {
+export type Repeated = { method?: string; route: string; everyMs?: number }
+
+/**
+ * Makes each request twice a second, unless it says otherwise, until `stop`, which returns the p99 of each
+ * in ms. The requests take turns, as those of people do.
+ */
+export function startRequests(api: Api, requests: Record<string, Repeated>) {
   let isStopping = false
-  const loops = Object.entries(requests).map(async ([name, [method, route]]) => {
+  const all = Object.entries(requests)
+  const loops = all.map(async ([name, { method = 'GET', route, everyMs = 500 }], index) => {
     const times: number[] = []
+    await sleep((everyMs * index) / all.length)
     while (!isStopping) {
       const startedAt = performance.now()
       await api(method, route)
       times.push(performance.now() - startedAt)
-      await sleep(Math.max(0, 500 - (performance.now() - startedAt)))
+      await sleep(Math.max(0, everyMs - (performance.now() - startedAt)))
     }
     return [name, percentile(times, 0.99)] as const
   })
