@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { silentLog } from '../../../src/log.ts'
 import type { Delivery } from '../../../src/outbound/delivery.ts'
 import { createDispatcher, type DispatcherDeps } from '../../../src/outbound/dispatch/dispatcher.ts'
@@ -20,6 +21,7 @@ function open(
 ) {
   const now = () => 1_000
   const fakes = createFakeThreads()
+  const queues = createSiteQueues(now)
   const finished: Parameters<DispatcherDeps['done']>[0][] = []
   const dispatcher = createDispatcher({
     settings: { idleMs: 60_000 } as never,
@@ -28,7 +30,7 @@ function open(
     hangMs: 1_000,
     log: silentLog(),
     now,
-    queues: createSiteQueues(now),
+    queues,
     maxPerSite: 10,
     connectionsOf,
     connectionsFor,
@@ -40,7 +42,7 @@ function open(
   /** Names and results, in order. */
   const results = () =>
     finished.flatMap((ends) => [...ends].map(([delivery, end]) => [nameOf(delivery), end]))
-  return { dispatcher, results, ...fakes }
+  return { dispatcher, queues, results, ...fakes }
 }
 
 const nameOf = ({ recipient }: { recipient: string }) => recipient.split('@')[0]
@@ -145,7 +147,10 @@ test('a withdrawn delivery whose thread has already returned it, or ended, goes 
 })
 
 test('a site takes the connections of idle ones in the order in which they became idle', (t) => {
-  const { dispatcher, started } = open(t, 1, { connectionsOf: () => 10, maxConnections: 12 })
+  const { dispatcher, queues, started } = open(t, 1, {
+    connectionsOf: () => 10,
+    maxConnections: 12,
+  })
   for (const domain of ['first.test', 'second.test', 'busy.test']) {
     dispatcher.add([0, 1, 2].map((number) => deliveryTo(`${number} at ${domain}`, domain)))
     started[0]?.say({ type: 'greeted', site: domain })
@@ -168,6 +173,25 @@ test('a site takes the connections of idle ones in the order in which they becam
   assert.deepEqual(released, ['first.test'])
   assert.equal(dispatcher.connectionsOf('first.test'), 0)
   assert.equal(dispatcher.connectionsOf('second.test'), 3)
+  assert.deepEqual([...queues.entries()].map(([site]) => site).sort(), ['busy.test', 'second.test'])
+  // A greeting of the forgotten site that was on its way, and more mail to it.
+  started[0]?.say({ type: 'greeted', site: 'first.test' })
+  dispatcher.add([deliveryTo('again', 'first.test')])
+  assert.equal(dispatcher.connectionsOf('first.test'), 1)
+})
+
+test('sites without a connection are served once for all messages of a moment', async (t) => {
+  const { dispatcher, started } = open(t, 1, { connectionsOf: () => 10, maxConnections: 2 })
+  dispatcher.add([deliveryTo('1', 'one.test'), deliveryTo('2', 'two.test')])
+  for (const site of ['one.test', 'two.test']) started[0]?.say({ type: 'greeted', site })
+  dispatcher.add([deliveryTo('3', 'three.test'), deliveryTo('4', 'four.test')])
+  const given = tasksOf(started[0])
+  assert.ok(given.length < 4)
+  const results = given.map(({ task }) => ({ task, kind: 'put back', delayMs: 0 }) as const)
+  for (const result of results) started[0]?.say({ type: 'results', results: [result] })
+  assert.equal(tasksOf(started[0]).length, given.length)
+  await setImmediate()
+  assert.ok(tasksOf(started[0]).length > given.length)
 })
 
 test('bulk mail shares connections once half of all are in use, urgent mail does not', (t) => {
