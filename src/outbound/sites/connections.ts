@@ -89,7 +89,7 @@ export function createConnections(deps: ConnectionsDeps) {
   function forget(site: string): void {
     for (const thread of allocations.release(site)) thread.postMessage({ type: 'release', site })
     budgets.forget(site)
-    if (queues.of(site).resolving === 0) queues.delete(site)
+    if (queues.find(site)?.resolving === 0) queues.delete(site)
   }
 
   function updateBudgets(site: string, queue: SiteQueue): void {

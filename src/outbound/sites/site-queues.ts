@@ -3,6 +3,7 @@
  * of all. A project may have three times as many deliveries as there are free places, so that its
  * backlog leaves places for others.
  */
+import { LRUCache } from 'lru-cache'
 import { type ClassQueue, createClassQueue } from '../class-queue.ts'
 import type { Delivery } from '../delivery.ts'
 import type { DeliveryThread, PoolSettings } from '../protocol.ts'
@@ -40,7 +41,7 @@ export type SiteQueues = {
   of(site: string): SiteQueue
   find(site: string): SiteQueue | undefined
   entries(): Iterable<[string, SiteQueue]>
-  /** Forgets a queue without deliveries. */
+  /** Forgets a queue without deliveries; whether its site has greeted is kept for a moment. */
   delete(site: string): void
   enterResolving(resolving: UnresolvedTask): void
   leaveResolving(resolving: UnresolvedTask): void
@@ -58,18 +59,29 @@ export type SiteQueues = {
 }
 
 const MAX_SITE_ADDRESSES = 16
+const MAX_GREETED = 5_000
+const GREETED_MS = 30_000
 
 export function createSiteQueues(now: () => number): SiteQueues {
   const queues = new Map<string, SiteQueue>()
   const ofProject = new Map<string, number>()
+  /** When the queues of sites that had greeted were deleted. `maxSize`: each has size 1. */
+  const greeted = new LRUCache<string, number>({ maxSize: MAX_GREETED })
   let total = 0
 
   function of(site: string): SiteQueue {
     const known = queues.get(site)
     if (known !== undefined) return known
-    const queue = createSiteQueue(now())
+    const hasGreeted = now() - (greeted.get(site) ?? 0) < GREETED_MS
+    const queue = { ...createSiteQueue(now()), hasGreeted }
     queues.set(site, queue)
     return queue
+  }
+
+  function forget(site: string): void {
+    if (queues.get(site)?.hasGreeted) greeted.set(site, now(), { size: 1 })
+    else greeted.delete(site)
+    queues.delete(site)
   }
 
   function count(projectId: string, change: 1 | -1): void {
@@ -86,7 +98,7 @@ export function createSiteQueues(now: () => number): SiteQueues {
     of,
     find: (site) => queues.get(site),
     entries: () => queues,
-    delete: (site) => queues.delete(site),
+    delete: forget,
     enterResolving: (resolving) => resolve(resolving, 1),
     leaveResolving: (resolving) => resolve(resolving, -1),
     add(delivery) {

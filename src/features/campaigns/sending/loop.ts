@@ -3,7 +3,7 @@
  * turn, and ends those of which no mail waits. All that it knows is in the database, so a server that
  * was killed goes on where it stopped.
  */
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { describeError } from '../../../errors.ts'
 import type { Base } from '../../base.ts'
 import { type ActiveCampaign, findNextDue, fire, listDue, listSending } from './active.ts'
@@ -20,18 +20,21 @@ const MAX_WAIT_MS = 60_000
 /** While the queue has emails enough. */
 const FULL_MS = 250
 /**
- * With this many emails waiting, delivery needs the processor more: a turn is short, and a rest of a
- * multiple of its time follows.
+ * With this many emails due, delivery needs the processor more: a turn is short, and the campaign rests
+ * for a multiple of its time, once for each campaign that is being made.
  */
 const AMPLE = 2_000
 const BRIEF_TURN = 500
 const REST_FACTOR = 3
 const MAX_REST_MS = 250
 
+/** A campaign whose emails are being made. It rests until `restUntil`, on the monotonic clock. */
+type MakingState = { expansion: Expansion; restUntil: number }
+
 type LoopState = {
   deps: CampaignsDeps
   room: Room
-  expansions: Map<string, Expansion>
+  making: Map<string, MakingState>
   /** Begins the next round now. */
   wake: () => void
   isStopping: boolean
@@ -42,7 +45,7 @@ export function startCampaigns(deps: CampaignsDeps): { stop(): Promise<void> } {
   const state: LoopState = {
     deps,
     room: createRoom(deps),
-    expansions: new Map(),
+    making: new Map(),
     wake: pause.wake,
     isStopping: false,
   }
@@ -71,41 +74,58 @@ async function runLoop(state: LoopState, wait: (ms: number) => Promise<void>): P
 
 /** Gives each campaign its turn. Returns the wait before the next round. */
 async function runRound(state: LoopState): Promise<number> {
-  const { deps, expansions } = state
+  const { deps, making } = state
   let waitMs = await fireDue(state)
   const active = await listSending(deps.store.read)
   const ids = new Set(active.map(({ id }) => id))
-  for (const id of expansions.keys()) if (!ids.has(id)) expansions.delete(id)
+  for (const id of making.keys()) if (!ids.has(id)) making.delete(id)
+  const unfinished = active.filter(({ expandedAt }) => expandedAt === null).length
   for (const campaign of active) {
     if (state.isStopping) return 0
-    const turnMs = await guard(state, campaign.id, () => takeTurn(state, campaign))
+    const turnMs = await guard(state, campaign.id, () => takeTurn(state, campaign, unfinished))
     waitMs = Math.min(waitMs, turnMs ?? RECHECK_MS)
   }
   return waitMs
 }
 
-/** Returns after how many ms the campaign wants its next turn. */
-async function takeTurn(state: LoopState, campaign: ActiveCampaign): Promise<number> {
-  const { deps, room, expansions } = state
+/** Returns after how many ms the campaign wants its next turn. `unfinished`: campaigns being made. */
+async function takeTurn(
+  state: LoopState,
+  campaign: ActiveCampaign,
+  unfinished: number,
+): Promise<number> {
+  const { deps, room } = state
   if (campaign.expandedAt !== null) return (await endIfDone(deps, campaign)) ? 0 : RECHECK_MS
   // What is queued goes out; more emails would take the space that their outcomes need.
   if (deps.disk.isLow()) return RECHECK_MS
+  const own = makingStateOf(state, campaign)
+  const restMs = own.restUntil - performance.now()
+  if (restMs > 0) return restMs
   const { slots, waitMs } = countSlots(campaign, deps.now())
   if (slots === 0) return Math.min(RECHECK_MS, Math.max(1, waitMs))
   const free = await room.free(campaign.projectId)
   if (free === 0) return FULL_MS
-  const isStopping = () => state.isStopping
-  const expansion =
-    expansions.get(campaign.id) ?? createExpansion(deps, { wake: state.wake, isStopping })
-  expansions.set(campaign.id, expansion)
-  const isAmple = room.waiting(campaign.projectId) >= AMPLE
+  const isAmple = room.due(campaign.projectId) >= AMPLE
   const begunAt = performance.now()
   const limit = Math.min(slots, free, isAmple ? BRIEF_TURN : Number.POSITIVE_INFINITY)
-  const { inserted, isReading } = await expansion.advance(campaign, limit)
+  const { inserted, isReading } = await own.expansion.advance(campaign, limit)
   room.took(campaign.projectId, inserted)
   if (isReading) return MAX_WAIT_MS
-  if (isAmple) await sleep(Math.min(MAX_REST_MS, REST_FACTOR * (performance.now() - begunAt)))
-  return 0
+  if (!isAmple) return 0
+  const endedAt = performance.now()
+  const nextRestMs = Math.min(MAX_REST_MS, REST_FACTOR * (endedAt - begunAt)) * unfinished
+  own.restUntil = endedAt + nextRestMs
+  return nextRestMs
+}
+
+function makingStateOf(state: LoopState, { id }: ActiveCampaign): MakingState {
+  const known = state.making.get(id)
+  if (known !== undefined) return known
+  const { deps, wake } = state
+  const expansion = createExpansion(deps, { wake, isStopping: () => state.isStopping })
+  const own = { expansion, restUntil: 0 }
+  state.making.set(id, own)
+  return own
 }
 
 /** Starts the campaigns that are due. Returns after how many ms to look for others. */

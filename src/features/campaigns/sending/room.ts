@@ -8,28 +8,30 @@ import { CAMPAIGN_CLASS } from '../../../queue-class.ts'
 import { indexedBy, orderedJoin } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { isUnfinished } from '../../../store/email-terms.ts'
-import { statement } from '../../../store/statement.ts'
+import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
 
-export type RoomDeps = Pick<Base, 'store' | 'config' | 'outbound'>
+export type RoomDeps = Pick<Base, 'store' | 'config' | 'outbound' | 'now'>
 
 export type Room = {
   /** How many emails the campaigns of a project may make now. */
   free(projectId: string): Promise<number>
-  /** How many emails of the project's campaigns could go now, as of the last `free`; 0 without a bound. */
-  waiting(projectId: string): number
+  /** How many emails of the project's campaigns are due, as of the last `free`; 0 without a bound. */
+  due(projectId: string): number
   /** Emails were made. */
   took(projectId: string, count: number): void
 }
 
-type Ahead = { ready: number; all: number }
+type Ahead = { ready: number; all: number; due: number }
+const NONE: Ahead = { ready: 0, all: 0, due: 0 }
 
 const COUNT_EVERY_MS = 1_000
 /** The bound of all waiting emails, in bounds of those that could go. */
 const ALL_BOUNDS = 10
 
-const countLanes = statement<{ domain: string; projectId: string; emails: number }>(
-  () => sql`select recipient_domain as domain, project_id as "projectId", count(*) as emails
+const countLanes = statement<{ domain: string; projectId: string; emails: number; due: number }>(
+  () => sql`select recipient_domain as domain, project_id as "projectId", count(*) as emails,
+      count(*) filter (where due_at <= ${parameter('now')}) as due
     from emails ${indexedBy('emails_ready')}
     where due_at is not null and queue_class = ${sql.raw(String(CAMPAIGN_CLASS))}
     group by recipient_domain, project_id`,
@@ -55,29 +57,30 @@ export function createRoom(deps: RoomDeps, clock: () => number = () => performan
       counted = await countAhead(deps)
       countedAt = clock()
     }
-    const { ready, all } = counted.get(projectId) ?? { ready: 0, all: 0 }
+    const { ready, all } = counted.get(projectId) ?? NONE
     return Math.max(0, Math.min(rowsAhead - ready, ALL_BOUNDS * rowsAhead - all))
   }
 
   function took(projectId: string, count: number): void {
     if (rowsAhead === 0) return
-    const { ready, all } = counted.get(projectId) ?? { ready: 0, all: 0 }
-    counted.set(projectId, { ready: ready + count, all: all + count })
+    const { ready, all, due } = counted.get(projectId) ?? NONE
+    counted.set(projectId, { ready: ready + count, all: all + count, due: due + count })
   }
 
-  return { free, waiting: (projectId) => counted.get(projectId)?.ready ?? 0, took }
+  return { free, due: (projectId) => counted.get(projectId)?.due ?? 0, took }
 }
 
-async function countAhead({ store, outbound }: RoomDeps): Promise<Map<string, Ahead>> {
+async function countAhead({ store, outbound, now }: RoomDeps): Promise<Map<string, Ahead>> {
   const counted = new Map<string, Ahead>()
-  for (const { domain, projectId, emails } of await store.scan.list(countLanes)) {
-    const { ready, all } = counted.get(projectId) ?? { ready: 0, all: 0 }
-    const isReady = canTakeMail(outbound, outbound.siteOf(domain))
-    counted.set(projectId, { ready: ready + (isReady ? emails : 0), all: all + emails })
+  for (const lane of await store.scan.list(countLanes, { now: now() })) {
+    const { domain, projectId, emails } = lane
+    const { ready, all, due } = counted.get(projectId) ?? NONE
+    const more = canTakeMail(outbound, outbound.siteOf(domain)) ? emails : 0
+    counted.set(projectId, { ready: ready + more, all: all + emails, due: due + lane.due })
   }
   for (const { projectId, emails } of await store.scan.list(countHeld)) {
-    const { ready, all } = counted.get(projectId) ?? { ready: 0, all: 0 }
-    counted.set(projectId, { ready, all: all + emails })
+    const ahead = counted.get(projectId) ?? NONE
+    counted.set(projectId, { ...ahead, all: ahead.all + emails })
   }
   return counted
 }

@@ -182,7 +182,7 @@ test('rows ahead: emails of a site that takes none do not count, up to ten times
   assert.equal(await room.free(project.id), 100)
   room.took(project.id, 60)
   assert.equal(await room.free(project.id), 40)
-  assert.equal(room.waiting(project.id), 60)
+  assert.equal(room.due(project.id), 60)
   await addContacts(core, project.id, people(140))
   const id = await addCampaign(core, project.id)
   await sendCampaign(core, { projectId: project.id, id })
