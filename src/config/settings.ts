@@ -309,7 +309,7 @@ const settings = {
   'campaigns.rows_ahead': setting(
     kind.integer(0, 100_000_000),
     50_000,
-    "Emails of a project's campaigns that wait for delivery before more are made. Emails whose site takes no mail at the moment do not count, up to ten times this number; 0: no limit.",
+    "Emails of a project's campaigns that wait for delivery before more are made. Emails whose site takes no mail at the moment do not count, up to ten times this number. The number is counted once a second, so a small one also limits the speed; 0: no limit.",
   ),
   'campaigns.brake_minimum': setting(
     kind.integer(1, 1_000_000),

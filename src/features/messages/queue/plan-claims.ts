@@ -1,6 +1,7 @@
 /**
- * Plans how many emails to claim from which due lanes. The capacity of a site is shared among its
- * lanes, class by class, and no project takes the capacity of the whole server. A lane costs one or
+ * Plans how many emails to claim from which due lanes. The capacity of a site is shared among the
+ * projects that have mail for it, class by class, and the share of a project among its lanes. No project
+ * takes the capacity of the whole server. A lane costs one or
  * two statements, so a transaction claims from a limited number of lanes: it must stay short.
  */
 import type { QueueClass } from '../../../queue-class.ts'
@@ -58,20 +59,32 @@ function createCapacity({ outbound, throttle }: Deps) {
   }
 }
 
-/** How many lanes of a class a site has; `take` counts down. */
+/**
+ * Counts the lanes of each site and class, by project. `take` counts a lane down; it returns the number of
+ * equal shares of which the lane gets one: one for each project that is left, of these one for each
+ * lane of the lane's project.
+ */
 function countLanes(sited: readonly SitedLane[]) {
-  const counts = new Map<QueueClass, Map<string, number>>()
-  const countsOf = ({ queueClass }: QueueLane) => {
-    const ofClass = counts.get(queueClass) ?? new Map<string, number>()
-    counts.set(queueClass, ofClass)
-    return ofClass
+  const counts = new Map<string, Map<string, number>>()
+  const countsOf = ({ lane: { queueClass }, site }: SitedLane) => {
+    const key = `${queueClass} ${site}`
+    const ofSite = counts.get(key) ?? new Map<string, number>()
+    counts.set(key, ofSite)
+    return ofSite
   }
-  for (const { lane, site } of sited) countsOf(lane).set(site, (countsOf(lane).get(site) ?? 0) + 1)
+  for (const one of sited) add(countsOf(one), one.lane.projectId, 1)
   return {
     take(lane: QueueLane, site: string): number {
-      const left = countsOf(lane).get(site) ?? 1
-      countsOf(lane).set(site, left - 1)
-      return left
+      const ofSite = countsOf({ lane, site })
+      const shares = ofSite.size * (ofSite.get(lane.projectId) ?? 1)
+      add(ofSite, lane.projectId, -1)
+      return shares
     },
   }
+}
+
+function add(counts: Map<string, number>, projectId: string, change: 1 | -1): void {
+  const count = (counts.get(projectId) ?? 0) + change
+  if (count > 0) counts.set(projectId, count)
+  else counts.delete(projectId)
 }

@@ -60,3 +60,17 @@ test('lanes of a project without capacity are skipped and take no capacity of a 
   assert.deepEqual(plan(due, { siteOf, projectCapacity, capacity: () => 6 }), [['z.test', 6]])
   assert.deepEqual(asked, ['z.test'])
 })
+
+test('projects share a site equally, however many domains there each of them has', () => {
+  const room = { siteOf: () => 'big.test', capacity: () => 40 }
+  const many = ['a', 'b', 'c', 'd'].map((name) => lane(`${name}.test`, 'many'))
+  const [first, ...others] = many
+  const due = [first, lane('x.test', 'one'), ...others].filter((one) => one !== undefined)
+  assert.deepEqual(plan(due, room), [
+    ['a.test', 5],
+    ['x.test', 18],
+    ['b.test', 6],
+    ['c.test', 6],
+    ['d.test', 5],
+  ])
+})
