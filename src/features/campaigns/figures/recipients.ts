@@ -73,6 +73,7 @@ type Lane = {
 }
 /** `after`: the key of the last row that was looked at in the lane of that position; '' at its start. */
 type Position = { lane: number; after: string }
+type SealedPosition = Position & { campaign: string }
 
 /**
  * Rows that the statements of a request look at, one after the other. Most pages are full after the first
@@ -113,7 +114,7 @@ function lane({ index, where, key, filter, at }: LaneFacts): Lane {
     ),
     findEnd: statement(
       () => sql`select ${column} as key ${rows}
-        order by ${column} desc limit 1 offset ${parameter('stretch')} - 1`,
+        order by ${column} desc limit 1 offset ${parameter('offset')}`,
     ),
   }
 }
@@ -171,7 +172,8 @@ export async function listRecipients(deps: Deps, query: Query): Promise<Recipien
   let position: Position | undefined = await findPosition(deps, query, lanes)
   for (let turn = 0; position !== undefined && turn < STRETCHES.length; ) {
     const from: Position = position
-    const [wanted, stretch = 0] = [limit - data.length, STRETCHES[turn]]
+    const wanted = limit - data.length
+    const stretch = STRETCHES[turn] ?? 0
     const step: Step = await readStretch(deps, id, { lanes, position: from, wanted, stretch })
     data.push(...step.rows)
     position = step.next
@@ -179,7 +181,8 @@ export async function listRecipients(deps: Deps, query: Query): Promise<Recipien
     // The last rows of a lane do not count as a stretch.
     if (position?.lane === from.lane) turn += 1
   }
-  const cursor = position === undefined ? null : sealCursor(deps, 'recipients', position)
+  const cursor =
+    position === undefined ? null : sealCursor(deps, 'recipients', { ...position, campaign: id })
   return { data, cursor, hasMore: cursor !== null }
 }
 
@@ -191,10 +194,8 @@ export async function* walkRecipients(
   const lanes = lanesOf(outcome)
   let position: Position | undefined = { lane: 0, after: '' }
   while (position !== undefined) {
-    const step: Step = await readStretch(deps, id, {
-      ...{ lanes, position },
-      ...{ wanted: EXPORTED_AT_ONCE, stretch: EXPORT_STRETCH },
-    })
+    const size = { wanted: EXPORTED_AT_ONCE, stretch: EXPORT_STRETCH }
+    const step: Step = await readStretch(deps, id, { lanes, position, ...size })
     yield step.rows
     position = step.next
   }
@@ -218,7 +219,7 @@ async function readStretch(
   const lane = lanes[at]
   if (lane === undefined) throw unknownCursor()
   const from = { campaignId, after: toKey(lane, after) }
-  const end = await store.scan.find(lane.findEnd, { ...from, stretch })
+  const end = await store.scan.find(lane.findEnd, { ...from, offset: stretch - 1 })
   const bounds = { ...from, end: end?.key ?? FIRST_KEYS[lane.key], limit: wanted + 1 }
   const found = await store.scan.list(lane.listRows, bounds)
   const rows = found.slice(0, wanted)
@@ -255,7 +256,9 @@ async function findPosition(
 ): Promise<Position> {
   if (cursor === undefined) return { lane: 0, after: '' }
   if (!isUuid(cursor)) {
-    return readPosition(lanes, unsealCursor(deps, 'recipients', cursor) as Position)
+    const { campaign, ...position } = unsealCursor(deps, 'recipients', cursor) as SealedPosition
+    if (campaign !== campaignId) throw unknownCursor()
+    return readPosition(lanes, position)
   }
   for (const [at, each] of lanes.entries()) {
     const row = await deps.store.read.find(each.findRow, { campaignId, id: cursor })

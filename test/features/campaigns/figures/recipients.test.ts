@@ -123,9 +123,11 @@ test('pages of any size have every recipient once, across lanes, and a bare id i
       others,
     )
   }
-  const seal = (lane: number, after: string) =>
-    sealCursor(campaign.core, 'recipients', { lane, after })
+  const seal = (lane: number, after: string, { id } = campaign.key) =>
+    sealCursor(campaign.core, 'recipients', { lane, after, campaign: id })
+  await pageOf(campaign, 'bounced', { cursor: seal(0, '5') })
   const sealed = [
+    seal(0, '5', { ...campaign.key, id: newId() }),
     seal(9, '5'),
     seal(1, '5'),
     seal(0, newId()),
