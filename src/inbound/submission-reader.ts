@@ -48,7 +48,7 @@ const TIMEOUT_MS_PER_MIB = 200
 const START_TIMEOUT_MS = 30_000
 const MIB = 1024 * 1024
 /** Beyond these limits the thread ends, not the process. */
-const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 32 }
+const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 24 }
 
 const GOING_DOWN: ReaderResult = {
   refusal: { code: '451 4.3.2', text: 'This server is going down, try again later' },
