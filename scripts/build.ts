@@ -62,8 +62,8 @@ async function buildTarget(target: Target): Promise<void> {
 }
 
 /**
- * Writes the file again in one go. As pkg leaves it in the page cache, in pieces, 20 MB more of it are
- * resident in each process until the next boot.
+ * Writes the file again in one go, as a copy or a download does. As pkg leaves it in the page cache, in
+ * pieces, 20 MB more of it are resident in each process on this machine until the next boot.
  */
 async function rewrite(file: string): Promise<void> {
   await copyFile(file, `${file}.new`)

@@ -2,7 +2,7 @@
  * Bundles TypeScript and packages into one CommonJS file for the program and one for each worker
  * thread. The files need nothing but Node.
  */
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
 import path from 'node:path'
 import { build, type Metafile, type Plugin } from 'esbuild'
@@ -27,14 +27,13 @@ export async function bundle(folder: string): Promise<void> {
   })
   if (result.warnings.length > 0) throw new Error('the bundler warned, see above')
   refuseMissing(result.metafile)
-  for (const name of await readdir(folder)) {
-    if (name.endsWith('.cjs')) await escapeFile(path.join(folder, name))
-  }
+  await Promise.all(Object.keys(result.metafile.outputs).map(escapeFile))
 }
 
 /**
- * The bundler escapes characters beyond ASCII in strings, but not in regular expressions. A single such
- * character makes V8 hold the whole text with two bytes for each character.
+ * The bundler escapes characters beyond ASCII in strings, but not in regular expressions and tagged
+ * templates. A single such character makes V8 hold the whole text with two bytes for each character.
+ * `RegExp.source` and `String.raw` would show the escapes; nothing reads them so.
  */
 async function escapeFile(file: string): Promise<void> {
   await writeFile(file, escapeNonAscii(await readFile(file, 'utf8')))
