@@ -3,9 +3,9 @@
  * urgent mail first, then to the site whose server and project hold fewest. If none is free, busy
  * sites give up connections (`reclaim.ts`).
  *
- * There may be hundreds of such sites, and this runs once for all messages of a turn of the event
- * loop, so checking one of them must be cheap while no connection is free. While nothing changes
- * the sites are checked by a timer.
+ * There may be hundreds of such sites, and this runs in most turns of the event loop, once for all
+ * results of a turn, so checking one of them must be cheap while no connection is free. While
+ * nothing changes the sites are checked by a timer.
  */
 import { LRUCache } from 'lru-cache'
 import type { Now } from '../../clock.ts'
