@@ -13,6 +13,11 @@ export const isActive = sql.raw("campaigns.status in ('SCHEDULED', 'SENDING')")
 export const holdsItsMail: SQL = sql`${isActive} and campaigns.status = 'SENDING'
   and campaigns.paused_at is not null and campaigns.pause_reason <> 'project_disabled'`
 
+/** Its emails go out in slots under `maxPerHour`. */
+export const isPaced = sql.raw(
+  "campaigns.status = 'SENDING' and campaigns.max_per_hour is not null",
+)
+
 /** The term of `campaigns_uncounted`. */
 export const isUncounted = sql.raw(
   "campaigns.total_recipients is null and campaigns.status in ('DRAFT', 'SCHEDULED', 'SENDING')",

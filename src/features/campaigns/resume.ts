@@ -1,4 +1,7 @@
-/** Resumes a campaign: its mail is due as it was before, with a later give-up time. */
+/**
+ * Resumes a campaign: its mail is due as it was before, with a later give-up time. Under `maxPerHour`,
+ * what was not tried yet gets new slots.
+ */
 import { AppError } from '../../errors.ts'
 import { eq } from '../../store/drizzle.ts'
 import { campaignProgress, campaigns } from '../../store/schema/campaigns.ts'
@@ -8,6 +11,7 @@ import { requireSender } from '../templates/validate.ts'
 import { appendCampaignEvent } from './append-event.ts'
 import { type CampaignKey, type FoundCampaign, loadCampaign } from './find.ts'
 import { type StopDeps, wakeLoops } from './pause.ts'
+import { restartPace } from './sending/pace.ts'
 import { type CampaignView, toCampaignView } from './view.ts'
 
 /**
@@ -25,18 +29,13 @@ export async function resumeCampaign(
     }
     if (campaign.pausedAt !== null) {
       await requireSender(tx, key.projectId, { domain: campaign.fromDomain })
-      await resume(deps, tx, campaign, campaign.pausedAt)
+      await resume(deps, tx, campaign)
     }
     return toCampaignView(await loadCampaign(tx, key), deps.now())
   })
 }
 
-async function resume(
-  deps: StopDeps,
-  tx: Tx,
-  campaign: FoundCampaign,
-  pausedAt: number,
-): Promise<void> {
+async function resume(deps: StopDeps, tx: Tx, campaign: FoundCampaign): Promise<void> {
   const at = deps.now()
   await tx
     .update(campaigns)
@@ -44,13 +43,12 @@ async function resume(
     .where(eq(campaigns.id, campaign.id))
   const { progress } = campaign
   if (progress !== null) {
-    const { pacedAt } = progress
     await tx
       .update(campaignProgress)
       .set({
         resumedAt: at,
         brakeBase: currentFigures(progress),
-        pacedAt: pacedAt > pausedAt ? pacedAt + at - pausedAt : pacedAt,
+        ...restartPace(campaign.maxPerHour, at),
       })
       .where(eq(campaignProgress.campaignId, campaign.id))
   }

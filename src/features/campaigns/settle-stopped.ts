@@ -9,14 +9,21 @@ import { describeError } from '../../errors.ts'
 import { createBatchPace } from '../../jobs/pace.ts'
 import { isActive } from '../../store/campaign-terms.ts'
 import type { RowOf } from '../../store/database.ts'
-import { sql } from '../../store/drizzle.ts'
+import { eq, sql } from '../../store/drizzle.ts'
+import { campaignProgress } from '../../store/schema/campaigns.ts'
 import type { PauseReason } from '../../store/schema/words.ts'
 import { statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import { endEmails } from '../messages/outcome/end-emails.ts'
 import { pauseInTx, type StopDeps } from './pause.ts'
-import { listCancelled, listUnsettled, pauseWaiting, releasePaused } from './waiting-rows.ts'
+import {
+  listCancelled,
+  listUnsettled,
+  pauseUntried,
+  pauseWaiting,
+  releasePaused,
+} from './waiting-rows.ts'
 
 export type SettleDeps = StopDeps & Pick<Base, 'store' | 'counters' | 'log'>
 type Unsettled = RowOf<typeof listUnsettled>
@@ -101,7 +108,7 @@ async function takeTurn(
   signal: AbortSignal | undefined,
 ): Promise<number> {
   const pace = createBatchPace({ first: FIRST_BATCH, max: MAX_BATCH, batchMs: BATCH_MS })
-  const move = { pause: putAside, release: makeDue, cancel: endWaiting }[act]
+  const move = { pause: putAside, pace: putAsideUntried, release: makeDue, cancel: endWaiting }[act]
   const endAt = performance.now() + TURN_MS
   let moved = 0
   while (performance.now() < endAt && !signal?.aborted) {
@@ -116,6 +123,22 @@ async function takeTurn(
 
 async function putAside({ now }: SettleDeps, tx: Tx, work: Work): Promise<number> {
   return (await tx.list(pauseWaiting, { ...work, at: now() })).length
+}
+
+/** Once none is left, they can get new slots. */
+async function putAsideUntried(
+  { now, campaignNotifier }: SettleDeps,
+  tx: Tx,
+  work: Work,
+): Promise<number> {
+  const moved = (await tx.list(pauseUntried, { ...work, at: now() })).length
+  if (moved > 0) return moved
+  await tx
+    .update(campaignProgress)
+    .set({ hasOldSlots: false })
+    .where(eq(campaignProgress.campaignId, work.campaignId))
+  tx.afterCommit(() => campaignNotifier.notify())
+  return 0
 }
 
 async function makeDue({ now, queueNotifier }: SettleDeps, tx: Tx, work: Work): Promise<number> {

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { formatInstant, parseInstant } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
 import { eq } from '../../store/drizzle.ts'
-import { type Campaign, campaigns } from '../../store/schema/campaigns.ts'
+import { type Campaign, campaignProgress, campaigns } from '../../store/schema/campaigns.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import type { Condition } from '../conditions/condition.ts'
@@ -15,6 +15,7 @@ import { requireSender, toColumns } from '../templates/validate.ts'
 import { appendCampaignEvent } from './append-event.ts'
 import { countSoon } from './audience/total-recipients.ts'
 import { type CampaignKey, type FoundCampaign, loadCampaign } from './find.ts'
+import { restartPace } from './sending/pace.ts'
 import { readScheduledFor } from './sending/scheduled-for.ts'
 import {
   type Audience,
@@ -57,6 +58,12 @@ export async function updateCampaign(
       .update(campaigns)
       .set({ ...columns, version: current.version + 1, updatedAt: now })
       .where(eq(campaigns.id, current.id))
+    if (isSlower(current, columns)) {
+      await tx
+        .update(campaignProgress)
+        .set(restartPace(columns.maxPerHour ?? null, now))
+        .where(eq(campaignProgress.campaignId, current.id))
+    }
     await recordSchedule(tx, current, { at: columns.scheduledFor, now })
     tx.afterCommit(() => deps.campaignNotifier.notify())
     return loadCampaign(tx, key)
@@ -162,6 +169,12 @@ function isChange(current: Campaign, columns: Partial<Campaign>): boolean {
   return Object.entries(columns).some(
     ([name, value]) => !isDeepStrictEqual(current[name as keyof Campaign], value),
   )
+}
+
+/** Whether the campaign is being sent, and its pace becomes lower. */
+function isSlower({ status, maxPerHour: from }: Campaign, changes: Partial<Campaign>): boolean {
+  const { maxPerHour: to = from } = changes
+  return status === 'SENDING' && to !== null && (from === null || to < from)
 }
 
 /** HTTP 412, because the caller has named the version that it knows (RFC 9110 section 13.1.1). */

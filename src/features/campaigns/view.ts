@@ -99,6 +99,6 @@ export function estimateEnd(campaign: FoundCampaign, now: number): number | unde
   const total = Math.max(totalRecipients ?? 0, progress.rowsMade)
   const left = Math.max(0, total - progress.sentCount - progress.suppressedCount)
   const leftMs = (left * elapsedMs) / sent
-  const pacedMs = maxPerHour === null ? 0 : ((total - progress.rowsMade) * HOUR_MS) / maxPerHour
+  const pacedMs = maxPerHour === null ? 0 : (left * HOUR_MS) / maxPerHour
   return Math.round(now + Math.max(leftMs, pacedMs))
 }

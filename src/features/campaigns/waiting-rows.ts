@@ -1,14 +1,16 @@
 /**
- * Moves waiting emails of campaigns between states, some rows at a time. `retry_at` keeps the due time of a paused email: only a claim uses it otherwise.
+ * Moves waiting emails of campaigns between states, some rows at a time. `retry_at` keeps the due time
+ * of a paused email: only a claim uses it otherwise.
  */
-
-import { holdsItsMail, unfinishedCampaigns } from '../../store/campaign-terms.ts'
+import { HOUR_MS } from '../../clock.ts'
+import { holdsItsMail, isActive, isPaced, unfinishedCampaigns } from '../../store/campaign-terms.ts'
 import { indexedBy, rowNumber } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { isUnfinished, waitingState } from '../../store/email-terms.ts'
 import { emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
 
+/** A number of the campaign's waiting emails. */
 function some(condition: SQL): SQL {
   return sql`${rowNumber()} in (select ${rowNumber()} from emails
     ${indexedBy('emails_campaign_waiting')}
@@ -16,16 +18,18 @@ function some(condition: SQL): SQL {
     limit ${parameter('limit')})`
 }
 
+const aside = {
+  state: 'paused',
+  heldAt: parameter('at'),
+  retryAt: sql`${emails.dueAt}`,
+  dueAt: null,
+  updatedAt: parameter('at'),
+} as const
+
 export const pauseWaiting = statement((db) =>
   db
     .update(emails)
-    .set({
-      state: 'paused',
-      heldAt: parameter('at'),
-      retryAt: sql`${emails.dueAt}`,
-      dueAt: null,
-      updatedAt: parameter('at'),
-    })
+    .set(aside)
     .where(
       sql`${some(sql`state in ('queued', 'deferred')`)}
         and exists (select 1 from campaigns where id = ${parameter('campaignId')}
@@ -34,33 +38,81 @@ export const pauseWaiting = statement((db) =>
     .returning({ id: emails.id }),
 )
 
-/** Mail that was to go out later goes out later by the length of the pause: it keeps its pace. */
+/** Puts aside the emails whose slots belong to a pace that is over. */
+export const pauseUntried = statement((db) =>
+  db
+    .update(emails)
+    .set(aside)
+    .where(
+      sql`${some(sql`state in ('queued', 'deferred') and attempt_count = 0`)}
+        and exists (select 1 from campaign_progress
+          where campaign_id = ${parameter('campaignId')} and has_old_slots)`,
+    )
+    .returning({ id: emails.id }),
+)
+
+const released = {
+  state: waitingState,
+  giveUpAt: sql`give_up_at + ${parameter('at')} - held_at`,
+  retryAt: null,
+  heldAt: null,
+  updatedAt: parameter('at'),
+} as const
+
+const lane = {
+  dueAt: emails.dueAt,
+  queueClass: emails.queueClass,
+  domain: emails.recipientDomain,
+  projectId: emails.projectId,
+}
+
+/** Emails that were not tried yet lose the slots of a pace that the campaign has no more. */
 const duePaused = sql`case when retry_at is null then created_at
-  when retry_at > held_at and attempt_count = 0 then retry_at + ${parameter('at')} - held_at
+  when retry_at > ${parameter('at')} and attempt_count = 0 then ${parameter('at')}
   else retry_at end`
 
+/** The emails of a paced campaign that were not tried yet wait for their slots (`releaseUntried`). */
 export const releasePaused = statement((db) =>
   db
     .update(emails)
-    .set({
-      state: waitingState,
-      giveUpAt: sql`give_up_at + ${parameter('at')} - held_at`,
-      dueAt: duePaused,
-      retryAt: null,
-      heldAt: null,
-      updatedAt: parameter('at'),
-    })
+    .set({ ...released, dueAt: duePaused })
     .where(
-      sql`${some(sql`state = 'paused'`)}
+      sql`${rowNumber()} in (select ${rowNumber()} from emails ${indexedBy('emails_paused')}
+          where campaign_id = ${parameter('campaignId')} and state = 'paused'
+            and attempt_count >= (select case when ${isPaced} then 1 else 0 end
+              from campaigns where id = ${parameter('campaignId')})
+          limit ${parameter('limit')})
         and not exists (select 1 from campaigns where id = ${parameter('campaignId')}
           and (status = 'CANCELLED' or (status = 'SENDING' and paused_at is not null)))`,
     )
-    .returning({
-      dueAt: emails.dueAt,
-      queueClass: emails.queueClass,
-      domain: emails.recipientDomain,
-      projectId: emails.projectId,
-    }),
+    .returning(lane),
+)
+
+/** Numbers are bound as reals, whose quotients are not whole. */
+const pace = sql`cast(${parameter('maxPerHour')} as integer)`
+
+/** Gives paused emails that were not tried yet the slots from `firstAt` on, the oldest first. */
+export const releaseUntried = statement((db) =>
+  db
+    .update(emails)
+    .set({ ...released, dueAt: sql`slots.due_at` })
+    .from(
+      sql`(select number, ${parameter('firstAt')}
+            + ((row_number() over (order by number) - 1) * ${sql.raw(String(HOUR_MS))}
+              + ${pace} - 1) / ${pace} as due_at
+          from (select ${rowNumber()} as number from emails ${indexedBy('emails_paused')}
+            where campaign_id = ${parameter('campaignId')} and state = 'paused'
+              and attempt_count = 0
+            order by ${rowNumber()} limit ${parameter('limit')})) as slots`,
+    )
+    .where(sql`${rowNumber('emails')} = slots.number`)
+    .returning(lane),
+)
+
+export const findUntried = statement<{ isWaiting: number }>(
+  () => sql`select 1 as "isWaiting" from emails ${indexedBy('emails_paused')}
+    where campaign_id = ${parameter('campaignId')} and state = 'paused' and attempt_count = 0
+    limit 1`,
 )
 
 /** What waits of a cancelled campaign; claimed mail ends when it is put back. */
@@ -82,7 +134,7 @@ export const listCancelled = statement((db) =>
 export const listUnsettled = statement<{
   id: string
   projectId: string
-  act: 'pause' | 'cancel' | 'release'
+  act: 'pause' | 'cancel' | 'pace' | 'release'
 }>(
   () => sql`select id, project_id as "projectId", 'pause' as act from campaigns
     where ${holdsItsMail}
@@ -94,8 +146,14 @@ export const listUnsettled = statement<{
       and exists (select 1 from emails where campaign_id = campaigns.id and ${isUnfinished}
         and state in ('queued', 'deferred', 'held', 'paused'))
     union all
+    select id, campaigns.project_id, 'pace' from campaigns
+    join campaign_progress on campaign_id = id and has_old_slots
+    where ${isActive} and ${isPaced} and paused_at is null
+    union all
     select id, project_id, 'release' from campaigns
     where id in (${campaignsWithPaused()}) and status <> 'CANCELLED' and paused_at is null
+      and (not (${isPaced}) or exists (select 1 from emails ${indexedBy('emails_paused')}
+        where campaign_id = campaigns.id and state = 'paused' and attempt_count > 0))
       and exists (select 1 from domains where domains.project_id = campaigns.project_id
         and domain = from_domain and is_verified)`,
 )

@@ -1,6 +1,6 @@
 /** Campaigns: the definition that people edit, and the progress that the server writes. */
 import { type InferSelectModel, integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
-import { jsonColumn } from './columns.ts'
+import { bool, jsonColumn } from './columns.ts'
 import type { AudienceType, CampaignStatus, ContentClass, PauseReason } from './words.ts'
 
 export const campaigns = sqliteTable('campaigns', {
@@ -50,6 +50,8 @@ export const campaignProgress = sqliteTable('campaign_progress', {
   expandedAt: integer('expanded_at'),
   /** When the next row may be due under `maxPerHour`. */
   pacedAt: integer('paced_at').notNull().default(0),
+  /** The untried rows have slots of a pace that is over: they are put aside and get new ones. */
+  hasOldSlots: bool('has_old_slots').notNull().default(false),
   rowsMade: integer('rows_made').notNull().default(0),
   skippedUnsubscribed: integer('skipped_unsubscribed').notNull().default(0),
   skippedDeleted: integer('skipped_deleted').notNull().default(0),

@@ -14,6 +14,7 @@ export type ActiveCampaign = {
   cursor: number
   lastNumber: number
   pacedAt: number
+  hasOldSlots: boolean
   expandedAt: number | null
 }
 
@@ -81,6 +82,7 @@ function selectActive(queries: Pick<Tx, 'select'>) {
       cursor: campaignProgress.cursor,
       lastNumber: campaignProgress.lastNumber,
       pacedAt: campaignProgress.pacedAt,
+      hasOldSlots: campaignProgress.hasOldSlots,
       expandedAt: campaignProgress.expandedAt,
     })
     .from(campaigns)

@@ -10,6 +10,7 @@ import { type ActiveCampaign, findNextDue, fire, listDue, listSending } from './
 import { endIfDone } from './end.ts'
 import { createExpansion, type Expansion, type ExpansionDeps } from './expansion.ts'
 import { countSlots } from './pace.ts'
+import { releasePaced } from './release-paced.ts'
 import { createRoom, type Room, type RoomDeps } from './room.ts'
 
 export type CampaignsDeps = ExpansionDeps & RoomDeps & Pick<Base, 'disk'>
@@ -95,6 +96,12 @@ async function takeTurn(
   unfinished: number,
 ): Promise<number> {
   const { deps, room } = state
+  if (campaign.maxPerHour !== null) {
+    // What settles stopped mail puts its emails aside first, and then wakes this loop.
+    if (campaign.hasOldSlots) return RECHECK_MS
+    const waitMs = await releasePaced(deps, campaign)
+    if (waitMs !== undefined) return Math.min(RECHECK_MS, waitMs)
+  }
   if (campaign.expandedAt !== null) return (await endIfDone(deps, campaign)) ? 0 : RECHECK_MS
   // What is queued goes out; more emails would take the space that their outcomes need.
   if (deps.disk.isLow()) return RECHECK_MS

@@ -1,9 +1,11 @@
 /**
  * `maxPerHour`: each email has its slot, the time at which it is due. Slots are given at most a minute
- * ahead, so that a new `maxPerHour` takes effect soon. After a standstill they begin now: what was
- * missed is not made up for.
+ * ahead, so that a higher `maxPerHour` takes effect soon. After a standstill they begin now: what was
+ * missed is not made up for. With a lower one, and after a pause, the emails that were not tried yet are
+ * put aside (`settle-stopped.ts`) and get new slots (`release-paced.ts`).
  */
 import { HOUR_MS, MINUTE_MS } from '../../../clock.ts'
+import type { CampaignProgress } from '../../../store/schema/campaigns.ts'
 import type { ActiveCampaign } from './active.ts'
 
 type Paced = Pick<ActiveCampaign, 'maxPerHour' | 'pacedAt'>
@@ -33,6 +35,18 @@ export function slotsOf(
 }
 
 /**
+ * The progress of a campaign whose untried emails are to get new slots. The first one is an interval
+ * away, because an email may have gone out just now.
+ */
+export function restartPace(
+  maxPerHour: number | null,
+  now: number,
+): Partial<Pick<CampaignProgress, 'hasOldSlots' | 'pacedAt'>> {
+  if (maxPerHour === null) return {}
+  return { hasOldSlots: true, pacedAt: now + intervalOf(maxPerHour) }
+}
+
+/**
  * The last slot is within the next minute, and the one after it at most one interval later. Slots that
  * begin later were given under a lower `maxPerHour`, or by a clock that was ahead: they begin at the
  * end of that minute.
@@ -41,6 +55,10 @@ function startOf(
   { maxPerHour, pacedAt }: { maxPerHour: number; pacedAt: number },
   now: number,
 ): number {
-  const latest = now + AHEAD_MS + Math.ceil(HOUR_MS / maxPerHour)
+  const latest = now + AHEAD_MS + intervalOf(maxPerHour)
   return pacedAt > latest ? now + AHEAD_MS : Math.max(pacedAt, now)
+}
+
+function intervalOf(maxPerHour: number): number {
+  return Math.ceil(HOUR_MS / maxPerHour)
 }

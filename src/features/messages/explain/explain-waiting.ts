@@ -40,11 +40,19 @@ export function explainPaused({
   email,
   hold,
   isCampaignPaused,
+  maxPerHour,
   isSenderVerified,
 }: Facts): Sentence {
   const since = email.heldAt === null ? '' : ` since ${formatSecond(email.heldAt)}`
   const held =
     hold === null ? '' : ` An operator holds all mail to ${displayDomain(hold.domain)}, too.`
+  const isPaced = maxPerHour !== null && email.attemptCount === 0
+  if (!isCampaignPaused && isSenderVerified && isPaced) {
+    const pace = maxPerHour === 1 ? '1 email' : `${maxPerHour} emails`
+    return withoutCommand(
+      `It waits for its turn: its campaign sends at most ${pace} an hour (maxPerHour).${held}`,
+    )
+  }
   if (!isCampaignPaused) {
     const until = isSenderVerified
       ? 'and is due within a minute'

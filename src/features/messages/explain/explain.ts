@@ -8,6 +8,7 @@
  * |-----------------------------------------------|------------------------------------------|
  * | an operator's hold of its recipient domain    | it is released                           |
  * | its campaign is paused                        | it is resumed                            |
+ * | the pace of its campaign                      | its slot                                 |
  * | no server is running                          | one is started                           |
  * | the back-off or the lowered rate of its site  | its end, or an operator lifts it         |
  * | its own retry schedule                        | the next attempt (with the last failure) |

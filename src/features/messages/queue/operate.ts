@@ -71,8 +71,14 @@ async function retryEmail(
 
 function pausedEmail(
   { id, campaignId }: Email,
-  { isCampaignPaused, isSenderVerified }: Retryable,
+  { isCampaignPaused, maxPerHour, isSenderVerified }: Retryable,
 ): AppError {
+  if (!isCampaignPaused && isSenderVerified && maxPerHour !== null) {
+    const suggestion = `To send it earlier, change maxPerHour: PUT /campaigns/${campaignId}`
+    return new AppError('CONFLICT', `Email ${id} waits for the pace of its campaign.`, {
+      suggestion,
+    })
+  }
   const steps = [
     ...(isSenderVerified ? [] : ['verify its sender domain']),
     ...(isCampaignPaused ? [`resume the campaign: POST /campaigns/${campaignId}/resume`] : []),

@@ -24,12 +24,15 @@ export type Retryable = {
   /** Why the email cannot be tried again: `the contact has unsubscribed`; null if it can. */
   obstacle: string | null
   isCampaignPaused: boolean
+  /** The pace of its campaign while that is being sent; null without one. */
+  maxPerHour: number | null
   isSenderVerified: boolean
 }
 
 export const RETRYABLE: Retryable = {
   obstacle: null,
   isCampaignPaused: false,
+  maxPerHour: null,
   isSenderVerified: true,
 }
 
@@ -45,6 +48,7 @@ export const listRetryFacts = statement((db) =>
       isTest: emails.isTest,
       campaignStatus: campaigns.status,
       campaignPausedAt: campaigns.pausedAt,
+      maxPerHour: campaigns.maxPerHour,
       isDisabled: projects.isDisabled,
       isCleared: sql<boolean>`emails.variables is null or contents.body is null`.mapWith(Boolean),
       ...recipientColumns,
@@ -84,7 +88,8 @@ export async function findRetryable(
       const domain = parseAddress(each.fromAddress)?.domain
       const isSenderVerified = verified.has(`${each.projectId} ${domain}`)
       const obstacle = findObstacle(each, isSenderVerified)
-      return [each.id, { obstacle, isCampaignPaused, isSenderVerified }]
+      const maxPerHour = each.campaignStatus === 'SENDING' ? each.maxPerHour : null
+      return [each.id, { obstacle, isCampaignPaused, maxPerHour, isSenderVerified }]
     }),
   )
 }
