@@ -21,7 +21,7 @@ export type Destinations = {
   siteOf(domain: string): string
 }
 
-const MAX_DESTINATIONS = 50_000
+const MAX_DESTINATIONS = 20_000
 
 export function createDestinations(deps: DestinationDeps): Destinations {
   // `maxSize` instead of `max`, which would allocate for all entries at once; each has size 1.
@@ -107,6 +107,13 @@ async function timed(
 ): Promise<Destination> {
   const lookup: PendingLookup = { at: now(), durationMs: 0, hosts: [] }
   const destination = await find(lookup)
-  lookup.durationMs = now() - lookup.at
-  return { ...destination, lookup }
+  const { at, hosts } = lookup
+  const made = { at, durationMs: now() - at, hosts: exact(hosts) }
+  if (destination.kind === 'closed') return { ...destination, lookup: made }
+  return { ...destination, targets: exact(destination.targets), lookup: made }
+}
+
+/** A copy without the room for more elements that an array which grew has. */
+function exact<T>(list: readonly T[]): readonly T[] {
+  return list.slice()
 }

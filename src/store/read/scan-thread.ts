@@ -38,6 +38,14 @@ function serve(settings: StoreThreadSettings): void {
   })
 }
 
+/** A scan reads most pages once: a small cache is enough. */
+function openReader(settings: StoreThreadSettings): Connection {
+  const options = { isReadOnly: true, busyTimeoutMs: BUSY_TIMEOUT_MS }
+  const connection = openConnection({ ...settings, ...options })
+  connection.script('PRAGMA cache_size = -4096')
+  return connection
+}
+
 function handle(
   settings: StoreThreadSettings,
   connections: Work,
@@ -46,11 +54,7 @@ function handle(
   const { id, kind } = request
   try {
     if (kind === 'query') {
-      connections.query ??= openConnection({
-        ...settings,
-        isReadOnly: true,
-        busyTimeoutMs: BUSY_TIMEOUT_MS,
-      })
+      connections.query ??= openReader(settings)
       return { id, result: query(connections.query, request) }
     }
     connections.checkpoint ??= openWritable(settings)

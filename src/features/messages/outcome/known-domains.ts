@@ -21,7 +21,7 @@ type AttemptedEmail = {
   outcome: Pick<AttemptOutcome, 'host' | 'result'>
 }
 
-const MAX_CACHED = 50_000
+const MAX_CACHED = 20_000
 
 const insertDomains = statement(
   () => sql`insert into known_domains (domain, created_at)
