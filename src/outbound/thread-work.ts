@@ -28,7 +28,8 @@ type CacheOptions<T> = {
   keyOf(value: T): string
 }
 
-const MAX_CONTENT_BYTES = 32 * 1024 * 1024
+/** Of contents that no task needs; most of them never come again. */
+const MAX_CONTENT_BYTES = 8 * 1024 * 1024
 const MAX_KEYS = 1_000
 
 type ThreadWork = {
