@@ -4,7 +4,7 @@
  */
 import { HOUR_MS } from '../../clock.ts'
 import { holdsItsMail, isActive, isPaced, unfinishedCampaigns } from '../../store/campaign-terms.ts'
-import { indexedBy, rowNumber } from '../../store/dialect.ts'
+import { indexedBy, orderedJoin, rowNumber } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { isUnfinished, waitingState } from '../../store/email-terms.ts'
 import { emails } from '../../store/schema/messages.ts'
@@ -147,7 +147,7 @@ export const listUnsettled = statement<{
         and state in ('queued', 'deferred', 'held', 'paused'))
     union all
     select id, campaigns.project_id, 'pace' from campaigns
-    join campaign_progress on campaign_id = id and has_old_slots
+    ${orderedJoin()} campaign_progress on campaign_id = id and has_old_slots
     where ${isActive} and ${isPaced} and paused_at is null
     union all
     select id, project_id, 'release' from campaigns
