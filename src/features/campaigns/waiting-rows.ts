@@ -38,13 +38,16 @@ export const pauseWaiting = statement((db) =>
     .returning({ id: emails.id }),
 )
 
-/** Puts aside the emails whose slots belong to a pace that is over. */
+/**
+ * Puts aside the emails whose slots belong to a pace that is over. What waits for its site is not
+ * touched: to find the untried ones, each call would read all that were tried.
+ */
 export const pauseUntried = statement((db) =>
   db
     .update(emails)
     .set(aside)
     .where(
-      sql`${some(sql`state in ('queued', 'deferred') and attempt_count = 0`)}
+      sql`${some(sql`state = 'queued'`)}
         and exists (select 1 from campaign_progress
           where campaign_id = ${parameter('campaignId')} and has_old_slots)`,
     )
@@ -68,7 +71,7 @@ const lane = {
 
 /** Emails that were not tried yet lose the slots of a pace that the campaign has no more. */
 const duePaused = sql`case when retry_at is null then created_at
-  when retry_at > ${parameter('at')} and attempt_count = 0 then ${parameter('at')}
+  when retry_at > ${parameter('at')} and (${waitingState}) = 'queued' then ${parameter('at')}
   else retry_at end`
 
 /** The emails of a paced campaign that were not tried yet wait for their slots (`releaseUntried`). */

@@ -70,10 +70,11 @@ async function retryEmail(
 }
 
 function pausedEmail(
-  { id, campaignId }: Email,
+  { id, campaignId, attemptCount }: Email,
   { isCampaignPaused, maxPerHour, isSenderVerified }: Retryable,
 ): AppError {
-  if (!isCampaignPaused && isSenderVerified && maxPerHour !== null) {
+  const isPaced = maxPerHour !== null && attemptCount === 0
+  if (!isCampaignPaused && isSenderVerified && isPaced) {
     const suggestion = `To send it earlier, change maxPerHour: PUT /campaigns/${campaignId}`
     return new AppError('CONFLICT', `Email ${id} waits for the pace of its campaign.`, {
       suggestion,

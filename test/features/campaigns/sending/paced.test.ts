@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { pauseCampaign } from '../../../../src/features/campaigns/pause.ts'
 import { resumeCampaign } from '../../../../src/features/campaigns/resume.ts'
+import { listSending } from '../../../../src/features/campaigns/sending/active.ts'
+import { createExpansion } from '../../../../src/features/campaigns/sending/expansion.ts'
 import { sendCampaign } from '../../../../src/features/campaigns/sending/send.ts'
 import { settleStopped } from '../../../../src/features/campaigns/settle-stopped.ts'
 import { updateCampaign } from '../../../../src/features/campaigns/update.ts'
@@ -160,4 +162,38 @@ test('no new emails are made while others wait for their slots', async (t) => {
   )
   const last = Math.max(...(await emailsOf(core, key.id)).map(({ dueAt }) => dueAt ?? 0))
   assert.equal(late?.dueAt, last)
+})
+
+test('a turn that began before the pace was lowered writes nothing', async (t) => {
+  const { core, project } = await openSendingCore(t)
+  await addContacts(core, project.id, people(50))
+  const totalRecipients = 50
+  const key = {
+    projectId: project.id,
+    id: await addCampaign(core, project.id, { totalRecipients }),
+  }
+  await sendCampaign(core, key)
+  const [unpaced] = await listSending(core.store.read)
+  assert.ok(unpaced)
+  const { promise: isRead, resolve: wake } = Promise.withResolvers<void>()
+  const expansion = createExpansion(core, { wake, isStopping: () => false })
+  assert.equal((await expansion.advance(unpaced, 50)).isReading, true)
+  await isRead
+  await updateCampaign(core, { ...key, changes: { maxPerHour: 60 } })
+  await settleStopped(core)
+  assert.equal((await expansion.advance(unpaced, 50)).inserted, 0)
+  assert.equal((await emailsOf(core, key.id)).length, 0)
+})
+
+test('what waits for its site keeps its place when the pace becomes lower', async (t) => {
+  const { core, key, states, change, setPace } = await openSending(t, 3)
+  const [first] = await emailsOf(core, key.id)
+  await change(first?.id ?? '', { state: 'deferred', error: '421 busy' })
+  await setPace(60)
+  await settleStopped(core)
+  assert.deepEqual(
+    (await states('deferred')).map(({ id }) => id),
+    [first?.id],
+  )
+  assert.equal((await states('paused')).length, 2)
 })
