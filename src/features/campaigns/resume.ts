@@ -41,14 +41,14 @@ async function resume(deps: StopDeps, tx: Tx, campaign: FoundCampaign): Promise<
     .update(campaigns)
     .set({ pausedAt: null, pauseReason: null, pauseDetails: null, updatedAt: at })
     .where(eq(campaigns.id, campaign.id))
-  const { progress } = campaign
+  const { progress, maxPerHour } = campaign
   if (progress !== null) {
     await tx
       .update(campaignProgress)
       .set({
         resumedAt: at,
         brakeBase: currentFigures(progress),
-        ...restartPace(campaign.maxPerHour, at),
+        ...(maxPerHour !== null && restartPace(maxPerHour, at)),
       })
       .where(eq(campaignProgress.campaignId, campaign.id))
   }

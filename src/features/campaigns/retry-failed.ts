@@ -6,8 +6,9 @@ import { AppError } from '../../errors.ts'
 import { createBatchPace } from '../../jobs/pace.ts'
 import { CAMPAIGN_CLASS } from '../../queue-class.ts'
 import { indexedBy, listOf, rowNumber } from '../../store/dialect.ts'
-import { sql } from '../../store/drizzle.ts'
+import { eq, sql } from '../../store/drizzle.ts'
 import { isBadEnd, waitingState } from '../../store/email-terms.ts'
+import { campaignProgress } from '../../store/schema/campaigns.ts'
 import { emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
@@ -16,7 +17,7 @@ import { UNSUBSCRIBED } from '../messages/delivery/prepare.ts'
 import { giveUpAfterMs } from '../messages/queue/give-up-after.ts'
 import type { QueueNotifier } from '../messages/queue/notifier.ts'
 import { requireSender } from '../templates/validate.ts'
-import { type CampaignKey, loadCampaign } from './find.ts'
+import { type CampaignKey, type FoundCampaign, loadCampaign } from './find.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'campaignNotifier' | 'now'> & {
   queueNotifier: QueueNotifier
@@ -64,7 +65,7 @@ const makeDue = statement((db) =>
  */
 export async function retryFailed(deps: Deps, key: CampaignKey): Promise<number> {
   const { store, queueNotifier, campaignNotifier } = deps
-  await requireRetryable(store.read, key)
+  await loadRetryable(store.read, key)
   const pace = createBatchPace({ first: FIRST_BATCH, max: MAX_BATCH, batchMs: BATCH_MS })
   let retried = 0
   for (let after = 0; ; ) {
@@ -80,7 +81,7 @@ export async function retryFailed(deps: Deps, key: CampaignKey): Promise<number>
   }
   if (retried > 0) {
     queueNotifier.notify('anywhere')
-    // What a paused campaign retries waits with its other mail.
+    // What a paused campaign retries waits with its other mail, and that of a paced one for its slots.
     campaignNotifier.notify()
   }
   return retried
@@ -91,16 +92,25 @@ async function retrySome(
   tx: Tx,
   { key, ids }: { key: CampaignKey; ids: readonly string[] },
 ): Promise<number> {
-  await requireRetryable(tx, key)
+  const { status, maxPerHour } = await loadRetryable(tx, key)
+  if (status === 'SENDING' && maxPerHour !== null) {
+    // What was not tried yet goes out at the pace of its campaign.
+    const isOwn = eq(campaignProgress.campaignId, key.id)
+    await tx.update(campaignProgress).set({ hasOldSlots: true }).where(isOwn)
+  }
   const at = now()
   const giveUpAt = at + giveUpAfterMs(config, CAMPAIGN_CLASS)
   return (await tx.list(makeDue, { ids: JSON.stringify(ids), at, giveUpAt })).length
 }
 
-async function requireRetryable(queries: Pick<Tx, 'select'>, key: CampaignKey): Promise<void> {
-  const { status, fromDomain } = await loadCampaign(queries, key)
-  if (status === 'SENDING') return
-  if (status === 'SENT') return requireSender(queries, key.projectId, { domain: fromDomain })
+async function loadRetryable(
+  queries: Pick<Tx, 'select'>,
+  key: CampaignKey,
+): Promise<FoundCampaign> {
+  const campaign = await loadCampaign(queries, key)
+  const { status, fromDomain } = campaign
+  if (status === 'SENT') await requireSender(queries, key.projectId, { domain: fromDomain })
+  if (status === 'SENDING' || status === 'SENT') return campaign
   if (status === 'CANCELLED') {
     const text = 'The campaign was cancelled, so its failed mail cannot be retried.'
     throw new AppError('BAD_REQUEST', text)

@@ -20,6 +20,8 @@ import { pauseInTx, type StopDeps } from './pause.ts'
 import {
   listCancelled,
   listUnsettled,
+  listUntried,
+  notifyReleased,
   pauseUntried,
   pauseWaiting,
   releasePaused,
@@ -27,7 +29,8 @@ import {
 
 export type SettleDeps = StopDeps & Pick<Base, 'store' | 'counters' | 'log'>
 type Unsettled = RowOf<typeof listUnsettled>
-type Work = { campaignId: string; limit: number }
+/** `untried`: the ids of emails that are to get new slots, as JSON text. */
+type Work = { campaignId: string; limit: number; untried: string }
 
 const FIRST_BATCH = 50
 const MAX_BATCH = 1_000
@@ -113,7 +116,9 @@ async function takeTurn(
   let moved = 0
   while (performance.now() < endAt && !signal?.aborted) {
     const limit = pace.size()
-    const write = (tx: Tx) => pace.measure(limit, () => move(deps, tx, { campaignId, limit }))
+    const untried = act === 'pace' ? await listIds(deps, { campaignId, limit }) : '[]'
+    const work = { campaignId, limit, untried }
+    const write = (tx: Tx) => pace.measure(limit, () => move(deps, tx, work))
     const count = await pace.batch(() => deps.store.write(write, { heavyFor: projectId }), signal)
     moved += count
     if (count === 0) break
@@ -121,8 +126,15 @@ async function takeTurn(
   return moved
 }
 
-async function putAside({ now }: SettleDeps, tx: Tx, work: Work): Promise<number> {
-  return (await tx.list(pauseWaiting, { ...work, at: now() })).length
+async function listIds(
+  { store }: SettleDeps,
+  page: { campaignId: string; limit: number },
+): Promise<string> {
+  return JSON.stringify((await store.scan.list(listUntried, page)).map(({ id }) => id))
+}
+
+async function putAside({ now }: SettleDeps, tx: Tx, { campaignId, limit }: Work): Promise<number> {
+  return (await tx.list(pauseWaiting, { campaignId, limit, at: now() })).length
 }
 
 /** Once none is left, they can get new slots. */
@@ -131,27 +143,27 @@ async function putAsideUntried(
   tx: Tx,
   work: Work,
 ): Promise<number> {
-  const moved = (await tx.list(pauseUntried, { ...work, at: now() })).length
+  const { campaignId, untried: ids } = work
+  const moved = (await tx.list(pauseUntried, { campaignId, ids, at: now() })).length
   if (moved > 0) return moved
   await tx
     .update(campaignProgress)
     .set({ hasOldSlots: false })
-    .where(eq(campaignProgress.campaignId, work.campaignId))
+    .where(eq(campaignProgress.campaignId, campaignId))
   tx.afterCommit(() => campaignNotifier.notify())
   return 0
 }
 
 async function makeDue({ now, queueNotifier }: SettleDeps, tx: Tx, work: Work): Promise<number> {
-  const at = now()
-  const released = await tx.list(releasePaused, { ...work, at })
-  tx.afterCommit(() => {
-    for (const { dueAt, ...lane } of released) queueNotifier.notify({ ...lane, dueAt: dueAt ?? at })
-  })
+  const { campaignId, limit } = work
+  const released = await tx.list(releasePaused, { campaignId, limit, at: now() })
+  tx.afterCommit(() => notifyReleased(queueNotifier, released))
   return released.length
 }
 
 async function endWaiting(deps: SettleDeps, tx: Tx, work: Work): Promise<number> {
-  const waiting = await tx.list(listCancelled, work)
+  const { campaignId, limit } = work
+  const waiting = await tx.list(listCancelled, { campaignId, limit })
   const end = { state: 'failed', error: 'cancelled', reason: 'cancelled' } as const
   const endings = waiting.map((email) => ({ email, end }))
   return endEmails(deps, tx, { endings, at: deps.now() })

@@ -58,10 +58,11 @@ export async function updateCampaign(
       .update(campaigns)
       .set({ ...columns, version: current.version + 1, updatedAt: now })
       .where(eq(campaigns.id, current.id))
-    if (isSlower(current, columns)) {
+    const { maxPerHour } = { ...current, ...columns }
+    if (maxPerHour !== null && isSlower(current, maxPerHour)) {
       await tx
         .update(campaignProgress)
-        .set(restartPace(columns.maxPerHour ?? null, now))
+        .set(restartPace(maxPerHour, now))
         .where(eq(campaignProgress.campaignId, current.id))
     }
     await recordSchedule(tx, current, { at: columns.scheduledFor, now })
@@ -171,10 +172,9 @@ function isChange(current: Campaign, columns: Partial<Campaign>): boolean {
   )
 }
 
-/** Whether the campaign is being sent, and its pace becomes lower. */
-function isSlower({ status, maxPerHour: from }: Campaign, changes: Partial<Campaign>): boolean {
-  const { maxPerHour: to = from } = changes
-  return status === 'SENDING' && to !== null && (from === null || to < from)
+/** Whether the campaign is being sent, and the new pace is lower. */
+function isSlower({ status, maxPerHour: from }: Campaign, to: number): boolean {
+  return status === 'SENDING' && (from === null || to < from)
 }
 
 /** HTTP 412, because the caller has named the version that it knows (RFC 9110 section 13.1.1). */

@@ -97,7 +97,8 @@ export function estimateEnd(campaign: FoundCampaign, now: number): number | unde
   const elapsedMs = now - (progress.resumedAt ?? progress.begunAt)
   if (sent <= 0 || elapsedMs <= 0) return undefined
   const total = Math.max(totalRecipients ?? 0, progress.rowsMade)
-  const left = Math.max(0, total - progress.sentCount - progress.suppressedCount)
+  const failed = progress.failedCount + progress.failedUnsubscribedCount
+  const left = Math.max(0, total - progress.sentCount - progress.suppressedCount - failed)
   const leftMs = (left * elapsedMs) / sent
   const pacedMs = maxPerHour === null ? 0 : (left * HOUR_MS) / maxPerHour
   return Math.round(now + Math.max(leftMs, pacedMs))

@@ -4,11 +4,13 @@
  */
 import { HOUR_MS } from '../../clock.ts'
 import { holdsItsMail, isActive, isPaced, unfinishedCampaigns } from '../../store/campaign-terms.ts'
-import { indexedBy, orderedJoin, rowNumber } from '../../store/dialect.ts'
+import type { RowOf } from '../../store/database.ts'
+import { indexedBy, larger, listOf, orderedJoin, rowNumber } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { isUnfinished, waitingState } from '../../store/email-terms.ts'
 import { emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
+import type { QueueNotifier } from '../messages/queue/notifier.ts'
 
 /** A number of the campaign's waiting emails. */
 function some(condition: SQL): SQL {
@@ -38,16 +40,22 @@ export const pauseWaiting = statement((db) =>
     .returning({ id: emails.id }),
 )
 
-/**
- * Puts aside the emails whose slots belong to a pace that is over. What waits for its site is not
- * touched: to find the untried ones, each call would read all that were tried.
- */
+/** Emails that were not tried yet. To find them can mean to read all that were: not for the writer. */
+export const listUntried = statement<{ id: string }>(
+  () => sql`select id from emails ${indexedBy('emails_campaign_waiting')}
+    where campaign_id = ${parameter('campaignId')} and ${isUnfinished}
+      and state in ('queued', 'deferred') and attempt_count = 0
+    limit ${parameter('limit')}`,
+)
+
+/** Puts aside emails whose slots belong to a pace that is over. */
 export const pauseUntried = statement((db) =>
   db
     .update(emails)
     .set(aside)
     .where(
-      sql`${some(sql`state = 'queued'`)}
+      sql`id in ${listOf(parameter('ids'))}
+        and state in ('queued', 'deferred') and attempt_count = 0
         and exists (select 1 from campaign_progress
           where campaign_id = ${parameter('campaignId')} and has_old_slots)`,
     )
@@ -91,14 +99,20 @@ export const releasePaused = statement((db) =>
     .returning(lane),
 )
 
+const retryOfInterrupted = sql`case when (${waitingState}) = 'deferred'
+  then coalesce(retry_at, 0) else 0 end`
+
 /** Numbers are bound as reals, whose quotients are not whole. */
 const pace = sql`cast(${parameter('maxPerHour')} as integer)`
 
-/** Gives paused emails that were not tried yet the slots from `firstAt` on, the oldest first. */
+/**
+ * Gives paused emails that were not tried yet the slots from `firstAt` on, the oldest first. After an
+ * interrupted attempt an email may have arrived: it also waits for the time of its retry.
+ */
 export const releaseUntried = statement((db) =>
   db
     .update(emails)
-    .set({ ...released, dueAt: sql`slots.due_at` })
+    .set({ ...released, dueAt: larger(sql`slots.due_at`, retryOfInterrupted) })
     .from(
       sql`(select number, ${parameter('firstAt')}
             + ((row_number() over (order by number) - 1) * ${sql.raw(String(HOUR_MS))}
@@ -111,6 +125,13 @@ export const releaseUntried = statement((db) =>
     .where(sql`${rowNumber('emails')} = slots.number`)
     .returning(lane),
 )
+
+export function notifyReleased(
+  queueNotifier: QueueNotifier,
+  released: readonly RowOf<typeof releasePaused>[],
+): void {
+  for (const { dueAt, ...lane } of released) queueNotifier.notify({ ...lane, dueAt: dueAt ?? 0 })
+}
 
 export const findUntried = statement<{ isWaiting: number }>(
   () => sql`select 1 as "isWaiting" from emails ${indexedBy('emails_paused')}

@@ -64,17 +64,12 @@ export function createExpansion(
   }
 
   /** Returns undefined if the campaign does not send any more, or at another pace. */
-  async function writeNext(
-    from: Reading,
-    page: AudiencePage,
-    { limit, maxPerHour }: { limit: number; maxPerHour: number | null },
-  ) {
+  async function writeNext(from: Reading, page: AudiencePage, limit: number) {
     const contacts = page.contacts.slice(0, Math.min(size, limit))
     const isWhole = contacts.length === page.contacts.length
     const upTo = isWhole ? page.upTo : (contacts.at(-1)?.number ?? from.after)
-    const stretch = { contacts, upTo, isLast: page.isLast && isWhole }
-    const expected = { after: from.after, maxPerHour }
-    const written = await writeStretch(deps, from.plan, { ...stretch, ...expected })
+    const stretch = { contacts, after: from.after, upTo, isLast: page.isLast && isWhole }
+    const written = await writeStretch(deps, from.plan, stretch)
     if (written === undefined) return undefined
     from.after = upTo
     from.page = isWhole ? undefined : { ...page, contacts: page.contacts.slice(contacts.length) }
@@ -82,14 +77,10 @@ export function createExpansion(
     return written.inserted
   }
 
-  async function writePage(
-    from: Reading,
-    { limit, maxPerHour }: { limit: number; maxPerHour: number | null },
-  ): Promise<number> {
+  async function writePage(from: Reading, limit: number): Promise<number> {
     let inserted = 0
     while (from.page !== undefined && inserted < limit && !isStopping()) {
-      const rest = { limit: limit - inserted, maxPerHour }
-      const written = await writeNext(from, from.page, rest)
+      const written = await writeNext(from, from.page, limit - inserted)
       if (written === undefined) return inserted
       inserted += written
     }
@@ -108,8 +99,7 @@ export function createExpansion(
       return { inserted: 0, isReading: true }
     }
     if (ageOf(from.page.readAt) > MAX_AGE_MS) return { inserted: 0, isReading: false }
-    const { maxPerHour } = campaign
-    return { inserted: await writePage(from, { limit, maxPerHour }), isReading: false }
+    return { inserted: await writePage(from, limit), isReading: false }
   }
 
   return { advance }

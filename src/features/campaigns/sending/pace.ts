@@ -39,10 +39,9 @@ export function slotsOf(
  * away, because an email may have gone out just now.
  */
 export function restartPace(
-  maxPerHour: number | null,
+  maxPerHour: number,
   now: number,
-): Partial<Pick<CampaignProgress, 'hasOldSlots' | 'pacedAt'>> {
-  if (maxPerHour === null) return {}
+): Pick<CampaignProgress, 'hasOldSlots' | 'pacedAt'> {
   return { hasOldSlots: true, pacedAt: now + intervalOf(maxPerHour) }
 }
 

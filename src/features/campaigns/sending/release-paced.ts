@@ -7,7 +7,7 @@ import { campaignProgress } from '../../../store/schema/campaigns.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import type { QueueNotifier } from '../../messages/queue/notifier.ts'
-import { findUntried, releaseUntried } from '../waiting-rows.ts'
+import { findUntried, notifyReleased, releaseUntried } from '../waiting-rows.ts'
 import { type ActiveCampaign, findSending } from './active.ts'
 import { countSlots, slotsOf } from './pace.ts'
 
@@ -39,7 +39,5 @@ async function releaseSome({ now, queueNotifier }: Deps, tx: Tx, id: string): Pr
   })
   const { pacedAt } = slotsOf(active, { count: released.length, now: at })
   await tx.update(campaignProgress).set({ pacedAt }).where(eq(campaignProgress.campaignId, id))
-  tx.afterCommit(() => {
-    for (const { dueAt, ...lane } of released) queueNotifier.notify({ ...lane, dueAt: dueAt ?? at })
-  })
+  tx.afterCommit(() => notifyReleased(queueNotifier, released))
 }

@@ -44,24 +44,21 @@ export type Stretch = { contacts: readonly StretchContact[]; upTo: number; isLas
 /** `inserted`: the number of rows; `tookMs`: the time of the transaction. */
 export type WrittenStretch = { inserted: number; tookMs: number }
 
-/** Where the writer believes the campaign to be. */
-type Expected = Pick<ActiveCampaign, 'maxPerHour'> & { after: number }
-
 /**
- * Returns undefined if the campaign does not send any more, its pace has changed, or another place has
- * moved its position away from `after`.
+ * Returns undefined if the campaign does not send any more, its pace has changed since the plan was
+ * made, or another place has moved its position away from `after`.
  */
 export function writeStretch(
   deps: StretchDeps,
   plan: SendingPlan,
-  { after, maxPerHour, ...stretch }: Stretch & Expected,
+  { after, ...stretch }: Stretch & { after: number },
 ): Promise<WrittenStretch | undefined> {
   const { id, projectId } = plan.campaign
   const write = async (tx: Tx) => {
     const begunAt = performance.now()
     const active = await findSending(tx, id)
     if (active?.cursor !== after || active.expandedAt !== null) return undefined
-    if (active.maxPerHour !== maxPerHour) return undefined
+    if (active.maxPerHour !== plan.campaign.maxPerHour) return undefined
     const inserted = await writeRows(deps, tx, { plan, active, stretch })
     return { inserted, tookMs: performance.now() - begunAt }
   }

@@ -40,17 +40,16 @@ export function explainPaused({
   email,
   hold,
   isCampaignPaused,
-  maxPerHour,
+  pace,
   isSenderVerified,
 }: Facts): Sentence {
   const since = email.heldAt === null ? '' : ` since ${formatSecond(email.heldAt)}`
   const held =
     hold === null ? '' : ` An operator holds all mail to ${displayDomain(hold.domain)}, too.`
-  const isPaced = maxPerHour !== null && email.attemptCount === 0
-  if (!isCampaignPaused && isSenderVerified && isPaced) {
-    const pace = maxPerHour === 1 ? '1 email' : `${maxPerHour} emails`
+  if (pace !== null) {
+    const most = pace === 1 ? '1 email' : `${pace} emails`
     return withoutCommand(
-      `It waits for its turn: its campaign sends at most ${pace} an hour (maxPerHour).${held}`,
+      `It waits for its turn: its campaign sends at most ${most} an hour (maxPerHour).${held}`,
     )
   }
   if (!isCampaignPaused) {

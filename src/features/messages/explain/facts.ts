@@ -59,8 +59,8 @@ export type Facts = {
   /** Why it cannot be tried again; null if it can. */
   obstacle: string | null
   isCampaignPaused: boolean
-  /** The pace of its campaign while that is being sent; null without one. */
-  maxPerHour: number | null
+  /** `maxPerHour` of its campaign, if the email waits for its slot when it is paused; else null. */
+  pace: number | null
   isSenderVerified: boolean
   /** The id of the first email to its domain that is in flight. */
   ahead: string | null

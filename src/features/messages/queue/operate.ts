@@ -70,12 +70,11 @@ async function retryEmail(
 }
 
 function pausedEmail(
-  { id, campaignId, attemptCount }: Email,
-  { isCampaignPaused, maxPerHour, isSenderVerified }: Retryable,
+  { id, campaignId }: Email,
+  { isCampaignPaused, pace, isSenderVerified }: Retryable,
 ): AppError {
-  const isPaced = maxPerHour !== null && attemptCount === 0
-  if (!isCampaignPaused && isSenderVerified && isPaced) {
-    const suggestion = `To send it earlier, change maxPerHour: PUT /campaigns/${campaignId}`
+  if (pace !== null) {
+    const suggestion = `To send it earlier, raise maxPerHour: PUT /campaigns/${campaignId}`
     return new AppError('CONFLICT', `Email ${id} waits for the pace of its campaign.`, {
       suggestion,
     })

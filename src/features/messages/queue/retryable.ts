@@ -24,15 +24,15 @@ export type Retryable = {
   /** Why the email cannot be tried again: `the contact has unsubscribed`; null if it can. */
   obstacle: string | null
   isCampaignPaused: boolean
-  /** The pace of its campaign while that is being sent; null without one. */
-  maxPerHour: number | null
+  /** `maxPerHour` of its campaign, if the email waits for its slot when it is paused; else null. */
+  pace: number | null
   isSenderVerified: boolean
 }
 
 export const RETRYABLE: Retryable = {
   obstacle: null,
   isCampaignPaused: false,
-  maxPerHour: null,
+  pace: null,
   isSenderVerified: true,
 }
 
@@ -49,6 +49,7 @@ export const listRetryFacts = statement((db) =>
       campaignStatus: campaigns.status,
       campaignPausedAt: campaigns.pausedAt,
       maxPerHour: campaigns.maxPerHour,
+      isTried: sql<boolean>`emails.attempt_count > 0`.mapWith(Boolean),
       isDisabled: projects.isDisabled,
       isCleared: sql<boolean>`emails.variables is null or contents.body is null`.mapWith(Boolean),
       ...recipientColumns,
@@ -88,8 +89,10 @@ export async function findRetryable(
       const domain = parseAddress(each.fromAddress)?.domain
       const isSenderVerified = verified.has(`${each.projectId} ${domain}`)
       const obstacle = findObstacle(each, isSenderVerified)
-      const maxPerHour = each.campaignStatus === 'SENDING' ? each.maxPerHour : null
-      return [each.id, { obstacle, isCampaignPaused, maxPerHour, isSenderVerified }]
+      const isPaced =
+        each.campaignStatus === 'SENDING' && !isCampaignPaused && isSenderVerified && !each.isTried
+      const pace = isPaced ? each.maxPerHour : null
+      return [each.id, { obstacle, isCampaignPaused, pace, isSenderVerified }]
     }),
   )
 }

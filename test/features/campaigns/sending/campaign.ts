@@ -6,7 +6,12 @@ import {
 import type { Core } from '../../../../src/features/core.ts'
 import { asc, eq, sql } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
-import { type Campaign, campaigns } from '../../../../src/store/schema/campaigns.ts'
+import {
+  type Campaign,
+  type CampaignProgress,
+  campaignProgress,
+  campaigns,
+} from '../../../../src/store/schema/campaigns.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { events } from '../../../../src/store/schema/events.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
@@ -68,6 +73,13 @@ export function people(count: number): NewContact[] {
 export async function loadCampaignRow(core: TestCore, id: string): Promise<Campaign> {
   const row = await core.store.read.select().from(campaigns).where(eq(campaigns.id, id)).get()
   if (row === undefined) throw new TypeError('there is no such campaign')
+  return row
+}
+
+export async function loadProgress(core: TestCore, id: string): Promise<CampaignProgress> {
+  const { campaignId } = campaignProgress
+  const row = await core.store.read.select().from(campaignProgress).where(eq(campaignId, id)).get()
+  if (row === undefined) throw new TypeError('the campaign does not send')
   return row
 }
 

@@ -3,11 +3,13 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { pauseCampaign } from '../../../../src/features/campaigns/pause.ts'
 import { resumeCampaign } from '../../../../src/features/campaigns/resume.ts'
+import { retryFailed } from '../../../../src/features/campaigns/retry-failed.ts'
 import { listSending } from '../../../../src/features/campaigns/sending/active.ts'
 import { createExpansion } from '../../../../src/features/campaigns/sending/expansion.ts'
 import { sendCampaign } from '../../../../src/features/campaigns/sending/send.ts'
 import { settleStopped } from '../../../../src/features/campaigns/settle-stopped.ts'
 import { updateCampaign } from '../../../../src/features/campaigns/update.ts'
+import { recoverLeases } from '../../../../src/features/messages/queue/leases.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { campaignProgress } from '../../../../src/store/schema/campaigns.ts'
 import { type Email, emails } from '../../../../src/store/schema/messages.ts'
@@ -15,6 +17,7 @@ import {
   addCampaign,
   addContacts,
   emailsOf,
+  loadProgress,
   openSendingCore,
   people,
   runUntil,
@@ -32,18 +35,8 @@ async function openSending(t: TestContext, count: number) {
     id: await addCampaign(core, project.id, { totalRecipients: count }),
   }
   await sendCampaign(core, key)
+  const progress = () => loadProgress(core, key.id)
   await runUntil(core, async () => (await progress()).expandedAt !== null)
-
-  async function progress() {
-    const { campaignId } = campaignProgress
-    const row = await core.store.read
-      .select()
-      .from(campaignProgress)
-      .where(eq(campaignId, key.id))
-      .get()
-    if (row === undefined) throw new TypeError('the campaign does not send')
-    return row
-  }
   const states = async (state: Email['state']) =>
     (await emailsOf(core, key.id)).filter((email) => email.state === state)
   const change = (id: string, fields: Partial<Email>) =>
@@ -185,15 +178,48 @@ test('a turn that began before the pace was lowered writes nothing', async (t) =
   assert.equal((await emailsOf(core, key.id)).length, 0)
 })
 
-test('what waits for its site keeps its place when the pace becomes lower', async (t) => {
-  const { core, key, states, change, setPace } = await openSending(t, 3)
-  const [first] = await emailsOf(core, key.id)
-  await change(first?.id ?? '', { state: 'deferred', error: '421 busy' })
+test('what waits for its site gets a slot, too, and is read past what was tried', async (t) => {
+  const { core, key, states, change, setPace } = await openSending(t, 4)
+  const [tried, untried] = await emailsOf(core, key.id)
+  await change(tried?.id ?? '', { state: 'deferred', attemptCount: 1, error: '421 busy' })
+  await change(untried?.id ?? '', { state: 'deferred', error: '421 busy' })
   await setPace(60)
   await settleStopped(core)
-  assert.deepEqual(
-    (await states('deferred')).map(({ id }) => id),
-    [first?.id],
-  )
+  const ids = (rows: readonly Email[]) => rows.map(({ id }) => id)
+  assert.deepEqual(ids(await states('deferred')), [tried?.id])
+  assert.equal((await states('paused')).length, 3)
+})
+
+test('an email whose attempt was interrupted also waits for its retry', async (t) => {
+  const { core, key, states, change, setPace } = await openSending(t, 2)
+  const [first] = await emailsOf(core, key.id)
+  const id = first?.id ?? ''
+  await change(id, { state: 'sending', dueAt: null, leaseUntil: core.now() })
+  await recoverLeases(core, { until: core.now(), except: [] })
+  const retryAt = core.now() + 5 * MINUTE
+  await change(id, { dueAt: retryAt })
+  await setPace(3_600)
+  await settleStopped(core)
   assert.equal((await states('paused')).length, 2)
+  await runUntil(core, async () => (await states('paused')).length === 0)
+  assert.deepEqual(
+    (await states('deferred')).map((email) => [email.id, email.dueAt]),
+    [[id, retryAt]],
+  )
+})
+
+test('failed emails that were not tried are retried at the pace', async (t) => {
+  const { core, key, states, setPace } = await openSending(t, 3)
+  await setPace(60)
+  await settleStopped(core)
+  await core.store.write(
+    async (tx) =>
+      void (await tx
+        .update(emails)
+        .set({ state: 'failed', status: 'FAILED', dueAt: null, error: 'the project is disabled' })),
+  )
+  assert.equal(await retryFailed(core, key), 3)
+  await settleStopped(core)
+  assert.equal((await states('paused')).length, 3)
+  await runUntil(core, async () => (await states('queued')).length === 1)
 })

@@ -8,13 +8,14 @@ import { planSending } from '../../../../src/features/campaigns/sending/plan.ts'
 import { sendCampaign } from '../../../../src/features/campaigns/sending/send.ts'
 import type { Condition } from '../../../../src/features/conditions/condition.ts'
 import { eq, sql } from '../../../../src/store/drizzle.ts'
-import { campaignProgress, campaigns } from '../../../../src/store/schema/campaigns.ts'
+import { campaigns } from '../../../../src/store/schema/campaigns.ts'
 import type { Store } from '../../../../src/store/store.ts'
 import type { TestCore } from '../../../core.ts'
 import {
   addCampaign,
   addContacts,
   emailsOf,
+  loadProgress,
   openSendingCore,
   people,
   runUntil,
@@ -29,10 +30,7 @@ function filtered(field: string, operator: string, value: unknown) {
 }
 
 async function loadActive(core: TestCore, id: string): Promise<ActiveCampaign> {
-  const { campaignId } = campaignProgress
-  const row = await core.store.read.select().from(campaignProgress).where(eq(campaignId, id)).get()
-  if (row === undefined) throw new TypeError('the campaign does not send')
-  return { ...row, id, maxPerHour: null }
+  return { ...(await loadProgress(core, id)), id, maxPerHour: null }
 }
 
 /** `advance` waits until the next contacts have been read, if it has to. */

@@ -94,7 +94,7 @@ function explain({ email: change = {}, ...facts }: Given) {
     last: null,
     obstacle: null,
     isCampaignPaused: false,
-    maxPerHour: null,
+    pace: null,
     isSenderVerified: true,
     ahead: null,
   }
@@ -156,25 +156,8 @@ const waiting: Case[] = [
   ],
   [
     'the pace of its campaign',
-    { email: { state: 'paused', heldAt: NOW - MINUTE_MS, dueAt: null }, maxPerHour: 500 },
+    { email: { state: 'paused', heldAt: NOW - MINUTE_MS, dueAt: null }, pace: 500 },
     'It waits for its turn: its campaign sends at most 500 emails an hour (maxPerHour).',
-  ],
-  [
-    'its paused campaign, which has a pace',
-    {
-      email: { state: 'paused', heldAt: NOW - MINUTE_MS, dueAt: null },
-      isCampaignPaused: true,
-      maxPerHour: 500,
-    },
-    'It has been paused by its campaign since 2026-11-21 11:59:00Z, and waits until it is resumed.',
-  ],
-  [
-    'the end of the pause of its campaign, which has a pace',
-    {
-      email: { state: 'paused', heldAt: NOW - MINUTE_MS, dueAt: null, attemptCount: 1 },
-      maxPerHour: 500,
-    },
-    'It has been paused since 2026-11-21 11:59:00Z, and is due within a minute.',
   ],
   [
     'the lost sender domain of a campaign that was sent',
