@@ -71,8 +71,10 @@ describe('command blocks', { skip }, () => {
 
   async function runBlock(text: string): Promise<string> {
     const script = text.replaceAll('http://127.0.0.1:8080', url)
-    // Answers with an error status count as failures.
-    const prelude = 'set -euo pipefail\ncurl() { command curl --fail-with-body "$@"; }\n'
+    // Answers with an error status count as failures; curl takes no other option for it beside -f.
+    const fail =
+      'case "$1" in -f*) command curl "$@" ;; *) command curl --fail-with-body "$@" ;; esac'
+    const prelude = `set -euo pipefail\ncurl() { ${fail}; }\n`
     const options = { cwd: folder, env, timeout: 60_000, maxBuffer: 64 * 1024 * 1024 }
     return new Promise((resolve, reject) => {
       execFile('bash', ['--norc', '-c', prelude + script], options, (error, stdout, stderr) => {
