@@ -141,13 +141,15 @@ function readGroup(fields: Field[]): StatusGroup {
   }
 }
 
-/** A recipient that is not an Internet address, such as an X.400 address. */
+/** A recipient that is not an Internet address, such as an X.400 address: its first word. */
 function rawRecipient(value: string): string {
   const text = value
     .replace(/^\s*[\w-]{1,40}\s*;\s*/, '')
     .trim()
     .toLowerCase()
-  return text.startsWith('@') ? '' : (findAddress(text) ?? text.slice(0, MAX_SHOWN_ADDRESS_LENGTH))
+  if (text.startsWith('@')) return ''
+  const [word = ''] = text.replace(/^[<\s]{1,10}/, '').split(/[\s<>]/, 1)
+  return findAddress(text) ?? word.slice(0, MAX_SHOWN_ADDRESS_LENGTH)
 }
 
 function guessAction(status: string | null): ReportedAction | null {

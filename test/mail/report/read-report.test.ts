@@ -64,6 +64,15 @@ Diagnostic-Code: smtp; 550 5.1.1 User unknown
 `
 
 describe('a delivery status (RFC 3464)', () => {
+  it('takes the first word of a recipient that is no address', () => {
+    const recipientOf = (value: string) => {
+      const status = `Final-Recipient: ${value}\nAction: failed\nStatus: 5.1.1`
+      return read(dsn({ status, returned: '' })).recipients[0]?.recipient
+    }
+    assert.equal(recipientOf('x400; /S=ann/PRMD=x/C=de/ Action: failed'), '/s=ann/prmd=x/c=de/')
+    assert.equal(recipientOf('rfc822; <ann> (no such user)'), 'ann')
+  })
+
   it('lists every recipient in the order of the report', () => {
     const report = read(
       dsn({
