@@ -7,6 +7,8 @@ import { networkInterfaces } from 'node:os'
 import ipaddr from 'ipaddr.js'
 import type { ListenAddress } from '../../config/config.ts'
 
+/** After this time a changed address of this host is noticed. */
+const KNOWN_MS = 5_000
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3')
 
 /** `address`: an IPv4 or IPv6 address; any other text is not public. */
@@ -55,7 +57,16 @@ function sameAddress(left: string, right: string): boolean {
   return ipaddr.process(left).toNormalizedString() === ipaddr.process(right).toNormalizedString()
 }
 
-function localAddresses(): { address: string; isExternal: boolean }[] {
+type LocalAddress = { address: string; isExternal: boolean }
+
+let known: { addresses: readonly LocalAddress[]; readAt: number } | undefined
+
+/** The addresses of this host. They are kept for a moment: the system call costs as much as a connection. */
+function localAddresses(): readonly LocalAddress[] {
+  const now = performance.now()
+  if (known !== undefined && now - known.readAt < KNOWN_MS) return known.addresses
   const all = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
-  return all.map(({ address, internal }) => ({ address, isExternal: !internal }))
+  const addresses = all.map(({ address, internal }) => ({ address, isExternal: !internal }))
+  known = { addresses, readAt: now }
+  return addresses
 }
