@@ -132,6 +132,7 @@ function createIdleOutbound(): Core['outbound'] {
     siteOf: (domain: string) => domain,
     capacity: () => 1_000,
     projectCapacity: () => 1_000,
+    mayBegin: () => true,
     progressOf: async () => undefined,
     inFlight: () => 0,
     sites: () => [],

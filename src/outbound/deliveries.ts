@@ -27,6 +27,7 @@ import { createResolving } from './routing/resolving.ts'
 import type { Shaping, SiteObservation } from './sites/shaping.ts'
 import type { SiteQueues } from './sites/site-queues.ts'
 import type { DeliveryProgress } from './sites/site-status.ts'
+import type { MailOwner } from './sites/starved-sites.ts'
 import type { ThreadsOptions } from './threads.ts'
 
 type DeliveriesDeps = Pick<ThreadsOptions, 'settings' | 'maxThreads' | 'log'> & {
@@ -42,6 +43,8 @@ type DeliveriesDeps = Pick<ThreadsOptions, 'settings' | 'maxThreads' | 'log'> & 
 }
 
 const MAX_PER_THREAD = 500
+/** How many sites with mail of one owner may wait for a connection before others are claimed. */
+const MAX_STARVED = 20
 /** Transactional mail may exceed the total limit by this factor. */
 const TRANSACTIONAL_RESERVE = 1.25
 /** After an error of this program, before the task may be claimed again. */
@@ -92,6 +95,10 @@ export function createDeliveries(deps: DeliveriesDeps) {
   function siteCapacity(site: string, queueClass: QueueClass): number {
     const isUrgent = queueClass === TRANSACTIONAL_CLASS
     return shaping.capacity(site, { outstanding: queues.count(site), isUrgent })
+  }
+
+  function mayBegin(site: string, owner: MailOwner): boolean {
+    return dispatcher.connectionsOf(site) > 0 || dispatcher.countStarved(owner) < MAX_STARVED
   }
 
   function projectCapacity(projectId: string, queueClass: QueueClass): number {
@@ -294,7 +301,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
   }
 
   return {
-    ...{ capacity, projectCapacity, deliver, recall, withdraw, progressOf, stop },
+    ...{ capacity, mayBegin, projectCapacity, deliver, recall, withdraw, progressOf, stop },
     hasMemoryFor: contentMemory.hasSpace,
     connectionsOf: dispatcher.connectionsOf,
     inFlight: () => queues.total() + composing.waiting(),

@@ -26,6 +26,7 @@ import { createDestinations } from './routing/destinations.ts'
 import { createShaping } from './sites/shaping.ts'
 import { createSiteQueues } from './sites/site-queues.ts'
 import { type DeliveryProgress, type SiteStatus, statusOf } from './sites/site-status.ts'
+import type { MailOwner } from './sites/starved-sites.ts'
 import type { Timeouts } from './smtp/timeouts.ts'
 
 export type OutboundDeps = {
@@ -58,6 +59,11 @@ export type OutboundListener = { finished(results: DeliveryResult[]): void }
 export type Outbound = {
   /** How many emails of a class may be claimed for a site now. */
   capacity(site: string, queueClass: QueueClass): number
+  /**
+   * Whether mail of this owner may be claimed for the site: the site has a connection, or few other sites
+   * of the owner wait for one.
+   */
+  mayBegin(site: string, owner: MailOwner): boolean
   /** How many emails of a project may be claimed now, for all sites together. */
   projectCapacity(projectId: string, queueClass: QueueClass): number
   /** Returns the site of a domain (A-labels), or the domain itself while its site is unknown. */
@@ -146,9 +152,9 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     maxThreads: deps.deliveryThreads ?? Math.min(MAX_THREADS, availableParallelism()),
     listener,
   })
-  const { capacity, projectCapacity, deliver, hasMemoryFor } = deliveries
+  const { capacity, mayBegin, projectCapacity, deliver, hasMemoryFor } = deliveries
   return {
-    ...{ capacity, projectCapacity, deliver, hasMemoryFor },
+    ...{ capacity, mayBegin, projectCapacity, deliver, hasMemoryFor },
     recall: deliveries.recall,
     withdraw: deliveries.withdraw,
     inFlight: deliveries.inFlight,

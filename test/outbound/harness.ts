@@ -131,7 +131,9 @@ async function startHarness(options: HarnessOptions) {
     }
   }
 
-  function mayLease({ projectId, queueClass }: DeliveryTask, site: string): boolean {
+  function mayLease(task: DeliveryTask, site: string): boolean {
+    const { projectId, queueClass } = task
+    if (!outbound.mayBegin(site, task)) return false
     if (outbound.projectCapacity(projectId, queueClass) < 1) return false
     return outbound.capacity(site, queueClass) > 0
   }

@@ -11,6 +11,7 @@ import type { DeliveryThread, FromThread, TaskResult } from '../protocol.ts'
 import { type ConnectionsDeps, createConnections } from '../sites/connections.ts'
 import type { SiteQueue } from '../sites/site-queues.ts'
 import type { DeliveryProgress } from '../sites/site-status.ts'
+import type { MailOwner } from '../sites/starved-sites.ts'
 import { createThreadWork } from '../thread-work.ts'
 import { createThreads, type ThreadEnd, type ThreadsOptions } from '../threads.ts'
 import { resultOfAccepted, sortLost } from './lost-thread.ts'
@@ -34,6 +35,8 @@ type Dispatcher = {
   count(): number
   /** How many connections are allocated to the site. */
   connectionsOf(site: string): number
+  /** How many sites with mail of this owner wait for a connection. */
+  countStarved(owner: MailOwner): number
   /** The progress of the delivery that `test` finds; undefined if there is none. */
   progressOf(test: (delivery: Delivery) => boolean): Promise<DeliveryProgress | undefined>
   stop(graceMs: number): Promise<void>
@@ -316,6 +319,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     withdraw,
     count: () => deliveries.size,
     connectionsOf: connections.total,
+    countStarved: starvedSites.count,
     async progressOf(test) {
       const delivery = deliveries.values().find(test)
       return delivery && progressQueries.progressOf(delivery)

@@ -87,10 +87,13 @@ const MAX_SITES = 20_000
 const ACCEPTED_TO_GROW = 20
 const CONNECTIONS_AFTER_PAUSE = 2
 const MAX_RECENT_REPLIES = 20
-/** Messages that may wait for one connection: as many as it sends in about a second. */
+/**
+ * Messages that may wait for one connection: as many as the connection sends until the queue is back with
+ * more, also after a slow commit. More would take places from other sites.
+ */
 const MAX_DEPTH = 20
 const MIN_DEPTH = 2
-const DEPTH_MS = 1_000
+const DEPTH_MS = 400
 /** Messages wait this long for a connection in use before one more is opened for them. */
 const SHARED_MS = 250
 const MAX_SHARED = 4

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { DeliveryResult, DeliveryTask } from '../../../src/outbound/delivery.ts'
 import type { Resolver } from '../../../src/outbound/dns/resolver.ts'
+import type { QueueClass } from '../../../src/queue-class.ts'
 import type { DnsZone } from '../../fakes/dns-server.ts'
 import { type SinkOptions, silence } from '../../fakes/smtp-sink.ts'
 import { type Attempted, type HarnessOptions, makeTask, useOutbound } from '../harness.ts'
@@ -135,6 +136,22 @@ test('silent servers in many networks hold a quarter of all connections and yiel
     await reported(reports.length + 1)
   }
   assert.equal(good()?.outcome.result, 'delivered')
+})
+
+test('a project begins mail at no more sites while many of its sites wait for a connection', async () => {
+  const tarpits = domainsAt(60, '127.0.9.1')
+  const [tarpit] = await sinksOf({ host: '127.0.9.1', respond: neverGreets })
+  const { outbound } = await start(tarpits, stoppedClockAt(tarpit!.port))
+  const mayBegin = (site: string, projectId: string, queueClass: QueueClass = 1) =>
+    outbound.mayBegin(site, { projectId, queueClass })
+  assert.equal(mayBegin('new.test', 'bulk-project'), true)
+  outbound.deliver(oneEach(tarpits, { ...BULK, queueClass: 1 }))
+  while (tarpit!.openCount() < 5) await turn()
+  assert.equal(mayBegin('new.test', 'bulk-project'), false)
+  assert.equal(mayBegin('new.test', 'bulk-project', 10), true)
+  assert.equal(mayBegin('new.test', 'other-project'), true)
+  const connected = [...tarpits.keys()].filter((site) => mayBegin(site, 'bulk-project'))
+  assert.ok(connected.length >= 1 && connected.length <= 10, `${connected.length}`)
 })
 
 test('mail of another project overtakes a backlog, at another server and at the same one', async () => {

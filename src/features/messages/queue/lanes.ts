@@ -5,7 +5,10 @@
  *
  * Due lanes are kept apart from waiting ones, so a hundred thousand deferred domains cost nothing.
  * Transactional lanes come first. Within a class projects take turns, and within a project its
- * lanes do: a lane that was served moves to the end.
+ * lanes do: a lane that was visited moves to the end. Lanes that are still due after a claim have a
+ * backlog. They are visited more often than the others: a campaign has tens of thousands of lanes with an
+ * email or two, which would keep the lanes of the large providers waiting, and which collect more emails
+ * for a connection while they wait.
  */
 import { QUEUE_CLASSES, type QueueClass } from '../../../queue-class.ts'
 import type { QueueLane } from './notifier.ts'
@@ -18,17 +21,31 @@ export type Lanes = {
   /** A lower bound of the time when the lane's earliest email is due; undefined for an unknown lane. */
   dueAt(lane: QueueLane): number | undefined
   /** At most `maxVisits` due lanes of each class, the most urgent class first. */
-  listDue(now: number, maxVisits: number): QueueLane[]
-  /** Moves these lanes, and their projects, behind the others of their class. */
+  listDue(now: number, maxVisits: number): DueLane[]
+  /** Moves these lanes, and their projects, behind the others; those that are still due have a backlog. */
   markServed(lanes: readonly QueueLane[]): void
   /** When a waiting lane is due next; undefined when none waits. */
   nextDueAt(): number | undefined
 }
 
+export type DueLane = { lane: QueueLane; hasBacklog: boolean }
+
 type KnownLane = { lane: QueueLane; dueAt: number }
 
+/** The due lanes of a project; a Map keeps the order in which they are next. `visits`: so far. */
+type ProjectLanes = {
+  backlog: Map<string, KnownLane>
+  others: Map<string, KnownLane>
+  visits: number
+}
+
 /** The due lanes of a class by project: a Map keeps the order in which they are next. */
-type DueLanes = Map<string, Map<string, KnownLane>>
+type DueLanes = Map<string, ProjectLanes>
+
+/** One visit in so many is to a lane without a backlog, while there are lanes with one. */
+const VISITS_PER_OTHER = 6
+/** The maximum of visits at once to lanes with a backlog: their sites may all be full. */
+const MAX_BACKLOG_VISITS = 50
 
 export function createLanes(): Lanes {
   const known = new Map<string, KnownLane>()
@@ -45,15 +62,25 @@ export function createLanes(): Lanes {
 
   function makeDue(entry: KnownLane): void {
     const { queueClass, projectId } = entry.lane
-    const lanes = dueOf(queueClass).get(projectId) ?? new Map<string, KnownLane>()
-    lanes.set(nameOf(entry.lane), entry)
+    const lanes = dueOf(queueClass).get(projectId) ?? createProjectLanes()
+    const name = nameOf(entry.lane)
+    const group = lanes.backlog.has(name) ? lanes.backlog : lanes.others
+    group.set(name, entry)
     dueOf(queueClass).set(projectId, lanes)
   }
 
   function dropDue(lane: QueueLane): void {
     const lanes = dueOfProject(lane)
-    lanes?.delete(nameOf(lane))
-    if (lanes?.size === 0) dueOf(lane.queueClass).delete(lane.projectId)
+    if (lanes === undefined) return
+    const name = nameOf(lane)
+    if (!lanes.backlog.delete(name)) lanes.others.delete(name)
+    if (lanes.backlog.size + lanes.others.size === 0) dueOf(lane.queueClass).delete(lane.projectId)
+  }
+
+  function isDue(lane: QueueLane): boolean {
+    const lanes = dueOfProject(lane)
+    const name = nameOf(lane)
+    return lanes !== undefined && (lanes.backlog.has(name) || lanes.others.has(name))
   }
 
   /**
@@ -64,7 +91,7 @@ export function createLanes(): Lanes {
     const name = nameOf(lane)
     const entry = { lane, dueAt }
     known.set(name, entry)
-    if (dueOfProject(lane)?.has(name)) makeDue(entry)
+    if (isDue(lane)) makeDue(entry)
     else waiting.add(dueAt, entry)
   }
 
@@ -81,7 +108,7 @@ export function createLanes(): Lanes {
 
   const isCurrent = (entry: KnownLane) => known.get(nameOf(entry.lane)) === entry
 
-  function listDue(now: number, maxVisits: number): QueueLane[] {
+  function listDue(now: number, maxVisits: number): DueLane[] {
     for (const entry of waiting.takeUntil(now)) {
       if (isCurrent(entry)) makeDue(entry)
     }
@@ -90,7 +117,13 @@ export function createLanes(): Lanes {
 
   function markServed(lanes: readonly QueueLane[]): void {
     for (const lane of lanes) {
-      moveToEnd(dueOfProject(lane), nameOf(lane))
+      const own = dueOfProject(lane)
+      const name = nameOf(lane)
+      const entry = own?.backlog.get(name) ?? own?.others.get(name)
+      if (own === undefined || entry === undefined) continue
+      own.others.delete(name)
+      own.backlog.delete(name)
+      own.backlog.set(name, entry)
       moveToEnd(dueOf(lane.queueClass), lane.projectId)
     }
   }
@@ -105,27 +138,47 @@ export function createLanes(): Lanes {
   }
 }
 
-/**
- * Takes one lane of each project, then the second of each, and so on. If there are more lanes than
- * `maxVisits`, the visited ones move to the end.
- */
-function visit(projects: DueLanes, maxVisits: number): QueueLane[] {
-  const iterators = [...projects.values()].map((lanes) => lanes.values())
-  const visited: KnownLane[] = []
+/** Takes one lane of each project, then the second of each, and so on. They move to the end. */
+function visit(projects: DueLanes, maxVisits: number): DueLane[] {
+  const iterators = [...projects.values()].map(inTurn)
+  const visited: DueLane[] = []
   while (iterators.length > 0 && visited.length < maxVisits) {
     for (const iterator of iterators.splice(0)) {
+      if (visited.length === maxVisits) break
       const { value, done } = iterator.next()
-      if (done || visited.length === maxVisits) continue
+      if (done) continue
       visited.push(value)
       iterators.push(iterator)
     }
   }
-  if (visited.length === maxVisits) for (const { lane } of visited) moveLaneToEnd(projects, lane)
-  return visited.map(({ lane }) => lane)
+  for (const { lane } of visited) moveLaneToEnd(projects, lane)
+  return visited
+}
+
+function* inTurn(lanes: ProjectLanes): Generator<DueLane, void> {
+  const backlog = lanes.backlog.values().take(MAX_BACKLOG_VISITS)
+  const others = lanes.others.values()
+  for (;;) {
+    const isOthersTurn = lanes.visits++ % VISITS_PER_OTHER === 0
+    const [first, second] = isOthersTurn ? [others, backlog] : [backlog, others]
+    const lane = first.next().value?.lane
+    if (lane !== undefined) yield { lane, hasBacklog: first === backlog }
+    else {
+      const instead = second.next().value?.lane
+      if (instead === undefined) return
+      yield { lane: instead, hasBacklog: second === backlog }
+    }
+  }
+}
+
+function createProjectLanes(): ProjectLanes {
+  return { backlog: new Map(), others: new Map(), visits: 0 }
 }
 
 function moveLaneToEnd(projects: DueLanes, lane: QueueLane): void {
-  moveToEnd(projects.get(lane.projectId), nameOf(lane))
+  const own = projects.get(lane.projectId)
+  moveToEnd(own?.backlog, nameOf(lane))
+  moveToEnd(own?.others, nameOf(lane))
   moveToEnd(projects, lane.projectId)
 }
 

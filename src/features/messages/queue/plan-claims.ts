@@ -6,34 +6,42 @@
  */
 import type { QueueClass } from '../../../queue-class.ts'
 import type { Base } from '../../base.ts'
+import type { DueLane } from './lanes.ts'
 import type { QueueLane } from './notifier.ts'
 import type { Throttle } from './throttle.ts'
 
 export type PlannedClaim = { lane: QueueLane; limit: number }
 
-/** The maximum per transaction: of emails, of emails of one lane, and of lanes. */
+/**
+ * The maximum per transaction: of emails, of emails of one lane, and of lanes. A lane without a known
+ * backlog has few emails as a rule; if it had more planned, fewer lanes would fit.
+ */
 const BATCH = 400
-const LANE_BATCH = 100
+const BACKLOG_BATCH = 100
+const LANE_BATCH = 20
 const MAX_LANES = 100
 
 type Deps = Pick<Base, 'outbound'> & { throttle: Throttle }
-type SitedLane = { lane: QueueLane; site: string }
+type SitedLane = DueLane & { site: string }
 
 /** `due`: the most urgent first. */
-export function planClaims(deps: Deps, due: readonly QueueLane[]): PlannedClaim[] {
+export function planClaims(deps: Deps, due: readonly DueLane[]): PlannedClaim[] {
   const capacity = createCapacity(deps)
-  const open = due.filter((lane) => capacity.ofProject(lane) > 0)
-  const sited = open.map((lane) => ({ lane, site: deps.outbound.siteOf(lane.domain) }))
-  const left = countLanes(sited)
+  const open = due.filter(({ lane }) => capacity.ofProject(lane) > 0)
+  const sited = open.map((one) => ({ ...one, site: deps.outbound.siteOf(one.lane.domain) }))
+  const begun = sited.filter(({ lane, site }) => deps.outbound.mayBegin(site, lane))
+  const left = countLanes(begun)
   const claims: PlannedClaim[] = []
   let total = 0
-  for (const { lane, site } of sited) {
+  for (const one of begun) {
+    const { lane, site, hasBacklog } = one
     if (total === BATCH || claims.length === MAX_LANES) break
-    const share = Math.ceil(capacity.ofSite(site, lane.queueClass) / left.take(lane, site))
-    const limit = Math.min(share, capacity.ofProject(lane), LANE_BATCH, BATCH - total)
+    const share = Math.ceil(capacity.ofSite(site, lane.queueClass) / left.take(one))
+    const batch = hasBacklog ? BACKLOG_BATCH : LANE_BATCH
+    const limit = Math.min(share, capacity.ofProject(lane), batch, BATCH - total)
     if (limit < 1) continue
     claims.push({ lane, limit })
-    capacity.spend({ lane, site }, limit)
+    capacity.spend(one, limit)
     total += limit
   }
   return claims
@@ -74,8 +82,9 @@ function countLanes(sited: readonly SitedLane[]) {
   }
   for (const one of sited) add(countsOf(one), one.lane.projectId, 1)
   return {
-    take(lane: QueueLane, site: string): number {
-      const ofSite = countsOf({ lane, site })
+    take(one: SitedLane): number {
+      const { lane } = one
+      const ofSite = countsOf(one)
       const shares = ofSite.size * (ofSite.get(lane.projectId) ?? 1)
       add(ofSite, lane.projectId, -1)
       return shares

@@ -8,7 +8,7 @@
  * leaves in SENDING. The queue renews the leases of emails in flight.
  */
 
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { MINUTE_MS } from '../../../clock.ts'
 import { describeError } from '../../../errors.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
@@ -17,7 +17,7 @@ import type { Deliverer } from '../delivery/deliverer.ts'
 import { type ClaimedEmail, claimLane, findNextDue } from './claim.ts'
 import { createGiveUp, type GiveUp } from './give-up.ts'
 import { releaseStray } from './holds.ts'
-import { createLanes, type Lanes } from './lanes.ts'
+import { createLanes, type DueLane, type Lanes } from './lanes.ts'
 import { correctDueTimes, recoverLeases, renewLeases } from './leases.ts'
 import type { QueueLane, QueueNotice, QueueNotifier } from './notifier.ts'
 import { type PlannedClaim, planClaims } from './plan-claims.ts'
@@ -202,9 +202,9 @@ async function claimAndDeliver(state: QueueLoopState): Promise<number> {
 
 type PausedLane = { lane: QueueLane; until: number; reason: string }
 
-function listPaused({ outbound }: QueueDeps, due: readonly QueueLane[]): PausedLane[] {
+function listPaused({ outbound }: QueueDeps, due: readonly DueLane[]): PausedLane[] {
   const paused: PausedLane[] = []
-  for (const lane of due) {
+  for (const { lane } of due) {
     const pause = outbound.pauseOf(outbound.siteOf(lane.domain))
     if (pause !== null) paused.push({ lane, ...pause })
     if (paused.length === PAUSED_LANES) break
@@ -241,7 +241,7 @@ async function continueOrPause(state: QueueLoopState, visited: number): Promise<
     state.emptyVisits = 0
     return idleMs(state, visited > 0)
   }
-  await setImmediate()
+  await sleep(CLAIM_EVERY_MS)
   return 0
 }
 

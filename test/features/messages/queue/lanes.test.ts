@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { createLanes, createTimetable } from '../../../../src/features/messages/queue/lanes.ts'
+import {
+  createLanes,
+  createTimetable,
+  type DueLane,
+} from '../../../../src/features/messages/queue/lanes.ts'
 import type { QueueClass } from '../../../../src/queue-class.ts'
 
 const lane = (domain: string, queueClass: QueueClass = 1, projectId = 'p') => ({
@@ -9,7 +13,7 @@ const lane = (domain: string, queueClass: QueueClass = 1, projectId = 'p') => ({
   queueClass,
   projectId,
 })
-const names = (lanes: Iterable<{ domain: string }>) => [...lanes].map(({ domain }) => domain)
+const names = (due: readonly DueLane[]) => due.map(({ lane }) => lane.domain)
 
 test('transactional lanes come before workflow before campaign lanes', () => {
   const lanes = createLanes()
@@ -24,7 +28,7 @@ test('a served lane moves behind the others', () => {
   const lanes = createLanes()
   for (const domain of ['a', 'b', 'c']) lanes.addDueAt(lane(domain), 0)
   assert.deepEqual(names(lanes.listDue(0, 10)), ['a', 'b', 'c'])
-  lanes.markServed([lane('a')])
+  lanes.markServed([lane('b'), lane('c'), lane('a')])
   assert.deepEqual(names(lanes.listDue(0, 10)), ['b', 'c', 'a'])
   assert.deepEqual(names(lanes.listDue(0, 10)), ['b', 'c', 'a'])
 })
@@ -34,6 +38,66 @@ test('more due lanes than one visit serves are served in turn', () => {
   for (const domain of ['a', 'b', 'c']) lanes.addDueAt(lane(domain), 0)
   assert.deepEqual(names(lanes.listDue(0, 2)), ['a', 'b'])
   assert.deepEqual(names(lanes.listDue(0, 2)), ['c', 'a'])
+})
+
+test('a lane that is still due after a claim is visited first, and one in six visits is to another', () => {
+  const lanes = createLanes()
+  for (const domain of ['a', 'b']) lanes.addDueAt(lane(domain), 0)
+  for (let at = 0; at < 1_000; at++) lanes.addDueAt(lane(`small${at}`), 1)
+  lanes.listDue(0, 10)
+  lanes.markServed([lane('a'), lane('b')])
+  const visits = Array.from({ length: 10 }, () => lanes.listDue(1, 6)).flat()
+  const isBig = ({ lane }: DueLane) => ['a', 'b'].includes(lane.domain)
+  assert.ok(visits.every((one) => one.hasBacklog === isBig(one)))
+  assert.equal(visits.filter(isBig).length, 20)
+  assert.equal(new Set(names(visits)).size, 42)
+})
+
+test('lanes with a backlog leave visits to the others, however many there are', () => {
+  const lanes = createLanes()
+  const full = Array.from({ length: 200 }, (_, at) => lane(`full${at}`))
+  for (const one of full) lanes.addDueAt(one, 0)
+  lanes.listDue(0, 200)
+  lanes.markServed(full)
+  for (let at = 0; at < 200; at++) lanes.addDueAt(lane(`small${at}`), 1)
+  const counts = Array.from({ length: 4 }, () => {
+    const visits = lanes.listDue(1, 100)
+    return [visits.length, visits.filter(({ hasBacklog }) => hasBacklog).length]
+  })
+  assert.deepEqual(counts, Array(4).fill([100, 50]))
+  const visits = Array.from({ length: 4 }, () => names(lanes.listDue(1, 100))).flat()
+  assert.equal(new Set(visits).size, 400)
+})
+
+test('each group of lanes gets visits when there are more projects than visits', () => {
+  const lanes = createLanes()
+  const projects = Array.from({ length: 30 }, (_, at) => `p${at}`)
+  for (const project of projects) lanes.addDueAt(lane('big', 1, project), 0)
+  lanes.listDue(0, 30)
+  lanes.markServed(projects.map((project) => lane('big', 1, project)))
+  for (const project of projects) lanes.addDueAt(lane('small', 1, project), 1)
+  const visits = Array.from({ length: 30 }, () => lanes.listDue(1, 10)).flat()
+  const byName = Map.groupBy(visits, ({ lane }) => `${lane.domain} ${lane.projectId}`)
+  assert.equal(byName.size, 60)
+})
+
+test('a lane that was emptied has no backlog', () => {
+  const lanes = createLanes()
+  lanes.addDueAt(lane('a'), 0)
+  lanes.listDue(0, 10)
+  lanes.markServed([lane('a')])
+  lanes.addDueAt(lane('a'), 0)
+  assert.deepEqual(
+    lanes.listDue(0, 10).map(({ hasBacklog }) => hasBacklog),
+    [true],
+  )
+  lanes.setDueAt(lane('a'), null)
+  lanes.markServed([lane('a')])
+  lanes.addDueAt(lane('a'), 0)
+  assert.deepEqual(
+    lanes.listDue(0, 10).map(({ hasBacklog }) => hasBacklog),
+    [false],
+  )
 })
 
 test('projects take turns within a class: none waits for all lanes of another', () => {
@@ -75,7 +139,7 @@ test('the same domain is one lane for each project', () => {
   lanes.addDueAt(lane('a', 1, 'p'), 0)
   lanes.addDueAt(lane('a', 1, 'q'), 0)
   assert.deepEqual(
-    lanes.listDue(0, 10).map(({ projectId }) => projectId),
+    lanes.listDue(0, 10).map(({ lane: { projectId } }) => projectId),
     ['p', 'q'],
   )
 })

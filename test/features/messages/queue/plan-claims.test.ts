@@ -9,16 +9,19 @@ type Room = {
   siteOf?(domain: string): string
   capacity?(site: string): number
   projectCapacity?(projectId: string): number
+  mayBegin?(site: string): boolean
 }
 
-function plan(due: readonly QueueLane[], room: Room = {}) {
+function plan(lanes: readonly QueueLane[], room: Room = {}, hasBacklog = true) {
   const outbound = {
     siteOf: (domain: string) => domain,
     capacity: () => 1_000,
     projectCapacity: () => 1_000,
+    mayBegin: () => true,
     ...room,
   }
   const throttle = { emailsPerSecond: null }
+  const due = lanes.map((lane) => ({ lane, hasBacklog }))
   const claims = planClaims({ outbound, throttle } as unknown as Deps, due)
   return claims.map(({ lane, limit }) => [lane.domain, limit])
 }
@@ -38,6 +41,19 @@ test('one transaction claims 400 emails at most', () => {
     planned.map(([, limit]) => limit),
     [100, 100, 100, 100],
   )
+})
+
+test('a lane without a known backlog leaves the transaction to others', () => {
+  assert.deepEqual(
+    plan(lanes(400), {}, false),
+    lanes(20).map(({ domain }) => [domain, 20]),
+  )
+})
+
+test('nothing is claimed for a site that may not begin, and it takes no capacity of others', () => {
+  const mayBegin = (site: string) => site !== 'new.test'
+  const due = [lane('new.test'), lane('open.test')]
+  assert.deepEqual(plan(due, { mayBegin }), [['open.test', 100]])
 })
 
 test('lanes of one site share its capacity', () => {
