@@ -132,7 +132,7 @@ function createIdleOutbound(): Core['outbound'] {
     siteOf: (domain: string) => domain,
     capacity: () => 1_000,
     projectCapacity: () => 1_000,
-    mayBegin: () => true,
+    lacksConnection: () => false,
     progressOf: async () => undefined,
     inFlight: () => 0,
     sites: () => [],

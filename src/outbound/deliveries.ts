@@ -43,7 +43,7 @@ type DeliveriesDeps = Pick<ThreadsOptions, 'settings' | 'maxThreads' | 'log'> & 
 }
 
 const MAX_PER_THREAD = 500
-/** How many sites with mail of one owner may wait for a connection before others are claimed. */
+/** How many sites with mail of one owner may wait for a connection when none is free. */
 const MAX_STARVED = 20
 /** Transactional mail may exceed the total limit by this factor. */
 const TRANSACTIONAL_RESERVE = 1.25
@@ -97,8 +97,8 @@ export function createDeliveries(deps: DeliveriesDeps) {
     return shaping.capacity(site, { outstanding: queues.count(site), isUrgent })
   }
 
-  function mayBegin(site: string, owner: MailOwner): boolean {
-    return dispatcher.connectionsOf(site) > 0 || dispatcher.countStarved(owner) < MAX_STARVED
+  function starvedCapacity(owner: MailOwner): number {
+    return Math.max(0, MAX_STARVED - dispatcher.countStarved(owner))
   }
 
   function projectCapacity(projectId: string, queueClass: QueueClass): number {
@@ -301,9 +301,10 @@ export function createDeliveries(deps: DeliveriesDeps) {
   }
 
   return {
-    ...{ capacity, mayBegin, projectCapacity, deliver, recall, withdraw, progressOf, stop },
+    ...{ capacity, starvedCapacity, projectCapacity, deliver, recall, withdraw, progressOf, stop },
     hasMemoryFor: contentMemory.hasSpace,
     connectionsOf: dispatcher.connectionsOf,
+    lacksConnection: dispatcher.lacksConnection,
     inFlight: () => queues.total() + composing.waiting(),
   }
 }

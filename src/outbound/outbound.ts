@@ -1,6 +1,6 @@
 /**
- * Outbound: delivery tasks in, one result out for each. The caller asks `capacity` before it claims
- * emails, so that a site that is full, throttled or unreachable gets no more mail than its limits
+ * Outbound: delivery tasks in, one result out for each. The caller asks `capacity` and
+ * `lacksConnection` before it claims emails, so that a site that is full, throttled or unreachable gets no more mail than its limits
  * allow. A task may still exceed the limits, because its site was not known yet; it is put back
  * with its site, and no attempt is counted.
  *
@@ -59,11 +59,10 @@ export type OutboundListener = { finished(results: DeliveryResult[]): void }
 export type Outbound = {
   /** How many emails of a class may be claimed for a site now. */
   capacity(site: string, queueClass: QueueClass): number
-  /**
-   * Whether mail of this owner may be claimed for the site: the site has a connection, or few other sites
-   * of the owner wait for one.
-   */
-  mayBegin(site: string, owner: MailOwner): boolean
+  /** Whether mail of the project would wait for a connection: the site has none, and none is free for it. */
+  lacksConnection(site: string, projectId: string): boolean
+  /** How many more such sites may be begun with mail of this owner. */
+  starvedCapacity(owner: MailOwner): number
   /** How many emails of a project may be claimed now, for all sites together. */
   projectCapacity(projectId: string, queueClass: QueueClass): number
   /** Returns the site of a domain (A-labels), or the domain itself while its site is unknown. */
@@ -152,9 +151,10 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     maxThreads: deps.deliveryThreads ?? Math.min(MAX_THREADS, availableParallelism()),
     listener,
   })
-  const { capacity, mayBegin, projectCapacity, deliver, hasMemoryFor } = deliveries
+  const { capacity, starvedCapacity, projectCapacity, deliver, hasMemoryFor } = deliveries
   return {
-    ...{ capacity, mayBegin, projectCapacity, deliver, hasMemoryFor },
+    ...{ capacity, starvedCapacity, projectCapacity, deliver, hasMemoryFor },
+    lacksConnection: deliveries.lacksConnection,
     recall: deliveries.recall,
     withdraw: deliveries.withdraw,
     inFlight: deliveries.inFlight,

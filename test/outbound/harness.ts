@@ -133,7 +133,8 @@ async function startHarness(options: HarnessOptions) {
 
   function mayLease(task: DeliveryTask, site: string): boolean {
     const { projectId, queueClass } = task
-    if (!outbound.mayBegin(site, task)) return false
+    if (outbound.lacksConnection(site, projectId) && outbound.starvedCapacity(task) === 0)
+      return false
     if (outbound.projectCapacity(projectId, queueClass) < 1) return false
     return outbound.capacity(site, queueClass) > 0
   }

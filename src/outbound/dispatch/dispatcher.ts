@@ -35,6 +35,8 @@ type Dispatcher = {
   count(): number
   /** How many connections are allocated to the site. */
   connectionsOf(site: string): number
+  /** Whether the site has no connection, and none is free for mail of the project there. */
+  lacksConnection(site: string, projectId: string): boolean
   /** How many sites with mail of this owner wait for a connection. */
   countStarved(owner: MailOwner): number
   /** The progress of the delivery that `test` finds; undefined if there is none. */
@@ -319,6 +321,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     withdraw,
     count: () => deliveries.size,
     connectionsOf: connections.total,
+    lacksConnection: connections.isLacking,
     countStarved: starvedSites.count,
     async progressOf(test) {
       const delivery = deliveries.values().find(test)

@@ -35,6 +35,11 @@ export type Budgets = {
   update(site: string, facts: SiteFacts, connections: number): void
   /** How many of all connections are free or idle. */
   free(): number
+  /**
+   * How many connections are free for mail of the project to such a site, with those that idle sites can
+   * release. The limits of its addresses and networks do not count.
+   */
+  poolCapacity(facts: Pick<SiteFacts, 'hasGreeted' | 'standing'> & { projectId: string }): number
   /** How many more connections a known site may have, with those that idle sites can release. */
   capacity(site: string): number
   /**
@@ -89,12 +94,17 @@ export function createBudgets(options: { maxConnections: number; maxPerSite: num
    */
   function ofProject(projectId: string): Budget {
     const budget = byName(
-      `project ${projectId}`,
+      nameOfProject(projectId),
       () =>
         budget.used +
         Math.ceil((SHARE_OF_PROJECT * freeOf(all) - budget.used) / (SHARE_OF_PROJECT + 1)),
     )
     return budget
+  }
+
+  function poolsOf({ hasGreeted, standing }: Pick<SiteFacts, 'hasGreeted' | 'standing'>): Budget[] {
+    const unknown = hasGreeted ? [] : [ungreeted]
+    return [all, ...unknown, ...(standing === 'replied' ? [] : [unproven])]
   }
 
   function budgetsOf({ addresses, projectId, hasGreeted, standing }: SiteFacts) {
@@ -103,10 +113,8 @@ export function createBudgets(options: { maxConnections: number; maxPerSite: num
     const servers = addresses.map((address) => byName(address, () => maxPerSite))
     const project = projectId === null ? undefined : ofProject(projectId)
     const budgets = [
-      all,
-      ...(hasGreeted ? [] : [ungreeted]),
+      ...poolsOf({ hasGreeted, standing }),
       ...(isSilent ? [silent] : []),
-      ...(standing === 'replied' ? [] : [unproven]),
       ...(project === undefined ? [] : [project]),
       ...servers,
       ...networks.map((network) => byName(network, () => maxPerSite)),
@@ -159,12 +167,11 @@ export function createBudgets(options: { maxConnections: number; maxPerSite: num
     forget,
     findIdle,
     free: () => freeOf(all),
-    capacity(site) {
-      let capacity = Number.POSITIVE_INFINITY
-      for (const budget of entries.get(site)?.budgets ?? [])
-        capacity = Math.min(capacity, freeOf(budget))
-      return Math.max(0, capacity)
+    poolCapacity(facts) {
+      const project = named.get(nameOfProject(facts.projectId))
+      return leastFree(project === undefined ? poolsOf(facts) : [...poolsOf(facts), project])
     },
+    capacity: (site) => leastFree(entries.get(site)?.budgets ?? []),
     rank(site) {
       const entry = entries.get(site)
       let busiest = 0
@@ -177,6 +184,17 @@ export function createBudgets(options: { maxConnections: number; maxPerSite: num
 
 function freeOf({ used, idle, limit }: Budget): number {
   return limit() - used + idle
+}
+
+/** Never negative; infinite without a budget. */
+function leastFree(budgets: readonly Budget[]): number {
+  let least = Number.POSITIVE_INFINITY
+  for (const budget of budgets) least = Math.min(least, freeOf(budget))
+  return Math.max(0, least)
+}
+
+function nameOfProject(projectId: string): string {
+  return `project ${projectId}`
 }
 
 /** Counts more connections of the site, or fewer, in all of its budgets. */

@@ -34,7 +34,7 @@ export type ConnectionsDeps = {
 /** Deliveries of bulk mail share connections when less than this part of all connections is free. */
 const SCARCE = 0.5
 /** With this many deliveries per connection, connections of a site move to idle threads. */
-const BUSY_SITE_DELIVERIES = 4
+const BUSY_SITE_DELIVERIES = 2
 
 export function createConnections(deps: ConnectionsDeps) {
   const { queues, now } = deps
@@ -64,7 +64,7 @@ export function createConnections(deps: ConnectionsDeps) {
       send(allocations.raise({ site, needs: allocations.total(site) + more, threads }))
       updateBudgets(site, queue)
     }
-    if (queue.count > limit * BUSY_SITE_DELIVERIES) send(allocations.rebalance(site, threads))
+    if (queue.count >= limit * BUSY_SITE_DELIVERIES) send(allocations.rebalance(site, threads))
   }
 
   /** Urgent mail does not wait for a connection in use: the message on it may take long. */
@@ -141,6 +141,12 @@ export function createConnections(deps: ConnectionsDeps) {
     },
     choose: allocations.choose,
     total: allocations.total,
+    /** Whether the site has no connection, and none is free for mail of the project there. */
+    isLacking(site: string, projectId: string): boolean {
+      if (allocations.total(site) > 0) return false
+      const hasGreeted = queues.hasGreeted(site)
+      return budgets.poolCapacity({ projectId, hasGreeted, standing: deps.standingOf(site) }) === 0
+    },
     starvedSites,
   }
 }

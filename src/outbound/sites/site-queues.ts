@@ -40,6 +40,8 @@ export type SiteQueues = {
   /** The queue of a site; it is created if there is none. */
   of(site: string): SiteQueue
   find(site: string): SiteQueue | undefined
+  /** Whether the site has sent a greeting and has not been silent since, as far as is known. */
+  hasGreeted(site: string): boolean
   entries(): Iterable<[string, SiteQueue]>
   /** Forgets a queue without deliveries; whether its site has greeted is kept for a moment. */
   delete(site: string): void
@@ -72,10 +74,13 @@ export function createSiteQueues(now: () => number): SiteQueues {
   function of(site: string): SiteQueue {
     const known = queues.get(site)
     if (known !== undefined) return known
-    const hasGreeted = now() - (greeted.get(site) ?? 0) < GREETED_MS
-    const queue = { ...createSiteQueue(now()), hasGreeted }
+    const queue = { ...createSiteQueue(now()), hasGreeted: hasGreetedLately(site) }
     queues.set(site, queue)
     return queue
+  }
+
+  function hasGreetedLately(site: string): boolean {
+    return now() - (greeted.get(site) ?? 0) < GREETED_MS
   }
 
   function forget(site: string): void {
@@ -97,6 +102,7 @@ export function createSiteQueues(now: () => number): SiteQueues {
   return {
     of,
     find: (site) => queues.get(site),
+    hasGreeted: (site) => queues.get(site)?.hasGreeted ?? hasGreetedLately(site),
     entries: () => queues,
     delete: forget,
     enterResolving: (resolving) => resolve(resolving, 1),

@@ -60,7 +60,7 @@ export async function openSender(
     siteOf: (domain: string) => domain,
     capacity: (site: string) => capacity.get(site) ?? 1_000,
     projectCapacity: () => 1_000,
-    mayBegin: () => true,
+    lacksConnection: () => false,
     pauseOf: (site: string) => pauses.get(site) ?? null,
     restrictionOf: (site: string) => restrictions.get(site) ?? null,
     deliver: (batch: DeliveryTask[]) => void tasks.push(...batch),

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { DeliveryResult, DeliveryTask } from '../../../src/outbound/delivery.ts'
 import type { Resolver } from '../../../src/outbound/dns/resolver.ts'
-import type { QueueClass } from '../../../src/queue-class.ts'
 import type { DnsZone } from '../../fakes/dns-server.ts'
 import { type SinkOptions, silence } from '../../fakes/smtp-sink.ts'
 import { type Attempted, type HarnessOptions, makeTask, useOutbound } from '../harness.ts'
@@ -138,20 +137,33 @@ test('silent servers in many networks hold a quarter of all connections and yiel
   assert.equal(good()?.outcome.result, 'delivered')
 })
 
-test('a project begins mail at no more sites while many of its sites wait for a connection', async () => {
+test('a project begins few sites when no connection is free, each class for itself', async () => {
+  const networks = Array.from({ length: 12 }, (_, at) => `127.0.${at + 20}.1`)
+  const tarpits = domainsAt(60, ...networks)
+  const sinks = await sinksOf(...networks.map((host) => ({ host, respond: neverGreets })))
+  const { outbound } = await start(tarpits, stoppedClockAt(sinks[0]!.port, { maxConnections: 20 }))
+  const open = () => sinks.reduce((sum, sink) => sum + sink.openCount(), 0)
+  assert.equal(outbound.lacksConnection('new.test', 'bulk-project'), false)
+  assert.equal(outbound.starvedCapacity({ ...BULK, queueClass: 1 }), 20)
+  outbound.deliver(oneEach(tarpits, { ...BULK, queueClass: 1 }))
+  while (open() < 5) await turn()
+  assert.equal(outbound.lacksConnection('new.test', 'bulk-project'), true)
+  assert.equal(outbound.starvedCapacity({ ...BULK, queueClass: 1 }), 0)
+  assert.equal(outbound.starvedCapacity({ ...BULK, queueClass: 10 }), 20)
+  assert.equal(outbound.starvedCapacity({ ...OTHER, queueClass: 1 }), 20)
+  const lacking = [...tarpits.keys()].filter((site) =>
+    outbound.lacksConnection(site, 'bulk-project'),
+  )
+  assert.equal(lacking.length, 55)
+})
+
+test('sites that wait for a connection to one silent address do not stop others', async () => {
   const tarpits = domainsAt(60, '127.0.9.1')
   const [tarpit] = await sinksOf({ host: '127.0.9.1', respond: neverGreets })
   const { outbound } = await start(tarpits, stoppedClockAt(tarpit!.port))
-  const mayBegin = (site: string, projectId: string, queueClass: QueueClass = 1) =>
-    outbound.mayBegin(site, { projectId, queueClass })
-  assert.equal(mayBegin('new.test', 'bulk-project'), true)
-  outbound.deliver(oneEach(tarpits, { ...BULK, queueClass: 1 }))
+  outbound.deliver(oneEach(tarpits, BULK))
   while (tarpit!.openCount() < 5) await turn()
-  assert.equal(mayBegin('new.test', 'bulk-project'), false)
-  assert.equal(mayBegin('new.test', 'bulk-project', 10), true)
-  assert.equal(mayBegin('new.test', 'other-project'), true)
-  const connected = [...tarpits.keys()].filter((site) => mayBegin(site, 'bulk-project'))
-  assert.ok(connected.length >= 1 && connected.length <= 10, `${connected.length}`)
+  assert.equal(outbound.lacksConnection('new.test', 'bulk-project'), false)
 })
 
 test('mail of another project overtakes a backlog, at another server and at the same one', async () => {

@@ -6,9 +6,9 @@
  * Due lanes are kept apart from waiting ones, so a hundred thousand deferred domains cost nothing.
  * Transactional lanes come first. Within a class projects take turns, and within a project its
  * lanes do: a lane that was visited moves to the end. Lanes that are still due after a claim have a
- * backlog. They are visited more often than the others: a campaign has tens of thousands of lanes with an
- * email or two, which would keep the lanes of the large providers waiting, and which collect more emails
- * for a connection while they wait.
+ * backlog. They are visited more often than the others: a campaign has tens of thousands of lanes with
+ * an email or two, which would keep the lanes of the large providers waiting, and which collect more
+ * emails for a connection while they wait.
  */
 import { QUEUE_CLASSES, type QueueClass } from '../../../queue-class.ts'
 import type { QueueLane } from './notifier.ts'
@@ -20,9 +20,11 @@ export type Lanes = {
   setDueAt(lane: QueueLane, dueAt: number | null): void
   /** A lower bound of the time when the lane's earliest email is due; undefined for an unknown lane. */
   dueAt(lane: QueueLane): number | undefined
-  /** At most `maxVisits` due lanes of each class, the most urgent class first. */
-  listDue(now: number, maxVisits: number): DueLane[]
-  /** Moves these lanes, and their projects, behind the others; those that are still due have a backlog. */
+  /** The next due lanes of each class, at most `max`, the most urgent class first. */
+  listDue(now: number, max: number): DueLane[]
+  /** Moves these lanes, and their projects, behind the others of their class. */
+  markVisited(lanes: readonly DueLane[]): void
+  /** Emails were claimed from these lanes: those that are still due have a backlog. */
   markServed(lanes: readonly QueueLane[]): void
   /** When a waiting lane is due next; undefined when none waits. */
   nextDueAt(): number | undefined
@@ -32,154 +34,143 @@ export type DueLane = { lane: QueueLane; hasBacklog: boolean }
 
 type KnownLane = { lane: QueueLane; dueAt: number }
 
-/** The due lanes of a project; a Map keeps the order in which they are next. `visits`: so far. */
+/** The lanes of a project and class by domain. A Map keeps the order in which due ones are next. */
 type ProjectLanes = {
+  projectId: string
+  known: Map<string, KnownLane>
   backlog: Map<string, KnownLane>
+  /** Due lanes without a backlog. */
   others: Map<string, KnownLane>
+  /** So far. */
   visits: number
 }
 
-/** The due lanes of a class by project: a Map keeps the order in which they are next. */
-type DueLanes = Map<string, ProjectLanes>
+/** The lanes of a class by project, in the order in which the projects are next. */
+type ClassLanes = Map<string, ProjectLanes>
 
-/** One visit in so many is to a lane without a backlog, while there are lanes with one. */
-const VISITS_PER_OTHER = 6
-/** The maximum of visits at once to lanes with a backlog: their sites may all be full. */
-const MAX_BACKLOG_VISITS = 50
+/**
+ * One visit in so many is to a lane without a backlog, while there are lanes with one: their sites may all
+ * be full.
+ */
+const VISITS_PER_OTHER = 4
 
 export function createLanes(): Lanes {
-  const known = new Map<string, KnownLane>()
-  const due = new Map<QueueClass, DueLanes>(QUEUE_CLASSES.map((each) => [each, new Map()]))
+  const known = createClasses()
+  /** The projects of `known` that have due lanes. */
+  const due = createClasses()
   const waiting = createTimetable<KnownLane>()
 
-  const dueOf = (queueClass: QueueClass): DueLanes => {
-    const lanes = due.get(queueClass)
-    if (lanes === undefined) throw new TypeError(`no such queue class: ${queueClass}`)
-    return lanes
-  }
-
-  const dueOfProject = ({ queueClass, projectId }: QueueLane) => dueOf(queueClass).get(projectId)
+  const ofProject = ({ queueClass, projectId }: QueueLane) =>
+    ofClass(known, queueClass).get(projectId)
+  const find = (lane: QueueLane) => ofProject(lane)?.known.get(lane.domain)
+  /** Entries are replaced and never changed: an entry of the timetable that is not known is stale. */
+  const isCurrent = (entry: KnownLane) => find(entry.lane) === entry
 
   function makeDue(entry: KnownLane): void {
-    const { queueClass, projectId } = entry.lane
-    const lanes = dueOf(queueClass).get(projectId) ?? createProjectLanes()
-    const name = nameOf(entry.lane)
-    const group = lanes.backlog.has(name) ? lanes.backlog : lanes.others
-    group.set(name, entry)
-    dueOf(queueClass).set(projectId, lanes)
+    const { lane } = entry
+    const own = ofProject(lane)
+    if (own === undefined) return
+    own.others.set(lane.domain, entry)
+    ofClass(due, lane.queueClass).set(own.projectId, own)
   }
 
-  function dropDue(lane: QueueLane): void {
-    const lanes = dueOfProject(lane)
-    if (lanes === undefined) return
-    const name = nameOf(lane)
-    if (!lanes.backlog.delete(name)) lanes.others.delete(name)
-    if (lanes.backlog.size + lanes.others.size === 0) dueOf(lane.queueClass).delete(lane.projectId)
-  }
-
-  function isDue(lane: QueueLane): boolean {
-    const lanes = dueOfProject(lane)
-    const name = nameOf(lane)
-    return lanes !== undefined && (lanes.backlog.has(name) || lanes.others.has(name))
-  }
-
-  /**
-   * Entries are replaced and never changed, so an entry of the timetable that is not in `known` is
-   * stale.
-   */
   function put(lane: QueueLane, dueAt: number): void {
-    const name = nameOf(lane)
-    const entry = { lane, dueAt }
-    known.set(name, entry)
-    if (isDue(lane)) makeDue(entry)
+    const { queueClass, domain } = lane
+    const own = ofProject(lane) ?? createProjectLanes(lane.projectId)
+    // All lanes of the project share its id, which would take memory for each of them.
+    const entry = { lane: { queueClass, domain, projectId: own.projectId }, dueAt }
+    ofClass(known, queueClass).set(own.projectId, own)
+    own.known.set(domain, entry)
+    if (own.backlog.has(domain)) own.backlog.set(domain, entry)
+    else if (own.others.has(domain)) own.others.set(domain, entry)
     else waiting.add(dueAt, entry)
   }
 
-  function addDueAt(lane: QueueLane, dueAt: number): void {
-    const entry = known.get(nameOf(lane))
-    if (entry === undefined || dueAt < entry.dueAt) put(lane, dueAt)
-  }
-
-  function setDueAt(lane: QueueLane, dueAt: number | null): void {
-    known.delete(nameOf(lane))
-    dropDue(lane)
-    if (dueAt !== null) put(lane, dueAt)
-  }
-
-  const isCurrent = (entry: KnownLane) => known.get(nameOf(entry.lane)) === entry
-
-  function listDue(now: number, maxVisits: number): DueLane[] {
-    for (const entry of waiting.takeUntil(now)) {
-      if (isCurrent(entry)) makeDue(entry)
-    }
-    return QUEUE_CLASSES.flatMap((queueClass) => visit(dueOf(queueClass), maxVisits))
-  }
-
-  function markServed(lanes: readonly QueueLane[]): void {
-    for (const lane of lanes) {
-      const own = dueOfProject(lane)
-      const name = nameOf(lane)
-      const entry = own?.backlog.get(name) ?? own?.others.get(name)
-      if (own === undefined || entry === undefined) continue
-      own.others.delete(name)
-      own.backlog.delete(name)
-      own.backlog.set(name, entry)
-      moveToEnd(dueOf(lane.queueClass), lane.projectId)
-    }
+  function drop(lane: QueueLane): void {
+    const own = ofProject(lane)
+    if (own === undefined) return
+    const { queueClass, domain, projectId } = lane
+    for (const lanes of [own.known, own.backlog, own.others]) lanes.delete(domain)
+    if (own.backlog.size + own.others.size === 0) ofClass(due, queueClass).delete(projectId)
+    if (own.known.size === 0) ofClass(known, queueClass).delete(projectId)
   }
 
   return {
-    addDueAt,
-    setDueAt,
-    dueAt: (lane) => known.get(nameOf(lane))?.dueAt,
-    listDue,
-    markServed,
+    addDueAt(lane, dueAt) {
+      const entry = find(lane)
+      if (entry === undefined || dueAt < entry.dueAt) put(lane, dueAt)
+    },
+    setDueAt(lane, dueAt) {
+      drop(lane)
+      if (dueAt !== null) put(lane, dueAt)
+    },
+    dueAt: (lane) => find(lane)?.dueAt,
+    listDue(now, max) {
+      for (const entry of waiting.takeUntil(now)) if (isCurrent(entry)) makeDue(entry)
+      return QUEUE_CLASSES.flatMap((queueClass) => listNext(ofClass(due, queueClass), max))
+    },
+    markVisited(lanes) {
+      for (const { lane } of lanes) {
+        const own = ofProject(lane)
+        moveToEnd(own?.backlog, lane.domain)
+        moveToEnd(own?.others, lane.domain)
+        moveToEnd(ofClass(due, lane.queueClass), lane.projectId)
+      }
+    },
+    markServed(lanes) {
+      for (const lane of lanes) {
+        const own = ofProject(lane)
+        const entry = own?.others.get(lane.domain)
+        if (own === undefined || entry === undefined) continue
+        own.others.delete(lane.domain)
+        own.backlog.set(lane.domain, entry)
+      }
+    },
     nextDueAt: () => waiting.next(isCurrent),
   }
 }
 
-/** Takes one lane of each project, then the second of each, and so on. They move to the end. */
-function visit(projects: DueLanes, maxVisits: number): DueLane[] {
+function createClasses(): ReadonlyMap<QueueClass, ClassLanes> {
+  return new Map(QUEUE_CLASSES.map((each) => [each, new Map()]))
+}
+
+function ofClass(classes: ReadonlyMap<QueueClass, ClassLanes>, queueClass: QueueClass): ClassLanes {
+  const lanes = classes.get(queueClass)
+  if (lanes === undefined) throw new TypeError(`no such queue class: ${queueClass}`)
+  return lanes
+}
+
+function createProjectLanes(projectId: string): ProjectLanes {
+  return { projectId, known: new Map(), backlog: new Map(), others: new Map(), visits: 0 }
+}
+
+/** Takes one lane of each project, then the second of each, and so on. */
+function listNext(projects: ClassLanes, max: number): DueLane[] {
   const iterators = [...projects.values()].map(inTurn)
-  const visited: DueLane[] = []
-  while (iterators.length > 0 && visited.length < maxVisits) {
+  const listed: DueLane[] = []
+  while (iterators.length > 0 && listed.length < max) {
     for (const iterator of iterators.splice(0)) {
-      if (visited.length === maxVisits) break
+      if (listed.length === max) break
       const { value, done } = iterator.next()
       if (done) continue
-      visited.push(value)
+      listed.push(value)
       iterators.push(iterator)
     }
   }
-  for (const { lane } of visited) moveLaneToEnd(projects, lane)
-  return visited
+  return listed
 }
 
 function* inTurn(lanes: ProjectLanes): Generator<DueLane, void> {
-  const backlog = lanes.backlog.values().take(MAX_BACKLOG_VISITS)
+  const backlog = lanes.backlog.values()
   const others = lanes.others.values()
-  for (;;) {
+  for (let left = lanes.backlog.size + lanes.others.size; left > 0; left -= 1) {
     const isOthersTurn = lanes.visits++ % VISITS_PER_OTHER === 0
     const [first, second] = isOthersTurn ? [others, backlog] : [backlog, others]
-    const lane = first.next().value?.lane
-    if (lane !== undefined) yield { lane, hasBacklog: first === backlog }
-    else {
-      const instead = second.next().value?.lane
-      if (instead === undefined) return
-      yield { lane: instead, hasBacklog: second === backlog }
-    }
+    const entry = first.next().value
+    const lane = entry?.lane ?? second.next().value?.lane
+    if (lane === undefined) return
+    yield { lane, hasBacklog: (entry === undefined ? second : first) === backlog }
   }
-}
-
-function createProjectLanes(): ProjectLanes {
-  return { backlog: new Map(), others: new Map(), visits: 0 }
-}
-
-function moveLaneToEnd(projects: DueLanes, lane: QueueLane): void {
-  const own = projects.get(lane.projectId)
-  moveToEnd(own?.backlog, nameOf(lane))
-  moveToEnd(own?.others, nameOf(lane))
-  moveToEnd(projects, lane.projectId)
 }
 
 function moveToEnd<T>(map: Map<string, T> | undefined, name: string): void {
@@ -187,10 +178,6 @@ function moveToEnd<T>(map: Map<string, T> | undefined, name: string): void {
   if (map === undefined || value === undefined) return
   map.delete(name)
   map.set(name, value)
-}
-
-function nameOf({ queueClass, domain, projectId }: QueueLane): string {
-  return `${queueClass} ${domain} ${projectId}`
 }
 
 /** Items in the order of their due times, then of insertion: a binary heap. */

@@ -1,8 +1,9 @@
 /**
  * Plans how many emails to claim from which due lanes. The capacity of a site is shared among the
  * projects that have mail for it, class by class, and the share of a project among its lanes. No project
- * takes the capacity of the whole server. A lane costs one or
- * two statements, so a transaction claims from a limited number of lanes: it must stay short.
+ * takes the capacity of the whole server. While no connection is free for a site that has none, few such
+ * sites are begun: their mail would take the places of mail that can go. A lane costs one or two statements, so a
+ * transaction claims from a limited number of lanes: it must stay short.
  */
 import type { QueueClass } from '../../../queue-class.ts'
 import type { Base } from '../../base.ts'
@@ -10,7 +11,10 @@ import type { DueLane } from './lanes.ts'
 import type { QueueLane } from './notifier.ts'
 import type { Throttle } from './throttle.ts'
 
-export type PlannedClaim = { lane: QueueLane; limit: number }
+export type PlannedClaim = DueLane & { limit: number }
+
+/** `considered`: the lanes before the transaction was full. */
+type Plan = { claims: readonly PlannedClaim[]; considered: readonly DueLane[] }
 
 /**
  * The maximum per transaction: of emails, of emails of one lane, and of lanes. A lane without a known
@@ -25,26 +29,45 @@ type Deps = Pick<Base, 'outbound'> & { throttle: Throttle }
 type SitedLane = DueLane & { site: string }
 
 /** `due`: the most urgent first. */
-export function planClaims(deps: Deps, due: readonly DueLane[]): PlannedClaim[] {
+export function planClaims(deps: Deps, due: readonly DueLane[]): Plan {
   const capacity = createCapacity(deps)
+  const beginnings = createBeginnings(deps)
   const open = due.filter(({ lane }) => capacity.ofProject(lane) > 0)
   const sited = open.map((one) => ({ ...one, site: deps.outbound.siteOf(one.lane.domain) }))
-  const begun = sited.filter(({ lane, site }) => deps.outbound.mayBegin(site, lane))
-  const left = countLanes(begun)
+  const left = countLanes(sited)
   const claims: PlannedClaim[] = []
   let total = 0
-  for (const one of begun) {
+  for (const [index, one] of sited.entries()) {
+    const isFull = total === BATCH || claims.length === MAX_LANES
+    if (isFull) return { claims, considered: due.slice(0, due.indexOf(open[index] as DueLane)) }
     const { lane, site, hasBacklog } = one
-    if (total === BATCH || claims.length === MAX_LANES) break
     const share = Math.ceil(capacity.ofSite(site, lane.queueClass) / left.take(one))
     const batch = hasBacklog ? BACKLOG_BATCH : LANE_BATCH
     const limit = Math.min(share, capacity.ofProject(lane), batch, BATCH - total)
-    if (limit < 1) continue
-    claims.push({ lane, limit })
+    if (limit < 1 || !beginnings.take(one)) continue
+    claims.push({ lane, hasBacklog, limit })
     capacity.spend(one, limit)
     total += limit
   }
-  return claims
+  return { claims, considered: due }
+}
+
+/** The sites for which no connection is free, and which may be begun nevertheless. */
+function createBeginnings({ outbound }: Deps) {
+  const begun = new Set<string>()
+  const left = new Map<string, number>()
+  return {
+    /** Whether emails may be claimed for the site; counts the site if it must wait for a connection. */
+    take({ lane, site }: SitedLane): boolean {
+      if (begun.has(site) || !outbound.lacksConnection(site, lane.projectId)) return true
+      const owner = `${lane.queueClass} ${lane.projectId}`
+      const count = left.get(owner) ?? outbound.starvedCapacity(lane)
+      if (count < 1) return false
+      left.set(owner, count - 1)
+      begun.add(site)
+      return true
+    },
+  }
 }
 
 /** The capacity of sites and projects, less the claims planned so far. */

@@ -2,7 +2,8 @@
  * The mail queue: claims due emails under a lease and hands them to delivery.
  *
  * The rows are the queue; `lanes` has the lanes with due mail. Before each claim, outbound returns
- * how many emails the site can take now, so no emails are claimed for a full or unreachable site.
+ * how many emails the site can take now and whether a connection is free for it, so no emails are claimed
+ * for a full or unreachable site.
  * The claim writes the time of the next attempt before the connection is opened: a server that
  * crashes repeatedly does not overload a receiver. The next start finds the emails that a crash
  * leaves in SENDING. The queue renews the leases of emails in flight.
@@ -38,7 +39,7 @@ const MAX_EMPTY_VISITS = 20
 const PAUSED_LANES = 100
 const PAUSED_BATCH = 500
 /**
- * The time between two claims, unless the first one was full. It is shorter than the time in which
+ * The time between two claims, unless the first one was full, and between visits without a claim. It is shorter than the time in which
  * results are gathered (`delivery/record-results.ts`): a claim that results make possible shares
  * their commit, and what else makes mail due waits for it.
  */
@@ -190,7 +191,8 @@ async function claimAndDeliver(state: QueueLoopState): Promise<number> {
   const paused = listPaused(core, due)
   if (paused.length > 0) await deferPaused(state, paused)
   const open = paused.length > 0 ? lanes.listDue(core.now(), MAX_VISITS) : due
-  const claims = planClaims(core, open)
+  const { claims, considered } = planClaims(core, open)
+  lanes.markVisited(considered)
   if (claims.length === 0) return paused.length > 0 ? 0 : continueOrPause(state, open.length)
   state.emptyVisits = 0
   const claimed = await core.store.write((tx) => claimAll(state, tx, claims))
@@ -255,7 +257,7 @@ function idleMs({ lanes, core }: QueueLoopState, isSomethingDue: boolean): numbe
 async function claimAll(
   state: QueueLoopState,
   tx: Tx,
-  claims: PlannedClaim[],
+  claims: readonly PlannedClaim[],
 ): Promise<ClaimedEmail[]> {
   const claimed: ClaimedEmail[] = []
   for (const claim of claims) claimed.push(...(await claimOne(state, tx, claim)))
@@ -265,7 +267,7 @@ async function claimAll(
 async function claimOne(
   { core, lanes }: QueueLoopState,
   tx: Tx,
-  { lane, limit }: PlannedClaim,
+  { lane, hasBacklog, limit }: PlannedClaim,
 ): Promise<ClaimedEmail[]> {
   const now = core.now()
   const claimed = await tx.list(claimLane, {
@@ -277,9 +279,11 @@ async function claimOne(
   })
   if (core.throttle.emailsPerSecond !== null)
     tx.afterCommit(() => core.throttle.spend(lane.projectId, claimed.length))
-  if (claimed.length < limit) {
+  // A lane with a backlog is assumed to have more.
+  if (claimed.length < limit || !hasBacklog) {
     const next = await tx.find(findNextDue, lane)
-    tx.afterCommit(() => lanes.setDueAt(lane, next?.dueAt ?? null))
+    if (next === undefined || next.dueAt === null || next.dueAt > now)
+      tx.afterCommit(() => lanes.setDueAt(lane, next?.dueAt ?? null))
   }
   return claimed
 }

@@ -9,7 +9,8 @@ type Room = {
   siteOf?(domain: string): string
   capacity?(site: string): number
   projectCapacity?(projectId: string): number
-  mayBegin?(site: string): boolean
+  lacksConnection?(site: string): boolean
+  starvedCapacity?(): number
 }
 
 function plan(lanes: readonly QueueLane[], room: Room = {}, hasBacklog = true) {
@@ -17,12 +18,12 @@ function plan(lanes: readonly QueueLane[], room: Room = {}, hasBacklog = true) {
     siteOf: (domain: string) => domain,
     capacity: () => 1_000,
     projectCapacity: () => 1_000,
-    mayBegin: () => true,
+    lacksConnection: () => false,
     ...room,
   }
   const throttle = { emailsPerSecond: null }
   const due = lanes.map((lane) => ({ lane, hasBacklog }))
-  const claims = planClaims({ outbound, throttle } as unknown as Deps, due)
+  const { claims } = planClaims({ outbound, throttle } as unknown as Deps, due)
   return claims.map(({ lane, limit }) => [lane.domain, limit])
 }
 
@@ -50,10 +51,39 @@ test('a lane without a known backlog leaves the transaction to others', () => {
   )
 })
 
-test('nothing is claimed for a site that may not begin, and it takes no capacity of others', () => {
-  const mayBegin = (site: string) => site !== 'new.test'
-  const due = [lane('new.test'), lane('open.test')]
-  assert.deepEqual(plan(due, { mayBegin }), [['open.test', 100]])
+test('few sites are begun that must wait for a connection, and their domains count once', () => {
+  const room: Room = {
+    siteOf: (domain) => (domain.startsWith('d1') ? 'shared.test' : domain),
+    lacksConnection: (site) => site !== 'open.test',
+    starvedCapacity: () => 3,
+    capacity: () => 5,
+  }
+  const due = [...lanes(12), lane('open.test'), ...lanes(20).map(({ domain }) => lane(domain, 'b'))]
+  const planned = plan(due, room)
+  const own = ['d0.test', 'd1.test', 'd2.test', 'd10.test', 'd11.test']
+  assert.deepEqual(
+    planned.slice(0, 6).map(([domain]) => domain),
+    [...own, 'open.test'],
+  )
+})
+
+test('a plan names the lanes that it has considered, with those of full projects and sites', () => {
+  const consider = (capacity: number) => {
+    const due = lanes(9).map((one, at) => ({
+      lane: { ...one, projectId: at === 0 ? 'full' : 'a' },
+      hasBacklog: true,
+    }))
+    const outbound = {
+      siteOf: (domain: string) => domain,
+      capacity: (site: string) => (site === 'd1.test' ? 0 : capacity),
+      projectCapacity: (projectId: string) => (projectId === 'full' ? 0 : 1_000),
+      lacksConnection: () => false,
+    }
+    const throttle = { emailsPerSecond: null }
+    return planClaims({ outbound, throttle } as unknown as Deps, due).considered.length
+  }
+  assert.equal(consider(100), 6)
+  assert.equal(consider(1), 9)
 })
 
 test('lanes of one site share its capacity', () => {
