@@ -45,6 +45,9 @@ type DeliveriesDeps = Pick<ThreadsOptions, 'settings' | 'maxThreads' | 'log'> & 
 const MAX_PER_THREAD = 500
 /** How many sites with mail of one owner may wait for a connection when none is free. */
 const MAX_STARVED = 20
+const MAX_STARVED_TRANSACTIONAL = 100
+/** How many domains of one project may be looked up then: each may become such a site. */
+const MAX_RESOLVING = 60
 /** Transactional mail may exceed the total limit by this factor. */
 const TRANSACTIONAL_RESERVE = 1.25
 /** After an error of this program, before the task may be claimed again. */
@@ -98,7 +101,11 @@ export function createDeliveries(deps: DeliveriesDeps) {
   }
 
   function starvedCapacity(owner: MailOwner): number {
-    return Math.max(0, MAX_STARVED - dispatcher.countStarved(owner))
+    const isUrgent = owner.queueClass === TRANSACTIONAL_CLASS
+    const max = isUrgent ? MAX_STARVED_TRANSACTIONAL : MAX_STARVED
+    const left = max - dispatcher.countStarved(owner)
+    if (isUrgent) return Math.max(0, left)
+    return Math.max(0, Math.min(left, MAX_RESOLVING - resolving.count(owner.projectId)))
   }
 
   function projectCapacity(projectId: string, queueClass: QueueClass): number {

@@ -59,7 +59,10 @@ export type OutboundListener = { finished(results: DeliveryResult[]): void }
 export type Outbound = {
   /** How many emails of a class may be claimed for a site now. */
   capacity(site: string, queueClass: QueueClass): number
-  /** Whether mail of the project would wait for a connection: the site has none, and none is free for it. */
+  /**
+   * Whether mail of the project would wait for a connection: the site has none, and none is free for it.
+   * A domain whose site is not known yet has none.
+   */
   lacksConnection(site: string, projectId: string): boolean
   /** How many more such sites may be begun with mail of this owner. */
   starvedCapacity(owner: MailOwner): number

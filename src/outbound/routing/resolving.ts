@@ -20,6 +20,8 @@ type Resolving = {
   add(domain: string, tasks: readonly DeliveryTask[]): void
   /** The task of an email, and since when (epoch ms) it waits. */
   find(emailId: string): { task: DeliveryTask; since: number } | undefined
+  /** How many look-ups the tasks of a project wait for. */
+  count(projectId: string): number
   /** Returns the tasks that match; neither `resolved` nor `failed` is called for them. */
   take(test: (task: DeliveryTask) => boolean): DeliveryTask[]
 }
@@ -49,6 +51,12 @@ export function createResolving(deps: ResolvingDeps): Resolving {
         if (task !== undefined) return { task, since }
       }
       return undefined
+    },
+    count(projectId) {
+      let count = 0
+      for (const { tasks } of groups)
+        if (tasks.some((task) => task.projectId === projectId)) count += 1
+      return count
     },
     take(test) {
       const taken: DeliveryTask[] = []

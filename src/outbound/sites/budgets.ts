@@ -37,9 +37,11 @@ export type Budgets = {
   free(): number
   /**
    * How many connections are free for mail of the project to such a site, with those that idle sites can
-   * release. The limits of its addresses and networks do not count.
+   * release. The limits of its servers, their networks and silent sites do not count.
    */
   poolCapacity(facts: Pick<SiteFacts, 'hasGreeted' | 'standing'> & { projectId: string }): number
+  /** Whether the site's servers, their networks or silent sites have all connections that they may have. */
+  isServerFull(site: string): boolean
   /** How many more connections a known site may have, with those that idle sites can release. */
   capacity(site: string): number
   /**
@@ -65,6 +67,8 @@ type SiteBudgets = {
   budgets: readonly Budget[]
   /** The budgets of its addresses, and of its project. */
   servers: readonly Budget[]
+  /** The budgets that have nothing to do with its project or with all connections. */
+  local: readonly Budget[]
   project: Budget | undefined
 }
 
@@ -112,17 +116,17 @@ export function createBudgets(options: { maxConnections: number; maxPerSite: num
     const isSilent = standing === 'silent' && !hasGreeted
     const servers = addresses.map((address) => byName(address, () => maxPerSite))
     const project = projectId === null ? undefined : ofProject(projectId)
-    const budgets = [
-      ...poolsOf({ hasGreeted, standing }),
+    const local = [
       ...(isSilent ? [silent] : []),
-      ...(project === undefined ? [] : [project]),
       ...servers,
       ...networks.map((network) => byName(network, () => maxPerSite)),
       ...(isSilent ? networks : []).map((network) =>
         byName(`silent ${network}`, () => atLeastOne(maxPerSite / 2)),
       ),
     ]
-    return { budgets, servers, project }
+    const pools = poolsOf({ hasGreeted, standing })
+    const budgets = [...pools, ...(project === undefined ? [] : [project]), ...local]
+    return { budgets, servers, local, project }
   }
 
   function forget(site: string): void {
@@ -171,6 +175,7 @@ export function createBudgets(options: { maxConnections: number; maxPerSite: num
       const project = named.get(nameOfProject(facts.projectId))
       return leastFree(project === undefined ? poolsOf(facts) : [...poolsOf(facts), project])
     },
+    isServerFull: (site) => leastFree(entries.get(site)?.local ?? []) === 0,
     capacity: (site) => leastFree(entries.get(site)?.budgets ?? []),
     rank(site) {
       const entry = entries.get(site)

@@ -64,7 +64,9 @@ export function createConnections(deps: ConnectionsDeps) {
       send(allocations.raise({ site, needs: allocations.total(site) + more, threads }))
       updateBudgets(site, queue)
     }
-    if (queue.count >= limit * BUSY_SITE_DELIVERIES) send(allocations.rebalance(site, threads))
+    const needsAll = wanted >= allocations.total(site)
+    if (needsAll && queue.count >= limit * BUSY_SITE_DELIVERIES)
+      send(allocations.rebalance(site, threads))
   }
 
   /** Urgent mail does not wait for a connection in use: the message on it may take long. */

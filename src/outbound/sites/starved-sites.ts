@@ -21,7 +21,10 @@ export type MailOwner = { projectId: string; queueClass: QueueClass }
 type StarvedSites = {
   /** When each starved site became starved, epoch ms. */
   since: ReadonlyMap<string, number>
-  /** How many sites are starved whose first mail was of this project and class. */
+  /**
+   * How many sites are starved whose first mail is of this owner, without those that wait for one server
+   * or network.
+   */
   count(owner: MailOwner): number
   set(site: string, isStarved: boolean): void
   /** Serves every starved site, or makes other sites give up connections. */
@@ -79,8 +82,6 @@ const MAX_CUTS = 10_000
 export function createStarvedSites(deps: StarvedSitesDeps): StarvedSites {
   const { allocations, budgets, queueOf, now } = deps
   const starved = new Map<string, number>()
-  const ownerOf = new Map<string, string>()
-  const counts = new Map<string, number>()
   const cuts = new LRUCache<string, number>({ max: MAX_CUTS })
   let timer: NodeJS.Timeout | undefined
   let soon: NodeJS.Immediate | undefined
@@ -167,31 +168,19 @@ export function createStarvedSites(deps: StarvedSitesDeps): StarvedSites {
     for (const thread of allocations.threads(site)) thread.postMessage({ type: 'cut', site })
   }
 
-  function add(site: string): void {
-    starved.set(site, now())
-    const first = queueOf(site).waiting.peek()
-    if (first === undefined) return
-    const owner = nameOf(first)
-    ownerOf.set(site, owner)
-    counts.set(owner, (counts.get(owner) ?? 0) + 1)
-  }
-
-  function remove(site: string): void {
-    starved.delete(site)
-    const owner = ownerOf.get(site)
-    if (owner === undefined) return
-    ownerOf.delete(site)
-    const left = (counts.get(owner) ?? 0) - 1
-    if (left > 0) counts.set(owner, left)
-    else counts.delete(owner)
+  function isCounted(name: string, { projectId, queueClass }: MailOwner): boolean {
+    const first = queueOf(name).waiting.peek()
+    if (first?.projectId !== projectId || first.queueClass !== queueClass) return false
+    return !budgets.isServerFull(name)
   }
 
   return {
     since: starved,
-    count: (owner) => counts.get(nameOf(owner)) ?? 0,
+    count: (owner) =>
+      starved.keys().reduce((count, name) => count + (isCounted(name, owner) ? 1 : 0), 0),
     set(site, isStarved) {
-      if (!isStarved) remove(site)
-      else if (!starved.has(site)) add(site)
+      if (!isStarved) starved.delete(site)
+      else if (!starved.has(site)) starved.set(site, now())
     },
     serveAll,
     serveSoon,
@@ -207,10 +196,6 @@ export function createStarvedSites(deps: StarvedSitesDeps): StarvedSites {
       clearImmediate(soon)
     },
   }
-}
-
-function nameOf({ queueClass, projectId }: MailOwner): string {
-  return `${queueClass} ${projectId}`
 }
 
 /** Urgent mail first, then the lower rank; a stable sort keeps the longest wait first. */

@@ -138,32 +138,46 @@ test('silent servers in many networks hold a quarter of all connections and yiel
 })
 
 test('a project begins few sites when no connection is free, each class for itself', async () => {
-  const networks = Array.from({ length: 12 }, (_, at) => `127.0.${at + 20}.1`)
-  const tarpits = domainsAt(60, ...networks)
+  const networks = Array.from({ length: 40 }, (_, at) => `127.0.${at + 20}.1`)
+  const tarpits = domainsAt(200, ...networks)
   const sinks = await sinksOf(...networks.map((host) => ({ host, respond: neverGreets })))
   const { outbound } = await start(tarpits, stoppedClockAt(sinks[0]!.port, { maxConnections: 20 }))
   const open = () => sinks.reduce((sum, sink) => sum + sink.openCount(), 0)
   assert.equal(outbound.lacksConnection('new.test', 'bulk-project'), false)
-  assert.equal(outbound.starvedCapacity({ ...BULK, queueClass: 1 }), 20)
+  assert.equal(outbound.starvedCapacity({ ...BULK, queueClass: 1 }), 100)
   outbound.deliver(oneEach(tarpits, { ...BULK, queueClass: 1 }))
   while (open() < 5) await turn()
   assert.equal(outbound.lacksConnection('new.test', 'bulk-project'), true)
   assert.equal(outbound.starvedCapacity({ ...BULK, queueClass: 1 }), 0)
   assert.equal(outbound.starvedCapacity({ ...BULK, queueClass: 10 }), 20)
-  assert.equal(outbound.starvedCapacity({ ...OTHER, queueClass: 1 }), 20)
+  assert.equal(outbound.starvedCapacity({ ...OTHER, queueClass: 1 }), 100)
   const lacking = [...tarpits.keys()].filter((site) =>
     outbound.lacksConnection(site, 'bulk-project'),
   )
-  assert.equal(lacking.length, 55)
+  assert.equal(lacking.length, 195)
 })
 
-test('sites that wait for a connection to one silent address do not stop others', async () => {
+test('sites that wait for one silent server do not stop others, also when no connection is free', async () => {
   const tarpits = domainsAt(60, '127.0.9.1')
   const [tarpit] = await sinksOf({ host: '127.0.9.1', respond: neverGreets })
-  const { outbound } = await start(tarpits, stoppedClockAt(tarpit!.port))
-  outbound.deliver(oneEach(tarpits, BULK))
-  while (tarpit!.openCount() < 5) await turn()
+  const options = { maxConnections: 20, maxConnectionsPerSite: 4 }
+  const { outbound } = await start(tarpits, stoppedClockAt(tarpit!.port, options))
+  const owner = { ...BULK, queueClass: 10 } as const
+  outbound.deliver(oneEach(tarpits, owner))
+  while (tarpit!.openCount() < 4) await turn()
   assert.equal(outbound.lacksConnection('new.test', 'bulk-project'), false)
+  assert.equal(outbound.starvedCapacity(owner), 20)
+})
+
+test('a project has few domains looked up when no connection is free', async () => {
+  const { promise, resolve } = Promise.withResolvers<never>()
+  const resolver = { mx: () => promise, a: () => promise, aaaa: () => promise }
+  const { outbound } = await startOutbound({ deps: { resolver } })
+  const owner = { ...BULK, queueClass: 10 } as const
+  outbound.deliver(oneEach(domainsAt(50, ''), owner))
+  assert.equal(outbound.starvedCapacity(owner), 10)
+  assert.equal(outbound.starvedCapacity({ ...OTHER, queueClass: 10 }), 20)
+  resolve({ kind: 'nodata', expiresAt: 0 } as never)
 })
 
 test('mail of another project overtakes a backlog, at another server and at the same one', async () => {

@@ -41,7 +41,7 @@ type ProjectLanes = {
   backlog: Map<string, KnownLane>
   /** Due lanes without a backlog. */
   others: Map<string, KnownLane>
-  /** So far. */
+  /** How many of its lanes were visited so far. */
   visits: number
 }
 
@@ -112,8 +112,10 @@ export function createLanes(): Lanes {
     markVisited(lanes) {
       for (const { lane } of lanes) {
         const own = ofProject(lane)
-        moveToEnd(own?.backlog, lane.domain)
-        moveToEnd(own?.others, lane.domain)
+        if (own === undefined) continue
+        own.visits += 1
+        moveToEnd(own.backlog, lane.domain)
+        moveToEnd(own.others, lane.domain)
         moveToEnd(ofClass(due, lane.queueClass), lane.projectId)
       }
     },
@@ -163,8 +165,8 @@ function listNext(projects: ClassLanes, max: number): DueLane[] {
 function* inTurn(lanes: ProjectLanes): Generator<DueLane, void> {
   const backlog = lanes.backlog.values()
   const others = lanes.others.values()
-  for (let left = lanes.backlog.size + lanes.others.size; left > 0; left -= 1) {
-    const isOthersTurn = lanes.visits++ % VISITS_PER_OTHER === 0
+  for (let visits = lanes.visits; ; visits += 1) {
+    const isOthersTurn = visits % VISITS_PER_OTHER === 0
     const [first, second] = isOthersTurn ? [others, backlog] : [backlog, others]
     const entry = first.next().value
     const lane = entry?.lane ?? second.next().value?.lane
@@ -173,9 +175,9 @@ function* inTurn(lanes: ProjectLanes): Generator<DueLane, void> {
   }
 }
 
-function moveToEnd<T>(map: Map<string, T> | undefined, name: string): void {
-  const value = map?.get(name)
-  if (map === undefined || value === undefined) return
+function moveToEnd<T>(map: Map<string, T>, name: string): void {
+  const value = map.get(name)
+  if (value === undefined) return
   map.delete(name)
   map.set(name, value)
 }

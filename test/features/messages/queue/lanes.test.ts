@@ -88,6 +88,36 @@ test('each group of lanes gets visits when there are more projects than visits',
   assert.equal(byName.size, 60)
 })
 
+test('each group has its turns, however many of the listed lanes are visited', () => {
+  for (const [projects, visited] of [
+    [25, 20],
+    [100, 5],
+    [50, 25],
+    [1, 4],
+  ] as const) {
+    const lanes = createLanes()
+    const names = Array.from({ length: projects }, (_, at) => `p${at}`)
+    const big = names.flatMap((project) =>
+      [0, 1, 2, 3, 4].map((at) => lane(`big${at}`, 1, project)),
+    )
+    for (const one of big) lanes.addDueAt(one, 0)
+    visit(lanes, 0, 1_000)
+    lanes.markServed(big)
+    for (const project of names)
+      for (let at = 0; at < 20; at++) lanes.addDueAt(lane(`small${at}`, 1, project), 1)
+    const counts = new Map<string, number>()
+    for (let round = 0; round < (projects * 40) / visited; round++) {
+      const considered = lanes.listDue(1, 100).slice(0, visited)
+      lanes.markVisited(considered)
+      for (const { lane, hasBacklog } of considered) {
+        const group = `${lane.projectId} ${hasBacklog}`
+        counts.set(group, (counts.get(group) ?? 0) + 1)
+      }
+    }
+    assert.equal(counts.size, 2 * projects, `${projects} projects, ${visited} visits`)
+  }
+})
+
 test('a lane that was emptied has no backlog', () => {
   const lanes = createLanes()
   lanes.addDueAt(lane('a'), 0)
