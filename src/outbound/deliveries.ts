@@ -45,7 +45,7 @@ type DeliveriesDeps = Pick<ThreadsOptions, 'settings' | 'maxThreads' | 'log'> & 
 const MAX_PER_THREAD = 500
 /** How many sites with mail of one owner may wait for a connection when none is free. */
 const MAX_STARVED = 20
-const MAX_STARVED_TRANSACTIONAL = 100
+const MAX_STARVED_TRANSACTIONAL = 40
 /** How many domains of one project may be looked up then: each may become such a site. */
 const MAX_RESOLVING = 60
 /** Transactional mail may exceed the total limit by this factor. */

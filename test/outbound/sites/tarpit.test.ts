@@ -144,13 +144,13 @@ test('a project begins few sites when no connection is free, each class for itse
   const { outbound } = await start(tarpits, stoppedClockAt(sinks[0]!.port, { maxConnections: 20 }))
   const open = () => sinks.reduce((sum, sink) => sum + sink.openCount(), 0)
   assert.equal(outbound.lacksConnection('new.test', 'bulk-project'), false)
-  assert.equal(outbound.starvedCapacity({ ...BULK, queueClass: 1 }), 100)
+  assert.equal(outbound.starvedCapacity({ ...BULK, queueClass: 1 }), 40)
   outbound.deliver(oneEach(tarpits, { ...BULK, queueClass: 1 }))
   while (open() < 5) await turn()
   assert.equal(outbound.lacksConnection('new.test', 'bulk-project'), true)
   assert.equal(outbound.starvedCapacity({ ...BULK, queueClass: 1 }), 0)
   assert.equal(outbound.starvedCapacity({ ...BULK, queueClass: 10 }), 20)
-  assert.equal(outbound.starvedCapacity({ ...OTHER, queueClass: 1 }), 100)
+  assert.equal(outbound.starvedCapacity({ ...OTHER, queueClass: 1 }), 40)
   const lacking = [...tarpits.keys()].filter((site) =>
     outbound.lacksConnection(site, 'bulk-project'),
   )
