@@ -2,9 +2,8 @@
  * The mail queue: claims due emails under a lease and hands them to delivery.
  *
  * The rows are the queue; `lanes` has the lanes with due mail. Before each claim, outbound returns
- * how many emails the site can take now and whether a connection is free for it, so no emails are claimed
- * for a full or unreachable site.
- * The claim writes the time of the next attempt before the connection is opened: a server that
+ * how many emails the site can take now and whether a connection is free for it, so no emails are
+ * claimed for a full or unreachable site. The claim writes the time of the next attempt before the connection is opened: a server that
  * crashes repeatedly does not overload a receiver. The next start finds the emails that a crash
  * leaves in SENDING. The queue renews the leases of emails in flight.
  */
@@ -16,13 +15,13 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import type { Deliverer } from '../delivery/deliverer.ts'
 import { type ClaimedEmail, claimLane, findNextDue } from './claim.ts'
+import { deferPaused, listPaused } from './defer-paused.ts'
 import { createGiveUp, type GiveUp } from './give-up.ts'
 import { releaseStray } from './holds.ts'
-import { createLanes, type DueLane, type Lanes } from './lanes.ts'
+import { createLanes, type Lanes } from './lanes.ts'
 import { correctDueTimes, recoverLeases, renewLeases } from './leases.ts'
-import type { QueueLane, QueueNotice, QueueNotifier } from './notifier.ts'
+import type { QueueNotice, QueueNotifier } from './notifier.ts'
 import { type PlannedClaim, planClaims } from './plan-claims.ts'
-import { deferWaiting } from './put-back.ts'
 import { createReload } from './reload-lanes.ts'
 import type { Throttle } from './throttle.ts'
 
@@ -34,14 +33,9 @@ const MAX_VISITS = 100
 /** After this many visits without a claim the queue pauses. */
 const MAX_EMPTY_VISITS = 20
 /**
- * The maximum number of lanes of paused sites that one transaction defers, and of emails in them.
- */
-const PAUSED_LANES = 100
-const PAUSED_BATCH = 500
-/**
- * The time between two claims, unless the first one was full, and between visits without a claim. It is shorter than the time in which
- * results are gathered (`delivery/record-results.ts`): a claim that results make possible shares
- * their commit, and what else makes mail due waits for it.
+ * The time between two claims, unless the first one was full, and between visits without a claim. The
+ * time is shorter than that in which results are gathered (`delivery/record-results.ts`): a claim that
+ * results make possible shares their commit, and what else makes mail due waits for it.
  */
 const CLAIM_EVERY_MS = 15
 const FULL_CLAIM = 200
@@ -189,7 +183,7 @@ async function claimAndDeliver(state: QueueLoopState): Promise<number> {
   const { core, delivery, lanes } = state
   const due = lanes.listDue(core.now(), MAX_VISITS)
   const paused = listPaused(core, due)
-  if (paused.length > 0) await deferPaused(state, paused)
+  if (paused.length > 0) await deferPaused({ ...core, lanes }, paused)
   const open = paused.length > 0 ? lanes.listDue(core.now(), MAX_VISITS) : due
   const { claims, considered } = planClaims(core, open)
   lanes.markVisited(considered)
@@ -200,40 +194,6 @@ async function claimAndDeliver(state: QueueLoopState): Promise<number> {
   await delivery.deliver(claimed)
   if (claimed.length < FULL_CLAIM) await sleep(CLAIM_EVERY_MS)
   return 0
-}
-
-type PausedLane = { lane: QueueLane; until: number; reason: string }
-
-function listPaused({ outbound }: QueueDeps, due: readonly DueLane[]): PausedLane[] {
-  const paused: PausedLane[] = []
-  for (const { lane } of due) {
-    const pause = outbound.pauseOf(outbound.siteOf(lane.domain))
-    if (pause !== null) paused.push({ lane, ...pause })
-    if (paused.length === PAUSED_LANES) break
-  }
-  return paused
-}
-
-/**
- * Marks the due emails of paused lanes as deferred, with the reason. They stay due; the lane is
- * visited again when its site may be tried. Emails marked by an earlier call are skipped, because a
- * backlog can be long.
- */
-async function deferPaused(
-  { core, lanes }: QueueLoopState,
-  paused: readonly PausedLane[],
-): Promise<void> {
-  await core.store.write(async (tx) => {
-    const at = core.now()
-    let limit = PAUSED_BATCH
-    for (const { lane, until, reason } of paused) {
-      if (limit === 0) return
-      const from = lanes.dueAt(lane) ?? 0
-      const { count, deferredUntil } = await deferWaiting(tx, { lane, reason, from, at, limit })
-      limit -= count
-      tx.afterCommit(() => lanes.setDueAt(lane, deferredUntil ?? until))
-    }
-  })
 }
 
 /** When no visited lane could be claimed from, visits the next ones, a few times in a row. */

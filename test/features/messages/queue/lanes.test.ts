@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import {
   createLanes,
-  createTimetable,
   type DueLane,
   type Lanes,
 } from '../../../../src/features/messages/queue/lanes.ts'
@@ -186,21 +184,4 @@ test('a hundred thousand waiting lanes do not delay a due one', () => {
   for (let index = 0; index < 100_000; index += 1) lanes.addDueAt(lane(`d${index}`), 60_000)
   lanes.addDueAt(lane('now'), 0)
   assert.deepEqual(names(visit(lanes, 0, 10)), ['now'])
-})
-
-test('a timetable returns entries in the order of their time', () => {
-  fc.assert(
-    fc.property(fc.array(fc.nat(1_000)), fc.nat(1_000), (times, now) => {
-      const table = createTimetable<number>()
-      for (const at of times) table.add(at, at)
-      const expected = times.filter((at) => at <= now).sort((a, b) => a - b)
-      assert.deepEqual([...table.takeUntil(now)], expected)
-      const later = times.filter((at) => at > now)
-      const next = later.length === 0 ? undefined : Math.min(...later)
-      assert.equal(
-        table.next(() => true),
-        next,
-      )
-    }),
-  )
 })
