@@ -1,7 +1,7 @@
 /**
  * Outbound: delivery tasks in, one result out for each. The caller asks `capacity` and
- * `lacksConnection` before it claims emails, so that a site that is full, throttled or unreachable gets no more mail than its limits
- * allow. A task may still exceed the limits, because its site was not known yet; it is put back
+ * `lacksConnection` before it claims emails, so that a site that is full, throttled or unreachable gets
+ * no more mail than its limits allow. A task may still exceed the limits, because its site was not known yet; it is put back
  * with its site, and no attempt is counted.
  *
  * The main thread queries DNS and decides how many connections each site gets; the delivery threads

@@ -65,10 +65,11 @@ type SiteBudgets = {
   facts: SiteFacts
   connections: number
   budgets: readonly Budget[]
-  /** The budgets of its addresses, and of its project. */
+  /** The budgets of its addresses. */
   servers: readonly Budget[]
   /** The budgets that have nothing to do with its project or with all connections. */
   local: readonly Budget[]
+  /** The budget of its project. */
   project: Budget | undefined
 }
 

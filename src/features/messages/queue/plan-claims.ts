@@ -1,9 +1,9 @@
 /**
  * Plans how many emails to claim from which due lanes. The capacity of a site is shared among the
  * projects that have mail for it, class by class, and the share of a project among its lanes. No project
- * takes the capacity of the whole server. While no connection is free for a site that has none, few such
- * sites are begun: their mail would take the places of mail that can go. A lane costs one or two statements, so a
- * transaction claims from a limited number of lanes: it must stay short.
+ * takes the capacity of the whole server. While no connection is free, few sites are begun that have
+ * none: their mail would take the places of mail that can go. A lane costs one or two statements. The
+ * transaction must stay short, so it claims from a limited number of lanes.
  */
 import type { QueueClass } from '../../../queue-class.ts'
 import type { Base } from '../../base.ts'
@@ -26,21 +26,25 @@ const LANE_BATCH = 20
 const MAX_LANES = 100
 
 type Deps = Pick<Base, 'outbound'> & { throttle: Throttle }
-type SitedLane = DueLane & { site: string }
+/** `position`: among the due lanes. */
+type SitedLane = DueLane & { site: string; position: number }
 
 /** `due`: the most urgent first. */
 export function planClaims(deps: Deps, due: readonly DueLane[]): Plan {
   const capacity = createCapacity(deps)
   const beginnings = createBeginnings(deps)
-  const open = due.filter(({ lane }) => capacity.ofProject(lane) > 0)
-  const sited = open.map((one) => ({ ...one, site: deps.outbound.siteOf(one.lane.domain) }))
+  const sited: SitedLane[] = due.flatMap((one, position) =>
+    capacity.ofProject(one.lane) > 0
+      ? { ...one, site: deps.outbound.siteOf(one.lane.domain), position }
+      : [],
+  )
   const left = countLanes(sited)
   const claims: PlannedClaim[] = []
   let total = 0
-  for (const [index, one] of sited.entries()) {
+  for (const one of sited) {
+    const { lane, site, hasBacklog, position } = one
     const isFull = total === BATCH || claims.length === MAX_LANES
-    if (isFull) return { claims, considered: due.slice(0, due.indexOf(open[index] as DueLane)) }
-    const { lane, site, hasBacklog } = one
+    if (isFull) return { claims, considered: due.slice(0, position) }
     const share = Math.ceil(capacity.ofSite(site, lane.queueClass) / left.take(one))
     const batch = hasBacklog ? BACKLOG_BATCH : LANE_BATCH
     const limit = Math.min(share, capacity.ofProject(lane), batch, BATCH - total)
