@@ -5,10 +5,11 @@
  */
 import { networkInterfaces } from 'node:os'
 import ipaddr from 'ipaddr.js'
+import type { Now } from '../../clock.ts'
 import type { ListenAddress } from '../../config/config.ts'
 
-/** After this time a changed address of this host is noticed. */
-const KNOWN_MS = 5_000
+/** A changed address of this host is noticed after this time at the latest. */
+const FAMILIES_MS = 5_000
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3')
 
 /** `address`: an IPv4 or IPv6 address; any other text is not public. */
@@ -22,7 +23,19 @@ export function isPublicAddress(address: string): boolean {
 /** The address families in which this host can reach others. */
 export type LocalFamilies = { hasIpv4: boolean; hasIpv6: boolean }
 
-export function findLocalFamilies(): LocalFamilies {
+/** Returns a function that reads the addresses every few seconds: reading them costs as much as a connection. */
+export function createFamilyFinder(now: Now, find = findLocalFamilies): () => LocalFamilies {
+  let found: { families: LocalFamilies; at: number } | undefined
+  return () => {
+    const age = now() - (found?.at ?? Number.NEGATIVE_INFINITY)
+    // A clock that was set back makes the age negative.
+    if (found === undefined || age < 0 || age >= FAMILIES_MS)
+      found = { families: find(), at: now() }
+    return found.families
+  }
+}
+
+function findLocalFamilies(): LocalFamilies {
   const addresses = localAddresses().filter((address) => address.isExternal)
   return {
     hasIpv4: addresses.some(({ address }) => !address.includes(':')),
@@ -57,16 +70,7 @@ function sameAddress(left: string, right: string): boolean {
   return ipaddr.process(left).toNormalizedString() === ipaddr.process(right).toNormalizedString()
 }
 
-type LocalAddress = { address: string; isExternal: boolean }
-
-let known: { addresses: readonly LocalAddress[]; readAt: number } | undefined
-
-/** The addresses of this host. They are kept for a moment: the system call costs as much as a connection. */
-function localAddresses(): readonly LocalAddress[] {
-  const now = performance.now()
-  if (known !== undefined && now - known.readAt < KNOWN_MS) return known.addresses
+function localAddresses(): { address: string; isExternal: boolean }[] {
   const all = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
-  const addresses = all.map(({ address, internal }) => ({ address, isExternal: !internal }))
-  known = { addresses, readAt: now }
-  return addresses
+  return all.map(({ address, internal }) => ({ address, isExternal: !internal }))
 }

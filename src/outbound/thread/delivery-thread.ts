@@ -23,7 +23,7 @@ import {
   type ThreadSettings,
   type ToThread,
 } from '../protocol.ts'
-import { findLocalFamilies } from '../routing/addresses.ts'
+import { createFamilyFinder } from '../routing/addresses.ts'
 import { createConnectionPools } from './connection-pools.ts'
 import { createConnector } from './connector.ts'
 import { tryTask } from './try-task.ts'
@@ -48,7 +48,7 @@ function main(settings: ThreadSettings): void {
     contentBytes: composer.contentBytes,
     composedBytes: createComposedBytes(MAX_COMPOSED_BYTES),
     open: connector.open,
-    findFamilies: findLocalFamilies,
+    findFamilies: createFamilyFinder(now),
     now,
     random: Math.random,
   }

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isOwnListener, isPublicAddress } from '../../../src/outbound/routing/addresses.ts'
+import {
+  createFamilyFinder,
+  isOwnListener,
+  isPublicAddress,
+} from '../../../src/outbound/routing/addresses.ts'
 
 const refused = [
   '127.0.0.1',
@@ -59,4 +63,21 @@ test('listeners of this server are recognized, also those on all addresses', () 
     assert.equal(isOwnListener({ address: '127.0.0.3', port: 25 }, all), true)
     assert.equal(isOwnListener({ address: '8.8.8.8', port: 25 }, all), false)
   }
+})
+
+test('the address families are read again after five seconds, and when the clock is set back', () => {
+  let [at, reads] = [10_000, 0]
+  const find = createFamilyFinder(
+    () => at,
+    () => ({ hasIpv4: ++reads > 1, hasIpv6: false }),
+  )
+  assert.equal(find().hasIpv4, false)
+  at += 4_999
+  assert.equal(find().hasIpv4, false)
+  at += 1
+  assert.equal(find().hasIpv4, true)
+  assert.equal(reads, 2)
+  at = 0
+  find()
+  assert.equal(reads, 3)
 })
