@@ -43,11 +43,16 @@ type DeliveriesDeps = Pick<ThreadsOptions, 'settings' | 'maxThreads' | 'log'> & 
 }
 
 const MAX_PER_THREAD = 500
-/** How many sites with mail of one owner may wait for a connection when none is free. */
+/**
+ * How many sites with mail of one owner may wait for a connection when none is free, without those that
+ * wait for their own server.
+ */
 const MAX_STARVED = 20
 const MAX_STARVED_TRANSACTIONAL = 40
-/** How many domains of one project may be looked up then: each may become such a site. */
-const MAX_RESOLVING = 60
+/** So many times more sites may wait with those. */
+const STARVED_AT_SERVERS = 5
+/** So many times more domains of the owner may be looked up: each may become such a site. */
+const STARVED_RESOLVING = 3
 /** Transactional mail may exceed the total limit by this factor. */
 const TRANSACTIONAL_RESERVE = 1.25
 /** After an error of this program, before the task may be claimed again. */
@@ -103,9 +108,13 @@ export function createDeliveries(deps: DeliveriesDeps) {
   function starvedCapacity(owner: MailOwner): number {
     const isUrgent = owner.queueClass === TRANSACTIONAL_CLASS
     const max = isUrgent ? MAX_STARVED_TRANSACTIONAL : MAX_STARVED
-    const left = max - dispatcher.countStarved(owner)
-    if (isUrgent) return Math.max(0, left)
-    return Math.max(0, Math.min(left, MAX_RESOLVING - resolving.count(owner.projectId)))
+    const { all, limited } = dispatcher.countStarved(owner)
+    const left = Math.min(
+      max - (all - limited),
+      max * STARVED_AT_SERVERS - all,
+      max * STARVED_RESOLVING - resolving.count(owner),
+    )
+    return Math.max(0, left)
   }
 
   function projectCapacity(projectId: string, queueClass: QueueClass): number {

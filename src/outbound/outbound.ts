@@ -1,6 +1,6 @@
 /**
- * Outbound: delivery tasks in, one result out for each. The caller asks `capacity` and
- * `lacksConnection` before it claims emails, so that a site that is full, throttled or unreachable gets
+ * Outbound: delivery tasks in, one result out for each. The caller asks `capacity`,
+ * `lacksConnection` and `starvedCapacity` before it claims emails, so that a site that is full, throttled or unreachable gets
  * no more mail than its limits allow. A task may still exceed the limits, because its site was not known yet; it is put back
  * with its site, and no attempt is counted.
  *

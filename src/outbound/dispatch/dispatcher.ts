@@ -37,8 +37,8 @@ type Dispatcher = {
   connectionsOf(site: string): number
   /** Whether the site has no connection, and none is free for mail of the project there. */
   lacksConnection(site: string, projectId: string): boolean
-  /** How many sites with mail of this owner wait for a connection. */
-  countStarved(owner: MailOwner): number
+  /** How many sites wait for a connection with mail of this owner first: `starved-sites.ts`. */
+  countStarved(owner: MailOwner): { all: number; limited: number }
   /** The progress of the delivery that `test` finds; undefined if there is none. */
   progressOf(test: (delivery: Delivery) => boolean): Promise<DeliveryProgress | undefined>
   stop(graceMs: number): Promise<void>

@@ -20,8 +20,8 @@ type Resolving = {
   add(domain: string, tasks: readonly DeliveryTask[]): void
   /** The task of an email, and since when (epoch ms) it waits. */
   find(emailId: string): { task: DeliveryTask; since: number } | undefined
-  /** How many look-ups the tasks of a project wait for. */
-  count(projectId: string): number
+  /** How many domains are looked up for tasks of a project and class. */
+  count(owner: Pick<DeliveryTask, 'projectId' | 'queueClass'>): number
   /** Returns the tasks that match; neither `resolved` nor `failed` is called for them. */
   take(test: (task: DeliveryTask) => boolean): DeliveryTask[]
 }
@@ -52,11 +52,13 @@ export function createResolving(deps: ResolvingDeps): Resolving {
       }
       return undefined
     },
-    count(projectId) {
-      let count = 0
+    count({ projectId, queueClass }) {
+      const domains = new Set<string>()
       for (const { tasks } of groups)
-        if (tasks.some((task) => task.projectId === projectId)) count += 1
-      return count
+        for (const task of tasks)
+          if (task.projectId === projectId && task.queueClass === queueClass)
+            domains.add(task.domain)
+      return domains.size
     },
     take(test) {
       const taken: DeliveryTask[] = []

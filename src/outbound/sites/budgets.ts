@@ -40,8 +40,8 @@ export type Budgets = {
    * release. The limits of its servers, their networks and silent sites do not count.
    */
   poolCapacity(facts: Pick<SiteFacts, 'hasGreeted' | 'standing'> & { projectId: string }): number
-  /** Whether the site's servers, their networks or silent sites have all connections that they may have. */
-  isServerFull(site: string): boolean
+  /** Whether the limit of the site's servers, of their networks or of silent sites is reached. */
+  isLocallyFull(site: string): boolean
   /** How many more connections a known site may have, with those that idle sites can release. */
   capacity(site: string): number
   /**
@@ -64,10 +64,11 @@ type Budget = { name: string; used: number; idle: number; limit(): number; sites
 type SiteBudgets = {
   facts: SiteFacts
   connections: number
+  /** The order matters: `sharers` takes the first one that is exhausted. */
   budgets: readonly Budget[]
   /** The budgets of its addresses. */
   servers: readonly Budget[]
-  /** The budgets that have nothing to do with its project or with all connections. */
+  /** The budgets of its servers, of their networks and of silent sites. */
   local: readonly Budget[]
   /** The budget of its project. */
   project: Budget | undefined
@@ -107,26 +108,26 @@ export function createBudgets(options: { maxConnections: number; maxPerSite: num
     return budget
   }
 
-  function poolsOf({ hasGreeted, standing }: Pick<SiteFacts, 'hasGreeted' | 'standing'>): Budget[] {
-    const unknown = hasGreeted ? [] : [ungreeted]
-    return [all, ...unknown, ...(standing === 'replied' ? [] : [unproven])]
-  }
-
   function budgetsOf({ addresses, projectId, hasGreeted, standing }: SiteFacts) {
     const networks = [...new Set(addresses.map(networkOf))]
     const isSilent = standing === 'silent' && !hasGreeted
     const servers = addresses.map((address) => byName(address, () => maxPerSite))
     const project = projectId === null ? undefined : ofProject(projectId)
-    const local = [
-      ...(isSilent ? [silent] : []),
+    const ofNetworks = networks.flatMap((network) => [
+      byName(network, () => maxPerSite),
+      ...(isSilent ? [byName(`silent ${network}`, () => atLeastOne(maxPerSite / 2))] : []),
+    ])
+    const ofSilent = isSilent ? [silent] : []
+    const budgets = [
+      all,
+      ...(hasGreeted ? [] : [ungreeted]),
+      ...ofSilent,
+      ...(standing === 'replied' ? [] : [unproven]),
+      ...(project === undefined ? [] : [project]),
       ...servers,
-      ...networks.map((network) => byName(network, () => maxPerSite)),
-      ...(isSilent ? networks : []).map((network) =>
-        byName(`silent ${network}`, () => atLeastOne(maxPerSite / 2)),
-      ),
+      ...ofNetworks,
     ]
-    const pools = poolsOf({ hasGreeted, standing })
-    const budgets = [...pools, ...(project === undefined ? [] : [project]), ...local]
+    const local = [...ofSilent, ...servers, ...ofNetworks]
     return { budgets, servers, local, project }
   }
 
@@ -172,11 +173,16 @@ export function createBudgets(options: { maxConnections: number; maxPerSite: num
     forget,
     findIdle,
     free: () => freeOf(all),
-    poolCapacity(facts) {
-      const project = named.get(nameOfProject(facts.projectId))
-      return leastFree(project === undefined ? poolsOf(facts) : [...poolsOf(facts), project])
+    poolCapacity({ projectId, hasGreeted, standing }) {
+      const project = named.get(nameOfProject(projectId))
+      return leastFree([
+        all,
+        ...(hasGreeted ? [] : [ungreeted]),
+        ...(standing === 'replied' ? [] : [unproven]),
+        ...(project === undefined ? [] : [project]),
+      ])
     },
-    isServerFull: (site) => leastFree(entries.get(site)?.local ?? []) === 0,
+    isLocallyFull: (site) => leastFree(entries.get(site)?.local ?? []) === 0,
     capacity: (site) => leastFree(entries.get(site)?.budgets ?? []),
     rank(site) {
       const entry = entries.get(site)

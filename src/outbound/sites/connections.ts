@@ -33,7 +33,10 @@ export type ConnectionsDeps = {
 
 /** Deliveries of bulk mail share connections when less than this part of all connections is free. */
 const SCARCE = 0.5
-/** With this many deliveries per connection, connections of a site move to idle threads. */
+/**
+ * With this many deliveries per connection, connections of a site move to idle threads. A site whose mail
+ * shares connections needs fewer than it may have: it would not get back those that it lowers.
+ */
 const BUSY_SITE_DELIVERIES = 2
 
 export function createConnections(deps: ConnectionsDeps) {
@@ -64,9 +67,8 @@ export function createConnections(deps: ConnectionsDeps) {
       send(allocations.raise({ site, needs: allocations.total(site) + more, threads }))
       updateBudgets(site, queue)
     }
-    const needsAll = wanted >= allocations.total(site)
-    if (needsAll && queue.count >= limit * BUSY_SITE_DELIVERIES)
-      send(allocations.rebalance(site, threads))
+    const isBusy = queue.count >= limit * BUSY_SITE_DELIVERIES
+    if (isBusy && wanted >= allocations.total(site)) send(allocations.rebalance(site, threads))
   }
 
   /** Urgent mail does not wait for a connection in use: the message on it may take long. */
@@ -98,12 +100,16 @@ export function createConnections(deps: ConnectionsDeps) {
     const connections = allocations.total(site)
     const { addresses, hasGreeted, projects } = queue
     const [projectId = null] = projects.size === 1 ? projects.keys() : []
-    const isCut = !hasGreeted && starvedSites.isCut(site)
-    const standing = isCut ? 'silent' : deps.standingOf(site)
+    const standing = standingOf(site, hasGreeted)
     const isIdle = queue.count === 0
     budgets.update(site, { addresses, projectId, hasGreeted, standing, isIdle }, connections)
     if (connections === 0) queue.servedSince = null
     else queue.servedSince ??= now()
+  }
+
+  /** A site whose session was cut counts as silent until it has greeted. */
+  function standingOf(site: string, hasGreeted: boolean): Standing {
+    return !hasGreeted && starvedSites.isCut(site) ? 'silent' : deps.standingOf(site)
   }
 
   function lower(site: string, connections: number): void {
@@ -147,7 +153,8 @@ export function createConnections(deps: ConnectionsDeps) {
     isLacking(site: string, projectId: string): boolean {
       if (allocations.total(site) > 0) return false
       const hasGreeted = queues.hasGreeted(site)
-      return budgets.poolCapacity({ projectId, hasGreeted, standing: deps.standingOf(site) }) === 0
+      const standing = standingOf(site, hasGreeted)
+      return budgets.poolCapacity({ projectId, hasGreeted, standing }) === 0
     },
     starvedSites,
   }

@@ -22,10 +22,10 @@ type StarvedSites = {
   /** When each starved site became starved, epoch ms. */
   since: ReadonlyMap<string, number>
   /**
-   * How many sites are starved whose first mail is of this owner, without those that wait for one server
-   * or network.
+   * How many sites are starved whose first mail is of this owner. `limited`: those of them that wait for a
+   * server, a network or silent sites, which a connection that others give up does not help.
    */
-  count(owner: MailOwner): number
+  count(owner: MailOwner): { all: number; limited: number }
   set(site: string, isStarved: boolean): void
   /** Serves every starved site, or makes other sites give up connections. */
   serveAll(): void
@@ -168,16 +168,20 @@ export function createStarvedSites(deps: StarvedSitesDeps): StarvedSites {
     for (const thread of allocations.threads(site)) thread.postMessage({ type: 'cut', site })
   }
 
-  function isCounted(name: string, { projectId, queueClass }: MailOwner): boolean {
-    const first = queueOf(name).waiting.peek()
-    if (first?.projectId !== projectId || first.queueClass !== queueClass) return false
-    return !budgets.isServerFull(name)
+  function count({ projectId, queueClass }: MailOwner): { all: number; limited: number } {
+    const counts = { all: 0, limited: 0 }
+    for (const name of starved.keys()) {
+      const first = queueOf(name).waiting.peek()
+      if (first?.projectId !== projectId || first.queueClass !== queueClass) continue
+      counts.all += 1
+      if (budgets.isLocallyFull(name)) counts.limited += 1
+    }
+    return counts
   }
 
   return {
     since: starved,
-    count: (owner) =>
-      starved.keys().reduce((count, name) => count + (isCounted(name, owner) ? 1 : 0), 0),
+    count,
     set(site, isStarved) {
       if (!isStarved) starved.delete(site)
       else if (!starved.has(site)) starved.set(site, now())

@@ -53,6 +53,8 @@ function deliveryTo(name: string, site: string, change: Partial<Delivery> = {}):
   return makeDelivery({ domain: site, recipient: `${name}@${site}`, pool, source, ...change })
 }
 
+const bulkTo = (name: string, site: string) => deliveryTo(name, site, { queueClass: 10 })
+
 const ofContent = (id: string) => ({ source: makeSource({ id }) })
 
 test('a message that ends a delivery thread is set aside with its content, and others continue', (t) => {
@@ -209,4 +211,25 @@ test('bulk mail shares connections once half of all are in use, urgent mail does
   assert.equal(dispatcher.connectionsOf('second.test'), 1)
   add('second.test', 1, 1)
   assert.ok(dispatcher.connectionsOf('second.test') > 1)
+})
+
+test('connections of a busy site move to a new thread, unless its mail shares them', (t) => {
+  for (const isShared of [false, true]) {
+    const connectionsFor = (_: string, count: number) => (isShared ? Math.ceil(count / 4) : 20)
+    const limits = { connectionsOf: () => 20, connectionsFor, maxConnections: 30 }
+    const { dispatcher, started } = open(t, 2, limits)
+    const add = (count: number) =>
+      dispatcher.add(Array.from({ length: count }, (_, at) => bulkTo(`${at}`, 'busy.test')))
+    add(1)
+    started[0]?.say({ type: 'greeted', site: 'busy.test' })
+    add(19)
+    assert.equal(dispatcher.connectionsOf('busy.test'), 20)
+    add(30)
+    assert.equal(started.length, 2)
+    const posted = started[0]?.posted.filter((message) => message.type === 'allocate') ?? []
+    const isLowered = posted.some(
+      ({ connections }, at) => connections < (posted[at - 1]?.connections ?? 0),
+    )
+    assert.equal(isLowered, !isShared)
+  }
 })

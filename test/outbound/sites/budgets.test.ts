@@ -133,3 +133,30 @@ test('the site with fewer connections comes first: by its server, then by its pr
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, one) => total + one, 0)
 }
+
+test('a silent site shares the limit of silent sites first, also when its project has its share', () => {
+  const budgets = createBudgets({ maxConnections: 16, maxPerSite: 10 })
+  const silent = facts({ projectId: 'p', hasGreeted: false, standing: 'silent' })
+  assert.deepEqual([fill(budgets, 'silent1', silent), fill(budgets, 'silent2', silent)], [2, 0])
+  fill(budgets, 'busy1', facts({ projectId: 'p' }))
+  fill(budgets, 'busy2', facts({ projectId: 'p' }))
+  assert.equal(fill(budgets, 'busy3', facts({ projectId: 'p' })), 0)
+  assert.deepEqual([...(budgets.sharers('silent2') ?? [])], ['silent1', 'silent2'])
+  assert.equal(budgets.isLocallyFull('silent2'), true)
+  assert.equal(budgets.isLocallyFull('busy3'), false)
+})
+
+test('the capacity of the pool is that of a site of the project without limits of its own', () => {
+  const budgets = createBudgets({ maxConnections: 16, maxPerSite: 10 })
+  const known = { hasGreeted: true, standing: 'replied' } as const
+  const unknown = { hasGreeted: false, standing: 'new' } as const
+  assert.equal(budgets.poolCapacity({ ...known, projectId: 'p' }), 16)
+  assert.equal(budgets.poolCapacity({ ...unknown, projectId: 'p' }), 4)
+  const busy = facts({ projectId: 'p', addresses: ['192.0.2.1'] })
+  assert.equal(fill(budgets, 'busy', busy, 20), 10)
+  assert.equal(budgets.isLocallyFull('busy'), true)
+  assert.equal(budgets.poolCapacity({ ...known, projectId: 'p' }), 2)
+  assert.equal(budgets.poolCapacity({ ...known, projectId: 'q' }), 6)
+  budgets.update('busy', { ...busy, isIdle: true }, 10)
+  assert.equal(budgets.poolCapacity({ ...known, projectId: 'q' }), 16)
+})

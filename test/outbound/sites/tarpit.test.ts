@@ -157,25 +157,37 @@ test('a project begins few sites when no connection is free, each class for itse
   assert.equal(lacking.length, 195)
 })
 
-test('sites that wait for one silent server do not stop others, also when no connection is free', async () => {
-  const tarpits = domainsAt(60, '127.0.9.1')
-  const [tarpit] = await sinksOf({ host: '127.0.9.1', respond: neverGreets })
-  const options = { maxConnections: 20, maxConnectionsPerSite: 4 }
-  const { outbound } = await start(tarpits, stoppedClockAt(tarpit!.port, options))
-  const owner = { ...BULK, queueClass: 10 } as const
-  outbound.deliver(oneEach(tarpits, owner))
-  while (tarpit!.openCount() < 4) await turn()
-  assert.equal(outbound.lacksConnection('new.test', 'bulk-project'), false)
-  assert.equal(outbound.starvedCapacity(owner), 20)
+test('sites that wait for one silent server leave others to be begun, up to a limit', async () => {
+  for (const [count, expected] of [
+    [60, 20],
+    [130, 0],
+  ] as const) {
+    const tarpits = domainsAt(count, '127.0.9.1').set('last.test', '127.0.10.1')
+    const [first, second] = await sinksOf(
+      { host: '127.0.9.1', respond: neverGreets },
+      { host: '127.0.10.1', respond: neverGreets },
+    )
+    const options = { maxConnections: 20, maxConnectionsPerSite: 4 }
+    const { outbound, stop } = await start(tarpits, stoppedClockAt(first!.port, options))
+    const owner = { ...BULK, queueClass: 10 } as const
+    outbound.deliver(oneEach(tarpits, owner))
+    while (first!.openCount() + second!.openCount() < 5) await turn()
+    assert.equal(outbound.lacksConnection('new.test', 'bulk-project'), true)
+    assert.equal(outbound.starvedCapacity(owner), expected)
+    await stop()
+    await Promise.all([first!.stop(), second!.stop()])
+  }
 })
 
-test('a project has few domains looked up when no connection is free', async () => {
+test('domains that are looked up count as sites that may have to wait, each class for itself', async () => {
   const { promise, resolve } = Promise.withResolvers<never>()
   const resolver = { mx: () => promise, a: () => promise, aaaa: () => promise }
   const { outbound } = await startOutbound({ deps: { resolver } })
   const owner = { ...BULK, queueClass: 10 } as const
-  outbound.deliver(oneEach(domainsAt(50, ''), owner))
+  const domains = domainsAt(50, '')
+  outbound.deliver([...oneEach(domains, owner), ...oneEach(domains, owner)])
   assert.equal(outbound.starvedCapacity(owner), 10)
+  assert.equal(outbound.starvedCapacity({ ...BULK, queueClass: 1 }), 40)
   assert.equal(outbound.starvedCapacity({ ...OTHER, queueClass: 10 }), 20)
   resolve({ kind: 'nodata', expiresAt: 0 } as never)
 })
