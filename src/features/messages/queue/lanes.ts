@@ -6,9 +6,9 @@
  * Due lanes are kept apart from waiting ones, so a hundred thousand deferred domains cost nothing.
  * Transactional lanes come first. Within a class projects take turns, and within a project its
  * lanes do: a lane that was visited moves to the end. Lanes that are still due after a claim have a
- * backlog. They are visited more often than the others: a campaign has tens of thousands of lanes with
- * an email or two, which would keep the lanes of the large providers waiting, and which collect more
- * emails for a connection while they wait.
+ * backlog and are visited more often than the others. A campaign has tens of thousands of lanes with an
+ * email or two, which would keep the lanes of the large providers waiting. While the small lanes wait,
+ * they collect more emails for a connection.
  */
 import { QUEUE_CLASSES, type QueueClass } from '../../../queue-class.ts'
 import type { QueueLane } from './notifier.ts'
@@ -78,7 +78,7 @@ export function createLanes(): Lanes {
   function put(lane: QueueLane, dueAt: number): void {
     const { queueClass, domain } = lane
     const own = ofProject(lane) ?? createProjectLanes(lane.projectId)
-    // All lanes of the project share its id, which would take memory for each of them.
+    // One string of the project's id serves all its lanes: copies would take memory.
     const entry = { lane: { queueClass, domain, projectId: own.projectId }, dueAt }
     ofClass(known, queueClass).set(own.projectId, own)
     own.known.set(domain, entry)
@@ -149,7 +149,7 @@ function createProjectLanes(projectId: string): ProjectLanes {
 
 /** Takes one lane of each project, then the second of each, and so on. */
 function listNext(projects: ClassLanes, max: number): DueLane[] {
-  const iterators = [...projects.values()].map(inTurn)
+  const iterators = [...projects.values().take(max)].map(inTurn)
   const listed: DueLane[] = []
   while (iterators.length > 0 && listed.length < max) {
     for (const iterator of iterators.splice(0)) {

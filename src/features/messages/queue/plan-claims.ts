@@ -66,8 +66,8 @@ function createBeginnings({ outbound }: Deps) {
       if (begun.has(site) || !outbound.lacksConnection(site, lane.projectId)) return true
       const owner = `${lane.queueClass} ${lane.projectId}`
       const count = left.get(owner) ?? outbound.starvedCapacity(lane)
-      if (count < 1) return false
       left.set(owner, count - 1)
+      if (count < 1) return false
       begun.add(site)
       return true
     },

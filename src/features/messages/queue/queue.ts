@@ -242,8 +242,8 @@ async function claimOne(
   // A lane with a backlog is assumed to have more.
   if (claimed.length < limit || !hasBacklog) {
     const next = await tx.find(findNextDue, lane)
-    if (next === undefined || next.dueAt === null || next.dueAt > now)
-      tx.afterCommit(() => lanes.setDueAt(lane, next?.dueAt ?? null))
+    const dueAt = next?.dueAt ?? null
+    if (dueAt === null || dueAt > now) tx.afterCommit(() => lanes.setDueAt(lane, dueAt))
   }
   return claimed
 }

@@ -59,12 +59,22 @@ test('few sites are begun that must wait for a connection, and their domains cou
     capacity: () => 5,
   }
   const due = [...lanes(12), lane('open.test'), ...lanes(20).map(({ domain }) => lane(domain, 'b'))]
-  const planned = plan(due, room)
-  const own = ['d0.test', 'd1.test', 'd2.test', 'd10.test', 'd11.test']
-  assert.deepEqual(
-    planned.slice(0, 6).map(([domain]) => domain),
-    [...own, 'open.test'],
-  )
+  const planned = plan(due, room).map(([domain]) => domain)
+  const own = ['d0.test', 'd1.test', 'd2.test', 'd10.test', 'd11.test', 'open.test']
+  assert.deepEqual(planned.slice(0, 6), own)
+  // The sites that the first project has begun cost the other one nothing.
+  const others = ['d0.test', 'd1.test', 'd2.test', 'd3.test', 'd4.test', 'd5.test']
+  assert.deepEqual(planned.slice(6), others)
+})
+
+test('how many sites may be begun is asked once for each project and class', () => {
+  let asked = 0
+  const starvedCapacity = () => {
+    asked += 1
+    return 0
+  }
+  assert.deepEqual(plan(lanes(50), { lacksConnection: () => true, starvedCapacity }), [])
+  assert.equal(asked, 1)
 })
 
 test('a plan names the lanes that it has considered, with those of full projects and sites', () => {
