@@ -23,7 +23,7 @@ export type SiteFacts = {
   addresses: readonly string[]
   /** The project of all its mail; null = several projects. */
   projectId: string | null
-  /** The site has sent a greeting and has not been silent since. */
+  /** The site has sent a greeting, or replied, and has not been silent since. */
   hasGreeted: boolean
   standing: Standing
   /** It has no mail. */

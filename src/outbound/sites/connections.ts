@@ -8,7 +8,7 @@
 import type { Now } from '../../clock.ts'
 import { TRANSACTIONAL_CLASS } from '../../queue-class.ts'
 import type { DeliveryThread } from '../protocol.ts'
-import { createBudgets } from './budgets.ts'
+import { createBudgets, type SiteFacts } from './budgets.ts'
 import type { Standing } from './shaping.ts'
 import type { SiteQueue, SiteQueues } from './site-queues.ts'
 import { createStarvedSites } from './starved-sites.ts'
@@ -100,16 +100,24 @@ export function createConnections(deps: ConnectionsDeps) {
     const connections = allocations.total(site)
     const { addresses, hasGreeted, projects } = queue
     const [projectId = null] = projects.size === 1 ? projects.keys() : []
-    const standing = standingOf(site, hasGreeted)
     const isIdle = queue.count === 0
-    budgets.update(site, { addresses, projectId, hasGreeted, standing, isIdle }, connections)
+    const facts = { addresses, projectId, isIdle, ...historyOf(site, hasGreeted) }
+    budgets.update(site, facts, connections)
     if (connections === 0) queue.servedSince = null
     else queue.servedSince ??= now()
   }
 
-  /** A site whose session was cut counts as silent until it has greeted. */
-  function standingOf(site: string, hasGreeted: boolean): Standing {
-    return !hasGreeted && starvedSites.isCut(site) ? 'silent' : deps.standingOf(site)
+  /**
+   * A site whose session was cut counts as silent until it has greeted. A site that replied the last time
+   * has greeted, however long ago.
+   */
+  function historyOf(
+    site: string,
+    hasGreeted: boolean,
+  ): Pick<SiteFacts, 'hasGreeted' | 'standing'> {
+    if (!hasGreeted && starvedSites.isCut(site)) return { hasGreeted, standing: 'silent' }
+    const standing = deps.standingOf(site)
+    return { hasGreeted: hasGreeted || standing === 'replied', standing }
   }
 
   function lower(site: string, connections: number): void {
@@ -152,9 +160,8 @@ export function createConnections(deps: ConnectionsDeps) {
     /** Whether the site has no connection, and none is free for mail of the project there. */
     isLacking(site: string, projectId: string): boolean {
       if (allocations.total(site) > 0) return false
-      const hasGreeted = queues.hasGreeted(site)
-      const standing = standingOf(site, hasGreeted)
-      return budgets.poolCapacity({ projectId, hasGreeted, standing }) === 0
+      const history = historyOf(site, queues.hasGreeted(site))
+      return budgets.poolCapacity({ projectId, ...history }) === 0
     },
     starvedSites,
   }

@@ -80,7 +80,7 @@ export function createSiteQueues(now: () => number): SiteQueues {
   }
 
   function hasGreetedLately(site: string): boolean {
-    return now() - (greeted.get(site) ?? 0) < GREETED_MS
+    return now() - (greeted.get(site) ?? Number.NEGATIVE_INFINITY) < GREETED_MS
   }
 
   function forget(site: string): void {

@@ -17,7 +17,10 @@ function open(
     connectionsOf = () => 1,
     connectionsFor = (site, deliveries) => Math.min(connectionsOf(site), deliveries),
     maxConnections = 40,
-  }: Partial<Pick<DispatcherDeps, 'connectionsOf' | 'connectionsFor' | 'maxConnections'>> = {},
+    standingOf = () => 'replied',
+  }: Partial<
+    Pick<DispatcherDeps, 'connectionsOf' | 'connectionsFor' | 'maxConnections' | 'standingOf'>
+  > = {},
 ) {
   const now = () => 1_000
   const fakes = createFakeThreads()
@@ -34,7 +37,7 @@ function open(
     maxPerSite: 10,
     connectionsOf,
     connectionsFor,
-    standingOf: () => 'replied',
+    standingOf,
     done: (results) => void finished.push(results),
     createThreads: fakes.createThreads,
   })
@@ -232,4 +235,18 @@ test('connections of a busy site move to a new thread, unless its mail shares th
     )
     assert.equal(isLowered, !isShared)
   }
+})
+
+test('a site that replied the last time is not limited as sites without a greeting are', (t) => {
+  const standingOf = (site: string) => (site === 'known.test' ? 'replied' : 'new')
+  const { dispatcher } = open(t, 1, { connectionsOf: () => 10, maxConnections: 20, standingOf })
+  const add = (site: string) =>
+    dispatcher.add(Array.from({ length: 10 }, (_, at) => bulkTo(`${at}`, site)))
+  add('new.test')
+  assert.equal(dispatcher.connectionsOf('new.test'), 5)
+  const { projectId } = bulkTo('1', 'known.test')
+  assert.equal(dispatcher.lacksConnection('other.test', projectId), true)
+  assert.equal(dispatcher.lacksConnection('known.test', projectId), false)
+  add('known.test')
+  assert.equal(dispatcher.connectionsOf('known.test'), 10)
 })
