@@ -33,6 +33,7 @@ async function open(t: TestContext, sites: SiteStatus[] = [], { keptMs = 10_000 
     sites: () => sites,
     siteOf: (domain: string) => (domain.endsWith('.b.test') ? 'b.test' : domain),
     capacity: (site: string) => (site === 'b.test' ? 0 : 5),
+    lacksConnection: (site: string) => site === 'a.test',
     projectCapacity: (_id: string, queueClass: number) => (queueClass === 1 ? 1 : 0),
     liftSite: (site: string) => {
       lifted.push(site)
@@ -70,11 +71,17 @@ test('a command gets the live state of emails from the server', async (t) => {
     server: 'running',
     answer: {
       sites: {
-        'a.test': { site: 'a.test', status: null, hasCapacity: { 1: true, 5: true, 10: true } },
+        'a.test': {
+          site: 'a.test',
+          status: null,
+          hasCapacity: { 1: true, 5: true, 10: true },
+          lackedBy: ['p1'],
+        },
         'x.b.test': {
           site: 'b.test',
           status: status('b.test', { inFlight: 7 }),
           hasCapacity: { 1: false, 5: false, 10: false },
+          lackedBy: [],
         },
       },
       projects: {

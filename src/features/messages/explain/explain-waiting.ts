@@ -160,6 +160,11 @@ function explainDue({ email, ahead, live }: Facts, site: LiveSite | undefined): 
       'It is due and waits for other mail of its project, which is using the whole share of the server that a project may have.',
     )
   }
+  if (site?.lackedBy?.includes(email.projectId)) {
+    return withoutCommand(
+      'It is due and waits for a free connection: those of its project, or for sites that have not replied yet, are all in use.',
+    )
+  }
   return withoutCommand('It is due now and will be sent as soon as the server gets to it.')
 }
 

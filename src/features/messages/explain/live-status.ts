@@ -22,6 +22,8 @@ export type LiveSite = {
   status: SiteStatus | null
   /** Whether the site can take an email of the class now. A server of an older version omits it. */
   hasCapacity: { [queueClass: number]: boolean }
+  /** The projects for whose mail to the site no connection is free. A server of an older version omits it. */
+  lackedBy?: readonly string[]
 }
 
 type LiveProject = ThrottleStatus & {
@@ -44,7 +46,8 @@ export async function findLiveStatus(deps: LiveDeps, query: LiveStatusQuery): Pr
   const sites = query.domains.map((domain) => {
     const site = outbound.siteOf(domain)
     const hasCapacity = byClass((queueClass) => outbound.capacity(site, queueClass) > 0)
-    return [domain, { site, status: statuses.get(site) ?? null, hasCapacity }] as const
+    const lackedBy = query.projectIds.filter((id) => outbound.lacksConnection(site, id))
+    return [domain, { site, status: statuses.get(site) ?? null, hasCapacity, lackedBy }] as const
   })
   const projects = query.projectIds.map((id) => {
     const hasCapacity = byClass((queueClass) => outbound.projectCapacity(id, queueClass) > 0)

@@ -89,7 +89,11 @@ test("the API shows a back-off to a project without the reply to another project
     cause: { at: START, text: '450 <secret@dest.test> slow down' },
   }
   const outbound = { sites: () => [status], siteOf: (site: string) => site }
-  Object.assign(outbound, { capacity: () => 0, projectCapacity: () => 0 })
+  Object.assign(outbound, {
+    capacity: () => 0,
+    projectCapacity: () => 0,
+    lacksConnection: () => true,
+  })
   const deps = { outbound, throttle: createThrottle(0, sender.core.now) } as never
   const explained = await explainEmails(sender.core, [waits], findLiveStateForProject(deps))
   const reason = explained.get(waits.id)?.reason ?? ''

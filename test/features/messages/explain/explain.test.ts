@@ -391,6 +391,11 @@ const waiting: Case[] = [
     { live: running({ sites: sites({}, { hasCapacity: { 1: false } }) }) },
     'It is due and waits for a free connection: the server is busy with other mail.',
   ],
+  [
+    'a connection for its site',
+    { live: running({ sites: sites({}, { lackedBy: ['p1'] }) }) },
+    'It is due and waits for a free connection: those of its project, or for sites that have not replied yet, are all in use.',
+  ],
 ]
 
 const peer = { host: 'mx.dest.test', address: '192.0.2.1' }
