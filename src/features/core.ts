@@ -10,6 +10,7 @@ import type { Throttle } from './messages/queue/throttle.ts'
 import type { ReservedKeys } from './requests/idempotency.ts'
 import type { HitWriter } from './tracking/hit-writer.ts'
 import type { Verifier } from './verification/verifier.ts'
+import type { WorkflowNotifier } from './workflows/notifier.ts'
 
 export type Core = Base & {
   /** Verifies addresses, with DNS queries of its own. */
@@ -20,6 +21,8 @@ export type Core = Base & {
   throttle: Throttle
   /** Wakes the queue when emails are due. */
   queueNotifier: QueueNotifier
+  /** Wakes the engine of workflows when executions are due. */
+  workflowNotifier: WorkflowNotifier
   /** Whether automatic suppressions are allowed at the moment. */
   fuse: Fuse
   /** Recipient domains that have accepted or deferred mail before. */

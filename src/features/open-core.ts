@@ -23,6 +23,7 @@ import { createQueueNotifier } from './messages/queue/notifier.ts'
 import { createNotifier } from './notifier.ts'
 import { createSharedRuns } from './shared-runs.ts'
 import { createVerifier } from './verification/verifier.ts'
+import { createWorkflowNotifier } from './workflows/notifier.ts'
 
 export type OpenCore = CommandCore & { close(): Promise<void> }
 
@@ -85,6 +86,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
   const queueNotifier = createQueueNotifier()
   const notifiers = {
     queueNotifier,
+    workflowNotifier: createWorkflowNotifier(),
     inboundNotifier: createNotifier(),
     jobNotifier: createNotifier(),
     campaignNotifier: createNotifier(),
