@@ -74,7 +74,25 @@ export function mergeData(current: ContactData | null, changes: ContactData): Co
     if (value === null) merged.delete(key)
     else merged.set(key, value)
   }
-  if (merged.size === 0) return null
+  return merged.size === 0 ? null : checkedData(merged)
+}
+
+/**
+ * As `mergeData`, for the step UPDATE_CONTACT of workflows: values are stored as given, null and empty
+ * strings too. Reserved keys are dropped.
+ */
+export function mergeAsGiven(current: ContactData | null, updates: object): ContactData | null {
+  const changes = Object.entries(updates).filter(([key]) => !RESERVED_KEYS.has(key))
+  const isSame = ([key, value]: [string, unknown]) =>
+    current !== null &&
+    Object.hasOwn(current, key) &&
+    JSON.stringify(current[key]) === JSON.stringify(value)
+  if (changes.every(isSame)) return current
+  return checkedData(new Map([...Object.entries(current ?? {}), ...changes]))
+}
+
+/** @throws AppError VALIDATION_ERROR */
+function checkedData(merged: ReadonlyMap<string, unknown>): ContactData {
   if (merged.size > MAX_KEYS) {
     throw invalidField('data', 'too_big', `The contact would have more than ${MAX_KEYS} keys`)
   }

@@ -19,6 +19,7 @@ import { recordUnsubscribeWish } from './unsubscribe-wish.ts'
  * | api                        | public contact call, or a request of the project for one contact |
  * | manual                     | bulk job, or an operator who suppressed the address              |
  * | import                     | row of an imported file                                          |
+ * | workflow                   | step UPDATE_CONTACT of a workflow                                |
  * | bounce, complaint          | the address bounced for good, or its owner complained            |
  */
 export type SubscriptionReason =
@@ -30,6 +31,7 @@ export type SubscriptionReason =
   | 'complaint'
   | 'manual'
   | 'import'
+  | 'workflow'
 
 /** The subscription reason that follows from the reason of a suppression. */
 export const REASON_OF_SUPPRESSION: Record<SuppressionReason, SubscriptionReason> = {

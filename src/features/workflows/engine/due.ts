@@ -1,0 +1,134 @@
+/** The executions of a workflow that are due, with their contacts and the rows of their steps. */
+import { indexedBy, orderedJoin } from '../../../store/dialect.ts'
+import { sql } from '../../../store/drizzle.ts'
+import type { ContactData } from '../../../store/schema/contacts.ts'
+import type { ExecutionStatus, StepExecutionStatus } from '../../../store/schema/words.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { WorkflowLane } from '../notifier.ts'
+import type { DueExecution, OpenStep } from './walk.ts'
+
+/** JSON columns as text. */
+type Row = {
+  number: number
+  id: string
+  contactId: string
+  status: ExecutionStatus
+  currentStepId: string | null
+  context: string | null
+  stepsDone: number
+  startedAt: number
+  address: string
+  subscribed: number
+  data: string | null
+  contactCreatedAt: number
+  contactUpdatedAt: number
+  stepExecutionId: string | null
+  stepStatus: StepExecutionStatus
+  scheduledFor: number | null
+  executeAfter: number | null
+  input: string | null
+  output: string | null
+  error: string | null
+  stepStartedAt: number
+}
+
+const listRows = statement<Row>(
+  () => sql`select execution.number, execution.id, execution.contact_id as "contactId",
+      execution.status, execution.current_step_id as "currentStepId", execution.context,
+      execution.steps_done as "stepsDone", execution.started_at as "startedAt",
+      contacts.email as address, contacts.subscribed, contacts.data,
+      contacts.created_at as "contactCreatedAt", contacts.updated_at as "contactUpdatedAt",
+      step.id as "stepExecutionId", step.status as "stepStatus",
+      step.scheduled_for as "scheduledFor", step.execute_after as "executeAfter", step.input,
+      step.output, step.error, step.started_at as "stepStartedAt"
+    from workflow_executions as execution ${indexedBy('workflow_executions_due')}
+    ${orderedJoin()} contacts on contacts.id = execution.contact_id
+    left join workflow_step_executions as step on step.execution_number = execution.number
+      and step.ordinal = execution.steps_done
+    where execution.workflow_id = ${parameter('workflowId')}
+      and execution.due_at <= ${parameter('now')}
+    order by execution.due_at limit ${parameter('limit')}`,
+)
+
+const findEarliest = statement<{ dueAt: number | null }>(
+  () => sql`select min(due_at) as "dueAt"
+    from workflow_executions ${indexedBy('workflow_executions_due')}
+    where workflow_id = ${parameter('workflowId')} and due_at is not null`,
+)
+
+/** Seeks from workflow to workflow, so the number of executions does not matter. */
+const listLanes = statement<WorkflowLane & { dueAt: number }>(
+  () => sql`with recursive lanes (id) as (
+      select min(workflow_id) from workflow_executions ${indexedBy('workflow_executions_due')}
+        where due_at is not null
+      union all
+      select (select min(workflow_id) from workflow_executions
+          ${indexedBy('workflow_executions_due')}
+        where due_at is not null and workflow_id > lanes.id)
+      from lanes where lanes.id is not null
+    )
+    select lanes.id as "workflowId", workflows.project_id as "projectId",
+      (select min(due_at) from workflow_executions ${indexedBy('workflow_executions_due')}
+        where workflow_id = lanes.id and due_at is not null) as "dueAt"
+    from lanes join workflows on workflows.id = lanes.id`,
+)
+
+type Queries = Pick<Tx, 'find' | 'list'>
+
+/** Lists at most `limit`, in the order of their due times. */
+export async function listDue(
+  queries: Queries,
+  { workflowId, projectId }: WorkflowLane,
+  { now, limit }: { now: number; limit: number },
+): Promise<DueExecution[]> {
+  const rows = await queries.list(listRows, { workflowId, now, limit })
+  return rows.map((row) => toExecution(row, projectId))
+}
+
+/** When the earliest execution of a workflow is due; undefined if none will be. */
+export async function findEarliestDue(
+  queries: Queries,
+  workflowId: string,
+): Promise<number | undefined> {
+  return (await queries.find(findEarliest, { workflowId }))?.dueAt ?? undefined
+}
+
+/** All workflows with executions that are or will be due. */
+export function listDueLanes(queries: Queries): Promise<(WorkflowLane & { dueAt: number })[]> {
+  return queries.list(listLanes)
+}
+
+function toExecution(row: Row, projectId: string): DueExecution {
+  const { number, id, contactId, status, currentStepId, stepsDone, startedAt } = row
+  return {
+    ...{ number, id, contactId, status, currentStepId, stepsDone, startedAt },
+    context: parse<Record<string, unknown>>(row.context),
+    contact: {
+      id: contactId,
+      projectId,
+      address: row.address,
+      subscribed: row.subscribed === 1,
+      data: parse<ContactData>(row.data),
+      createdAt: row.contactCreatedAt,
+      updatedAt: row.contactUpdatedAt,
+    },
+    step: row.stepExecutionId === null ? null : toOpenStep(row, row.stepExecutionId),
+  }
+}
+
+function toOpenStep(row: Row, id: string): OpenStep {
+  const { scheduledFor, executeAfter, error } = row
+  return {
+    id,
+    status: row.stepStatus,
+    ...{ scheduledFor, executeAfter, error },
+    input: parse(row.input),
+    output: parse(row.output),
+    startedAt: row.stepStartedAt,
+  }
+}
+
+function parse<T>(text: string | null): T | null {
+  return text === null ? null : (JSON.parse(text) as T)
+}

@@ -1,0 +1,136 @@
+/**
+ * The engine of workflows: takes the executions that are due, a turn of each workflow after the other,
+ * a few at the same time. All that it knows is in the database: a server that was killed goes on where
+ * it stopped. Executions that sleep cost nothing but their rows.
+ */
+import { describeError } from '../../../errors.ts'
+import type { Base } from '../../base.ts'
+import type { WorkflowLane, WorkflowNotice } from '../notifier.ts'
+import { listDueLanes } from './due.ts'
+import { createGraphs } from './graphs.ts'
+import { createWorkflowLanes, type WorkflowLanes } from './lanes.ts'
+import type { StepDeps } from './steps/steps.ts'
+import { type TurnDeps, takeTurn } from './turn.ts'
+
+export type EngineDeps = StepDeps & Pick<Base, 'disk'>
+
+/** Their commits share one sync of the disk. */
+const MAX_TURNS = 4
+const FIRST_SIZE = 4
+const MAX_SIZE = 200
+/** The transaction of a turn takes about so long; the size of the next one follows the last one. */
+const TURN_MS = 12
+/** After a failure, and while the disk is full. */
+const RETRY_MS = 1_000
+/** The clock may have jumped meanwhile. */
+const MAX_WAIT_MS = 10_000
+
+type RunningTurn = { ended: Promise<void>; dueAt: number | undefined }
+
+type EngineState = {
+  deps: TurnDeps & Pick<Base, 'disk'>
+  lanes: WorkflowLanes
+  running: Map<string, RunningTurn>
+  /** Executions of the next turn of a workflow, if its last one was measured. */
+  sizes: Map<string, number>
+  timer: NodeJS.Timeout | undefined
+  isStopping: boolean
+}
+
+export async function startEngine(deps: EngineDeps): Promise<{ stop(): Promise<void> }> {
+  const state: EngineState = {
+    deps: { ...deps, graphs: createGraphs() },
+    lanes: createWorkflowLanes(),
+    running: new Map(),
+    sizes: new Map(),
+    timer: undefined,
+    isStopping: false,
+  }
+  const unlisten = deps.workflowNotifier.listen((notice) => take(state, notice))
+  const unwatch = deps.store.onExternalChange(() => void readLanes(state))
+  await readLanes(state)
+  return {
+    async stop() {
+      state.isStopping = true
+      unlisten()
+      unwatch()
+      clearTimeout(state.timer)
+      await Promise.all([...state.running.values()].map(({ ended }) => ended))
+    },
+  }
+}
+
+async function readLanes(state: EngineState): Promise<void> {
+  const { store, log } = state.deps
+  try {
+    for (const { dueAt, ...lane } of await listDueLanes(store.read)) add(state, lane, dueAt)
+  } catch (error) {
+    log.error({ error: describeError(error) }, 'the due times of workflows could not be read')
+  }
+  advance(state)
+}
+
+function take(state: EngineState, notice: WorkflowNotice): void {
+  if (notice.kind !== 'due') return
+  const { workflowId, projectId, dueAt } = notice
+  add(state, { workflowId, projectId }, dueAt)
+  advance(state)
+}
+
+function add({ lanes, running }: EngineState, lane: WorkflowLane, dueAt: number): void {
+  const turn = running.get(lane.workflowId)
+  if (turn === undefined) lanes.addDueAt(lane, dueAt)
+  else turn.dueAt = Math.min(turn.dueAt ?? dueAt, dueAt)
+}
+
+/** Begins turns while there is room, and sets the timer for the next one. */
+function advance(state: EngineState): void {
+  const { deps, lanes, running } = state
+  clearTimeout(state.timer)
+  if (state.isStopping) return
+  while (running.size < MAX_TURNS) {
+    const lane = lanes.take(deps.now())
+    if (lane === undefined) break
+    begin(state, lane)
+  }
+  if (running.size >= MAX_TURNS) return
+  const nextAt = lanes.nextDueAt()
+  const waitMs = nextAt === undefined ? MAX_WAIT_MS : nextAt - deps.now()
+  const boundedMs = Math.max(1, Math.min(waitMs, MAX_WAIT_MS))
+  state.timer = setTimeout(() => advance(state), boundedMs)
+}
+
+function begin(state: EngineState, lane: WorkflowLane): void {
+  const turn: RunningTurn = { ended: Promise.resolve(), dueAt: undefined }
+  state.running.set(lane.workflowId, turn)
+  turn.ended = run(state, lane).then((nextDueAt) => {
+    state.running.delete(lane.workflowId)
+    const dueAt = [nextDueAt, turn.dueAt].filter((at) => at !== undefined)
+    if (dueAt.length > 0) state.lanes.addDueAt(lane, Math.min(...dueAt))
+    else state.sizes.delete(lane.workflowId)
+    advance(state)
+  })
+}
+
+/** Returns when the workflow wants its next turn. */
+async function run(state: EngineState, lane: WorkflowLane): Promise<number | undefined> {
+  const { deps, sizes } = state
+  // What was accepted may end; what an email needs is missing when the disk is full.
+  if (deps.disk.isLow()) return deps.now() + RETRY_MS
+  const size = sizes.get(lane.workflowId) ?? FIRST_SIZE
+  try {
+    const { walked, tookMs, nextDueAt } = await takeTurn(deps, lane, size)
+    sizes.set(lane.workflowId, nextSize(size, walked, tookMs))
+    return nextDueAt
+  } catch (error) {
+    const facts = { workflow: lane.workflowId, error: describeError(error) }
+    deps.log.error(facts, 'executions could not go on; they are tried again')
+    return deps.now() + RETRY_MS
+  }
+}
+
+function nextSize(size: number, walked: number, tookMs: number): number {
+  if (walked === 0) return size
+  const fitting = Math.round((walked * TURN_MS) / Math.max(tookMs, 0.5))
+  return Math.max(1, Math.min(MAX_SIZE, 2 * size, fitting))
+}

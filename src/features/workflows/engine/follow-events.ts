@@ -1,0 +1,158 @@
+/**
+ * The follower of events: an event ends waits for it and starts executions of enabled workflows. It only
+ * writes rows that the engine works on later, so that no event can fail here and hold up the others.
+ */
+import { eachOf, jsonItem, orderedJoin } from '../../../store/dialect.ts'
+import { sql } from '../../../store/drizzle.ts'
+import type { EventRow } from '../../../store/schema/events.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../base.ts'
+import { EVENTS, type Follower, startFollower } from '../../events/follow.ts'
+import { unwrapEventData } from '../../events/non-persistent.ts'
+import { type StartableWorkflow, startExecution } from '../executions/start.ts'
+import type { WorkflowNotifier } from '../notifier.ts'
+
+export type TriggerDeps = Pick<Base, 'store' | 'log' | 'now'> & {
+  workflowNotifier: WorkflowNotifier
+}
+
+type ContactEvent = EventRow & { contactId: string }
+type Triggered = Omit<StartableWorkflow, 'allowsReentry'> & {
+  allowsReentry: number
+  event: string
+  enabledSeq: number
+}
+type EndedWait = { executionNumber: number; workflowId: string; projectId: string; seq: number }
+
+/** A transaction of so many takes some milliseconds, if all of them start executions. */
+const BATCH = 100
+/** Under load, one transaction handles the events of so long a time. */
+const LINGER_MS = 10
+
+const item = (index: number) => jsonItem(sql`row.value`, index)
+
+/** `events`: lists of seq, contact, name and email. */
+const listEnded = statement<EndedWait>(
+  () => sql`select wait.execution_number as "executionNumber", wait.workflow_id as "workflowId",
+      execution.project_id as "projectId", min(${item(0)}) as seq
+    from ${eachOf(parameter('events'))} as row
+    ${orderedJoin()} workflow_waits as wait on wait.contact_id = ${item(1)}
+      and wait.event_name = ${item(2)}
+    ${orderedJoin()} workflow_executions as execution
+      on execution.number = wait.execution_number
+    where wait.event_seq is null and ${item(0)} > wait.after_seq
+      and (wait.email_id is null or wait.email_id = ${item(3)})
+    group by wait.execution_number`,
+)
+
+const endWait = statement(
+  () => sql`update workflow_waits set event_seq = ${parameter('seq')}
+    where execution_number = ${parameter('executionNumber')}`,
+)
+
+const wakeExecution = statement(
+  () => sql`update workflow_executions set due_at = ${parameter('at')}
+    where number = ${parameter('executionNumber')} and status = 'WAITING'`,
+)
+
+/** `names`: pairs of a project and the name of an event. */
+const listTriggered = statement<Triggered>(
+  () => sql`select workflows.id, workflows.project_id as "projectId", workflows.name,
+      workflows.allow_reentry as "allowsReentry", workflows.enabled_seq as "enabledSeq",
+      workflows.cancelled_through as "cancelledThrough",
+      workflows.cancel_reason as "cancelReason", workflows.trigger_event as event,
+      workflow_steps.id as "triggerStepId"
+    from ${eachOf(parameter('names'))} as row
+    ${orderedJoin()} workflows on workflows.project_id = ${item(0)}
+      and workflows.trigger_event = ${item(1)} and workflows.enabled = 1
+    ${orderedJoin()} projects on projects.id = workflows.project_id and projects.is_disabled = 0
+    ${orderedJoin()} workflow_steps on workflow_steps.workflow_id = workflows.id
+      and workflow_steps.type = 'TRIGGER' and workflow_steps.removed_at is null`,
+)
+
+/** `contacts`: pairs of a contact and its project. */
+const listExisting = statement<{ id: string }>(
+  () => sql`select contacts.id from ${eachOf(parameter('contacts'))} as row
+    ${orderedJoin()} contacts on contacts.id = ${item(0)} and contacts.project_id = ${item(1)}`,
+)
+
+/** Begins at the newest event of the upgrade. */
+export function startTriggers(deps: TriggerDeps): Follower {
+  return startFollower(deps, {
+    rows: EVENTS,
+    name: 'workflows',
+    batch: BATCH,
+    lingerMs: LINGER_MS,
+    beginsAt: 'newest',
+    handle: (tx, rows) => applyEvents(deps, tx, rows),
+  })
+}
+
+export async function applyEvents(
+  deps: TriggerDeps,
+  tx: Tx,
+  rows: readonly EventRow[],
+): Promise<void> {
+  const events = rows.filter((row): row is ContactEvent => row.contactId !== null)
+  if (events.length === 0) return
+  await endWaits(deps, tx, events)
+  await startTriggered(deps, tx, events)
+}
+
+async function endWaits(
+  { now, workflowNotifier }: TriggerDeps,
+  tx: Tx,
+  events: readonly ContactEvent[],
+): Promise<void> {
+  const list = events.map(({ seq, contactId, name, emailId }) => [seq, contactId, name, emailId])
+  const ended = await tx.list(listEnded, { events: JSON.stringify(list) })
+  const at = now()
+  for (const { executionNumber, workflowId, projectId, seq } of ended) {
+    await tx.execute(endWait, { executionNumber, seq })
+    await tx.execute(wakeExecution, { executionNumber, at })
+    const notice = { kind: 'due', workflowId, projectId, dueAt: at } as const
+    tx.afterCommit(() => workflowNotifier.notify(notice))
+  }
+}
+
+async function startTriggered(
+  deps: TriggerDeps,
+  tx: Tx,
+  events: readonly ContactEvent[],
+): Promise<void> {
+  const names = new Map(
+    events.map(({ projectId, name }) => [`${projectId} ${name}`, [projectId, name]]),
+  )
+  const found = await tx.list(listTriggered, { names: JSON.stringify([...names.values()]) })
+  if (found.length === 0) return
+  const triggered = Map.groupBy(found, ({ projectId, event }) => `${projectId} ${event}`)
+  const starting = events.filter(({ projectId, name }) => triggered.has(`${projectId} ${name}`))
+  const pairs = starting.map(({ contactId, projectId }) => [contactId, projectId])
+  const existing = await tx.list(listExisting, { contacts: JSON.stringify(pairs) })
+  const contacts = new Set(existing.map(({ id }) => id))
+  for (const event of starting) {
+    if (!contacts.has(event.contactId)) continue
+    for (const workflow of triggered.get(`${event.projectId} ${event.name}`) ?? []) {
+      if (event.seq > workflow.enabledSeq) await start(deps, tx, { workflow, event })
+    }
+  }
+}
+
+async function start(
+  deps: TriggerDeps,
+  tx: Tx,
+  { workflow, event }: { workflow: Triggered; event: ContactEvent },
+): Promise<void> {
+  const { contactId, id, seq, data } = event
+  const context = unwrapEventData(data)
+  await startExecution(deps, tx, {
+    workflow: { ...workflow, allowsReentry: workflow.allowsReentry === 1 },
+    start: {
+      contactId,
+      context: Object.keys(context).length === 0 ? null : context,
+      source: { id, seq },
+      at: deps.now(),
+    },
+  })
+}

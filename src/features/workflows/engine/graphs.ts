@@ -1,0 +1,42 @@
+/** The graphs of workflows by their versions, so that the engine reads each once. */
+import { LRUCache } from 'lru-cache'
+import { eq } from '../../../store/drizzle.ts'
+import { workflows } from '../../../store/schema/workflows.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import { type Graph, loadGraph } from '../graph/graph.ts'
+
+/** What the engine needs of a workflow's row. */
+export const findWorkflow = statement((db) =>
+  db
+    .select({
+      id: workflows.id,
+      projectId: workflows.projectId,
+      name: workflows.name,
+      version: workflows.version,
+      cancelledThrough: workflows.cancelledThrough,
+      cancelReason: workflows.cancelReason,
+      triggerEvent: workflows.triggerEvent,
+    })
+    .from(workflows)
+    .where(eq(workflows.id, parameter('id'))),
+)
+
+/** Steps and transitions of all cached graphs. */
+const MAX_CACHED = 20_000
+
+export type Graphs = { get(tx: Tx, id: string, version: number): Promise<Graph> }
+
+export function createGraphs(): Graphs {
+  const cache = new LRUCache<string, { version: number; graph: Graph }>({ maxSize: MAX_CACHED })
+  return {
+    async get(tx, id, version) {
+      const known = cache.get(id)
+      if (known?.version === version) return known.graph
+      const graph = await loadGraph(tx, id)
+      const size = Math.min(MAX_CACHED, 1 + graph.steps.size)
+      cache.set(id, { version, graph }, { size })
+      return graph
+    },
+  }
+}

@@ -1,0 +1,58 @@
+/** CONDITION (contract 5.5): chooses a branch by the value of a field. */
+import { sql } from '../../../../store/drizzle.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
+import { storedEventName } from '../../../events/stored-name.ts'
+import type { ConditionConfig, StepOf } from '../../graph/step-config.ts'
+import { chooseBranch } from '../evaluate.ts'
+import { fieldValue } from '../field-value.ts'
+import type { StepCall, StepOutcome, Walker } from '../walk.ts'
+import { findEmailOfStep } from './email-of-step.ts'
+
+const hasEvent = statement<{ seq: number }>(
+  () => sql`select seq from events where contact_id = ${parameter('contactId')}
+      and name = ${parameter('name')}
+      and (${parameter('emailId')} is null or email_id = ${parameter('emailId')})
+    limit 1`,
+)
+
+export async function branch(
+  tx: Tx,
+  { step: { config }, execution }: StepCall<StepOf<'CONDITION'>>,
+): Promise<StepOutcome> {
+  const { field } = config
+  const value = field.startsWith('email.')
+    ? await hasHappened(tx, config, execution)
+    : fieldValue(execution, field)
+  const chosen = chooseBranch(config, value)
+  return {
+    kind: 'done',
+    branch: chosen,
+    input: { field, value: shown(value) },
+    output: { branch: chosen },
+  }
+}
+
+/** Whether the contact has an event of the name, or the email of the step; undefined otherwise. */
+async function hasHappened(
+  tx: Tx,
+  { field, stepId }: ConditionConfig,
+  execution: Walker,
+): Promise<true | undefined> {
+  const emailId =
+    stepId === undefined ? null : ((await findEmailOfStep(tx, execution, stepId)) ?? '')
+  const { id: contactId } = execution.contact
+  const found = await tx.find(hasEvent, { contactId, name: storedEventName(field), emailId })
+  return found === undefined ? undefined : true
+}
+
+const MAX_SHOWN_LENGTH = 1_000
+
+/** Long values are cut: each step of each execution keeps its input. */
+function shown(value: unknown): unknown {
+  if (value === undefined) return null
+  if (typeof value !== 'string' && typeof value !== 'object') return value
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  if (text.length <= MAX_SHOWN_LENGTH) return value
+  return `${text.slice(0, MAX_SHOWN_LENGTH).toWellFormed()}…`
+}

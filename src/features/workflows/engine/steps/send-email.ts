@@ -1,0 +1,92 @@
+/**
+ * SEND_EMAIL (contract 5.4): accepts an email of the step's template in the transaction of the turn. An
+ * email that may not be sent, because its contact has unsubscribed or its address is suppressed,
+ * becomes a row that says so, and the execution goes on. A template or a sender that is missing fails
+ * the step.
+ */
+import { formatInstant } from '../../../../clock.ts'
+import { AppError } from '../../../../errors.ts'
+import { type ParsedAddress, parseAddress } from '../../../../mail/address/address.ts'
+import type { Project } from '../../../../store/schema/accounts.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
+import type { Base } from '../../../base.ts'
+import { RESERVED_KEYS } from '../../../contacts/write/data.ts'
+import { acceptForContact } from '../../../messages/accept/accept-for-contact.ts'
+import type { AcceptDeps } from '../../../messages/accept/email-drafts.ts'
+import { planTemplate, type TemplatePlan } from '../../../messages/accept/plan-template.ts'
+import type { StepOf } from '../../graph/step-config.ts'
+import type { StepCall, StepOutcome, Walker } from '../walk.ts'
+
+export type SendEmailDeps = AcceptDeps & Pick<Base, 'directory' | 'store'>
+type SendCall = StepCall<StepOf<'SEND_EMAIL'>>
+
+/** The plans of a turn by their templates, or why there is none. */
+export type TemplatePlans = (templateId: string) => Promise<TemplatePlan | AppError>
+
+export function createTemplatePlans(
+  deps: SendEmailDeps,
+  project: Project,
+  at: number,
+): TemplatePlans {
+  const plans = new Map<string, Promise<TemplatePlan | AppError>>()
+  return (templateId) => {
+    const known = plans.get(templateId)
+    if (known !== undefined) return known
+    const plan = planTemplate(deps, { project, templateId }, at).catch(refusalOf)
+    plans.set(templateId, plan)
+    return plan
+  }
+}
+
+export async function sendEmail(
+  deps: AcceptDeps,
+  tx: Tx,
+  { call, plans, at }: { call: SendCall; plans: TemplatePlans; at: number },
+): Promise<StepOutcome> {
+  const { step, stepExecutionId, execution } = call
+  const { templateId } = step
+  const recipientType = step.config.recipient?.type ?? 'CONTACT'
+  const recipient = recipientOf(call)
+  const input = { templateId, recipientType, recipientEmail: recipient?.address ?? null }
+  if (templateId === null) return { kind: 'failed', input, error: 'the step has no template' }
+  if (recipient === undefined) return { kind: 'failed', input, error: 'the step has no recipient' }
+  const plan = await plans(templateId)
+  if (plan instanceof AppError) return { kind: 'failed', input, error: plan.message }
+  const accepted = await acceptForContact(deps, tx, {
+    plan,
+    contact: execution.contact,
+    recipient,
+    executionId: execution.id,
+    stepExecutionId,
+    storedVariables: variablesOf(execution),
+    at,
+  })
+  execution.emailIds.set(step.id, accepted.id)
+  const output = {
+    emailId: accepted.id,
+    sentAt: formatInstant(at),
+    recipientType,
+    recipientEmail: accepted.recipient,
+    state: accepted.state,
+  }
+  return { kind: 'done', input, output }
+}
+
+function recipientOf({ step, execution }: SendCall): ParsedAddress | undefined {
+  const { recipient } = step.config
+  return parseAddress(
+    recipient?.type === 'CUSTOM' ? recipient.customEmail : execution.contact.address,
+  )
+}
+
+/** The keys of the context, and all of it as `event`. */
+function variablesOf({ context }: Pick<Walker, 'context'>): Record<string, unknown> {
+  if (context === null) return {}
+  const own = Object.entries(context).filter(([key]) => !RESERVED_KEYS.has(key))
+  return { ...Object.fromEntries(own), event: context }
+}
+
+function refusalOf(error: unknown): AppError {
+  if (error instanceof AppError && error.code !== 'DATABASE_ERROR') return error
+  throw error
+}

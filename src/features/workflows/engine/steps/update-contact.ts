@@ -1,0 +1,46 @@
+/** UPDATE_CONTACT (contract 5.4): merges keys into the data of the contact, and may set `subscribed`. */
+import { AppError } from '../../../../errors.ts'
+import type { Contact } from '../../../../store/schema/contacts.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
+import { mergeAsGiven } from '../../../contacts/write/data.ts'
+import { writeContact } from '../../../contacts/write/set-subscribed.ts'
+import { recordUnsubscribeWish } from '../../../contacts/write/unsubscribe-wish.ts'
+import type { StepOf, UpdateContactConfig } from '../../graph/step-config.ts'
+import type { StepCall, StepOutcome } from '../walk.ts'
+
+export async function updateContact(
+  tx: Tx,
+  { step: { config }, execution }: StepCall<StepOf<'UPDATE_CONTACT'>>,
+  at: number,
+): Promise<StepOutcome> {
+  const { updates = {}, subscriptionAction = 'none' } = config
+  const input = { updates, subscriptionAction }
+  const before = execution.contact
+  const contact = changed(before, input, at)
+  if (typeof contact === 'string') return { kind: 'failed', input, error: contact }
+  if (subscriptionAction === 'unsubscribe' && !before.subscribed) {
+    await recordUnsubscribeWish(tx, { contactId: before.id, at })
+  }
+  if (contact !== before) await writeContact(tx, { before, contact, reason: 'workflow' })
+  execution.contact = contact
+  const { data: newData, subscribed } = contact
+  return { kind: 'done', input, output: { updated: true, ...input, newData, subscribed } }
+}
+
+/** Returns the contact after the change, the same one if nothing differs, or why it is refused. */
+function changed(
+  contact: Contact,
+  { updates, subscriptionAction }: Required<UpdateContactConfig>,
+  at: number,
+): Contact | string {
+  try {
+    const data = mergeAsGiven(contact.data, updates)
+    const subscribed =
+      subscriptionAction === 'none' ? contact.subscribed : subscriptionAction === 'subscribe'
+    if (data === contact.data && subscribed === contact.subscribed) return contact
+    return { ...contact, data, subscribed, updatedAt: at }
+  } catch (error) {
+    if (error instanceof AppError && error.fields?.[0]) return error.fields[0].message
+    throw error
+  }
+}

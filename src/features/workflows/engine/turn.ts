@@ -1,0 +1,98 @@
+/**
+ * A turn of a workflow: its next due executions walk in one transaction. What each does, its step rows,
+ * its position and the counts are written together, or not at all.
+ *
+ * When a turn fails, its executions are tried one by one. One that fails alone, by a fault of the
+ * program, ends as FAILED, so that it holds back no other. A fault of the database ends nothing.
+ */
+import { AppError, describeError } from '../../../errors.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import { cancelActive } from '../executions/cancel-active.ts'
+import type { WorkflowLane } from '../notifier.ts'
+import { findEarliestDue, listDue } from './due.ts'
+import { findWorkflow, type Graphs } from './graphs.ts'
+import { createSteps, type StepDeps } from './steps/steps.ts'
+import { createTurnChanges } from './turn-changes.ts'
+import { type StepOutcome, type Steps, walk } from './walk.ts'
+
+export type TurnDeps = StepDeps & { graphs: Graphs }
+
+/** `walked`: the number of executions; `nextDueAt`: undefined if none of the workflow will be due. */
+export type TurnResult = { walked: number; tookMs: number; nextDueAt: number | undefined }
+
+/** Then the rest of the executions waits for another turn. */
+const MAX_TURN_MS = 25
+/** More executions make a heavy write (`store/write/writer.ts`). */
+const LIGHT_EXECUTIONS = 4
+
+const NOTHING: TurnResult = { walked: 0, tookMs: 0, nextDueAt: undefined }
+const PROJECT_DISABLED = 'Project disabled'
+
+/** @throws AppError DATABASE_ERROR */
+export async function takeTurn(
+  deps: TurnDeps,
+  lane: WorkflowLane,
+  limit: number,
+): Promise<TurnResult> {
+  try {
+    return await write(deps, lane, { limit, fail: null })
+  } catch (error) {
+    if (isOfDatabase(error)) throw error
+    if (limit > 1) return { ...(await takeTurn(deps, lane, 1)), tookMs: MAX_TURN_MS }
+    const facts = { workflow: lane.workflowId, error: describeError(error) }
+    deps.log.error(facts, 'a step of a workflow failed by a fault of the program')
+    return write(deps, lane, { limit, fail: 'internal error' })
+  }
+}
+
+/** `fail`: the error with which the first execution ends, instead of walking. */
+function write(
+  deps: TurnDeps,
+  lane: WorkflowLane,
+  { limit, fail }: { limit: number; fail: string | null },
+): Promise<TurnResult> {
+  const heavyFor = limit > LIGHT_EXECUTIONS ? lane.projectId : undefined
+  return deps.store.write((tx) => walkDue(deps, tx, { lane, limit, fail }), { heavyFor })
+}
+
+async function walkDue(
+  deps: TurnDeps,
+  tx: Tx,
+  { lane, limit, fail }: { lane: WorkflowLane; limit: number; fail: string | null },
+): Promise<TurnResult> {
+  const begunAt = performance.now()
+  const at = deps.now()
+  const workflow = await tx.find(findWorkflow, { id: lane.workflowId })
+  const project = await deps.directory.findProject(lane.projectId)
+  if (workflow === undefined || project === undefined) return NOTHING
+  const due = await listDue(tx, lane, { now: at, limit })
+  const graph = await deps.graphs.get(tx, workflow.id, workflow.version)
+  const changes = createTurnChanges(workflow.id)
+  const steps = fail === null ? createSteps(deps, tx, { workflow, project, at }) : failing(fail)
+  const input = { workflow, graph, steps, changes, at }
+  let walked = 0
+  for (const execution of due) {
+    if (walked > 0 && performance.now() - begunAt > MAX_TURN_MS) break
+    walked += 1
+    const { number } = execution
+    const cancelReason = project.isDisabled ? PROJECT_DISABLED : workflow.cancelReason
+    // Cancelled with all others, though its row does not say so yet.
+    if (project.isDisabled || number <= workflow.cancelledThrough) {
+      await cancelActive(tx, { workflow: { id: workflow.id, cancelReason }, number, at })
+    } else await walk(input, execution)
+    if (limit > LIGHT_EXECUTIONS) await tx.yieldToLoop()
+  }
+  await changes.write(tx, at)
+  const nextDueAt = await findEarliestDue(tx, workflow.id)
+  return { walked, tookMs: performance.now() - begunAt, nextDueAt }
+}
+
+/** Every step ends with this error. */
+function failing(error: string): Steps {
+  const fail = async (): Promise<StepOutcome> => ({ kind: 'failed', error })
+  return { begin: fail, resume: fail }
+}
+
+function isOfDatabase(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'DATABASE_ERROR'
+}

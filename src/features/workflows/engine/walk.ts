@@ -1,0 +1,197 @@
+/**
+ * Walks one execution from step to step until it waits, ends, or has made 100 steps: then it goes on
+ * in another turn, behind the others.
+ *
+ *   done     the step is COMPLETED; the first fitting transition is followed, without one the
+ *            execution is COMPLETED
+ *   failed   the step is FAILED, and so is the execution, which stays at it for a retry. With
+ *            `goesOn`, the execution follows the transition all the same
+ *   waits    the step is WAITING, and so is the execution
+ *   exits    the step is COMPLETED, the execution EXITED
+ *
+ * All of it happens in the transaction of the turn.
+ */
+import { formatInstant } from '../../../clock.ts'
+import { newId } from '../../../store/ids.ts'
+import type { Contact } from '../../../store/schema/contacts.ts'
+import type { ExecutionStatus } from '../../../store/schema/words.ts'
+import type { WorkflowExecution, WorkflowStepExecution } from '../../../store/schema/workflows.ts'
+import { type Graph, nextTransition, type StepResult } from '../graph/graph.ts'
+import type { Step } from '../graph/step-config.ts'
+import type { TurnChanges } from './turn-changes.ts'
+
+export const MAX_STEPS_PER_TURN = 100
+
+/** An execution that is due, with its contact. */
+export type DueExecution = Pick<
+  WorkflowExecution,
+  'number' | 'id' | 'contactId' | 'status' | 'currentStepId' | 'context' | 'stepsDone' | 'startedAt'
+> & { contact: Contact; step: OpenStep | null }
+
+/** The row of the current step, if the execution has begun it. */
+export type OpenStep = Pick<
+  WorkflowStepExecution,
+  'id' | 'status' | 'scheduledFor' | 'executeAfter' | 'input' | 'output' | 'error' | 'startedAt'
+>
+
+export type StepOutcome = {
+  input?: Record<string, unknown>
+  output?: Record<string, unknown>
+  /** Becomes part of the context of the execution. */
+  context?: Record<string, unknown>
+} & (
+  | ({ kind: 'done' } & StepResult)
+  | { kind: 'failed'; error: string; goesOn?: boolean }
+  | { kind: 'waits'; dueAt: number | null; scheduledFor?: number; executeAfter?: number | null }
+  | { kind: 'exits'; reason: string }
+)
+
+/** A step as its function gets it. `contact` changes with the steps before. */
+export type StepCall<S extends Step = Step> = {
+  step: S
+  stepExecutionId: string
+  execution: Walker
+}
+
+/** The state of an execution during a walk. */
+export type Walker = {
+  readonly number: number
+  readonly id: string
+  readonly startedAt: number
+  contact: Contact
+  context: Record<string, unknown> | null
+  /** The row number of the current step. */
+  ordinal: number
+  /** The emails of this walk by their steps. */
+  readonly emailIds: Map<string, string>
+}
+
+export type Steps = {
+  begin(call: StepCall): Promise<StepOutcome>
+  /** Goes on with a step that waited. */
+  resume(call: StepCall, open: OpenStep): Promise<StepOutcome>
+}
+
+type WalkInput = {
+  workflow: { id: string; name: string; projectId: string }
+  graph: Graph
+  steps: Steps
+  changes: TurnChanges
+  at: number
+}
+
+type Position = {
+  status: ExecutionStatus
+  stepId: string | null
+  exitReason?: string
+  dueAt?: number | null
+}
+
+export async function walk(input: WalkInput, execution: DueExecution): Promise<void> {
+  const { graph, at } = input
+  const walker: Walker = {
+    number: execution.number,
+    id: execution.id,
+    startedAt: execution.startedAt,
+    contact: execution.contact,
+    context: execution.context,
+    ordinal: execution.stepsDone,
+    emailIds: new Map(),
+  }
+  let stepId = execution.currentStepId
+  let open = execution.step
+  for (let made = 0; made < MAX_STEPS_PER_TURN; made += 1) {
+    const step = stepId === null ? undefined : graph.steps.get(stepId)
+    if (step === undefined) {
+      skip(input, walker, { stepId, open })
+      return save(input, walker, { status: 'CANCELLED', stepId: null, exitReason: 'step removed' })
+    }
+    const moved = await makeStep(input, walker, { step, open })
+    if ('status' in moved) return save(input, walker, moved)
+    stepId = moved.stepId
+    open = null
+  }
+  save(input, walker, { status: 'RUNNING', stepId, dueAt: at })
+}
+
+/** Returns the next step, or where the execution stays. */
+async function makeStep(
+  { graph, steps, changes, at }: WalkInput,
+  walker: Walker,
+  { step, open }: { step: Step; open: OpenStep | null },
+): Promise<{ stepId: string } | Position> {
+  const stepExecutionId = open?.id ?? newId()
+  const call: StepCall = { step, stepExecutionId, execution: walker }
+  const outcome = open === null ? await steps.begin(call) : await steps.resume(call, open)
+  const { kind } = outcome
+  if (outcome.context !== undefined) walker.context = { ...walker.context, ...outcome.context }
+  changes.addStep({
+    executionNumber: walker.number,
+    ordinal: walker.ordinal,
+    id: stepExecutionId,
+    stepId: step.id,
+    status: kind === 'waits' ? 'WAITING' : kind === 'failed' ? 'FAILED' : 'COMPLETED',
+    scheduledFor: (kind === 'waits' ? outcome.scheduledFor : null) ?? null,
+    executeAfter: (kind === 'waits' ? outcome.executeAfter : null) ?? null,
+    input: outcome.input ?? null,
+    output: outcome.output ?? null,
+    error: kind === 'failed' ? outcome.error : null,
+    startedAt: open?.startedAt ?? at,
+    completedAt: kind === 'waits' ? null : at,
+  })
+  if (kind === 'waits') return { status: 'WAITING', stepId: step.id, dueAt: outcome.dueAt }
+  if (kind === 'failed' && outcome.goesOn !== true) return { status: 'FAILED', stepId: step.id }
+  walker.ordinal += 1
+  if (kind === 'exits') return { status: 'EXITED', stepId: null, exitReason: outcome.reason }
+  const transition = nextTransition(graph, step.id, kind === 'done' ? outcome : {})
+  if (transition === undefined) return { status: 'COMPLETED', stepId: null }
+  changes.addFigure(transition.id, 'taken')
+  return { stepId: transition.toStepId }
+}
+
+/** A step that was removed while the execution waited at it. */
+function skip(
+  { changes, at }: WalkInput,
+  { number, ordinal }: Walker,
+  { stepId, open }: { stepId: string | null; open: OpenStep | null },
+): void {
+  if (open === null || stepId === null) return
+  const { id, scheduledFor, executeAfter, input, output, error, startedAt } = open
+  const times = { scheduledFor, executeAfter, startedAt, completedAt: at }
+  const facts = { id, stepId, input, output, error, status: 'SKIPPED' } as const
+  changes.addStep({ executionNumber: number, ordinal, ...facts, ...times })
+}
+
+function save(
+  { workflow, changes, at }: WalkInput,
+  walker: Walker,
+  { status, stepId, exitReason = '', dueAt = null }: Position,
+): void {
+  const isActive = status === 'RUNNING' || status === 'WAITING'
+  changes.addPosition({
+    number: walker.number,
+    status,
+    currentStepId: stepId,
+    exitReason: exitReason === '' ? null : exitReason,
+    context: walker.context,
+    dueAt,
+    stepsDone: walker.ordinal,
+    completedAt: isActive ? null : at,
+  })
+  if (isActive || status === 'CANCELLED') return
+  changes.addEvent({
+    projectId: workflow.projectId,
+    name: 'workflow.completed',
+    contactId: walker.contact.id,
+    emailId: null,
+    data: {
+      workflowId: workflow.id,
+      workflowName: workflow.name,
+      executionId: walker.id,
+      status,
+      exitReason: exitReason === '' ? null : exitReason,
+      startedAt: formatInstant(walker.startedAt),
+    },
+    at,
+  })
+}
