@@ -15,12 +15,8 @@ import type { Base } from '../base.ts'
 import { getContact } from '../contacts/read/get.ts'
 import { findKnownAddresses } from '../contacts/read/known-addresses.ts'
 import type { SenderDomain } from '../directory.ts'
-import {
-  type AcceptDeps,
-  type AcceptedEmail,
-  acceptEmails,
-  isHeavy,
-} from '../messages/accept/accept-emails.ts'
+import { acceptEmails, isHeavy } from '../messages/accept/accept-emails.ts'
+import type { AcceptDeps, AcceptedEmail } from '../messages/accept/email-drafts.ts'
 import type { EmailPlan } from '../messages/accept/plan.ts'
 import { loadCampaign } from './find.ts'
 import { requireSenderDomain } from './sender-domain.ts'

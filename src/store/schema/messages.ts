@@ -143,7 +143,10 @@ export const holds = sqliteTable('holds', {
 export type Snapshot = {
   stored: Record<string, unknown>
   request: Record<string, unknown>
-  /** The contact that the email is rendered as, in place of its own; for tests of campaigns. */
+  /**
+   * The contact that the email is rendered as, in place of its recipient: of a test of a campaign, and
+   * of an email that a workflow sends to an address which is not its contact's.
+   */
   reader?: { id: string; email: string; subscribed: boolean }
 }
 

@@ -11,7 +11,7 @@ import type { ContactData } from '../../../store/schema/contacts.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { writeContent } from '../../messages/accept/content.ts'
-import { recordSuppressed } from '../../messages/outcome/end-emails.ts'
+import { recordEnded } from '../../messages/outcome/end-emails.ts'
 import { giveUpAfterMs } from '../../messages/queue/give-up-after.ts'
 import type { QueueNotifier } from '../../messages/queue/notifier.ts'
 import { type ActiveCampaign, findSending } from './active.ts'
@@ -90,7 +90,8 @@ async function writeRows(
   const listed = await insertListed(tx, { plan, shared, contacts: unsubscribed })
   suppressed.push(...listed.suppressed)
   inserted += listed.inserted
-  await recordSuppressed(deps, tx, { suppressed, at })
+  const end = { state: 'suppressed' } as const
+  await recordEnded(deps, tx, { endings: suppressed.map((email) => ({ email, end })), at })
   await tx
     .update(campaignProgress)
     .set({

@@ -10,88 +10,20 @@ import type { NamedMailbox } from '../../../mail/address/named-mailbox.ts'
 import { attachedBytes } from '../../../mail/compose/attachment.ts'
 import { newId } from '../../../store/ids.ts'
 import type { Contact, ContactData } from '../../../store/schema/contacts.ts'
-import { type Email, emails, type Snapshot } from '../../../store/schema/messages.ts'
-import type { QueueState } from '../../../store/schema/words.ts'
-import { parameter, statement } from '../../../store/statement.ts'
+import type { Snapshot } from '../../../store/schema/messages.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import type { Base } from '../../base.ts'
 import { findKnownAddresses } from '../../contacts/read/known-addresses.ts'
 import { upsertContacts } from '../../contacts/write/upsert.ts'
-import { recordSuppressed } from '../outcome/end-emails.ts'
 import { giveUpAfterMs } from '../queue/give-up-after.ts'
 import { isDomainHeld } from '../queue/holds.ts'
-import type { QueueNotifier } from '../queue/notifier.ts'
 import { writeContent } from './content.ts'
+import {
+  type AcceptDeps,
+  type AcceptedEmail,
+  type EmailDraft,
+  insertDrafts,
+} from './email-drafts.ts'
 import type { EmailPlan, SendRequest } from './plan.ts'
-
-type EmailDraft = Pick<
-  Email,
-  | 'id'
-  | 'projectId'
-  | 'contactId'
-  | 'contentId'
-  | 'sourceType'
-  | 'templateId'
-  | 'campaignId'
-  | 'workflowExecutionId'
-  | 'recipient'
-  | 'recipientDomain'
-  | 'toName'
-  | 'fromAddress'
-  | 'fromName'
-  | 'replyTo'
-  | 'subject'
-  | 'contentClass'
-  | 'isTracked'
-  | 'headers'
-  | 'variables'
-  | 'messageId'
-  | 'queueClass'
-  | 'giveUpAt'
-  | 'isTest'
-> & { state: Extract<QueueState, 'queued' | 'held' | 'suppressed'>; at: number }
-
-/** A row that acceptance has written. */
-export type AcceptedEmail = Pick<EmailDraft, 'id' | 'contactId' | 'recipient' | 'state'>
-
-export type AcceptDeps = Pick<Base, 'config' | 'counters' | 'log'> & {
-  queueNotifier: QueueNotifier
-}
-
-/** The most frequent insert of the server. */
-const insertRow = statement((db) =>
-  db.insert(emails).values({
-    id: parameter('id'),
-    projectId: parameter('projectId'),
-    contactId: parameter('contactId'),
-    contentId: parameter('contentId'),
-    sourceType: parameter('sourceType'),
-    templateId: parameter('templateId'),
-    campaignId: parameter('campaignId'),
-    workflowExecutionId: parameter('workflowExecutionId'),
-    recipient: parameter('recipient'),
-    recipientDomain: parameter('recipientDomain'),
-    toName: parameter('toName'),
-    fromAddress: parameter('fromAddress'),
-    fromName: parameter('fromName'),
-    replyTo: parameter('replyTo'),
-    subject: parameter('subject'),
-    contentClass: parameter('contentClass'),
-    isTracked: parameter('isTracked'),
-    headers: parameter('headers'),
-    variables: parameter('variables'),
-    messageId: parameter('messageId'),
-    state: parameter('state'),
-    status: parameter('status'),
-    queueClass: parameter('queueClass'),
-    dueAt: parameter('dueAt'),
-    giveUpAt: parameter('giveUpAt'),
-    heldAt: parameter('heldAt'),
-    isTest: parameter('isTest'),
-    createdAt: parameter('at'),
-    updatedAt: parameter('at'),
-  }),
-)
 
 /** Limits of a write that shares its transaction with others (`store/write/writer.ts`). */
 const LIGHT_RECIPIENTS = 50
@@ -115,7 +47,7 @@ export async function acceptEmails(
   tx: Tx,
   plan: EmailPlan,
 ): Promise<AcceptedEmail[]> {
-  const { project, request, at } = plan
+  const { project, request } = plan
   const contentId = await writeContent(tx, plan.content)
   const addresses = request.to.map(({ address }) => address.address)
   const { contacts: found, suppressed } = await findKnownAddresses(tx, project.id, addresses)
@@ -127,19 +59,8 @@ export async function acceptEmails(
     const draft = draftEmail(deps, plan, { contentId, recipient, contact })
     return [{ ...draft, state: stateOf(draft, { suppressed, held }) }]
   })
-  await insertEmails(tx, drafts)
-  await recordSuppressed(deps, tx, {
-    suppressed: drafts.filter(({ state }) => state === 'suppressed'),
-    at,
-  })
-  tx.afterCommit(() => notifyQueue(deps, drafts))
+  await insertDrafts(deps, tx, { drafts, at: plan.at })
   return drafts
-}
-
-function notifyQueue({ queueNotifier }: AcceptDeps, drafts: readonly EmailDraft[]): void {
-  for (const { state, queueClass, recipientDomain: domain, projectId, at: dueAt } of drafts) {
-    if (state === 'queued') queueNotifier.notify({ queueClass, domain, projectId, dueAt })
-  }
 }
 
 async function upsertRecipients(
@@ -216,7 +137,8 @@ function draftEmail(
     sourceType: origin.source,
     templateId: template?.id ?? null,
     campaignId: origin.campaignId ?? null,
-    workflowExecutionId: origin.workflowExecutionId ?? null,
+    workflowExecutionId: null,
+    workflowStepExecutionId: null,
     recipient: recipient.address.address,
     recipientDomain: recipient.address.domain,
     toName: recipient.name,
@@ -232,6 +154,7 @@ function draftEmail(
     queueClass: origin.class,
     giveUpAt: at + giveUpAfterMs(deps.config, origin.class),
     isTest: origin.isTest ?? false,
+    error: null,
     at,
   }
 }
@@ -254,17 +177,4 @@ function chooseMessageId(id: string, domain: string, headers: SendRequest['heade
     if (given !== '') return given
   }
   return `${id}@${domain}`
-}
-
-async function insertEmails(tx: Tx, drafts: readonly EmailDraft[]): Promise<void> {
-  await tx.executeEach(insertRow, drafts.map(toRow))
-}
-
-function toRow(draft: EmailDraft) {
-  return {
-    ...draft,
-    status: draft.state === 'suppressed' ? 'SUPPRESSED' : 'PENDING',
-    dueAt: draft.state === 'queued' ? draft.at : null,
-    heldAt: draft.state === 'held' ? draft.at : null,
-  }
 }

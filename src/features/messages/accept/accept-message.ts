@@ -13,7 +13,8 @@ import {
   type ReservedKeys,
   reserveKey,
 } from '../../requests/idempotency.ts'
-import { type AcceptDeps, type AcceptedEmail, acceptEmails, isHeavy } from './accept-emails.ts'
+import { acceptEmails, isHeavy } from './accept-emails.ts'
+import type { AcceptDeps, AcceptedEmail } from './email-drafts.ts'
 import { discardPlan, type EmailOrigin, planEmails, type SendRequest } from './plan.ts'
 
 /** `planEmails` also takes the origin, which is the same for all requests of clients. */

@@ -51,7 +51,6 @@ export type EmailOrigin = {
   source: Exclude<SourceType, 'INBOUND'>
   class: QueueClass
   campaignId?: string
-  workflowExecutionId?: string
   /** A test of a campaign: it goes out whether or not its contact is subscribed. */
   isTest?: boolean
 }

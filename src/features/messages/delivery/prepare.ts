@@ -124,19 +124,31 @@ function prepare(
   if (stop !== undefined) return { refusal: stop }
   if (email.isSuppressed) return { refusal: 'suppressed' }
   if (held.has(email.recipientDomain)) return { refusal: 'held' }
-  if (!email.isSubscribed && needsSubscription(email)) return refuse(UNSUBSCRIBED)
+  if (!email.isSubscribed && needsSubscription({ ...email, hasReader: hasReader(email) })) {
+    return refuse(UNSUBSCRIBED)
+  }
   if (sender.domain === undefined) return refuseWithoutDomain(email)
   if (content === undefined) return refuse(CLEARED)
   return toTask(deps, { email, content, project: sender.project, domain: sender.domain })
 }
 
-/** HEADLESS is marketing without the footer when a campaign or a workflow sends it. */
+/**
+ * HEADLESS is marketing without the footer when a campaign or a workflow sends it. Neither the tests of
+ * campaigns nor the emails of workflows to an address of their own ask whether the contact subscribes.
+ */
 export function needsSubscription(
-  email: Pick<ClaimedEmail, 'contentClass' | 'campaignId' | 'workflowExecutionId' | 'isTest'>,
+  email: Pick<ClaimedEmail, 'contentClass' | 'campaignId' | 'workflowExecutionId' | 'isTest'> & {
+    hasReader: boolean
+  },
 ): boolean {
-  const { contentClass, campaignId, workflowExecutionId, isTest } = email
-  if (isTest || contentClass === 'TRANSACTIONAL') return false
+  const { contentClass, campaignId, workflowExecutionId, isTest, hasReader } = email
+  if (isTest || hasReader || contentClass === 'TRANSACTIONAL') return false
   return contentClass === 'MARKETING' || campaignId !== null || workflowExecutionId !== null
+}
+
+/** Whether it is rendered as somebody else than its recipient. */
+function hasReader({ variables }: ClaimedEmail): boolean {
+  return variables?.reader !== undefined
 }
 
 /** The campaign is paused until the domain is verified again, so its mail waits. */

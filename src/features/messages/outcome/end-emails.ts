@@ -18,9 +18,14 @@ type EndedEmail = EmailOfEvent & Pick<Email, 'recipient' | 'attemptCount'>
 type Deps = Pick<Base, 'log' | 'counters'>
 
 /** The end of an email without an attempt or a report. */
-type End = { state: 'failed'; error: string; reason: FailureReason } | { state: 'suppressed' }
+export type End =
+  | { state: 'failed'; error: string | null; reason: FailureReason }
+  | { state: 'suppressed' }
 
 export type Ending = { email: EndedEmail & Pick<Email, 'state'>; end: End }
+
+/** The end of an email that no attempt was planned for. */
+type InsertedEnding = { email: Omit<EndedEmail, 'attemptCount'>; end: End }
 
 const endWithoutAttempt = statement((db) =>
   db
@@ -60,7 +65,7 @@ export async function endEmails(
     ended.map(({ email, end }) => endEvent(email, end, at)),
   )
   tx.afterCommit(() => {
-    for (const { email, end } of ended) logEnd(deps, email, end)
+    for (const { email, end } of ended) logEnd(deps, email, { end, attempts: attemptsOf(email) })
   })
   return ended.length
 }
@@ -76,23 +81,27 @@ function endEvent(email: EmailOfEvent, end: End, at: number): NewEvent {
     : emailEvent(email, 'email.suppressed', { at })
 }
 
-function logEnd(deps: Deps, email: Ending['email'], end: End): void {
+function logEnd(
+  deps: Deps,
+  email: InsertedEnding['email'],
+  { end, attempts }: { end: End; attempts: number },
+): void {
   const reason = end.state === 'failed' ? end.error : null
-  logOutcome(deps, { email, outcome: end.state, attempts: attemptsOf(email), reason })
+  logOutcome(deps, { email, outcome: end.state, attempts, reason })
 }
 
-/** Records the end of emails whose rows were inserted as suppressed. */
-export async function recordSuppressed(
+/** Records the end of emails whose rows were inserted in their final state. */
+export async function recordEnded(
   deps: Deps,
   tx: Tx,
-  { suppressed, at }: { suppressed: readonly Omit<EndedEmail, 'attemptCount'>[]; at: number },
+  { endings, at }: { endings: readonly InsertedEnding[]; at: number },
 ): Promise<void> {
-  if (suppressed.length === 0) return
+  if (endings.length === 0) return
   await appendEvents(
     tx,
-    suppressed.map((email) => emailEvent(email, 'email.suppressed', { at })),
+    endings.map(({ email, end }) => endEvent(email, end, at)),
   )
   tx.afterCommit(() => {
-    for (const email of suppressed) logOutcome(deps, { email, outcome: 'suppressed', attempts: 0 })
+    for (const { email, end } of endings) logEnd(deps, email, { end, attempts: 0 })
   })
 }

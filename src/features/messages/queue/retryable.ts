@@ -3,7 +3,7 @@
  * (`delivery/prepare.ts`), so a retry that is refused here would only fail once more.
  */
 import { parseAddress } from '../../../mail/address/address.ts'
-import { listOf } from '../../../store/dialect.ts'
+import { jsonType, listOf } from '../../../store/dialect.ts'
 import { and, eq, sql } from '../../../store/drizzle.ts'
 import { projects } from '../../../store/schema/accounts.ts'
 import { campaigns } from '../../../store/schema/campaigns.ts'
@@ -46,6 +46,9 @@ export const listRetryFacts = statement((db) =>
       campaignId: emails.campaignId,
       workflowExecutionId: emails.workflowExecutionId,
       isTest: emails.isTest,
+      hasReader: sql<boolean>`${jsonType(sql`emails.variables`, 'reader')} is not null`.mapWith(
+        Boolean,
+      ),
       campaignStatus: campaigns.status,
       campaignPausedAt: campaigns.pausedAt,
       maxPerHour: campaigns.maxPerHour,

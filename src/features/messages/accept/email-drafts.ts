@@ -1,0 +1,122 @@
+/** Writes the rows of accepted emails, with the events of those that end at acceptance. */
+import { type Email, emails } from '../../../store/schema/messages.ts'
+import type { QueueState } from '../../../store/schema/words.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../base.ts'
+import { type End, recordEnded } from '../outcome/end-emails.ts'
+import type { QueueNotifier } from '../queue/notifier.ts'
+
+/** `error`: of a failed email, else null. */
+export type EmailDraft = Pick<
+  Email,
+  | 'id'
+  | 'projectId'
+  | 'contactId'
+  | 'contentId'
+  | 'sourceType'
+  | 'templateId'
+  | 'campaignId'
+  | 'workflowExecutionId'
+  | 'workflowStepExecutionId'
+  | 'recipient'
+  | 'recipientDomain'
+  | 'toName'
+  | 'fromAddress'
+  | 'fromName'
+  | 'replyTo'
+  | 'subject'
+  | 'contentClass'
+  | 'isTracked'
+  | 'headers'
+  | 'variables'
+  | 'messageId'
+  | 'queueClass'
+  | 'giveUpAt'
+  | 'isTest'
+  | 'error'
+> & { state: Extract<QueueState, 'queued' | 'held' | 'suppressed' | 'failed'>; at: number }
+
+/** A row that acceptance has written. */
+export type AcceptedEmail = Pick<EmailDraft, 'id' | 'contactId' | 'recipient' | 'state'>
+
+export type AcceptDeps = Pick<Base, 'config' | 'counters' | 'log'> & {
+  queueNotifier: QueueNotifier
+}
+
+/** The most frequent insert of the server. */
+const insertRow = statement((db) =>
+  db.insert(emails).values({
+    id: parameter('id'),
+    projectId: parameter('projectId'),
+    contactId: parameter('contactId'),
+    contentId: parameter('contentId'),
+    sourceType: parameter('sourceType'),
+    templateId: parameter('templateId'),
+    campaignId: parameter('campaignId'),
+    workflowExecutionId: parameter('workflowExecutionId'),
+    workflowStepExecutionId: parameter('workflowStepExecutionId'),
+    recipient: parameter('recipient'),
+    recipientDomain: parameter('recipientDomain'),
+    toName: parameter('toName'),
+    fromAddress: parameter('fromAddress'),
+    fromName: parameter('fromName'),
+    replyTo: parameter('replyTo'),
+    subject: parameter('subject'),
+    contentClass: parameter('contentClass'),
+    isTracked: parameter('isTracked'),
+    headers: parameter('headers'),
+    variables: parameter('variables'),
+    messageId: parameter('messageId'),
+    state: parameter('state'),
+    status: parameter('status'),
+    queueClass: parameter('queueClass'),
+    dueAt: parameter('dueAt'),
+    giveUpAt: parameter('giveUpAt'),
+    heldAt: parameter('heldAt'),
+    isTest: parameter('isTest'),
+    error: parameter('error'),
+    createdAt: parameter('at'),
+    updatedAt: parameter('at'),
+  }),
+)
+
+const STATUS = {
+  queued: 'PENDING',
+  held: 'PENDING',
+  suppressed: 'SUPPRESSED',
+  failed: 'FAILED',
+} as const
+
+/** The queue is notified when the transaction is durable. */
+export async function insertDrafts(
+  deps: AcceptDeps,
+  tx: Tx,
+  { drafts, at }: { drafts: readonly EmailDraft[]; at: number },
+): Promise<void> {
+  await tx.executeEach(insertRow, drafts.map(toRow))
+  await recordEnded(deps, tx, { endings: drafts.flatMap(endingOf), at })
+  tx.afterCommit(() => notifyQueue(deps, drafts))
+}
+
+function endingOf(email: EmailDraft): { email: EmailDraft; end: End }[] {
+  const { state, error } = email
+  if (state === 'suppressed') return [{ email, end: { state } }]
+  if (state === 'failed') return [{ email, end: { state, error, reason: 'refused' } }]
+  return []
+}
+
+function notifyQueue({ queueNotifier }: AcceptDeps, drafts: readonly EmailDraft[]): void {
+  for (const { state, queueClass, recipientDomain: domain, projectId, at: dueAt } of drafts) {
+    if (state === 'queued') queueNotifier.notify({ queueClass, domain, projectId, dueAt })
+  }
+}
+
+function toRow(draft: EmailDraft) {
+  return {
+    ...draft,
+    status: STATUS[draft.state],
+    dueAt: draft.state === 'queued' ? draft.at : null,
+    heldAt: draft.state === 'held' ? draft.at : null,
+  }
+}

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { createDeliverer } from '../../../../src/features/messages/delivery/deliverer.ts'
+import { retryEmails } from '../../../../src/features/messages/queue/operate.ts'
+import { startQueue } from '../../../../src/features/messages/queue/queue.ts'
+import { renderMessage } from '../../../../src/mail/compose/build-message.ts'
+import { createTemplateCache } from '../../../../src/mail/precomposed/template-cache.ts'
+import { eq } from '../../../../src/store/drizzle.ts'
+import { contacts } from '../../../../src/store/schema/contacts.ts'
+import { emails } from '../../../../src/store/schema/messages.ts'
+import { address } from '../../../core.ts'
+import { testTracker } from '../../../mail/tracker.ts'
+import { openSender, type Sender } from '../sender.ts'
+import { acceptWorkflowEmail, addContact, emailFor, planOf } from '../workflow-mail.ts'
+
+const change = ({ core }: Sender, changes: Partial<typeof contacts.$inferInsert>) =>
+  core.store.write(async (tx) => void (await tx.update(contacts).set(changes)))
+
+async function runQueue(t: TestContext, sender: Sender, ids: readonly string[]): Promise<void> {
+  const queue = startQueue(sender.core, createDeliverer(sender.core))
+  t.after(() => queue.stop())
+  const isClaimed = async (id: string) => {
+    const { state } = await sender.email(id)
+    return state === 'failed' || sender.tasks.some(({ emailId }) => emailId === id)
+  }
+  for (const id of ids) {
+    while (!(await isClaimed(id))) await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+for (const type of ['MARKETING', 'HEADLESS'] as const) {
+  test(`${type} mail of a workflow is not sent to a contact that unsubscribed meanwhile`, async (t) => {
+    const sender = await openSender(t)
+    const contact = await addContact(sender)
+    const plan = await planOf(sender, { type })
+    const own = await acceptWorkflowEmail(sender, emailFor(plan, contact))
+    await change(sender, { subscribed: false })
+    await runQueue(t, sender, [own.id])
+    const { state, error } = await sender.email(own.id)
+    assert.deepEqual([state, error], ['failed', 'the contact has unsubscribed'])
+    assert.equal(sender.tasks.length, 0)
+  })
+}
+
+test('mail about a contact that unsubscribed goes to another address, rendered as the contact', async (t) => {
+  const sender = await openSender(t)
+  const contact = await addContact(sender)
+  const recipient = address('sales@shop.test')
+  const plan = await planOf(sender)
+  const { id } = await acceptWorkflowEmail(sender, emailFor(plan, contact, { recipient }))
+  await change(sender, { subscribed: false })
+  await runQueue(t, sender, [id])
+  const [task] = sender.tasks
+  assert.equal(task?.recipient, 'sales@shop.test')
+  assert.equal(task?.queueClass, 5)
+  assert.equal(task?.source.variables.system.email, 'ada@dest.test')
+})
+
+test('a new address of an unsubscribed contact does not make its mail another\u2019s', async (t) => {
+  const sender = await openSender(t)
+  const contact = await addContact(sender)
+  const { id } = await acceptWorkflowEmail(sender, emailFor(await planOf(sender), contact))
+  await change(sender, { subscribed: false, address: 'ada@new.test' })
+  await runQueue(t, sender, [id])
+  assert.equal((await sender.email(id)).error, 'the contact has unsubscribed')
+})
+
+test('a retry follows the same rules', async (t) => {
+  const sender = await openSender(t)
+  const { core } = sender
+  const contact = await addContact(sender)
+  const plan = await planOf(sender)
+  const own = await acceptWorkflowEmail(sender, emailFor(plan, contact))
+  const recipient = address('sales@shop.test')
+  const other = await acceptWorkflowEmail(sender, emailFor(plan, contact, { recipient }))
+  await change(sender, { subscribed: false })
+  await core.store.write(async (tx) => {
+    await tx
+      .update(emails)
+      .set({ state: 'failed', status: 'FAILED', dueAt: null, error: 'given up' })
+  })
+  await assert.rejects(retryEmails(core, [own.id]), {
+    code: 'CONFLICT',
+    message: `Email ${own.id} cannot be retried: the contact has unsubscribed.`,
+  })
+  await retryEmails(core, [other.id])
+  const isIt = eq(emails.id, other.id)
+  const row = await core.store.read.select().from(emails).where(isIt).get()
+  assert.equal(row?.state, 'queued')
+})
+
+test('transactional mail of a workflow is sent to an unsubscribed contact, and is no bulk mail', async (t) => {
+  const sender = await openSender(t)
+  const contact = await addContact(sender, { subscribed: false })
+  const plan = await planOf(sender, { type: 'TRANSACTIONAL' })
+  const { id } = await acceptWorkflowEmail(sender, emailFor(plan, contact))
+  await runQueue(t, sender, [id])
+  const [task] = sender.tasks
+  assert.equal(task?.source.isBulk, false)
+  assert.equal(task?.source.feedbackId.endsWith(':transactional:pillarbox'), true)
+})
+
+test('values of an event are escaped in the message, as those of a contact are', async (t) => {
+  const sender = await openSender(t)
+  const contact = await addContact(sender)
+  const storedVariables = { plan: '<script>', event: { plan: '<img src=x>' } }
+  const plan = await planOf(sender, { body: '<p>{{ plan }} {{ event.plan }} {{ data.plan }}</p>' })
+  const email = await acceptWorkflowEmail(sender, emailFor(plan, contact, { storedVariables }))
+  await runQueue(t, sender, [email.id])
+  const source = sender.tasks[0]?.source
+  assert.ok(source)
+  const message = renderMessage(source, createTemplateCache(testTracker()))
+  const escaped = ['&lt;script&gt;', '&lt;img src=x&gt;', '&lt;script&gt;'].join(' ')
+  assert.equal(message?.html?.includes(`<p>${escaped}</p>`), true)
+  assert.equal(message?.html?.includes('<script>'), false)
+})
