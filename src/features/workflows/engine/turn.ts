@@ -3,9 +3,9 @@
  * its position and the counts are written together, or not at all.
  *
  * When a turn fails, its executions are tried one by one. One that fails alone, by a fault of the
- * program, ends as FAILED, so that it holds back no other. A fault of the database ends nothing.
+ * program, ends as FAILED, so that it holds back no other. Any other fault, such as a full disk, ends nothing: the turn is tried again.
  */
-import { AppError, describeError } from '../../../errors.ts'
+import { describeError } from '../../../errors.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { cancelActive } from '../executions/cancel-active.ts'
 import type { WorkflowLane } from '../notifier.ts'
@@ -13,7 +13,14 @@ import { findEarliestDue, listDue } from './due.ts'
 import { findWorkflow, type Graphs } from './graphs.ts'
 import { createSteps, type StepDeps } from './steps/steps.ts'
 import { createTurnChanges } from './turn-changes.ts'
-import { type StepOutcome, type Steps, walk } from './walk.ts'
+import {
+  type StepCall,
+  StepFault,
+  type StepOutcome,
+  type StepPlace,
+  type Steps,
+  walk,
+} from './walk.ts'
 
 export type TurnDeps = StepDeps & { graphs: Graphs }
 
@@ -37,19 +44,19 @@ export async function takeTurn(
   try {
     return await write(deps, lane, { limit, fail: null })
   } catch (error) {
-    if (isOfDatabase(error)) throw error
+    if (!(error instanceof StepFault)) throw error
     if (limit > 1) return { ...(await takeTurn(deps, lane, 1)), tookMs: MAX_TURN_MS }
-    const facts = { workflow: lane.workflowId, error: describeError(error) }
-    deps.log.error(facts, 'a step of a workflow failed by a fault of the program')
-    return write(deps, lane, { limit, fail: 'internal error' })
+    const facts = { workflow: lane.workflowId, error: describeError(error.cause) }
+    deps.log.error(facts, error.message)
+    return write(deps, lane, { limit, fail: error.place })
   }
 }
 
-/** `fail`: the error with which the first execution ends, instead of walking. */
+/** `fail`: a step that fails instead of being made. */
 function write(
   deps: TurnDeps,
   lane: WorkflowLane,
-  { limit, fail }: { limit: number; fail: string | null },
+  { limit, fail }: { limit: number; fail: StepPlace | null },
 ): Promise<TurnResult> {
   const heavyFor = limit > LIGHT_EXECUTIONS ? lane.projectId : undefined
   return deps.store.write((tx) => walkDue(deps, tx, { lane, limit, fail }), { heavyFor })
@@ -58,7 +65,7 @@ function write(
 async function walkDue(
   deps: TurnDeps,
   tx: Tx,
-  { lane, limit, fail }: { lane: WorkflowLane; limit: number; fail: string | null },
+  { lane, limit, fail }: { lane: WorkflowLane; limit: number; fail: StepPlace | null },
 ): Promise<TurnResult> {
   const begunAt = performance.now()
   const at = deps.now()
@@ -68,7 +75,8 @@ async function walkDue(
   const due = await listDue(tx, lane, { now: at, limit })
   const graph = await deps.graphs.get(tx, workflow.id, workflow.version)
   const changes = createTurnChanges(workflow.id)
-  const steps = fail === null ? createSteps(deps, tx, { workflow, project, at }) : failing(fail)
+  const made = createSteps(deps, tx, { workflow, project, at })
+  const steps = fail === null ? made : failingAt(fail, made)
   const input = { workflow, graph, steps, changes, at }
   let walked = 0
   for (const execution of due) {
@@ -87,12 +95,12 @@ async function walkDue(
   return { walked, tookMs: performance.now() - begunAt, nextDueAt }
 }
 
-/** Every step ends with this error. */
-function failing(error: string): Steps {
-  const fail = async (): Promise<StepOutcome> => ({ kind: 'failed', error })
-  return { begin: fail, resume: fail }
-}
-
-function isOfDatabase(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'DATABASE_ERROR'
+function failingAt(place: StepPlace, { begin, resume }: Steps): Steps {
+  const isFaulty = ({ execution: { number, ordinal } }: StepCall) =>
+    number === place.number && ordinal === place.ordinal
+  const failed = async (): Promise<StepOutcome> => ({ kind: 'failed', error: 'internal error' })
+  return {
+    begin: (call) => (isFaulty(call) ? failed() : begin(call)),
+    resume: (call, open) => (isFaulty(call) ? failed() : resume(call, open)),
+  }
 }

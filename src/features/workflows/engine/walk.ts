@@ -12,6 +12,7 @@
  * All of it happens in the transaction of the turn.
  */
 import { formatInstant } from '../../../clock.ts'
+import { AppError } from '../../../errors.ts'
 import { newId } from '../../../store/ids.ts'
 import type { Contact } from '../../../store/schema/contacts.ts'
 import type { ExecutionStatus } from '../../../store/schema/words.ts'
@@ -72,6 +73,20 @@ export type Steps = {
   resume(call: StepCall, open: OpenStep): Promise<StepOutcome>
 }
 
+/** A step that threw: a fault of the program. */
+export class StepFault extends Error {
+  override readonly name = 'StepFault'
+  readonly place: StepPlace
+
+  constructor(place: StepPlace, cause: unknown) {
+    super('a step of a workflow failed by a fault of the program', { cause })
+    this.place = place
+  }
+}
+
+/** The step of an execution, by their numbers. */
+export type StepPlace = { number: number; ordinal: number }
+
 type WalkInput = {
   workflow: { id: string; name: string; projectId: string }
   graph: Graph
@@ -122,7 +137,7 @@ async function makeStep(
 ): Promise<{ stepId: string } | Position> {
   const stepExecutionId = open?.id ?? newId()
   const call: StepCall = { step, stepExecutionId, execution: walker }
-  const outcome = open === null ? await steps.begin(call) : await steps.resume(call, open)
+  const outcome = await run(steps, call, open)
   const { kind } = outcome
   if (outcome.context !== undefined) walker.context = { ...walker.context, ...outcome.context }
   changes.addStep({
@@ -147,6 +162,15 @@ async function makeStep(
   if (transition === undefined) return { status: 'COMPLETED', stepId: null }
   changes.addFigure(transition.id, 'taken')
   return { stepId: transition.toStepId }
+}
+
+async function run(steps: Steps, call: StepCall, open: OpenStep | null): Promise<StepOutcome> {
+  try {
+    return open === null ? await steps.begin(call) : await steps.resume(call, open)
+  } catch (error) {
+    const { number, ordinal } = call.execution
+    throw error instanceof AppError ? error : new StepFault({ number, ordinal }, error)
+  }
 }
 
 /** A step that was removed while the execution waited at it. */

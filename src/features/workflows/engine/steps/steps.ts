@@ -25,11 +25,7 @@ type TurnFacts = {
   at: number
 }
 
-export function createSteps(
-  deps: StepDeps,
-  tx: Tx,
-  { workflow, project, at }: TurnFacts,
-): Steps {
+export function createSteps(deps: StepDeps, tx: Tx, { workflow, project, at }: TurnFacts): Steps {
   const lane = { workflowId: workflow.id, projectId: project.id }
   const plans = createTemplatePlans(deps, project, at)
   const begin: { [Type in Step['type']]: (call: StepCall<StepOf<Type>>) => Promise<StepOutcome> } =

@@ -1,0 +1,32 @@
+/** Runs the engine's turns by hand, until nothing is due at the test's time. */
+import { listDueLanes } from '../../../../src/features/workflows/engine/due.ts'
+import { startTriggers } from '../../../../src/features/workflows/engine/follow-events.ts'
+import { createGraphs } from '../../../../src/features/workflows/engine/graphs.ts'
+import { takeTurn } from '../../../../src/features/workflows/engine/turn.ts'
+import type { TestCore } from '../../../core.ts'
+
+type Runner = {
+  /** Handles all events and takes turns until nothing is due. Returns the number of walks. */
+  run(): Promise<number>
+  stop(): Promise<void>
+}
+
+/** `limit`: executions of a turn. */
+export async function createRunner(core: TestCore, limit = 50): Promise<Runner> {
+  const follower = startTriggers(core)
+  const graphs = createGraphs()
+  await follower.caughtUp()
+  return {
+    async run() {
+      let walked = 0
+      for (;;) {
+        await follower.caughtUp()
+        const lanes = await listDueLanes(core.store.read)
+        const due = lanes.filter(({ dueAt }) => dueAt <= core.now())
+        if (due.length === 0) return walked
+        for (const lane of due) walked += (await takeTurn({ ...core, graphs }, lane, limit)).walked
+      }
+    },
+    stop: follower.stop,
+  }
+}

@@ -1,0 +1,389 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../../src/clock.ts'
+import { recordEventByAddress } from '../../../../src/features/contacts/events/record-by-address.ts'
+import { deleteContact } from '../../../../src/features/contacts/write/delete.ts'
+import { appendEvent } from '../../../../src/features/events/append.ts'
+import { createTemplate } from '../../../../src/features/templates/create.ts'
+import { eq } from '../../../../src/store/drizzle.ts'
+import { projects } from '../../../../src/store/schema/accounts.ts'
+import { contacts } from '../../../../src/store/schema/contacts.ts'
+import { emails } from '../../../../src/store/schema/messages.ts'
+import {
+  workflowFigures,
+  workflowRequests,
+  workflowWaits,
+} from '../../../../src/store/schema/workflows.ts'
+import {
+  addProject,
+  address,
+  openTestCore,
+  START,
+  type TestCore,
+  trustDomain,
+} from '../../../core.ts'
+import { createRunner } from './run-due.ts'
+import {
+  buildWorkflow,
+  listEmails,
+  listExecutions,
+  listSteps,
+  pathOf,
+  type StepSpec,
+  type TransitionSpec,
+} from './workflow-rows.ts'
+
+async function open(t: TestContext) {
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  await trustDomain(core, projectId, 'shop.test')
+  const runner = await createRunner(core)
+  t.after(runner.stop)
+  const template = await createTemplate(core, {
+    projectId,
+    name: 'Welcome',
+    subject: 'Hello {{ event.plan }}',
+    body: '<p>{{ event.plan }} {{ plan }}</p>',
+    from: address('hello@shop.test'),
+    type: 'MARKETING',
+  })
+  return { core, projectId, runner, templateId: template.id }
+}
+
+function track(core: TestCore, projectId: string, event: string, request: object = {}) {
+  const given = { event, address: address('ada@example.net'), ...request }
+  return recordEventByAddress(core, { projectId, request: given })
+}
+
+const ONBOARDING: { steps: Record<string, StepSpec>; transitions: TransitionSpec[] } = {
+  steps: {
+    mail: { type: 'SEND_EMAIL' },
+    wait: {
+      type: 'WAIT_FOR_EVENT',
+      config: { eventName: 'email.clicked', timeout: 3600, stepId: 'mail' },
+    },
+    mark: { type: 'UPDATE_CONTACT', config: { updates: { keen: true } } },
+    out: { type: 'EXIT', config: { reason: 'silent' } },
+  },
+  transitions: [
+    ['trigger', 'mail'],
+    ['mail', 'wait'],
+    ['wait', 'mark', { wait: 'EVENT' }],
+    ['wait', 'out', { wait: 'TIMEOUT' }],
+  ],
+}
+
+function onboarding(templateId: string) {
+  const { steps, transitions } = ONBOARDING
+  return {
+    steps: { ...steps, mail: { ...steps.mail, type: 'SEND_EMAIL', templateId } as StepSpec },
+    transitions,
+  }
+}
+
+test('an event starts an execution that sends, waits, and goes on with a click', async (t) => {
+  const { core, projectId, runner, templateId } = await open(t)
+  const { id } = await buildWorkflow(core, { projectId, ...onboarding(templateId) })
+  const { contact } = await track(core, projectId, 'signup', { data: { plan: '<b>' } })
+  await runner.run()
+  const [waiting] = await listExecutions(core, id)
+  assert.ok(waiting)
+  assert.equal(waiting.status, 'WAITING')
+  assert.equal(waiting.dueAt, START + HOUR_MS)
+  assert.deepEqual(waiting.context, { plan: '<b>' })
+  const [email] = await listEmails(core, projectId)
+  assert.equal(email?.workflowExecutionId, waiting.id)
+  assert.equal(email?.sourceType, 'WORKFLOW')
+  assert.equal(email?.queueClass, 5)
+  assert.deepEqual(email?.variables, {
+    stored: { plan: '<b>', event: { plan: '<b>' } },
+    request: {},
+  })
+  const steps = await listSteps(core, waiting.number)
+  assert.equal(email?.workflowStepExecutionId, steps[1]?.id)
+
+  // The click of another email does not count.
+  const click = {
+    projectId,
+    name: 'email.click',
+    contactId: contact,
+    data: { link: 'x' },
+    at: START,
+  }
+  await core.store.write((tx) => appendEvent(tx, { ...click, emailId: null }))
+  await runner.run()
+  assert.equal((await listExecutions(core, id))[0]?.status, 'WAITING')
+  await core.store.write((tx) => appendEvent(tx, { ...click, emailId: email?.id ?? '' }))
+  await runner.run()
+  const [done] = await listExecutions(core, id)
+  assert.equal(done?.status, 'COMPLETED')
+  assert.equal(done?.currentStepId, null)
+  assert.equal(done?.dueAt, null)
+  assert.deepEqual(done?.context, { plan: '<b>', link: 'x' })
+  assert.deepEqual(await pathOf(core, waiting.number), [
+    'trigger COMPLETED',
+    'mail COMPLETED',
+    'wait COMPLETED',
+    'mark COMPLETED',
+  ])
+  const [row] = await core.store.read.select().from(contacts).where(eq(contacts.id, contact))
+  assert.deepEqual(row?.data, { plan: '<b>', keen: true })
+  assert.deepEqual(await core.store.read.select().from(workflowWaits), [])
+})
+
+test('without the event, the execution leaves by the timeout', async (t) => {
+  const { core, projectId, runner, templateId } = await open(t)
+  const { id } = await buildWorkflow(core, { projectId, ...onboarding(templateId) })
+  await track(core, projectId, 'signup')
+  await runner.run()
+  core.clock.now = START + HOUR_MS - 1
+  assert.equal(await runner.run(), 0)
+  core.clock.now = START + HOUR_MS
+  await runner.run()
+  const [done] = await listExecutions(core, id)
+  assert.equal(done?.status, 'EXITED')
+  assert.equal(done?.exitReason, 'silent')
+  assert.equal(done?.completedAt, START + HOUR_MS)
+})
+
+test('an event that the follower has not read wins over the timeout', async (t) => {
+  const { core, projectId, runner } = await open(t)
+  const { id } = await buildWorkflow(core, {
+    projectId,
+    steps: {
+      wait: { type: 'WAIT_FOR_EVENT', config: { eventName: 'paid', timeout: 60 } },
+      yes: { type: 'EXIT', config: { reason: 'paid' } },
+      no: { type: 'EXIT', config: { reason: 'unpaid' } },
+    },
+    transitions: [
+      ['trigger', 'wait'],
+      ['wait', 'yes', { wait: 'EVENT' }],
+      ['wait', 'no', { wait: 'TIMEOUT' }],
+    ],
+  })
+  await track(core, projectId, 'paid')
+  await track(core, projectId, 'signup')
+  await runner.run()
+  assert.equal((await listExecutions(core, id))[0]?.status, 'WAITING')
+  await runner.stop()
+  await track(core, projectId, 'paid')
+  core.clock.now = START + HOUR_MS
+  const late = await createRunner({ ...core })
+  t.after(late.stop)
+  await late.run()
+  assert.equal((await listExecutions(core, id))[0]?.exitReason, 'paid')
+})
+
+test('a chain of steps without waiting takes a turn of 100 steps after the other', async (t) => {
+  const { core, projectId, runner } = await open(t)
+  const names = Array.from({ length: 250 }, (_, index) => `step${index}`)
+  const steps = Object.fromEntries(
+    names.map((name, index): [string, StepSpec] => [
+      name,
+      { type: 'UPDATE_CONTACT', config: { updates: { count: index } } },
+    ]),
+  )
+  const transitions = names.map(
+    (name, index): TransitionSpec => [names[index - 1] ?? 'trigger', name],
+  )
+  const { id } = await buildWorkflow(core, { projectId, steps, transitions })
+  const { contact } = await track(core, projectId, 'signup')
+  assert.equal(await runner.run(), 3)
+  const [done] = await listExecutions(core, id)
+  assert.equal(done?.status, 'COMPLETED')
+  assert.equal(done?.stepsDone, 251)
+  const [row] = await core.store.read.select().from(contacts).where(eq(contacts.id, contact))
+  assert.deepEqual(row?.data, { count: 249 })
+})
+
+test('a delay sleeps for its time, also when the clock goes back', async (t) => {
+  const { core, projectId, runner } = await open(t)
+  const { id } = await buildWorkflow(core, {
+    projectId,
+    steps: { nap: { type: 'DELAY', config: { amount: 2, unit: 'days' } } },
+    transitions: [['trigger', 'nap']],
+  })
+  await track(core, projectId, 'signup')
+  await runner.run()
+  const [asleep] = await listExecutions(core, id)
+  assert.equal(asleep?.dueAt, START + 2 * DAY_MS)
+  core.clock.now = START - DAY_MS
+  assert.equal(await runner.run(), 0)
+  core.clock.now = START + 2 * DAY_MS
+  await runner.run()
+  const steps = await listSteps(core, asleep?.number ?? 0)
+  assert.equal(steps[1]?.status, 'COMPLETED')
+  assert.equal(steps[1]?.scheduledFor, START + 2 * DAY_MS)
+  assert.deepEqual(steps[1]?.output, {
+    delayAmount: 2,
+    delayUnit: 'days',
+    resumeAt: new Date(START + 2 * DAY_MS).toISOString(),
+  })
+})
+
+test('a webhook step leaves a request, and goes on or fails with its end', async (t) => {
+  const { core, projectId, runner } = await open(t)
+  const { id } = await buildWorkflow(core, {
+    projectId,
+    steps: { hook: { type: 'WEBHOOK', config: { url: 'https://x.test', method: 'POST' } } },
+    transitions: [['trigger', 'hook']],
+  })
+  await track(core, projectId, 'signup')
+  await runner.run()
+  const [request] = await core.store.read.select().from(workflowRequests)
+  const [waiting] = await listExecutions(core, id)
+  assert.equal(request?.executionNumber, waiting?.number)
+  assert.equal(request?.dueAt, START)
+  assert.equal(waiting?.status, 'WAITING')
+  assert.equal(waiting?.dueAt, null)
+})
+
+test('a step without a template fails, and the execution stays at it', async (t) => {
+  const { core, projectId, runner } = await open(t)
+  const { id, stepIds } = await buildWorkflow(core, {
+    projectId,
+    steps: { mail: { type: 'SEND_EMAIL' } },
+    transitions: [['trigger', 'mail']],
+  })
+  await track(core, projectId, 'signup')
+  await runner.run()
+  const [failed] = await listExecutions(core, id)
+  assert.equal(failed?.status, 'FAILED')
+  assert.equal(failed?.currentStepId, stepIds.mail)
+  assert.equal(failed?.stepsDone, 1)
+  const steps = await listSteps(core, failed?.number ?? 0)
+  assert.equal(steps[1]?.error, 'the step has no template')
+})
+
+test('marketing to an unsubscribed contact is a FAILED email, and the execution goes on', async (t) => {
+  const { core, projectId, runner, templateId } = await open(t)
+  const { id } = await buildWorkflow(core, {
+    projectId,
+    steps: { mail: { type: 'SEND_EMAIL', templateId } },
+    transitions: [['trigger', 'mail']],
+  })
+  await track(core, projectId, 'signup', { subscribed: false })
+  await runner.run()
+  const [email] = await listEmails(core, projectId)
+  assert.equal(email?.status, 'FAILED')
+  assert.equal(email?.error, 'the contact has unsubscribed')
+  assert.equal((await listExecutions(core, id))[0]?.status, 'COMPLETED')
+})
+
+test('a fault of one execution ends it, and the others go on', async (t) => {
+  const { core, projectId, runner } = await open(t)
+  const { id } = await buildWorkflow(core, {
+    projectId,
+    steps: {
+      check: {
+        type: 'CONDITION',
+        config: { field: 'contact.email', operator: 'equals', value: 'BOB@example.net' },
+      },
+      // A config that no version of the program writes.
+      broken: { type: 'CONDITION' },
+    },
+    transitions: [
+      ['trigger', 'check'],
+      ['check', 'broken', { branch: 'yes' }],
+    ],
+  })
+  for (const name of ['ada', 'bob', 'cid']) {
+    await track(core, projectId, 'signup', { address: address(`${name}@example.net`) })
+  }
+  await runner.run()
+  const executions = await listExecutions(core, id)
+  const statuses = executions.map(({ status }) => status)
+  assert.deepEqual(statuses, ['COMPLETED', 'FAILED', 'COMPLETED'])
+  assert.deepEqual(await pathOf(core, executions[1]?.number ?? 0), [
+    'trigger COMPLETED',
+    'check COMPLETED',
+    'broken FAILED',
+  ])
+})
+
+test('an execution of a disabled project is cancelled', async (t) => {
+  const { core, projectId, runner } = await open(t)
+  const { id } = await buildWorkflow(core, {
+    projectId,
+    steps: { nap: { type: 'DELAY', config: { amount: 1, unit: 'minutes' } } },
+    transitions: [['trigger', 'nap']],
+  })
+  await track(core, projectId, 'signup')
+  await runner.run()
+  await core.store.write(async (tx) => {
+    await tx.update(projects).set({ isDisabled: true }).where(eq(projects.id, projectId))
+    tx.afterCommit(core.directory.drop)
+  })
+  core.clock.now = START + MINUTE_MS
+  await runner.run()
+  const [cancelled] = await listExecutions(core, id)
+  assert.equal(cancelled?.status, 'CANCELLED')
+  assert.equal(cancelled?.exitReason, 'Project disabled')
+})
+
+test('the executions of a deleted contact go with it', async (t) => {
+  const { core, projectId, runner, templateId } = await open(t)
+  const { id } = await buildWorkflow(core, { projectId, ...onboarding(templateId) })
+  const { contact } = await track(core, projectId, 'signup')
+  await runner.run()
+  await deleteContact(core, { projectId, id: contact })
+  core.clock.now = START + DAY_MS
+  await runner.run()
+  assert.deepEqual(await listExecutions(core, id), [])
+  assert.deepEqual(await core.store.read.select().from(emails), [])
+})
+
+test('each event starts one execution, and an execution in the way holds the start back', async (t) => {
+  const { core, projectId, runner } = await open(t)
+  const nap: Record<string, StepSpec> = {
+    nap: { type: 'DELAY', config: { amount: 1, unit: 'minutes' } },
+  }
+  const transitions: TransitionSpec[] = [['trigger', 'nap']]
+  const once = await buildWorkflow(core, { projectId, steps: nap, transitions })
+  const again = await buildWorkflow(core, {
+    projectId,
+    steps: nap,
+    transitions,
+    allowsReentry: true,
+  })
+  for (let times = 0; times < 3; times += 1) await track(core, projectId, 'signup')
+  await runner.run()
+  assert.equal((await listExecutions(core, once.id)).length, 1)
+  assert.equal((await listExecutions(core, again.id)).length, 1)
+  core.clock.now += MINUTE_MS
+  await runner.run()
+  await track(core, projectId, 'signup')
+  await runner.run()
+  assert.equal((await listExecutions(core, once.id)).length, 1)
+  assert.equal((await listExecutions(core, again.id)).length, 2)
+  const figures = await core.store.read
+    .select()
+    .from(workflowFigures)
+    .where(eq(workflowFigures.figure, 'heldBack'))
+  assert.equal(figures.find(({ workflowId }) => workflowId === once.id)?.count, 3)
+  assert.equal(figures.find(({ workflowId }) => workflowId === again.id)?.count, 2)
+})
+
+test('a workflow that feeds itself is stopped after 100 starts in an hour', async (t) => {
+  const { core, projectId, runner } = await open(t)
+  const { id } = await buildWorkflow(core, {
+    projectId,
+    event: 'workflow.completed',
+    steps: { mark: { type: 'UPDATE_CONTACT', config: { updates: { seen: true } } } },
+    transitions: [['trigger', 'mark']],
+    allowsReentry: true,
+  })
+  const starter = await buildWorkflow(core, {
+    projectId,
+    steps: { out: { type: 'EXIT' } },
+    transitions: [['trigger', 'out']],
+  })
+  await track(core, projectId, 'signup')
+  await runner.run()
+  const executions = await listExecutions(core, id)
+  const statuses = Map.groupBy(executions, ({ status }) => status)
+  assert.equal(statuses.get('COMPLETED')?.length, 100)
+  assert.equal(statuses.get('CANCELLED')?.length, 1)
+  assert.equal(statuses.get('CANCELLED')?.[0]?.exitReason, 'too many starts')
+  assert.equal((await listExecutions(core, starter.id)).length, 1)
+})
