@@ -12,7 +12,7 @@
  * All of it happens in the transaction of the turn.
  */
 import { formatInstant } from '../../../clock.ts'
-import { AppError } from '../../../errors.ts'
+import { isTransientDatabaseError } from '../../../store/database-error.ts'
 import { newId } from '../../../store/ids.ts'
 import type { Contact } from '../../../store/schema/contacts.ts'
 import type { ExecutionStatus } from '../../../store/schema/words.ts'
@@ -169,7 +169,7 @@ async function run(steps: Steps, call: StepCall, open: OpenStep | null): Promise
     return open === null ? await steps.begin(call) : await steps.resume(call, open)
   } catch (error) {
     const { number, ordinal } = call.execution
-    throw error instanceof AppError ? error : new StepFault({ number, ordinal }, error)
+    throw isTransientDatabaseError(error) ? error : new StepFault({ number, ordinal }, error)
   }
 }
 
