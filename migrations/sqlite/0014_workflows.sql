@@ -17,10 +17,11 @@ CREATE TABLE workflows (
   enabled_seq INTEGER NOT NULL DEFAULT 0,
   -- The next firing of a SCHEDULE; null while the workflow is disabled.
   next_fire_at INTEGER,
-  -- Active executions up to this number count as cancelled with this reason; `is_cancelling` until
-  -- their rows say so.
+  -- Active executions up to this number count as cancelled with this reason since this instant;
+  -- `is_cancelling` until their rows say so. Then the number is 0 again.
   cancelled_through INTEGER NOT NULL DEFAULT 0,
   cancel_reason TEXT,
+  cancelled_at INTEGER,
   is_cancelling INTEGER NOT NULL DEFAULT 0,
   version INTEGER NOT NULL DEFAULT 1,
   created_at INTEGER NOT NULL,

@@ -27,6 +27,8 @@ import { refreshSegments } from './segments/refresh-all.ts'
 import { deleteExpiredNotifications } from './sns/processed-messages.ts'
 import { runListVerification } from './verification/bulk/run.ts'
 import { LIST_JOB_KIND } from './verification/bulk/start.ts'
+import { runBulkStart } from './workflows/executions/bulk/run.ts'
+import { BULK_START_KIND } from './workflows/executions/bulk/start.ts'
 
 type Schedule = {
   handlers: Record<string, JobHandler>
@@ -114,5 +116,6 @@ function longWork(core: Core): Required<Omit<ScheduledTask, 'schedule'>>[] {
     { name: 'delete-events', atOnce: 2, run: (job) => runEventDeletion(core, job) },
     { name: LIST_JOB_KIND, atOnce: 3, run: (job) => runListVerification(core, job) },
     { name: 'clear-segment', atOnce: 2, run: (job) => deleteMemberships(core, job) },
+    { name: BULK_START_KIND, atOnce: 3, run: (job) => runBulkStart(core, job) },
   ]
 }

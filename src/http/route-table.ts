@@ -44,6 +44,8 @@ import * as templates from './routes/templates.ts'
 import { track } from './routes/track.ts'
 import * as tracking from './routes/tracking.ts'
 import { verify } from './routes/verify.ts'
+import * as executions from './routes/workflows/executions.ts'
+import * as workflowStats from './routes/workflows/stats.ts'
 
 /** The types reject a route for `anyone` whose operation needs a caller. */
 type RouteRow =
@@ -102,6 +104,16 @@ export const ROUTES: readonly RouteRow[] = [
   ['POST', '/campaigns/:id/resume', 'secret key', campaignStopping.resume],
   ['POST', '/campaigns/:id/cancel', 'secret key', campaignStopping.cancel],
   ['POST', '/campaigns/:id/retry-failed', 'secret key', campaignStopping.retry],
+
+  ['GET', '/workflows/:id/stats', 'secret key', workflowStats.show],
+  ['POST', '/workflows/:id/executions', 'secret key', executions.start],
+  ['GET', '/workflows/:id/executions', 'secret key', executions.list],
+  ['POST', '/workflows/:id/executions/cancel-all', 'secret key', executions.cancelAll],
+  ['POST', '/workflows/:id/executions/bulk', 'secret key', executions.startBulk],
+  ['GET', '/workflows/:id/executions/bulk/:jobId', 'secret key', executions.showBulk],
+  ['GET', '/workflows/:id/executions/:eid', 'secret key', executions.show],
+  ['DELETE', '/workflows/:id/executions/:eid', 'secret key', executions.cancel],
+  ['POST', '/workflows/:id/executions/:eid/retry', 'secret key', executions.retry],
 
   ['POST', '/render', 'secret key', render],
 

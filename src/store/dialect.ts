@@ -29,6 +29,8 @@ export const NAMED_INDEXES = [
   'events_named',
   'segment_members_newest',
   'workflow_executions_due',
+  'workflow_executions_place',
+  'workflow_executions_status',
 ] as const
 export type NamedIndex = (typeof NAMED_INDEXES)[number]
 

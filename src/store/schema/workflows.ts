@@ -26,9 +26,10 @@ export const workflows = sqliteTable('workflows', {
   enabledSeq: integer('enabled_seq').notNull().default(0),
   /** The next firing of a SCHEDULE; null while the workflow is disabled. */
   nextFireAt: integer('next_fire_at'),
-  /** Active executions up to this number count as cancelled. */
+  /** Active executions up to this number count as cancelled since `cancelledAt`; 0 if none do. */
   cancelledThrough: integer('cancelled_through').notNull().default(0),
   cancelReason: text('cancel_reason'),
+  cancelledAt: integer('cancelled_at'),
   /** Whether rows of executions up to `cancelledThrough` may still be active. */
   isCancelling: bool('is_cancelling').notNull().default(false),
   version: integer('version').notNull().default(1),

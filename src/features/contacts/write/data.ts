@@ -101,16 +101,19 @@ function checkedData(merged: ReadonlyMap<string, unknown>): ContactData {
   return data
 }
 
-/** Checks the limits that hold for the data of any request. @throws AppError VALIDATION_ERROR */
-export function checkData(data: unknown): void {
-  checkSize(data, 'The data')
-  checkValue(data, 'data', 0)
+/**
+ * Checks the limits that hold for the data of any request. `field`: its path in the request.
+ * @throws AppError VALIDATION_ERROR
+ */
+export function checkData(data: unknown, field = 'data'): void {
+  checkSize(data, `The ${field}`, field)
+  checkValue(data, field, 0)
 }
 
-function checkSize(data: unknown, name: string): void {
+function checkSize(data: unknown, name: string, field = 'data'): void {
   const text = JSON.stringify(data) ?? ''
   if (Buffer.byteLength(text) <= MAX_BYTES) return
-  throw invalidField('data', 'too_big', `${name} would be larger than ${MAX_BYTES} bytes of JSON`)
+  throw invalidField(field, 'too_big', `${name} would be larger than ${MAX_BYTES} bytes of JSON`)
 }
 
 /** Rejects values below `path` that JSON cannot round-trip, and nesting or keys that no client needs. */

@@ -1,5 +1,6 @@
-/** Writes that an active execution is cancelled: its row, its current step and what it waits for. */
-import { sql } from '../../../store/drizzle.ts'
+/** Writes that active executions are cancelled: their rows, current steps and what they wait for. */
+import { listOf } from '../../../store/dialect.ts'
+import { type SQL, sql } from '../../../store/drizzle.ts'
 import type { Workflow } from '../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
@@ -11,27 +12,40 @@ type Cancellation = {
   at: number
 }
 
-const CANCELLED_WITH_ALL = 'cancelled with all executions'
+/** `through`: the number of the last execution that is cancelled. */
+export type CancellationOfAll = {
+  workflow: Pick<Workflow, 'id' | 'cancelReason'>
+  through: number
+  limit: number
+  at: number
+}
 
-const cancelRow = statement(
-  () => sql`update workflow_executions set status = 'CANCELLED', exit_reason = ${parameter('reason')},
-      current_step_id = null, due_at = null, completed_at = ${parameter('at')},
-      updated_at = ${parameter('at')}
-    where number = ${parameter('number')} and status in ('RUNNING', 'WAITING')`,
-)
+type Cancelled = { number: number }
 
-const skipStep = statement<{ stepId: string }>(
+const CANCELLED_WITH_ALL = 'all executions cancelled by user'
+
+const cancelOne = cancelWhere(sql`number = ${parameter('number')}
+  and status in ('RUNNING', 'WAITING')`)
+
+const cancelSome = cancelWhere(sql`number in (select number from workflow_executions
+  where workflow_id = ${parameter('workflowId')} and status in ('RUNNING', 'WAITING')
+    and number <= ${parameter('through')}
+  limit ${parameter('limit')})`)
+
+const skipSteps = statement<{ stepId: string }>(
   () => sql`update workflow_step_executions set status = 'SKIPPED', completed_at = ${parameter('at')}
-    where execution_number = ${parameter('number')} and completed_at is null
+    where execution_number in ${listOf(parameter('numbers'))} and completed_at is null
     returning step_id as "stepId"`,
 )
 
-const endWait = statement(
-  () => sql`delete from workflow_waits where execution_number = ${parameter('number')}`,
+const endWaits = statement(
+  () => sql`delete from workflow_waits
+    where execution_number in ${listOf(parameter('numbers'))}`,
 )
 
-const endRequest = statement(
-  () => sql`delete from workflow_requests where execution_number = ${parameter('number')}`,
+const endRequests = statement(
+  () => sql`delete from workflow_requests
+    where execution_number in ${listOf(parameter('numbers'))}`,
 )
 
 /** Returns whether the execution was active. `cancelReason`: null for a cancellation of all. */
@@ -39,12 +53,49 @@ export async function cancelActive(
   tx: Tx,
   { workflow, number, at }: Cancellation,
 ): Promise<boolean> {
-  const reason = workflow.cancelReason ?? CANCELLED_WITH_ALL
-  const isCancelled = (await tx.execute(cancelRow, { number, reason, at })) === 1
-  if (!isCancelled) return false
-  const skipped = await tx.find(skipStep, { number, at })
-  if (skipped !== undefined) await addFigures(tx, workflow.id, [[skipped.stepId, 'skipped', 1]])
-  await tx.execute(endWait, { number })
-  await tx.execute(endRequest, { number })
-  return true
+  const cancelled = await tx.list(cancelOne, { number, reason: reasonOf(workflow), at })
+  await endSteps(tx, workflow.id, { cancelled, at })
+  return cancelled.length > 0
+}
+
+/** Cancels up to `limit` executions of a workflow, and returns how many. */
+export async function cancelManyActive(
+  tx: Tx,
+  { workflow, through, limit, at }: CancellationOfAll,
+): Promise<number> {
+  const key = { workflowId: workflow.id, through, limit }
+  const cancelled = await tx.list(cancelSome, { ...key, reason: reasonOf(workflow), at })
+  await endSteps(tx, workflow.id, { cancelled, at })
+  return cancelled.length
+}
+
+function cancelWhere(condition: SQL) {
+  return statement<Cancelled>(
+    () => sql`update workflow_executions set status = 'CANCELLED', exit_reason = ${parameter('reason')},
+        current_step_id = null, due_at = null, completed_at = ${parameter('at')},
+        updated_at = ${parameter('at')}
+      where ${condition} returning number`,
+  )
+}
+
+async function endSteps(
+  tx: Tx,
+  workflowId: string,
+  { cancelled, at }: { cancelled: readonly Cancelled[]; at: number },
+): Promise<void> {
+  if (cancelled.length === 0) return
+  const numbers = JSON.stringify(cancelled.map(({ number }) => number))
+  const steps = await tx.list(skipSteps, { numbers, at })
+  const byStep = Map.groupBy(steps, ({ stepId }) => stepId)
+  await addFigures(
+    tx,
+    workflowId,
+    [...byStep].map(([stepId, skipped]) => [stepId, 'skipped', skipped.length]),
+  )
+  await tx.execute(endWaits, { numbers })
+  await tx.execute(endRequests, { numbers })
+}
+
+function reasonOf({ cancelReason }: Pick<Workflow, 'cancelReason'>): string {
+  return cancelReason ?? CANCELLED_WITH_ALL
 }

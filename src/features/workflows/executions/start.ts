@@ -18,6 +18,7 @@ import { appendEvent } from '../../events/append.ts'
 import { addFigures } from '../figures.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
 import { cancelActive } from './cancel-active.ts'
+import { shownStatus } from './view.ts'
 
 export const MAX_STARTS_PER_HOUR = 100
 const TOO_MANY = 'too many starts'
@@ -44,47 +45,55 @@ export type StartOutcome =
 
 type StartDeps = { workflowNotifier: WorkflowNotifier }
 
-type Earlier = { number: number; status: ExecutionStatus }
-
-const findActive = statement<Earlier>(
-  () => sql`select number, status from workflow_executions
-    where workflow_id = ${parameter('workflowId')} and contact_id = ${parameter('contactId')}
-      and status in ('RUNNING', 'WAITING')`,
-)
+type Earlier = { number: number; status: ExecutionStatus; startedAt: number }
 
 const findNewest = statement<Earlier>(
-  () => sql`select number, status from workflow_executions
+  () => sql`select number, status, started_at as "startedAt" from workflow_executions
     where contact_id = ${parameter('contactId')} and workflow_id = ${parameter('workflowId')}
     order by started_at desc limit 1`,
 )
 
-/** The starts since an instant, at most one more than the limit, and whether one was cut off. */
+const findActive = statement<Earlier>(
+  () => sql`select number, status, started_at as "startedAt" from workflow_executions
+    where workflow_id = ${parameter('workflowId')} and contact_id = ${parameter('contactId')}
+      and status in ('RUNNING', 'WAITING')`,
+)
+
+const findBySource = statement<Earlier>(
+  () => sql`select number, status, started_at as "startedAt" from workflow_executions
+    where workflow_id = ${parameter('workflowId')} and source_event_seq = ${parameter('seq')}`,
+)
+
+/** The starts of the last hour, at most one more than the limit, and those that were cut off. */
 const countStarts = statement<{ starts: number; cutOff: number }>(
   () => sql`select count(*) as starts,
-      coalesce(max(exit_reason = ${TOO_MANY} and status = 'CANCELLED'), 0) as "cutOff"
+      coalesce(sum(exit_reason = ${TOO_MANY} and status = 'CANCELLED'), 0) as "cutOff"
     from (select exit_reason, status from workflow_executions
       where contact_id = ${parameter('contactId')} and workflow_id = ${parameter('workflowId')}
-        and started_at > ${parameter('since')}
+        and started_at > ${parameter('since')} and started_at <= ${parameter('at')}
       limit ${MAX_STARTS_PER_HOUR + 1})`,
 )
 
 const insertExecution = statement((db) =>
-  db.insert(workflowExecutions).values({
-    id: parameter('id'),
-    projectId: parameter('projectId'),
-    workflowId: parameter('workflowId'),
-    contactId: parameter('contactId'),
-    status: parameter('status'),
-    currentStepId: parameter('currentStepId'),
-    exitReason: parameter('exitReason'),
-    context: parameter('context'),
-    sourceEventId: parameter('sourceEventId'),
-    sourceEventSeq: parameter('sourceEventSeq'),
-    dueAt: parameter('dueAt'),
-    startedAt: parameter('at'),
-    completedAt: parameter('completedAt'),
-    updatedAt: parameter('at'),
-  }),
+  db
+    .insert(workflowExecutions)
+    .values({
+      id: parameter('id'),
+      projectId: parameter('projectId'),
+      workflowId: parameter('workflowId'),
+      contactId: parameter('contactId'),
+      status: parameter('status'),
+      currentStepId: parameter('currentStepId'),
+      exitReason: parameter('exitReason'),
+      context: parameter('context'),
+      sourceEventId: parameter('sourceEventId'),
+      sourceEventSeq: parameter('sourceEventSeq'),
+      dueAt: parameter('dueAt'),
+      startedAt: parameter('at'),
+      completedAt: parameter('completedAt'),
+      updatedAt: parameter('at'),
+    })
+    .onConflictDoNothing(),
 )
 
 /** The contact must exist and belong to the workflow's project. */
@@ -94,25 +103,24 @@ export async function startExecution(
   { workflow, start }: { workflow: StartableWorkflow; start: Start },
 ): Promise<StartOutcome> {
   const { id: workflowId, projectId } = workflow
-  const { contactId, at } = start
-  const key = { workflowId, contactId }
-  const active = await tx.find(findActive, key)
-  if (active !== undefined && active.number > workflow.cancelledThrough) {
-    return heldBack(tx, workflowId, active)
-  }
-  // Cancelled with all others, though its row does not say so yet.
-  if (active !== undefined) await cancelActive(tx, { workflow, number: active.number, at })
-  if (!workflow.allowsReentry) {
-    const newest = await tx.find(findNewest, key)
-    if (newest !== undefined) return heldBack(tx, workflowId, newest)
-  }
-  const recent = await tx.find(countStarts, { ...key, since: at - HOUR_MS })
-  if (recent !== undefined && recent.starts >= MAX_STARTS_PER_HOUR) {
-    if (recent.cutOff) await addFigures(tx, workflowId, [['', 'tooManyStarts', 1]])
-    else await insert(tx, { workflow, start, end: TOO_MANY })
-    return { kind: 'too many' }
+  const { contactId, source, at } = start
+  const newest = await tx.find(findNewest, { workflowId, contactId })
+  if (newest !== undefined) {
+    const refusal = await refuseRepeated(tx, { workflow, contactId, at, newest })
+    if (refusal !== undefined) return refusal
+    const recent = await findRecent(tx, { workflowId, contactId, at, newest })
+    if (recent.starts >= MAX_STARTS_PER_HOUR) {
+      if (recent.isCutOff) await addFigures(tx, workflowId, [['', 'tooManyStarts', 1]])
+      else await insert(tx, { workflow, start, end: TOO_MANY })
+      return { kind: 'too many' }
+    }
   }
   const id = await insert(tx, { workflow, start, end: null })
+  if (id === undefined) {
+    // The event has started an execution before.
+    const earlier = source && (await tx.find(findBySource, { workflowId, seq: source.seq }))
+    return { kind: 'held back', status: earlier?.status ?? 'RUNNING' }
+  }
   await appendEvent(tx, {
     projectId,
     name: 'workflow.started',
@@ -125,18 +133,52 @@ export async function startExecution(
   return { kind: 'started', id }
 }
 
-async function heldBack(tx: Tx, workflowId: string, earlier: Earlier): Promise<StartOutcome> {
-  await addFigures(tx, workflowId, [['', 'heldBack', 1]])
-  return { kind: 'held back', status: earlier.status }
+/** The rules of re-entry. `newest`: the contact's last execution of the workflow. */
+async function refuseRepeated(
+  tx: Tx,
+  input: { workflow: StartableWorkflow; contactId: string; at: number; newest: Earlier },
+): Promise<StartOutcome | undefined> {
+  const { workflow, contactId, at, newest } = input
+  const { id: workflowId, cancelledThrough } = workflow
+  if (!workflow.allowsReentry) return heldBack(tx, workflow, newest)
+  const active = await tx.find(findActive, { workflowId, contactId })
+  if (active === undefined) return undefined
+  if (active.number > cancelledThrough) return heldBack(tx, workflow, active)
+  // Cancelled with all others, though its row does not say so yet.
+  await cancelActive(tx, { workflow, number: active.number, at })
+  return undefined
 }
 
+async function heldBack(
+  tx: Tx,
+  { id, cancelledThrough }: StartableWorkflow,
+  { number, status }: Earlier,
+): Promise<StartOutcome> {
+  await addFigures(tx, id, [['', 'heldBack', 1]])
+  return { kind: 'held back', status: shownStatus({ number, status }, { cancelledThrough }) }
+}
+
+/** The starts of the contact in the last hour. A step of the clock may have put rows behind `at`. */
+async function findRecent(
+  tx: Tx,
+  input: { workflowId: string; contactId: string; at: number; newest: Earlier },
+): Promise<{ starts: number; isCutOff: boolean }> {
+  const { newest, ...key } = input
+  const since = key.at - HOUR_MS
+  if (newest.startedAt <= since) return { starts: 0, isCutOff: false }
+  const found = await tx.find(countStarts, { ...key, since })
+  const { starts = 0, cutOff = 0 } = found ?? {}
+  return { starts: starts - cutOff, isCutOff: cutOff > 0 }
+}
+
+/** Returns the id; undefined if the event has started an execution before. */
 async function insert(
   tx: Tx,
   { workflow, start, end }: { workflow: StartableWorkflow; start: Start; end: string | null },
-): Promise<string> {
+): Promise<string | undefined> {
   const { contactId, context, source, at } = start
   const id = newId()
-  await tx.execute(insertExecution, {
+  const inserted = await tx.execute(insertExecution, {
     id,
     projectId: workflow.projectId,
     workflowId: workflow.id,
@@ -151,5 +193,5 @@ async function insert(
     completedAt: end === null ? null : at,
     at,
   })
-  return id
+  return inserted === 1 ? id : undefined
 }

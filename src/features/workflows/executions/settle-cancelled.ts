@@ -1,0 +1,146 @@
+/**
+ * Writes the rows of executions that were cancelled together, in short transactions behind the
+ * answers, and cancels the executions of disabled projects. All of it is found in the database, so a
+ * server that was killed goes on where it stopped.
+ */
+import { MINUTE_MS } from '../../../clock.ts'
+import { describeError } from '../../../errors.ts'
+import { createBatchPace } from '../../../jobs/pace.ts'
+import { and, eq, sql } from '../../../store/drizzle.ts'
+import { type Workflow, workflows } from '../../../store/schema/workflows.ts'
+import { statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../base.ts'
+import type { WorkflowNotifier } from '../notifier.ts'
+import { cancelManyActive } from './cancel-active.ts'
+import { cancelAllInTx } from './cancel-all.ts'
+import { isProjectEnabled } from './find.ts'
+
+export type SettleDeps = Pick<Base, 'store' | 'now' | 'log' | 'directory'> & {
+  workflowNotifier: WorkflowNotifier
+}
+
+type Unsettled = Pick<
+  Workflow,
+  'id' | 'projectId' | 'cancelledThrough' | 'cancelReason' | 'cancelledAt'
+>
+
+const FIRST_BATCH = 50
+const MAX_BATCH = 1_000
+const BATCH_MS = 8
+/** Then it is another workflow's turn. */
+const TURN_MS = 500
+const PROJECT_DISABLED = 'Project disabled'
+
+export const listUnsettled = statement<Unsettled>(
+  () => sql`select id, project_id as "projectId", cancelled_through as "cancelledThrough",
+      cancel_reason as "cancelReason", cancelled_at as "cancelledAt"
+    from workflows where is_cancelling = 1`,
+)
+
+/** Workflows of disabled projects that have active executions. */
+export const listOfDisabled = statement<Pick<Workflow, 'id' | 'projectId'>>(
+  () => sql`select workflows.id, workflows.project_id as "projectId"
+    from projects join workflows on workflows.project_id = projects.id
+    where projects.is_disabled = 1 and exists (select 1 from workflow_executions
+      where workflow_id = workflows.id and status in ('RUNNING', 'WAITING')
+        and number > workflows.cancelled_through)`,
+)
+
+/** Settles at the start, when executions are cancelled or the directory changes, and each minute. */
+export function startSettlingCancelled(deps: SettleDeps): { stop(): Promise<void> } {
+  const stopping = new AbortController()
+  let running: Promise<void> | undefined
+  let isWanted = false
+
+  async function run(): Promise<void> {
+    while (isWanted && !stopping.signal.aborted) {
+      isWanted = false
+      await settleCancelled(deps, stopping.signal).catch((error: unknown) => {
+        const facts = { error: describeError(error) }
+        deps.log.error(facts, 'cancelled executions were not written; they will be')
+      })
+    }
+    running = undefined
+  }
+
+  function wake(): void {
+    isWanted = true
+    if (!stopping.signal.aborted) running ??= run()
+  }
+
+  const ends = [
+    deps.workflowNotifier.listen(({ kind }) => {
+      if (kind === 'cancelled') wake()
+    }),
+    deps.directory.onDrop(wake),
+  ]
+  const timer = setInterval(wake, MINUTE_MS)
+  wake()
+  return {
+    async stop() {
+      stopping.abort()
+      clearInterval(timer)
+      for (const end of ends) end()
+      await running
+    },
+  }
+}
+
+/** Ends when no row is left that it could write. Workflows take turns. */
+export async function settleCancelled(deps: SettleDeps, signal?: AbortSignal): Promise<void> {
+  await cancelOfDisabled(deps)
+  for (;;) {
+    const unsettled = await deps.store.scan.list(listUnsettled)
+    if (unsettled.length === 0) return
+    for (const workflow of unsettled) {
+      if (signal?.aborted) return
+      await takeTurn(deps, workflow, signal)
+    }
+  }
+}
+
+async function cancelOfDisabled(deps: SettleDeps): Promise<void> {
+  const { store, now } = deps
+  for (const { id, projectId } of await store.scan.list(listOfDisabled)) {
+    await store.write(async (tx) => {
+      if (await isProjectEnabled(tx, projectId)) return
+      await cancelAllInTx(deps, tx, { id, reason: PROJECT_DISABLED, at: now() })
+    })
+  }
+}
+
+/** Writes rows of the workflow for a moment. */
+async function takeTurn(
+  deps: SettleDeps,
+  workflow: Unsettled,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const pace = createBatchPace({ first: FIRST_BATCH, max: MAX_BATCH, batchMs: BATCH_MS })
+  const endAt = performance.now() + TURN_MS
+  const heavyFor = workflow.projectId
+  while (performance.now() < endAt && !signal?.aborted) {
+    const limit = pace.size()
+    const write = (tx: Tx) => pace.measure(limit, () => writeSome(deps, tx, workflow, limit))
+    const count = await pace.batch(() => deps.store.write(write, { heavyFor }), signal)
+    if (count === 0) return
+  }
+}
+
+/** When no row is left, the workflow says so, unless more executions were cancelled meanwhile. */
+async function writeSome(
+  { now }: SettleDeps,
+  tx: Tx,
+  workflow: Unsettled,
+  limit: number,
+): Promise<number> {
+  const { id, cancelledThrough: through } = workflow
+  const at = workflow.cancelledAt ?? now()
+  const count = await cancelManyActive(tx, { workflow, through, limit, at })
+  if (count > 0) return count
+  await tx
+    .update(workflows)
+    .set({ cancelledThrough: 0, cancelReason: null, cancelledAt: null, isCancelling: false })
+    .where(and(eq(workflows.id, id), eq(workflows.cancelledThrough, through)))
+  return 0
+}

@@ -1,0 +1,195 @@
+/** The executions of a workflow: started by hand, one by one or in bulk, listed, cancelled, retried. */
+import { z } from 'zod'
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_NUMBER, MAX_PAGE_SIZE } from '../../../features/limits.ts'
+import { findBulkStart, startMany } from '../../../features/workflows/executions/bulk/start.ts'
+import { cancelExecution } from '../../../features/workflows/executions/cancel.ts'
+import { cancelAllExecutions } from '../../../features/workflows/executions/cancel-all.ts'
+import { viewExecution } from '../../../features/workflows/executions/get.ts'
+import { listExecutions } from '../../../features/workflows/executions/list.ts'
+import { retryExecution } from '../../../features/workflows/executions/retry.ts'
+import { startOne } from '../../../features/workflows/executions/start-one.ts'
+import { largeJson } from '../../exchange/large-json.ts'
+import { json } from '../../response.ts'
+import { type ProjectCall, projectOperation, type RouteDeps } from '../../route.ts'
+import { conditionField } from '../../shapes/condition.ts'
+import {
+  executionDetail,
+  executionPage,
+  executionRecord,
+  executionStatus,
+} from '../../shapes/execution.ts'
+import { id } from '../../shapes/fields.ts'
+import { jobStatus, queuedJob } from '../../shapes/jobs.ts'
+import { countParameter } from '../../shapes/paging.ts'
+import { uuidKeyOf } from '../../shapes/uuid-key.ts'
+import { validate } from '../../validation.ts'
+
+const context = z
+  .unknown()
+  .refine(isObjectOrAbsent, { message: 'Expected an object', params: { code: 'invalid_type' } })
+  .transform((value) => (value ?? null) as Record<string, unknown> | null)
+  .optional()
+  .meta({
+    type: ['object', 'null'],
+    description: 'Variables of the execution, also as `event.*`; at most 64 KB of JSON',
+  })
+
+const newExecution = z.object({ contactId: id, context })
+
+// Strict: a misspelt name must not widen the set of contacts.
+const bulkStart = z
+  .strictObject({
+    segmentId: id.optional().meta({ description: 'Its members' }),
+    filter: conditionField.optional(),
+    context,
+  })
+  .transform(({ segmentId, filter, context: given }, refinement) => {
+    const refuse = (field: string, message: string, code: string) =>
+      refinement.addIssue({ code: 'custom', path: [field], message, params: { code } })
+    if (segmentId !== undefined && filter !== undefined) {
+      refuse('filter', 'Give either segmentId or filter', 'custom')
+    }
+    if (segmentId === undefined && filter === undefined) {
+      refuse('segmentId', 'Required, unless filter is given', 'required')
+    }
+    return { selection: segmentId === undefined ? { filter } : { segmentId }, context: given }
+  })
+
+const listQuery = z.object({
+  page: countParameter({ fallback: 1, cap: MAX_PAGE_NUMBER }),
+  pageSize: countParameter({ fallback: DEFAULT_PAGE_SIZE, cap: MAX_PAGE_SIZE }),
+  status: executionStatus.optional(),
+})
+
+const bulkStatus = jobStatus(
+  z.unknown().meta({
+    description:
+      'When completed: totalRequested, startedCount, heldBackCount (by re-entry), tooManyStartsCount, failureCount (contacts deleted meanwhile)',
+  }),
+)
+
+const params = { id: 'The id of the workflow', eid: 'The id of the execution' }
+const shared = { tag: 'Workflows', params: { id: params.id } } as const
+const ofOne = { tag: 'Workflows', params } as const
+
+export const start = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Start an execution for a contact',
+    description:
+      'Refused with 400 while the workflow is disabled, and with 409 if the contact has an active ' +
+      'execution of it, had one and the workflow does not allow re-entry, or was started 100 times ' +
+      'within an hour.',
+    body: newExecution,
+    responses: { 201: { description: 'Started', schema: executionRecord } },
+    refusals: [400, 404, 409],
+    handle: async (call) => {
+      const { contactId, context: given = null } = call.body
+      return json(201, await startOne(core, { ...uuidKeyOf(call), contactId, context: given }))
+    },
+  })
+
+export const list = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'List the executions of a workflow, newest first',
+    query: listQuery,
+    responses: { 200: { description: 'A page', schema: executionPage } },
+    refusals: [404],
+    handle: async (call) => {
+      const { page, pageSize } = call.query
+      const { executions, total } = await listExecutions(core, {
+        ...call.query,
+        ...uuidKeyOf(call),
+      })
+      const totalPages = Math.ceil(total / pageSize)
+      return largeJson(200, { executions, total, page, pageSize, totalPages })
+    },
+  })
+
+export const show = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...ofOne,
+    summary: 'Show an execution, step by step',
+    responses: { 200: { description: 'The execution', schema: executionDetail } },
+    refusals: [404],
+    handle: async (call) => largeJson(200, await viewExecution(core, executionKeyOf(call))),
+  })
+
+export const cancel = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...ofOne,
+    growsDisk: false,
+    summary: 'Cancel an execution',
+    description: 'An execution that has ended stays as it is.',
+    responses: { 200: { description: 'The execution', schema: executionRecord } },
+    refusals: [404],
+    handle: async (call) => json(200, await cancelExecution(core, executionKeyOf(call))),
+  })
+
+export const cancelAll = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    growsDisk: false,
+    summary: 'Cancel all active executions of a workflow',
+    responses: {
+      200: {
+        description: 'The number of executions that were active',
+        schema: z.object({ cancelled: z.int() }),
+      },
+    },
+    refusals: [404],
+    handle: async (call) =>
+      json(200, { cancelled: await cancelAllExecutions(core, uuidKeyOf(call)) }),
+  })
+
+export const retry = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...ofOne,
+    summary: 'Retry a failed execution from its failed step',
+    description:
+      'Refused with 409 unless the execution is FAILED, if its step was removed, and while the ' +
+      'contact has another active execution of the workflow.',
+    responses: { 200: { description: 'The execution', schema: executionRecord } },
+    refusals: [404, 409],
+    handle: async (call) => json(200, await retryExecution(core, executionKeyOf(call))),
+  })
+
+export const startBulk = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Start executions for many contacts',
+    description:
+      'For the members of a segment, or for the contacts that match a filter, if they existed when ' +
+      'the job began. The rules of re-entry apply; contacts that they hold back are counted.',
+    body: bulkStart,
+    responses: { 202: { description: 'Queued', schema: queuedJob } },
+    refusals: [400, 404, 409],
+    handle: async (call) => {
+      const { selection, context: given = null } = call.body
+      const jobId = await startMany(core, { ...uuidKeyOf(call), selection, context: given })
+      return json(202, { message: 'The executions are queued.', jobId })
+    },
+  })
+
+export const showBulk = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Show the progress of a bulk start',
+    responses: { 200: { description: 'The job', schema: bulkStatus } },
+    refusals: [404],
+    handle: async (call) => {
+      const { jobId = '' } = call.params
+      return json(200, await findBulkStart(core, { ...uuidKeyOf(call), jobId }))
+    },
+  })
+
+/** @throws AppError VALIDATION_ERROR for ids that are not UUIDs */
+function executionKeyOf(call: ProjectCall<unknown, unknown>) {
+  const { eid: executionId } = validate(z.object({ eid: id }), { eid: call.params.eid })
+  return { ...uuidKeyOf(call), executionId }
+}
+
+function isObjectOrAbsent(value: unknown): boolean {
+  return value === undefined || (typeof value === 'object' && !Array.isArray(value))
+}
