@@ -9,6 +9,7 @@ import { requireEnabledProject } from './ownership.ts'
 
 const MAX_NAMED = 10
 const FOR_TEMPLATES = 'Give each template another sender, or delete it.'
+const FOR_STEPS = 'A template that a step of a workflow sends cannot be deleted.'
 const FOR_CAMPAIGNS =
   'Give each draft or scheduled campaign another sender; a draft can be deleted, a scheduled ' +
   'campaign cancelled. A campaign that is being sent must end or be cancelled first.'
@@ -16,7 +17,8 @@ const FOR_CAMPAIGNS =
 /**
  * Deletes a domain with its keys. Mail from the domain, including waiting mail, is no longer sent.
  * @throws AppError RESOURCE_NOT_FOUND, PROJECT_DISABLED, CONFLICT while templates or unfinished
- *   campaigns send from it (`details`: the first of them)
+ *   campaigns send from it (`details`: the first of them, and of the steps of workflows that send such
+ *   templates)
  */
 export async function deleteDomain(
   { store, directory }: Pick<Base, 'store' | 'directory'>,
@@ -40,15 +42,16 @@ async function refuseWhileUsed(tx: Tx, { projectId, domain }: Domain): Promise<v
     limit: MAX_NAMED,
   })
   if (!isUsed(references)) return
-  const { templates, campaigns } = references
+  const { templates, campaigns, workflowSteps } = references
   const names = [...templates, ...campaigns].map(({ name }) => name).join(', ')
   const isCut = Math.max(templates.length, campaigns.length) === MAX_NAMED
   const more = isCut ? ', and perhaps others' : ''
   const text = `${kindsOf(references)} of this project send from this domain: ${names}${more}.`
   throw new AppError('CONFLICT', text, {
-    details: { templates, campaigns },
+    details: { templates, campaigns, workflowSteps },
     suggestion: [
       ...(templates.length > 0 ? [FOR_TEMPLATES] : []),
+      ...(workflowSteps.length > 0 ? [FOR_STEPS] : []),
       ...(campaigns.length > 0 ? [FOR_CAMPAIGNS] : []),
     ].join(' '),
   })

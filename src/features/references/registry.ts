@@ -12,6 +12,17 @@ import { templates } from '../../store/schema/messages.ts'
 import { segments } from '../../store/schema/segments.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import { type Condition, listReferences } from '../conditions/condition.ts'
+import {
+  findByStep,
+  findForSegment,
+  findStartedBy,
+  findSteps,
+  namesDataKey,
+  namesEvent,
+  namesStandardField,
+  sendsFrom,
+  sendsTemplate,
+} from './in-workflows.ts'
 
 /** The used object. A field is a key of contact data, or a column of contacts. */
 export type Referent =
@@ -83,6 +94,39 @@ export const REFERENCE_SOURCES: readonly ReferenceSource[] = [
         ? findCampaigns(queries, query, eq(campaigns.fromDomain, query.referent.domain))
         : Promise.resolve([]),
   },
+  {
+    column: 'workflows.trigger_event',
+    label: 'workflows',
+    refersTo: ['event'],
+    find: async (queries, { referent, ...scope }) =>
+      referent.kind === 'event' ? findStartedBy(queries, scope, referent.name) : [],
+  },
+  {
+    column: 'workflows.segment_id',
+    label: 'workflows',
+    refersTo: ['segment'],
+    find: async (queries, { referent, ...scope }) =>
+      referent.kind === 'segment' ? findForSegment(queries, scope, referent.id) : [],
+  },
+  {
+    column: 'workflow_steps.config',
+    label: 'workflows',
+    refersTo: ['event', 'data field', 'standard field'],
+    find: (queries, { referent, ...scope }) => findByStep(queries, scope, usedBySteps(referent)),
+  },
+  {
+    column: 'workflow_steps.template_id',
+    label: 'workflows',
+    refersTo: ['template'],
+    find: async (queries, { referent, ...scope }) =>
+      referent.kind === 'template' ? findByStep(queries, scope, sendsTemplate(referent.id)) : [],
+  },
+  {
+    column: 'workflow_steps.template_id',
+    label: 'workflowSteps',
+    refersTo: ['template', 'sending domain'],
+    find: findSendingSteps,
+  },
 ]
 
 /** Finds what uses an object. */
@@ -146,6 +190,29 @@ function doesRefer(condition: Condition, referent: Referent): boolean {
     default:
       return false
   }
+}
+
+/** What the config of a step says when it uses the object. */
+function usedBySteps(referent: Referent): SQL | undefined {
+  switch (referent.kind) {
+    case 'event':
+      return namesEvent(referent.name)
+    case 'data field':
+      return namesDataKey(referent.key)
+    case 'standard field':
+      return namesStandardField(referent.field)
+    default:
+      throw new TypeError(`The config of a step does not name a ${referent.kind}.`)
+  }
+}
+
+async function findSendingSteps(
+  queries: Queries,
+  { referent, ...scope }: ReferenceQuery,
+): Promise<Reference[]> {
+  if (referent.kind === 'template') return findSteps(queries, scope, sendsTemplate(referent.id))
+  if (referent.kind !== 'sending domain') return []
+  return findSteps(queries, scope, sendsFrom(queries, scope, referent.domain))
 }
 
 async function findTemplates(

@@ -23,7 +23,8 @@ const deleteMemberBatch = statement(
 /**
  * Deletes a segment without events. A job deletes its member rows later.
  * @throws AppError RESOURCE_NOT_FOUND; CONFLICT while another segment's condition refers to the
- *   segment (`details.segments`), or an unfinished campaign does (`details.campaigns`)
+ *   segment (`details.segments`), or an unfinished campaign or the schedule of a workflow does
+ *   (`details.campaigns`, `details.workflows`)
  */
 export async function deleteSegment(
   { store, jobNotifier, now }: Pick<Base, 'store' | 'jobNotifier' | 'now'>,
@@ -70,12 +71,14 @@ async function refuseUsed(tx: Tx, { projectId, id }: SegmentKey): Promise<void> 
   if (!isUsed(references)) return
   const segments = references.segments.toSorted(byName)
   const campaigns = references.campaigns.toSorted(byName)
+  const workflows = references.workflows.toSorted(byName)
   const users = [
     segments.length > 0 ? `the condition of ${namesOf(segments)}` : [],
     campaigns.length > 0 ? `the audience of ${namesOf(campaigns)}` : [],
+    workflows.length > 0 ? `the schedule of ${namesOf(workflows)}` : [],
   ].flat()
   throw new AppError('CONFLICT', `The segment is in use by ${users.join(' and ')}.`, {
-    details: { segments, campaigns },
+    details: { segments, campaigns, workflows },
   })
 }
 

@@ -15,6 +15,8 @@ type TemplateUsage = {
   emailsSent: number
   campaigns: Reference[]
   workflows: Reference[]
+  /** The steps, named `Onboarding / Welcome mail`. */
+  steps: Reference[]
 }
 
 /** Finds the campaigns, workflows and emails that use a template. @throws AppError TEMPLATE_NOT_FOUND */
@@ -36,6 +38,7 @@ export async function findTemplateUsage(
     emailsSent: made?.total ?? 0,
     campaigns: await findCampaigns(store.scan, key),
     workflows,
+    steps: workflowSteps,
   }
 }
 
@@ -56,7 +59,9 @@ function findCampaigns(
 export async function requireUnused(tx: Tx, { projectId, id }: TemplateKey): Promise<void> {
   const references = await findReferences(tx, { projectId, referent: { kind: 'template', id } })
   if (!isUsed(references)) return
+  const { workflows, workflowSteps: steps } = references
   throw new AppError('CONFLICT', 'A workflow uses the template.', {
-    details: { workflows: references.workflows },
+    suggestion: 'Give the steps that send it another template, or remove them.',
+    details: { workflows, steps },
   })
 }

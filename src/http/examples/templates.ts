@@ -71,6 +71,7 @@ export const templateExamples: Examples = {
       emailsSent: 1,
       campaigns: [],
       workflows: [],
+      steps: [],
     },
   },
   'POST /templates/:id/duplicate': {

@@ -98,6 +98,7 @@ const usage = z.object({
   emailsSent: z.int(),
   campaigns: references,
   workflows: references,
+  steps: references.meta({ description: 'The steps of workflows that send the template' }),
 })
 
 const shared = { tag: 'Templates' } as const

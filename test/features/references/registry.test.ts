@@ -37,6 +37,15 @@ const NO_REFERENCES: Record<string, string> = {
   'holds.domain': 'a domain that receives',
   'known_domains.domain': 'a domain that receives',
   'segment_members.segment_id': 'the members of the segment, which are deleted with it',
+  'workflow_executions.workflow_id': 'the executions of the workflow, which are deleted with it',
+  'workflow_figures.workflow_id': 'the figures of the workflow, which are deleted with it',
+  'workflow_requests.workflow_id': 'the requests of the workflow, which are deleted with it',
+  'workflow_steps.workflow_id': 'the steps of the workflow, which are deleted with it',
+  'workflow_transitions.condition': 'the branch of a step',
+  'workflow_transitions.workflow_id': 'the transitions of the workflow, which are deleted with it',
+  'workflow_waits.event_name': 'the event of a step, whose config is registered',
+  'workflow_waits.workflow_id': 'the waits of the workflow, which are deleted with it',
+  'workflows.trigger_config': 'trigger_event and segment_id are made from it',
 }
 
 /** Names of columns with a time that the feed shows: of a future activity, or of a start. */

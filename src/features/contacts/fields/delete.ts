@@ -22,7 +22,7 @@ import { contacts } from '../../../store/schema/contacts.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
-import { isUsed } from '../../references/registry.ts'
+import { isUsed, type References } from '../../references/registry.ts'
 import { countContactsWithKey, dataKeyOf } from './list.ts'
 import { findFieldReferences } from './usage.ts'
 
@@ -61,8 +61,8 @@ export const removeKey = statement(
 
 /**
  * Deletes a field, or enqueues the job that does.
- * @throws AppError VALIDATION_ERROR for a field that is not `data.<key>`; BAD_REQUEST while a segment
- *   refers to the field; CONFLICT when the project has too many unfinished jobs of this kind
+ * @throws AppError VALIDATION_ERROR for a field that is not `data.<key>`; BAD_REQUEST while a
+ *   definition refers to the field; CONFLICT when the project has too many unfinished jobs of this kind
  */
 export async function deleteField(
   deps: Pick<Base, 'store' | 'now' | 'jobNotifier'>,
@@ -98,12 +98,16 @@ export async function runFieldDeletion(deps: Deps, job: RunningJob): Promise<Fie
 async function refuseUsed({ store }: Deps, { projectId, key }: FieldKey): Promise<void> {
   const references = await findFieldReferences({ store }, { projectId, name: { key } })
   if (!isUsed(references)) return
-  const { segments, campaigns } = references
-  const user = segments.length > 0 ? 'segment' : 'campaign'
-  throw new AppError('BAD_REQUEST', `The field is used by a ${user}.`, {
+  const { segments, campaigns, workflows } = references
+  throw new AppError('BAD_REQUEST', `The field is used by a ${kindOf(references)}.`, {
     suggestion: 'Change or delete what refers to the field, then delete the field.',
-    details: { usedInSegments: segments, usedInCampaigns: campaigns },
+    details: { usedInSegments: segments, usedInCampaigns: campaigns, usedInWorkflows: workflows },
   })
+}
+
+function kindOf({ segments, campaigns }: References): string {
+  if (segments.length > 0) return 'segment'
+  return campaigns.length > 0 ? 'campaign' : 'workflow'
 }
 
 async function enqueueDeletion(
