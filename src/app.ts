@@ -37,6 +37,8 @@ import { startRequestLog } from './features/requests/log.ts'
 import { createRateLimiter } from './features/requests/rate-limit.ts'
 import { createSchedule } from './features/schedule.ts'
 import { startHitWriter } from './features/tracking/hit-writer.ts'
+import { startEngine } from './features/workflows/engine/engine.ts'
+import { startTriggers } from './features/workflows/engine/follow-events.ts'
 import { startSettlingCancelled } from './features/workflows/executions/settle-cancelled.ts'
 import { startSchedules } from './features/workflows/schedule/loop.ts'
 import { startHttp } from './http/server/server.ts'
@@ -167,6 +169,8 @@ async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void
   stops.parts.push(campaigns.stop)
   stops.parts.push(startFigures(core).stop, startRefusals(core).stop)
   stops.parts.push(startSettlingCancelled(core).stop, startSchedules(core).stop)
+  const engine = await startEngine(core)
+  stops.parts.push(engine.stop, startTriggers(core).stop)
   // The server's lock proves that no other process runs jobs.
   await store.write((tx) => endLeases(tx, now()))
   const jobs = startJobs({ store, log, now, ...createSchedule(core) })
