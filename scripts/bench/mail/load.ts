@@ -63,7 +63,7 @@ function encode(request: LoadRequest, host: string, number: number): string {
     return `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nUser-Agent: ${userAgent}\r\nAccept: text/html\r\n\r\n`
   }
   const json = request.body.replaceAll('@@', String(number))
-  return `POST /v1/send HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${request.secret}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(json)}\r\n\r\n${json}`
+  return `POST ${request.path ?? '/v1/send'} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${request.secret}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(json)}\r\n\r\n${json}`
 }
 
 /** Reads the status of each response, framed by Content-Length. */

@@ -21,8 +21,8 @@ type Load = {
   from: number
 }
 
-/** POST /v1/send; in the JSON of `body`, `@@` becomes the number of the request. */
-type Sends = { secret: string; body: string }
+/** POST to `path`, /v1/send if absent; in the JSON of `body`, `@@` becomes the number of the request. */
+type Sends = { secret: string; body: string; path?: string }
 
 /** GET of each path in turn, repeatedly. */
 type Visits = { paths: readonly string[]; userAgent: string }
