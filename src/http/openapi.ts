@@ -178,6 +178,7 @@ const TAG_TEXTS: Readonly<Record<string, string>> = {
   Domains: 'Domains to send from, with the DNS records that they need.',
   Segments: 'Groups of contacts, selected by a condition or by hand.',
   Campaigns: 'Emails to the contacts of an audience, each of whom gets one.',
+  Workflows: 'Graphs of steps that contacts walk through, from a trigger on.',
   Emails: 'Every email of the project: where it stands, and what its receivers said.',
   Suppressions: 'Addresses that the project does not send to.',
   Events: 'Events that applications recorded or that the service emitted.',

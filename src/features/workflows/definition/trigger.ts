@@ -5,7 +5,7 @@
  *   MANUAL     null: requests only
  *   SCHEDULE   `{ schedule, timezone, segmentId }`: the members of a segment, at fixed times
  */
-import { type FieldError, invalid } from '../../../errors.ts'
+import { type FieldError, invalid, wrongOrMissingText } from '../../../errors.ts'
 import type { TriggerType } from '../../../store/schema/words.ts'
 import type { Workflow } from '../../../store/schema/workflows.ts'
 import { storedEventName } from '../../events/stored-name.ts'
@@ -87,7 +87,6 @@ export function triggerStepConfig({ triggerType, triggerConfig }: Trigger): Trig
 }
 
 function wrongConfig(given: unknown): FieldError {
-  const isMissing = given === undefined || given === null
-  const message = isMissing ? 'Required' : `Expected object, received ${typeName(given)}`
+  const message = wrongOrMissingText('object', typeName(given ?? undefined))
   return { field: PATH, code: 'invalid_type', message }
 }

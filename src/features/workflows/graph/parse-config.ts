@@ -4,7 +4,7 @@
  */
 
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../clock.ts'
-import { type FieldError, invalid } from '../../../errors.ts'
+import { type FieldError, invalid, wrongOrMissingText } from '../../../errors.ts'
 import { parseAddress } from '../../../mail/address/address.ts'
 import type { StepType } from '../../../store/schema/words.ts'
 import { MAX_EVENT_NAME_LENGTH } from '../../limits.ts'
@@ -70,7 +70,7 @@ export function readConfig(
     : {
         field: path,
         code: 'invalid_type',
-        message: `Expected object, received ${typeName(config)}`,
+        message: wrongOrMissingText('object', typeName(config)),
       }
   if (fault !== undefined) errors.push(fault)
   const values = fault === undefined ? (config as Record<string, unknown>) : {}
