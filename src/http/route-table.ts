@@ -45,7 +45,11 @@ import { track } from './routes/track.ts'
 import * as tracking from './routes/tracking.ts'
 import { verify } from './routes/verify.ts'
 import * as executions from './routes/workflows/executions.ts'
+import * as workflowGraph from './routes/workflows/graph.ts'
 import * as workflowStats from './routes/workflows/stats.ts'
+import * as workflowSteps from './routes/workflows/steps.ts'
+import * as workflowTransitions from './routes/workflows/transitions.ts'
+import * as workflows from './routes/workflows/workflows.ts'
 
 /** The types reject a route for `anyone` whose operation needs a caller. */
 type RouteRow =
@@ -105,6 +109,27 @@ export const ROUTES: readonly RouteRow[] = [
   ['POST', '/campaigns/:id/cancel', 'secret key', campaignStopping.cancel],
   ['POST', '/campaigns/:id/retry-failed', 'secret key', campaignStopping.retry],
 
+  ['GET', '/workflows', 'secret key', workflows.list],
+  ['POST', '/workflows', 'secret key', workflows.create],
+  ['GET', '/workflows/fields', 'secret key', workflows.listFields],
+  ['POST', '/workflows/bulk-update', 'secret key', workflows.bulkUpdate],
+  ['GET', '/workflows/:id', 'secret key', workflows.get],
+  ['PATCH', '/workflows/:id', 'secret key', workflows.update],
+  ['DELETE', '/workflows/:id', 'secret key', workflows.remove],
+  ['POST', '/workflows/:id/duplicate', 'secret key', workflows.duplicate],
+  ['POST', '/workflows/:id/validate', 'secret key', workflowGraph.check],
+  ['POST', '/workflows/:id/steps', 'secret key', workflowSteps.add],
+  ['PATCH', '/workflows/:id/steps/:stepId', 'secret key', workflowSteps.update],
+  ['DELETE', '/workflows/:id/steps/:stepId', 'secret key', workflowSteps.remove],
+  ['POST', '/workflows/:id/transitions', 'secret key', workflowTransitions.add],
+  [
+    'POST',
+    '/workflows/:id/transitions/:transitionId/insert-step',
+    'secret key',
+    workflowTransitions.insertStep,
+  ],
+  ['DELETE', '/workflows/:id/transitions/:transitionId', 'secret key', workflowTransitions.remove],
+  ['PUT', '/workflows/:id/graph', 'secret key', workflowGraph.replace],
   ['GET', '/workflows/:id/stats', 'secret key', workflowStats.show],
   ['POST', '/workflows/:id/executions', 'secret key', executions.start],
   ['GET', '/workflows/:id/executions', 'secret key', executions.list],

@@ -93,6 +93,15 @@ export async function requireSender(
   throw unverifiedSender(displayDomain(from.domain))
 }
 
+/** Finds a fault of syntax. Parses a cheap template here, and any other in a composing thread. */
+export async function findTemplateFault(
+  { outbound }: CheckDeps,
+  source: string,
+): Promise<CheckedTemplate> {
+  const isQuick = costOfText(source) <= MAX_QUICK_COST_US || countMarkers(source) === 0
+  return isQuick ? checkTemplate(source) : outbound.checkTemplate(source)
+}
+
 /** What a new template needs at least. */
 export type NewFields = TemplateChanges & Pick<TemplateFields, 'name' | 'subject' | 'body' | 'from'>
 
@@ -139,7 +148,7 @@ function checkText(field: string, text: string | null | undefined, rule: TextRul
 async function checkSyntax(deps: CheckDeps, { subject, body }: TemplateChanges): Promise<void> {
   const faults: ({ field: string } & TemplateFault)[] = []
   for (const [field, source] of Object.entries({ subject, body })) {
-    const fault = source === undefined ? undefined : await findFault(deps, source)
+    const fault = source === undefined ? undefined : await findTemplateFault(deps, source)
     if (fault === 'too heavy') throw invalidField(field, 'too_complex', TOO_COMPLEX)
     if (fault !== undefined) faults.push({ field, ...fault })
   }
@@ -153,10 +162,4 @@ async function checkSyntax(deps: CheckDeps, { subject, body }: TemplateChanges):
   const { field, line, column } = first
   const text = `The template's ${field} has a fault in line ${line}, column ${column}.`
   throw new AppError('BAD_REQUEST', text, { fields, details: { field, line, column } })
-}
-
-/** Parses a cheap template here, and any other in a composing thread. */
-async function findFault({ outbound }: CheckDeps, source: string): Promise<CheckedTemplate> {
-  const isQuick = costOfText(source) <= MAX_QUICK_COST_US || countMarkers(source) === 0
-  return isQuick ? checkTemplate(source) : outbound.checkTemplate(source)
 }

@@ -11,10 +11,11 @@ import { findEventUsage } from '../../features/events/usage.ts'
 import { largeJson } from '../exchange/large-json.ts'
 import { json } from '../response.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
+import { eventName } from '../shapes/event-name.ts'
 import { id, instant } from '../shapes/fields.ts'
 import { jobStatus } from '../shapes/jobs.ts'
 import { countParameter, cursorParameter, instantParameter } from '../shapes/paging.ts'
-import { eventFields, eventName, recordedEvent } from './track.ts'
+import { eventFields, recordedEvent } from './track.ts'
 
 const listQuery = z.object({
   eventName: z

@@ -1,24 +1,11 @@
 /** `POST /v1/track`: records an event of a contact. */
 import { z } from 'zod'
-import { NOT_ONE_LINE_TEXT, tooLongText } from '../../errors.ts'
 import { recordEventByAddress } from '../../features/contacts/events/record-by-address.ts'
-import { MAX_EVENT_NAME_LENGTH } from '../../features/limits.ts'
 import { json } from '../response.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
+import { eventName } from '../shapes/event-name.ts'
 import { againAtTopLevel, emailAddress, instant, warnings } from '../shapes/fields.ts'
 import { warnOfUnknownFields } from '../validation.ts'
-
-/**
- * Any text that fits into a path when percent-encoded: no control characters, no lone surrogates,
- * and neither `.` nor `..`, which clients resolve even when encoded (RFC 3986, section 5.2.4).
- */
-export const eventName = z
-  .string()
-  .min(1)
-  .max(MAX_EVENT_NAME_LENGTH, tooLongText(MAX_EVENT_NAME_LENGTH))
-  .regex(/^[^\p{Cc}\p{Cs}]*$/u, NOT_ONE_LINE_TEXT)
-  .regex(/^(?!\.{1,2}$)/, 'Must not be . or ..')
-  .meta({ pattern: '^[^\\p{Cc}\\p{Cs}]*$' })
 
 export const eventFields = {
   event: eventName,

@@ -9,3 +9,9 @@ export function uuidKeyOf(call: ProjectCall<unknown, unknown>) {
   const { projectId, ...path } = rowKeyOf(call)
   return { projectId, ...validate(z.object({ id }), path) }
 }
+
+/** Another UUID of the path. @throws AppError VALIDATION_ERROR */
+export function uuidParameterOf(call: ProjectCall<unknown, unknown>, name: string): string {
+  const found = validate(z.object({ [name]: id }), { [name]: call.params[name] })
+  return found[name] ?? ''
+}

@@ -23,7 +23,7 @@ export function nextFiring(
   { schedule, timezone = 'UTC' }: FiringTimes,
   afterMs: number,
 ): number | null {
-  const cron = new Cron(schedule, { timezone: 'UTC', paused: true })
+  const cron = toCron(schedule)
   const offsetAt = createOffsets(timezone)
   // Local times count as if they were UTC.
   let local = cron.nextRun(new Date(afterMs + offsetAt(afterMs)))
@@ -34,6 +34,33 @@ export function nextFiring(
     local = cron.nextRun(local)
   }
   return null
+}
+
+/** Whether the text is a cron expression of five fields. */
+export function isSchedule(text: string): boolean {
+  if (text.trim().split(/\s+/).length !== 5) return false
+  try {
+    toCron(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Whether the text is the name of a time zone, which an offset is not. */
+export function isTimezone(text: string): boolean {
+  if (!/^[a-z]/i.test(text)) return false
+  try {
+    createOffsets(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Without a function to call, croner sets no timer. */
+function toCron(schedule: string): Cron {
+  return new Cron(schedule, { timezone: 'UTC', mode: '5-part', paused: true })
 }
 
 type Offsets = (at: number) => number

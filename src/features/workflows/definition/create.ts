@@ -1,0 +1,49 @@
+import { newId } from '../../../store/ids.ts'
+import { workflows } from '../../../store/schema/workflows.ts'
+import type { Base } from '../../base.ts'
+import { MAX_NAME_LENGTH } from '../../limits.ts'
+import { loadWorkflow } from './find.ts'
+import { insertSteps } from './step-rows.ts'
+import { eventTrigger, triggerStepConfig } from './trigger.ts'
+import { loadDetail, type WorkflowDetail } from './view.ts'
+
+export type NewWorkflow = {
+  projectId: string
+  name: string
+  eventName: string
+  description?: string | null | undefined
+  allowReentry?: boolean | undefined
+}
+
+const TRIGGER_POSITION = { x: 100, y: 100 }
+
+/** Creates a workflow, disabled, with its TRIGGER. */
+export async function createWorkflow(
+  { store, now }: Pick<Base, 'store' | 'now'>,
+  { projectId, name, eventName, description = null, allowReentry = false }: NewWorkflow,
+): Promise<WorkflowDetail> {
+  const at = now()
+  const id = newId()
+  const trigger = eventTrigger(eventName)
+  return store.write(async (tx) => {
+    await tx.insert(workflows).values({
+      ...{ id, projectId, name, description, ...trigger, allowsReentry: allowReentry },
+      ...{ createdAt: at, updatedAt: at },
+    })
+    const step = {
+      id: newId(),
+      type: 'TRIGGER' as const,
+      name: triggerStepName(eventName),
+      position: TRIGGER_POSITION,
+      config: triggerStepConfig(trigger),
+      templateId: null,
+    }
+    await insertSteps(tx, { id, projectId }, { rows: [step], at })
+    return loadDetail(tx, await loadWorkflow(tx, { projectId, id }))
+  })
+}
+
+/** The name of the event, as far as it fits. */
+export function triggerStepName(eventName: string): string {
+  return eventName.slice(0, MAX_NAME_LENGTH).toWellFormed()
+}

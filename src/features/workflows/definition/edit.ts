@@ -1,0 +1,71 @@
+/**
+ * Edits of a workflow: each is one transaction, checks the version that the caller knows, and makes a
+ * new version. The engine keeps graphs by their version.
+ */
+import { AppError } from '../../../errors.ts'
+import { eq } from '../../../store/drizzle.ts'
+import { type Workflow, workflows } from '../../../store/schema/workflows.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../base.ts'
+import { loadWorkflow, type WorkflowKey } from './find.ts'
+import { CrowdedSteps, clearSteps } from './remove-steps.ts'
+import { loadDetail, type WorkflowDetail } from './view.ts'
+
+export type Edit = WorkflowKey & {
+  /** Whether the caller knows this version; without it, the last change wins. */
+  isExpected?: ((version: number) => boolean) | undefined
+}
+
+export type EditDeps = Pick<Base, 'store' | 'now'>
+
+/**
+ * Runs `change` in a transaction, which calls `saveVersion` if it changes something.
+ * @throws AppError WORKFLOW_NOT_FOUND; CONFLICT with status 412 and the record in `details.current` for another version; errors of `change`
+ */
+export async function editWorkflow<T>(
+  deps: EditDeps,
+  edit: Edit,
+  change: (tx: Tx, workflow: Workflow) => Promise<T>,
+): Promise<T> {
+  const { isExpected = () => true, ...key } = edit
+  const write = () =>
+    deps.store.write(
+      async (tx) => {
+        const workflow = await loadWorkflow(tx, key)
+        if (!isExpected(workflow.version)) throw otherVersion(await loadDetail(tx, workflow))
+        return change(tx, workflow)
+      },
+      { heavyFor: key.projectId },
+    )
+  for (;;) {
+    try {
+      return await write()
+    } catch (error) {
+      if (!(error instanceof CrowdedSteps)) throw error
+      await clearSteps(deps, key, error.stepIds)
+    }
+  }
+}
+
+/** Makes a new version with these columns and returns it. */
+export async function saveVersion(
+  tx: Tx,
+  workflow: Workflow,
+  { at, ...columns }: Partial<Workflow> & { at: number },
+): Promise<Workflow> {
+  return tx
+    .update(workflows)
+    .set({ ...columns, version: workflow.version + 1, updatedAt: at })
+    .where(eq(workflows.id, workflow.id))
+    .returning()
+    .get()
+}
+
+/** HTTP 412, because the caller has named the version that it knows (RFC 9110 section 13.1.1). */
+function otherVersion(current: WorkflowDetail): AppError {
+  return new AppError('CONFLICT', 'The workflow was changed meanwhile; nothing was saved.', {
+    status: 412,
+    details: { current },
+    suggestion: 'Apply the change to the current version, or send it without If-Match.',
+  })
+}

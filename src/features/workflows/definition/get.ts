@@ -1,0 +1,11 @@
+import type { Base } from '../../base.ts'
+import { loadWorkflow, type WorkflowKey } from './find.ts'
+import { loadDetail, type WorkflowDetail } from './view.ts'
+
+/** @throws AppError WORKFLOW_NOT_FOUND */
+export async function getWorkflow(
+  { store }: Pick<Base, 'store'>,
+  key: WorkflowKey,
+): Promise<WorkflowDetail> {
+  return loadDetail(store.read, await loadWorkflow(store.read, key))
+}

@@ -1,0 +1,92 @@
+import { isDeepStrictEqual } from 'node:util'
+import { eq } from '../../../store/drizzle.ts'
+import { type WorkflowStep, workflowSteps } from '../../../store/schema/workflows.ts'
+import type { Base } from '../../base.ts'
+import { type ParsedConfig, parseConfig } from '../graph/parse-config.ts'
+import type { WebhookConfig } from '../graph/step-config.ts'
+import { requireFittingEdges } from '../graph/structure.ts'
+import { checkTemplates } from '../graph/webhook-config.ts'
+import { refuseActive } from './active.ts'
+import { type Edit, type EditDeps, editWorkflow, saveVersion } from './edit.ts'
+import { loadDefinition, loadWorkflow, requireStep } from './find.ts'
+import { configToStore, requireConfigRoom, requireTemplate } from './step-rows.ts'
+import { type StepView, viewStep } from './view.ts'
+
+/** Undefined means absent. */
+export type StepChanges = {
+  name?: string | undefined
+  position?: { x: number; y: number } | undefined
+  config?: unknown
+  /** Null detaches the template; undefined: the one in the config, if it has one. */
+  templateId?: string | null | undefined
+}
+
+/**
+ * Changes the fields that are present; the type of a step cannot change.
+ * @throws AppError WORKFLOW_NOT_FOUND; RESOURCE_NOT_FOUND (step); VALIDATION_ERROR; BAD_REQUEST
+ *   (template syntax, transitions that would not fit); TEMPLATE_NOT_FOUND; CONFLICT while active
+ *   executions forbid another config or template, and with status 412 for another version
+ */
+export async function updateStep(
+  deps: EditDeps & Pick<Base, 'outbound'>,
+  { stepId, changes, ...edit }: Edit & { stepId: string; changes: StepChanges },
+): Promise<StepView> {
+  const parsed = await parseChanges(deps, { stepId, changes, ...edit })
+  return editWorkflow(deps, edit, async (tx, workflow) => {
+    const definition = await loadDefinition(tx, workflow.id)
+    const step = requireStep(definition, stepId)
+    const next = changed(step, changes, parsed)
+    next.config = configToStore(workflow, next)
+    if (isDeepStrictEqual(next, step)) return viewStep(tx, workflow.id, stepId)
+    const isSameWork =
+      isDeepStrictEqual(next.config, step.config) && next.templateId === step.templateId
+    if (!isSameWork) {
+      await refuseActive(tx, workflow, 'the config or template of a step')
+      if (next.templateId !== step.templateId) await requireTemplate(tx, workflow.projectId, next)
+      requireFittingEdges(next, definition.transitions)
+      const steps = definition.steps.map((one) => (one.id === stepId ? next : one))
+      requireConfigRoom(
+        steps.map(({ config }) => config),
+        'config',
+      )
+    }
+    const at = deps.now()
+    const { name, position, config, templateId } = next
+    await tx
+      .update(workflowSteps)
+      .set({ name, position, config, templateId, updatedAt: at })
+      .where(eq(workflowSteps.id, stepId))
+    await saveVersion(tx, workflow, { at })
+    return viewStep(tx, workflow.id, stepId)
+  })
+}
+
+/** Parses the config by the type of the step; undefined without one. */
+async function parseChanges(
+  deps: EditDeps & Pick<Base, 'outbound'>,
+  { stepId, changes, ...key }: Edit & { stepId: string; changes: StepChanges },
+): Promise<ParsedConfig | undefined> {
+  const { read } = deps.store
+  const workflow = await loadWorkflow(read, key)
+  const { type } = requireStep(await loadDefinition(read, workflow.id), stepId)
+  if (changes.config === undefined) return undefined
+  const parsed = parseConfig({ type, config: changes.config })
+  if (type === 'WEBHOOK') await checkTemplates(deps, parsed.config as WebhookConfig, 'config')
+  return parsed
+}
+
+function changed(
+  step: WorkflowStep,
+  { name = step.name, position = step.position, templateId }: StepChanges,
+  parsed: ParsedConfig | undefined,
+): WorkflowStep {
+  const config = parsed?.config ?? step.config
+  const given = templateId === undefined ? parsed?.templateId : templateId
+  return {
+    ...step,
+    name,
+    position,
+    config,
+    templateId: given === undefined ? step.templateId : given,
+  }
+}

@@ -1,0 +1,141 @@
+/** Changes a workflow: its name, its trigger, whether it is enabled. */
+import { isDeepStrictEqual } from 'node:util'
+import { AppError } from '../../../errors.ts'
+import { desc, eq } from '../../../store/drizzle.ts'
+import { events } from '../../../store/schema/events.ts'
+import { type Workflow, workflowSteps } from '../../../store/schema/workflows.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import { loadSegment } from '../../segments/get.ts'
+import type { TriggerConfig } from '../graph/step-config.ts'
+import type { WorkflowNotifier } from '../notifier.ts'
+import { refuseActive } from './active.ts'
+import { triggerStepName } from './create.ts'
+import { type Edit, type EditDeps, editWorkflow, saveVersion } from './edit.ts'
+import { loadDefinition } from './find.ts'
+import {
+  changeTrigger,
+  type GivenTrigger,
+  nextFiringOf,
+  type Trigger,
+  triggerStepConfig,
+} from './trigger.ts'
+import { findWorkflowFindings } from './validate.ts'
+import { loadDetail, type WorkflowDetail } from './view.ts'
+
+/** Undefined means absent. */
+export type WorkflowChanges = GivenTrigger & {
+  name?: string | undefined
+  description?: string | null | undefined
+  enabled?: boolean | undefined
+  allowReentry?: boolean | undefined
+}
+
+/**
+ * Changes the fields that are present. A workflow that is enabled starts with later events only.
+ * @throws AppError WORKFLOW_NOT_FOUND; VALIDATION_ERROR; RESOURCE_NOT_FOUND (segment); CONFLICT while
+ *   active executions forbid another trigger, and with status 412 for another version; BAD_REQUEST
+ *   with `details.findings` when a workflow with errors is enabled
+ */
+export async function updateWorkflow(
+  deps: EditDeps & { workflowNotifier: WorkflowNotifier },
+  { changes, ...edit }: Edit & { changes: WorkflowChanges },
+): Promise<WorkflowDetail> {
+  return editWorkflow(deps, edit, async (tx, current) => {
+    const at = deps.now()
+    const trigger = changeTrigger(triggerOf(current), changes, at)
+    const isOther = !isDeepStrictEqual(trigger, triggerOf(current))
+    if (isOther) await requireTrigger(tx, current, trigger)
+    const columns = definedColumns(changes)
+    const { isEnabled } = { ...current, ...columns }
+    const isBegun = isEnabled && (!current.isEnabled || isOther)
+    const next: Partial<Workflow> = {
+      ...columns,
+      ...trigger,
+      nextFireAt: nextFireAt(current, { trigger, isEnabled, isBegun, at }),
+      ...(isBegun && { enabledSeq: await newestSeq(tx) }),
+    }
+    if (!isChange(current, next)) return loadDetail(tx, current)
+    const saved = await saveVersion(tx, current, { ...next, at })
+    if (isOther) await syncTriggerStep(tx, current, { trigger, at })
+    if (isEnabled && !current.isEnabled) await requireSound(tx, saved)
+    tx.afterCommit(() => deps.workflowNotifier.notify({ kind: 'schedule' }))
+    return loadDetail(tx, saved)
+  })
+}
+
+function triggerOf({ triggerType, triggerConfig, triggerEvent, segmentId }: Workflow): Trigger {
+  return { triggerType, triggerConfig, triggerEvent, segmentId }
+}
+
+function definedColumns({
+  name,
+  description,
+  enabled,
+  allowReentry,
+}: WorkflowChanges): Partial<Workflow> {
+  const columns = { name, description, isEnabled: enabled, allowsReentry: allowReentry }
+  return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined))
+}
+
+async function requireTrigger(tx: Tx, current: Workflow, { segmentId }: Trigger): Promise<void> {
+  if (segmentId !== null) await loadSegment(tx, { projectId: current.projectId, id: segmentId })
+  await refuseActive(tx, current, 'the trigger')
+}
+
+/** A change of anything else leaves the time as it is: it may be overdue. */
+function nextFireAt(
+  current: Workflow,
+  state: { trigger: Trigger; isEnabled: boolean; isBegun: boolean; at: number },
+): number | null {
+  if (!state.isEnabled) return null
+  return state.isBegun ? nextFiringOf(state.trigger, state.at) : current.nextFireAt
+}
+
+async function newestSeq(tx: Tx): Promise<number> {
+  const newest = await tx
+    .select({ seq: events.seq })
+    .from(events)
+    .orderBy(desc(events.seq))
+    .limit(1)
+  return newest[0]?.seq ?? 0
+}
+
+/** The step keeps a name of its own. */
+async function syncTriggerStep(
+  tx: Tx,
+  { id }: Workflow,
+  { trigger, at }: { trigger: Trigger; at: number },
+): Promise<void> {
+  const { steps } = await loadDefinition(tx, id)
+  const step = steps.find(({ type }) => type === 'TRIGGER')
+  if (step === undefined) return
+  const config = triggerStepConfig(trigger)
+  const { eventName: before } = step.config as TriggerConfig
+  const hasEventName = before !== undefined && step.name === triggerStepName(before)
+  const name =
+    hasEventName && config.eventName !== undefined ? triggerStepName(config.eventName) : step.name
+  await tx
+    .update(workflowSteps)
+    .set({ config, name, updatedAt: at })
+    .where(eq(workflowSteps.id, step.id))
+}
+
+/** @throws AppError BAD_REQUEST with the findings */
+async function requireSound(tx: Tx, workflow: Workflow): Promise<void> {
+  const findings = await findWorkflowFindings(tx, workflow)
+  const errors = findings.filter(({ severity }) => severity === 'error')
+  const [first] = errors
+  if (first === undefined) return
+  const others = errors.length === 1 ? '' : ` and ${errors.length - 1} more`
+  const text = `The workflow cannot be enabled: ${first.message}${others}`
+  throw new AppError('BAD_REQUEST', text, {
+    details: { findings },
+    suggestion: 'Mend the errors in details.findings, then enable the workflow.',
+  })
+}
+
+function isChange(current: Workflow, columns: Partial<Workflow>): boolean {
+  return Object.entries(columns).some(
+    ([name, value]) => !isDeepStrictEqual(current[name as keyof Workflow], value),
+  )
+}

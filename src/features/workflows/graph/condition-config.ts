@@ -1,0 +1,134 @@
+/**
+ * The config of a CONDITION (contract 5.5): one field, compared once (`yes`, `no`) or by up to twenty
+ * branches. A field is a path of own properties:
+ *
+ *   contact.email, contact.subscribed
+ *   data.<path>, contact.data.<path>   the data of the contact
+ *   event.<path>, workflow.<path>      the context of the execution
+ *   email.<activity>                   what happened to the execution's mail
+ *
+ * Any other field is stored too: its value is missing, and `validate` says so.
+ */
+
+import { MAX_BRANCH_TEXT_LENGTH, MAX_BRANCHES, MAX_FIELD_LENGTH } from '../limits.ts'
+import { type ConfigFields, isObject, readFields, readUuid, typeName } from './config-fields.ts'
+import {
+  type BinaryCondition,
+  CONDITION_OPERATORS,
+  type ConditionBranch,
+  type ConditionConfig,
+  type ConditionOperator,
+  type MultiCondition,
+} from './step-config.ts'
+
+/** The branch of a multi condition that is taken when no other fits. */
+export const DEFAULT_BRANCH = 'default'
+
+const ACTIVITIES: readonly string[] = [
+  ...['sent', 'delivered', 'delivery', 'opened', 'open', 'clicked', 'click'],
+  ...['bounced', 'bounce', 'complained', 'complaint'],
+]
+const PATH_PREFIXES: readonly string[] = ['data.', 'contact.data.', 'event.', 'workflow.']
+const PROTOTYPE_NAMES: readonly string[] = ['__proto__', 'constructor', 'prototype']
+const NUMERIC_OPERATORS: readonly string[] = [
+  'greaterThan',
+  'lessThan',
+  'greaterThanOrEqual',
+  'lessThanOrEqual',
+] satisfies ConditionOperator[]
+
+export function readCondition(fields: ConfigFields): ConditionConfig {
+  const mode = fields.choice('mode', ['binary', 'multi'])
+  const field = readField(fields)
+  const stepId = readUuid(fields, 'stepId')
+  if (fields.get('stepId') !== undefined && !field.startsWith('email.')) {
+    fields.fail('stepId', 'custom', 'Only a field email.<activity> takes a step')
+  }
+  const shared = { field, ...(stepId === undefined ? {} : { stepId }) }
+  if (mode === 'multi') {
+    return { mode, ...shared, branches: readBranches(fields) } satisfies MultiCondition
+  }
+  const comparison = readComparison(fields)
+  return { ...(mode && { mode }), ...shared, ...comparison } satisfies BinaryCondition
+}
+
+/** The branches of a CONDITION, in order. */
+export function branchesOf(config: ConditionConfig): string[] {
+  if (config.mode !== 'multi') return ['yes', 'no']
+  return [...config.branches.map(({ id }) => id), DEFAULT_BRANCH]
+}
+
+/** Whether the field can have a value. */
+export function isKnownField(field: string): boolean {
+  if (field === 'contact.email' || field === 'contact.subscribed') return true
+  if (field.startsWith('email.')) return ACTIVITIES.includes(field.slice('email.'.length))
+  return PATH_PREFIXES.some((prefix) => field.startsWith(prefix) && field.length > prefix.length)
+}
+
+export function isNumericOperator(operator: ConditionOperator): boolean {
+  return NUMERIC_OPERATORS.includes(operator)
+}
+
+/** The field; '' if it is wrong. */
+function readField(fields: ConfigFields): string {
+  const field = fields.text('field', { max: MAX_FIELD_LENGTH, isRequired: true }) ?? ''
+  if (!field.split('.').some((name) => PROTOTYPE_NAMES.includes(name))) return field
+  fields.fail('field', 'custom', `A path may not contain ${PROTOTYPE_NAMES.join(', ')}`)
+  return ''
+}
+
+type Comparison = { operator: ConditionOperator; value?: unknown }
+
+function readComparison(fields: ConfigFields): Comparison {
+  const operator = fields.choice('operator', CONDITION_OPERATORS, { isRequired: true })
+  if (operator === undefined) return { operator: 'exists' }
+  if (operator === 'exists' || operator === 'notExists') return { operator }
+  if (!Object.hasOwn(fields.values, 'value')) {
+    fields.fail('value', 'invalid_type', 'Required')
+    return { operator }
+  }
+  const { value } = fields.values
+  const isNumber = typeof value === 'number' && Number.isFinite(value)
+  if (value === null || isNumber || typeof value === 'string' || typeof value === 'boolean') {
+    return { operator, value }
+  }
+  const received = typeName(value)
+  const message = `Expected string, number, boolean or null, received ${received}`
+  fields.fail('value', 'invalid_type', message)
+  return { operator }
+}
+
+function readBranches(fields: ConfigFields): ConditionBranch[] {
+  const branches = fields.get('branches')
+  if (!Array.isArray(branches)) {
+    const received = branches === undefined ? 'Required' : 'Expected array'
+    fields.fail('branches', 'invalid_type', received)
+    return []
+  }
+  if (branches.length === 0) fields.fail('branches', 'too_small', 'At least one branch')
+  if (branches.length > MAX_BRANCHES) {
+    fields.fail('branches', 'too_big', `At most ${MAX_BRANCHES} branches`)
+    return []
+  }
+  const taken = new Set<string>()
+  return branches.flatMap((branch, index) => {
+    if (!isObject(branch)) {
+      fields.fail(`branches.${index}`, 'invalid_type', 'Expected object')
+      return []
+    }
+    return [readBranch(readFields(branch, fields.at(`branches.${index}`), fields.errors), taken)]
+  })
+}
+
+function readBranch(fields: ConfigFields, taken: Set<string>): ConditionBranch {
+  const rule = { max: MAX_BRANCH_TEXT_LENGTH, isRequired: true }
+  const id = fields.text('id', rule) ?? ''
+  const name = fields.text('name', rule) ?? ''
+  if (id === DEFAULT_BRANCH) {
+    fields.fail('id', 'custom', `"${DEFAULT_BRANCH}" is the branch for all other values`)
+  } else if (id !== '' && taken.has(id)) {
+    fields.fail('id', 'custom', 'Another branch has this id')
+  }
+  taken.add(id)
+  return { id, name, ...readComparison(fields) }
+}

@@ -1,0 +1,77 @@
+/** The steps of a workflow, one by one. */
+import { z } from 'zod'
+import { addStep } from '../../../features/workflows/definition/add-step.ts'
+import { deleteStep } from '../../../features/workflows/definition/delete-step.ts'
+import { updateStep } from '../../../features/workflows/definition/update-step.ts'
+import { readIfMatch } from '../../exchange/if-match.ts'
+import { largeJson } from '../../exchange/large-json.ts'
+import { noContent } from '../../response.ts'
+import { projectOperation, type RouteDeps } from '../../route.ts'
+import { uuidKeyOf, uuidParameterOf } from '../../shapes/uuid-key.ts'
+import { stepRecord } from '../../shapes/workflow.ts'
+import { newStep, stepChanges } from '../../shapes/workflow-fields.ts'
+
+const shared = { tag: 'Workflows' } as const
+
+const deletion = z.object({
+  splice: z.enum(['true', 'false']).default('false').meta({
+    description: 'Removes the step alone: the steps before it lead to the one after it',
+  }),
+})
+
+export const add = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Add a step',
+    description:
+      'Unless `autoConnect` is false, the newest step that nothing follows leads to the new one, on ' +
+      'its first branch or outcome.',
+    body: newStep,
+    responses: { 201: { description: 'The step', schema: stepRecord } },
+    refusals: [404, 412],
+    handle: async (call) => {
+      const isExpected = readIfMatch(call.incoming)
+      const { autoConnect, ...step } = call.body
+      return largeJson(
+        201,
+        await addStep(core, { ...uuidKeyOf(call), isExpected, step, autoConnect }),
+      )
+    },
+  })
+
+export const update = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Change a step',
+    description:
+      'Changes the fields that are given; a `templateId` of null detaches the template. Config and ' +
+      'template cannot change while the workflow is enabled and has active executions.',
+    body: stepChanges,
+    responses: { 200: { description: 'The step after the change', schema: stepRecord } },
+    refusals: [400, 404, 409, 412],
+    handle: async (call) => {
+      const isExpected = readIfMatch(call.incoming)
+      const stepId = uuidParameterOf(call, 'stepId')
+      const edit = { ...uuidKeyOf(call), isExpected, stepId, changes: call.body }
+      return largeJson(200, await updateStep(core, edit))
+    },
+  })
+
+export const remove = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Remove a step and all that follows it',
+    description:
+      'With `splice=true` only the step. Refused with 409 while the workflow is enabled and ' +
+      'executions stand at what would be removed; in a disabled workflow these are cancelled.',
+    query: deletion,
+    responses: { 204: { description: 'Removed' } },
+    refusals: [400, 404, 409, 412],
+    handle: async (call) => {
+      const isExpected = readIfMatch(call.incoming)
+      const stepId = uuidParameterOf(call, 'stepId')
+      const splice = call.query.splice === 'true'
+      await deleteStep(core, { ...uuidKeyOf(call), isExpected, stepId, splice })
+      return noContent()
+    },
+  })

@@ -1,0 +1,66 @@
+/** The transitions of a workflow, one by one. */
+import { insertStep as insert } from '../../../features/workflows/definition/add-step.ts'
+import {
+  addTransition,
+  deleteTransition,
+} from '../../../features/workflows/definition/transitions.ts'
+import { readIfMatch } from '../../exchange/if-match.ts'
+import { largeJson } from '../../exchange/large-json.ts'
+import { json, noContent } from '../../response.ts'
+import { projectOperation, type RouteDeps } from '../../route.ts'
+import { uuidKeyOf, uuidParameterOf } from '../../shapes/uuid-key.ts'
+import { stepRecord, transitionRecord } from '../../shapes/workflow.ts'
+import { insertedStep, newTransition } from '../../shapes/workflow-fields.ts'
+
+const shared = { tag: 'Workflows' } as const
+
+export const add = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Add a transition between two steps',
+    description:
+      'A CONDITION has one transition for each branch, a WAIT_FOR_EVENT one for each outcome, any ' +
+      'other step one. Nothing leads to the TRIGGER, nothing follows an EXIT, and there are no loops.',
+    body: newTransition,
+    responses: { 201: { description: 'The transition', schema: transitionRecord } },
+    refusals: [404, 412],
+    handle: async (call) => {
+      const isExpected = readIfMatch(call.incoming)
+      const edit = { ...uuidKeyOf(call), isExpected, transition: call.body }
+      return json(201, await addTransition(core, edit))
+    },
+  })
+
+export const insertStep = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Insert a step into a transition',
+    description:
+      'The transition leads to the new step, and that on to the step after it: a CONDITION on its ' +
+      'first branch (`yes`), a WAIT_FOR_EVENT on its event.',
+    body: insertedStep,
+    responses: { 201: { description: 'The step', schema: stepRecord } },
+    refusals: [404, 412],
+    handle: async (call) => {
+      const isExpected = readIfMatch(call.incoming)
+      const transitionId = uuidParameterOf(call, 'transitionId')
+      const edit = { ...uuidKeyOf(call), isExpected, transitionId, step: call.body }
+      return largeJson(201, await insert(core, edit))
+    },
+  })
+
+export const remove = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Remove a transition',
+    description:
+      'Refused with 409 while the workflow is enabled and executions stand at a step after it.',
+    responses: { 204: { description: 'Removed' } },
+    refusals: [404, 409, 412],
+    handle: async (call) => {
+      const isExpected = readIfMatch(call.incoming)
+      const transitionId = uuidParameterOf(call, 'transitionId')
+      await deleteTransition(core, { ...uuidKeyOf(call), isExpected, transitionId })
+      return noContent()
+    },
+  })

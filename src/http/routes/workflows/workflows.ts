@@ -1,0 +1,176 @@
+/** The workflows of a project: their definitions. */
+import { z } from 'zod'
+import {
+  DEFAULT_PAGE_SIZE,
+  MAX_IDS_PER_REQUEST,
+  MAX_PAGE_NUMBER,
+  MAX_PAGE_SIZE,
+  MAX_SEARCH_LENGTH,
+} from '../../../features/limits.ts'
+import { bulkUpdateWorkflows } from '../../../features/workflows/definition/bulk-update.ts'
+import { createWorkflow } from '../../../features/workflows/definition/create.ts'
+import { deleteWorkflow } from '../../../features/workflows/definition/delete.ts'
+import { duplicateWorkflow } from '../../../features/workflows/definition/duplicate.ts'
+import { listWorkflowFields } from '../../../features/workflows/definition/fields.ts'
+import { getWorkflow } from '../../../features/workflows/definition/get.ts'
+import { listWorkflows } from '../../../features/workflows/definition/list.ts'
+import { updateWorkflow } from '../../../features/workflows/definition/update.ts'
+import type { WorkflowDetail } from '../../../features/workflows/definition/view.ts'
+import { readIfMatch } from '../../exchange/if-match.ts'
+import { largeJson } from '../../exchange/large-json.ts'
+import { type HttpResponse, json, noContent } from '../../response.ts'
+import { projectOperation, type RouteDeps } from '../../route.ts'
+import { eventName } from '../../shapes/event-name.ts'
+import { id } from '../../shapes/fields.ts'
+import { choiceParameter, countParameter } from '../../shapes/paging.ts'
+import { uuidKeyOf } from '../../shapes/uuid-key.ts'
+import { workflowDetail, workflowPage } from '../../shapes/workflow.ts'
+import { newWorkflow, workflowChanges } from '../../shapes/workflow-fields.ts'
+
+const listQuery = z.object({
+  page: countParameter({ fallback: 1, cap: MAX_PAGE_NUMBER }),
+  pageSize: countParameter({ fallback: DEFAULT_PAGE_SIZE, cap: MAX_PAGE_SIZE }),
+  search: z
+    .string()
+    .max(MAX_SEARCH_LENGTH)
+    .optional()
+    .meta({ description: 'Part of the name or the description' }),
+  status: z.enum(['active', 'disabled']).optional(),
+  sort: choiceParameter(['name', 'createdAt', 'updatedAt', 'steps'], 'createdAt'),
+  dir: choiceParameter(['asc', 'desc'], 'desc'),
+})
+
+const fieldsQuery = z.object({
+  eventName: eventName.optional().meta({
+    description: 'Adds the fields of the last hundred events of this name with data',
+  }),
+})
+
+const fields = z.object({
+  fields: z.array(z.string()),
+  typedFields: z.array(
+    z.object({
+      field: z.string(),
+      type: z.enum(['string', 'number', 'boolean', 'date']),
+      category: z.enum(['Contact Fields', 'Custom Data', 'Event Data']),
+    }),
+  ),
+  count: z.int(),
+})
+
+const bulkChange = z.object({
+  ids: z.array(id).min(1).max(MAX_IDS_PER_REQUEST),
+  delete: z.boolean().default(false),
+})
+
+const bulkResult = z.union([z.object({ deleted: z.int() }), z.object({ updated: z.literal(0) })])
+
+const shared = { tag: 'Workflows' } as const
+
+export const list = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'List workflows',
+    query: listQuery,
+    responses: { 200: { description: 'A page', schema: workflowPage } },
+    handle: async ({ project, query }) => {
+      const { status, page, pageSize, ...rest } = query
+      const isEnabled = status === undefined ? undefined : status === 'active'
+      const wanted = { ...rest, projectId: project.id, page, pageSize, isEnabled }
+      const { items, total } = await listWorkflows(core, wanted)
+      const totalPages = Math.ceil(total / pageSize)
+      return json(200, { data: items, total, page, pageSize, totalPages })
+    },
+  })
+
+export const listFields = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'List the fields that a CONDITION can ask for',
+    query: fieldsQuery,
+    responses: { 200: { description: 'The fields', schema: fields } },
+    handle: async ({ project, query }) =>
+      json(200, await listWorkflowFields(core, { projectId: project.id, ...query })),
+  })
+
+export const create = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Create a workflow',
+    description:
+      'The new workflow is disabled, is triggered by an event, and has one step, its TRIGGER.',
+    body: newWorkflow,
+    responses: { 201: { description: 'Created', schema: workflowDetail } },
+    handle: async ({ project, body }) =>
+      respond(201, await createWorkflow(core, { projectId: project.id, ...body })),
+  })
+
+export const get = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Show a workflow with its steps and transitions',
+    description: 'The header `ETag` holds the version, for `If-Match` of a change.',
+    responses: { 200: { description: 'The workflow', schema: workflowDetail } },
+    refusals: [404],
+    handle: async (call) => respond(200, await getWorkflow(core, uuidKeyOf(call))),
+  })
+
+export const update = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Change a workflow',
+    description:
+      'Changes the fields that are given. Enabling is refused with 400 while `validate` finds an ' +
+      'error (`error.details.findings`); only later events start executions. The trigger cannot ' +
+      'change while the workflow is enabled and has active executions. With the header ' +
+      '`If-Match: "3"` the change is made to version 3 only: any other version is answered with 412 ' +
+      'and the current record in `error.details.current`.',
+    body: workflowChanges,
+    responses: { 200: { description: 'The workflow after the change', schema: workflowDetail } },
+    refusals: [400, 404, 409, 412],
+    handle: async (call) => {
+      const isExpected = readIfMatch(call.incoming)
+      const key = uuidKeyOf(call)
+      return respond(200, await updateWorkflow(core, { ...key, changes: call.body, isExpected }))
+    },
+  })
+
+export const remove = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Delete a workflow with its executions',
+    description: 'Active executions must first have ended or been cancelled.',
+    responses: { 204: { description: 'Deleted' } },
+    refusals: [404, 409],
+    handle: async (call) => {
+      await deleteWorkflow(core, uuidKeyOf(call))
+      return noContent()
+    },
+  })
+
+export const duplicate = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Copy a workflow',
+    description: 'The copy is disabled and has no executions.',
+    responses: { 201: { description: 'The copy', schema: workflowDetail } },
+    refusals: [404],
+    handle: async (call) => respond(201, await duplicateWorkflow(core, uuidKeyOf(call))),
+  })
+
+export const bulkUpdate = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    growsDisk: false,
+    summary: 'Delete all of the given workflows or none',
+    body: bulkChange,
+    responses: { 200: { description: 'The number of workflows', schema: bulkResult } },
+    refusals: [404, 409],
+    handle: async ({ project, body }) =>
+      json(200, await bulkUpdateWorkflows(core, { projectId: project.id, ...body })),
+  })
+
+function respond(status: number, workflow: WorkflowDetail): HttpResponse {
+  const { headers, ...response } = largeJson(status, workflow)
+  return { ...response, headers: { ...headers, etag: `"${workflow.version}"` } }
+}
