@@ -7,6 +7,11 @@ import {
 } from '../../features/messages/explain/email-history.ts'
 import { explainEmails } from '../../features/messages/explain/explain-emails.ts'
 import type { Explanation } from '../../features/messages/explain/facts.ts'
+import {
+  describeOrigin,
+  findWorkflowOrigins,
+  type WorkflowOrigin,
+} from '../../features/messages/explain/workflow-origin.ts'
 import type { OpenCore } from '../../features/open-core.ts'
 import type { Email } from '../../store/schema/messages.ts'
 import { type CommandContext, type Input, type Result, withCore } from '../engine/command.ts'
@@ -18,7 +23,13 @@ import { createLiveSource, describeSilence, formatCommand, type LiveSource } fro
 type LiveState = ReturnType<LiveSource['found']>
 
 /** An email with all that `queue show` prints. `live`: null if the server was not asked. */
-type ShownEmail = EmailHistory & { explanation: Explanation; live: LiveState; now: number }
+type ShownEmail = EmailHistory & {
+  explanation: Explanation
+  /** What sent the email, if a workflow did. */
+  workflow: WorkflowOrigin | undefined
+  live: LiveState
+  now: number
+}
 
 export async function showEmailCommand(context: CommandContext, { args }: Input): Promise<Result> {
   const [id = ''] = args
@@ -32,10 +43,12 @@ async function findEmail(core: OpenCore, id: string): Promise<ShownEmail> {
   const explained = await explainEmails(core, [shown.email], source.find)
   const explanation = explained.get(shown.email.id)
   if (explanation === undefined) throw new TypeError('an email was not explained')
-  return { ...shown, explanation, live: source.found(), now: core.now() }
+  const origins = await findWorkflowOrigins(core.store.read, [shown.email])
+  const workflow = origins.get(id)
+  return { ...shown, explanation, workflow, live: source.found(), now: core.now() }
 }
 
-function toDetailedJson({ email, attempts, explanation, live }: ShownEmail) {
+function toDetailedJson({ email, attempts, explanation, workflow, live }: ShownEmail) {
   const progress = progressOf(email, live)
   return {
     ...toJson({ ...email, ...explanation }),
@@ -45,6 +58,7 @@ function toDetailedJson({ email, attempts, explanation, live }: ShownEmail) {
     projectId: email.projectId,
     contactId: email.contactId,
     templateId: email.templateId,
+    workflow: workflow ?? null,
     messageId: email.messageId,
     providerId: email.providerId,
     error: email.error,
@@ -72,7 +86,7 @@ function formatEmail(shown: ShownEmail): string {
   return [...head, ...formatAttempts(attempts)].join('\n\n')
 }
 
-function formatSummary({ email, explanation, live, now }: ShownEmail): string {
+function formatSummary({ email, explanation, workflow, live, now }: ShownEmail): string {
   const from = email.fromName === null ? '' : `${email.fromName} `
   const to = email.toName === null ? '' : `${email.toName} `
   const { reason, command, nextAttemptAt } = explanation
@@ -90,6 +104,7 @@ function formatSummary({ email, explanation, live, now }: ShownEmail): string {
     ...faultFields(email),
     'message id': `<${email.messageId}>`,
     project: email.projectId,
+    'sent by': workflow === undefined ? null : describeOrigin(workflow),
     accepted: formatTime(email.createdAt),
     held: formatTime(email.heldAt),
     attempts: String(email.attemptCount),

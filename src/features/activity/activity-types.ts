@@ -13,13 +13,15 @@ const EVENT_NAMES_BY_TYPE = new Map([
   ['contact.unsubscribed', 'contact.unsubscribed'],
   ['campaign.sent', 'campaign.sent'],
   ['campaign.scheduled', 'campaign.scheduled'],
+  ['workflow.started', 'workflow.started'],
+  ['workflow.completed', 'workflow.completed'],
 ])
 
 /** Included only when a request names them. The event has the same name as the type. */
 const UNLISTED_TYPES = UNLISTED_EVENTS
 
-/** Types that are not stored as events: they come from workflow executions. */
-const RECORD_TYPES = ['workflow.started', 'workflow.completed', 'workflow.email.scheduled']
+/** Types that are not stored as events: they are of the future. */
+const FUTURE_TYPES = ['workflow.email.scheduled']
 
 const TYPES_BY_EVENT_NAME = new Map(
   EVENT_NAMES_BY_TYPE.entries().map(([type, name]) => [name, type]),
@@ -29,7 +31,7 @@ const TYPES_BY_EVENT_NAME = new Map(
 export const ACTIVITY_TYPES: readonly string[] = [
   'event.triggered',
   ...EVENT_NAMES_BY_TYPE.keys(),
-  ...RECORD_TYPES,
+  ...FUTURE_TYPES,
 ]
 
 export function activityTypeOf(eventName: string): string {

@@ -25,13 +25,23 @@ export function toActivity(event: FeedEvent, shown: ReadonlyMap<string, ShownEma
   const isOfEmail = type.startsWith('email.')
   const email = isOfEmail && event.emailId !== null ? shown.get(event.emailId) : undefined
   return {
-    id: email === undefined ? event.id : emailActivityId(event, email.id, type),
+    id: email === undefined ? eventId(event, type) : emailActivityId(event, email.id, type),
     type,
     timestamp: formatInstant(event.createdAt),
     ...(event.contactEmail === null ? {} : { contactEmail: event.contactEmail }),
     ...(event.contactId === null ? {} : { contactId: event.contactId }),
     metadata: email === undefined ? eventMetadata(event, type) : emailMetadata(event, email),
   }
+}
+
+/**
+ * Starts and ends of executions have an id such as `<executionId>_started`. One that failed may be
+ * tried again and end again, so its failure adds the id of its event.
+ */
+function eventId({ id, data }: FeedEvent, type: string): string {
+  if (!type.startsWith('workflow.')) return id
+  const baseId = `${data?.executionId}_${type.slice('workflow.'.length)}`
+  return data?.status === 'FAILED' ? `${baseId}_${id}` : baseId
 }
 
 /**
@@ -49,9 +59,10 @@ function emailActivityId({ id, name, data }: FeedEvent, emailId: string, type: s
   return isRepeatable ? `${baseId}_${id}` : baseId
 }
 
-/** The data of a campaign's own types has its id and its name. */
+/** The data of the types of campaigns and workflows has their id and their name. */
 function eventMetadata({ name, data }: FeedEvent, type: string): Record<string, unknown> {
   if (type.startsWith('campaign.')) return { ...data }
+  if (type.startsWith('workflow.')) return { status: 'RUNNING', exitReason: null, ...data }
   return { eventName: name, eventData: data }
 }
 
@@ -72,7 +83,7 @@ function emailMetadata(event: FeedEvent, email: ShownEmail): Record<string, unkn
     toName: email.toName,
     sourceType: email.sourceType,
     campaignName: email.campaignName,
-    workflowName: null,
+    workflowName: email.workflowName,
     status: email.status,
     reason: event.name === 'email.failed' ? event.data?.reason : email.reason,
     ...(isFailure ? { error: email.error } : {}),

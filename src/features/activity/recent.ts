@@ -1,4 +1,7 @@
-/** Counts the activity of the last minutes, for a live indicator: events, and new emails. */
+/**
+ * Counts the activity of the last minutes, for a live indicator: events, and new emails. The start of
+ * an execution is an event.
+ */
 import { MINUTE_MS } from '../../clock.ts'
 import { and, eq, gt, sql } from '../../store/drizzle.ts'
 import { firstIdAt } from '../../store/ids.ts'

@@ -18,6 +18,7 @@ import {
 import { explainEmails } from '../messages/explain/explain-emails.ts'
 import { EXPLAINED_COLUMNS } from '../messages/explain/facts.ts'
 import { findLiveStateForProject } from '../messages/explain/project-live-status.ts'
+import { findWorkflowOrigins } from '../messages/explain/workflow-origin.ts'
 import type { Throttle } from '../messages/queue/throttle.ts'
 
 export type FeedDeps = Pick<Base, 'store' | 'config' | 'keyring' | 'outbound' | 'now'> & {
@@ -36,6 +37,8 @@ export type ShownEmail = EventEmail &
     reason: string
     /** Null without a campaign, and once it is deleted. */
     campaignName: string | null
+    /** Null without a workflow, and once it is deleted. */
+    workflowName: string | null
     /** Epoch ms; null if there is none. */
     nextAttemptAt: number | null
   }
@@ -79,6 +82,7 @@ export async function loadShownEmails(
     .where(inArray(emails.id, ids))
     .all()
   const names = await findCampaignNames(deps, loaded)
+  const origins = await findWorkflowOrigins(deps.store.read, loaded)
   const explained = await explainEmails(deps, rows, findLiveStateForProject(deps))
   const byId = new Map(loaded.map((email) => [email.id, email]))
   return new Map(
@@ -88,7 +92,9 @@ export async function loadShownEmails(
       const text = texts.get(row.id) ?? { subject: email.subject, ...noBodies }
       const { reason = '', nextAttemptAt = null } = explained.get(row.id) ?? {}
       const campaignName = names.get(email.campaignId ?? '') ?? null
-      return [[row.id, { ...email, ...row, ...text, reason, nextAttemptAt, campaignName }]]
+      const workflowName = origins.get(row.id)?.name ?? null
+      const named = { campaignName, workflowName }
+      return [[row.id, { ...email, ...row, ...text, reason, nextAttemptAt, ...named }]]
     }),
   )
 }

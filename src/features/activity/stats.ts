@@ -12,7 +12,6 @@ import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
 import { isListed } from '../events/unlisted.ts'
 import { DEFAULT_SPAN_MS } from './list.ts'
-import { ACTIVITY_SOURCES } from './sources.ts'
 
 type ActivityStats = {
   totalEvents: number
@@ -37,7 +36,6 @@ type Counts = {
   clicked: number
   workflowsStarted: number
 }
-type EventCounts = Omit<Counts, 'workflowsStarted'>
 type Span = { after: number; until: number }
 
 const CACHE_MS = 5 * MINUTE_MS
@@ -72,6 +70,7 @@ export const countPart = statement((db) =>
       sent: sql<number>`count(*) filter (where ${isNamed('email.sent')})`,
       opened: sql<number>`count(*) filter (where ${isNamed('email.open')} and ${isFirst('isFirstOpen')})`,
       clicked: sql<number>`count(*) filter (where ${isNamed('email.click')} and ${isFirst('isFirstClick')})`,
+      workflowsStarted: sql<number>`count(*) filter (where ${isNamed('workflow.started')})`,
     })
     .from(events)
     .where(inSpan),
@@ -85,15 +84,9 @@ export async function countActivity(
 ): Promise<ActivityStats> {
   const until = range.endAt ?? now()
   const span = { after: (range.startAt ?? Math.min(now(), until) - DEFAULT_SPAN_MS) - 1, until }
-  const total: EventCounts = { events: 0, sent: 0, opened: 0, clicked: 0 }
+  const total: Counts = { events: 0, sent: 0, opened: 0, clicked: 0, workflowsStarted: 0 }
   for await (const part of partsOf(store, { projectId, span, partEvents })) add(total, part)
-  const starts = await Promise.all(
-    ACTIVITY_SOURCES.map(({ countWorkflowsStarted }) =>
-      countWorkflowsStarted?.({ store }, { projectId, ...span }),
-    ),
-  )
-  const workflowsStarted = starts.reduce<number>((sum, count = 0) => sum + count, 0)
-  return toStats({ ...total, workflowsStarted })
+  return toStats(total)
 }
 
 /** `countActivity` with a cache: figures of one range are reused for five minutes. */
@@ -118,7 +111,7 @@ export function createActivityStats(deps: StatsDeps) {
 async function* partsOf(
   store: Base['store'],
   { projectId, span, partEvents }: { projectId: string; span: Span; partEvents: number },
-): AsyncGenerator<EventCounts> {
+): AsyncGenerator<Counts> {
   for (let { after } = span; after < span.until; ) {
     const part = { projectId, after, until: span.until, skipped: partEvents - 1 }
     const end = await store.scan.find(findPartEnd, part)
@@ -129,11 +122,12 @@ async function* partsOf(
   }
 }
 
-function add(total: EventCounts, part: EventCounts): void {
+function add(total: Counts, part: Counts): void {
   total.events += part.events
   total.sent += part.sent
   total.opened += part.opened
   total.clicked += part.clicked
+  total.workflowsStarted += part.workflowsStarted
 }
 
 function toStats({ events, sent, opened, clicked, workflowsStarted }: Counts): ActivityStats {

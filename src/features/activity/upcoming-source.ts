@@ -3,7 +3,7 @@ import type { Base } from '../base.ts'
 import type { Activity } from './entry.ts'
 
 /** Epoch ms: `from` is excluded, `until` is included. */
-type UpcomingQuery = { projectId: string; from: number; until: number; limit: number }
+export type UpcomingQuery = { projectId: string; from: number; until: number; limit: number }
 
 /** Lists at most `limit` activities, soonest first. */
 export type UpcomingSource = (

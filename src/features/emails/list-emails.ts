@@ -22,6 +22,7 @@ import { isUuid } from '../../store/ids.ts'
 import { emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
+import { findWorkflowOrigins } from '../messages/explain/workflow-origin.ts'
 import { sealCursor, unsealCursor } from '../sealed-cursor.ts'
 import {
   chooseEmailPath,
@@ -176,9 +177,10 @@ async function loadSummaries(
   if (ids.length === 0) return []
   const rows = await store.read.select(SUMMARY_COLUMNS).from(emails).where(isNamed(projectId, ids))
   const byId = new Map(rows.map((row) => [row.id, row]))
+  const origins = await findWorkflowOrigins(store.read, rows)
   return ids.flatMap((id) => {
     const row = byId.get(id)
-    return row === undefined ? [] : [toSummary(row)]
+    return row === undefined ? [] : [toSummary(row, origins.get(id))]
   })
 }
 

@@ -10,6 +10,7 @@ import { parameter, statement } from '../../store/statement.ts'
 import { type FeedDeps, loadShownEmails } from '../activity/show-emails.ts'
 import type { Base } from '../base.ts'
 import { emailNotFound, getEmailHistory } from '../messages/explain/email-history.ts'
+import { findWorkflowOrigins } from '../messages/explain/workflow-origin.ts'
 import { toAttemptView } from './attempt-view.ts'
 import { toSummary } from './summary.ts'
 
@@ -45,9 +46,10 @@ export async function showEmail(deps: FeedDeps & Pick<Base, 'now'>, { projectId,
   const shown = (await loadShownEmails(deps, [id], { isSummary: false })).get(id)
   if (shown === undefined) throw emailNotFound(id)
   const { contactId } = email
+  const origins = await findWorkflowOrigins(deps.store.read, [email])
   const events = await deps.store.scan.list(listEvents, { contactId, emailId: id })
   return {
-    ...toSummary(email),
+    ...toSummary(email, origins.get(id)),
     subject: shown.subject,
     body: shown.body ?? null,
     text: shown.text ?? null,

@@ -1,6 +1,7 @@
 /** An email as lists show it: without its body. */
 import { formatInstant, formatOptionalInstant } from '../../clock.ts'
 import { type Email, emails } from '../../store/schema/messages.ts'
+import type { WorkflowOrigin } from '../messages/explain/workflow-origin.ts'
 
 export const SUMMARY_COLUMNS = {
   id: emails.id,
@@ -41,7 +42,8 @@ export type SummaryRow = Pick<Email, keyof typeof SUMMARY_COLUMNS>
 
 export type EmailSummary = ReturnType<typeof toSummary>
 
-export function toSummary(email: SummaryRow) {
+/** `workflow`: what sent the email, if a workflow did. */
+export function toSummary(email: SummaryRow, workflow: WorkflowOrigin | undefined) {
   return {
     id: email.id,
     contactId: email.contactId,
@@ -58,6 +60,7 @@ export function toSummary(email: SummaryRow) {
     campaignId: email.campaignId,
     workflowExecutionId: email.workflowExecutionId,
     workflowStepExecutionId: email.workflowStepExecutionId,
+    workflow: workflow ?? null,
     status: email.status,
     state: email.state,
     sentAt: formatOptionalInstant(email.sentAt),

@@ -19,6 +19,7 @@ const summary = {
   campaignId: null,
   workflowExecutionId: null,
   workflowStepExecutionId: null,
+  workflow: null,
   status: 'PENDING',
   state: 'queued',
   sentAt: null,

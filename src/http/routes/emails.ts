@@ -87,6 +87,16 @@ const summaryFields = {
   campaignId: z.string().nullable(),
   workflowExecutionId: z.string().nullable(),
   workflowStepExecutionId: z.string().nullable(),
+  workflow: z
+    .object({
+      id: z.string(),
+      name: z.string(),
+      executionId: z.string(),
+      stepId: z.string().nullable(),
+      stepName: z.string().nullable(),
+    })
+    .nullable()
+    .meta({ description: 'The workflow, and its step, that sent the email' }),
   status,
   state: z.string().meta({ description: 'The state in the queue, as `pillarbox queue` shows it' }),
   sentAt: optionalInstant,
