@@ -220,7 +220,7 @@ async function measureSleepers(server: Running, api: Api, { sleeping }: { sleepi
     const find = () =>
       query<{ at: number | null }>(
         `SELECT (SELECT started_at FROM workflow_step_executions
-            WHERE execution_number = number) AS at FROM workflow_executions
+            WHERE execution_number = workflow_executions.number) AS at FROM workflow_executions
           JOIN contacts ON contacts.id = contact_id WHERE email = 'single${number}@example.net'`,
       )
     await until(() => (find()?.at ?? null) !== null, 10)
