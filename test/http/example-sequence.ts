@@ -17,6 +17,8 @@ import { jobs } from '../../src/store/schema/jobs.ts'
 import { addCampaign as addRunningCampaign } from '../features/campaigns/add-campaign.ts'
 import { addCampaign } from '../features/campaigns/sending/campaign.ts'
 import { pageToken } from '../features/contacts/add-recipient.ts'
+import { addWorkflow } from '../features/workflows/add-workflow.ts'
+import { failExecution, sleepAtDelay } from '../features/workflows/place-execution.ts'
 
 type Stage = {
   core: Core
@@ -104,6 +106,17 @@ const makeList = async ({ core, projectId }: Stage) => {
   return { id }
 }
 
+const makeWorkflow = async ({ core, projectId }: Stage) => {
+  const { id } = await addWorkflow(core, {
+    projectId,
+    steps: [
+      { type: 'TRIGGER', name: 'signup' },
+      { type: 'DELAY', name: 'One day' },
+    ],
+  })
+  return { id }
+}
+
 export const exampleSequence: ExampleStep[] = [
   { name: 'POST /domains' },
   { name: 'GET /domains/:id/verify', prepare: makeRecords },
@@ -180,6 +193,18 @@ export const exampleSequence: ExampleStep[] = [
   { name: 'GET /campaigns/:id/links' },
   { name: 'POST /campaigns/:id/retry-failed' },
   { name: 'POST /campaigns/:id/cancel' },
+  { name: 'POST /workflows/:id/executions', prepare: makeWorkflow },
+  { name: 'GET /workflows/:id/executions', prepare: ({ core }) => sleepAtDelay(core) },
+  { name: 'GET /workflows/:id/executions/:eid' },
+  { name: 'GET /workflows/:id/stats' },
+  {
+    name: 'POST /workflows/:id/executions/:eid/retry',
+    prepare: ({ core }) => failExecution(core),
+  },
+  { name: 'DELETE /workflows/:id/executions/:eid' },
+  { name: 'POST /workflows/:id/executions/bulk' },
+  { name: 'GET /workflows/:id/executions/bulk/:jobId', prepare: work },
+  { name: 'POST /workflows/:id/executions/cancel-all' },
   { name: 'GET /events/:eventName/usage' },
   { name: 'DELETE /events/:eventName', prepare: manyEvents },
   { name: 'GET /events/jobs/:jobId', prepare: work },

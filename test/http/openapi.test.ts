@@ -13,6 +13,7 @@ import { trustDomain } from '../core.ts'
 import { addCampaign as addRunningCampaign } from '../features/campaigns/add-campaign.ts'
 import { addCampaign } from '../features/campaigns/sending/campaign.ts'
 import { addRecipient } from '../features/contacts/add-recipient.ts'
+import { addExecution, addWorkflow } from '../features/workflows/add-workflow.ts'
 import { type Method, useService } from './service.ts'
 
 type Operation = {
@@ -310,6 +311,28 @@ describe('responses match their descriptions, with no further fields', () => {
     assert.equal(body.subject, 'Hi')
   })
 
+  it('executions of workflows', async () => {
+    const { body: contact } = await checked('POST', '/contacts', {}, { email: 'walker@dest.test' })
+    const { id } = await addWorkflow(service.core, { projectId: mine.id })
+    const contactId = contact.id
+    const { body } = await checked('POST', '/workflows/:id/executions', { id }, { contactId })
+    const one = { id, eid: body.id }
+    await checked('GET', '/workflows/:id/executions', { id })
+    await checked('GET', '/workflows/:id/executions/:eid', one)
+    await checked('GET', '/workflows/:id/stats', { id })
+    await checked('DELETE', '/workflows/:id/executions/:eid', one)
+    const failed = await addExecution(service.core, {
+      ...{ projectId: mine.id, workflowId: id, contactId, status: 'FAILED' },
+      currentStepId: body.currentStepId,
+    })
+    await checked('POST', '/workflows/:id/executions/:eid/retry', { id, eid: failed.id })
+    const filter = { logic: 'AND', groups: [{ filters: [isSubscribed] }] }
+    const bulk = await checked('POST', '/workflows/:id/executions/bulk', { id }, { filter })
+    const { jobId } = bulk.body
+    await checked('GET', '/workflows/:id/executions/bulk/:jobId', { id, jobId })
+    await checked('POST', '/workflows/:id/executions/cancel-all', { id })
+  })
+
   it('activity and health', async () => {
     await checked('GET', '/activity', {})
     await checked('GET', '/activity/stats', {})
@@ -331,6 +354,8 @@ describe('responses match their descriptions, with no further fields', () => {
 })
 
 const checks: string[] = []
+
+const isSubscribed = { field: 'subscribed', operator: 'equals', value: true }
 
 async function anotherTemplate(template: object): Promise<string> {
   const { body } = await checked('POST', '/templates', {}, template)

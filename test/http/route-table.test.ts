@@ -8,10 +8,12 @@ import { addDomain } from '../../src/features/domains/add.ts'
 import { verifyDomain } from '../../src/features/domains/verify.ts'
 import { appendEvents } from '../../src/features/events/append.ts'
 import { findExample } from '../../src/http/examples/all.ts'
+import { proPlan } from '../../src/http/examples/contact.ts'
 import { ROUTES } from '../../src/http/route-table.ts'
 import { sql } from '../../src/store/drizzle.ts'
 import type { TestProject } from '../core.ts'
 import { addCampaign } from '../features/campaigns/sending/campaign.ts'
+import { addExecution, addWorkflow } from '../features/workflows/add-workflow.ts'
 import { useService } from './service.ts'
 
 type Row = { method: string; path: string; callers: (typeof ROUTES)[number][2] }
@@ -172,6 +174,7 @@ function bodyFor(path: string, example: unknown): object | undefined {
   if (example === undefined) return undefined
   if (path === '/domains') return { domain: 'new.test' }
   if (path === '/campaigns/:id/test') return { email: 'editor@people.test' }
+  if (path === '/workflows/:id/executions') return { contactId: records['/contacts'] }
   return example as object
 }
 
@@ -212,10 +215,21 @@ async function makeRecords(): Promise<Record<string, string>> {
   const { body: suppressed } = await supertest(service.url)
     .get('/suppressions')
     .set('Authorization', `Bearer ${mine.secret}`)
+  const workflow = await addWorkflow(service.core, { projectId: mine.id })
+  const execution = await addExecution(service.core, {
+    ...{ projectId: mine.id, workflowId: workflow.id, contactId: contact },
+  })
   return {
     '/templates': await post('/templates', template),
     '/domains': domain,
     '/campaigns': await addCampaign(service.core, mine.id),
+    '/workflows': workflow.id,
+    '/workflows/:id/executions': execution.id,
+    '/workflows/:id/executions/bulk': await post(
+      `/workflows/${workflow.id}/executions/bulk`,
+      { filter: proPlan },
+      'jobId',
+    ),
     '/emails': await sendEmail(),
     '/segments': await post('/segments', { name: 'List', type: 'STATIC' }),
     '/suppressions': suppressed.data[0].id,

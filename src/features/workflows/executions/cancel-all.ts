@@ -16,7 +16,7 @@ type Deps = Pick<Base, 'store' | 'now'> & { workflowNotifier: WorkflowNotifier }
 
 const REASON = 'all executions cancelled by user'
 /** Executions that are counted between two turns of the event loop: 3 ms. */
-const COUNTED_AT_ONCE = 50_000
+export const COUNTED_AT_ONCE = 50_000
 
 const findNewestNumber = statement<{ newest: number }>(
   () => sql`select coalesce(max(number), 0) as newest from workflow_executions`,

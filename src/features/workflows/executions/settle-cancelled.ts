@@ -6,6 +6,7 @@
 import { MINUTE_MS } from '../../../clock.ts'
 import { describeError } from '../../../errors.ts'
 import { createBatchPace } from '../../../jobs/pace.ts'
+import { orderedJoin } from '../../../store/dialect.ts'
 import { and, eq, sql } from '../../../store/drizzle.ts'
 import { type Workflow, workflows } from '../../../store/schema/workflows.ts'
 import { statement } from '../../../store/statement.ts'
@@ -41,7 +42,7 @@ export const listUnsettled = statement<Unsettled>(
 /** Workflows of disabled projects that have active executions. */
 export const listOfDisabled = statement<Pick<Workflow, 'id' | 'projectId'>>(
   () => sql`select workflows.id, workflows.project_id as "projectId"
-    from projects join workflows on workflows.project_id = projects.id
+    from projects ${orderedJoin()} workflows on workflows.project_id = projects.id
     where projects.is_disabled = 1 and exists (select 1 from workflow_executions
       where workflow_id = workflows.id and status in ('RUNNING', 'WAITING')
         and number > workflows.cancelled_through)`,

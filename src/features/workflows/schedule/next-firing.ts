@@ -17,7 +17,7 @@ const AROUND_MS = 26 * HOUR_MS
 
 /**
  * Returns the first firing after an instant, both in epoch milliseconds; null if there is none.
- * @throws TypeError for an invalid schedule, RangeError for an unknown time zone
+ * @throws TypeError or RangeError for an invalid schedule, RangeError for an unknown time zone
  */
 export function nextFiring(
   { schedule, timezone = 'UTC' }: FiringTimes,
