@@ -2,6 +2,7 @@
  * Conditions on emails. Those that partial indexes have are literal, because SQLite does not match a
  * parameter with the term of an index.
  */
+import { jsonType } from './dialect.ts'
 import { type SQL, sql } from './drizzle.ts'
 
 const UNFINISHED = ['queued', 'deferred', 'held', 'paused', 'sending']
@@ -19,6 +20,13 @@ export const isBadEnd = sql.raw(`status in (${quoted(BAD_ENDS)})`)
 export const waitingState: SQL = sql.raw(`case when attempt_count > 0
     or exists (select 1 from attempts where attempts.email_id = emails.id)
   then 'deferred' else 'queued' end`)
+
+/**
+ * An email that a workflow sends to an address which is not its contact's (`Snapshot.reader`); false
+ * once retention has cleared its snapshot.
+ */
+export const isToOther: SQL = sql`(emails.workflow_execution_id is not null
+  and ${jsonType(sql`emails.variables`, 'reader')} is not null)`
 
 function quoted(words: readonly string[]): string {
   return words.map((word) => `'${word}'`).join(', ')

@@ -59,6 +59,13 @@ export function parseField({
   return bare
 }
 
+/** Returns the names under which clients know the events of a name, the stored one first. */
+export function spellingsOf(eventName: string): string[] {
+  const stored = storedName(eventName) ?? eventName
+  const aliases = [...ACTIVITY_EVENTS].filter(([, name]) => name === stored)
+  return [...new Set([stored, ...aliases.map(([alias]) => alias)])]
+}
+
 /** Explains in an error message why `parseField` returns undefined. */
 export function explainField({ field, operator }: { field: string; operator: unknown }): string {
   const [prefix, rest = ''] = split(field)

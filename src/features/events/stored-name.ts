@@ -14,9 +14,3 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
 export function storedEventName(name: string): string {
   return ALIASES.get(name) ?? name
 }
-
-/** Returns every name that stands for the events of a stored name. */
-export function eventSpellings(storedName: string): string[] {
-  const aliases = [...ALIASES].filter(([, name]) => name === storedName)
-  return [storedName, ...aliases.map(([alias]) => alias)]
-}

@@ -8,7 +8,7 @@ import { and, asc, eq, inArray, isNull, or, type SQL, sql } from '../../store/dr
 import { templates } from '../../store/schema/messages.ts'
 import { workflowSteps, workflows } from '../../store/schema/workflows.ts'
 import type { Tx } from '../../store/write/transaction.ts'
-import { eventSpellings, storedEventName } from '../events/stored-name.ts'
+import { spellingsOf } from '../conditions/field.ts'
 
 type Queries = Pick<Tx, 'select'>
 type Scope = { projectId: string; limit?: number | undefined }
@@ -16,7 +16,7 @@ type Found = { id: string; name: string }
 
 /** Finds the workflows that an event starts, whether or not they are enabled. */
 export function findStartedBy(queries: Queries, scope: Scope, eventName: string): Promise<Found[]> {
-  return findWorkflows(queries, scope, eq(workflows.triggerEvent, storedEventName(eventName)))
+  return findWorkflows(queries, scope, inArray(workflows.triggerEvent, spellingsOf(eventName)))
 }
 
 /** Finds the workflows that a schedule starts for the members of a segment. */
@@ -73,7 +73,7 @@ export function sendsFrom(queries: Queries, { projectId }: Scope, domain: string
 
 /** A step that waits for the event, or asks whether an email has had it. */
 export function namesEvent(eventName: string): SQL | undefined {
-  const names = eventSpellings(storedEventName(eventName))
+  const names = spellingsOf(eventName)
   const mailNames = names.filter((name) => name.startsWith('email.'))
   return or(
     and(eq(workflowSteps.type, 'WAIT_FOR_EVENT'), inArray(configValue('eventName'), names)),

@@ -8,6 +8,12 @@ import { takeServeLock } from '../../../src/store/files/serve-lock.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { attempts, type Email, emails } from '../../../src/store/schema/messages.ts'
 import { suppressions } from '../../../src/store/schema/suppressions.ts'
+import {
+  workflowExecutions,
+  workflowStepExecutions,
+  workflowSteps,
+  workflows,
+} from '../../../src/store/schema/workflows.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'
 import { makeFolder } from '../../config/config-folder.ts'
 import { runAt } from '../../fakes/terminal.ts'
@@ -214,6 +220,40 @@ describe('pillarbox queue show', () => {
       /^ {2}next attempt +some time after this one, if this one fails$/m,
     )
     assert.equal((await json('queue', 'show', id)).nextAttemptAt, null)
+  })
+
+  it('names the step of the workflow that sent the email', async () => {
+    const id = await send(first, 'ada@flow.test', 'a@first.example')
+    assert.doesNotMatch(await text('queue', 'show', id), /sent by/)
+    assert.equal((await json('queue', 'show', id)).workflow, null)
+    await withStore(async (store) => {
+      const { contactId } =
+        (await store.read.select().from(emails).where(eq(emails.id, id)).get()) ?? {}
+      const at = { createdAt: AT, updatedAt: AT }
+      await store.write(async (tx) => {
+        await tx.insert(workflows).values({ id: 'w', projectId: first, name: 'Onboarding', ...at })
+        const step = { id: 's', workflowId: 'w', projectId: first, name: 'Welcome', ...at }
+        const shape = { type: 'SEND_EMAIL', position: { x: 0, y: 0 }, config: {} } as const
+        await tx.insert(workflowSteps).values({ ...step, ...shape })
+        const of = { projectId: first, workflowId: 'w', contactId: contactId ?? '' }
+        const times = { startedAt: AT, updatedAt: AT }
+        await tx
+          .insert(workflowExecutions)
+          .values({ number: 1, id: 'x', status: 'COMPLETED', ...of, ...times })
+        const done = { status: 'COMPLETED', startedAt: AT } as const
+        await tx
+          .insert(workflowStepExecutions)
+          .values({ executionNumber: 1, ordinal: 0, id: 'sx', stepId: 's', ...done })
+      })
+    })
+    await change(id, { workflowExecutionId: 'x', workflowStepExecutionId: 'sx' })
+    assert.match(
+      await text('queue', 'show', id),
+      /^ {2}sent by +the step "Welcome" of the workflow "Onboarding"$/m,
+    )
+    assert.deepEqual((await json('queue', 'show', id)).workflow, {
+      ...{ id: 'w', name: 'Onboarding', executionId: 'x', stepId: 's', stepName: 'Welcome' },
+    })
   })
 
   it('shows no give-up time for held mail, whose clock stands still', async () => {

@@ -110,6 +110,8 @@ const refused: [object, string, string][] = [
   [{ name: '' }, 'name', 'too_small'],
   [{ name: 'a\u0007' }, 'name', 'invalid_string'],
   [{ name: 'email.open' }, 'name', 'reserved_event'],
+  [{ name: 'workflow.started' }, 'name', 'reserved_event'],
+  [{ name: 'webhook.disabled' }, 'name', 'reserved_event'],
   [{ event: 'email.open', email: 'a@b.test' }, 'event', 'reserved_event'],
   [{ name: 'x', contactId: '7' }, 'contactId', 'invalid_string'],
   [{ name: 'x', data: { a: 'x'.repeat(70_000) } }, 'data', 'too_big'],

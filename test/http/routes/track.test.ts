@@ -156,7 +156,8 @@ test('a new contact of a suppressed address is not subscribed by default', async
 })
 
 const reserved = ['email.', 'email.sent', 'contact.subscribed', 'contact.unsubscribed']
-for (const event of [...reserved, 'segment.vip.entry', 'segment.a.b.exit']) {
+const own = ['workflow.started', 'workflow.completed', 'webhook.disabled', 'campaign.sent']
+for (const event of [...reserved, ...own, 'segment.vip.entry', 'segment.a.b.exit']) {
   test(`${event} is reserved: the refusal names it, and nothing is written`, async () => {
     const { status, body } = await track({ ...valid, event }).set('Idempotency-Key', 'k')
     assert.equal(status, 422)

@@ -1,6 +1,7 @@
 /**
- * Deletes contacts with their history: emails and their attempts, events, memberships. The address
- * may come back as a new contact. A suppression stays, because it belongs to the address.
+ * Deletes contacts with their history: emails and their attempts, events, executions of workflows,
+ * memberships. The address may come back as a new contact. A suppression stays, because it belongs
+ * to the address.
  */
 import { listOf, rowNumber, unindexed } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
@@ -11,8 +12,13 @@ import { contactNotFound } from '../read/view.ts'
 
 type Deps = Pick<Base, 'store'>
 
-/** Rows of history that one transaction deletes: about 10 ms. */
-const PAGE = 200
+/** The tables that may hold many rows of one contact, with the rows that take about 10 ms to delete. */
+const LONG = [
+  ['emails', 200],
+  ['events', 200],
+  // With the rows of their steps.
+  ['workflow_executions', 50],
+] as const
 
 /** Finds each contact by its id, not by the index of the project. */
 const isSelected = sql`id in ${listOf(parameter('ids'))}
@@ -20,15 +26,15 @@ const isSelected = sql`id in ${listOf(parameter('ids'))}
 
 export const deleteByIds = statement(() => sql`delete from contacts where ${isSelected}`)
 
-/** The tables that may hold many rows of one contact; the key of both is `rowid`. */
-export const history = (['emails', 'events'] as const).map((name) => {
+/** The key of each of these tables is `rowid`. */
+export const history = LONG.map(([name, page]) => {
   const rows = sql`from ${sql.raw(name)} where contact_id in
     (select id from contacts where ${isSelected})`
   return {
-    hasMore: statement(() => sql`select 1 ${rows} limit 1 offset ${PAGE}`),
+    hasMore: statement(() => sql`select 1 ${rows} limit 1 offset ${page}`),
     deletePage: statement(
       () =>
-        sql`delete from ${sql.raw(name)} where ${rowNumber()} in (select ${rowNumber()} ${rows} limit ${PAGE})`,
+        sql`delete from ${sql.raw(name)} where ${rowNumber()} in (select ${rowNumber()} ${rows} limit ${page})`,
     ),
   }
 })

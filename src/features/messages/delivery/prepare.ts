@@ -124,7 +124,7 @@ function prepare(
   if (stop !== undefined) return { refusal: stop }
   if (email.isSuppressed) return { refusal: 'suppressed' }
   if (held.has(email.recipientDomain)) return { refusal: 'held' }
-  if (!email.isSubscribed && needsSubscription({ ...email, hasReader: hasReader(email) })) {
+  if (!email.isSubscribed && needsSubscription({ ...email, isToOther: isToOther(email) })) {
     return refuse(UNSUBSCRIBED)
   }
   if (sender.domain === undefined) return refuseWithoutDomain(email)
@@ -138,17 +138,17 @@ function prepare(
  */
 export function needsSubscription(
   email: Pick<ClaimedEmail, 'contentClass' | 'campaignId' | 'workflowExecutionId' | 'isTest'> & {
-    hasReader: boolean
+    isToOther: boolean
   },
 ): boolean {
-  const { contentClass, campaignId, workflowExecutionId, isTest, hasReader } = email
-  if (isTest || hasReader || contentClass === 'TRANSACTIONAL') return false
+  const { contentClass, campaignId, workflowExecutionId, isTest, isToOther } = email
+  if (isTest || isToOther || contentClass === 'TRANSACTIONAL') return false
   return contentClass === 'MARKETING' || campaignId !== null || workflowExecutionId !== null
 }
 
-/** Whether it is rendered as somebody else than its recipient. */
-function hasReader({ variables }: ClaimedEmail): boolean {
-  return variables?.reader !== undefined
+/** As in `store/email-terms.ts`. */
+function isToOther({ variables, workflowExecutionId }: ClaimedEmail): boolean {
+  return workflowExecutionId !== null && variables?.reader !== undefined
 }
 
 /** The campaign is paused until the domain is verified again, so its mail waits. */

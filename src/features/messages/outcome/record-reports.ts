@@ -3,11 +3,13 @@
  * notification of a provider. `final-state.ts` has the table of states.
  *
  * Every report counts once. A repeated report, or a report of an outcome that the session has
- * already recorded, changes nothing and makes no event.
+ * already recorded, changes nothing and makes no event. A complaint by somebody to whom a workflow wrote
+ * about a contact does not unsubscribe the contact.
  */
 import type { Verdict } from '../../../mail/replies/reply.ts'
 import type { RowOf } from '../../../store/database.ts'
-import { eq } from '../../../store/drizzle.ts'
+import { eq, sql } from '../../../store/drizzle.ts'
+import { isToOther } from '../../../store/email-terms.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
@@ -63,6 +65,7 @@ const findEmail = statement((db) =>
       deliveredAt: emails.deliveredAt,
       complainedAt: emails.complainedAt,
       attemptCount: emails.attemptCount,
+      isToOther: sql<boolean>`${isToOther}`.mapWith(Boolean),
     })
     .from(emails)
     .where(eq(emails.id, parameter('id'))),
@@ -175,7 +178,9 @@ async function recordComplaint(
   const source = `complaint (${report.feedbackType ?? 'abuse'})`
   await insertRow(tx, reported, { result: 'reported-complaint', error: source })
   await suppress(tx, { ...address(email), reason: 'COMPLAINT', source, emailId, at })
-  await setSubscribed(tx, contactId, { subscribed: false, at, reason: 'complaint', emailId })
+  if (!email.isToOther) {
+    await setSubscribed(tx, contactId, { subscribed: false, at, reason: 'complaint', emailId })
+  }
   tx.afterCommit(() => {
     deps.counters.add('pillarbox_complaints_total')
     const { projectId: project, recipient: to } = email

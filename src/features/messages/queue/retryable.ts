@@ -3,8 +3,9 @@
  * (`delivery/prepare.ts`), so a retry that is refused here would only fail once more.
  */
 import { parseAddress } from '../../../mail/address/address.ts'
-import { jsonType, listOf } from '../../../store/dialect.ts'
+import { listOf } from '../../../store/dialect.ts'
 import { and, eq, sql } from '../../../store/drizzle.ts'
+import { isToOther } from '../../../store/email-terms.ts'
 import { projects } from '../../../store/schema/accounts.ts'
 import { campaigns } from '../../../store/schema/campaigns.ts'
 import { domains } from '../../../store/schema/domains.ts'
@@ -46,9 +47,7 @@ export const listRetryFacts = statement((db) =>
       campaignId: emails.campaignId,
       workflowExecutionId: emails.workflowExecutionId,
       isTest: emails.isTest,
-      hasReader: sql<boolean>`${jsonType(sql`emails.variables`, 'reader')} is not null`.mapWith(
-        Boolean,
-      ),
+      isToOther: sql<boolean>`${isToOther}`.mapWith(Boolean),
       campaignStatus: campaigns.status,
       campaignPausedAt: campaigns.pausedAt,
       maxPerHour: campaigns.maxPerHour,

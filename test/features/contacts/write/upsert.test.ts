@@ -11,6 +11,11 @@ import { events } from '../../../../src/store/schema/events.ts'
 import { attempts, emails } from '../../../../src/store/schema/messages.ts'
 import { segmentMembers, segments } from '../../../../src/store/schema/segments.ts'
 import type { SuppressionReason } from '../../../../src/store/schema/words.ts'
+import {
+  workflowExecutions,
+  workflowStepExecutions,
+  workflows,
+} from '../../../../src/store/schema/workflows.ts'
 import { addProject, address, openTestCore, type TestCore } from '../../../core.ts'
 import { countTurns } from '../../../event-loop.ts'
 import { addContacts } from '../add-contacts.ts'
@@ -204,6 +209,8 @@ test('deleting a contact deletes its history and nothing of other contacts', asy
   const at = { createdAt: 1, updatedAt: 1 }
   const segment = { id: 's', projectId, name: 'S', type: 'STATIC' as const, ...at }
   await core.store.write((tx) => tx.insert(segments).values(segment).run())
+  const workflow = { id: 'w', projectId, name: 'Onboarding', ...at }
+  await core.store.write((tx) => tx.insert(workflows).values(workflow).run())
   for (const contactId of [ada, bob]) {
     const emailId = await addEmail(core, { projectId, contactId, campaignId: null })
     await core.store.write(async (tx) => {
@@ -214,6 +221,14 @@ test('deleting a contact deletes its history and nothing of other contacts', asy
       await tx.run(sql`with recursive n(i) as (select 1 union all select i + 1 from n where i < 1100)
         insert into events (id, project_id, name, contact_id, created_at)
         select i, ${projectId}, 'page.viewed', ${contactId}, i from n`)
+      await tx.run(sql`with recursive n(i) as (select 1 union all select i + 1 from n where i < 120)
+        insert into workflow_executions
+          (id, project_id, workflow_id, contact_id, status, started_at, updated_at)
+        select ${contactId} || i, ${projectId}, 'w', ${contactId}, 'COMPLETED', i, i from n`)
+      await tx.run(sql`insert into workflow_step_executions
+          (execution_number, ordinal, id, step_id, status, started_at)
+        select number, 0, id, 's', 'COMPLETED', 1 from workflow_executions
+        where contact_id = ${contactId}`)
     })
   }
   await deleteContact(core, { projectId, id: ada })
@@ -223,6 +238,8 @@ test('deleting a contact deletes its history and nothing of other contacts', asy
     [attempts, 1],
     [events, 1100],
     [segmentMembers, 1],
+    [workflowExecutions, 120],
+    [workflowStepExecutions, 120],
   ] as const) {
     assert.equal(await core.store.read.$count(table), left)
   }

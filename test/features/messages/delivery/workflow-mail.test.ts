@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createDeliverer } from '../../../../src/features/messages/delivery/deliverer.ts'
+import { recordReports } from '../../../../src/features/messages/outcome/record-reports.ts'
 import { retryEmails } from '../../../../src/features/messages/queue/operate.ts'
 import { startQueue } from '../../../../src/features/messages/queue/queue.ts'
 import { renderMessage } from '../../../../src/mail/compose/build-message.ts'
@@ -8,6 +9,7 @@ import { createTemplateCache } from '../../../../src/mail/precomposed/template-c
 import { eq } from '../../../../src/store/drizzle.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
+import { suppressions } from '../../../../src/store/schema/suppressions.ts'
 import { address } from '../../../core.ts'
 import { testTracker } from '../../../mail/tracker.ts'
 import { openSender, type Sender } from '../sender.ts'
@@ -113,4 +115,28 @@ test('values of an event are escaped in the message, as those of a contact are',
   const escaped = ['&lt;script&gt;', '&lt;img src=x&gt;', '&lt;script&gt;'].join(' ')
   assert.equal(message?.html?.includes(`<p>${escaped}</p>`), true)
   assert.equal(message?.html?.includes('<script>'), false)
+})
+
+test('a complaint by somebody else suppresses that address, and the contact stays subscribed', async (t) => {
+  const sender = await openSender(t)
+  const { core } = sender
+  const contact = await addContact(sender)
+  const plan = await planOf(sender)
+  const recipient = address('sales@shop.test')
+  const own = await acceptWorkflowEmail(sender, emailFor(plan, contact))
+  const other = await acceptWorkflowEmail(sender, emailFor(plan, contact, { recipient }))
+  await core.store.write(async (tx) => {
+    await tx.update(emails).set({ state: 'delivered', status: 'DELIVERED', dueAt: null, sentAt: 1 })
+  })
+  const complain = (emailId: string) =>
+    core.store.write((tx) =>
+      recordReports(core, tx, [{ type: 'complaint', emailId, feedbackType: null }]),
+    )
+  const isSubscribed = async () => (await core.store.read.select().from(contacts).get())?.subscribed
+  assert.deepEqual(await complain(other.id), [true])
+  assert.equal(await isSubscribed(), true)
+  const [listed] = await core.store.read.select().from(suppressions)
+  assert.equal(listed?.address, 'sales@shop.test')
+  assert.deepEqual(await complain(own.id), [true])
+  assert.equal(await isSubscribed(), false)
 })
