@@ -27,6 +27,9 @@ import { refreshSegments } from './segments/refresh-all.ts'
 import { deleteExpiredNotifications } from './sns/processed-messages.ts'
 import { runListVerification } from './verification/bulk/run.ts'
 import { LIST_JOB_KIND } from './verification/bulk/start.ts'
+import { REPLAY_KIND, replayEvents } from './webhooks/deliveries/replay-range.ts'
+import { deleteExpiredDeliveries } from './webhooks/deliveries/retention.ts'
+import { CLEAR_KIND, clearEndpoint } from './webhooks/endpoints/disable.ts'
 
 type Schedule = {
   handlers: Record<string, JobHandler>
@@ -76,6 +79,11 @@ export function createSchedule(core: Core): Schedule {
     },
     { name: 'delete-old-strikes', schedule: '50 3 * * *', run: () => deleteExpiredStrikes(core) },
     {
+      name: 'delete-old-webhooks',
+      schedule: '10 4 * * *',
+      run: ({ signal }) => deleteExpiredDeliveries(core, signal),
+    },
+    {
       name: 'refresh-segments',
       schedule: '*/5 * * * *',
       // A run may take minutes, and a stop of the program does not wait for it.
@@ -114,5 +122,7 @@ function longWork(core: Core): Required<Omit<ScheduledTask, 'schedule'>>[] {
     { name: 'delete-events', atOnce: 2, run: (job) => runEventDeletion(core, job) },
     { name: LIST_JOB_KIND, atOnce: 3, run: (job) => runListVerification(core, job) },
     { name: 'clear-segment', atOnce: 2, run: (job) => deleteMemberships(core, job) },
+    { name: CLEAR_KIND, atOnce: 2, run: (job) => clearEndpoint(core, job) },
+    { name: REPLAY_KIND, atOnce: 2, run: (job) => replayEvents(core, job) },
   ]
 }
