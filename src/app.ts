@@ -37,9 +37,13 @@ import { startRequestLog } from './features/requests/log.ts'
 import { createRateLimiter } from './features/requests/rate-limit.ts'
 import { createSchedule } from './features/schedule.ts'
 import { startHitWriter } from './features/tracking/hit-writer.ts'
+import { startWebhookFollower } from './features/webhooks/follow-events.ts'
+import { resealWebhookSecrets } from './features/webhooks/reseal-secrets.ts'
+import { startWebhookSender } from './features/webhooks/sending/sender.ts'
 import { startEngine } from './features/workflows/engine/engine.ts'
 import { startTriggers } from './features/workflows/engine/follow-events.ts'
 import { startSettlingCancelled } from './features/workflows/executions/settle-cancelled.ts'
+import { startRequester } from './features/workflows/requests/requester.ts'
 import { startSchedules } from './features/workflows/schedule/loop.ts'
 import { startHttp } from './http/server/server.ts'
 import { startInboundReader } from './inbound/inbound-reader.ts'
@@ -123,7 +127,10 @@ async function start(
   stops.parts.push(base.close)
   const unwatchClock = watchClock(base)
   stops.parts.push(async () => unwatchClock())
-  if (config.secretPrevious !== null) await resealDomainKeys(base)
+  if (config.secretPrevious !== null) {
+    await resealDomainKeys(base)
+    await resealWebhookSecrets(base)
+  }
   const inboundHosts = await watchInboundHosts(base, stops)
   const { core, delivery } = await prepareDelivery(base, inboundHosts, stops)
   watchOtherProcesses(core, stops)
@@ -176,6 +183,9 @@ async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void
   const jobs = startJobs({ store, log, now, ...createSchedule(core) })
   const unwatchJobs = core.jobNotifier.listen(jobs.wake)
   stops.parts.push(jobs.stop, async () => unwatchJobs())
+  const webhooks = startWebhookSender(core)
+  const requester = startRequester(core)
+  stops.parts.push(webhooks.stop, requester.stop, startWebhookFollower(core).stop)
   const searchIndex = startSearchIndexer(core)
   stops.parts.push(searchIndex.stop)
   await startReading(core, stops)

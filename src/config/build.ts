@@ -44,6 +44,7 @@ export function buildConfig(values: SettingValues, file: string | null): Config 
       brakeRefusals: values['campaigns.brake_refusals'],
       brakeComplaints: values['campaigns.brake_complaints'],
     },
+    webhooks: { allowPrivateNetworks: values['webhooks.allow_private_networks'] },
     limits: buildLimits(values),
     billing: buildBilling(values),
     retention: {

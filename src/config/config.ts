@@ -85,6 +85,9 @@ export type Config = {
     brakeRefusals: number
     brakeComplaints: number
   }
+  webhooks: {
+    allowPrivateNetworks: boolean
+  }
   limits: {
     apiRequestsPerMinute: number
     recipientsPerRequest: number

@@ -332,6 +332,12 @@ const settings = {
     'Percentage of complaints, of at least 5, that pauses a campaign; 0: never.',
   ),
 
+  'webhooks.allow_private_networks': setting(
+    kind.boolean,
+    false,
+    'Whether webhooks may reach loopback and private addresses. In sandbox mode with http.listen on loopback they reach loopback all the same.',
+  ),
+
   'retention.body_days': setting(
     kind.integer(1, MAX_DAYS),
     90,

@@ -11,6 +11,7 @@ import type { Counters } from '../counters.ts'
 import type { Health } from '../health.ts'
 import type { Log } from '../log.ts'
 import type { Resolver } from '../outbound/dns/resolver.ts'
+import type { HttpClient } from '../outbound/http/client.ts'
 import type { PublicFetch } from '../outbound/http/public-fetch.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import type { Disk } from '../store/files/disk.ts'
@@ -18,6 +19,7 @@ import type { Store } from '../store/store.ts'
 import type { Directory } from './directory.ts'
 import type { Notifier } from './notifier.ts'
 import type { SharedRuns } from './shared-runs.ts'
+import type { WebhookNotifier } from './webhooks/notifier.ts'
 
 export type Base = {
   config: Config
@@ -28,6 +30,8 @@ export type Base = {
   resolver: Resolver
   /** An HTTP client that connects to public addresses only. */
   publicFetch: PublicFetch
+  /** The HTTP client of webhooks. */
+  webhookClient: HttpClient
   outbound: Outbound
   /** Wakes the reader of inbound mail when a message was stored. */
   inboundNotifier: Notifier
@@ -35,6 +39,8 @@ export type Base = {
   jobNotifier: Notifier
   /** Wakes the sending of campaigns when one was started, resumed or changed. */
   campaignNotifier: Notifier
+  /** Wakes the sender of webhooks when deliveries are due or an endpoint was changed. */
+  webhookNotifier: WebhookNotifier
   /** Callers that compute the same segment at the same time share one run. */
   sharedRuns: SharedRuns
   /** The TLS certificates of the listeners, reloaded when their files change. */

@@ -14,6 +14,7 @@ import type { Log } from '../log.ts'
 import { createResolver } from '../outbound/dns/resolver.ts'
 import { createDnsWatch } from '../outbound/dns/watch.ts'
 import { createPublicFetch } from '../outbound/http/public-fetch.ts'
+import { createWebhookClient } from '../outbound/http/webhook-client.ts'
 import { unwatchedDisk, watchDisk } from '../store/files/disk.ts'
 import { openStore, type StoreOptions } from '../store/store.ts'
 import type { CommandCore } from './core.ts'
@@ -23,6 +24,7 @@ import { createQueueNotifier } from './messages/queue/notifier.ts'
 import { createNotifier } from './notifier.ts'
 import { createSharedRuns } from './shared-runs.ts'
 import { createVerifier } from './verification/verifier.ts'
+import { createWebhookNotifier } from './webhooks/notifier.ts'
 import { createWorkflowNotifier } from './workflows/notifier.ts'
 
 export type OpenCore = CommandCore & { close(): Promise<void> }
@@ -80,9 +82,11 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
     watch.stop()
     verifier.stop()
     resolver.stop()
+    webhookClient.closeIdle()
     await store.close()
   }
   const publicFetch = createPublicFetch({ resolver })
+  const webhookClient = createWebhookClient({ resolver, config })
   const queueNotifier = createQueueNotifier()
   const notifiers = {
     queueNotifier,
@@ -90,6 +94,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
     inboundNotifier: createNotifier(),
     jobNotifier: createNotifier(),
     campaignNotifier: createNotifier(),
+    webhookNotifier: createWebhookNotifier(),
   }
   const shared = {
     ...notifiers,
@@ -97,7 +102,16 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
     reservedKeys: new Map(),
     sharedRuns: createSharedRuns(),
   }
-  const parts = { config, keyring, store, directory, resolver, verifier, publicFetch }
+  const parts = {
+    config,
+    keyring,
+    store,
+    directory,
+    resolver,
+    verifier,
+    publicFetch,
+    webhookClient,
+  }
   return { ...parts, ...shared, now, log, close }
 }
 

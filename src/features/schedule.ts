@@ -27,6 +27,9 @@ import { refreshSegments } from './segments/refresh-all.ts'
 import { deleteExpiredNotifications } from './sns/processed-messages.ts'
 import { runListVerification } from './verification/bulk/run.ts'
 import { LIST_JOB_KIND } from './verification/bulk/start.ts'
+import { REPLAY_KIND, replayEvents } from './webhooks/deliveries/replay-range.ts'
+import { deleteExpiredDeliveries } from './webhooks/deliveries/retention.ts'
+import { CLEAR_KIND, clearEndpoint } from './webhooks/endpoints/disable.ts'
 import { runBulkStart } from './workflows/executions/bulk/run.ts'
 import { BULK_START_KIND } from './workflows/executions/bulk/start.ts'
 
@@ -78,6 +81,11 @@ export function createSchedule(core: Core): Schedule {
     },
     { name: 'delete-old-strikes', schedule: '50 3 * * *', run: () => deleteExpiredStrikes(core) },
     {
+      name: 'delete-old-webhooks',
+      schedule: '10 4 * * *',
+      run: ({ signal }) => deleteExpiredDeliveries(core, signal),
+    },
+    {
       name: 'refresh-segments',
       schedule: '*/5 * * * *',
       // A run may take minutes, and a stop of the program does not wait for it.
@@ -117,5 +125,7 @@ function longWork(core: Core): Required<Omit<ScheduledTask, 'schedule'>>[] {
     { name: LIST_JOB_KIND, atOnce: 3, run: (job) => runListVerification(core, job) },
     { name: 'clear-segment', atOnce: 2, run: (job) => deleteMemberships(core, job) },
     { name: BULK_START_KIND, atOnce: 3, run: (job) => runBulkStart(core, job) },
+    { name: CLEAR_KIND, atOnce: 2, run: (job) => clearEndpoint(core, job) },
+    { name: REPLAY_KIND, atOnce: 2, run: (job) => replayEvents(core, job) },
   ]
 }

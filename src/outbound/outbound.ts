@@ -19,9 +19,11 @@ import type { QueueClass } from '../queue-class.ts'
 import { createPreviews } from './composing/previews.ts'
 import { createSignedMessages, type UnsignedMessage } from './composing/signed-messages.ts'
 import { type CheckedTemplate, createTemplateChecks } from './composing/template-checks.ts'
+import { createTexts, type RenderedTexts } from './composing/texts.ts'
 import { createDeliveries } from './deliveries.ts'
 import type { DeliveryResult, DeliveryTask } from './delivery.ts'
 import type { Resolver } from './dns/resolver.ts'
+import type { TextsSource } from './protocol.ts'
 import { createDestinations } from './routing/destinations.ts'
 import { createShaping } from './sites/shaping.ts'
 import { createSiteQueues } from './sites/site-queues.ts'
@@ -98,6 +100,8 @@ export type Outbound = {
   ): Promise<readonly (InspectedMessage | null)[]>
   /** Returns the first fault of a template, found in a thread. Rejects while shutting down. */
   checkTemplate(source: string): Promise<CheckedTemplate>
+  /** Renders texts that are no part of a message, in a thread. Rejects while shutting down. */
+  renderTexts(source: TextsSource): Promise<RenderedTexts>
   /**
    * Composes and signs a message for reading; null if it cannot be composed. Rejects while shutting
    * down.
@@ -147,6 +151,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
   const queues = createSiteQueues(now)
   const previews = createPreviews({ settings, log, hangMs, restMs })
   const checks = createTemplateChecks({ settings, log, hangMs, restMs })
+  const texts = createTexts({ settings, log, hangMs, restMs })
   const signed = createSignedMessages({ settings, log, hangMs, restMs })
   const deliveries = createDeliveries({
     ...{ config: delivery, settings, log, now, hangMs, restMs },
@@ -170,13 +175,15 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     preview: previews.preview,
     inspect: previews.inspect,
     checkTemplate: checks.check,
+    renderTexts: texts.render,
     sign: signed.sign,
     sites: () =>
       [...new Set([...shaping.sites(), ...queues.busySites()])].map((site) =>
         statusOf({ shaping, queues, deliveries }, site),
       ),
     async stop(graceMs) {
-      await Promise.all([previews.stop(), checks.stop(), signed.stop(), deliveries.stop(graceMs)])
+      const threads = [previews, checks, texts, signed].map(({ stop }) => stop())
+      await Promise.all([...threads, deliveries.stop(graceMs)])
     },
   }
 }

@@ -20,6 +20,7 @@ import type { MessageContent } from '../mail/compose/message-content.ts'
 import type { InspectedMessage, MessageRules } from '../mail/compose/message-findings.ts'
 import type { Tracker } from '../mail/html/tracking.ts'
 import type { TemplateFault } from '../mail/template/template.ts'
+import type { Variables } from '../mail/template/variables.ts'
 import type { QueueClass } from '../queue-class.ts'
 import type { AttemptOutcome, CurrentStep } from './attempt.ts'
 import type { Target } from './routing/targets.ts'
@@ -83,6 +84,9 @@ export type TransferableMessage = ComposedMessage<Uint8Array<ArrayBuffer>>
 
 export type Preview = RenderedMessage | InspectedMessage
 
+/** Templates of plain text and their variables. `at`: the value of `now`. */
+export type TextsSource = { templates: readonly string[]; variables: Variables; at: number }
+
 export type ThreadTask = {
   task: number
   projectId: string
@@ -125,6 +129,8 @@ export type ToThread =
       rules: MessageRules | undefined
     }
   | { type: 'check'; task: number; source: string }
+  /** Renders texts that are no part of a message. */
+  | { type: 'render'; task: number; source: TextsSource }
   /** Composes and signs one message, whose content and keys are not kept. */
   | { type: 'sign'; task: number; source: MessageSource; keys: readonly SigningKey[] }
   /** Asks for the current step of a task. */
@@ -169,6 +175,8 @@ export type FromThread =
   | { type: 'preview failed'; task: number; error: string }
   | { type: 'checked'; task: number; fault: TemplateFault | undefined }
   | { type: 'not checked'; task: number; error: string }
+  | { type: 'rendered'; task: number; texts: readonly string[] }
+  | { type: 'not rendered'; task: number; error: string }
   /** Null if the thread does not have the task. */
   | { type: 'progress'; query: number; current: CurrentStep | null }
   | { type: 'warning'; text: string }

@@ -153,6 +153,7 @@ const cases: Record<SettingKey, Case> = {
   'campaigns.brake_hard_bounces': { right: [0, 8, 12.5, 100], wrong: [-1, 100.5, '8'] },
   'campaigns.brake_refusals': { right: [0, 2, 100], wrong: [-0.1, 101] },
   'campaigns.brake_complaints': { right: [0, 0.3, 100], wrong: [-1, 101, 'few'] },
+  'webhooks.allow_private_networks': flag!,
   'retention.body_days': days!,
   'retention.request_log_days': days!,
   'retention.sandbox_messages': { right: [1, 1_000_000], wrong: [0, 1_000_001] },

@@ -49,6 +49,14 @@ export const FULL_LIMITS: RenderLimits = {
   isQuick: false,
 }
 
+/** For short texts of which a request has many: it shares a thread with other requests. */
+export const TEXT_LIMITS: RenderLimits = {
+  ...FULL_LIMITS,
+  ms: 200,
+  units: 2_000_000,
+  output: 1_000_000,
+}
+
 /** For threads on which others wait: a step takes a few milliseconds, all together take 25. */
 export const QUICK_LIMITS: RenderLimits = {
   ms: 25,

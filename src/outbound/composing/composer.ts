@@ -22,9 +22,15 @@ import { findInMessage, type MessageRules } from '../../mail/compose/message-fin
 import { QuickLimitError } from '../../mail/compose/quick-limit-error.ts'
 import type { Tracker } from '../../mail/html/tracking.ts'
 import { createTemplateCache } from '../../mail/precomposed/template-cache.ts'
-import { FULL_LIMITS, QUICK_LIMITS, type RenderLimits } from '../../mail/template/limits.ts'
+import {
+  FULL_LIMITS,
+  QUICK_LIMITS,
+  type RenderLimits,
+  TEXT_LIMITS,
+} from '../../mail/template/limits.ts'
 import {
   checkTemplate,
+  renderTemplate,
   type TemplateFault,
   TIME_LIMIT_FAULT,
 } from '../../mail/template/template.ts'
@@ -32,6 +38,7 @@ import type {
   ComposedMessage,
   Preview,
   SharedSource,
+  TextsSource,
   ThreadTask,
   TransferableMessage,
 } from '../protocol.ts'
@@ -56,6 +63,8 @@ type Composer = {
   contentBytes(task: Pick<ThreadTask, 'making'>): number
   /** `isQuick`: with the quick limits. @throws QuickLimitError if they do not suffice */
   preview(task: number, source: RenderSource, options: PreviewOptions): Preview
+  /** Renders texts that are no part of a message; a faulty template as in a message. */
+  renderTexts(task: number, source: TextsSource): string[]
   /** Returns the first fault of a template. */
   check(task: number, source: string): TemplateFault | undefined
 }
@@ -167,6 +176,13 @@ export function createComposer({ slot, tracker, limits, now }: ComposerDeps): Co
         return { faults: message.faults, findings: findInMessage(message, rules) }
       })
     },
+    renderTexts: (task, { templates: texts, variables, at }) =>
+      watch(task, () =>
+        texts.map((text) => {
+          const { template } = templates.prepare(text, { format: 'text' })
+          return renderTemplate(template, variables, { at, limits: TEXT_LIMITS }).text
+        }),
+      ),
     check: (task, source) => watch(task, () => checkTemplate(source)),
   }
 }

@@ -58,6 +58,14 @@ function main({ slot, tracker }: ThreadSettings): void {
     }
   }
 
+  function render({ task, source }: Extract<ToThread, { type: 'render' }>): void {
+    try {
+      post({ type: 'rendered', task, texts: composer.renderTexts(task, source) })
+    } catch (error) {
+      post({ type: 'not rendered', task, error: describeError(error) })
+    }
+  }
+
   port.on('message', (message: ToThread) => {
     switch (message.type) {
       case 'work':
@@ -75,6 +83,8 @@ function main({ slot, tracker }: ThreadSettings): void {
         return make(message.task, () => composer.sign(message))
       case 'check':
         return check(message)
+      case 'render':
+        return render(message)
       case 'stop':
         return post({ type: 'stopped' })
     }

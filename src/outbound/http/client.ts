@@ -1,45 +1,55 @@
 /**
- * An HTTPS client for URLs of unknown origin. It resolves the name once, refuses the request
- * unless every address of the name is public, and connects to one of these addresses: no DNS
- * answer, redirect or proxy leads into a private network. Every redirect is checked in the same way.
+ * An HTTP client for URLs of unknown origin. It resolves the name once, refuses the request unless
+ * every address of the name is allowed, and connects to one of these addresses: no DNS answer,
+ * redirect or proxy leads into a private network. Every redirect is checked in the same way.
  *
- * Connections are kept alive for each address and name. A failure of a server or of the network is
- * a value, not an error.
+ * Connections are kept alive for each address and name; a kept one is used only for an address that
+ * passes the check now. A failure of a server or of the network is a value, not an error.
  */
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { Agent, type RequestOptions, request } from 'node:https'
+import { type ClientRequestArgs, Agent as HttpAgent } from 'node:http'
+import { Agent as HttpsAgent } from 'node:https'
 import { isIP } from 'node:net'
-import { describeError } from '../../errors.ts'
 import type { DnsAnswer } from '../dns/answer.ts'
 import type { Resolver } from '../dns/resolver.ts'
 import { isPublicAddress } from '../routing/addresses.ts'
+import {
+  type Agents,
+  bareHost,
+  exchange,
+  failureOf,
+  type Hop,
+  type HttpFailure,
+  type HttpMethod,
+  type HttpResponse,
+  isNotConnected,
+  isStaleConnection,
+} from './exchange.ts'
+import { redirectOf } from './redirect.ts'
 
-type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-
-type HttpRequest = {
+export type HttpRequest = {
   url: URL
   method?: HttpMethod
-  /** `host` and `content-length` are set by the client. */
+  /** Headers that frame the request, such as `host` and `content-length`, are set by the client. */
   headers?: Readonly<Record<string, string>>
   body?: string | Buffer
   /** Timeout of each hop, from the connection to the last octet. */
   timeoutMs?: number
   maxBodyBytes?: number
+  /** Whether a longer body is cut off; if not, it is the result `too large`. */
+  cutsBody?: boolean
   /** 0, the default: a redirect is a response like any other. */
   maxRedirects?: number
+  /** Whether the server recognizes a repetition, so that a stale connection may be replaced. */
+  isRepeatable?: boolean
+  signal?: AbortSignal
 }
 
-type HttpResult =
-  | { kind: 'response'; url: URL; status: number; headers: IncomingHttpHeaders; body: Buffer }
-  /** The client must not connect to the URL, or to that of a redirect. A retry changes nothing. */
-  | { kind: 'refused'; error: string }
-  /** No address, no connection, no trusted certificate, or the connection was lost. */
-  | { kind: 'unreachable'; error: string }
-  | { kind: 'timeout'; error: string }
-  | { kind: 'too large'; error: string }
+export type HttpResult = HttpResponse | HttpFailure
 
 export type HttpClient = {
   request(input: HttpRequest): Promise<HttpResult>
+  /** Whether a URL whose host is an address leads to one that may be connected to. */
+  mayRequest(url: URL): boolean
   /** Closes idle connections; later requests open new ones. */
   closeIdle(): void
 }
@@ -48,50 +58,53 @@ export type HttpClientOptions = {
   resolver: Pick<Resolver, 'a' | 'aaaa'>
   /** Whether an address may be connected to; default: public addresses only. */
   isAllowed?: (address: string) => boolean
+  /** Whether http is allowed, beside https. */
+  allowsHttp?: boolean
+  /** The default of requests. */
+  timeoutMs?: number
   /** PEM; default: the well-known certificate authorities. */
   ca?: string
   /** How long an idle connection is kept. */
   idleMs?: number
 }
 
-type Hop = Required<Omit<HttpRequest, 'body' | 'maxRedirects'>> & { body: string | Buffer | null }
-type Failure = Exclude<HttpResult, { kind: 'response' }>
-
 const TIMEOUT_MS = 5_000
 const IDLE_MS = 10_000
 const MAX_BODY_BYTES = 64 * 1024
 /** For each address and name. */
 const MAX_IDLE_CONNECTIONS = 64
-const REDIRECTS = new Set([301, 302, 303, 307, 308])
-/** Sent to the origin of the first URL only. */
-const PRIVATE_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization'])
+/** Addresses of a name that are tried, if there is no connection to the first. */
+const MAX_ADDRESSES = 3
 const IDEMPOTENT = new Set<HttpMethod>(['GET', 'HEAD', 'PUT', 'DELETE'])
+/** RFC 6761, section 6.3. */
+const LOCALHOST = /(^|\.)localhost\.?$/
+const LOOPBACK = ['127.0.0.1', '::1']
 
-class TooLarge extends Error {
-  override readonly name = 'TooLarge'
+/** Keeps connections apart by name, as the agent of https does. */
+class NamedAgent extends HttpAgent {
+  override getName(options: ClientRequestArgs & { servername?: string } = {}): string {
+    return `${super.getName(options)}:${options.servername ?? ''}`
+  }
 }
 
 export function createHttpClient(options: HttpClientOptions): HttpClient {
-  const { resolver, isAllowed = isPublicAddress, ca, idleMs = IDLE_MS } = options
-  const agent = newAgent()
-
-  function newAgent(): Agent {
-    const keep = { keepAlive: true, timeout: idleMs, maxFreeSockets: MAX_IDLE_CONNECTIONS }
-    return new Agent({ ...keep, ...(ca === undefined ? {} : { ca }) })
+  const { resolver, isAllowed = isPublicAddress, allowsHttp = false, ca } = options
+  const { timeoutMs = TIMEOUT_MS, idleMs = IDLE_MS } = options
+  const keep = { keepAlive: true, timeout: idleMs, maxFreeSockets: MAX_IDLE_CONNECTIONS }
+  const agents: Agents = {
+    http: new NamedAgent(keep),
+    https: new HttpsAgent({ ...keep, ...(ca === undefined ? {} : { ca }) }),
   }
 
   async function follow(input: HttpRequest): Promise<HttpResult> {
-    const { maxRedirects = 0, body = null, ...rest } = input
+    const { maxRedirects = 0, isRepeatable, body = null, signal, ...rest } = input
     let hop: Hop = {
-      method: 'GET',
-      headers: {},
-      timeoutMs: TIMEOUT_MS,
-      maxBodyBytes: MAX_BODY_BYTES,
+      ...{ method: 'GET', headers: {}, timeoutMs, maxBodyBytes: MAX_BODY_BYTES, cutsBody: false },
       ...rest,
-      body,
+      ...{ body, signal },
     }
     for (let redirects = 0; ; redirects += 1) {
-      const result = await send(hop)
+      const result = await send(hop, isRepeatable ?? IDEMPOTENT.has(hop.method))
       if (result.kind !== 'response' || redirects >= maxRedirects) return result
       const next = redirectOf(hop, result)
       if (next === null) return result
@@ -99,136 +112,68 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     }
   }
 
-  async function send(hop: Hop): Promise<HttpResult> {
-    const { url } = hop
-    if (url.protocol !== 'https:' || url.username !== '' || url.password !== '')
-      return { kind: 'refused', error: 'only https URLs without user and password are allowed' }
-    const found = await findAddress(url.hostname)
-    if (typeof found !== 'string') return found
-    try {
-      return await exchange(hop, found)
-    } catch (error) {
-      if (!isStaleConnection(error) || !IDEMPOTENT.has(hop.method)) return failureOf(error)
-      return exchange(hop, found).catch(failureOf)
-    }
-  }
-
-  async function findAddress(hostname: string): Promise<string | Failure> {
-    const literal = hostname.replace(/^\[(.*)\]$/, '$1')
-    if (isIP(literal) !== 0) {
-      if (isAllowed(literal)) return literal
-      return { kind: 'refused', error: `${literal} is not public` }
-    }
-    const answers = await Promise.all([resolver.a(hostname), resolver.aaaa(hostname)])
-    const addresses = answers.flatMap(recordsOf)
-    const forbidden = addresses.find((address) => !isAllowed(address))
-    if (forbidden !== undefined)
-      return {
-        kind: 'refused',
-        error: `${hostname} has the address ${forbidden}, which is not allowed`,
+  async function send(hop: Hop, isRepeatable: boolean): Promise<HttpResult> {
+    const problem = problemOf(hop.url)
+    if (problem !== undefined) return { kind: 'refused', error: problem }
+    const found = await findAddresses(hop.url)
+    if (!Array.isArray(found)) return found
+    const deadline = performance.now() + hop.timeoutMs
+    const act = (address: string) =>
+      exchange(hop, { agents, address, timeoutMs: Math.max(1, deadline - performance.now()) })
+    for (const [index, address] of found.entries()) {
+      try {
+        return await act(address)
+      } catch (error) {
+        if (isRepeatable && isStaleConnection(error)) return act(address).catch(failureOf)
+        const isLast = index === found.length - 1
+        if (isLast || !isNotConnected(error)) return failureOf(error)
       }
-    const [address] = addresses
-    return address ?? { kind: 'unreachable', error: `${hostname} has no address` }
+    }
+    return { kind: 'unreachable', error: `${hop.url.hostname} has no address` }
   }
 
-  function exchange(hop: Hop, address: string): Promise<HttpResult> {
-    const { url, method, headers, body, timeoutMs, maxBodyBytes } = hop
-    const requestOptions: RequestOptions = {
-      agent,
-      method,
-      host: address,
-      // The certificate must be issued to the name, not to the address.
-      servername: isIP(url.hostname) === 0 ? url.hostname : '',
-      port: url.port === '' ? 443 : Number(url.port),
-      path: `${url.pathname}${url.search}`,
-      headers: { accept: '*/*', ...headers, ...lengthOf(body), host: url.host },
-      signal: AbortSignal.timeout(timeoutMs),
-    }
-    return new Promise((resolve, reject) => {
-      let hasResponse = false
-      const sent = request(requestOptions, (response) => {
-        hasResponse = true
-        read(response, maxBodyBytes).then(
-          (bytes) =>
-            resolve({
-              kind: 'response',
-              url,
-              status: response.statusCode ?? 0,
-              headers: response.headers,
-              body: bytes,
-            }),
-          reject,
-        )
-      })
-      sent.on('error', (error) => reject(Object.assign(error, { isReused: sent.reusedSocket })))
-      // A protocol upgrade closes the connection without any other event.
-      sent.on('upgrade', (_response, socket) => socket.destroy())
-      sent.on('close', () => {
-        if (!hasResponse) reject(new Error('the connection ended before the response did'))
-      })
-      sent.end(body ?? undefined)
-    })
+  function problemOf({ protocol, username, password }: URL): string | undefined {
+    if (protocol !== 'https:' && !(allowsHttp && protocol === 'http:'))
+      return allowsHttp ? 'only http and https URLs are allowed' : 'only https URLs are allowed'
+    if (username !== '' || password !== '') return 'URLs with a user or password are not allowed'
+    return undefined
+  }
+
+  async function findAddresses(url: URL): Promise<string[] | HttpFailure> {
+    const host = bareHost(url)
+    const addresses = isIP(host) !== 0 ? [host] : await resolve(host)
+    const forbidden = addresses.find((address) => !isAllowed(address))
+    if (forbidden === undefined) return addresses.slice(0, MAX_ADDRESSES)
+    const error =
+      forbidden === host
+        ? `the address ${host} is not allowed`
+        : `${host} has the address ${forbidden}, which is not allowed`
+    return { kind: 'refused', error }
+  }
+
+  async function resolve(name: string): Promise<string[]> {
+    if (LOCALHOST.test(name)) return LOOPBACK
+    const answers = await Promise.all([resolver.a(name), resolver.aaaa(name)])
+    return answers.flatMap(recordsOf)
   }
 
   /** Unlike `agent.destroy`, leaves the connections of open requests alone. */
   function closeIdle(): void {
-    const idle = Object.values(agent.freeSockets).flatMap((sockets) => sockets ?? [])
+    const free = [agents.http.freeSockets, agents.https.freeSockets]
+    const idle = free.flatMap((sockets) => Object.values(sockets).flatMap((list) => list ?? []))
     for (const socket of idle) socket.destroy()
   }
 
-  return { request: follow, closeIdle }
+  function mayRequest(url: URL): boolean {
+    const host = bareHost(url)
+    if (problemOf(url) !== undefined) return false
+    if (LOCALHOST.test(host)) return LOOPBACK.every(isAllowed)
+    return isIP(host) === 0 || isAllowed(host)
+  }
+
+  return { request: follow, mayRequest, closeIdle }
 }
 
 function recordsOf(answer: DnsAnswer<string>): readonly string[] {
   return answer.kind === 'found' ? answer.records : []
-}
-
-function lengthOf(body: string | Buffer | null): Record<string, string> {
-  return body === null ? {} : { 'content-length': String(Buffer.byteLength(body)) }
-}
-
-function read(response: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let size = 0
-    response.on('data', (chunk: Buffer) => {
-      size += chunk.length
-      chunks.push(chunk)
-      if (size > maxBytes) response.destroy(new TooLarge('the response is too large'))
-    })
-    response.on('error', reject)
-    response.on('end', () => resolve(Buffer.concat(chunks)))
-  })
-}
-
-/** Returns the next hop; null if the response is not a redirect that can be followed. */
-function redirectOf(
-  hop: Hop,
-  { status, headers }: Extract<HttpResult, { kind: 'response' }>,
-): Hop | null {
-  if (!REDIRECTS.has(status) || headers.location === undefined) return null
-  const url = URL.parse(headers.location, hop.url.href)
-  if (url === null) return null
-  const isGet = hop.method === 'GET' || hop.method === 'HEAD'
-  const keepsMethod = isGet || status === 307 || status === 308
-  const own = keepsMethod ? {} : ({ method: 'GET', body: null } as const)
-  const isSameOrigin = url.origin === hop.url.origin
-  const kept = Object.entries(hop.headers).filter(([name]) => {
-    const isOfBody = /^content-/i.test(name)
-    return (isSameOrigin || !PRIVATE_HEADERS.has(name.toLowerCase())) && (keepsMethod || !isOfBody)
-  })
-  return { ...hop, ...own, url, headers: Object.fromEntries(kept) }
-}
-
-/** Whether a kept-alive connection was closed by the server before it read the request. */
-function isStaleConnection(error: unknown): boolean {
-  if (!(error instanceof Error) || !('isReused' in error) || error.isReused !== true) return false
-  return 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
-}
-
-function failureOf(error: unknown): Failure {
-  if (error instanceof TooLarge) return { kind: 'too large', error: error.message }
-  const text = describeError(error)
-  const isTimeout = error instanceof Error && /^(TimeoutError|AbortError)$/.test(error.name)
-  return isTimeout ? { kind: 'timeout', error: text } : { kind: 'unreachable', error: text }
 }

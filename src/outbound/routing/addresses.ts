@@ -1,7 +1,7 @@
 /**
  * Decides which addresses may be connected to. Only global unicast addresses are public. Loopback,
  * private, link-local, carrier-grade NAT, multicast and documentation addresses are not, nor is any
- * IPv6 form that stands for an IPv4 address (mapped, 6to4, Teredo, NAT64).
+ * IPv6 form that stands for an IPv4 address (mapped, 6to4, Teredo, NAT64, ISATAP).
  */
 import { networkInterfaces } from 'node:os'
 import ipaddr from 'ipaddr.js'
@@ -11,13 +11,23 @@ import type { ListenAddress } from '../../config/config.ts'
 /** A changed address of this host is noticed after this time at the latest. */
 const FAMILIES_MS = 5_000
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3')
+/** The interface identifier of an ISATAP address ends in an IPv4 address (RFC 5214 section 6.1). */
+const ISATAP = /:(0|200):5efe:[0-9a-f]+:[0-9a-f]+$/
+/** What `allow_private_networks` opens: no link-local address, as cloud metadata has. */
+const PRIVATE_RANGES = new Set(['loopback', 'private', 'uniqueLocal', 'carrierGradeNat'])
 
 /** `address`: an IPv4 or IPv6 address; any other text is not public. */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false
   const parsed = ipaddr.parse(address)
   if (parsed.range() !== 'unicast') return false
-  return parsed.kind() === 'ipv4' || parsed.match(GLOBAL_UNICAST)
+  if (parsed.kind() === 'ipv4') return true
+  return parsed.match(GLOBAL_UNICAST) && !ISATAP.test(parsed.toNormalizedString())
+}
+
+/** Loopback, private, unique local or carrier-grade NAT, in its own form and in no other. */
+export function isPrivateAddress(address: string): boolean {
+  return ipaddr.isValid(address) && PRIVATE_RANGES.has(ipaddr.parse(address).range())
 }
 
 /** The address families in which this host can reach others. */

@@ -80,3 +80,4 @@ export type StepExecutionStatus =
   | 'SKIPPED'
   | 'FAILED'
 export type WaitOutcome = 'EVENT' | 'TIMEOUT'
+export type WebhookStatus = 'PENDING' | 'SUCCEEDED' | 'FAILED'

@@ -16,7 +16,7 @@ import type { RowOf } from '../../../store/database.ts'
 import { listOf } from '../../../store/dialect.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
 import { type Project, projects } from '../../../store/schema/accounts.ts'
-import { contacts } from '../../../store/schema/contacts.ts'
+import { type Contact, contacts } from '../../../store/schema/contacts.ts'
 import { contents, type Email, emails, type Snapshot } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
@@ -180,6 +180,16 @@ export function toSource(
 function headersFor({ config }: Pick<Base, 'config'>, { headers }: SourceRow) {
   if (headers === null || config.delivery.mode !== 'relay') return headers
   return removeSmarthostHeaders(headers)
+}
+
+/** The variables that Pillarbox sets in a text for a contact that is no email. */
+export function contactVariables(
+  deps: Pick<Base, 'config' | 'keyring'>,
+  { id, address, subscribed, data }: Pick<Contact, 'id' | 'address' | 'subscribed' | 'data'>,
+): Record<string, unknown> {
+  const locale = localeOf(data ?? {})
+  const pages = pageUrls(deps, { id: NIL_UUID, contactId: id })
+  return { ...systemValues({ id, email: address, subscribed }, locale), ...pages }
 }
 
 function renderSource({ email, project, content }: Rendered, pages: Pages): RenderSource {

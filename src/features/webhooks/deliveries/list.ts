@@ -1,0 +1,84 @@
+/**
+ * Lists the deliveries of an endpoint, newest first. Each status is a range of an index, so the cost
+ * depends on the page, not on the number of deliveries.
+ */
+import { unknownCursor } from '../../../errors.ts'
+import { and, eq, sql } from '../../../store/drizzle.ts'
+import { isUuid } from '../../../store/ids.ts'
+import { type WebhookDelivery, webhookDeliveries } from '../../../store/schema/webhooks.ts'
+import type { WebhookStatus } from '../../../store/schema/words.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Base } from '../../base.ts'
+import { sealCursor, unsealCursor } from '../../sealed-cursor.ts'
+import { type EndpointKey, loadEndpoint } from '../endpoints/find.ts'
+import { type DeliveryView, toDeliveryView, WEBHOOK_STATUSES } from './view.ts'
+
+type DeliveryQuery = {
+  status?: WebhookStatus | undefined
+  /** The cursor of an earlier page, or the id of its last delivery. */
+  cursor?: string | undefined
+  limit: number
+}
+
+type DeliveryPage = { data: DeliveryView[]; cursor: string | null; hasMore: boolean }
+
+type Deps = Pick<Base, 'store' | 'keyring'>
+
+export const listOfStatus = statement((db) =>
+  db
+    .select()
+    .from(webhookDeliveries)
+    .where(
+      sql`${webhookDeliveries.endpointId} = ${parameter('endpointId')}
+        and ${webhookDeliveries.status} = ${parameter('status')}
+        and ${webhookDeliveries.number} < ${parameter('before')}`,
+    )
+    .orderBy(sql`${webhookDeliveries.number} desc`)
+    .limit(parameter('limit')),
+)
+
+/** @throws AppError RESOURCE_NOT_FOUND; VALIDATION_ERROR for an invalid cursor */
+export async function listDeliveries(
+  deps: Deps,
+  key: EndpointKey,
+  { status, cursor, limit }: DeliveryQuery,
+): Promise<DeliveryPage> {
+  const { store } = deps
+  const endpoint = await loadEndpoint(store.read, key)
+  const before = await findPlace(deps, key.id, cursor)
+  const statuses = status === undefined ? WEBHOOK_STATUSES : [status]
+  const lists = await Promise.all(
+    statuses.map((each) =>
+      store.scan.list(listOfStatus, {
+        ...{ endpointId: key.id, status: each, before, limit: limit + 1 },
+      }),
+    ),
+  )
+  const rows = lists.flat().sort((one, other) => other.number - one.number)
+  const page = rows.slice(0, limit)
+  const hasMore = rows.length > limit
+  const views = page.map((row) => toDeliveryView(row, endpoint))
+  return {
+    data: status === 'PENDING' ? views.filter((view) => view.status === status) : views,
+    cursor: hasMore ? sealCursor(deps, 'webhooks', placeOf(page)) : null,
+    hasMore,
+  }
+}
+
+function placeOf(page: readonly WebhookDelivery[]): [string, number] {
+  const last = page.at(-1)
+  return [last?.endpointId ?? '', last?.number ?? 0]
+}
+
+async function findPlace(deps: Deps, endpointId: string, cursor?: string): Promise<number> {
+  if (cursor === undefined) return Number.MAX_SAFE_INTEGER
+  if (isUuid(cursor)) {
+    const isIt = and(eq(webhookDeliveries.id, cursor), eq(webhookDeliveries.endpointId, endpointId))
+    const row = await deps.store.read.select().from(webhookDeliveries).where(isIt).get()
+    if (row !== undefined) return row.number
+    throw unknownCursor()
+  }
+  const [endpoint, number] = unsealCursor(deps, 'webhooks', cursor) as [string, number]
+  if (endpoint !== endpointId) throw unknownCursor()
+  return number
+}

@@ -1,0 +1,49 @@
+/** A delivery as the API shows it. */
+import { formatInstant, formatOptionalInstant } from '../../../clock.ts'
+import type { WebhookDelivery, WebhookEndpoint } from '../../../store/schema/webhooks.ts'
+import type { WebhookStatus } from '../../../store/schema/words.ts'
+import { ENDPOINT_DISABLED } from '../endpoints/disable.ts'
+
+export type DeliveryView = {
+  id: string
+  endpointId: string
+  /** The `webhook-id` of all attempts. */
+  eventId: string
+  event: string
+  status: WebhookStatus
+  attempts: number
+  /** The status, the error, the beginning of the response and the time of the last attempt. */
+  statusCode: number | null
+  error: string | null
+  response: string | null
+  durationMs: number | null
+  createdAt: string
+  lastAttemptAt: string | null
+  nextAttemptAt: string | null
+  completedAt: string | null
+}
+
+export const WEBHOOK_STATUSES: readonly WebhookStatus[] = ['PENDING', 'SUCCEEDED', 'FAILED']
+
+export function toDeliveryView(
+  row: WebhookDelivery,
+  endpoint: Pick<WebhookEndpoint, 'failedThrough'>,
+): DeliveryView {
+  const { id, endpointId, eventId, attempts, statusCode, response, durationMs, dueAt } = row
+  // The row does not say yet that its endpoint was disabled.
+  const isEnded = row.status === 'PENDING' && row.number <= endpoint.failedThrough
+  const isWaiting = dueAt !== null && !isEnded
+  return {
+    ...{ id, endpointId, eventId },
+    event: row.eventName,
+    status: isEnded ? 'FAILED' : row.status,
+    attempts,
+    statusCode,
+    error: isEnded ? ENDPOINT_DISABLED : row.error,
+    ...{ response, durationMs },
+    createdAt: formatInstant(row.createdAt),
+    lastAttemptAt: formatOptionalInstant(row.lastAttemptAt),
+    nextAttemptAt: isWaiting ? formatInstant(Math.max(dueAt, row.createdAt)) : null,
+    completedAt: formatOptionalInstant(row.completedAt),
+  }
+}

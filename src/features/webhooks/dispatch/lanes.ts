@@ -1,0 +1,167 @@
+/**
+ * The lanes of a dispatcher: how many requests each may have in flight, and whose turn it is.
+ *
+ *   width     requests of a lane at a time: 10 at first, one more after each answer, up to 50; half
+ *             after a time-out or a failed connection, so that a server that hangs soon holds one
+ *   project   has at most 300 requests in flight
+ *   all       at most 400 that are younger than two seconds, and 1,000 together. Lanes that are known
+ *             to be slow get no further request while 300 requests are older than that
+ *
+ * Projects take turns, and so do the lanes of a project.
+ */
+import type { LaneKey, Task } from './task-source.ts'
+
+export const MAX_WIDTH = 50
+const FIRST_WIDTH = 10
+const MAX_OF_PROJECT = 300
+const MAX_YOUNG = 400
+const MAX_STALLED = 300
+const MAX_ACTIVE = 1_000
+/** Requests that were answered and are not recorded yet, beside those in flight. */
+const MAX_HELD = 4 * MAX_WIDTH
+const MAX_BYTES = 64 * 1024 * 1024
+
+export type Lane<Item> = LaneKey & {
+  width: number
+  /** Tasks that were read and not started. */
+  ready: Item[]
+  /** Tasks in flight, or not recorded yet. */
+  held: Set<number>
+  active: number
+  stalled: number
+  /** When a task that was not read is due, as far as known. */
+  dueAt: number | null
+  isLoading: boolean
+  /** What is being read is void. */
+  isStale: boolean
+}
+
+/** A task that has a place among those in flight. */
+export type Started<Item> = { lane: Lane<Item>; task: Item; isStalled: boolean }
+
+export type Lanes<Item> = {
+  /** The lane of the key, which is made if absent. */
+  open(key: LaneKey): Lane<Item>
+  all(): Iterable<Lane<Item>>
+  /** Whether any lane may start a request now. */
+  hasRoom(): boolean
+  /** How many tasks of the lane may be read now. */
+  roomToRead(lane: Lane<Item>): number
+  addReady(lane: Lane<Item>, tasks: readonly Item[]): void
+  /** Forgets tasks that were read and not started. */
+  dropReady(lane: Lane<Item>): void
+  /** Starts the next task whose turn it is; undefined if none may start. */
+  startNext(): Started<Item> | undefined
+  /** The request has been in flight for two seconds. */
+  stall(started: Started<Item>): void
+  end(started: Started<Item>): void
+  /** Forgets the lane if it has nothing to do. */
+  tidy(lane: Lane<Item>): void
+  active(): number
+}
+
+export function createLanes<Item extends Task>(): Lanes<Item> {
+  const lanes = new Map<string, Lane<Item>>()
+  /** The lanes with tasks to start, by project; both in the order of their turns. */
+  const turns = new Map<string, Set<Lane<Item>>>()
+  const activeOf = new Map<string, number>()
+  let active = 0
+  let stalled = 0
+  let bytes = 0
+
+  function hasRoom(): boolean {
+    return active < MAX_ACTIVE && active - stalled < MAX_YOUNG
+  }
+
+  function hasOwnRoom(lane: Lane<Item>): boolean {
+    const isSlow = lane.stalled > 0 || lane.width < FIRST_WIDTH
+    if (isSlow && stalled >= MAX_STALLED) return false
+    if ((activeOf.get(lane.projectId) ?? 0) >= MAX_OF_PROJECT) return false
+    return lane.active < lane.width && lane.held.size < MAX_HELD
+  }
+
+  function count(lane: Lane<Item>, by: 1 | -1): void {
+    active += by
+    lane.active += by
+    const ofProject = (activeOf.get(lane.projectId) ?? 0) + by
+    if (ofProject === 0) activeOf.delete(lane.projectId)
+    else activeOf.set(lane.projectId, ofProject)
+  }
+
+  function findTurn(): Lane<Item> | undefined {
+    for (const waiting of turns.values())
+      for (const lane of waiting) if (hasOwnRoom(lane)) return lane
+    return undefined
+  }
+
+  function endTurn(lane: Lane<Item>): void {
+    const { projectId } = lane
+    const waiting = turns.get(projectId) ?? new Set()
+    turns.delete(projectId)
+    waiting.delete(lane)
+    if (lane.ready.length > 0) waiting.add(lane)
+    if (waiting.size > 0) turns.set(projectId, waiting)
+  }
+
+  return {
+    open(key) {
+      const known = lanes.get(key.key)
+      if (known !== undefined) return known
+      const lane: Lane<Item> = {
+        ...key,
+        ...{ width: FIRST_WIDTH, ready: [], held: new Set(), active: 0, stalled: 0 },
+        ...{ dueAt: null, isLoading: false, isStale: false },
+      }
+      lanes.set(key.key, lane)
+      return lane
+    },
+    all: () => lanes.values(),
+    hasRoom,
+    roomToRead(lane) {
+      if (!hasRoom() || bytes >= MAX_BYTES || !hasOwnRoom(lane)) return 0
+      return Math.min(MAX_WIDTH, 2 * lane.width)
+    },
+    addReady(lane, tasks) {
+      if (tasks.length === 0) return
+      lane.ready.push(...tasks)
+      for (const task of tasks) bytes += task.bytes
+      const waiting = turns.get(lane.projectId) ?? new Set()
+      turns.set(lane.projectId, waiting.add(lane))
+    },
+    dropReady(lane) {
+      for (const task of lane.ready.splice(0)) bytes -= task.bytes
+      endTurn(lane)
+    },
+    startNext() {
+      const lane = hasRoom() ? findTurn() : undefined
+      const task = lane?.ready.shift()
+      if (lane === undefined || task === undefined) return undefined
+      endTurn(lane)
+      count(lane, 1)
+      lane.held.add(task.number)
+      return { lane, task, isStalled: false }
+    },
+    stall(started) {
+      started.isStalled = true
+      started.lane.stalled += 1
+      stalled += 1
+    },
+    end({ lane, task, isStalled }) {
+      count(lane, -1)
+      bytes -= task.bytes
+      if (!isStalled) return
+      lane.stalled -= 1
+      stalled -= 1
+    },
+    tidy(lane) {
+      const isBusy = lane.isLoading || lane.held.size > 0 || lane.ready.length > 0
+      if (!isBusy && lane.dueAt === null) lanes.delete(lane.key)
+    },
+    active: () => active,
+  }
+}
+
+/** The width of a lane after a result. */
+export function nextWidth(width: number, hasAnswered: boolean): number {
+  return hasAnswered ? Math.min(MAX_WIDTH, width + 1) : Math.max(1, Math.floor(width / 2))
+}

@@ -1,0 +1,106 @@
+/** Reads the requests of WEBHOOK steps that are due, and what each is made from. */
+import { octets } from '../../../store/dialect.ts'
+import { eq, sql } from '../../../store/drizzle.ts'
+import { projects } from '../../../store/schema/accounts.ts'
+import { contacts } from '../../../store/schema/contacts.ts'
+import {
+  workflowExecutions,
+  workflowRequests,
+  workflowSteps,
+  workflows,
+} from '../../../store/schema/workflows.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Base } from '../../base.ts'
+import type { LaneKey, Taken, TakeQuery, Task } from '../../webhooks/dispatch/task-source.ts'
+import type { WebhookConfig } from '../graph/step-config.ts'
+import type { HttpMessage } from './render.ts'
+
+/** What a request is made from; undefined once its row is gone. */
+export type LoadedRequest = NonNullable<Awaited<ReturnType<typeof loadRequest>>>
+
+type Deps = Pick<Base, 'store'>
+type DueRequest = { number: number; bytes: number }
+
+/** What a task takes beside its request. */
+const TASK_BYTES = 2_048
+
+/** The executions up to `cancelled_through` are cancelled, though their rows may not say so yet. */
+export const listDue = statement<DueRequest>(
+  () => sql`select request.execution_number as number,
+      coalesce(${octets(sql`request.request`)}, 0) as bytes
+    from workflow_requests as request join workflows on workflows.id = request.workflow_id
+    where request.workflow_id = ${parameter('id')} and request.due_at <= ${parameter('now')}
+      and request.execution_number > workflows.cancelled_through
+    order by request.due_at, request.execution_number limit ${parameter('limit')}`,
+)
+
+export const findNextDue = statement<{ dueAt: number | null }>(
+  () => sql`select min(due_at) as "dueAt" from workflow_requests
+    where workflow_id = ${parameter('id')} and due_at > ${parameter('now')}`,
+)
+
+const findRequest = statement((db) =>
+  db
+    .select({
+      row: {
+        number: workflowRequests.executionNumber,
+        projectId: workflowRequests.projectId,
+        workflowId: workflowRequests.workflowId,
+        stepExecutionId: workflowRequests.stepExecutionId,
+        ordinal: workflowRequests.ordinal,
+        attempts: workflowRequests.attempts,
+        request: workflowRequests.request,
+      },
+      config: workflowSteps.config,
+      workflow: { id: workflows.id, name: workflows.name },
+      execution: {
+        id: workflowExecutions.id,
+        startedAt: workflowExecutions.startedAt,
+        context: workflowExecutions.context,
+      },
+      contact: {
+        id: contacts.id,
+        address: contacts.address,
+        subscribed: contacts.subscribed,
+        data: contacts.data,
+      },
+      isProjectDisabled: projects.isDisabled,
+    })
+    .from(workflowRequests)
+    .innerJoin(workflows, eq(workflows.id, workflowRequests.workflowId))
+    .innerJoin(workflowSteps, eq(workflowSteps.id, workflowRequests.stepId))
+    .innerJoin(workflowExecutions, eq(workflowExecutions.number, workflowRequests.executionNumber))
+    .innerJoin(contacts, eq(contacts.id, workflowExecutions.contactId))
+    .innerJoin(projects, eq(projects.id, workflowRequests.projectId))
+    .where(
+      sql`${workflowRequests.executionNumber} = ${parameter('number')}
+        and ${workflowRequests.executionNumber} > ${workflows.cancelledThrough}`,
+    ),
+)
+
+export async function takeRequests(
+  { store }: Deps,
+  { key: id }: LaneKey,
+  { held, limit, now }: TakeQuery,
+): Promise<Taken<Task>> {
+  const due = await store.read.list(listDue, { id, now, limit: limit + held.size })
+  const free = due.filter(({ number }) => !held.has(number))
+  const tasks = free
+    .slice(0, limit)
+    .map(({ number, bytes }) => ({ number, bytes: bytes + TASK_BYTES }))
+  if (tasks.length < free.length) return { tasks, nextDueAt: now }
+  const next = await store.read.find(findNextDue, { id, now })
+  return { tasks, nextDueAt: next?.dueAt ?? null }
+}
+
+export async function loadRequest({ store }: Deps, number: number) {
+  const found = await store.read.find(findRequest, { number })
+  if (found === undefined) return undefined
+  const { row, config, ...rest } = found
+  return {
+    ...rest,
+    ...row,
+    config: config as unknown as WebhookConfig,
+    request: row.request as HttpMessage | null,
+  }
+}

@@ -1,0 +1,132 @@
+/**
+ * Makes the HTTP message of a WEBHOOK step (contract 5.6): url, values of headers and every string in the
+ * body are templates, rendered in a thread; the method is not. Without a configured body the message
+ * tells of contact, workflow, execution and event; a GET has no body.
+ */
+import { formatInstant } from '../../../clock.ts'
+import type { Variables } from '../../../mail/template/variables.ts'
+import type { Base } from '../../base.ts'
+import { contactVariables } from '../../messages/delivery/source.ts'
+import type { WebhookMethod } from '../graph/step-config.ts'
+import type { LoadedRequest } from './load.ts'
+
+/** As it is stored before the first attempt; each attempt sends the same. */
+export type HttpMessage = {
+  url: string
+  method: WebhookMethod
+  headers: Record<string, string>
+  body: string | null
+}
+
+export type RenderOutcome = { message: HttpMessage } | { error: string; message: HttpMessage }
+
+type Deps = Pick<Base, 'config' | 'keyring' | 'outbound' | 'now'>
+
+const MAX_BODY_BYTES = 1024 * 1024
+const MAX_URL_LENGTH = 8_192
+const MAX_HEADER_BYTES = 16 * 1024
+/** A text without markers is no template. */
+const MARKER = /\{[{%]/
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
+
+export async function renderRequest(deps: Deps, loaded: LoadedRequest): Promise<RenderOutcome> {
+  const { config } = loaded
+  const given = [config.url, config.headers ?? {}, config.body ?? null]
+  const rendered = await renderStrings(deps, given, variablesOf(deps, loaded))
+  if (rendered === undefined) {
+    const { url, method } = config
+    const message = { url, method, headers: {}, body: null }
+    return { error: 'the templates take too much time or memory to render', message }
+  }
+  const [url, headers, body] = rendered as [string, Record<string, string>, unknown]
+  const message = {
+    url: url.trim(),
+    method: config.method,
+    headers: toHeaders(headers),
+    body: bodyOf(loaded, config.body === undefined ? undefined : body),
+  }
+  const error = problemOf(message)
+  return error === undefined ? { message } : { error, message }
+}
+
+function variablesOf(deps: Deps, { contact, execution }: LoadedRequest): Variables {
+  const context = execution.context ?? {}
+  return {
+    stored: contact.data ?? {},
+    request: { ...context, event: context },
+    system: contactVariables(deps, contact),
+  }
+}
+
+/** Renders all strings in a JSON value; undefined if that takes too long. */
+async function renderStrings(
+  { outbound, now }: Pick<Deps, 'outbound' | 'now'>,
+  value: unknown,
+  variables: Variables,
+): Promise<unknown> {
+  const templates: string[] = []
+  mapStrings(value, (text) => {
+    if (MARKER.test(text)) templates.push(text)
+    return text
+  })
+  if (templates.length === 0) return value
+  const texts = await outbound.renderTexts({ templates, variables, at: now() })
+  if (texts === 'too heavy') return undefined
+  let next = 0
+  return mapStrings(value, (text) => (MARKER.test(text) ? (texts[next++] ?? '') : text))
+}
+
+function mapStrings(value: unknown, map: (text: string) => string): unknown {
+  if (typeof value === 'string') return map(value)
+  if (Array.isArray(value)) return value.map((item) => mapStrings(item, map))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, mapStrings(item, map)]),
+  )
+}
+
+function bodyOf(loaded: LoadedRequest, body: unknown): string | null {
+  if (loaded.config.method === 'GET') return null
+  if (body === undefined) return JSON.stringify(defaultPayload(loaded))
+  return typeof body === 'string' ? body : JSON.stringify(body)
+}
+
+function defaultPayload({ contact, workflow, execution }: LoadedRequest) {
+  const { address: email, subscribed, data } = contact
+  return {
+    contact: { email, subscribed, data },
+    workflow: { id: workflow.id, name: workflow.name },
+    execution: { id: execution.id, startedAt: formatInstant(execution.startedAt) },
+    event: execution.context,
+  }
+}
+
+/** Names in lower case. Those of the signature are set by Pillarbox only. */
+function toHeaders(given: Record<string, string>): Record<string, string> {
+  const headers = new Map([
+    ['content-type', 'application/json'],
+    ['user-agent', 'Pillarbox-Webhooks'],
+  ])
+  for (const [name, value] of Object.entries(given)) {
+    const lower = name.trim().toLowerCase()
+    if (HEADER_NAME.test(lower) && !lower.startsWith('webhook-')) headers.set(lower, toValue(value))
+  }
+  return Object.fromEntries(headers)
+}
+
+/** One line; each octet of its UTF-8 as a character, as headers are sent. */
+function toValue(text: string): string {
+  const line = text.replace(/[\x00-\x08\x0a-\x1f\x7f]+/g, ' ').trim()
+  return Buffer.from(line).toString('latin1')
+}
+
+function problemOf({ url, headers, body }: HttpMessage): string | undefined {
+  const protocol = url.length <= MAX_URL_LENGTH ? URL.parse(url)?.protocol : undefined
+  if (protocol !== 'http:' && protocol !== 'https:')
+    return 'the rendered url is not an http or https URL'
+  if (body !== null && Buffer.byteLength(body) > MAX_BODY_BYTES)
+    return 'the rendered body is larger than 1 MB'
+  const sizes = Object.entries(headers).map(([name, value]) => name.length + value.length)
+  const total = sizes.reduce((sum, size) => sum + size, 0)
+  return total > MAX_HEADER_BYTES ? 'the rendered headers are larger than 16 KB' : undefined
+}

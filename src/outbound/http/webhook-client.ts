@@ -1,0 +1,36 @@
+/**
+ * The HTTP client of webhooks: http and https, ten seconds a hop. It reaches public addresses only,
+ * unless `webhooks.allow_private_networks` is set. A sandbox that listens on loopback is on a
+ * developer's machine, so it reaches loopback, too.
+ */
+import { SECOND_MS } from '../../clock.ts'
+import type { Config } from '../../config/config.ts'
+import { isLoopback, isPrivateAddress, isPublicAddress } from '../routing/addresses.ts'
+import { createHttpClient, type HttpClient, type HttpClientOptions } from './client.ts'
+
+const TIMEOUT_MS = 10 * SECOND_MS
+
+type WebhookConfig = {
+  webhooks: Config['webhooks']
+  http: Pick<Config['http'], 'listen'>
+  delivery: Pick<Config['delivery'], 'mode'>
+}
+
+export function createWebhookClient({
+  config,
+  ...options
+}: HttpClientOptions & { config: WebhookConfig }): HttpClient {
+  const isAllowed = createTargetCheck(config)
+  return createHttpClient({ allowsHttp: true, timeoutMs: TIMEOUT_MS, isAllowed, ...options })
+}
+
+function createTargetCheck({ webhooks, http, delivery }: WebhookConfig) {
+  const { host } = http.listen
+  const isLocal = isLoopback(host) || host === 'localhost'
+  const allowsLoopback = delivery.mode === 'sandbox' && isLocal
+  return (address: string): boolean => {
+    if (isPublicAddress(address)) return true
+    if (!isPrivateAddress(address)) return false
+    return webhooks.allowPrivateNetworks || (allowsLoopback && isLoopback(address))
+  }
+}
