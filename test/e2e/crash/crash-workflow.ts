@@ -223,8 +223,8 @@ function check(
     file,
     `SELECT step.id, contacts.email FROM workflow_step_executions AS step
       JOIN workflow_steps ON workflow_steps.id = step_id AND type = 'WEBHOOK'
-      JOIN workflow_executions ON number = execution_number
-      JOIN contacts ON contacts.id = contact_id WHERE step.status = 'COMPLETED'`,
+      JOIN workflow_executions AS execution ON execution.number = execution_number
+      JOIN contacts ON contacts.id = execution.contact_id WHERE step.status = 'COMPLETED'`,
   )
   const byContact = Map.groupBy(webhooks, ({ who }) => who)
   for (const { id, email } of hooked) {
