@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { nextFiring } from '../../../../src/features/workflows/schedule/next-firing.ts'
+import { describe, it, test } from 'node:test'
+import {
+  isSchedule,
+  isTimezone,
+  nextFiring,
+} from '../../../../src/features/workflows/schedule/next-firing.ts'
 
 /** The firings after an instant, one after the other. */
 function firings(schedule: string, timezone: string | undefined, after: string, count: number) {
@@ -97,4 +101,35 @@ test('an unknown time zone and an invalid schedule are refused', () => {
   assert.throws(() => nextFiring({ schedule: '* * * * *', timezone: 'Mars/Base' }, 0), RangeError)
   assert.throws(() => nextFiring({ schedule: '61 * * * *' }, 0), RangeError)
   assert.throws(() => nextFiring({ schedule: 'each day' }, 0), TypeError)
+})
+
+describe('a schedule', () => {
+  const wrong = [
+    '* * * * * *',
+    '* * * *',
+    '@daily',
+    '61 * * * *',
+    'foo',
+    '',
+    '*/0 * * * *',
+    '0 0 1 1 * 2030',
+    '0 0 +13 * 5',
+    '5 4 * * MOO',
+    `0 0 ${'1,'.repeat(20)}40 * *`,
+  ]
+  for (const text of wrong) {
+    it(`is not ${JSON.stringify(text)}`, () => assert.equal(isSchedule(text), false))
+  }
+  for (const text of ['*/5 * * * *', ' 0  9 * * 1-5 ', '0 0 1 JAN MON', '0 0 L * *', '0 0 * * 7']) {
+    it(`may be ${JSON.stringify(text)}`, () => assert.equal(isSchedule(text), true))
+  }
+})
+
+describe('a time zone', () => {
+  for (const text of ['Mars/Olympus', '', '+02:00', 'GMT+2', '../etc/passwd', 'UTC\n']) {
+    it(`is not ${JSON.stringify(text)}`, () => assert.equal(isTimezone(text), false))
+  }
+  for (const text of ['UTC', 'Europe/Berlin', 'Asia/Kathmandu', 'America/Argentina/Buenos_Aires']) {
+    it(`may be ${text}`, () => assert.equal(isTimezone(text), true))
+  }
 })
