@@ -5,8 +5,7 @@
  *
  * No code throws these yet, because they belong to features that are not built. Clients of this API
  * family expect them: UNAUTHORIZED, INVALID_CREDENTIALS, PROJECT_ACCESS_DENIED and
- * EMAIL_VERIFICATION_REQUIRED (accounts), WORKFLOW_NOT_FOUND, BILLING_LIMIT_EXCEEDED and
- * UPGRADE_REQUIRED.
+ * EMAIL_VERIFICATION_REQUIRED (accounts), BILLING_LIMIT_EXCEEDED and UPGRADE_REQUIRED.
  */
 type ErrorMeaning = { status: number; smtp: string; suggestion?: string }
 
