@@ -58,8 +58,7 @@ export function startSettlingCancelled(deps: SettleDeps): { stop(): Promise<void
     while (isWanted && !stopping.signal.aborted) {
       isWanted = false
       await settleCancelled(deps, stopping.signal).catch((error: unknown) => {
-        const facts = { error: describeError(error) }
-        deps.log.error(facts, 'cancelled executions were not written; they will be')
+        logFailure(deps, { error: describeError(error) })
       })
     }
     running = undefined
@@ -88,17 +87,26 @@ export function startSettlingCancelled(deps: SettleDeps): { stop(): Promise<void
   }
 }
 
-/** Ends when no row is left that it could write. Workflows take turns. */
+/** Ends when no row is left that it could write. Workflows take turns; one that fails waits. */
 export async function settleCancelled(deps: SettleDeps, signal?: AbortSignal): Promise<void> {
   await cancelOfDisabled(deps)
+  const failed = new Set<string>()
   for (;;) {
     const unsettled = await deps.store.scan.list(listUnsettled)
-    if (unsettled.length === 0) return
-    for (const workflow of unsettled) {
+    const settleable = unsettled.filter(({ id }) => !failed.has(id))
+    if (settleable.length === 0) return
+    for (const workflow of settleable) {
       if (signal?.aborted) return
-      await takeTurn(deps, workflow, signal)
+      await takeTurn(deps, workflow, signal).catch((error: unknown) => {
+        failed.add(workflow.id)
+        logFailure(deps, { workflow: workflow.id, error: describeError(error) })
+      })
     }
   }
+}
+
+function logFailure({ log }: Pick<SettleDeps, 'log'>, facts: object): void {
+  log.error(facts, 'cancelled executions were not written; they will be')
 }
 
 async function cancelOfDisabled(deps: SettleDeps): Promise<void> {
@@ -130,7 +138,7 @@ async function takeTurn(
 
 /** When no row is left, the workflow says so, unless more executions were cancelled meanwhile. */
 async function writeSome(
-  { now }: SettleDeps,
+  { now, workflowNotifier }: SettleDeps,
   tx: Tx,
   workflow: Unsettled,
   limit: number,
@@ -143,5 +151,6 @@ async function writeSome(
     .update(workflows)
     .set({ cancelledThrough: 0, cancelReason: null, cancelledAt: null, isCancelling: false })
     .where(and(eq(workflows.id, id), eq(workflows.cancelledThrough, through)))
+  tx.afterCommit(() => workflowNotifier.notify({ kind: 'cancelled' }))
   return 0
 }

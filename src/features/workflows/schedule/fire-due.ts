@@ -21,6 +21,8 @@ export type ScheduleDeps = Pick<Base, 'store' | 'now' | 'log' | 'disk' | 'jobNot
 
 /** The rest of a job's unique key is the id of the workflow. */
 const KEY_PREFIX = 'schedule '
+/** Workflows that share a transaction. */
+const FIRED_AT_ONCE = 50
 /** How often it looks whether the job before a firing has ended. */
 const RECHECK_MS = 1_000
 
@@ -43,15 +45,17 @@ export async function fireDue(deps: ScheduleDeps): Promise<number | undefined> {
   // What runs needs the space that is left.
   if (disk.isLow()) return RECHECK_MS
   const at = now()
-  let isWaiting = false
-  for (const { id, isBusy } of await store.read.list(listDue, { at })) {
-    if (isBusy) isWaiting = true
-    else {
-      await fire(deps, id).catch((error: unknown) => {
+  const due = await store.read.list(listDue, { at })
+  let isWaiting = due.some(({ isBusy }) => isBusy === 1)
+  const free = due.filter(({ isBusy }) => isBusy === 0)
+  for (let done = 0; done < free.length; done += FIRED_AT_ONCE) {
+    const firing = free.slice(done, done + FIRED_AT_ONCE).map(({ id }) =>
+      fire(deps, id).catch((error: unknown) => {
         isWaiting = true
         log.error({ workflow: id, error: describeError(error) }, 'a schedule could not fire')
-      })
-    }
+      }),
+    )
+    await Promise.all(firing)
   }
   if (isWaiting) return RECHECK_MS
   const next = (await store.read.find(findNextFiring, { at }))?.at ?? undefined
