@@ -48,7 +48,13 @@ test('a template is created, read, changed, copied and deleted', async () => {
   assert.notEqual(copy.body.id, id)
 
   const usage = await call('get', `/templates/${id}/usage`)
-  assert.deepEqual(usage.body, { workflowSteps: 0, emailsSent: 0, campaigns: [], workflows: [] })
+  assert.deepEqual(usage.body, {
+    workflowSteps: 0,
+    emailsSent: 0,
+    campaigns: [],
+    workflows: [],
+    steps: [],
+  })
 
   const deleted = await call('delete', `/templates/${id}`)
   assert.deepEqual([deleted.status, deleted.text], [204, ''])
