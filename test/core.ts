@@ -114,6 +114,16 @@ export const refuseFetch: Core['publicFetch'] = async () => ({
   error: 'this test makes no requests',
 })
 
+/** Answers every webhook with 200 and sends none. */
+export const idleWebhookClient: Core['webhookClient'] = {
+  request: async ({ url }) => {
+    const answer = { status: 200, headers: {}, body: Buffer.from('ok'), isCut: false }
+    return { kind: 'response', url, ...answer }
+  },
+  mayRequest: () => true,
+  closeIdle: () => undefined,
+}
+
 /** Has nothing in flight and takes nothing. Messages are composed in this thread. */
 function createIdleOutbound(): Core['outbound'] {
   const cache = createTemplateCache(testTracker())

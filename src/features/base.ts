@@ -19,7 +19,7 @@ import type { Store } from '../store/store.ts'
 import type { Directory } from './directory.ts'
 import type { Notifier } from './notifier.ts'
 import type { SharedRuns } from './shared-runs.ts'
-import type { WebhookNotifier } from './webhooks/notifier.ts'
+import type { WebhookNotifier } from './webhook-notifier.ts'
 
 export type Base = {
   config: Config

@@ -24,7 +24,7 @@ import { createQueueNotifier } from './messages/queue/notifier.ts'
 import { createNotifier } from './notifier.ts'
 import { createSharedRuns } from './shared-runs.ts'
 import { createVerifier } from './verification/verifier.ts'
-import { createWebhookNotifier } from './webhooks/notifier.ts'
+import { createWebhookNotifier } from './webhook-notifier.ts'
 import { createWorkflowNotifier } from './workflows/notifier.ts'
 
 export type OpenCore = CommandCore & { close(): Promise<void> }

@@ -182,6 +182,7 @@ const TAG_TEXTS: Readonly<Record<string, string>> = {
   Emails: 'Every email of the project: where it stands, and what its receivers said.',
   Suppressions: 'Addresses that the project does not send to.',
   Events: 'Events that applications recorded or that the service emitted.',
+  Webhooks: 'Events sent to the systems of the project, signed as Standard Webhooks has it.',
   Activity: 'The history of emails and contacts, with figures.',
   Contacts: 'Contacts with their data: one by one, in lists, in files and in bulk.',
   Service: 'The state of the server.',

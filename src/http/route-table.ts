@@ -44,6 +44,9 @@ import * as templates from './routes/templates.ts'
 import { track } from './routes/track.ts'
 import * as tracking from './routes/tracking.ts'
 import { verify } from './routes/verify.ts'
+import * as webhookDeliveries from './routes/webhooks/deliveries.ts'
+import * as webhooks from './routes/webhooks/endpoints.ts'
+import * as signingSecret from './routes/webhooks/signing-secret.ts'
 import * as executions from './routes/workflows/executions.ts'
 import * as workflowGraph from './routes/workflows/graph.ts'
 import * as workflowStats from './routes/workflows/stats.ts'
@@ -164,6 +167,25 @@ export const ROUTES: readonly RouteRow[] = [
   ['GET', '/events/stats', 'secret key', events.countNames],
   ['GET', '/events/names', 'secret key', events.listNames],
   ['GET', '/events/contact/:contactId', 'secret key', events.listOfContact],
+
+  ['GET', '/webhooks/endpoints', 'secret key', webhooks.list],
+  ['POST', '/webhooks/endpoints', 'secret key', webhooks.create],
+  ['GET', '/webhooks/endpoints/:id', 'secret key', webhooks.get],
+  ['PATCH', '/webhooks/endpoints/:id', 'secret key', webhooks.update],
+  ['DELETE', '/webhooks/endpoints/:id', 'secret key', webhooks.remove],
+  ['POST', '/webhooks/endpoints/:id/rotate-secret', 'secret key', webhooks.rotateSecret],
+  ['POST', '/webhooks/endpoints/:id/test', 'secret key', webhookDeliveries.test],
+  ['GET', '/webhooks/endpoints/:id/deliveries', 'secret key', webhookDeliveries.list],
+  [
+    'POST',
+    '/webhooks/endpoints/:id/deliveries/:deliveryId/replay',
+    'secret key',
+    webhookDeliveries.replay,
+  ],
+  ['POST', '/webhooks/endpoints/:id/replay', 'secret key', webhookDeliveries.replayRange],
+  ['GET', '/webhooks/endpoints/:id/replay/:jobId', 'secret key', webhookDeliveries.showReplay],
+  ['GET', '/webhooks/signing-secret', 'secret key', signingSecret.show],
+  ['POST', '/webhooks/signing-secret/rotate', 'secret key', signingSecret.rotate],
 
   ['GET', '/activity', 'secret key', activity.list],
   ['GET', '/activity/stats', 'secret key', activity.showStats],

@@ -33,6 +33,11 @@ export function match(example: unknown, actual: unknown, bindings: Bindings, at 
     return
   }
   if (typeof example !== 'object' || example === null) {
+    // A duration differs in each run.
+    if (at.endsWith('Ms') && typeof example === 'number') {
+      assert.ok(Number(actual) >= 0, at)
+      return
+    }
     assert.equal(actual, example, at)
     return
   }

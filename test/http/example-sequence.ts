@@ -3,6 +3,7 @@
  * the operations before it have made. `prepare` makes what no operation can make.
  */
 
+import { DAY_MS, MINUTE_MS } from '../../src/clock.ts'
 import type { Core } from '../../src/features/core.ts'
 import { listDomains } from '../../src/features/domains/list.ts'
 import { appendEvents } from '../../src/features/events/append.ts'
@@ -17,6 +18,7 @@ import { jobs } from '../../src/store/schema/jobs.ts'
 import { addCampaign as addRunningCampaign } from '../features/campaigns/add-campaign.ts'
 import { addCampaign } from '../features/campaigns/sending/campaign.ts'
 import { pageToken } from '../features/contacts/add-recipient.ts'
+import { addDelivery } from '../features/webhooks/add-delivery.ts'
 import { addWorkflow } from '../features/workflows/add-workflow.ts'
 import { failExecution, sleepAtDelay } from '../features/workflows/place-execution.ts'
 
@@ -31,6 +33,8 @@ export type ExampleStep = {
   headers?: Record<string, string>
   /** Runs before the request. Returns parameters that only this server can make, if any. */
   prepare?(stage: Stage): Promise<unknown>
+  /** Fields of the request that depend on the time. */
+  fields?(): object
 }
 
 /** Ids of the examples that preparations use. */
@@ -38,6 +42,7 @@ export const EXAMPLE_IDS = {
   project: '0199a7c0-0000-7000-8000-000000000001',
   domain: '0199a7c0-0000-7000-8000-000000000002',
   contact: '0199a7c0-0000-7000-8000-000000000003',
+  endpoint: '0199a7c0-0000-7000-8000-000000000701',
 } as const
 
 /** A resolver that answers with the records that the server asks for, once `records` holds them. */
@@ -99,6 +104,20 @@ const manyEvents = async ({ core, projectId, real }: Stage) => {
   const event = { projectId, contactId: real(EXAMPLE_IDS.contact), emailId: null, at: core.now() }
   const often = Array.from({ length: 501 }, () => ({ ...event, name: 'page viewed', data: null }))
   await core.store.write((tx) => appendEvents(tx, often))
+}
+
+const OLD_MS = 20 * DAY_MS
+
+async function addOpen({ core, projectId }: Stage, ageMs: number): Promise<void> {
+  const at = core.now() - ageMs
+  const event = { projectId, name: 'email.open', contactId: null, emailId: null, data: {}, at }
+  await core.store.write((tx) => appendEvents(tx, [event]))
+}
+
+/** A delivery that waits. */
+const makeDelivery = async ({ core, projectId, real }: Stage) => {
+  const endpointId = real(EXAMPLE_IDS.endpoint)
+  return { deliveryId: await addDelivery(core, { projectId, endpointId, name: 'email.open' }) }
 }
 
 const makeList = async ({ core, projectId }: Stage) => {
@@ -224,6 +243,29 @@ export const exampleSequence: ExampleStep[] = [
   { name: 'DELETE /suppressions' },
   { name: 'POST /suppressions/import' },
   { name: 'GET /suppressions/import/:jobId', prepare: work },
+  { name: 'POST /webhooks/endpoints' },
+  { name: 'GET /webhooks/endpoints' },
+  { name: 'GET /webhooks/endpoints/:id' },
+  { name: 'PATCH /webhooks/endpoints/:id' },
+  { name: 'POST /webhooks/endpoints/:id/test' },
+  { name: 'GET /webhooks/endpoints/:id/deliveries' },
+  {
+    name: 'POST /webhooks/endpoints/:id/deliveries/:deliveryId/replay',
+    prepare: makeDelivery,
+  },
+  {
+    name: 'POST /webhooks/endpoints/:id/replay',
+    prepare: (stage) => addOpen(stage, OLD_MS),
+    fields: () => ({
+      since: new Date(Date.now() - OLD_MS - MINUTE_MS).toISOString(),
+      until: new Date(Date.now() - OLD_MS + MINUTE_MS).toISOString(),
+    }),
+  },
+  { name: 'GET /webhooks/endpoints/:id/replay/:jobId', prepare: work },
+  { name: 'POST /webhooks/endpoints/:id/rotate-secret' },
+  { name: 'DELETE /webhooks/endpoints/:id' },
+  { name: 'GET /webhooks/signing-secret' },
+  { name: 'POST /webhooks/signing-secret/rotate' },
   { name: 'DELETE /contacts/fields/:field' },
   { name: 'POST /contacts/bulk-delete' },
   { name: 'DELETE /contacts/:id' },

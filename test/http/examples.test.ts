@@ -47,7 +47,10 @@ test('every described operation has an example, and all examples run here', asyn
   )
 })
 
-async function send({ name, headers = {}, prepare }: ExampleStep, example: OperationExample) {
+async function send(
+  { name, headers = {}, prepare, fields: own }: ExampleStep,
+  example: OperationExample,
+) {
   const [method = '', path = ''] = name.split(' ')
   const real = (id: string) => bindings.get(id) ?? id
   const context = { core: service.core, projectId: mine.id, dns, real }
@@ -62,8 +65,10 @@ async function send({ name, headers = {}, prepare }: ExampleStep, example: Opera
   const request = call(method.toLowerCase() as Method, url)
     .query(query)
     .set(headers)
-  const { file, ...fields } = Object(content) as Record<string, string>
-  if (file === undefined) return request.send(content as object | undefined)
+  const { file, ...fields } = Object({ ...Object(content), ...own?.() }) as Record<string, string>
+  if (file === undefined) {
+    return request.send(own === undefined ? (content as object | undefined) : fields)
+  }
   for (const [field, value] of Object.entries(fields)) request.field(field, value)
   return request.attach('file', Buffer.from(file), 'people.csv')
 }

@@ -13,6 +13,7 @@ import { trustDomain } from '../core.ts'
 import { addCampaign as addRunningCampaign } from '../features/campaigns/add-campaign.ts'
 import { addCampaign } from '../features/campaigns/sending/campaign.ts'
 import { addRecipient } from '../features/contacts/add-recipient.ts'
+import { addDelivery } from '../features/webhooks/add-delivery.ts'
 import { addExecution, addWorkflow } from '../features/workflows/add-workflow.ts'
 import { type Method, useService } from './service.ts'
 
@@ -331,6 +332,27 @@ describe('responses match their descriptions, with no further fields', () => {
     const { jobId } = bulk.body
     await checked('GET', '/workflows/:id/executions/bulk/:jobId', { id, jobId })
     await checked('POST', '/workflows/:id/executions/cancel-all', { id })
+  })
+
+  it('webhooks', async () => {
+    const endpoint = { url: 'https://hooks.test/in', events: ['*'] }
+    const { body: made } = await checked('POST', '/webhooks/endpoints', {}, endpoint)
+    const id = { id: made.id }
+    await checked('GET', '/webhooks/endpoints', {})
+    await checked('GET', '/webhooks/endpoints/:id', id)
+    await checked('PATCH', '/webhooks/endpoints/:id', id, { description: 'A shop' })
+    await checked('POST', '/webhooks/endpoints/:id/test', id)
+    await checked('GET', '/webhooks/endpoints/:id/deliveries', id)
+    const deliveryId = await addDelivery(service.core, { projectId: mine.id, endpointId: made.id })
+    const delivery = { ...id, deliveryId }
+    await checked('POST', '/webhooks/endpoints/:id/deliveries/:deliveryId/replay', delivery)
+    const since = new Date().toISOString()
+    const { body: job } = await checked('POST', '/webhooks/endpoints/:id/replay', id, { since })
+    await checked('GET', '/webhooks/endpoints/:id/replay/:jobId', { ...id, jobId: job.jobId })
+    await checked('POST', '/webhooks/endpoints/:id/rotate-secret', id)
+    await checked('DELETE', '/webhooks/endpoints/:id', id)
+    await checked('GET', '/webhooks/signing-secret', {})
+    await checked('POST', '/webhooks/signing-secret/rotate', {})
   })
 
   it('activity and health', async () => {

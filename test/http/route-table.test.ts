@@ -13,6 +13,7 @@ import { ROUTES } from '../../src/http/route-table.ts'
 import { sql } from '../../src/store/drizzle.ts'
 import type { TestProject } from '../core.ts'
 import { addCampaign } from '../features/campaigns/sending/campaign.ts'
+import { addDelivery } from '../features/webhooks/add-delivery.ts'
 import { addExecution, addWorkflow } from '../features/workflows/add-workflow.ts'
 import { useService } from './service.ts'
 
@@ -173,6 +174,7 @@ async function call({ method, path }: Row, authorization: string | undefined): P
 function bodyFor(path: string, example: unknown): object | undefined {
   if (example === undefined) return undefined
   if (path === '/domains') return { domain: 'new.test' }
+  if (path === '/webhooks/endpoints/:id/replay') return { since: new Date().toISOString() }
   if (path === '/campaigns/:id/test') return { email: 'editor@people.test' }
   if (path === '/workflows/:id/executions') return { contactId: records['/contacts'] }
   return example as object
@@ -212,6 +214,8 @@ async function makeRecords(): Promise<Record<string, string>> {
   const contactIds = [contact]
   const file = Buffer.from('email\nlisted@people.test\n')
   await post('/suppressions', { email: 'gone@people.test' }, 'added')
+  const hook = { url: 'https://hooks.test/', events: ['*'] }
+  const endpoint = await post('/webhooks/endpoints', hook)
   const { body: suppressed } = await supertest(service.url)
     .get('/suppressions')
     .set('Authorization', `Bearer ${mine.secret}`)
@@ -232,6 +236,15 @@ async function makeRecords(): Promise<Record<string, string>> {
     ),
     '/emails': await sendEmail(),
     '/segments': await post('/segments', { name: 'List', type: 'STATIC' }),
+    '/webhooks/endpoints': endpoint,
+    [`/webhooks/endpoints/:id/deliveries`]: await addDelivery(service.core, {
+      ...{ projectId: mine.id, endpointId: endpoint },
+    }),
+    [`/webhooks/endpoints/:id/replay`]: await post(
+      `/webhooks/endpoints/${endpoint}/replay`,
+      { since: new Date().toISOString() },
+      'jobId',
+    ),
     '/suppressions': suppressed.data[0].id,
     '/suppressions/import': await post('/suppressions/import', file, 'jobId'),
     '/events/jobs': await deleteManyEvents(contact),

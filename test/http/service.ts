@@ -10,6 +10,7 @@ import { type HttpServer, startHttp } from '../../src/http/server/server.ts'
 import { silentLog } from '../../src/log.ts'
 import {
   addProject,
+  idleWebhookClient,
   openTestCore,
   refuseFetch,
   type TestCore,
@@ -32,6 +33,7 @@ type ServiceOptions = {
   limits?: Partial<Config['limits']>
   resolver?: Partial<Core['resolver']>
   publicFetch?: Core['publicFetch']
+  webhookClient?: Core['webhookClient']
   topicArns?: readonly string[]
 }
 
@@ -102,6 +104,7 @@ const emptyDns = { mx: nxdomain, txt: nxdomain, a: nxdomain, aaaa: nxdomain }
 
 function toCoreOptions(options: ServiceOptions): TestCoreOptions {
   const { http, limits, resolver, publicFetch = refuseFetch, topicArns = [] } = options
+  const { webhookClient = idleWebhookClient } = options
   const dns = { ...emptyDns, ...resolver } as Core['resolver']
   return {
     settings: {
@@ -118,7 +121,7 @@ function toCoreOptions(options: ServiceOptions): TestCoreOptions {
       limits: { ...config.limits, ...limits },
       sns: { topicArns: [...topicArns] },
     }),
-    parts: { resolver: dns, publicFetch, verifier: createTestVerifier(dns) },
+    parts: { resolver: dns, publicFetch, verifier: createTestVerifier(dns), webhookClient },
     now: Date.now,
     certificatePollMs: 20,
   }

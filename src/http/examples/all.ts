@@ -17,6 +17,7 @@ import { segmentExamples } from './segments.ts'
 import { serviceExamples } from './service.ts'
 import { suppressionExamples } from './suppressions.ts'
 import { templateExamples } from './templates.ts'
+import { webhookExamples } from './webhooks.ts'
 import { workflowExecutionExamples } from './workflow-executions.ts'
 
 const examples: Examples = {
@@ -35,6 +36,7 @@ const examples: Examples = {
   ...emailExamples,
   ...eventExamples,
   ...suppressionExamples,
+  ...webhookExamples,
   ...domainExamples,
   ...activityExamples,
   ...serviceExamples,

@@ -36,6 +36,7 @@ const NO_REFERENCES: Record<string, string> = {
   'held_suppressions.domain': 'a domain that receives',
   'holds.domain': 'a domain that receives',
   'known_domains.domain': 'a domain that receives',
+  'webhook_deliveries.event_name': 'history: an event on its way',
   'segment_members.segment_id': 'the members of the segment, which are deleted with it',
   'workflow_executions.workflow_id': 'the executions of the workflow, which are deleted with it',
   'workflow_figures.workflow_id': 'the figures of the workflow, which are deleted with it',

@@ -16,9 +16,9 @@ import type { Task, TaskResult } from '../../webhooks/dispatch/task-source.ts'
 import { failureText, isSuccess, retryAt } from '../../webhooks/retry.ts'
 import { signWebhook } from '../../webhooks/signing.ts'
 import { loadSigningSecrets } from '../../webhooks/signing-secret.ts'
+import type { HttpMessage } from './http-message.ts'
 import { type LoadedRequest, loadRequest } from './load.ts'
 import type { Prepare } from './prepare.ts'
-import type { HttpMessage } from './render.ts'
 import { parseResponse } from './response.ts'
 
 export const RETRY_DELAYS_MS: readonly number[] = [

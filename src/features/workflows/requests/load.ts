@@ -13,7 +13,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
 import type { LaneKey, Taken, TakeQuery, Task } from '../../webhooks/dispatch/task-source.ts'
 import type { WebhookConfig } from '../graph/step-config.ts'
-import type { HttpMessage } from './render.ts'
+import type { HttpMessage } from './http-message.ts'
 
 /** What a request is made from; undefined once its row is gone. */
 export type LoadedRequest = NonNullable<Awaited<ReturnType<typeof loadRequest>>>

@@ -7,16 +7,8 @@ import { formatInstant } from '../../../clock.ts'
 import type { Variables } from '../../../mail/template/variables.ts'
 import type { Base } from '../../base.ts'
 import { contactVariables } from '../../messages/delivery/source.ts'
-import type { WebhookMethod } from '../graph/step-config.ts'
+import type { HttpMessage } from './http-message.ts'
 import type { LoadedRequest } from './load.ts'
-
-/** As it is stored before the first attempt; each attempt sends the same. */
-export type HttpMessage = {
-  url: string
-  method: WebhookMethod
-  headers: Record<string, string>
-  body: string | null
-}
 
 export type RenderOutcome = { message: HttpMessage } | { error: string; message: HttpMessage }
 

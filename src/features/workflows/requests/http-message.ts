@@ -1,0 +1,9 @@
+import type { WebhookMethod } from '../graph/step-config.ts'
+
+/** As it is stored before the first attempt; each attempt sends the same. */
+export type HttpMessage = {
+  url: string
+  method: WebhookMethod
+  headers: Record<string, string>
+  body: string | null
+}

@@ -1,0 +1,101 @@
+/** The deliveries of webhook endpoints: their results, tests, and sending them again. */
+import { z } from 'zod'
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../features/limits.ts'
+import { listDeliveries } from '../../../features/webhooks/deliveries/list.ts'
+import { replayDelivery } from '../../../features/webhooks/deliveries/replay.ts'
+import {
+  findReplayStatus,
+  startReplay,
+} from '../../../features/webhooks/deliveries/replay-range.ts'
+import { sendTestDelivery } from '../../../features/webhooks/endpoints/send-test.ts'
+import { json } from '../../response.ts'
+import { projectOperation, type RouteDeps } from '../../route.ts'
+import { jobStatus, queuedJob } from '../../shapes/jobs.ts'
+import { countParameter, cursorParameter } from '../../shapes/paging.ts'
+import { uuidKeyOf } from '../../shapes/uuid-key.ts'
+import { deliveryRecord, replaySpan, webhookStatus } from '../../shapes/webhook.ts'
+
+const listQuery = z.object({
+  status: webhookStatus.optional(),
+  limit: countParameter({ fallback: DEFAULT_PAGE_SIZE, cap: MAX_PAGE_SIZE }),
+  cursor: cursorParameter,
+})
+
+const page = z
+  .object({
+    data: z.array(deliveryRecord),
+    cursor: z.string().nullable().meta({ description: 'Null on the last page' }),
+    hasMore: z.boolean(),
+  })
+  .meta({ id: 'WebhookDeliveryPage' })
+
+const replayStatus = jobStatus(
+  z
+    .object({ created: z.int() })
+    .nullable()
+    .meta({ description: 'The number of deliveries made, when completed' }),
+  z.object({ endpointId: z.string(), since: z.string(), until: z.string() }),
+)
+
+const shared = { tag: 'Webhooks' } as const
+
+export const list = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'List the deliveries of a webhook endpoint, newest first',
+    description: 'Successes are kept for 7 days, failures for 30.',
+    query: listQuery,
+    responses: { 200: { description: 'A page', schema: page } },
+    refusals: [404],
+    handle: async (call) => json(200, await listDeliveries(core, uuidKeyOf(call), call.query)),
+  })
+
+export const test = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Send the event webhook.test to an endpoint now',
+    description:
+      'Also to a disabled endpoint. The response waits for the result, at most ten seconds.',
+    responses: { 200: { description: 'The delivery with its result', schema: deliveryRecord } },
+    refusals: [404],
+    handle: async (call) => json(200, await sendTestDelivery(core, uuidKeyOf(call))),
+  })
+
+export const replay = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Send the event of a delivery again',
+    description:
+      'Under the same `webhook-id`. A delivery that waits is tried now; for one that has ended a new ' +
+      'delivery is made.',
+    params: { deliveryId: 'The id of a delivery of the endpoint' },
+    responses: { 202: { description: 'The delivery that will be made', schema: deliveryRecord } },
+    refusals: [400, 404],
+    handle: async (call) =>
+      json(202, await replayDelivery(core, uuidKeyOf(call), call.params.deliveryId ?? '')),
+  })
+
+export const replayRange = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Send the events of a span of time again',
+    description: 'Those that the endpoint wants, in their order, each under the same `webhook-id`.',
+    body: replaySpan,
+    responses: { 202: { description: 'The job that makes the deliveries', schema: queuedJob } },
+    refusals: [400, 404, 409],
+    handle: async (call) => {
+      const jobId = await startReplay(core, uuidKeyOf(call), call.body)
+      return json(202, { message: 'The replay is queued.', jobId })
+    },
+  })
+
+export const showReplay = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Show the state of a replay',
+    params: { jobId: 'The `jobId` of the response that queued it' },
+    responses: { 200: { description: 'The state', schema: replayStatus } },
+    refusals: [404],
+    handle: async (call) =>
+      json(200, await findReplayStatus(core, uuidKeyOf(call), call.params.jobId ?? '')),
+  })

@@ -1,0 +1,100 @@
+/** Webhook endpoints: where a project's events are sent to. */
+import { z } from 'zod'
+import { createEndpoint } from '../../../features/webhooks/endpoints/create.ts'
+import { removeEndpoint } from '../../../features/webhooks/endpoints/delete.ts'
+import { getEndpoint, listEndpoints } from '../../../features/webhooks/endpoints/find.ts'
+import { rotateEndpointSecret } from '../../../features/webhooks/endpoints/rotate-secret.ts'
+import { updateEndpoint } from '../../../features/webhooks/endpoints/update.ts'
+import { json, noContent } from '../../response.ts'
+import { projectOperation, type RouteDeps } from '../../route.ts'
+import { uuidKeyOf } from '../../shapes/uuid-key.ts'
+import {
+  endpointChanges,
+  endpointRecord,
+  newEndpoint,
+  previousSecretUntil,
+  signingSecret,
+} from '../../shapes/webhook.ts'
+
+const shared = { tag: 'Webhooks' } as const
+
+export const list = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'List webhook endpoints, oldest first',
+    responses: {
+      200: {
+        description: 'All endpoints of the project; there are at most 20',
+        schema: z.object({ data: z.array(endpointRecord), total: z.int() }),
+      },
+    },
+    handle: async ({ project }) => json(200, await listEndpoints(core, project.id)),
+  })
+
+export const create = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Create a webhook endpoint',
+    description:
+      'It gets the events from now on. Requests are signed as Standard Webhooks has it. A project has ' +
+      'at most 20 endpoints.',
+    body: newEndpoint,
+    responses: {
+      201: {
+        description: 'The endpoint with its secret, which is shown only here and after a rotation',
+        schema: endpointRecord.extend({ secret: signingSecret }),
+      },
+    },
+    refusals: [400],
+    handle: async ({ project, body }) =>
+      json(201, await createEndpoint(core, { projectId: project.id, ...body })),
+  })
+
+export const get = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Get a webhook endpoint',
+    responses: { 200: { description: 'The endpoint', schema: endpointRecord } },
+    refusals: [404],
+    handle: async (call) => json(200, await getEndpoint(core, uuidKeyOf(call))),
+  })
+
+export const update = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Change a webhook endpoint',
+    description:
+      'Disabling it fails the deliveries that wait, and no new ones are made. Enabling it sends nothing ' +
+      'again: replay the time in between if its events are needed.',
+    body: endpointChanges,
+    responses: { 200: { description: 'The endpoint', schema: endpointRecord } },
+    refusals: [404],
+    handle: async (call) => json(200, await updateEndpoint(core, uuidKeyOf(call), call.body)),
+  })
+
+export const remove = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Delete a webhook endpoint with its deliveries',
+    responses: { 204: { description: 'Deleted' } },
+    refusals: [404],
+    handle: async (call) => {
+      await removeEndpoint(core, uuidKeyOf(call))
+      return noContent()
+    },
+  })
+
+export const rotateSecret = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Give a webhook endpoint a new secret',
+    description: 'For 24 hours requests carry the signatures of both secrets.',
+    responses: {
+      200: {
+        description: 'The endpoint with its new secret',
+        schema: endpointRecord.extend({ secret: signingSecret, previousSecretUntil }),
+      },
+    },
+    refusals: [404],
+    handle: async (call) => json(200, await rotateEndpointSecret(core, uuidKeyOf(call))),
+  })

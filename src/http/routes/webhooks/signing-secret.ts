@@ -1,0 +1,29 @@
+/** The secret that signs the webhooks of a project's workflows. */
+import { z } from 'zod'
+import { getSigningSecret, rotateSigningSecret } from '../../../features/webhooks/signing-secret.ts'
+import { json } from '../../response.ts'
+import { projectOperation, type RouteDeps } from '../../route.ts'
+import { previousSecretUntil, signingSecret } from '../../shapes/webhook.ts'
+
+const view = z
+  .object({ secret: signingSecret, previousSecretUntil })
+  .meta({ id: 'WebhookSigningSecret' })
+
+const shared = { tag: 'Webhooks' } as const
+
+export const show = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: "Show the secret that signs the requests of the project's workflows",
+    responses: { 200: { description: 'The secret', schema: view } },
+    handle: async ({ project }) => json(200, await getSigningSecret(core, project.id)),
+  })
+
+export const rotate = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Make a new secret for the requests of workflows',
+    description: 'For 24 hours requests carry the signatures of both secrets.',
+    responses: { 200: { description: 'The new secret', schema: view } },
+    handle: async ({ project }) => json(200, await rotateSigningSecret(core, project.id)),
+  })
