@@ -189,7 +189,7 @@ test('a domain is deleted at once, but not while templates or campaigns send fro
   await assert.rejects(deleteDomain(core, { projectId, id }), {
     code: 'CONFLICT',
     status: 409,
-    details: { templates: [{ id: 'template', name: 'Welcome' }], campaigns: [] },
+    details: { templates: [{ id: 'template', name: 'Welcome' }], campaigns: [], workflowSteps: [] },
   })
   assert.equal(await count(core), 1)
   await core.store.write((tx) => tx.delete(templates))
@@ -199,7 +199,7 @@ test('a domain is deleted at once, but not while templates or campaigns send fro
     message: 'Campaigns of this project send from this domain: Spring.',
     suggestion:
       /^Give each draft .* A campaign that is being sent must end or be cancelled first\.$/,
-    details: { templates: [], campaigns: [{ id: campaignId, name: 'Spring' }] },
+    details: { templates: [], campaigns: [{ id: campaignId, name: 'Spring' }], workflowSteps: [] },
   })
   await cancelCampaign(core, { projectId, id: campaignId })
   await deleteDomain(core, { projectId, id })

@@ -153,7 +153,11 @@ test('a segment that others refer to is not deleted, and the error names them', 
   const target = { projectId, id: base.id }
   await assert.rejects(deleteSegment(core, target), (error) => {
     assert.ok(isCoded('CONFLICT')(error) && error instanceof AppError)
-    assert.deepEqual(error.details, { segments: [{ id: user.id, name: 'User' }], campaigns: [] })
+    assert.deepEqual(error.details, {
+      segments: [{ id: user.id, name: 'User' }],
+      campaigns: [],
+      workflows: [],
+    })
     return true
   })
   await deleteSegment(core, { projectId, id: user.id })

@@ -255,7 +255,7 @@ test('a copy has its own id, is independent, and has a name within the limit', a
 test('usage has its full shape and counts the emails made from the template', async (t) => {
   const { core, projectId } = await openShop(t)
   const { id } = await createTemplate(core, welcome(projectId))
-  const unused = { workflowSteps: 0, emailsSent: 0, campaigns: [], workflows: [] }
+  const unused = { workflowSteps: 0, emailsSent: 0, campaigns: [], workflows: [], steps: [] }
   assert.deepEqual(await findTemplateUsage(core, { projectId, id }), unused)
   await addEmail(core, projectId, id)
   await addEmail(core, projectId, null)

@@ -336,7 +336,7 @@ test('the usage of a field lists segments whose conditions refer to it at any de
   assert.deepEqual(await usage('createdAt'), { ...free, contactCount: 2, canDelete: false })
   await assert.rejects(deleteField(core, { projectId: id, field: 'data.plan' }), {
     code: 'BAD_REQUEST',
-    details: { usedInSegments: both, usedInCampaigns: [] },
+    details: { usedInSegments: both, ...unused },
   })
   assert.deepEqual(await dataOf(id), [{ plan: 'pro', city: 'Rome' }, { plan: 'free' }])
 })
