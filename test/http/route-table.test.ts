@@ -33,6 +33,9 @@ const { service, mine, other } = useService({}, prepare)
 let disabled: TestProject
 /** Records of `mine`, by the part of a path that names them. */
 let records: Record<string, string>
+/** Steps of a workflow of `mine`: the last of its graph, and one outside. */
+let workflowStep: string
+let freeStep: string
 
 async function prepare(): Promise<void> {
   disabled = await service.makeProject('disabled')
@@ -172,6 +175,7 @@ function bodyFor(path: string, example: unknown): object | undefined {
   if (example === undefined) return undefined
   if (path === '/domains') return { domain: 'new.test' }
   if (path === '/campaigns/:id/test') return { email: 'editor@people.test' }
+  if (path === '/workflows/:id/transitions') return { fromStepId: workflowStep, toStepId: freeStep }
   return example as object
 }
 
@@ -207,6 +211,14 @@ async function makeRecords(): Promise<Record<string, string>> {
   await verifyDomain(service.core, { id: domain }, { trust: true })
   const contact = await post('/contacts', { email: 'ann@people.test', data: { plan: 'pro' } })
   const contactIds = [contact]
+  const workflow = await post('/workflows', { name: 'W', eventName: 'signup' })
+  const step = { type: 'EXIT', name: 'S', position: { x: 0, y: 0 }, config: {} }
+  const pause = { ...step, type: 'DELAY', config: { amount: 1, unit: 'days' } }
+  workflowStep = await post(`/workflows/${workflow}/steps`, pause)
+  freeStep = await post(`/workflows/${workflow}/steps`, { ...step, autoConnect: false })
+  const { body: shown } = await supertest(service.url)
+    .get(`/workflows/${workflow}`)
+    .set('Authorization', `Bearer ${mine.secret}`)
   const file = Buffer.from('email\nlisted@people.test\n')
   await post('/suppressions', { email: 'gone@people.test' }, 'added')
   const { body: suppressed } = await supertest(service.url)
@@ -216,6 +228,9 @@ async function makeRecords(): Promise<Record<string, string>> {
     '/templates': await post('/templates', template),
     '/domains': domain,
     '/campaigns': await addCampaign(service.core, mine.id),
+    '/workflows': workflow,
+    '/workflows/:id/steps': workflowStep,
+    '/workflows/:id/transitions': shown.steps[0].outgoingTransitions[0].id,
     '/emails': await sendEmail(),
     '/segments': await post('/segments', { name: 'List', type: 'STATIC' }),
     '/suppressions': suppressed.data[0].id,
@@ -257,6 +272,8 @@ async function ownRecords() {
     '/segments',
     '/suppressions',
     '/contacts',
+    '/workflows',
+    `/workflows/${records['/workflows']}`,
     `/domains/project/${mine.id}`,
   ]
   const get = (path: string) =>

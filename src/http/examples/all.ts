@@ -17,6 +17,7 @@ import { segmentExamples } from './segments.ts'
 import { serviceExamples } from './service.ts'
 import { suppressionExamples } from './suppressions.ts'
 import { templateExamples } from './templates.ts'
+import { workflowExamples } from './workflows.ts'
 
 const examples: Examples = {
   ...publicApiExamples,
@@ -30,6 +31,7 @@ const examples: Examples = {
   ...campaignFiguresExamples,
   ...campaignSendingExamples,
   ...campaignStoppingExamples,
+  ...workflowExamples,
   ...emailExamples,
   ...eventExamples,
   ...suppressionExamples,
