@@ -355,6 +355,35 @@ describe('responses match their descriptions, with no further fields', () => {
     await checked('POST', '/webhooks/signing-secret/rotate', {})
   })
 
+  it('definitions of workflows', async () => {
+    const { body: made } = await checked('POST', '/workflows', {}, { name: 'W', eventName: 'a' })
+    const id = { id: made.id }
+    await checked('GET', '/workflows', {})
+    await checked('GET', '/workflows/fields', {})
+    await checked('GET', '/workflows/:id', id)
+    const step = { type: 'DELAY', name: 'S', position: { x: 0, y: 0 } }
+    const config = { amount: 1, unit: 'days' }
+    const { body: delay } = await checked('POST', '/workflows/:id/steps', id, { ...step, config })
+    const ofDelay = { ...id, stepId: delay.id }
+    await checked('PATCH', '/workflows/:id/steps/:stepId', ofDelay, { name: 'T' })
+    const ofWay = { ...id, transitionId: delay.incomingTransitions[0].id }
+    const insertion = '/workflows/:id/transitions/:transitionId/insert-step'
+    const { body: added } = await checked('POST', insertion, ofWay, { ...step, config })
+    await checked('DELETE', '/workflows/:id/transitions/:transitionId', {
+      ...id,
+      transitionId: added.outgoingTransitions[0].id,
+    })
+    const ends = { fromStepId: added.id, toStepId: delay.id }
+    await checked('POST', '/workflows/:id/transitions', id, ends)
+    await checked('DELETE', '/workflows/:id/steps/:stepId', ofDelay)
+    await checked('POST', '/workflows/:id/validate', id)
+    await checked('PATCH', '/workflows/:id', id, { enabled: true })
+    await checked('PUT', '/workflows/:id/graph', id, { steps: made.steps, transitions: [] })
+    const { body: copy } = await checked('POST', '/workflows/:id/duplicate', id)
+    await checked('POST', '/workflows/bulk-update', {}, { ids: [copy.id], delete: true })
+    await checked('DELETE', '/workflows/:id', id)
+  })
+
   it('activity and health', async () => {
     await checked('GET', '/activity', {})
     await checked('GET', '/activity/stats', {})

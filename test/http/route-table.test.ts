@@ -14,7 +14,7 @@ import { sql } from '../../src/store/drizzle.ts'
 import type { TestProject } from '../core.ts'
 import { addCampaign } from '../features/campaigns/sending/campaign.ts'
 import { addDelivery } from '../features/webhooks/add-delivery.ts'
-import { addExecution, addWorkflow } from '../features/workflows/add-workflow.ts'
+import { addExecution } from '../features/workflows/add-workflow.ts'
 import { useService } from './service.ts'
 
 type Row = { method: string; path: string; callers: (typeof ROUTES)[number][2] }
@@ -36,6 +36,9 @@ const { service, mine, other } = useService({}, prepare)
 let disabled: TestProject
 /** Records of `mine`, by the part of a path that names them. */
 let records: Record<string, string>
+/** Steps of a workflow of `mine`: the last of its graph, and one outside. */
+let workflowStep: string
+let freeStep: string
 
 async function prepare(): Promise<void> {
   disabled = await service.makeProject('disabled')
@@ -177,6 +180,7 @@ function bodyFor(path: string, example: unknown): object | undefined {
   if (path === '/webhooks/endpoints/:id/replay') return { since: new Date().toISOString() }
   if (path === '/campaigns/:id/test') return { email: 'editor@people.test' }
   if (path === '/workflows/:id/executions') return { contactId: records['/contacts'] }
+  if (path === '/workflows/:id/transitions') return { fromStepId: workflowStep, toStepId: freeStep }
   return example as object
 }
 
@@ -212,6 +216,18 @@ async function makeRecords(): Promise<Record<string, string>> {
   await verifyDomain(service.core, { id: domain }, { trust: true })
   const contact = await post('/contacts', { email: 'ann@people.test', data: { plan: 'pro' } })
   const contactIds = [contact]
+  const workflow = await post('/workflows', { name: 'W', eventName: 'signup' })
+  const step = { type: 'EXIT', name: 'S', position: { x: 0, y: 0 }, config: {} }
+  const pause = { ...step, type: 'DELAY', config: { amount: 1, unit: 'days' } }
+  workflowStep = await post(`/workflows/${workflow}/steps`, pause)
+  freeStep = await post(`/workflows/${workflow}/steps`, { ...step, autoConnect: false })
+  const { body: shown } = await supertest(service.url)
+    .get(`/workflows/${workflow}`)
+    .set('Authorization', `Bearer ${mine.secret}`)
+  await supertest(service.url)
+    .patch(`/workflows/${workflow}`)
+    .set('Authorization', `Bearer ${mine.secret}`)
+    .send({ enabled: true })
   const file = Buffer.from('email\nlisted@people.test\n')
   await post('/suppressions', { email: 'gone@people.test' }, 'added')
   const hook = { url: 'https://hooks.test/', events: ['*'] }
@@ -219,21 +235,22 @@ async function makeRecords(): Promise<Record<string, string>> {
   const { body: suppressed } = await supertest(service.url)
     .get('/suppressions')
     .set('Authorization', `Bearer ${mine.secret}`)
-  const workflow = await addWorkflow(service.core, { projectId: mine.id })
   const execution = await addExecution(service.core, {
-    ...{ projectId: mine.id, workflowId: workflow.id, contactId: contact },
+    ...{ projectId: mine.id, workflowId: workflow, contactId: contact },
   })
   return {
     '/templates': await post('/templates', template),
     '/domains': domain,
     '/campaigns': await addCampaign(service.core, mine.id),
-    '/workflows': workflow.id,
     '/workflows/:id/executions': execution.id,
     '/workflows/:id/executions/bulk': await post(
-      `/workflows/${workflow.id}/executions/bulk`,
+      `/workflows/${workflow}/executions/bulk`,
       { filter: proPlan },
       'jobId',
     ),
+    '/workflows': workflow,
+    '/workflows/:id/steps': workflowStep,
+    '/workflows/:id/transitions': shown.steps[0].outgoingTransitions[0].id,
     '/emails': await sendEmail(),
     '/segments': await post('/segments', { name: 'List', type: 'STATIC' }),
     '/webhooks/endpoints': endpoint,
@@ -284,6 +301,8 @@ async function ownRecords() {
     '/segments',
     '/suppressions',
     '/contacts',
+    '/workflows',
+    `/workflows/${records['/workflows']}`,
     `/domains/project/${mine.id}`,
   ]
   const get = (path: string) =>

@@ -19,6 +19,7 @@ import { suppressionExamples } from './suppressions.ts'
 import { templateExamples } from './templates.ts'
 import { webhookExamples } from './webhooks.ts'
 import { workflowExecutionExamples } from './workflow-executions.ts'
+import { workflowExamples } from './workflows.ts'
 
 const examples: Examples = {
   ...publicApiExamples,
@@ -33,6 +34,7 @@ const examples: Examples = {
   ...campaignSendingExamples,
   ...campaignStoppingExamples,
   ...workflowExecutionExamples,
+  ...workflowExamples,
   ...emailExamples,
   ...eventExamples,
   ...suppressionExamples,

@@ -2,17 +2,17 @@
 import { contact, proPlan } from './contact.ts'
 import type { Examples } from './operation-example.ts'
 
-const params = { id: '0199a7c0-0000-7000-8000-000000000081' }
-const trigger = { id: '0199a7c0-0000-7000-8000-000000000082', name: 'signup', type: 'TRIGGER' }
-const delay = { id: '0199a7c0-0000-7000-8000-000000000083', name: 'One day', type: 'DELAY' }
-const transition = '0199a7c0-0000-7000-8000-000000000084'
+const params = { id: '0199a7c0-0000-7000-8000-0000000000b1' }
+const trigger = { id: '0199a7c0-0000-7000-8000-0000000000b2', name: 'signup', type: 'TRIGGER' }
+const delay = { id: '0199a7c0-0000-7000-8000-0000000000b3', name: 'One day', type: 'DELAY' }
+const transition = '0199a7c0-0000-7000-8000-0000000000b4'
 const jobId = 'bulk-start-0199a7c0-0000-7000-8000-000000000001-1795339821000'
 const startedAt = '2026-11-22T09:30:00.000Z'
 const endedAt = '2026-11-22T09:40:00.000Z'
 const resumeAt = '2026-11-23T09:30:00.000Z'
 
 const execution = {
-  id: '0199a7c0-0000-7000-8000-000000000085',
+  id: '0199a7c0-0000-7000-8000-0000000000b5',
   workflowId: params.id,
   contactId: contact.id,
   status: 'RUNNING',
@@ -36,7 +36,7 @@ const waiting = {
 }
 
 const stepExecution = {
-  id: '0199a7c0-0000-7000-8000-000000000086',
+  id: '0199a7c0-0000-7000-8000-0000000000b6',
   executionId: execution.id,
   stepId: trigger.id,
   status: 'COMPLETED',
@@ -77,7 +77,7 @@ export const workflowExecutionExamples: Examples = {
         stepExecution,
         {
           ...stepExecution,
-          id: '0199a7c0-0000-7000-8000-000000000087',
+          id: '0199a7c0-0000-7000-8000-0000000000b7',
           ...{ stepId: delay.id, step: delay, status: 'WAITING' },
           ...{ scheduledFor: resumeAt, output: null, completedAt: null },
         },
