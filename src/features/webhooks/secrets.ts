@@ -1,7 +1,8 @@
 /** Sealed signing secrets: a new one, its rotation, and those that sign at an instant. */
+import type { KeyObject } from 'node:crypto'
 import { DAY_MS } from '../../clock.ts'
 import type { Base } from '../base.ts'
-import { makeSigningSecret } from './signing.ts'
+import { makeSigningSecret, toSigningKey } from './signing.ts'
 
 /** After a rotation the previous secret signs, too, for this time. */
 const PREVIOUS_MS = DAY_MS
@@ -35,4 +36,9 @@ export function openSecrets({ keyring }: Deps, row: SealedSecrets, at: number): 
   const { secret, previousSecret, previousUntil } = row
   const isPreviousValid = previousSecret !== null && (previousUntil ?? 0) > at
   return [secret, ...(isPreviousValid ? [previousSecret] : [])].map(keyring.unseal)
+}
+
+/** The keys that sign. @throws TypeError for an unknown `secret` */
+export function openSigningKeys(deps: Deps, row: SealedSecrets, at: number): KeyObject[] {
+  return openSecrets(deps, row, at).map(toSigningKey)
 }

@@ -1,10 +1,17 @@
 /** The secret that signs the webhooks of a project's workflows. It is made when it is first needed. */
+import type { KeyObject } from 'node:crypto'
 import { formatOptionalInstant } from '../../clock.ts'
 import { eq } from '../../store/drizzle.ts'
 import { webhookSigningSecrets } from '../../store/schema/webhooks.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
-import { newSecret, openSecrets, rotateSecret, type SealedSecrets } from './secrets.ts'
+import {
+  newSecret,
+  openSecrets,
+  openSigningKeys,
+  rotateSecret,
+  type SealedSecrets,
+} from './secrets.ts'
 
 /** `previousSecretUntil`: until then the previous secret signs, too; null without one. */
 export type SigningSecretView = { secret: string; previousSecretUntil: string | null }
@@ -37,9 +44,9 @@ export async function rotateSigningSecret(
   })
 }
 
-/** The secrets that sign now, the current one first. */
-export async function loadSigningSecrets(deps: Deps, projectId: string): Promise<string[]> {
-  return openSecrets(deps, await ensureSecrets(deps, projectId), deps.now())
+/** The keys that sign now, the current one first. */
+export async function loadSigningKeys(deps: Deps, projectId: string): Promise<KeyObject[]> {
+  return openSigningKeys(deps, await ensureSecrets(deps, projectId), deps.now())
 }
 
 async function ensureSecrets(deps: Deps, projectId: string): Promise<SealedSecrets> {

@@ -66,13 +66,14 @@ export type HttpClientOptions = {
   ca?: string
   /** How long an idle connection is kept. */
   idleMs?: number
+  /** Idle connections that are kept for each address and name. */
+  maxIdle?: number
 }
 
 const TIMEOUT_MS = 5_000
 const IDLE_MS = 10_000
 const MAX_BODY_BYTES = 64 * 1024
-/** For each address and name. */
-const MAX_IDLE_CONNECTIONS = 64
+const MAX_IDLE = 64
 /** Addresses of a name that are tried, if there is no connection to the first. */
 const MAX_ADDRESSES = 3
 const IDEMPOTENT = new Set<HttpMethod>(['GET', 'HEAD', 'PUT', 'DELETE'])
@@ -89,8 +90,8 @@ class NamedAgent extends HttpAgent {
 
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { resolver, isAllowed = isPublicAddress, allowsHttp = false, ca } = options
-  const { timeoutMs = TIMEOUT_MS, idleMs = IDLE_MS } = options
-  const keep = { keepAlive: true, timeout: idleMs, maxFreeSockets: MAX_IDLE_CONNECTIONS }
+  const { timeoutMs = TIMEOUT_MS, idleMs = IDLE_MS, maxIdle = MAX_IDLE } = options
+  const keep = { keepAlive: true, timeout: idleMs, maxFreeSockets: maxIdle }
   const agents: Agents = {
     http: new NamedAgent(keep),
     https: new HttpsAgent({ ...keep, ...(ca === undefined ? {} : { ca }) }),

@@ -97,11 +97,11 @@ export function exchange(hop: Hop, target: Target): Promise<HttpResponse> {
     }
     const sent = send(optionsOf(hop, target), (response) => {
       hasResponse = true
-      read(response, { maxBodyBytes, cutsBody }).then(({ bytes, isCut }) => {
+      read(response, { maxBodyBytes, cutsBody }, fail, (bytes, isCut) => {
         settle()
         const { statusCode: status = 0, headers } = response
         resolve({ kind: 'response', url, status, headers, body: bytes, isCut })
-      }, fail)
+      })
     })
     sent.on('error', (error) => fail(Object.assign(error, { isReused: sent.reusedSocket })))
     // A protocol upgrade closes the connection without any other event.
@@ -147,23 +147,26 @@ function lengthOf(body: string | Buffer | null): Record<string, string> {
 
 type BodyLimits = Pick<Hop, 'maxBodyBytes' | 'cutsBody'>
 
+/** Calls `done` before it closes the connection of a body that it cuts off. */
 function read(
   response: IncomingMessage,
   { maxBodyBytes, cutsBody }: BodyLimits,
-): Promise<{ bytes: Buffer; isCut: boolean }> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let size = 0
-    response.on('data', (chunk: Buffer) => {
-      size += chunk.length
-      chunks.push(chunk)
-      if (size <= maxBodyBytes) return
-      if (cutsBody) resolve({ bytes: Buffer.concat(chunks, maxBodyBytes), isCut: true })
-      response.destroy(new Ended('too large', 'the response is too large'))
-    })
-    response.on('error', reject)
-    response.on('end', () => resolve({ bytes: Buffer.concat(chunks), isCut: false }))
+  fail: (error: unknown) => void,
+  done: (bytes: Buffer, isCut: boolean) => void,
+): void {
+  const chunks: Buffer[] = []
+  let size = 0
+  response.on('data', (chunk: Buffer) => {
+    if (size > maxBodyBytes) return
+    size += chunk.length
+    chunks.push(chunk)
+    if (size <= maxBodyBytes) return
+    if (cutsBody) done(Buffer.concat(chunks, maxBodyBytes), true)
+    else fail(new Ended('too large', 'the response is too large'))
+    response.destroy()
   })
+  response.on('error', fail)
+  response.on('end', () => done(Buffer.concat(chunks), false))
 }
 
 /** Whether a kept-alive connection was closed by the server before it read the request. */

@@ -9,6 +9,8 @@ import { isLoopback, isPrivateAddress, isPublicAddress } from '../routing/addres
 import { createHttpClient, type HttpClient, type HttpClientOptions } from './client.ts'
 
 const TIMEOUT_MS = 10 * SECOND_MS
+/** As many as a project may have in flight: its endpoints may be one server. */
+const MAX_IDLE = 300
 
 type WebhookConfig = {
   webhooks: Config['webhooks']
@@ -21,7 +23,8 @@ export function createWebhookClient({
   ...options
 }: HttpClientOptions & { config: WebhookConfig }): HttpClient {
   const isAllowed = createTargetCheck(config)
-  return createHttpClient({ allowsHttp: true, timeoutMs: TIMEOUT_MS, isAllowed, ...options })
+  const own = { allowsHttp: true, timeoutMs: TIMEOUT_MS, maxIdle: MAX_IDLE, isAllowed }
+  return createHttpClient({ ...own, ...options })
 }
 
 function createTargetCheck({ webhooks, http, delivery }: WebhookConfig) {

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import {
   createFamilyFinder,
   isOwnListener,
+  isPrivateAddress,
   isPublicAddress,
 } from '../../../src/outbound/routing/addresses.ts'
 
@@ -36,6 +37,10 @@ const refused = [
   'fc00::1',
   'ff02::1',
   '2001:db8::1',
+  '2001:200::5efe:a00:1',
+  '2001:200::200:5efe:a00:1',
+  '3fff::1',
+  '100::1',
   '4000::1',
   '010.0.0.1.evil',
   '',
@@ -50,6 +55,13 @@ for (const address of refused) {
 test('ordinary addresses of both families are public', () => {
   assert.equal(isPublicAddress('8.8.8.8'), true)
   assert.equal(isPublicAddress('2607:f8b0:400e:c00::1b'), true)
+})
+
+test('private addresses are those of loopback and of private networks, in their own form', () => {
+  const addresses = ['127.0.0.1', '10.0.0.1', '192.168.1.1', '100.64.0.1', '::1', 'fd00::1']
+  for (const address of addresses) assert.equal(isPrivateAddress(address), true, address)
+  const others = ['8.8.8.8', '169.254.169.254', '0.0.0.0', '::ffff:10.0.0.1', '64:ff9b::a00:1', '']
+  for (const address of others) assert.equal(isPrivateAddress(address), false, address)
 })
 
 test('listeners of this server are recognized, also those on all addresses', () => {

@@ -6,7 +6,7 @@ import { newId } from '../../../store/ids.ts'
 import { webhookDeliveries } from '../../../store/schema/webhooks.ts'
 import type { Base } from '../../base.ts'
 import { type DeliveryView, toDeliveryView } from '../deliveries/view.ts'
-import { openSecrets } from '../secrets.ts'
+import { openSigningKeys } from '../secrets.ts'
 import { attemptColumns, postWebhook } from '../sending/attempt.ts'
 import { TEST_EVENT, testPayload } from '../sending/payload.ts'
 import { recordSuccess } from '../sending/record.ts'
@@ -23,9 +23,9 @@ export async function sendTestDelivery(
   const createdAt = now()
   const eventId = newId()
   const body = testPayload({ id: eventId, projectId, endpointId, at: createdAt })
-  const secrets = openSecrets(deps, endpoint, createdAt)
+  const keys = openSigningKeys(deps, endpoint, createdAt)
   const startedAt = performance.now()
-  const result = await postWebhook(deps, { url, id: eventId, body, secrets })
+  const result = await postWebhook(deps, { url, id: eventId, body, keys })
   const durationMs = performance.now() - startedAt
   const at = now()
   const columns = attemptColumns(result, { attempts: 0, dueAt: null, durationMs, at })

@@ -8,6 +8,7 @@
  *   a URL not allowed        FAILED at once
  *   the event is deleted     FAILED at once, without a request
  */
+import type { KeyObject } from 'node:crypto'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../clock.ts'
 import type { HttpResult } from '../../../outbound/http/client.ts'
 import type { WebhookStatus } from '../../../store/schema/words.ts'
@@ -60,9 +61,9 @@ export async function attemptDelivery(
   task: DeliveryTask,
   signal: AbortSignal,
 ): Promise<DeliveryResult | undefined> {
-  const { number, attempts, eventId, url, secrets, sent } = task
+  const { number, attempts, eventId, url, keys, sent } = task
   if (sent === undefined) return withoutEvent(deps, task)
-  const request = { url, secrets, id: eventId, body: eventPayload(sent), signal }
+  const request = { url, keys, id: eventId, body: eventPayload(sent), signal }
   const startedAt = performance.now()
   const result = await postWebhook(deps, request)
   if (result.kind === 'aborted') return undefined
@@ -82,14 +83,14 @@ type Posted = {
   url: string
   id: string
   body: string
-  secrets: readonly string[]
+  keys: readonly KeyObject[]
   signal?: AbortSignal
 }
 
 /** Signs and posts a payload. Redirects are not followed. */
 export function postWebhook(
   { webhookClient, now }: Deps,
-  { url, id, body, secrets, signal }: Posted,
+  { url, id, body, keys, signal }: Posted,
 ): Promise<HttpResult> {
   return webhookClient.request({
     url: new URL(url),
@@ -98,7 +99,7 @@ export function postWebhook(
     headers: {
       'content-type': 'application/json',
       'user-agent': 'Pillarbox-Webhooks',
-      ...signWebhook({ id, at: now(), body }, secrets),
+      ...signWebhook({ id, at: now(), body }, keys),
     },
     cutsBody: true,
     isRepeatable: true,

@@ -2,13 +2,14 @@
  * Reads the deliveries that are due at an endpoint: those never tried in the order of events, and
  * in turn with them those to try again, so that neither waits for all of the others.
  */
+import type { KeyObject } from 'node:crypto'
 import { octets } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { type WebhookEndpoint, webhookEndpoints } from '../../../store/schema/webhooks.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
 import type { LaneKey, Taken, TakeQuery } from '../dispatch/task-source.ts'
-import { openSecrets } from '../secrets.ts'
+import { openSigningKeys } from '../secrets.ts'
 import { readEvents, type SentEvent } from './event-rows.ts'
 
 /** A delivery to make. `sent`: undefined if the event was deleted. */
@@ -18,7 +19,7 @@ export type DeliveryTask = {
   attempts: number
   eventId: string
   url: string
-  secrets: readonly string[]
+  keys: readonly KeyObject[]
   sent: SentEvent | undefined
 }
 
@@ -81,7 +82,7 @@ export async function takeDeliveries(
   const endpoint = await store.read.find(findActiveEndpoint, { id })
   if (endpoint === undefined) return { tasks: [], nextDueAt: null }
   const { failedThrough } = endpoint
-  const query = { id, failedThrough, now, limit: limit + held.size }
+  const query = { id, failedThrough, now, limit: limit + held.size + 1 }
   const isFree = ({ number }: Line) => !held.has(number)
   const { now: _, ...first } = query
   const lines = inTurn(
@@ -105,12 +106,12 @@ async function toTasks(
     deps,
     lines.flatMap(({ eventSeq }) => eventSeq ?? []),
   )
-  const secrets = openSecrets(deps, endpoint, deps.now())
+  const keys = openSigningKeys(deps, endpoint, deps.now())
   return lines.map(({ eventSeq, bytes, ...rest }) => {
     const sent = events.get(eventSeq ?? -1)
     return {
       ...rest,
-      ...{ bytes: bytes + TASK_BYTES, url: endpoint.url, secrets },
+      ...{ bytes: bytes + TASK_BYTES, url: endpoint.url, keys },
       // The engine may give the number of a deleted event to a new one.
       sent: sent?.event.id === rest.eventId ? sent : undefined,
     }

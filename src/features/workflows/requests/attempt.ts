@@ -15,7 +15,7 @@ import type { Base } from '../../base.ts'
 import type { Task, TaskResult } from '../../webhooks/dispatch/task-source.ts'
 import { failureText, isSuccess, retryAt } from '../../webhooks/retry.ts'
 import { signWebhook } from '../../webhooks/signing.ts'
-import { loadSigningSecrets } from '../../webhooks/signing-secret.ts'
+import { loadSigningKeys } from '../../webhooks/signing-secret.ts'
 import type { HttpMessage } from './http-message.ts'
 import { type LoadedRequest, loadRequest } from './load.ts'
 import type { Prepare } from './prepare.ts'
@@ -78,8 +78,8 @@ async function send(
   { message, signal }: { message: HttpMessage; signal: AbortSignal },
 ): Promise<HttpResult> {
   const { url, method, headers, body } = message
-  const secrets = await loadSigningSecrets(deps, projectId)
-  const signed = signWebhook({ id, at: deps.now(), body: body ?? '' }, secrets)
+  const keys = await loadSigningKeys(deps, projectId)
+  const signed = signWebhook({ id, at: deps.now(), body: body ?? '' }, keys)
   return deps.webhookClient.request({
     ...{ url: new URL(url), method, headers: { ...headers, ...signed }, signal },
     ...(body === null ? {} : { body }),

@@ -83,7 +83,7 @@ export async function takeRequests(
   { key: id }: LaneKey,
   { held, limit, now }: TakeQuery,
 ): Promise<Taken<Task>> {
-  const due = await store.read.list(listDue, { id, now, limit: limit + held.size })
+  const due = await store.read.list(listDue, { id, now, limit: limit + held.size + 1 })
   const free = due.filter(({ number }) => !held.has(number))
   const tasks = free
     .slice(0, limit)
