@@ -28,6 +28,7 @@ export const NAMED_INDEXES = [
   'events_listed',
   'events_named',
   'segment_members_newest',
+  'workflow_executions_place',
 ] as const
 export type NamedIndex = (typeof NAMED_INDEXES)[number]
 
