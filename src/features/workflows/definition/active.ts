@@ -3,7 +3,7 @@
  * query reads a range of an index, however many executions there are.
  */
 import { AppError } from '../../../errors.ts'
-import { listOf } from '../../../store/dialect.ts'
+import { indexedBy, listOf } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import type { Workflow } from '../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -23,7 +23,7 @@ const findActive = statement<{ number: number }>(
 )
 
 const listStanding = statement<{ number: number }>(
-  () => sql`select number from workflow_executions
+  () => sql`select number from workflow_executions ${indexedBy('workflow_executions_place')}
     where workflow_id = ${parameter('workflowId')}
       and current_step_id in ${listOf(parameter('stepIds'))}
       and status in ('RUNNING', 'WAITING') and number > ${parameter('after')}

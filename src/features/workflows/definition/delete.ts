@@ -1,6 +1,7 @@
 /**
  * Deletes workflows with their executions. A long history goes first, in short transactions between
- * which other writes run; the workflow is disabled meanwhile, so that nothing starts.
+ * which other writes run; the workflow is disabled meanwhile, so that nothing starts. After a crash in
+ * between it is still there, disabled, and another deletion goes on.
  */
 import { AppError } from '../../../errors.ts'
 import { eq, inArray, sql } from '../../../store/drizzle.ts'

@@ -3,10 +3,9 @@
  * keep their rows; those that are missing are removed; ids are the client's.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { AppError, type FieldError, invalid, notFound } from '../../../errors.ts'
-import { eq, inArray } from '../../../store/drizzle.ts'
+import { AppError, notFound } from '../../../errors.ts'
+import { inArray } from '../../../store/drizzle.ts'
 import { newId } from '../../../store/ids.ts'
-import type { StepType } from '../../../store/schema/words.ts'
 import {
   type Workflow,
   type WorkflowStep,
@@ -17,45 +16,23 @@ import {
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { templateNotFound } from '../../templates/view.ts'
-import { MAX_CONFIG_ERRORS } from '../graph/config-fields.ts'
-import { readConfig } from '../graph/parse-config.ts'
-import type { WebhookConfig } from '../graph/step-config.ts'
 import { type Edge, requireStructure, slotKey } from '../graph/structure.ts'
-import { checkTemplates } from '../graph/webhook-config.ts'
 import { refuseActive, refuseActiveAt } from './active.ts'
 import { type Edit, type EditDeps, editWorkflow, saveVersion } from './edit.ts'
 import { type Definition, loadDefinition, loadTemplatesOf } from './find.ts'
 import { protectedSteps } from './graph-changes.ts'
+import { type GivenGraph, type ParsedGraph, parseGraph } from './parse-graph.ts'
 import { removeSteps } from './remove-steps.ts'
 import {
   configToStore,
   type EdgeRow,
   insertEdges,
   insertSteps,
-  requireConfigRoom,
-  requireSendEmail,
   type StepRow,
+  updateEdges,
+  updateSteps,
 } from './step-rows.ts'
 import { loadDetail, type WorkflowDetail } from './view.ts'
-
-export type GivenStep = {
-  id: string
-  type: StepType
-  name: string
-  /** Undefined: as it is. */
-  position?: { x: number; y: number } | undefined
-  config: unknown
-  /** Undefined: the one in the config, where older clients have it. */
-  templateId?: string | null | undefined
-}
-
-/** Without an id, a transition is that of the same steps, branch and outcome. */
-export type GivenTransition = Edge & { id?: string | undefined; priority: number }
-
-export type GivenGraph = { steps: readonly GivenStep[]; transitions: readonly GivenTransition[] }
-
-type ParsedStep = Omit<StepRow, 'position'> & Pick<GivenStep, 'position'>
-type ParsedGraph = { steps: ParsedStep[]; transitions: readonly GivenTransition[] }
 
 const FIRST_POSITION = { x: 100, y: 100 }
 
@@ -80,43 +57,6 @@ export async function replaceGraph(
     const at = deps.now()
     const isChanged = await apply(tx, workflow, { before, known, next, at })
     return loadDetail(tx, isChanged ? await saveVersion(tx, workflow, { at }) : workflow)
-  })
-}
-
-/** @throws AppError VALIDATION_ERROR; BAD_REQUEST for template syntax */
-async function parseGraph(
-  deps: Pick<Base, 'outbound'>,
-  { steps, transitions }: GivenGraph,
-): Promise<ParsedGraph> {
-  const errors = [...findRepeated(steps, 'steps'), ...findRepeated(transitions, 'transitions')]
-  const parsed = steps.map(({ templateId, ...step }, index): ParsedStep => {
-    const { config, templateId: inConfig = null } =
-      errors.length < MAX_CONFIG_ERRORS
-        ? readConfig({ ...step, path: `steps.${index}.config` }, errors)
-        : { config: {} }
-    return { ...step, config, templateId: templateId === undefined ? inConfig : templateId }
-  })
-  if (errors.length > 0) throw invalid(errors.slice(0, MAX_CONFIG_ERRORS))
-  requireConfigRoom(
-    parsed.map(({ config }) => config),
-    'steps',
-  )
-  for (const [index, { type, config, templateId }] of parsed.entries()) {
-    if (templateId !== null) requireSendEmail(type, `steps.${index}.templateId`)
-    if (type !== 'WEBHOOK') continue
-    await checkTemplates(deps, config as WebhookConfig, `steps.${index}.config`)
-  }
-  return { steps: parsed, transitions }
-}
-
-function findRepeated(rows: readonly { id?: string | undefined }[], list: string): FieldError[] {
-  const taken = new Set<string>()
-  return rows.flatMap(({ id }, index) => {
-    if (id === undefined || !taken.has(id)) {
-      if (id !== undefined) taken.add(id)
-      return []
-    }
-    return [{ field: `${list}.${index}.id`, code: 'custom', message: 'Occurs twice' }]
   })
 }
 
@@ -230,18 +170,8 @@ async function apply(
 
   // Transitions turn to other steps before a removed step takes along those that lead to it.
   await insertSteps(tx, workflow, { rows: newSteps, at })
-  for (const { id, name, position, config, templateId } of otherSteps) {
-    const columns = { name, position, config, templateId, removedAt: null, updatedAt: at }
-    await tx.update(workflowSteps).set(columns).where(eq(workflowSteps.id, id))
-    await tx.yieldToLoop()
-  }
-  for (const { id, ...columns } of otherEdges) {
-    await tx
-      .update(workflowTransitions)
-      .set({ ...columns, updatedAt: at })
-      .where(eq(workflowTransitions.id, id))
-    await tx.yieldToLoop()
-  }
+  await updateSteps(tx, { rows: otherSteps, at })
+  await updateEdges(tx, { rows: otherEdges, at })
   if (dropped.length > 0) {
     await tx.delete(workflowTransitions).where(inArray(workflowTransitions.id, dropped))
   }

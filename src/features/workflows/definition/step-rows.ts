@@ -1,5 +1,6 @@
 /** Writes steps and transitions, within the limits of a workflow. */
 import { AppError, invalidField } from '../../../errors.ts'
+import { eq } from '../../../store/drizzle.ts'
 import { newId } from '../../../store/ids.ts'
 import {
   type Workflow,
@@ -55,6 +56,35 @@ const insertEdgeRow = statement((db) =>
   }),
 )
 
+/** A step that was removed comes back. */
+const updateStepRow = statement((db) =>
+  db
+    .update(workflowSteps)
+    .set({
+      name: parameter('name'),
+      position: parameter('position'),
+      config: parameter('config'),
+      templateId: parameter('templateId'),
+      removedAt: null,
+      updatedAt: parameter('at'),
+    })
+    .where(eq(workflowSteps.id, parameter('id'))),
+)
+
+const updateEdgeRow = statement((db) =>
+  db
+    .update(workflowTransitions)
+    .set({
+      fromStepId: parameter('fromStepId'),
+      toStepId: parameter('toStepId'),
+      condition: parameter('condition'),
+      waitOutcome: parameter('waitOutcome'),
+      priority: parameter('priority'),
+      updatedAt: parameter('at'),
+    })
+    .where(eq(workflowTransitions.id, parameter('id'))),
+)
+
 export async function insertSteps(
   tx: Tx,
   { id: workflowId, projectId }: Pick<Workflow, 'id' | 'projectId'>,
@@ -72,6 +102,26 @@ export async function insertEdges(
   await tx.executeEach(
     insertEdgeRow,
     rows.map((row) => ({ ...row, workflowId, at })),
+  )
+}
+
+export async function updateSteps(
+  tx: Tx,
+  { rows, at }: { rows: readonly StepRow[]; at: number },
+): Promise<void> {
+  await tx.executeEach(
+    updateStepRow,
+    rows.map((row) => ({ ...row, at })),
+  )
+}
+
+export async function updateEdges(
+  tx: Tx,
+  { rows, at }: { rows: readonly EdgeRow[]; at: number },
+): Promise<void> {
+  await tx.executeEach(
+    updateEdgeRow,
+    rows.map((row) => ({ ...row, at })),
   )
 }
 

@@ -5,7 +5,8 @@
  *   MANUAL     null: requests only
  *   SCHEDULE   `{ schedule, timezone, segmentId }`: the members of a segment, at fixed times
  */
-import { type FieldError, invalid, wrongOrMissingText } from '../../../errors.ts'
+import { type FieldError, invalid, NOT_ONE_LINE_TEXT, wrongOrMissingText } from '../../../errors.ts'
+import { isOneFieldLine } from '../../../mail/one-line.ts'
 import type { TriggerType } from '../../../store/schema/words.ts'
 import type { Workflow } from '../../../store/schema/workflows.ts'
 import { storedEventName } from '../../events/stored-name.ts'
@@ -52,7 +53,10 @@ export function changeTrigger(current: Trigger, given: GivenTrigger, now: number
   if (triggerType === 'EVENT') {
     const rule = { max: MAX_EVENT_NAME_LENGTH, isRequired: true }
     const eventName = fields.text('eventName', rule)
-    if (eventName === undefined) throw invalid(errors)
+    if (eventName !== undefined && !isOneFieldLine(eventName)) {
+      fields.fail('eventName', 'invalid_string', NOT_ONE_LINE_TEXT)
+    }
+    if (eventName === undefined || errors.length > 0) throw invalid(errors)
     return eventTrigger(eventName)
   }
   const schedule = fields.text('schedule', { max: MAX_SCHEDULE_LENGTH, isRequired: true })

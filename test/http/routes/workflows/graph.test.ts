@@ -4,6 +4,7 @@ import { createSegment } from '../../../../src/features/segments/create.ts'
 import { createTemplate } from '../../../../src/features/templates/create.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
+import { domains } from '../../../../src/store/schema/domains.ts'
 import { segments } from '../../../../src/store/schema/segments.ts'
 import {
   workflowExecutions,
@@ -463,6 +464,11 @@ describe('a check', () => {
     assert.ok(finding?.message && finding.fix)
     await ok(call('patch', `/workflows/${id}/steps/${step.id}`).send({ templateId }))
     assert.deepEqual(await codesOf(id), [])
+    const setVerified = (isVerified: boolean) =>
+      service.core.store.write((tx) => tx.update(domains).set({ isVerified }))
+    await setVerified(false)
+    assert.deepEqual(await codesOf(id), ['warning sender_unverified'])
+    await setVerified(true)
     await service.core.store.write((tx) =>
       tx.update(workflowSteps).set({ templateId: newId() }).where(eq(workflowSteps.id, step.id)),
     )

@@ -170,6 +170,10 @@ describe('the trigger', () => {
     assert.deepEqual(manual.body.steps[0].config, {})
     assert.equal((await rowOf(id))?.triggerEvent, null)
     assert.equal((await patch(id, { triggerType: 'EVENT' })).status, 422)
+    for (const eventName of ['', 'a\nb', 'x'.repeat(256), 5]) {
+      const wrong = await patch(id, { triggerType: 'EVENT', triggerConfig: { eventName } })
+      assert.equal(wrong.body.error.errors[0].field, 'triggerConfig.eventName')
+    }
     const back = await patch(id, { triggerType: 'EVENT', triggerConfig: { eventName: 'b' } })
     assert.equal(back.body.steps[0].config.eventName, 'b')
   })
