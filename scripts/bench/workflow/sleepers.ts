@@ -47,15 +47,15 @@ export function addSleepers(file: string, sleepers: Sleepers): void {
 /** Makes the first `count` sleepers due now. */
 export function wakeSleepers(file: string, workflowId: string, count: number): void {
   const db = new Database(file, { timeout: 30_000 })
-  db.prepare(
-    `UPDATE workflow_executions SET due_at = ? WHERE number IN
-      (SELECT number FROM workflow_executions WHERE workflow_id = ? AND due_at IS NOT NULL
-        ORDER BY due_at LIMIT ?)`,
-  ).run(Date.now(), workflowId, count)
-  db.prepare(
-    `UPDATE workflow_step_executions SET scheduled_for = 0 WHERE ordinal = 1 AND execution_number IN
-      (SELECT number FROM workflow_executions WHERE workflow_id = ? AND due_at IS NOT NULL
-        ORDER BY due_at LIMIT ?)`,
-  ).run(workflowId, count)
+  const first = `SELECT number FROM workflow_executions WHERE workflow_id = @workflowId
+    AND due_at IS NOT NULL ORDER BY due_at LIMIT @count`
+  const values = { workflowId, count, at: Date.now() }
+  db.transaction(() => {
+    db.prepare(
+      `UPDATE workflow_step_executions SET scheduled_for = @at
+        WHERE ordinal = 1 AND execution_number IN (${first})`,
+    ).run(values)
+    db.prepare(`UPDATE workflow_executions SET due_at = @at WHERE number IN (${first})`).run(values)
+  }).immediate()
   db.close()
 }
