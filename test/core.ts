@@ -28,6 +28,7 @@ import { buildMessage, renderMessage } from '../src/mail/compose/build-message.t
 import { signDkim } from '../src/mail/compose/dkim.ts'
 import { findInMessage } from '../src/mail/compose/message-findings.ts'
 import { createTemplateCache } from '../src/mail/precomposed/template-cache.ts'
+import { compileTemplate, renderTemplate } from '../src/mail/template/template.ts'
 import { unwatchedDisk } from '../src/store/files/disk.ts'
 import { copyDatabase } from './database-template.ts'
 import { type FakeDns, startDnsServer } from './fakes/dns-server.ts'
@@ -138,6 +139,8 @@ function createIdleOutbound(): Core['outbound'] {
     const parsed = keys.map((key) => ({ ...key, privateKey: createPrivateKey(key.privateKey) }))
     return Buffer.from(signDkim(octets, parsed, source.createdAt) + octets, 'latin1')
   }
+  const renderTexts: Core['outbound']['renderTexts'] = async ({ templates, variables, at }) =>
+    templates.map((text) => renderTemplate(compileTemplate(text, 'text'), variables, { at }).text)
   const state = {
     siteOf: (domain: string) => domain,
     capacity: () => 1_000,
@@ -147,7 +150,7 @@ function createIdleOutbound(): Core['outbound'] {
     inFlight: () => 0,
     sites: () => [],
   }
-  return { preview, inspect, sign, ...state } as unknown as Core['outbound']
+  return { preview, inspect, sign, renderTexts, ...state } as unknown as Core['outbound']
 }
 
 let projectCount = 0

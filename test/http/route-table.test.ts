@@ -254,10 +254,10 @@ async function makeRecords(): Promise<Record<string, string>> {
     '/emails': await sendEmail(),
     '/segments': await post('/segments', { name: 'List', type: 'STATIC' }),
     '/webhooks/endpoints': endpoint,
-    [`/webhooks/endpoints/:id/deliveries`]: await addDelivery(service.core, {
+    '/webhooks/endpoints/:id/deliveries': await addDelivery(service.core, {
       ...{ projectId: mine.id, endpointId: endpoint },
     }),
-    [`/webhooks/endpoints/:id/replay`]: await post(
+    '/webhooks/endpoints/:id/replay': await post(
       `/webhooks/endpoints/${endpoint}/replay`,
       { since: new Date().toISOString() },
       'jobId',

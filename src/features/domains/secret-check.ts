@@ -1,6 +1,7 @@
-/** Checks that `secret` opens the signing keys in the database. */
+/** Checks that `secret` opens the sealed keys and secrets in the database. */
 import { ConfigError } from '../../config/problems.ts'
 import { domains } from '../../store/schema/domains.ts'
+import { webhookEndpoints, webhookSigningSecrets } from '../../store/schema/webhooks.ts'
 import type { Base } from '../base.ts'
 
 /** @throws ConfigError when a stored key does not open because `secret` is another one */
@@ -8,10 +9,14 @@ export async function checkSecret({
   store,
   keyring,
 }: Pick<Base, 'store' | 'keyring'>): Promise<void> {
-  const row = await store.read.select({ key: domains.rsaPrivateKey }).from(domains).limit(1).get()
-  if (row === undefined) return
+  const { read } = store
+  const rows = await Promise.all([
+    read.select({ key: domains.rsaPrivateKey }).from(domains).limit(1).get(),
+    read.select({ key: webhookEndpoints.secret }).from(webhookEndpoints).limit(1).get(),
+    read.select({ key: webhookSigningSecrets.secret }).from(webhookSigningSecrets).limit(1).get(),
+  ])
   try {
-    keyring.unseal(row.key)
+    for (const row of rows) if (row !== undefined) keyring.unseal(row.key)
   } catch (error) {
     const problem = {
       key: 'secret',

@@ -76,7 +76,7 @@ class Ended extends Error {
 
 /** @throws any error; `failureOf` and `isStaleConnection` read it */
 export function exchange(hop: Hop, target: Target): Promise<HttpResponse> {
-  const { url, body, maxBodyBytes, cutsBody, signal } = hop
+  const { url, maxBodyBytes, cutsBody, signal } = hop
   const send = url.protocol === 'https:' ? requestHttps : requestHttp
   return new Promise((resolve, reject) => {
     let hasResponse = false
@@ -111,7 +111,7 @@ export function exchange(hop: Hop, target: Target): Promise<HttpResponse> {
     })
     signal?.addEventListener('abort', abort)
     if (signal?.aborted) abort()
-    sent.end(body ?? undefined)
+    sent.end(bodyOf(hop) ?? undefined)
   })
 }
 
@@ -133,6 +133,13 @@ function optionsOf(hop: Hop, { agents, address }: Target): RequestOptions {
 /** The host of a URL; an IPv6 address without its brackets. */
 export function bareHost({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1')
+}
+
+/** Node sends headers in the encoding of a text that follows, which would encode their octets twice. */
+function bodyOf({ headers, body }: Hop): string | Buffer | null {
+  if (typeof body !== 'string') return body
+  const isAscii = Object.values(headers).every((value) => /^[\x00-\x7f]*$/.test(value))
+  return isAscii ? body : Buffer.from(body)
 }
 
 function sendable(headers: Hop['headers']): Record<string, string> {

@@ -1,0 +1,340 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { Webhook } from 'standardwebhooks'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../src/clock.ts'
+import { updateProject } from '../../../../src/features/accounts/projects.ts'
+import { getSigningSecret } from '../../../../src/features/webhooks/signing-secret.ts'
+import { parseResponse } from '../../../../src/features/workflows/requests/response.ts'
+import { eq } from '../../../../src/store/drizzle.ts'
+import { contacts } from '../../../../src/store/schema/contacts.ts'
+import {
+  type WorkflowStepExecution,
+  workflowExecutions,
+  workflowRequests,
+} from '../../../../src/store/schema/workflows.ts'
+import { startReceiver } from '../../webhooks/receiver.ts'
+import { cancelAll, openRequests } from './stage.ts'
+
+const hasEnded = ({ completedAt }: WorkflowStepExecution) => completedAt !== null
+const wasTried = ({ output }: WorkflowStepExecution) => output !== null
+
+test('url, header values and strings of the body are rendered; the request is signed under the id of the step', async (t) => {
+  const stage = await openRequests(t, { now: Date.now })
+  const receiver = await startReceiver(t)
+  receiver.answer = (response) => response.writeHead(201).end('{"ok":[true]}')
+  const begun = await stage.begin(
+    {
+      url: `${receiver.url}/{{ order }}?for={{ email | url_encode }}`,
+      method: 'PUT',
+      headers: { 'X-Name': '{{ data.name }}', Authorization: 'Bearer {{ event.key }}' },
+      body: { text: 'Hi {{ name }} <{{ id }}>', deep: [{ a: '{{ event.order }}' }], n: 1 },
+    },
+    { data: { name: 'Ann & Bo' }, context: { order: 7, key: 'k1' } },
+  )
+  const row = await stage.until(begun, hasEnded)
+  const [request] = receiver.received
+  assert.deepEqual(
+    [request?.method, request?.url],
+    ['PUT', `/hook/7?for=${encodeURIComponent(await addressOf(stage, begun.contactId))}`],
+  )
+  assert.deepEqual(JSON.parse(request?.body ?? ''), {
+    ...{ text: `Hi Ann & Bo <${begun.contactId}>`, deep: [{ a: '7' }], n: 1 },
+  })
+  const headers = request?.headers as Record<string, string>
+  assert.deepEqual(
+    [headers['x-name'], headers.authorization, headers['content-type'], headers['webhook-id']],
+    ['Ann & Bo', 'Bearer k1', 'application/json', begun.stepExecutionId],
+  )
+  const { secret } = await getSigningSecret(stage.core, stage.projectId)
+  new Webhook(secret).verify(request?.body ?? '', headers)
+  assert.equal(row.status, 'COMPLETED')
+  const { durationMs, ...output } = row.output ?? {}
+  assert.deepEqual(output, {
+    ...{ url: `http://127.0.0.1${receiver.url.slice(16)}${request?.url.slice(5)}`, method: 'PUT' },
+    ...{ statusCode: 201, success: true, response: { ok: [true] }, attempts: 1 },
+  })
+  assert.deepEqual(row.input?.headers, {
+    ...{ 'content-type': 'application/json', 'user-agent': 'Pillarbox-Webhooks' },
+    ...{ 'x-name': 'Ann & Bo', authorization: '***' },
+  })
+  assert.equal(row.error, null)
+})
+
+test('the end deletes the request and makes the execution due, and the engine is told', async (t) => {
+  const stage = await openRequests(t)
+  const receiver = await startReceiver(t)
+  const begun = await stage.begin({ url: receiver.url, method: 'POST' })
+  await stage.until(begun, hasEnded)
+  const isIt = eq(workflowExecutions.number, begun.number)
+  const [execution] = await stage.core.store.read.select().from(workflowExecutions).where(isIt)
+  assert.deepEqual(
+    [execution?.dueAt, execution?.status, await stage.countRequests()],
+    [stage.core.clock.now, 'WAITING', 0],
+  )
+  const { workflowId } = begun
+  while (stage.due.length === 0) await setImmediate()
+  assert.deepEqual(stage.due, [
+    { kind: 'due', workflowId, projectId: stage.projectId, dueAt: stage.core.clock.now },
+  ])
+})
+
+test('without a body the payload tells of contact, workflow, execution and event; a GET has none', async (t) => {
+  const stage = await openRequests(t)
+  const receiver = await startReceiver(t)
+  for (const method of ['POST', 'DELETE', 'GET'] as const) {
+    const begun = await stage.begin({ url: receiver.url, method })
+    await stage.until(begun, hasEnded)
+    const { body } = receiver.received.at(-1)!
+    if (method === 'GET') assert.equal(body, '')
+    else
+      assert.deepEqual(JSON.parse(body), {
+        contact: {
+          email: await addressOf(stage, begun.contactId),
+          ...{ subscribed: true, data: { name: 'Ann' } },
+        },
+        workflow: { id: begun.workflowId, name: 'Orders' },
+        execution: {
+          ...{ id: begun.executionId, startedAt: new Date(stage.core.clock.now).toISOString() },
+        },
+        event: { order: 7 },
+      })
+  }
+  const begun = await stage.begin({ url: receiver.url, method: 'GET', body: { a: 1 } })
+  await stage.until(begun, hasEnded)
+  assert.equal(receiver.received.at(-1)?.body, '')
+})
+
+test('page links of the contact may stand in a body', async (t) => {
+  const stage = await openRequests(t)
+  const receiver = await startReceiver(t)
+  const body = '{{ unsubscribeUrl }} {{ subscribeUrl }} {{ manageUrl }}'
+  await stage.until(await stage.begin({ url: receiver.url, method: 'POST', body }), hasEnded)
+  const links = receiver.received[0]?.body.split(' ').map((link) => new URL(link).pathname)
+  assert.deepEqual(
+    links?.map((path) => path.split('/')[1]),
+    ['unsubscribe', 'subscribe', 'manage'],
+  )
+})
+
+for (const status of [408, 425, 429, 500, 503]) {
+  test(`${status} is tried again, and the execution waits meanwhile`, async (t) => {
+    const stage = await openRequests(t)
+    const receiver = await startReceiver(t)
+    receiver.answer = (response) => response.writeHead(status).end('later')
+    const begun = await stage.begin({ url: receiver.url, method: 'POST' })
+    const row = await stage.until(begun, wasTried)
+    assert.deepEqual(
+      [row.status, row.error, row.output?.statusCode, row.output?.response, row.completedAt],
+      ['WAITING', `the server answered ${status}`, status, 'later', null],
+    )
+    const nextAt = stage.core.clock.now + 10 * SECOND_MS
+    assert.equal(row.output?.nextAttemptAt, new Date(nextAt).toISOString())
+    assert.equal(await stage.countRequests(), 1)
+    assert.deepEqual(stage.due, [])
+  })
+}
+
+test('retries come at their times, with the same message under the same id, and then the step fails', async (t) => {
+  const stage = await openRequests(t)
+  const { clock } = stage.core
+  const receiver = await startReceiver(t)
+  receiver.answer = (response) => response.writeHead(500).end()
+  const body = '{{ name }} {{ "now" | date: "%s" }}'
+  const begun = await stage.begin({ url: receiver.url, method: 'POST', body })
+  const waits: number[] = []
+  for (let attempt = 1; ; attempt += 1) {
+    const row = await stage.until(begun, ({ output }) => output?.attempts === attempt)
+    if (row.status !== 'WAITING') {
+      assert.deepEqual([row.status, row.error], ['FAILED', 'the server answered 500'])
+      assert.equal(row.output?.nextAttemptAt, undefined)
+      break
+    }
+    // A later change of the contact does not change the message.
+    await stage.core.store.write((tx) => tx.update(contacts).set({ data: { name: 'Bo' } }))
+    const nextAt = Date.parse(String(row.output?.nextAttemptAt))
+    waits.push(nextAt - clock.now)
+    clock.now = nextAt
+    stage.requester.reload()
+  }
+  assert.deepEqual(waits, [
+    10 * SECOND_MS,
+    ...[1, 5, 30].map((minutes) => minutes * MINUTE_MS),
+    2 * HOUR_MS,
+  ])
+  assert.equal(receiver.received.length, 6)
+  assert.equal(new Set(receiver.received.map(({ body: sent }) => sent)).size, 1)
+  const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
+  assert.deepEqual(new Set(ids), new Set([begun.stepExecutionId]))
+})
+
+test('a wait that the server asks for is kept', async (t) => {
+  const stage = await openRequests(t)
+  const receiver = await startReceiver(t)
+  receiver.answer = (response) => response.writeHead(503, { 'retry-after': '90' }).end()
+  const begun = await stage.begin({ url: receiver.url, method: 'POST' })
+  const row = await stage.until(begun, wasTried)
+  const nextAt = new Date(stage.core.clock.now + 90 * SECOND_MS).toISOString()
+  assert.equal(row.output?.nextAttemptAt, nextAt)
+})
+
+for (const status of [400, 401, 404, 410, 422]) {
+  test(`${status} fails the step at once, with the result kept`, async (t) => {
+    const stage = await openRequests(t)
+    const receiver = await startReceiver(t)
+    receiver.answer = (response) => response.writeHead(status).end('no')
+    const begun = await stage.begin({ url: receiver.url, method: 'POST' })
+    const row = await stage.until(begun, hasEnded)
+    assert.deepEqual(
+      [row.status, row.output?.statusCode, row.output?.response, row.output?.success],
+      ['FAILED', status, 'no', false],
+    )
+    assert.equal(receiver.received.length, 1)
+  })
+}
+
+test('redirects are followed, at most five', async (t) => {
+  const stage = await openRequests(t)
+  const receiver = await startReceiver(t)
+  receiver.answer = (response, { url }) => {
+    const left = Number(/\d+$/.exec(url)?.[0])
+    if (left > 0) response.writeHead(307, { location: `/${left - 1}` }).end()
+    else response.end('here')
+  }
+  const done = await stage.begin({ url: `${receiver.url}/5`, method: 'POST' })
+  assert.equal((await stage.until(done, hasEnded)).output?.response, 'here')
+  const endless = await stage.begin({ url: `${receiver.url}/6`, method: 'POST' })
+  const row = await stage.until(endless, hasEnded)
+  assert.deepEqual([row.status, row.output?.statusCode], ['FAILED', 307])
+})
+
+const bad: [string, string, RegExp][] = [
+  ['an address that is not allowed', 'http://169.254.169.254/latest', /is not allowed/],
+  ['a url that is none once rendered', '{{ nothing }}', /not an http or https URL/],
+  ['another protocol', 'file:///etc/passwd', /not an http or https URL/],
+]
+for (const [what, url, error] of bad) {
+  test(`${what} fails the step at once`, async (t) => {
+    const stage = await openRequests(t)
+    const begun = await stage.begin({ url, method: 'POST' })
+    const row = await stage.until(begun, hasEnded)
+    assert.equal(row.status, 'FAILED')
+    assert.match(row.error ?? '', error)
+  })
+}
+
+test('a redirect to cloud metadata fails the step at once', async (t) => {
+  const stage = await openRequests(t)
+  const receiver = await startReceiver(t)
+  const location = 'http://169.254.169.254/latest/meta-data/'
+  receiver.answer = (response) => response.writeHead(302, { location }).end()
+  const begun = await stage.begin({ url: receiver.url, method: 'POST' })
+  const row = await stage.until(begun, hasEnded)
+  assert.equal(row.status, 'FAILED')
+  assert.match(row.error ?? '', /169\.254\.169\.254/)
+})
+
+test('a value cannot add a header, and the signature cannot be given', async (t) => {
+  const stage = await openRequests(t)
+  const receiver = await startReceiver(t)
+  const data = { name: 'Ann\r\nX-Evil: 1', city: 'Köln' }
+  const headers = {
+    ...{ 'X-Name': '{{ name }}', 'X-City': '{{ city }}', 'webhook-id': 'mine', Host: 'evil' },
+    ...{ 'webhook-signature': 'v1,x', 'Transfer-Encoding': 'chunked', 'bad name': 'x' },
+  }
+  const begun = await stage.begin({ url: receiver.url, method: 'POST', headers }, { data })
+  await stage.until(begun, hasEnded)
+  const got = receiver.received[0]?.headers
+  assert.equal(got?.['x-name'], 'Ann X-Evil: 1')
+  assert.equal(Buffer.from(String(got?.['x-city']), 'latin1').toString(), 'Köln')
+  assert.equal(got?.['x-evil'], undefined)
+  assert.equal(got?.['webhook-id'], begun.stepExecutionId)
+  assert.equal(got?.host, new URL(receiver.url).host)
+})
+
+test('a result whose execution was cancelled meanwhile is dropped', async (t) => {
+  const stage = await openRequests(t)
+  const receiver = await startReceiver(t)
+  const asked = Promise.withResolvers<() => void>()
+  receiver.answer = (response) => asked.resolve(() => response.end('late'))
+  const begun = await stage.begin({ url: receiver.url, method: 'POST' })
+  const answer = await asked.promise
+  await cancelAll(stage, begun)
+  const recorded = new Promise<void>((resolve) => {
+    const unlisten = stage.core.store.onCommit(() => {
+      unlisten()
+      resolve()
+    })
+  })
+  answer()
+  await recorded
+  const row = await stage.step(begun)
+  assert.deepEqual([row.status, row.output, stage.due.length], ['WAITING', null, 0])
+})
+
+test('a deleted contact takes its request along; nothing is sent or written', async (t) => {
+  const stage = await openRequests(t)
+  const receiver = await startReceiver(t)
+  receiver.answer = (response) => response.writeHead(500).end()
+  const begun = await stage.begin({ url: receiver.url, method: 'POST' })
+  await stage.until(begun, wasTried)
+  await stage.core.store.write((tx) => tx.delete(contacts))
+  assert.equal(await stage.countRequests(), 0)
+  stage.core.clock.now += HOUR_MS
+  stage.requester.reload()
+  const other = await stage.begin({ url: receiver.url, method: 'POST' })
+  await stage.until(other, wasTried)
+  assert.equal(receiver.received.length, 2)
+})
+
+test('the request of a disabled project is not made; its step fails', async (t) => {
+  const stage = await openRequests(t)
+  const receiver = await startReceiver(t)
+  await updateProject(stage.core, stage.projectId, { disable: 'MANUAL' })
+  const begun = await stage.begin({ url: receiver.url, method: 'POST' })
+  const row = await stage.until(begun, hasEnded)
+  assert.deepEqual([row.status, row.error], ['FAILED', 'the project is disabled'])
+  assert.equal(receiver.received.length, 0)
+})
+
+test('templates that take too long fail their step', async (t) => {
+  const stage = await openRequests(t)
+  Object.assign(stage.core.outbound, { renderTexts: async () => 'too heavy' })
+  const begun = await stage.begin({ url: 'http://127.0.0.1/{{ x }}', method: 'POST' })
+  const row = await stage.until(begun, hasEnded)
+  assert.equal(row.status, 'FAILED')
+  assert.match(row.error ?? '', /too much time or memory/)
+})
+
+test('the message is stored before the first attempt', async (t) => {
+  const stage = await openRequests(t)
+  const receiver = await startReceiver(t)
+  const stored = Promise.withResolvers<unknown>()
+  receiver.answer = async (response) => {
+    const [row] = await stage.core.store.read.select().from(workflowRequests)
+    stored.resolve(row?.request)
+    response.end()
+  }
+  const begun = await stage.begin({ url: `${receiver.url}/{{ name }}`, method: 'GET' })
+  await stage.until(begun, hasEnded)
+  assert.deepEqual(await stored.promise, {
+    ...{ url: `${receiver.url}/Ann`, method: 'GET', body: null },
+    headers: { 'content-type': 'application/json', 'user-agent': 'Pillarbox-Webhooks' },
+  })
+})
+
+test('a response is shown as JSON or as text; what could not be written again stays text', () => {
+  assert.deepEqual(parseResponse(Buffer.from('{"a":1}')), { a: 1 })
+  assert.equal(parseResponse(Buffer.from('<p>no</p>')), '<p>no</p>')
+  assert.equal(parseResponse(Buffer.from('')), '')
+  const deep = '['.repeat(30_000)
+  assert.equal(parseResponse(Buffer.from(deep + ']'.repeat(30_000))), deep + ']'.repeat(30_000))
+})
+
+async function addressOf(
+  { core }: Awaited<ReturnType<typeof openRequests>>,
+  id: string,
+): Promise<string> {
+  const [row] = await core.store.read.select().from(contacts).where(eq(contacts.id, id))
+  return row?.address ?? ''
+}
