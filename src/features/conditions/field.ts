@@ -59,9 +59,14 @@ export function parseField({
   return bare
 }
 
+/** Returns the name under which events are stored: `email.opened` is an alias of `email.open`. */
+export function storedEventName(name: string): string {
+  return storedName(name) ?? name
+}
+
 /** Returns the names under which clients know the events of a name, the stored one first. */
 export function spellingsOf(eventName: string): string[] {
-  const stored = storedName(eventName) ?? eventName
+  const stored = storedEventName(eventName)
   const aliases = [...ACTIVITY_EVENTS].filter(([, name]) => name === stored)
   return [...new Set([stored, ...aliases.map(([alias]) => alias)])]
 }

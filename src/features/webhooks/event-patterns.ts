@@ -2,7 +2,7 @@
  * Which events an endpoint gets: names, with the aliases of clients; `email.*` and the like, for every
  * name that begins so; `*` for all events, tracked ones too.
  */
-import { storedEventName } from '../events/stored-name.ts'
+import { storedEventName } from '../conditions/field.ts'
 
 const ANY = '*'
 const ANY_SUFFIX = '.*'

@@ -1,7 +1,7 @@
 /** The fields that a CONDITION can ask for: of the contact, of its data, of the event. */
 import type { Base } from '../../base.ts'
+import { storedEventName } from '../../conditions/field.ts'
 import { listContactFields } from '../../contacts/fields/list.ts'
-import { storedEventName } from '../../events/stored-name.ts'
 import { listEventKeys } from './event-fields.sqlite.ts'
 
 type FieldType = 'string' | 'number' | 'boolean' | 'date'

@@ -11,7 +11,7 @@ import {
 } from '../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import { storedEventName } from '../../events/stored-name.ts'
+import { storedEventName } from '../../conditions/field.ts'
 import { loadTemplate } from '../../templates/get.ts'
 import { configBytes } from '../graph/parse-config.ts'
 import type { TriggerConfig } from '../graph/step-config.ts'

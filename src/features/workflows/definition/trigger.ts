@@ -9,7 +9,7 @@ import { type FieldError, invalid, NOT_ONE_LINE_TEXT, wrongOrMissingText } from 
 import { isOneFieldLine } from '../../../mail/one-line.ts'
 import type { TriggerType } from '../../../store/schema/words.ts'
 import type { Workflow } from '../../../store/schema/workflows.ts'
-import { storedEventName } from '../../events/stored-name.ts'
+import { storedEventName } from '../../conditions/field.ts'
 import { MAX_EVENT_NAME_LENGTH } from '../../limits.ts'
 import { isObject, readFields, readUuid, typeName } from '../graph/config-fields.ts'
 import type { TriggerConfig } from '../graph/step-config.ts'

@@ -1,6 +1,6 @@
 /** A workflow in the database, with steps by names of the test's choice, and executions of it. */
 
-import { storedEventName } from '../../../../src/features/events/stored-name.ts'
+import { storedEventName } from '../../../../src/features/conditions/field.ts'
 import { and, asc, eq } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'

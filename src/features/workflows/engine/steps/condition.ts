@@ -2,7 +2,7 @@
 import { sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
-import { storedEventName } from '../../../events/stored-name.ts'
+import { storedEventName } from '../../../conditions/field.ts'
 import type { ConditionConfig, StepOf } from '../../graph/step-config.ts'
 import { chooseBranch } from '../evaluate.ts'
 import { fieldValue } from '../field-value.ts'
