@@ -8,10 +8,11 @@ import type { EventRow } from '../../../store/schema/events.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
+import { readEventContexts } from '../../events/context.ts'
 import { EVENTS, type Follower, startFollower } from '../../events/follow.ts'
-import { unwrapEventData } from '../../events/non-persistent.ts'
 import { type StartableWorkflow, startExecution } from '../executions/start.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
+import { NOW } from './walk.ts'
 
 export type TriggerDeps = Pick<Base, 'store' | 'log' | 'now'> & {
   workflowNotifier: WorkflowNotifier
@@ -52,7 +53,7 @@ const endWait = statement(
 )
 
 const wakeExecution = statement(
-  () => sql`update workflow_executions set due_at = ${parameter('at')}
+  () => sql`update workflow_executions set due_at = ${NOW}
     where number = ${parameter('executionNumber')} and status = 'WAITING'`,
 )
 
@@ -101,17 +102,16 @@ export async function applyEvents(
 }
 
 async function endWaits(
-  { now, workflowNotifier }: TriggerDeps,
+  { workflowNotifier }: TriggerDeps,
   tx: Tx,
   events: readonly ContactEvent[],
 ): Promise<void> {
   const list = events.map(({ seq, contactId, name, emailId }) => [seq, contactId, name, emailId])
   const ended = await tx.list(listEnded, { events: JSON.stringify(list) })
-  const at = now()
   for (const { executionNumber, workflowId, projectId, seq } of ended) {
     await tx.execute(endWait, { executionNumber, seq })
-    await tx.execute(wakeExecution, { executionNumber, at })
-    const notice = { kind: 'due', workflowId, projectId, dueAt: at } as const
+    await tx.execute(wakeExecution, { executionNumber })
+    const notice = { kind: 'due', workflowId, projectId, dueAt: NOW } as const
     tx.afterCommit(() => workflowNotifier.notify(notice))
   }
 }
@@ -131,10 +131,12 @@ async function startTriggered(
   const pairs = starting.map(({ contactId, projectId }) => [contactId, projectId])
   const existing = await tx.list(listExisting, { contacts: JSON.stringify(pairs) })
   const contacts = new Set(existing.map(({ id }) => id))
+  const contextOf = await readEventContexts(tx, starting)
   for (const event of starting) {
     if (!contacts.has(event.contactId)) continue
     for (const workflow of triggered.get(`${event.projectId} ${event.name}`) ?? []) {
-      if (event.seq > workflow.enabledSeq) await start(deps, tx, { workflow, event })
+      if (event.seq > workflow.enabledSeq)
+        await start(deps, tx, { workflow, event, context: contextOf(event) })
     }
   }
 }
@@ -142,10 +144,13 @@ async function startTriggered(
 async function start(
   deps: TriggerDeps,
   tx: Tx,
-  { workflow, event }: { workflow: Triggered; event: ContactEvent },
+  {
+    workflow,
+    event,
+    context,
+  }: { workflow: Triggered; event: ContactEvent; context: Record<string, unknown> },
 ): Promise<void> {
-  const { contactId, id, seq, data } = event
-  const context = unwrapEventData(data)
+  const { contactId, id, seq } = event
   await startExecution(deps, tx, {
     workflow: { ...workflow, allowsReentry: workflow.allowsReentry === 1 },
     start: {

@@ -129,7 +129,7 @@ export async function startExecution(
     data: { workflowId, workflowName: workflow.name, executionId: id },
     at,
   })
-  tx.afterCommit(() => workflowNotifier.notify({ kind: 'due', workflowId, projectId, dueAt: at }))
+  tx.afterCommit(() => workflowNotifier.notify({ kind: 'due', workflowId, projectId, dueAt: 0 }))
   return { kind: 'started', id }
 }
 
@@ -189,7 +189,7 @@ async function insert(
     context,
     sourceEventId: source?.id ?? null,
     sourceEventSeq: source?.seq ?? null,
-    dueAt: end === null ? at : null,
+    dueAt: end === null ? 0 : null,
     completedAt: end === null ? null : at,
     at,
   })
