@@ -5,7 +5,8 @@
  *   contact.email, contact.subscribed
  *   data.<path>, contact.data.<path>   the data of the contact
  *   event.<path>, workflow.<path>      the context of the execution
- *   email.<activity>                   what happened to the execution's mail
+ *   email.<activity>                   what happened to the mail of the step `stepId`; without it, to
+ *                                      any mail of the contact
  *
  * Any other field is stored too: its value is missing, and `validate` says so.
  */
