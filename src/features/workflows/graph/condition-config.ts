@@ -11,6 +11,7 @@
  * Any other field is stored too: its value is missing, and `validate` says so.
  */
 
+import { storedEventName } from '../../conditions/field.ts'
 import { MAX_BRANCH_TEXT_LENGTH, MAX_BRANCHES, MAX_FIELD_LENGTH } from '../limits.ts'
 import { type ConfigFields, isObject, readFields, readUuid, typeName } from './config-fields.ts'
 import {
@@ -25,9 +26,10 @@ import {
 /** The branch of a multi condition that is taken when no other fits. */
 export const DEFAULT_BRANCH = 'default'
 
-const ACTIVITIES: readonly string[] = [
-  ...['sent', 'delivered', 'delivery', 'opened', 'open', 'clicked', 'click'],
-  ...['bounced', 'bounce', 'complained', 'complaint'],
+/** By the names under which events are stored. */
+const EMAIL_EVENTS: readonly string[] = [
+  ...['email.sent', 'email.delivery', 'email.open', 'email.click', 'email.bounce'],
+  ...['email.complaint', 'email.failed', 'email.suppressed', 'email.received'],
 ]
 const PATH_PREFIXES: readonly string[] = ['data.', 'contact.data.', 'event.', 'workflow.']
 const PROTOTYPE_NAMES: readonly string[] = ['__proto__', 'constructor', 'prototype']
@@ -62,7 +64,7 @@ export function branchesOf(config: ConditionConfig): string[] {
 /** Whether the field can have a value. */
 export function isKnownField(field: string): boolean {
   if (field === 'contact.email' || field === 'contact.subscribed') return true
-  if (field.startsWith('email.')) return ACTIVITIES.includes(field.slice('email.'.length))
+  if (field.startsWith('email.')) return EMAIL_EVENTS.includes(storedEventName(field))
   return PATH_PREFIXES.some((prefix) => field.startsWith(prefix) && field.length > prefix.length)
 }
 
