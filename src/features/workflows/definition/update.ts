@@ -7,11 +7,12 @@ import { type Workflow, workflowSteps } from '../../../store/schema/workflows.ts
 import type { Tx } from '../../../store/write/transaction.ts'
 import { loadSegment } from '../../segments/get.ts'
 import type { TriggerConfig } from '../graph/step-config.ts'
+import { loadWorkflow } from '../load-workflow.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
 import { refuseActive } from './active.ts'
 import { triggerStepName } from './create.ts'
 import { type Edit, type EditDeps, editWorkflow, saveVersion } from './edit.ts'
-import { loadDefinition, loadWorkflow } from './find.ts'
+import { loadDefinition } from './find.ts'
 import {
   changeTrigger,
   type GivenTrigger,

@@ -9,12 +9,12 @@ import { workflows } from '../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
+import { EXIT_REASONS } from '../exit-reasons.ts'
+import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
-import { getWorkflow, type WorkflowKey } from './find.ts'
 
 type Deps = Pick<Base, 'store' | 'now'> & { workflowNotifier: WorkflowNotifier }
 
-const REASON = 'all executions cancelled by user'
 /** Executions that are counted between two turns of the event loop: 3 ms. */
 export const COUNTED_AT_ONCE = 50_000
 
@@ -36,9 +36,10 @@ export async function cancelAllExecutions(deps: Deps, key: WorkflowKey): Promise
   const { store, now } = deps
   return store.write(
     async (tx) => {
-      const workflow = await getWorkflow(tx, key)
+      const workflow = await loadWorkflow(tx, key)
       const cancelled = await countAllActive(tx, workflow)
-      if (cancelled > 0) await cancelAllInTx(deps, tx, { id: key.id, reason: REASON, at: now() })
+      if (cancelled > 0)
+        await cancelAllInTx(deps, tx, { id: key.id, reason: EXIT_REASONS.allCancelled, at: now() })
       return cancelled
     },
     { heavyFor: key.projectId },
