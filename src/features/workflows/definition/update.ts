@@ -7,6 +7,7 @@ import { type Workflow, workflowSteps } from '../../../store/schema/workflows.ts
 import type { Tx } from '../../../store/write/transaction.ts'
 import { loadSegment } from '../../segments/get.ts'
 import type { TriggerConfig } from '../graph/step-config.ts'
+import { loadWorkflow } from '../load-workflow.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
 import { refuseActive } from './active.ts'
 import { triggerStepName } from './create.ts'
@@ -40,18 +41,24 @@ export async function updateWorkflow(
   deps: EditDeps & { workflowNotifier: WorkflowNotifier },
   { changes, ...edit }: Edit & { changes: WorkflowChanges },
 ): Promise<WorkflowDetail> {
+  const prepare = (before: Trigger) => prepareTrigger(before, changes, deps.now())
+  const prepared = prepare(triggerOf(await loadWorkflow(deps.store.read, edit)))
   return editWorkflow(deps, edit, async (tx, current) => {
     const at = deps.now()
-    const trigger = changeTrigger(triggerOf(current), changes, at)
-    const isOther = !isDeepStrictEqual(trigger, triggerOf(current))
+    const before = triggerOf(current)
+    const isPrepared = isDeepStrictEqual(before, prepared.before)
+    const { trigger, firesAt } = isPrepared ? prepared : prepare(before)
+    const isOther = !isDeepStrictEqual(trigger, before)
     if (isOther) await requireTrigger(tx, current, trigger)
     const columns = definedColumns(changes)
     const { isEnabled } = { ...current, ...columns }
     const isBegun = isEnabled && (!current.isEnabled || isOther)
+    const keptFireAt = isEnabled ? current.nextFireAt : null
     const next: Partial<Workflow> = {
       ...columns,
       ...trigger,
-      nextFireAt: nextFireAt(current, { trigger, isEnabled, isBegun, at }),
+      // A change of anything else leaves the time as it is: it may be overdue.
+      nextFireAt: isBegun ? firesAt : keptFireAt,
       ...(isBegun && { enabledSeq: await newestSeq(tx) }),
     }
     if (!isChange(current, next)) return loadDetail(tx, current)
@@ -61,6 +68,15 @@ export async function updateWorkflow(
     tx.afterCommit(() => deps.workflowNotifier.notify({ kind: 'schedule' }))
     return loadDetail(tx, saved)
   })
+}
+
+/**
+ * The trigger after the change and its next firing, which may take some ms to find: too long for a
+ * transaction.
+ */
+function prepareTrigger(before: Trigger, changes: GivenTrigger, at: number) {
+  const trigger = changeTrigger(before, changes, at)
+  return { before, trigger, firesAt: nextFiringOf(trigger, at) }
 }
 
 function triggerOf({ triggerType, triggerConfig, triggerEvent, segmentId }: Workflow): Trigger {
@@ -80,15 +96,6 @@ function definedColumns({
 async function requireTrigger(tx: Tx, current: Workflow, { segmentId }: Trigger): Promise<void> {
   if (segmentId !== null) await loadSegment(tx, { projectId: current.projectId, id: segmentId })
   await refuseActive(tx, current, 'the trigger')
-}
-
-/** A change of anything else leaves the time as it is: it may be overdue. */
-function nextFireAt(
-  current: Workflow,
-  state: { trigger: Trigger; isEnabled: boolean; isBegun: boolean; at: number },
-): number | null {
-  if (!state.isEnabled) return null
-  return state.isBegun ? nextFiringOf(state.trigger, state.at) : current.nextFireAt
 }
 
 async function newestSeq(tx: Tx): Promise<number> {
