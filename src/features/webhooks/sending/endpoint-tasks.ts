@@ -10,7 +10,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
 import type { LaneKey, Taken, TakeQuery } from '../dispatch/task-source.ts'
 import { openSigningKeys } from '../secrets.ts'
-import { readEvents, type SentEvent } from './event-rows.ts'
+import { readEvents, type WaitingEvent } from './event-rows.ts'
 
 /** A delivery to make. `sent`: undefined if the event was deleted. */
 export type DeliveryTask = {
@@ -20,7 +20,7 @@ export type DeliveryTask = {
   eventId: string
   url: string
   keys: readonly KeyObject[]
-  sent: SentEvent | undefined
+  sent: WaitingEvent | undefined
 }
 
 type Line = {
