@@ -5,7 +5,8 @@
  *
  *   idle       the follower reads nothing until a transaction commits
  *   linger     a follower may wait a moment after a commit, so that it handles many commits at once
- *   behind     one transaction for each batch: cursor, events, the handler's writes, the new cursor
+ *   behind     one transaction for each batch: cursor, events, the handler's writes, the new cursor.
+ *              The number of events in a batch adapts to the time that the handler takes
  *   failed     the batch is rolled back, and its events are handled one by one. Events before the
  *              failing one succeed, and the log names the failing one. It is tried again after one
  *              second, then after twice as long each time, at most a minute
@@ -16,6 +17,7 @@
  */
 import { MINUTE_MS } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
+import { type BatchPace, createBatchPace } from '../../jobs/pace.ts'
 import type { Statement } from '../../store/database.ts'
 import { asc, desc, eq, gt } from '../../store/drizzle.ts'
 import { type EventRow, eventFollowers, events } from '../../store/schema/events.ts'
@@ -46,8 +48,14 @@ export type FollowerOptions<Row extends { seq: number }> = {
    * newest at its first `caughtUp`, which the caller then awaits first.
    */
   beginsAt?: 'oldest' | 'newest'
-  /** Handles the rows; the rules of closures for `store.write` apply. */
-  handle(tx: Tx, rows: Row[]): Promise<void>
+  /** For tests: ms. */
+  clock?: () => number
+  /**
+   * Handles the rows; the rules of closures for `store.write` apply. A handler whose work would be too
+   * much for one transaction calls `endAt` with the last row that it handles; the rows behind it come
+   * again. It handles one at least.
+   */
+  handle(tx: Tx, rows: Row[], endAt: (row: Row) => void): Promise<void>
 }
 
 export type Follower = {
@@ -60,6 +68,8 @@ export type Follower = {
 type Deps = Pick<Base, 'store' | 'log' | 'now'>
 
 const DEFAULT_BATCH = 100
+/** How long a handler should hold the writer. */
+const BATCH_MS = 12
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = MINUTE_MS
 
@@ -102,6 +112,10 @@ export function startFollower<Row extends { seq: number }>(
   const { store, log } = deps
   const batchSize = options.batch ?? DEFAULT_BATCH
   const lingerMs = options.lingerMs ?? 0
+  const pace = createBatchPace({
+    ...{ first: batchSize, max: batchSize, batchMs: BATCH_MS },
+    ...(options.clock && { clock: options.clock }),
+  })
   const stopping = Promise.withResolvers<void>()
   let waiting: PromiseWithResolvers<void>[] = []
   /** Resolves when somebody waits for the rows. */
@@ -112,6 +126,8 @@ export function startFollower<Row extends { seq: number }>(
   let seq: number | undefined
   /** Rows that are still handled one by one, because their batch failed. */
   let suspects = 0
+  /** The most rows that the last transaction could handle. */
+  let limit = batchSize
   let failures = 0
 
   function wake(): void {
@@ -144,15 +160,15 @@ export function startFollower<Row extends { seq: number }>(
   }
 
   async function advance(from: number): Promise<void> {
-    const limit = suspects > 0 ? 1 : batchSize
-    seq = await store.write((tx) => handleBatch(deps, tx, { ...options, limit }))
+    limit = suspects > 0 ? 1 : pace.size()
+    seq = await store.write((tx) => handleBatch(deps, tx, { ...options, limit, pace }))
     if (seq === from) return
     failures = 0
     suspects = Math.max(0, suspects - 1)
   }
 
   async function recover(error: unknown): Promise<void> {
-    const isAlone = suspects > 0 || batchSize === 1
+    const isAlone = limit === 1
     const facts = { error: describeError(error), follower: options.name, afterSeq: seq, isAlone }
     log.error(facts, 'a follower failed to handle events and will try again')
     isWoken = true
@@ -215,14 +231,16 @@ async function isBehind(
 async function handleBatch<Row extends { seq: number }>(
   { now }: Deps,
   tx: Tx,
-  { rows, name, limit, handle }: FollowerOptions<Row> & { limit: number },
+  { rows, name, limit, pace, handle }: FollowerOptions<Row> & { limit: number; pace: BatchPace },
 ): Promise<number> {
   const from = (await tx.find(findCursor, { name }))?.seq ?? 0
   const batch = await tx.list(rows.listAfter, { seq: from, limit })
-  const last = batch.at(-1)
-  const seq = last?.seq ?? (await tx.find(rows.newest))?.seq ?? 0
+  let seq = batch.at(-1)?.seq ?? (await tx.find(rows.newest))?.seq ?? 0
   if (seq === from) return from
-  if (batch.length > 0) await handle(tx, batch)
+  const endAt = (row: Row) => {
+    seq = row.seq
+  }
+  if (batch.length > 0) await pace.measure(batch.length, () => handle(tx, batch, endAt))
   await tx.execute(saveCursor, { name, seq, at: now() })
   return seq
 }

@@ -30,6 +30,7 @@ function follow(core: TestCore, options: Partial<FollowerOptions<EventRow>> = {}
   const follower = startFollower(core, {
     rows: EVENTS,
     name: 'test',
+    clock: () => 0,
     handle: async (tx, events) => tx.afterCommit(() => batches.push(names(events))),
     ...options,
   })
@@ -48,6 +49,45 @@ test('events arrive once, in order and in batches, and the cursor is saved with 
   assert.deepEqual(batches.flat(), numbered(25))
   const [cursor] = await cursorsOf(core)
   assert.deepEqual(cursor, { name: 'test', seq: 25, updatedAt: START })
+  await follower.stop()
+})
+
+test('a batch that took long is followed by smaller ones, down to one event, and they grow again', async (t) => {
+  const core = await openTestCore(t)
+  await addEvents(core, ...numbered(150))
+  let at = 0
+  let msOfEvent = 1.2
+  const sizes: number[] = []
+  const { follower, batches } = follow(core, {
+    clock: () => at,
+    handle: async (tx, events) => {
+      if (sizes.length === 2) msOfEvent = 30
+      if (sizes.length === 4) msOfEvent = 0.1
+      at += msOfEvent * events.length
+      tx.afterCommit(() => {
+        sizes.push(events.length)
+        batches.push(names(events))
+      })
+    },
+  })
+  await follower.caughtUp()
+  assert.deepEqual(sizes, [100, 10, 10, 1, 1, 2, 4, 8, 14])
+  assert.deepEqual(batches.flat(), numbered(150))
+  await follower.stop()
+})
+
+test('a handler may leave rows to the next transaction', async (t) => {
+  const core = await openTestCore(t)
+  await addEvents(core, ...numbered(7))
+  const { follower, batches } = follow(core, {
+    handle: async (tx, events, endAt) => {
+      const handled = events.slice(0, 3)
+      endAt(handled.at(-1)!)
+      tx.afterCommit(() => batches.push(names(handled)))
+    },
+  })
+  await follower.caughtUp()
+  assert.deepEqual(batches, [['e0', 'e1', 'e2'], ['e3', 'e4', 'e5'], ['e6']])
   await follower.stop()
 })
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readEvents } from '../../../src/features/webhooks/sending/event-rows.ts'
+import { takeDeliveries } from '../../../src/features/webhooks/sending/endpoint-tasks.ts'
+import { readContent, readEvents } from '../../../src/features/webhooks/sending/event-rows.ts'
 import { eventPayload } from '../../../src/features/webhooks/sending/payload.ts'
 import { desc, eq } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
@@ -12,7 +13,7 @@ import { openStage, type WebhookStage } from './harness.ts'
 async function payloadOf({ core }: WebhookStage) {
   const [row] = await core.store.read.select().from(events).orderBy(desc(events.seq)).limit(1)
   const sent = (await readEvents(core, [row!.seq])).get(row!.seq)
-  const text = eventPayload(sent!)
+  const text = eventPayload(await readContent(core, sent!))
   return { text, payload: JSON.parse(text), row: row! }
 }
 
@@ -64,6 +65,28 @@ test('received mail carries its stored body, up to 256 KB', async (t) => {
   const long = (await payloadOf(stage)).payload
   assert.equal(Buffer.byteLength(long.data.data.body), 256 * 1024)
   assert.equal(long.data.isBodyTruncated, true)
+})
+
+test('the body of received mail is read when it is sent, not while it waits', async (t) => {
+  const stage = await openStage(t)
+  const { projectId, core } = stage
+  await stage.sender.stop(0)
+  const { id } = await stage.addEndpoint('http://127.0.0.1:9/')
+  const { contactId, emailId } = await addRecipient(core, { projectId })
+  const contentId = newId()
+  await core.store.write(async (tx) => {
+    const body = 'secret '.repeat(20_000)
+    const own = { id: contentId, projectId, subject: 'Hi', body, isText: false, text: body }
+    await tx.insert(contents).values({ ...own, createdAt: 1, lastUsedAt: 1 } as never)
+    await tx.update(emails).set({ contentId }).where(eq(emails.id, emailId))
+  })
+  await stage.append(
+    ...Array.from({ length: 20 }, () => ({ name: 'email.received', contactId, emailId })),
+  )
+  const query = { held: new Set<number>(), limit: 20, now: core.now() }
+  const { tasks } = await takeDeliveries(core, { key: id, projectId }, query)
+  assert.equal(tasks.length, 20)
+  assert.ok(!JSON.stringify(tasks).includes('secret'))
 })
 
 test('an event of a deleted contact has none; the data of a client is as it was given', async (t) => {

@@ -91,13 +91,20 @@ export function startDispatcher<Item extends Task, Result extends TaskResult>(
     lanes.end(started)
     if (result === undefined) lane.held.delete(task.number)
     else {
-      lane.width = nextWidth(lane.width, result.hasAnswered)
+      setWidth(lane, nextWidth(lane.width, result.hasAnswered))
       unrecorded.push({ lane, result })
       record()
     }
     consider(lane)
     pump()
     if (lanes.active() === 0) idle?.()
+  }
+
+  /** A lane that gets slower keeps fewer tasks in memory; the others are read again. */
+  function setWidth(lane: Lane<Item>, width: number): void {
+    const isSlower = width < lane.width
+    lane.width = width
+    if (isSlower && lanes.dropReady(lane, 2 * width) > 0) lane.dueAt = 0
   }
 
   async function attempt(lane: Lane<Item>, task: Item): Promise<Result | undefined> {
@@ -243,7 +250,7 @@ export function startDispatcher<Item extends Task, Result extends TaskResult>(
     notify: (key, dueAt) => setDue(lanes.open(key), dueAt),
     refresh(key) {
       const lane = lanes.open(key)
-      lanes.dropReady(lane)
+      lanes.dropReady(lane, 0)
       lane.isStale = lane.isLoading
       setDue(lane, 0)
     },

@@ -6,6 +6,8 @@
  *   project   has at most 300 requests in flight
  *   all       at most 400 that are younger than two seconds, and 1,000 together. Lanes that are known
  *             to be slow get no further request while 300 requests are older than that
+ *   memory    tasks and requests take 64 MB. A project may have as much of it as it leaves free for
+ *             others, so that no project whose servers hang takes all; one request it may always have
  *
  * Projects take turns, and so do the lanes of a project.
  */
@@ -19,7 +21,7 @@ const MAX_STALLED = 300
 const MAX_ACTIVE = 1_000
 /** Requests that were answered and are not recorded yet, beside those in flight. */
 const MAX_HELD = 4 * MAX_WIDTH
-const MAX_BYTES = 64 * 1024 * 1024
+export const MAX_BYTES = 64 * 1024 * 1024
 
 export type Lane<Item> = LaneKey & {
   width: number
@@ -48,8 +50,8 @@ export type Lanes<Item> = {
   /** How many tasks of the lane may be read now. */
   roomToRead(lane: Lane<Item>): number
   addReady(lane: Lane<Item>, tasks: readonly Item[]): void
-  /** Forgets tasks that were read and not started. */
-  dropReady(lane: Lane<Item>): void
+  /** Forgets tasks that were read and not started, but for the first `kept`. Returns how many. */
+  dropReady(lane: Lane<Item>, kept: number): number
   /** Starts the next task whose turn it is; undefined if none may start. */
   startNext(): Started<Item> | undefined
   /** The request has been in flight for two seconds. */
@@ -60,11 +62,14 @@ export type Lanes<Item> = {
   active(): number
 }
 
+/** What a project has. */
+type Share = { active: number; bytes: number }
+
 export function createLanes<Item extends Task>(): Lanes<Item> {
   const lanes = new Map<string, Lane<Item>>()
   /** The lanes with tasks to start, by project; both in the order of their turns. */
   const turns = new Map<string, Set<Lane<Item>>>()
-  const activeOf = new Map<string, number>()
+  const shares = new Map<string, Share>()
   let active = 0
   let stalled = 0
   let bytes = 0
@@ -76,21 +81,33 @@ export function createLanes<Item extends Task>(): Lanes<Item> {
   function hasOwnRoom(lane: Lane<Item>): boolean {
     const isSlow = lane.stalled > 0 || lane.width < FIRST_WIDTH
     if (isSlow && stalled >= MAX_STALLED) return false
-    if ((activeOf.get(lane.projectId) ?? 0) >= MAX_OF_PROJECT) return false
+    if (shareOf(lane).active >= MAX_OF_PROJECT) return false
     return lane.active < lane.width && lane.held.size < MAX_HELD
   }
 
-  function count(lane: Lane<Item>, by: 1 | -1): void {
-    active += by
-    lane.active += by
-    const ofProject = (activeOf.get(lane.projectId) ?? 0) + by
-    if (ofProject === 0) activeOf.delete(lane.projectId)
-    else activeOf.set(lane.projectId, ofProject)
+  function shareOf({ projectId }: LaneKey): Share {
+    return shares.get(projectId) ?? { active: 0, bytes: 0 }
+  }
+
+  function hasMemory(lane: Lane<Item>, more: number): boolean {
+    const share = shareOf(lane)
+    return share.active === 0 || share.bytes + more <= MAX_BYTES - bytes
+  }
+
+  function count(lane: Lane<Item>, more: Share): void {
+    active += more.active
+    lane.active += more.active
+    bytes += more.bytes
+    const share = shareOf(lane)
+    const next = { active: share.active + more.active, bytes: share.bytes + more.bytes }
+    if (next.active === 0 && next.bytes === 0) shares.delete(lane.projectId)
+    else shares.set(lane.projectId, next)
   }
 
   function findTurn(): Lane<Item> | undefined {
     for (const waiting of turns.values())
-      for (const lane of waiting) if (hasOwnRoom(lane)) return lane
+      for (const lane of waiting)
+        if (hasOwnRoom(lane) && hasMemory(lane, lane.ready[0]?.sentBytes ?? 0)) return lane
     return undefined
   }
 
@@ -118,26 +135,28 @@ export function createLanes<Item extends Task>(): Lanes<Item> {
     all: () => lanes.values(),
     hasRoom,
     roomToRead(lane) {
-      if (!hasRoom() || bytes >= MAX_BYTES || !hasOwnRoom(lane)) return 0
+      if (!hasRoom() || !hasOwnRoom(lane) || !hasMemory(lane, 0)) return 0
       return Math.min(MAX_WIDTH, 2 * lane.width)
     },
     addReady(lane, tasks) {
       if (tasks.length === 0) return
       lane.ready.push(...tasks)
-      for (const task of tasks) bytes += task.bytes
+      count(lane, { active: 0, bytes: bytesOf(tasks) })
       const waiting = turns.get(lane.projectId) ?? new Set()
       turns.set(lane.projectId, waiting.add(lane))
     },
-    dropReady(lane) {
-      for (const task of lane.ready.splice(0)) bytes -= task.bytes
-      endTurn(lane)
+    dropReady(lane, kept) {
+      const dropped = lane.ready.splice(kept)
+      count(lane, { active: 0, bytes: -bytesOf(dropped) })
+      if (lane.ready.length === 0) endTurn(lane)
+      return dropped.length
     },
     startNext() {
       const lane = hasRoom() ? findTurn() : undefined
       const task = lane?.ready.shift()
       if (lane === undefined || task === undefined) return undefined
       endTurn(lane)
-      count(lane, 1)
+      count(lane, { active: 1, bytes: task.sentBytes })
       lane.held.add(task.number)
       return { lane, task, isStalled: false }
     },
@@ -147,8 +166,7 @@ export function createLanes<Item extends Task>(): Lanes<Item> {
       stalled += 1
     },
     end({ lane, task, isStalled }) {
-      count(lane, -1)
-      bytes -= task.bytes
+      count(lane, { active: -1, bytes: -task.bytes - task.sentBytes })
       if (!isStalled) return
       lane.stalled -= 1
       stalled -= 1
@@ -159,6 +177,10 @@ export function createLanes<Item extends Task>(): Lanes<Item> {
     },
     active: () => active,
   }
+}
+
+function bytesOf(tasks: readonly Task[]): number {
+  return tasks.reduce((total, { bytes }) => total + bytes, 0)
 }
 
 /** The width of a lane after a result. */

@@ -8,8 +8,10 @@ export type LaneKey = { key: string; projectId: string }
 
 export type Task = {
   number: number
-  /** The size of what its request is made from. */
+  /** The memory that the task takes. */
   bytes: number
+  /** About what its request takes beside that, while it is in flight. */
+  sentBytes: number
 }
 
 /** A result to record. */

@@ -17,6 +17,7 @@ import type { TaskResult } from '../dispatch/task-source.ts'
 import { failureText, isSuccess, retryAt } from '../retry.ts'
 import { signWebhook } from '../signing.ts'
 import type { DeliveryTask } from './endpoint-tasks.ts'
+import { readContent } from './event-rows.ts'
 import { eventPayload } from './payload.ts'
 
 export const RETRY_DELAYS_MS: readonly number[] = [
@@ -48,7 +49,8 @@ export type DeliveryResult = TaskResult & {
   isGone: boolean
 }
 
-type Deps = Pick<Base, 'webhookClient' | 'now'>
+type PostDeps = Pick<Base, 'webhookClient' | 'now'>
+type Deps = PostDeps & Pick<Base, 'store'>
 
 const GONE = 410
 const MAX_SHOWN_RESPONSE = 500
@@ -63,7 +65,8 @@ export async function attemptDelivery(
 ): Promise<DeliveryResult | undefined> {
   const { number, attempts, eventId, url, keys, sent } = task
   if (sent === undefined) return withoutEvent(deps, task)
-  const request = { url, keys, id: eventId, body: eventPayload(sent), signal }
+  const body = eventPayload(await readContent(deps, sent))
+  const request = { url, keys, id: eventId, body, signal }
   const startedAt = performance.now()
   const result = await postWebhook(deps, request)
   if (result.kind === 'aborted') return undefined
@@ -89,7 +92,7 @@ type Posted = {
 
 /** Signs and posts a payload. Redirects are not followed. */
 export function postWebhook(
-  { webhookClient, now }: Deps,
+  { webhookClient, now }: PostDeps,
   { url, id, body, keys, signal }: Posted,
 ): Promise<HttpResult> {
   return webhookClient.request({
@@ -131,7 +134,7 @@ function hasAnswered({ kind }: HttpResult): boolean {
   return kind === 'response' || kind === 'refused'
 }
 
-function withoutEvent({ now }: Deps, { number, attempts }: DeliveryTask): DeliveryResult {
+function withoutEvent({ now }: PostDeps, { number, attempts }: DeliveryTask): DeliveryResult {
   return {
     ...{ number, dueAt: null, hasAnswered: true, isGone: false },
     columns: {

@@ -8,19 +8,17 @@ import { sql } from '../../../store/drizzle.ts'
 import { type WebhookEndpoint, webhookEndpoints } from '../../../store/schema/webhooks.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
-import type { LaneKey, Taken, TakeQuery } from '../dispatch/task-source.ts'
+import type { LaneKey, Taken, TakeQuery, Task } from '../dispatch/task-source.ts'
 import { openSigningKeys } from '../secrets.ts'
-import { readEvents, type SentEvent } from './event-rows.ts'
+import { isReceivedMail, MAX_RECEIVED_BYTES, readEvents, type WaitingEvent } from './event-rows.ts'
 
 /** A delivery to make. `sent`: undefined if the event was deleted. */
-export type DeliveryTask = {
-  number: number
-  bytes: number
+export type DeliveryTask = Task & {
   attempts: number
   eventId: string
   url: string
   keys: readonly KeyObject[]
-  sent: SentEvent | undefined
+  sent: WaitingEvent | undefined
 }
 
 type Line = {
@@ -108,12 +106,14 @@ async function toTasks(
   )
   const keys = openSigningKeys(deps, endpoint, deps.now())
   return lines.map(({ eventSeq, bytes, ...rest }) => {
-    const sent = events.get(eventSeq ?? -1)
+    const found = events.get(eventSeq ?? -1)
+    // The engine may give the number of a deleted event to a new one.
+    const sent = found?.event.id === rest.eventId ? found : undefined
+    const isReceived = sent !== undefined && isReceivedMail(sent.event)
     return {
       ...rest,
-      ...{ bytes: bytes + TASK_BYTES, url: endpoint.url, keys },
-      // The engine may give the number of a deleted event to a new one.
-      sent: sent?.event.id === rest.eventId ? sent : undefined,
+      ...{ bytes: bytes + TASK_BYTES, url: endpoint.url, keys, sent },
+      sentBytes: bytes + (isReceived ? 2 * MAX_RECEIVED_BYTES : 0),
     }
   })
 }

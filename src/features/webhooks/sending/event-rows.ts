@@ -1,6 +1,6 @@
 /**
- * Reads the events of deliveries, with what their payloads show: the contact, the base data of the email,
- * and the beginning of received mail.
+ * Reads the events of deliveries, with what their payloads show: the contact and the base data of the
+ * email; and, when an event is sent, the beginning of received mail.
  */
 import { listOf, startsWith } from '../../../store/dialect.ts'
 import { eq, getTableColumns, sql } from '../../../store/drizzle.ts'
@@ -22,10 +22,14 @@ export type SentContact = {
   data: Record<string, unknown> | null
 }
 
-export type SentEvent = {
+/** Without the body of received mail, which would fill the memory while it waits. */
+export type WaitingEvent = {
   event: EventRow
   contact: SentContact | null
   email: EventEmail | null
+}
+
+export type SentEvent = WaitingEvent & {
   /** For `email.received`; null once retention has cleared it. */
   received: ReceivedContent | null
 }
@@ -80,17 +84,23 @@ const selectReceived = statement<{ body: string | null; isText: number; text: st
 export async function readEvents(
   { store }: Pick<Base, 'store'>,
   seqs: readonly number[],
-): Promise<Map<number, SentEvent>> {
+): Promise<Map<number, WaitingEvent>> {
   const rows = await store.read.list(selectEvents, { seqs: JSON.stringify(seqs) })
-  const found = new Map<number, SentEvent>()
-  for (const row of rows) {
-    const { event } = row
-    const isReceived = event.name === 'email.received' && event.emailId !== null
-    const received = isReceived
-      ? await store.read.find(selectReceived, { emailId: event.emailId })
-      : undefined
-    const content = received && { ...received, isText: received.isText === 1 }
-    found.set(event.seq, { ...row, received: content ?? null })
-  }
-  return found
+  return new Map(rows.map((row) => [row.event.seq, row]))
+}
+
+export function isReceivedMail({ name, emailId }: Pick<EventRow, 'name' | 'emailId'>): boolean {
+  return name === 'email.received' && emailId !== null
+}
+
+/** Reads what is sent with the event. */
+export async function readContent(
+  { store }: Pick<Base, 'store'>,
+  waiting: WaitingEvent,
+): Promise<SentEvent> {
+  const { emailId } = waiting.event
+  if (!isReceivedMail(waiting.event)) return { ...waiting, received: null }
+  const found = await store.read.find(selectReceived, { emailId })
+  const received = found === undefined ? null : { ...found, isText: found.isText === 1 }
+  return { ...waiting, received }
 }

@@ -1,6 +1,6 @@
 /** Reads the requests of WEBHOOK steps that are due, and what each is made from. */
 import { octets } from '../../../store/dialect.ts'
-import { eq, sql } from '../../../store/drizzle.ts'
+import { eq, type SQL, sql } from '../../../store/drizzle.ts'
 import { projects } from '../../../store/schema/accounts.ts'
 import { contacts } from '../../../store/schema/contacts.ts'
 import {
@@ -19,16 +19,25 @@ import type { HttpMessage } from './http-message.ts'
 export type LoadedRequest = NonNullable<Awaited<ReturnType<typeof loadRequest>>>
 
 type Deps = Pick<Base, 'store'>
-type DueRequest = { number: number; bytes: number }
+type DueRequest = Pick<Task, 'number' | 'sentBytes'>
 
-/** What a task takes beside its request. */
-const TASK_BYTES = 2_048
+/** A task is a number; its request is read when it is made. */
+const TASK_BYTES = 512
 
-/** The executions up to `cancelled_through` are cancelled, though their rows may not say so yet. */
+const size = (text: SQL) => sql`coalesce(${octets(text)}, 0)`
+
+/**
+ * The executions up to `cancelled_through` are cancelled, though their rows may not say so yet. A
+ * request that is not rendered yet counts with what it is made from.
+ */
 export const listDue = statement<DueRequest>(
   () => sql`select request.execution_number as number,
-      coalesce(${octets(sql`request.request`)}, 0) as bytes
+      coalesce(${octets(sql`request.request`)}, ${size(sql`step.config`)}
+        + ${size(sql`execution.context`)} + ${size(sql`contacts.data`)}) as "sentBytes"
     from workflow_requests as request join workflows on workflows.id = request.workflow_id
+    left join workflow_steps as step on step.id = request.step_id
+    left join workflow_executions as execution on execution.number = request.execution_number
+    left join contacts on contacts.id = execution.contact_id
     where request.workflow_id = ${parameter('id')} and request.due_at <= ${parameter('now')}
       and request.execution_number > workflows.cancelled_through
     order by request.due_at, request.execution_number limit ${parameter('limit')}`,
@@ -85,9 +94,7 @@ export async function takeRequests(
 ): Promise<Taken<Task>> {
   const due = await store.read.list(listDue, { id, now, limit: limit + held.size + 1 })
   const free = due.filter(({ number }) => !held.has(number))
-  const tasks = free
-    .slice(0, limit)
-    .map(({ number, bytes }) => ({ number, bytes: bytes + TASK_BYTES }))
+  const tasks = free.slice(0, limit).map((task) => ({ ...task, bytes: TASK_BYTES }))
   if (tasks.length < free.length) return { tasks, nextDueAt: now }
   const next = await store.read.find(findNextDue, { id, now })
   return { tasks, nextDueAt: next?.dueAt ?? null }

@@ -84,7 +84,7 @@ function start(t: TestContext, source: TaskSource<Row, TaskResult>, now = () => 
 const rowsOf = (lane: string, count: number, first = 1): Row[] =>
   Array.from({ length: count }, (_, index) => ({
     number: first + index,
-    bytes: 100,
+    ...{ bytes: 100, sentBytes: 100 },
     lane,
     dueAt: 0,
   }))
@@ -134,6 +134,24 @@ test('a lane whose requests end without an answer soon has one in flight', async
   await turns()
   assert.equal(open.length, 1)
   assert.equal(started.length, 11)
+})
+
+test('a lane that gets slower forgets most of what it has read, and reads it again', async (t) => {
+  const rows = rowsOf('a', 60)
+  const { source, open, started } = createSource(rows)
+  start(t, source)
+  await until(() => open.length === 10)
+  for (const { end } of open.splice(0)) end({ hasAnswered: false, dueAt: 9_999 })
+  await until(() => open.length > 0)
+  // Of 20 tasks that were read, ten were started and two are kept.
+  for (const row of rows) if (row.number > 12 && row.number < 50) row.dueAt = null
+  while (started.length < 23) {
+    open[0]?.end({ hasAnswered: false })
+    await setImmediate()
+  }
+  const numbers = (first: number, last: number) =>
+    Array.from({ length: last - first + 1 }, (_, index) => first + index)
+  assert.deepEqual(started, [...numbers(1, 12), ...numbers(50, 60)])
 })
 
 test('the width of a lane halves without an answer and grows with each, from 1 to 50', () => {
