@@ -94,7 +94,7 @@ CREATE INDEX workflow_executions_due ON workflow_executions (workflow_id, due_at
 -- A contact has one active execution of a workflow at most.
 CREATE UNIQUE INDEX workflow_executions_active ON workflow_executions (workflow_id, contact_id)
   WHERE status IN ('RUNNING', 'WAITING');
-CREATE INDEX workflow_executions_place ON workflow_executions (workflow_id, current_step_id)
+CREATE INDEX workflow_executions_place ON workflow_executions (workflow_id, current_step_id, due_at)
   WHERE status IN ('RUNNING', 'WAITING');
 -- An event starts one execution of a workflow at most.
 CREATE UNIQUE INDEX workflow_executions_source ON workflow_executions (workflow_id, source_event_seq)
