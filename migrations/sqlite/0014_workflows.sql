@@ -25,13 +25,16 @@ CREATE TABLE workflows (
   is_cancelling INTEGER NOT NULL DEFAULT 0,
   version INTEGER NOT NULL DEFAULT 1,
   created_at INTEGER NOT NULL,
-  updated_at INTEGER NOT NULL
+  updated_at INTEGER NOT NULL,
+  -- Nothing shows the workflow from then on; a job deletes its rows.
+  deleted_at INTEGER
 ) STRICT;
 CREATE INDEX workflows_newest ON workflows (project_id, created_at, id);
 CREATE INDEX workflows_triggers ON workflows (project_id, trigger_event)
   WHERE enabled = 1 AND trigger_event IS NOT NULL;
 CREATE INDEX workflows_scheduled ON workflows (next_fire_at) WHERE next_fire_at IS NOT NULL;
 CREATE INDEX workflows_cancelling ON workflows (id) WHERE is_cancelling = 1;
+CREATE INDEX workflows_deleted ON workflows (project_id) WHERE deleted_at IS NOT NULL;
 
 CREATE TABLE workflow_steps (
   id TEXT PRIMARY KEY,
@@ -91,7 +94,7 @@ CREATE INDEX workflow_executions_due ON workflow_executions (workflow_id, due_at
 -- A contact has one active execution of a workflow at most.
 CREATE UNIQUE INDEX workflow_executions_active ON workflow_executions (workflow_id, contact_id)
   WHERE status IN ('RUNNING', 'WAITING');
-CREATE INDEX workflow_executions_place ON workflow_executions (workflow_id, current_step_id)
+CREATE INDEX workflow_executions_place ON workflow_executions (workflow_id, current_step_id, due_at)
   WHERE status IN ('RUNNING', 'WAITING');
 -- An event starts one execution of a workflow at most.
 CREATE UNIQUE INDEX workflow_executions_source ON workflow_executions (workflow_id, source_event_seq)

@@ -30,6 +30,7 @@ import { LIST_JOB_KIND } from './verification/bulk/start.ts'
 import { REPLAY_KIND, replayEvents } from './webhooks/deliveries/replay-range.ts'
 import { deleteExpiredDeliveries } from './webhooks/deliveries/retention.ts'
 import { CLEAR_KIND, clearEndpoint } from './webhooks/endpoints/disable.ts'
+import { ERASE_KIND, eraseWorkflows } from './workflows/definition/erase.ts'
 import { runBulkStart } from './workflows/executions/bulk/run.ts'
 import { BULK_START_KIND } from './workflows/executions/bulk/start.ts'
 
@@ -125,6 +126,7 @@ function longWork(core: Core): Required<Omit<ScheduledTask, 'schedule'>>[] {
     { name: LIST_JOB_KIND, atOnce: 3, run: (job) => runListVerification(core, job) },
     { name: 'clear-segment', atOnce: 2, run: (job) => deleteMemberships(core, job) },
     { name: BULK_START_KIND, atOnce: 3, run: (job) => runBulkStart(core, job) },
+    { name: ERASE_KIND, atOnce: 2, run: (job) => eraseWorkflows(core, job) },
     { name: CLEAR_KIND, atOnce: 2, run: (job) => clearEndpoint(core, job) },
     { name: REPLAY_KIND, atOnce: 2, run: (job) => replayEvents(core, job) },
   ]

@@ -1,18 +1,15 @@
 /**
  * Lists the scheduled emails of workflows for `GET /activity/upcoming`: executions that sleep in a
- * DELAY whose next step sends a template. The sleeping executions of a workflow are read in the order
- * in which they wake, and no further than the soonest emails found so far need, so that a million of
+ * DELAY whose next step sends a template. The executions at each such DELAY are read in the order in
+ * which they wake, and no further than the soonest emails found so far need, so that a million of
  * them cost little.
  */
 import { formatInstant } from '../../clock.ts'
-import { listOf } from '../../store/dialect.ts'
+import { eachOf, indexedBy, orderedJoin } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Activity } from './entry.ts'
 import type { UpcomingQuery, UpcomingSource } from './upcoming-source.ts'
-
-/** Executions of a workflow that are read for one list. */
-const MAX_READ = 10_000
 
 /** A DELAY and the step that follows it. `subject`: of the template that the step sends. */
 type Edge = {
@@ -53,20 +50,24 @@ const listEdges = statement<Edge>(
     order by workflows.created_at, waits.id, moves.priority, moves.created_at`,
 )
 
+/** Reads as many index entries for each DELAY as are listed, and those of cancelled executions. */
 export const listSleeping = statement<SleepingRow>(
   () => sql`select sleeping.current_step_id as "delayId", steps.id as "stepExecutionId",
       contacts.id as "contactId", contacts.email as "contactEmail", sleeping.due_at as "dueAt"
-    from (select number, contact_id, status, current_step_id, steps_done, due_at
-      from workflow_executions
-      where workflow_id = ${parameter('workflowId')}
-        and due_at > ${parameter('from')} and due_at <= ${parameter('until')}
-      order by due_at limit ${MAX_READ}) as sleeping
+    from (select execution.number, contact_id, current_step_id, steps_done, due_at
+      from ${eachOf(parameter('delayIds'))} as delay
+      ${orderedJoin()} workflow_executions as execution on execution.number in (
+        select number from workflow_executions ${indexedBy('workflow_executions_place')}
+        where workflow_id = ${parameter('workflowId')} and current_step_id = delay.value
+          and due_at > ${parameter('from')} and due_at <= ${parameter('until')}
+          and status in ('RUNNING', 'WAITING') and status = 'WAITING'
+          and number > ${parameter('cancelledThrough')}
+        order by due_at limit ${parameter('limit')})
+      order by due_at limit ${parameter('limit')}) as sleeping
     join contacts on contacts.id = sleeping.contact_id
     join workflow_step_executions as steps
       on steps.execution_number = sleeping.number and steps.ordinal = sleeping.steps_done
-    where sleeping.status = 'WAITING' and sleeping.number > ${parameter('cancelledThrough')}
-      and sleeping.current_step_id in ${listOf(parameter('delayIds'))}
-    order by sleeping.due_at, steps.id limit ${parameter('limit')}`,
+    order by sleeping.due_at, steps.id`,
 )
 
 export const listUpcomingWorkflowEmails: UpcomingSource = async ({ store }, query) => {

@@ -1,7 +1,7 @@
 /**
  * Finds what workflows use: by their triggers, and by the configs of their steps
  * (`workflows/graph/step-config.ts`). The values are compared in the database, so that large configs
- * are not read. A step that was removed uses nothing, and so does a workflow's history.
+ * are not read. Removed steps, deleted workflows and histories use nothing.
  */
 import { jsonType, jsonValue, startsWith } from '../../store/dialect.ts'
 import { and, asc, eq, inArray, isNull, or, type SQL, sql } from '../../store/drizzle.ts'
@@ -51,7 +51,7 @@ export async function findSteps(
     .select({ id: workflowSteps.id, step: workflowSteps.name, workflow: workflows.name })
     .from(workflowSteps)
     .innerJoin(workflows, eq(workflows.id, workflowSteps.workflowId))
-    .where(and(isPresent(scope), fits))
+    .where(and(isPresent(scope), isNull(workflows.deletedAt), fits))
     .orderBy(asc(workflowSteps.createdAt), asc(workflowSteps.id))
     .limit(scope.limit ?? Number.MAX_SAFE_INTEGER)
   return rows.map(({ id, workflow, step }) => ({ id, name: `${workflow} / ${step}` }))
@@ -122,7 +122,7 @@ function findWorkflows(queries: Queries, scope: Scope, fits: SQL): Promise<Found
   return queries
     .select({ id: workflows.id, name: workflows.name })
     .from(workflows)
-    .where(and(eq(workflows.projectId, scope.projectId), fits))
+    .where(and(eq(workflows.projectId, scope.projectId), isNull(workflows.deletedAt), fits))
     .orderBy(asc(workflows.createdAt), asc(workflows.id))
     .limit(scope.limit ?? Number.MAX_SAFE_INTEGER)
     .all()

@@ -1,17 +1,25 @@
-/** Reads a workflow of a project. Another project's counts as unknown. */
+/** Reads a workflow of a project. Another project's counts as unknown, and so does a deleted one. */
 import { AppError } from '../../errors.ts'
 import type { Statements } from '../../store/database.ts'
-import { and, eq } from '../../store/drizzle.ts'
+import { and, eq, isNull } from '../../store/drizzle.ts'
 import { type Workflow, workflows } from '../../store/schema/workflows.ts'
 import { parameter, statement } from '../../store/statement.ts'
 
 export type WorkflowKey = { projectId: string; id: string }
 
+const isNotDeleted = isNull(workflows.deletedAt)
+
 const selectWorkflow = statement((db) =>
   db
     .select()
     .from(workflows)
-    .where(and(eq(workflows.id, parameter('id')), eq(workflows.projectId, parameter('projectId')))),
+    .where(
+      and(
+        eq(workflows.id, parameter('id')),
+        eq(workflows.projectId, parameter('projectId')),
+        isNotDeleted,
+      ),
+    ),
 )
 
 /** `queries`: a transaction or a reader. @throws AppError WORKFLOW_NOT_FOUND */

@@ -35,6 +35,8 @@ export const workflows = sqliteTable('workflows', {
   version: integer('version').notNull().default(1),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
+  /** Nothing shows the workflow from then on; a job deletes its rows. */
+  deletedAt: integer('deleted_at'),
 })
 
 export const workflowSteps = sqliteTable('workflow_steps', {

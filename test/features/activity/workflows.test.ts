@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { DAY_MS } from '../../../src/clock.ts'
+import { DAY_MS, HOUR_MS } from '../../../src/clock.ts'
 import { listActivity } from '../../../src/features/activity/list.ts'
 import { countRecent } from '../../../src/features/activity/recent.ts'
 import { listSleeping } from '../../../src/features/activity/scheduled-workflow-emails.ts'
@@ -193,16 +193,44 @@ test('only the first transition of a delay counts', async (t) => {
   assert.deepEqual(await upcoming(), [])
 })
 
-test('sleeping executions are read by their workflow and due time', async (t) => {
+test('an email is upcoming, however many executions wake before it at other steps', async (t) => {
+  const { core, sender, addStep, connect, sleep, upcoming, projectId, workflowId } =
+    await openWorkflow(t)
+  const templateId = await addTemplate(sender)
+  const [delay, mail] = [await addStep('DELAY'), await addStep('SEND_EMAIL', { templateId })]
+  const silent = await addStep('DELAY')
+  await connect(delay, mail)
+  const size = 10_001
+  await core.store.write(
+    (tx) =>
+      tx.run(sql`with recursive each (n) as (select 1 union all select n + 1 from each where n < ${size})
+        insert into contacts (id, project_id, email, subscribed, created_at, updated_at)
+        select 'c' || n, ${projectId}, 'c' || n || '@many.test', 1, 1, 1 from each`),
+    { heavyFor: projectId },
+  )
+  await core.store.write(
+    (tx) =>
+      tx.run(sql`insert into workflow_executions (id, project_id, workflow_id, contact_id, status,
+          current_step_id, due_at, started_at, updated_at)
+        select 'x' || id, project_id, ${workflowId}, id, 'WAITING', ${silent},
+          ${START + HOUR_MS}, 1, 1 from contacts where email like '%@many.test'`),
+    { heavyFor: projectId },
+  )
+  const { contact } = await sleep(delay, START + DAY_MS)
+  assert.deepEqual(
+    (await upcoming()).map(({ contactId }) => contactId),
+    [contact.id],
+  )
+})
+
+test('sleeping executions are read by their step and due time', async (t) => {
   const { core } = await openWorkflow(t)
   const { text } = listSleeping.compiled()
   const rows = await core.store.read.all<{ detail: string }>(
     sql.raw(`explain query plan ${text.replaceAll('?', 'null')}`),
   )
   const plan = rows.map(({ detail }) => detail).join('\n')
-  assert.match(
-    plan,
-    /workflow_executions USING INDEX workflow_executions_due \(workflow_id=\? AND due_at>/,
-  )
-  assert.equal(/SCAN workflow_executions|SCAN contacts|SCAN steps/.test(plan), false, plan)
+  assert.match(plan, /_place \(workflow_id=\? AND current_step_id=\? AND due_at>\? AND due_at<\?\)/)
+  assert.match(plan, /execution USING INTEGER PRIMARY KEY/)
+  assert.doesNotMatch(plan, /SCAN (?:execution|workflow_executions|contacts|steps)/, plan)
 })

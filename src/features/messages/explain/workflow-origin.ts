@@ -1,6 +1,6 @@
 /** Finds which step of which workflow sent an email. */
 import { listOf } from '../../../store/dialect.ts'
-import { and, eq, sql } from '../../../store/drizzle.ts'
+import { and, eq, isNull, sql } from '../../../store/drizzle.ts'
 import { type Email, emails } from '../../../store/schema/messages.ts'
 import {
   workflowExecutions,
@@ -34,7 +34,10 @@ export const listOrigins = statement((db) =>
     })
     .from(emails)
     .innerJoin(workflowExecutions, eq(workflowExecutions.id, emails.workflowExecutionId))
-    .innerJoin(workflows, eq(workflows.id, workflowExecutions.workflowId))
+    .innerJoin(
+      workflows,
+      and(eq(workflows.id, workflowExecutions.workflowId), isNull(workflows.deletedAt)),
+    )
     .leftJoin(
       workflowStepExecutions,
       and(

@@ -1,5 +1,5 @@
 import { invalidField } from '../../../errors.ts'
-import { and, eq, inArray } from '../../../store/drizzle.ts'
+import { and, eq, inArray, isNull } from '../../../store/drizzle.ts'
 import { type Workflow, workflows } from '../../../store/schema/workflows.ts'
 import { MAX_IDS_PER_REQUEST } from '../../limits.ts'
 import { workflowNotFound } from '../load-workflow.ts'
@@ -38,7 +38,13 @@ async function findAll(
   const rows = await queries
     .select()
     .from(workflows)
-    .where(and(eq(workflows.projectId, projectId), inArray(workflows.id, [...ids])))
+    .where(
+      and(
+        eq(workflows.projectId, projectId),
+        inArray(workflows.id, [...ids]),
+        isNull(workflows.deletedAt),
+      ),
+    )
   const known = new Set(rows.map(({ id }) => id))
   const missing = ids.find((id) => !known.has(id))
   if (missing !== undefined) throw workflowNotFound(missing)

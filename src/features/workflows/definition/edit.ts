@@ -20,7 +20,9 @@ export type EditDeps = Pick<Base, 'store' | 'now'>
 
 /**
  * Runs `change` in a transaction, which calls `saveVersion` if it changes something.
- * @throws AppError WORKFLOW_NOT_FOUND; CONFLICT with status 412 and the record in `details.current` for another version; errors of `change`
+ * @throws AppError WORKFLOW_NOT_FOUND; CONFLICT with status 412 and the record in `details.current` for
+ *   another version; errors of `change`. `details.cancelledExecutions`: those that were cancelled for
+ *   the edit before it was refused
  */
 export async function editWorkflow<T>(
   deps: EditDeps,
@@ -37,14 +39,26 @@ export async function editWorkflow<T>(
       },
       { heavyFor: key.projectId },
     )
-  for (;;) {
+  for (let cancelled = 0; ; ) {
     try {
       return await write()
     } catch (error) {
-      if (!(error instanceof CrowdedSteps)) throw error
-      await clearSteps(deps, key, error.stepIds)
+      if (!(error instanceof CrowdedSteps)) throw withCancelled(error, cancelled)
+      cancelled += await clearSteps(deps, key, error)
     }
   }
+}
+
+/** The error of an edit that was refused after executions had been cancelled for it. */
+function withCancelled(error: unknown, cancelled: number): unknown {
+  if (cancelled === 0 || !(error instanceof AppError)) return error
+  const { code, message, status, suggestion, fields, details } = error
+  const text = `${message} ${cancelled} executions at the steps to remove were cancelled before.`
+  return new AppError(code, text, {
+    ...{ status, cause: error, details: { ...details, cancelledExecutions: cancelled } },
+    ...(suggestion === undefined ? {} : { suggestion }),
+    ...(fields === undefined ? {} : { fields }),
+  })
 }
 
 /** Makes a new version with these columns and returns it. */

@@ -1,7 +1,18 @@
 /** Lists a project's workflows by page number. */
 import { invalidField, tooLongText } from '../../../errors.ts'
 import { containsText, listOf } from '../../../store/dialect.ts'
-import { and, asc, count, desc, eq, inArray, or, type SQL, sql } from '../../../store/drizzle.ts'
+import {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  inArray,
+  isNull,
+  or,
+  type SQL,
+  sql,
+} from '../../../store/drizzle.ts'
 import { workflows } from '../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
@@ -99,6 +110,7 @@ function matches({ projectId, isEnabled, search = '' }: WorkflowQuery): SQL | un
   const columns = [workflows.name, workflows.description]
   return and(
     eq(workflows.projectId, projectId),
+    isNull(workflows.deletedAt),
     isEnabled === undefined ? undefined : eq(workflows.isEnabled, isEnabled),
     part === '' ? undefined : or(...columns.map((column) => containsText(column, part))),
   )

@@ -23,10 +23,13 @@ const MAX_CANCELLED = 500
 export class CrowdedSteps extends Error {
   override readonly name = 'CrowdedSteps'
   readonly stepIds: readonly string[]
+  /** Of the workflow. */
+  readonly version: number
 
-  constructor(stepIds: readonly string[]) {
+  constructor(stepIds: readonly string[], version: number) {
     super('Too many executions stand at the steps for one transaction.')
     this.stepIds = stepIds
+    this.version = version
   }
 }
 
@@ -38,7 +41,7 @@ export async function removeSteps(
 ): Promise<void> {
   if (stepIds.length === 0) return
   const numbers = await listActiveAt(tx, workflow, { stepIds, limit: MAX_CANCELLED + 1 })
-  if (numbers.length > MAX_CANCELLED) throw new CrowdedSteps(stepIds)
+  if (numbers.length > MAX_CANCELLED) throw new CrowdedSteps(stepIds, workflow.version)
   await cancelEach(tx, workflow, { numbers, at })
   await tx.update(workflowSteps).set({ removedAt: at }).where(inArray(workflowSteps.id, stepIds))
   await tx
@@ -52,22 +55,26 @@ export async function removeSteps(
 }
 
 /**
- * Cancels executions at the steps in short transactions, until `removeSteps` can cancel the rest. Ends
- * early if the workflow is enabled meanwhile.
+ * Cancels executions at the steps in short transactions, until `removeSteps` can cancel the rest, and
+ * returns how many. Stops when the workflow has another version, which it also gets when it is enabled.
  */
 export async function clearSteps(
   { store, now }: Pick<Base, 'store' | 'now'>,
   key: WorkflowKey,
-  stepIds: readonly string[],
-): Promise<void> {
+  { stepIds, version }: Pick<CrowdedSteps, 'stepIds' | 'version'>,
+): Promise<number> {
   const clearSome = async (tx: Tx) => {
     const workflow = await loadWorkflow(tx, key)
-    if (workflow.isEnabled) return 0
+    if (workflow.version !== version) return 0
     const numbers = await listActiveAt(tx, workflow, { stepIds, limit: MAX_CANCELLED })
     await cancelEach(tx, workflow, { numbers, at: now() })
     return numbers.length
   }
-  while ((await store.write(clearSome, { heavyFor: key.projectId })) === MAX_CANCELLED);
+  for (let total = 0; ; ) {
+    const cancelled = await store.write(clearSome, { heavyFor: key.projectId })
+    total += cancelled
+    if (cancelled < MAX_CANCELLED) return total
+  }
 }
 
 async function cancelEach(

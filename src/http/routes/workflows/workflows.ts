@@ -139,7 +139,9 @@ export const remove = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Delete a workflow with its executions',
-    description: 'Active executions must first have ended or been cancelled.',
+    description:
+      'Active executions must first have ended or been cancelled. The workflow is gone at once; its ' +
+      'executions are deleted in the background.',
     responses: { 204: { description: 'Deleted' } },
     refusals: [404, 409],
     handle: async (call) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { hasActive, listActiveAt } from '../../../../src/features/workflows/definition/active.ts'
+import { ERASED_PARTS, listDeleted } from '../../../../src/features/workflows/definition/erase.ts'
 import { StoreDb } from '../../../../src/store/database.ts'
 import { sql } from '../../../../src/store/drizzle.ts'
 import { openTestCore } from '../../../core.ts'
@@ -32,4 +33,22 @@ test('whether executions are active is read from ranges of indexes', async (t) =
     standing[0] ?? '',
     /workflow_executions_place \(workflow_id=\? AND current_step_id=\?/,
   )
+})
+
+test('what is left of deleted workflows is found by indexes', async (t) => {
+  const core = await openTestCore(t)
+  const texts = [listDeleted, ...ERASED_PARTS].map((each) => each.compiled().text)
+  const plans = texts.map(async (text) => {
+    const plan = await core.store.read.all<{ detail: string }>(
+      sql.raw(`explain query plan ${text.replaceAll('?', '1')}`),
+    )
+    return plan.map(({ detail }) => detail).join('\n')
+  })
+  const [deleted = '', ...parts] = await Promise.all(plans)
+  assert.match(deleted, /INDEX workflows_deleted \(project_id=\?\)/)
+  const keys = [/workflow_steps_workflow \(w/, /workflow_figures USING .*\(w/, /_status \(w/]
+  for (const [index, plan] of parts.entries()) {
+    assert.match(plan, keys[index] ?? /^$/)
+    assert.doesNotMatch(plan, /SCAN workflow/, plan)
+  }
 })
