@@ -25,7 +25,11 @@ export type RequestStage = {
   due: WorkflowNotice[]
   begin(
     config: WebhookConfig,
-    given?: { data?: Record<string, string>; context?: Record<string, unknown> | null },
+    given?: {
+      data?: Record<string, string>
+      context?: Record<string, unknown> | null
+      projectId?: string
+    },
   ): Promise<Begun>
   step(begun: Begun): Promise<WorkflowStepExecution>
   /** Resolves when the step fulfils the test. */
