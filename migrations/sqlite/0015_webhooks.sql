@@ -18,7 +18,8 @@ CREATE TABLE webhook_endpoints (
   -- The first failure since the last success.
   failing_since INTEGER,
   last_success_at INTEGER,
-  -- Waiting deliveries up to this number have failed, because the endpoint was disabled then.
+  -- Waiting deliveries up to this number have failed, because the endpoint was disabled then; 0 once
+  -- their rows say so.
   failed_through INTEGER NOT NULL DEFAULT 0,
   -- A deleted endpoint is hidden; its row follows its deliveries.
   deleted_at INTEGER,

@@ -22,7 +22,10 @@ export const webhookEndpoints = sqliteTable('webhook_endpoints', {
   /** The first failure since the last success. */
   failingSince: integer('failing_since'),
   lastSuccessAt: integer('last_success_at'),
-  /** Waiting deliveries up to this number have failed, because the endpoint was disabled then. */
+  /**
+   * Waiting deliveries up to this number have failed, because the endpoint was disabled then; 0 once
+   * their rows say so.
+   */
   failedThrough: integer('failed_through').notNull().default(0),
   /** A deleted endpoint is hidden; its row follows its deliveries. */
   deletedAt: integer('deleted_at'),

@@ -7,9 +7,10 @@ import { deleteExpiredDeliveries } from '../../../src/features/webhooks/deliveri
 import { getEndpoint } from '../../../src/features/webhooks/endpoints/find.ts'
 import { rotateEndpointSecret } from '../../../src/features/webhooks/endpoints/rotate-secret.ts'
 import { updateEndpoint } from '../../../src/features/webhooks/endpoints/update.ts'
+import { takeDeliveries } from '../../../src/features/webhooks/sending/endpoint-tasks.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { events } from '../../../src/store/schema/events.ts'
-import type { WebhookDelivery } from '../../../src/store/schema/webhooks.ts'
+import { type WebhookDelivery, webhookEndpoints } from '../../../src/store/schema/webhooks.ts'
 import { openStage } from './harness.ts'
 import { startReceiver } from './receiver.ts'
 
@@ -201,6 +202,37 @@ test('an endpoint that is down for six days with many events behind it is disabl
   await stage.append({})
   assert.equal((await stage.deliveries(id)).length, rows.length)
   assert.equal(receiver.received.length, asked)
+})
+
+test('an endpoint that is enabled again sends new events at once, and tries them again once its old rows are cleared', async (t) => {
+  const stage = await openStage(t)
+  const { core, projectId } = stage
+  const receiver = await startReceiver(t)
+  receiver.answer = (response) => response.writeHead(500).end()
+  const { id } = await stage.addEndpoint(receiver.url)
+  const key = { projectId, id }
+  await stage.append({}, {})
+  await stage.settled(id, wasTried)
+  await updateEndpoint(core, key, { enabled: false })
+  await updateEndpoint(core, key, { enabled: true })
+  await stage.append({})
+  const later = (rows: WebhookDelivery[]) => rows.filter(({ number }) => number > 2)
+  while (!later(await stage.deliveries(id)).every(wasTried)) await new Promise(setImmediate)
+  core.clock.now += HOUR_MS
+  const query = { held: new Set<number>(), limit: 10 }
+  const take = () => takeDeliveries(core, { key: id, projectId }, { ...query, now: core.clock.now })
+  assert.deepEqual(await take(), { tasks: [], nextDueAt: core.clock.now + SECOND_MS })
+  await runJobs(stage)
+  const [row] = await core.store.read.select().from(webhookEndpoints)
+  assert.equal(row?.failedThrough, 0)
+  assert.deepEqual(
+    (await stage.deliveries(id)).map(({ status }) => status),
+    ['FAILED', 'FAILED', 'PENDING'],
+  )
+  assert.deepEqual(
+    (await take()).tasks.map(({ number }) => number),
+    [3],
+  )
 })
 
 test('a success ends the time of failures', async (t) => {

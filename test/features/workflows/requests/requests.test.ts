@@ -5,6 +5,7 @@ import { Webhook } from 'standardwebhooks'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../src/clock.ts'
 import { updateProject } from '../../../../src/features/accounts/projects.ts'
 import { getSigningSecret } from '../../../../src/features/webhooks/signing-secret.ts'
+import { takeRequests } from '../../../../src/features/workflows/requests/load.ts'
 import { parseResponse } from '../../../../src/features/workflows/requests/response.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
@@ -12,6 +13,7 @@ import {
   type WorkflowStepExecution,
   workflowExecutions,
   workflowRequests,
+  workflows,
 } from '../../../../src/store/schema/workflows.ts'
 import { addProject } from '../../../core.ts'
 import { startReceiver } from '../../webhooks/receiver.ts'
@@ -271,6 +273,30 @@ test('a result whose execution was cancelled meanwhile is dropped', async (t) =>
   await recorded
   const row = await stage.step(begun)
   assert.deepEqual([row.status, row.output, stage.due.length], ['WAITING', null, 0])
+})
+
+test('after all were cancelled, new requests are made and those to try again wait for the rows', async (t) => {
+  const stage = await openRequests(t)
+  const { core, projectId } = stage
+  await stage.requester.stop(0)
+  const begun = await stage.begin({ url: 'http://127.0.0.1:9/', method: 'POST' })
+  const query = { held: new Set<number>(), limit: 10, now: core.clock.now }
+  const take = async () => {
+    const taken = await takeRequests(core, { key: begun.workflowId, projectId }, query)
+    return [taken.tasks.map(({ number }) => number), taken.nextDueAt]
+  }
+  const setDue = (dueAt: number) =>
+    core.store.write((tx) => tx.update(workflowRequests).set({ dueAt }))
+  const setThrough = (cancelledThrough: number) =>
+    core.store.write((tx) => tx.update(workflows).set({ cancelledThrough }))
+  assert.deepEqual(await take(), [[begun.number], null])
+  await setThrough(begun.number)
+  assert.deepEqual(await take(), [[], core.clock.now + SECOND_MS])
+  await setDue(1)
+  await setThrough(begun.number + 1)
+  assert.deepEqual(await take(), [[], core.clock.now + SECOND_MS])
+  await setThrough(0)
+  assert.deepEqual(await take(), [[begun.number], null])
 })
 
 test('a deleted contact takes its request along; nothing is sent or written', async (t) => {

@@ -121,7 +121,7 @@ async function begin(
     })
     await tx.insert(workflowRequests).values({
       ...{ executionNumber: number, workflowId, projectId, stepId, stepExecutionId },
-      ...{ ordinal: 0, dueAt: at },
+      ...{ ordinal: 0, dueAt: 0 },
     })
     tx.afterCommit(() =>
       workflowNotifier.notify({ kind: 'request', workflowId, projectId, dueAt: at }),
