@@ -40,7 +40,7 @@ CREATE TABLE webhook_deliveries (
   event_id TEXT NOT NULL,
   event_name TEXT NOT NULL,
   status TEXT NOT NULL,
-  -- 0 until the first attempt ends; null at the end.
+  -- 0: due at once, as until the first attempt ends; null at the end.
   due_at INTEGER,
   attempts INTEGER NOT NULL DEFAULT 0,
   -- Of the last attempt.

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../src/clock.ts'
 import { createSchedule } from '../../../src/features/schedule.ts'
+import { replayDelivery } from '../../../src/features/webhooks/deliveries/replay.ts'
 import { deleteExpiredDeliveries } from '../../../src/features/webhooks/deliveries/retention.ts'
 import { getEndpoint } from '../../../src/features/webhooks/endpoints/find.ts'
 import { rotateEndpointSecret } from '../../../src/features/webhooks/endpoints/rotate-secret.ts'
@@ -280,6 +281,21 @@ test('the clock set back a day delays no new event, and forward none at all', as
   await stage.append({})
   await receiver.waitFor(2)
   await stage.settled(id, hasEnded)
+})
+
+test('a delivery that is brought forward is due at once, also with the clock set back a day', async (t) => {
+  const stage = await openStage(t)
+  const { core, projectId } = stage
+  const receiver = await startReceiver(t)
+  receiver.answer = (response) => response.writeHead(500).end()
+  const { id } = await stage.addEndpoint(receiver.url)
+  await stage.append({})
+  const [failed] = await stage.settled(id, wasTried)
+  await stage.sender.stop(0)
+  const shown = await replayDelivery(core, { projectId, id }, failed!.id)
+  assert.equal(shown.nextAttemptAt, shown.lastAttemptAt)
+  const query = { held: new Set<number>(), limit: 10, now: core.clock.now - DAY_MS }
+  assert.equal((await takeDeliveries(core, { key: id, projectId }, query)).tasks.length, 1)
 })
 
 test('successes are kept seven days, failures thirty', async (t) => {

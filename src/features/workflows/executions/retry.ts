@@ -47,10 +47,10 @@ export async function retryExecution(deps: Deps, key: ExecutionKey): Promise<Exe
     if (step !== undefined) await addFigures(tx, workflow.id, [[step.stepId, 'failed', -1]])
     await tx
       .update(workflowExecutions)
-      .set({ status: 'RUNNING', exitReason: null, dueAt: at, completedAt: null, updatedAt: at })
+      .set({ status: 'RUNNING', exitReason: null, dueAt: 0, completedAt: null, updatedAt: at })
       .where(eq(workflowExecutions.number, number))
     const { id: workflowId, projectId } = workflow
-    tx.afterCommit(() => workflowNotifier.notify({ kind: 'due', workflowId, projectId, dueAt: at }))
+    tx.afterCommit(() => workflowNotifier.notify({ kind: 'due', workflowId, projectId, dueAt: 0 }))
     const retried = await getExecution(tx, key)
     return toExecutionView(retried.execution, workflow)
   })

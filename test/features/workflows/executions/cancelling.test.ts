@@ -212,7 +212,7 @@ test('a failed execution goes on from its failed step', async (t) => {
   const view = await retryExecution(core, { ...key, executionId: id })
   assert.deepEqual([view.status, view.completedAt, view.currentStepId], ['RUNNING', null, DELAY])
   const [row] = await executionsOf(stage)
-  assert.deepEqual([row?.dueAt, row?.stepsDone], [core.now(), 1])
+  assert.deepEqual([row?.dueAt, row?.stepsDone], [0, 1])
   const steps = await core.store.read
     .select()
     .from(workflowStepExecutions)
