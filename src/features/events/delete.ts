@@ -13,7 +13,7 @@ import { sql } from '../../store/drizzle.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
-import { isUsed } from '../references/registry.ts'
+import { isUsed, kindOfUser } from '../references/registry.ts'
 import { isReservedEvent } from './reserved.ts'
 import { countEvents, type EventKey, findEventReferences } from './usage.ts'
 
@@ -107,9 +107,10 @@ async function refuseUsed(deps: Pick<Base, 'store'>, key: EventKey): Promise<voi
   }
   const references = await findEventReferences(deps, key)
   if (!isUsed(references)) return
-  throw new AppError('BAD_REQUEST', 'The event is used by a segment or a workflow.', {
-    suggestion: 'Change or delete the segments and workflows that use it, then delete its events.',
-    details: { usedInSegments: references.segments, usedInWorkflows: references.workflows },
+  const { segments, campaigns, workflows } = references
+  throw new AppError('BAD_REQUEST', `The event is used by a ${kindOfUser(references)}.`, {
+    suggestion: 'Change or delete what refers to the event, then delete its events.',
+    details: { usedInSegments: segments, usedInCampaigns: campaigns, usedInWorkflows: workflows },
   })
 }
 

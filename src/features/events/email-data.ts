@@ -4,7 +4,7 @@
  */
 import { formatOptionalInstant } from '../../clock.ts'
 import type { EventRow } from '../../store/schema/events.ts'
-import type { Email } from '../../store/schema/messages.ts'
+import { type Email, emails } from '../../store/schema/messages.ts'
 
 export type EventEmail = Pick<
   Email,
@@ -23,6 +23,23 @@ export type EventEmail = Pick<
   | 'bouncedAt'
   | 'complainedAt'
 >
+
+export const eventEmailColumns = {
+  id: emails.id,
+  subject: emails.subject,
+  fromAddress: emails.fromAddress,
+  fromName: emails.fromName,
+  messageId: emails.messageId,
+  templateId: emails.templateId,
+  campaignId: emails.campaignId,
+  sourceType: emails.sourceType,
+  sentAt: emails.sentAt,
+  deliveredAt: emails.deliveredAt,
+  openedAt: emails.openedAt,
+  clickedAt: emails.clickedAt,
+  bouncedAt: emails.bouncedAt,
+  complainedAt: emails.complainedAt,
+} satisfies Record<keyof EventEmail, unknown>
 
 /** `email.subject`: as rendered, if the caller has it. */
 export function emailEventData(

@@ -10,7 +10,7 @@ import { contents, emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
 import { findEventCursor, formatEventCursor } from './cursor.ts'
-import type { EventEmail } from './email-data.ts'
+import { eventEmailColumns } from './email-data.ts'
 import { limitPageBytes } from './page-bytes.ts'
 import { type EventCursor, type EventScope, selectPage } from './select-page.ts'
 import { type EventView, toEventView } from './view.ts'
@@ -30,29 +30,12 @@ type EventPage = { events: ListedEvent[]; cursor: string | null; hasMore: boolea
 type Deps = Pick<Base, 'store'>
 type SizedEvent = EventCursor & { bytes: number }
 
-const emailColumns = {
-  id: emails.id,
-  subject: emails.subject,
-  fromAddress: emails.fromAddress,
-  fromName: emails.fromName,
-  messageId: emails.messageId,
-  templateId: emails.templateId,
-  campaignId: emails.campaignId,
-  sourceType: emails.sourceType,
-  sentAt: emails.sentAt,
-  deliveredAt: emails.deliveredAt,
-  openedAt: emails.openedAt,
-  clickedAt: emails.clickedAt,
-  bouncedAt: emails.bouncedAt,
-  complainedAt: emails.complainedAt,
-} satisfies Record<keyof EventEmail, unknown>
-
 const selectBySeq = statement((db) =>
   db
     .select({
       event: events,
       contact: { email: contacts.address },
-      email: emailColumns,
+      email: eventEmailColumns,
       received: { body: contents.body, isText: contents.isText, text: contents.text },
     })
     .from(events)

@@ -15,10 +15,7 @@ export function isNonPersistent(value: unknown): value is NonPersistentValue {
   )
 }
 
-/**
- * Returns an event's data by own key, with non-persistent values unwrapped. Only tests call this
- * until there are workflows.
- */
+/** Returns an event's data by own key, with non-persistent values unwrapped. */
 export function unwrapEventData(data: unknown): Record<string, unknown> {
   const entries = Object.entries(objectData(data) ?? {}).map(([key, value]): [string, unknown] => [
     key,

@@ -8,6 +8,7 @@ const OWN_EVENTS: readonly string[] = [
   'workflow.started',
   'workflow.completed',
   'webhook.disabled',
+  'webhook.test',
 ]
 
 /** Whether only the service may record events of this name. */

@@ -153,6 +153,12 @@ export function isUsed(references: References): boolean {
   return LABELS.some((label) => references[label].length > 0)
 }
 
+/** The kind of the first users of an event or of a field. */
+export function kindOfUser({ segments, campaigns }: References): string {
+  if (segments.length > 0) return 'segment'
+  return campaigns.length > 0 ? 'campaign' : 'workflow'
+}
+
 async function findSegments(
   queries: Queries,
   { projectId, referent, limit }: ReferenceQuery,

@@ -133,10 +133,11 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     return { kind: 'unreachable', error: `${hop.url.hostname} has no address` }
   }
 
-  function problemOf({ protocol, username, password }: URL): string | undefined {
+  function problemOf({ protocol, username, password, port }: URL): string | undefined {
     if (protocol !== 'https:' && !(allowsHttp && protocol === 'http:'))
       return allowsHttp ? 'only http and https URLs are allowed' : 'only https URLs are allowed'
     if (username !== '' || password !== '') return 'URLs with a user or password are not allowed'
+    if (port === '0') return 'the port 0 is not allowed'
     return undefined
   }
 

@@ -1,7 +1,7 @@
 /**
  * Redirects (RFC 9110 section 15.4). After 301, 302 and 303 the next request is a GET without body; after
  * 307 and 308 it is the same one. Another origin gets only headers that describe the request: every
- * other header may be a credential.
+ * other header may be a credential. The headers of a webhook go with its body to its origin only.
  */
 import type { Hop, HttpResponse } from './exchange.ts'
 
@@ -16,8 +16,6 @@ const PLAIN_HEADERS = new Set([
   'content-language',
   'content-type',
   'user-agent',
-  'webhook-id',
-  'webhook-timestamp',
 ])
 
 /** Returns the next hop; null if the response is not a redirect that can be followed. */
@@ -37,7 +35,7 @@ export function redirectOf(hop: Hop, { status, headers }: HttpResponse): Hop | n
   return { ...hop, ...own, url, headers: Object.fromEntries(kept) }
 }
 
-/** A signature is of the body, too, which the next request does not have. */
+/** A webhook's id, time and signature belong to the body, which the next request does not have. */
 function isOfBody(name: string): boolean {
-  return name.startsWith('content-') || name === 'webhook-signature'
+  return name.startsWith('content-') || name.startsWith('webhook-')
 }

@@ -14,6 +14,7 @@ import { findTemplateUsage } from '../../../src/features/templates/usage.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { domains } from '../../../src/store/schema/domains.ts'
 import { workflowSteps } from '../../../src/store/schema/workflows.ts'
+import { addCampaign } from '../campaigns/add-campaign.ts'
 import { addSenderProject, openSender } from '../messages/sender.ts'
 import { addTemplate } from '../messages/workflow-mail.ts'
 import { insertStep, insertWorkflow } from '../workflows/insert-rows.ts'
@@ -152,7 +153,8 @@ test('events and fields that a workflow uses cannot be deleted', async (t) => {
   assert.deepEqual([events.usedInWorkflows, events.canDelete], [[workflow], false])
   await assert.rejects(deleteEvents(core, { projectId, name: 'order' }), {
     code: 'BAD_REQUEST',
-    details: { usedInSegments: [], usedInWorkflows: [workflow] },
+    message: 'The event is used by a workflow.',
+    details: { usedInSegments: [], usedInCampaigns: [], usedInWorkflows: [workflow] },
   })
   const field = 'data.plan'
   const fields = await findFieldUsage(core, { projectId, field })
@@ -161,6 +163,23 @@ test('events and fields that a workflow uses cannot be deleted', async (t) => {
     code: 'BAD_REQUEST',
     message: 'The field is used by a workflow.',
     details: { usedInSegments: [], usedInCampaigns: [], usedInWorkflows: [workflow] },
+  })
+})
+
+test('the refusal to delete an event names the campaign that uses it', async (t) => {
+  const { core, projectId } = await openProject(t)
+  const filter = { field: 'event.order', operator: 'triggered' }
+  const audienceCondition = { logic: 'AND', groups: [{ filters: [filter] }] }
+  const id = await addCampaign(core, {
+    ...{ projectId, name: 'Sale', audienceType: 'FILTERED', audienceCondition },
+  })
+  await assert.rejects(deleteEvents(core, { projectId, name: 'order' }), {
+    code: 'BAD_REQUEST',
+    message: 'The event is used by a campaign.',
+    details: {
+      ...{ usedInSegments: [], usedInWorkflows: [] },
+      usedInCampaigns: [{ id, name: 'Sale' }],
+    },
   })
 })
 

@@ -37,6 +37,9 @@ const goesOn = [
   'POST /unsubscribe/',
   'POST /unsubscribe/:token{.+}',
   'POST /v1/verify',
+  'POST /workflows/:id/executions/cancel-all',
+  'POST /workflows/:id/validate',
+  'POST /workflows/bulk-update',
 ]
 
 test('on a full disk reads, deletions and changes by recipients succeed, and other requests are refused', () => {

@@ -22,7 +22,7 @@ import { contacts } from '../../../store/schema/contacts.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
-import { isUsed, type References } from '../../references/registry.ts'
+import { isUsed, kindOfUser } from '../../references/registry.ts'
 import { countContactsWithKey, dataKeyOf } from './list.ts'
 import { findFieldReferences } from './usage.ts'
 
@@ -99,15 +99,10 @@ async function refuseUsed({ store }: Deps, { projectId, key }: FieldKey): Promis
   const references = await findFieldReferences({ store }, { projectId, name: { key } })
   if (!isUsed(references)) return
   const { segments, campaigns, workflows } = references
-  throw new AppError('BAD_REQUEST', `The field is used by a ${kindOf(references)}.`, {
+  throw new AppError('BAD_REQUEST', `The field is used by a ${kindOfUser(references)}.`, {
     suggestion: 'Change or delete what refers to the field, then delete the field.',
     details: { usedInSegments: segments, usedInCampaigns: campaigns, usedInWorkflows: workflows },
   })
-}
-
-function kindOf({ segments, campaigns }: References): string {
-  if (segments.length > 0) return 'segment'
-  return campaigns.length > 0 ? 'campaign' : 'workflow'
 }
 
 async function enqueueDeletion(

@@ -21,7 +21,7 @@ export type WorkflowOrigin = {
   stepName: string | null
 }
 
-/** A step execution is found in its execution, which has a hundred at most. */
+/** A step execution is found among those of its execution, which passes each step of a graph once. */
 export const listOrigins = statement((db) =>
   db
     .select({

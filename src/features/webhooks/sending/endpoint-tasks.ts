@@ -43,13 +43,15 @@ const TASK_BYTES = 1_024
 /** How often a lane looks whether its rows are cleared. */
 const CLEARING_MS = SECOND_MS
 
+/** The deliveries of a disabled project wait. */
 export const findActiveEndpoint = statement((db) =>
   db
     .select()
     .from(webhookEndpoints)
     .where(
       sql`${webhookEndpoints.id} = ${parameter('id')} and ${webhookEndpoints.isEnabled}
-        and ${webhookEndpoints.deletedAt} is null`,
+        and ${webhookEndpoints.deletedAt} is null
+        and ${webhookEndpoints.projectId} in (select id from projects where not is_disabled)`,
     ),
 )
 

@@ -2,8 +2,9 @@ import { invalidField } from '../../../errors.ts'
 import { and, eq, inArray } from '../../../store/drizzle.ts'
 import { type Workflow, workflows } from '../../../store/schema/workflows.ts'
 import { MAX_IDS_PER_REQUEST } from '../../limits.ts'
+import { workflowNotFound } from '../load-workflow.ts'
 import { type DeletionDeps, deleteAll } from './delete.ts'
-import { type Queries, workflowNotFound } from './find.ts'
+import type { Queries } from './find.ts'
 
 type BulkUpdate = {
   projectId: string

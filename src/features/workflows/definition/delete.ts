@@ -9,10 +9,10 @@ import { type Workflow, workflows } from '../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
+import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
 import { hasActive } from './active.ts'
 import { saveVersion } from './edit.ts'
-import { loadWorkflow, type WorkflowKey } from './find.ts'
 
 export type DeletionDeps = Pick<Base, 'store' | 'now'> & { workflowNotifier: WorkflowNotifier }
 

@@ -7,7 +7,7 @@ import { eq } from '../../../store/drizzle.ts'
 import { type Workflow, workflows } from '../../../store/schema/workflows.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
-import { loadWorkflow, type WorkflowKey } from './find.ts'
+import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
 import { CrowdedSteps, clearSteps } from './remove-steps.ts'
 import { loadDetail, type WorkflowDetail } from './view.ts'
 

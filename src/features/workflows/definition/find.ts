@@ -1,14 +1,12 @@
-/** Finds a workflow of a project, and its graph as people edit it. */
-import { AppError, notFound } from '../../../errors.ts'
+/** Finds the graph of a workflow as people edit it. */
+import { notFound } from '../../../errors.ts'
 import { rowNumber } from '../../../store/dialect.ts'
-import { and, asc, eq, inArray, isNull, type SQL } from '../../../store/drizzle.ts'
+import { and, asc, eq, inArray, isNull } from '../../../store/drizzle.ts'
 import { templates } from '../../../store/schema/messages.ts'
 import {
-  type Workflow,
   type WorkflowStep,
   type WorkflowTransition,
   workflowSteps,
-  workflows,
   workflowTransitions,
 } from '../../../store/schema/workflows.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
@@ -16,31 +14,11 @@ import type { Tx } from '../../../store/write/transaction.ts'
 /** A transaction or a read connection. */
 export type Queries = Pick<Tx, 'select'>
 
-/** Another project's workflow counts as unknown. */
-export type WorkflowKey = { projectId: string; id: string }
-
 /** Oldest first, without steps that were removed. */
 export type Definition = { steps: WorkflowStep[]; transitions: WorkflowTransition[] }
 
 /** A template of a SEND_EMAIL. */
 export type StepTemplate = { id: string; name: string; fromDomain: string }
-
-/** @throws AppError WORKFLOW_NOT_FOUND */
-export async function loadWorkflow(queries: Queries, key: WorkflowKey): Promise<Workflow> {
-  const workflow = await queries.select().from(workflows).where(isWorkflow(key)).get()
-  if (workflow === undefined) throw workflowNotFound(key.id)
-  return workflow
-}
-
-export function isWorkflow({ projectId, id }: WorkflowKey): SQL | undefined {
-  return and(eq(workflows.id, id), eq(workflows.projectId, projectId))
-}
-
-export function workflowNotFound(id: string): AppError {
-  return new AppError('WORKFLOW_NOT_FOUND', 'No workflow of this project has that id.', {
-    details: { resource: 'workflow', id },
-  })
-}
 
 export async function loadDefinition(queries: Queries, workflowId: string): Promise<Definition> {
   const steps = await queries

@@ -1,5 +1,5 @@
 import type { Base } from '../../base.ts'
-import { loadWorkflow, type WorkflowKey } from './find.ts'
+import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
 import { loadDetail, type WorkflowDetail } from './view.ts'
 
 /** @throws AppError WORKFLOW_NOT_FOUND */

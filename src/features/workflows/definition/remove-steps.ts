@@ -12,10 +12,9 @@ import {
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { cancelActive } from '../executions/cancel-active.ts'
+import { EXIT_REASONS } from '../exit-reasons.ts'
+import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
 import { listActiveAt } from './active.ts'
-import { loadWorkflow, type WorkflowKey } from './find.ts'
-
-const STEP_REMOVED = 'step removed'
 
 /** Executions that one transaction cancels: about 50 ms. */
 const MAX_CANCELLED = 500
@@ -76,7 +75,7 @@ async function cancelEach(
   { id }: Workflow,
   { numbers, at }: { numbers: readonly number[]; at: number },
 ): Promise<void> {
-  const workflow = { id, cancelReason: STEP_REMOVED }
+  const workflow = { id, cancelReason: EXIT_REASONS.stepRemoved }
   for (const number of numbers) {
     await cancelActive(tx, { workflow, number, at })
     await tx.yieldToLoop()

@@ -5,13 +5,11 @@
  *   MANUAL     null: requests only
  *   SCHEDULE   `{ schedule, timezone, segmentId }`: the members of a segment, at fixed times
  */
-import { type FieldError, invalid, NOT_ONE_LINE_TEXT, wrongOrMissingText } from '../../../errors.ts'
-import { isOneFieldLine } from '../../../mail/one-line.ts'
+import { type FieldError, invalid, wrongOrMissingText } from '../../../errors.ts'
 import type { TriggerType } from '../../../store/schema/words.ts'
 import type { Workflow } from '../../../store/schema/workflows.ts'
 import { storedEventName } from '../../conditions/field.ts'
-import { MAX_EVENT_NAME_LENGTH } from '../../limits.ts'
-import { isObject, readFields, readUuid, typeName } from '../graph/config-fields.ts'
+import { isObject, readEventName, readFields, readUuid, typeName } from '../graph/config-fields.ts'
 import type { TriggerConfig } from '../graph/step-config.ts'
 import { MAX_SCHEDULE_LENGTH, MAX_TIMEZONE_LENGTH } from '../limits.ts'
 import { type FiringTimes, isSchedule, isTimezone, nextFiring } from '../schedule/next-firing.ts'
@@ -51,12 +49,8 @@ export function changeTrigger(current: Trigger, given: GivenTrigger, now: number
   const errors: FieldError[] = []
   const fields = readFields(triggerConfig, PATH, errors)
   if (triggerType === 'EVENT') {
-    const rule = { max: MAX_EVENT_NAME_LENGTH, isRequired: true }
-    const eventName = fields.text('eventName', rule)
-    if (eventName !== undefined && !isOneFieldLine(eventName)) {
-      fields.fail('eventName', 'invalid_string', NOT_ONE_LINE_TEXT)
-    }
-    if (eventName === undefined || errors.length > 0) throw invalid(errors)
+    const eventName = readEventName(fields, { isRequired: true })
+    if (eventName === undefined) throw invalid(errors)
     return eventTrigger(eventName)
   }
   const schedule = fields.text('schedule', { max: MAX_SCHEDULE_LENGTH, isRequired: true })

@@ -1,12 +1,14 @@
 /** Changes a workflow: its name, its trigger, whether it is enabled. */
 import { isDeepStrictEqual } from 'node:util'
 import { AppError } from '../../../errors.ts'
-import { desc, eq } from '../../../store/drizzle.ts'
+import { and, desc, eq } from '../../../store/drizzle.ts'
 import { events } from '../../../store/schema/events.ts'
-import { type Workflow, workflowSteps } from '../../../store/schema/workflows.ts'
+import { type Workflow, workflowSteps, workflows } from '../../../store/schema/workflows.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { loadSegment } from '../../segments/get.ts'
 import type { TriggerConfig } from '../graph/step-config.ts'
+import { MAX_WORKFLOWS_PER_EVENT } from '../limits.ts'
+import { loadWorkflow } from '../load-workflow.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
 import { refuseActive } from './active.ts'
 import { triggerStepName } from './create.ts'
@@ -40,27 +42,43 @@ export async function updateWorkflow(
   deps: EditDeps & { workflowNotifier: WorkflowNotifier },
   { changes, ...edit }: Edit & { changes: WorkflowChanges },
 ): Promise<WorkflowDetail> {
+  const prepare = (before: Trigger) => prepareTrigger(before, changes, deps.now())
+  const prepared = prepare(triggerOf(await loadWorkflow(deps.store.read, edit)))
   return editWorkflow(deps, edit, async (tx, current) => {
     const at = deps.now()
-    const trigger = changeTrigger(triggerOf(current), changes, at)
-    const isOther = !isDeepStrictEqual(trigger, triggerOf(current))
+    const before = triggerOf(current)
+    const isPrepared = isDeepStrictEqual(before, prepared.before)
+    const { trigger, firesAt } = isPrepared ? prepared : prepare(before)
+    const isOther = !isDeepStrictEqual(trigger, before)
     if (isOther) await requireTrigger(tx, current, trigger)
     const columns = definedColumns(changes)
     const { isEnabled } = { ...current, ...columns }
     const isBegun = isEnabled && (!current.isEnabled || isOther)
+    const keptFireAt = isEnabled ? current.nextFireAt : null
     const next: Partial<Workflow> = {
       ...columns,
       ...trigger,
-      nextFireAt: nextFireAt(current, { trigger, isEnabled, isBegun, at }),
+      // A change of anything else leaves the time as it is: it may be overdue.
+      nextFireAt: isBegun ? firesAt : keptFireAt,
       ...(isBegun && { enabledSeq: await newestSeq(tx) }),
     }
     if (!isChange(current, next)) return loadDetail(tx, current)
     const saved = await saveVersion(tx, current, { ...next, at })
     if (isOther) await syncTriggerStep(tx, current, { trigger, at })
     if (isEnabled && !current.isEnabled) await requireSound(tx, saved)
+    if (isBegun) await refuseCrowded(tx, saved)
     tx.afterCommit(() => deps.workflowNotifier.notify({ kind: 'schedule' }))
     return loadDetail(tx, saved)
   })
+}
+
+/**
+ * The trigger after the change and its next firing, which may take some ms to find: too long for a
+ * transaction.
+ */
+function prepareTrigger(before: Trigger, changes: GivenTrigger, at: number) {
+  const trigger = changeTrigger(before, changes, at)
+  return { before, trigger, firesAt: nextFiringOf(trigger, at) }
 }
 
 function triggerOf({ triggerType, triggerConfig, triggerEvent, segmentId }: Workflow): Trigger {
@@ -80,15 +98,6 @@ function definedColumns({
 async function requireTrigger(tx: Tx, current: Workflow, { segmentId }: Trigger): Promise<void> {
   if (segmentId !== null) await loadSegment(tx, { projectId: current.projectId, id: segmentId })
   await refuseActive(tx, current, 'the trigger')
-}
-
-/** A change of anything else leaves the time as it is: it may be overdue. */
-function nextFireAt(
-  current: Workflow,
-  state: { trigger: Trigger; isEnabled: boolean; isBegun: boolean; at: number },
-): number | null {
-  if (!state.isEnabled) return null
-  return state.isBegun ? nextFiringOf(state.trigger, state.at) : current.nextFireAt
 }
 
 async function newestSeq(tx: Tx): Promise<number> {
@@ -132,6 +141,22 @@ async function requireSound(tx: Tx, workflow: Workflow): Promise<void> {
     details: { findings },
     suggestion: 'Mend the errors in details.findings, then enable the workflow.',
   })
+}
+
+/** @throws AppError BAD_REQUEST when too many enabled workflows have the trigger's event */
+async function refuseCrowded(tx: Tx, { projectId, triggerEvent }: Workflow): Promise<void> {
+  if (triggerEvent === null) return
+  const enabled = await tx.$count(
+    workflows,
+    and(
+      eq(workflows.projectId, projectId),
+      eq(workflows.triggerEvent, triggerEvent),
+      eq(workflows.isEnabled, true),
+    ),
+  )
+  if (enabled <= MAX_WORKFLOWS_PER_EVENT) return
+  const text = `At most ${MAX_WORKFLOWS_PER_EVENT} enabled workflows of a project may start with the same event.`
+  throw new AppError('BAD_REQUEST', text, { suggestion: 'Disable another workflow of this event.' })
 }
 
 function isChange(current: Workflow, columns: Partial<Workflow>): boolean {

@@ -6,13 +6,8 @@ import type { Base } from '../../base.ts'
 import { findSegment } from '../../segments/get.ts'
 import { findFindings, type WorkflowFinding } from '../graph/findings.ts'
 import type { Step } from '../graph/step-config.ts'
-import {
-  loadDefinition,
-  loadTemplatesOf,
-  loadWorkflow,
-  type Queries,
-  type WorkflowKey,
-} from './find.ts'
+import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
+import { loadDefinition, loadTemplatesOf, type Queries } from './find.ts'
 
 /** Errors first. @throws AppError WORKFLOW_NOT_FOUND */
 export async function validateWorkflow(

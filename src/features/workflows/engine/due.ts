@@ -16,6 +16,7 @@ type Row = {
   status: ExecutionStatus
   currentStepId: string | null
   context: string | null
+  sourceEventSeq: number | null
   stepsDone: number
   startedAt: number
   address: string
@@ -33,10 +34,9 @@ type Row = {
   stepStartedAt: number
 }
 
-const listRows = statement<Row>(
-  () => sql`select execution.number, execution.id, execution.contact_id as "contactId",
+const select = sql`select execution.number, execution.id, execution.contact_id as "contactId",
       execution.status, execution.current_step_id as "currentStepId", execution.context,
-      execution.steps_done as "stepsDone", execution.started_at as "startedAt",
+      execution.source_event_seq as "sourceEventSeq", execution.steps_done as "stepsDone", execution.started_at as "startedAt",
       contacts.email as address, contacts.subscribed, contacts.data,
       contacts.created_at as "contactCreatedAt", contacts.updated_at as "contactUpdatedAt",
       step.id as "stepExecutionId", step.status as "stepStatus",
@@ -46,8 +46,17 @@ const listRows = statement<Row>(
     ${orderedJoin()} contacts on contacts.id = execution.contact_id
     left join workflow_step_executions as step on step.execution_number = execution.number
       and step.ordinal = execution.steps_done
-    where execution.workflow_id = ${parameter('workflowId')}
-      and execution.due_at <= ${parameter('now')}
+    where execution.workflow_id = ${parameter('workflowId')}`
+
+/** What is due at once: starts, and executions whose wait was ended. In the order of their starts. */
+const listNow = statement<Row>(
+  () => sql`${select} and execution.due_at = 0
+    order by execution.number limit ${parameter('limit')}`,
+)
+
+/** What has slept, in the order of the due times. */
+const listTimed = statement<Row>(
+  () => sql`${select} and execution.due_at > 0 and execution.due_at <= ${parameter('now')}
     order by execution.due_at limit ${parameter('limit')}`,
 )
 
@@ -76,14 +85,18 @@ const listLanes = statement<WorkflowLane & { dueAt: number }>(
 
 type Queries = Pick<Tx, 'find' | 'list'>
 
-/** Lists at most `limit`, in the order of their due times. */
+/**
+ * Lists at most `limit`: those that are due at once and those that have slept in turn, so that neither
+ * waits for all of the others.
+ */
 export async function listDue(
   queries: Queries,
   { workflowId, projectId }: WorkflowLane,
   { now, limit }: { now: number; limit: number },
 ): Promise<DueExecution[]> {
-  const rows = await queries.list(listRows, { workflowId, now, limit })
-  return rows.map((row) => toExecution(row, projectId))
+  const atOnce = await queries.list(listNow, { workflowId, limit })
+  const timed = await queries.list(listTimed, { workflowId, now, limit })
+  return inTurn(atOnce, timed, limit).map((row) => toExecution(row, projectId))
 }
 
 /** When the earliest execution of a workflow is due; undefined if none will be. */
@@ -99,10 +112,18 @@ export function listDueLanes(queries: Queries): Promise<(WorkflowLane & { dueAt:
   return queries.list(listLanes)
 }
 
+function inTurn<T>(one: readonly T[], other: readonly T[], limit: number): T[] {
+  if (one.length === 0 || other.length === 0) return [...one, ...other]
+  const half = Math.ceil(limit / 2)
+  const ofOne = Math.min(one.length, Math.max(half, limit - other.length))
+  return [...one.slice(0, ofOne), ...other.slice(0, limit - ofOne)]
+}
+
 function toExecution(row: Row, projectId: string): DueExecution {
-  const { number, id, contactId, status, currentStepId, stepsDone, startedAt } = row
+  const { number, id, contactId, status, currentStepId, sourceEventSeq, stepsDone } = row
   return {
-    ...{ number, id, contactId, status, currentStepId, stepsDone, startedAt },
+    ...{ number, id, contactId, status, currentStepId, sourceEventSeq, stepsDone },
+    startedAt: row.startedAt,
     context: parse<Record<string, unknown>>(row.context),
     contact: {
       id: contactId,

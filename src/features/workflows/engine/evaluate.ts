@@ -32,7 +32,7 @@ function isFulfilled(test: Test, given: unknown, isAddress: boolean): boolean {
     case 'notContains':
       return !doesContain(actual, expected)
     default:
-      return compare(operator, Number(actual), Number(expected))
+      return compare(operator, toNumber(actual), toNumber(expected))
   }
 }
 
@@ -55,11 +55,21 @@ function compare(
   }
 }
 
-/** A text contains a part; a list contains an element. */
+/** A text contains a part; a list contains an element. Other values are read as text. */
 function doesContain(actual: unknown, expected: unknown): boolean {
-  if (typeof actual === 'string') return actual.includes(String(expected))
   if (Array.isArray(actual)) return actual.some((each) => isDeepStrictEqual(each, expected))
-  return String(actual).includes(String(expected))
+  return toText(actual).includes(toText(expected))
+}
+
+/** Values come from strangers: `String` of an object may throw. */
+function toText(value: unknown): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+/** NaN for what is no number: lists, objects, null and blank texts. */
+function toNumber(value: unknown): number {
+  if (typeof value === 'object') return Number.NaN
+  return typeof value === 'string' && value.trim() === '' ? Number.NaN : Number(value)
 }
 
 function lowerCased(value: unknown): unknown {

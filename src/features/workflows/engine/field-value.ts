@@ -23,6 +23,7 @@ export function fieldValue({ contact, context }: FieldScope, field: string): unk
 
 function valueAt(root: unknown, path: string): unknown {
   if (typeof root !== 'object' || root === null) return undefined
+  if (Array.isArray(root) && !/^\d/.test(path)) return undefined
   if (Object.hasOwn(root, path)) return root[path as keyof typeof root]
   const dot = path.indexOf('.')
   const key = path.slice(0, Math.max(0, dot))

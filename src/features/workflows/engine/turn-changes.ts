@@ -57,6 +57,9 @@ const saveSteps = statement(
       ${item(7)}, ${item(8)}, ${item(9)}, ${item(10)}, ${item(11)}
     from ${eachOf(parameter('rows'))} as row where true
     on conflict (execution_number, ordinal) do update set status = excluded.status,
+      scheduled_for = coalesce(excluded.scheduled_for, scheduled_for),
+      execute_after = coalesce(excluded.execute_after, execute_after),
+      input = coalesce(excluded.input, input), started_at = excluded.started_at,
       output = excluded.output, error = excluded.error, completed_at = excluded.completed_at`,
 )
 

@@ -17,16 +17,31 @@ import { newId } from '../../../store/ids.ts'
 import type { Contact } from '../../../store/schema/contacts.ts'
 import type { ExecutionStatus } from '../../../store/schema/words.ts'
 import type { WorkflowExecution, WorkflowStepExecution } from '../../../store/schema/workflows.ts'
+import { EXIT_REASONS } from '../exit-reasons.ts'
 import { type Graph, nextTransition, type StepResult } from '../graph/graph.ts'
 import type { Step } from '../graph/step-config.ts'
 import type { TurnChanges } from './turn-changes.ts'
 
 export const MAX_STEPS_PER_TURN = 100
 
+/** As that of the data of a contact. */
+const MAX_CONTEXT_BYTES = 64 * 1024
+
+/** `due_at` of what need not wait, also if the clock goes back. */
+export const NOW = 0
+
 /** An execution that is due, with its contact. */
 export type DueExecution = Pick<
   WorkflowExecution,
-  'number' | 'id' | 'contactId' | 'status' | 'currentStepId' | 'context' | 'stepsDone' | 'startedAt'
+  | 'number'
+  | 'id'
+  | 'contactId'
+  | 'status'
+  | 'currentStepId'
+  | 'context'
+  | 'sourceEventSeq'
+  | 'stepsDone'
+  | 'startedAt'
 > & { contact: Contact; step: OpenStep | null }
 
 /** The row of the current step, if the execution has begun it. */
@@ -63,6 +78,11 @@ export type Walker = {
   context: Record<string, unknown> | null
   /** The row number of the current step. */
   ordinal: number
+  /**
+   * The event that brought the execution here without a pause; null after one. A wait that begins now
+   * counts the events after it, so that an event which follows closely is not missed.
+   */
+  eventSeq: number | null
   /** The emails of this walk by their steps. */
   readonly emailIds: Map<string, string>
 }
@@ -103,7 +123,7 @@ type Position = {
 }
 
 export async function walk(input: WalkInput, execution: DueExecution): Promise<void> {
-  const { graph, at } = input
+  const { graph } = input
   const walker: Walker = {
     number: execution.number,
     id: execution.id,
@@ -111,6 +131,7 @@ export async function walk(input: WalkInput, execution: DueExecution): Promise<v
     contact: execution.contact,
     context: execution.context,
     ordinal: execution.stepsDone,
+    eventSeq: execution.stepsDone === 0 ? execution.sourceEventSeq : null,
     emailIds: new Map(),
   }
   let stepId = execution.currentStepId
@@ -119,14 +140,18 @@ export async function walk(input: WalkInput, execution: DueExecution): Promise<v
     const step = stepId === null ? undefined : graph.steps.get(stepId)
     if (step === undefined) {
       skip(input, walker, { stepId, open })
-      return save(input, walker, { status: 'CANCELLED', stepId: null, exitReason: 'step removed' })
+      return save(input, walker, {
+        status: 'CANCELLED',
+        stepId: null,
+        exitReason: EXIT_REASONS.stepRemoved,
+      })
     }
     const moved = await makeStep(input, walker, { step, open })
     if ('status' in moved) return save(input, walker, moved)
     stepId = moved.stepId
     open = null
   }
-  save(input, walker, { status: 'RUNNING', stepId, dueAt: at })
+  save(input, walker, { status: 'RUNNING', stepId, dueAt: NOW })
 }
 
 /** Returns the next step, or where the execution stays. */
@@ -137,9 +162,11 @@ async function makeStep(
 ): Promise<{ stepId: string } | Position> {
   const stepExecutionId = open?.id ?? newId()
   const call: StepCall = { step, stepExecutionId, execution: walker }
-  const outcome = await run(steps, call, open)
+  // A step that failed and is to be made again keeps its row and its id.
+  const begun = open?.status === 'PENDING' ? null : open
+  const outcome = await run(steps, call, begun)
   const { kind } = outcome
-  if (outcome.context !== undefined) walker.context = { ...walker.context, ...outcome.context }
+  if (outcome.context !== undefined) walker.context = mergeContext(walker.context, outcome.context)
   changes.addStep({
     executionNumber: walker.number,
     ordinal: walker.ordinal,
@@ -151,7 +178,7 @@ async function makeStep(
     input: outcome.input ?? null,
     output: outcome.output ?? null,
     error: kind === 'failed' ? outcome.error : null,
-    startedAt: open?.startedAt ?? at,
+    startedAt: begun?.startedAt ?? at,
     completedAt: kind === 'waits' ? null : at,
   })
   if (kind === 'waits') return { status: 'WAITING', stepId: step.id, dueAt: outcome.dueAt }
@@ -171,6 +198,15 @@ async function run(steps: Steps, call: StepCall, open: OpenStep | null): Promise
     const { number, ordinal } = call.execution
     throw isTransientDatabaseError(error) ? error : new StepFault({ number, ordinal }, error)
   }
+}
+
+/** Data by which the context would become too large stays in the output of its step only. */
+function mergeContext(
+  context: Record<string, unknown> | null,
+  data: Record<string, unknown>,
+): Record<string, unknown> | null {
+  const merged = { ...context, ...data }
+  return Buffer.byteLength(JSON.stringify(merged)) > MAX_CONTEXT_BYTES ? context : merged
 }
 
 /** A step that was removed while the execution waited at it. */

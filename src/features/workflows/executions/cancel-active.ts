@@ -4,7 +4,8 @@ import { type SQL, sql } from '../../../store/drizzle.ts'
 import type { Workflow } from '../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import { addFigures } from '../figures.ts'
+import { EXIT_REASONS } from '../exit-reasons.ts'
+import { addFigures, type FigureChange } from '../figures.ts'
 
 type Cancellation = {
   workflow: Pick<Workflow, 'id' | 'cancelReason'>
@@ -22,8 +23,6 @@ export type CancellationOfAll = {
 
 type Cancelled = { number: number }
 
-const CANCELLED_WITH_ALL = 'all executions cancelled by user'
-
 const cancelOne = cancelWhere(sql`number = ${parameter('number')}
   and status in ('RUNNING', 'WAITING')`)
 
@@ -31,6 +30,16 @@ const cancelSome = cancelWhere(sql`number in (select number from workflow_execut
   where workflow_id = ${parameter('workflowId')} and status in ('RUNNING', 'WAITING')
     and number <= ${parameter('through')}
   limit ${parameter('limit')})`)
+
+/** Steps that ended, such as a webhook, before the engine went on and counted them. */
+const listUncounted = statement<{ stepId: string; figure: 'completed' | 'failed' }>(
+  () => sql`select step.step_id as "stepId", lower(step.status) as figure
+    from workflow_step_executions as step
+    join workflow_executions as execution on execution.number = step.execution_number
+      and execution.steps_done = step.ordinal
+    where step.execution_number in ${listOf(parameter('numbers'))}
+      and step.status in ('COMPLETED', 'FAILED')`,
+)
 
 const skipSteps = statement<{ stepId: string }>(
   () => sql`update workflow_step_executions set status = 'SKIPPED', completed_at = ${parameter('at')}
@@ -85,17 +94,21 @@ async function endSteps(
 ): Promise<void> {
   if (cancelled.length === 0) return
   const numbers = JSON.stringify(cancelled.map(({ number }) => number))
-  const steps = await tx.list(skipSteps, { numbers, at })
-  const byStep = Map.groupBy(steps, ({ stepId }) => stepId)
+  const uncounted = await tx.list(listUncounted, { numbers })
+  const skipped = await tx.list(skipSteps, { numbers, at })
+  const ended = [...uncounted, ...skipped.map(({ stepId }) => ({ stepId, figure: 'skipped' }))]
+  const bySubject = Map.groupBy(ended, ({ stepId, figure }) => `${stepId} ${figure}`)
   await addFigures(
     tx,
     workflowId,
-    [...byStep].map(([stepId, skipped]) => [stepId, 'skipped', skipped.length]),
+    [...bySubject.values()].flatMap((each) =>
+      each.slice(0, 1).map(({ stepId, figure }): FigureChange => [stepId, figure, each.length]),
+    ),
   )
   await tx.execute(endWaits, { numbers })
   await tx.execute(endRequests, { numbers })
 }
 
 function reasonOf({ cancelReason }: Pick<Workflow, 'cancelReason'>): string {
-  return cancelReason ?? CANCELLED_WITH_ALL
+  return cancelReason ?? EXIT_REASONS.allCancelled
 }

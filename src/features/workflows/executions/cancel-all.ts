@@ -1,81 +1,90 @@
 /**
- * Cancels all active executions of a workflow at once: the workflow says up to which number they are
- * cancelled, and their rows follow (`settle-cancelled.ts`).
+ * Cancels all active executions of a workflow: the workflow says up to which number they are
+ * cancelled, and their rows follow (`settle-cancelled.ts`). They are counted as they are cancelled, so
+ * a million takes many short transactions; each moves the number.
  */
 import { indexedBy } from '../../../store/dialect.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
-import type { Workflow } from '../../../store/schema/workflows.ts'
 import { workflows } from '../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
+import { EXIT_REASONS } from '../exit-reasons.ts'
+import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
-import { getWorkflow, type WorkflowKey } from './find.ts'
 
 type Deps = Pick<Base, 'store' | 'now'> & { workflowNotifier: WorkflowNotifier }
 
-const REASON = 'all executions cancelled by user'
-/** Executions that are counted between two turns of the event loop: 3 ms. */
-export const COUNTED_AT_ONCE = 50_000
+/** Executions that one transaction counts and cancels: 3 ms. */
+export const CANCELLED_AT_ONCE = 20_000
 
 const findNewestNumber = statement<{ newest: number }>(
   () => sql`select coalesce(max(number), 0) as newest from workflow_executions`,
 )
 
-/** `last`: the greatest of the counted numbers. */
-const countActive = statement<{ count: number; last: number | null }>(
-  () => sql`select count(*) as count, max(number) as last from (
-    select number from workflow_executions ${indexedBy('workflow_executions_status')}
-    where workflow_id = ${parameter('workflowId')} and status = ${parameter('status')}
-      and number > ${parameter('after')}
-    order by number limit ${COUNTED_AT_ONCE})`,
+const isActiveBehind = sql`number > ${parameter('after')}`
+const ofWorkflow = sql`workflow_executions ${indexedBy('workflow_executions_status')}
+  where workflow_id = ${parameter('workflowId')}`
+
+/** The next active executions, merged from two ranges of an index. `last`: the greatest number. */
+const countActive = statement<{ count: number; last: number }>(
+  () => sql`select count(*) as count, coalesce(max(number), 0) as last from (
+    select number from ${ofWorkflow} and status = 'RUNNING' and ${isActiveBehind}
+    union all select number from ${ofWorkflow} and status = 'WAITING' and ${isActiveBehind}
+    order by number limit ${CANCELLED_AT_ONCE})`,
 )
 
-/** Returns how many executions were active. @throws AppError WORKFLOW_NOT_FOUND */
+/**
+ * Returns how many executions were active. Those of more than one transaction go on until theirs.
+ * @throws AppError WORKFLOW_NOT_FOUND
+ */
 export async function cancelAllExecutions(deps: Deps, key: WorkflowKey): Promise<number> {
-  const { store, now } = deps
-  return store.write(
-    async (tx) => {
-      const workflow = await getWorkflow(tx, key)
-      const cancelled = await countAllActive(tx, workflow)
-      if (cancelled > 0) await cancelAllInTx(deps, tx, { id: key.id, reason: REASON, at: now() })
-      return cancelled
-    },
-    { heavyFor: key.projectId },
-  )
+  let cancelled = 0
+  let after = 0
+  for (;;) {
+    const cancelNext = (tx: Tx) => cancelSome(deps, tx, { ...key, after })
+    const { count, last } = await deps.store.write(cancelNext, { heavyFor: key.projectId })
+    cancelled += count
+    if (count < CANCELLED_AT_ONCE) return cancelled
+    after = last
+  }
 }
 
 /** Cancels whatever is active, without counting it. */
 export async function cancelAllInTx(
-  { workflowNotifier }: Pick<Deps, 'workflowNotifier'>,
+  deps: Pick<Deps, 'workflowNotifier'>,
   tx: Tx,
-  { id, reason, at }: { id: string; reason: string; at: number },
+  cancellation: Omit<Cancellation, 'through'>,
 ): Promise<void> {
-  const cancelledThrough = (await tx.find(findNewestNumber))?.newest ?? 0
-  await tx
-    .update(workflows)
-    .set({ cancelledThrough, cancelReason: reason, cancelledAt: at, isCancelling: true })
-    .where(eq(workflows.id, id))
-  tx.afterCommit(() => workflowNotifier.notify({ kind: 'cancelled' }))
+  const through = (await tx.find(findNewestNumber))?.newest ?? 0
+  await cancelThrough(deps, tx, { ...cancellation, through })
 }
 
-async function countAllActive(
+/** Counts active executions, and cancels as many. */
+async function cancelSome(
+  deps: Deps,
   tx: Tx,
-  { id: workflowId, cancelledThrough }: Pick<Workflow, 'id' | 'cancelledThrough'>,
-): Promise<number> {
-  let total = 0
-  for (const status of ['RUNNING', 'WAITING']) {
-    let after: number | null = cancelledThrough
-    while (after !== null) {
-      const found: { count: number; last: number | null } | undefined = await tx.find(countActive, {
-        workflowId,
-        status,
-        after,
-      })
-      total += found?.count ?? 0
-      after = found?.count === COUNTED_AT_ONCE ? found.last : null
-      await tx.yieldToLoop()
-    }
-  }
-  return total
+  { after, ...key }: WorkflowKey & { after: number },
+): Promise<{ count: number; last: number }> {
+  const { id, cancelledThrough } = await loadWorkflow(tx, key)
+  const values = { workflowId: id, after: Math.max(after, cancelledThrough) }
+  const { count, last } = (await tx.find(countActive, values)) ?? { count: 0, last: 0 }
+  const reason = EXIT_REASONS.allCancelled
+  if (count > 0) await cancelThrough(deps, tx, { id, reason, through: last, at: deps.now() })
+  return { count, last }
+}
+
+/** `through`: the number of the last execution. */
+type Cancellation = { id: string; reason: string; through: number; at: number }
+
+async function cancelThrough(
+  { workflowNotifier }: Pick<Deps, 'workflowNotifier'>,
+  tx: Tx,
+  { id, reason, through, at }: Cancellation,
+): Promise<void> {
+  await tx
+    .update(workflows)
+    .set({ cancelledThrough: through, cancelReason: reason, cancelledAt: at, isCancelling: true })
+    .where(eq(workflows.id, id))
+  tx.afterCommit(() => workflowNotifier.notify({ kind: 'cancelled' }))
 }

@@ -1,4 +1,4 @@
-/** Finds workflows and executions of a project. Another project's count as unknown. */
+/** Finds executions, and workflows that may start. Another project's count as unknown. */
 import { AppError, notFound } from '../../../errors.ts'
 import type { Statements } from '../../../store/database.ts'
 import { and, eq, getTableColumns, isNull, type SQL } from '../../../store/drizzle.ts'
@@ -8,24 +8,16 @@ import {
   type Workflow,
   workflowExecutions,
   workflowSteps,
-  workflows,
 } from '../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../store/statement.ts'
+import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
 import type { StartableWorkflow } from './start.ts'
 import type { FoundExecution } from './view.ts'
 
-export type WorkflowKey = { projectId: string; id: string }
 export type ExecutionKey = WorkflowKey & { executionId: string }
 
 /** A transaction or a reader. */
 type Queries = Pick<Statements, 'find' | 'list'>
-
-const selectWorkflow = statement((db) =>
-  db
-    .select()
-    .from(workflows)
-    .where(and(eq(workflows.id, parameter('id')), eq(workflows.projectId, parameter('projectId')))),
-)
 
 const selectTrigger = statement((db) =>
   db
@@ -57,19 +49,12 @@ const selectExecution = selectExecutionWhere(
 
 const selectByNumber = selectExecutionWhere(eq(workflowExecutions.number, parameter('number')))
 
-/** @throws AppError WORKFLOW_NOT_FOUND */
-export async function getWorkflow(queries: Queries, key: WorkflowKey): Promise<Workflow> {
-  const workflow = await queries.find(selectWorkflow, key)
-  if (workflow === undefined) throw workflowNotFound(key.id)
-  return workflow
-}
-
 /** @throws AppError WORKFLOW_NOT_FOUND, RESOURCE_NOT_FOUND */
 export async function getExecution(
   queries: Queries,
   { executionId, ...key }: ExecutionKey,
 ): Promise<{ workflow: Workflow; execution: FoundExecution }> {
-  const workflow = await getWorkflow(queries, key)
+  const workflow = await loadWorkflow(queries, key)
   const execution = await queries.find(selectExecution, { id: key.id, executionId })
   if (execution !== undefined) return { workflow, execution }
   throw notFound('execution', executionId, 'No execution of this workflow has that id.')
@@ -84,7 +69,7 @@ export function findExecution(
 
 /** @throws AppError WORKFLOW_NOT_FOUND, BAD_REQUEST (disabled, no TRIGGER step) */
 export async function getStartable(queries: Queries, key: WorkflowKey): Promise<StartableWorkflow> {
-  const workflow = await getWorkflow(queries, key)
+  const workflow = await loadWorkflow(queries, key)
   if (!workflow.isEnabled) throw new AppError('BAD_REQUEST', 'The workflow is disabled.')
   const trigger = await queries.find(selectTrigger, { workflowId: key.id })
   if (trigger === undefined) {
@@ -113,10 +98,4 @@ function selectExecutionWhere(condition: SQL | undefined) {
       .leftJoin(workflowSteps, eq(workflowSteps.id, workflowExecutions.currentStepId))
       .where(condition),
   )
-}
-
-function workflowNotFound(id: string): AppError {
-  return new AppError('WORKFLOW_NOT_FOUND', 'No workflow of this project has that id.', {
-    details: { resource: 'workflow', id },
-  })
 }

@@ -8,8 +8,9 @@ import { type SQL, sql } from '../../../store/drizzle.ts'
 import type { ExecutionStatus } from '../../../store/schema/words.ts'
 import type { Base } from '../../base.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../limits.ts'
+import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
 import { countExecutions } from './count.ts'
-import { findExecution, getWorkflow, type WorkflowKey } from './find.ts'
+import { findExecution } from './find.ts'
 import { type CancelledTogether, type ExecutionView, toExecutionView } from './view.ts'
 
 export const EXECUTION_STATUSES = [
@@ -48,7 +49,7 @@ export async function listExecutions(
   { page = 1, status, ...query }: ExecutionQuery,
 ): Promise<ExecutionPage> {
   const limit = Math.min(query.pageSize ?? DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)
-  const workflow = await getWorkflow(store.read, query)
+  const workflow = await loadWorkflow(store.read, query)
   const { id: workflowId, cancelledThrough } = workflow
   const range = { workflowId, cancelledThrough, status, limit, offset: (page - 1) * limit }
   const [rows, counts] = await Promise.all([

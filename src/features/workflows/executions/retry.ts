@@ -24,8 +24,9 @@ const findActive = statement<{ number: number }>(
       and status in ('RUNNING', 'WAITING')`,
 )
 
-const deleteFailedStep = statement<{ stepId: string }>(
-  () => sql`delete from workflow_step_executions
+/** The step keeps its id: a webhook that is tried again has the id of the first try. */
+const reopenFailedStep = statement<{ stepId: string }>(
+  () => sql`update workflow_step_executions set status = 'PENDING', completed_at = null, error = null
     where execution_number = ${parameter('number')} and ordinal = ${parameter('ordinal')}
       and status = 'FAILED' returning step_id as "stepId"`,
 )
@@ -43,7 +44,7 @@ export async function retryExecution(deps: Deps, key: ExecutionKey): Promise<Exe
     const at = now()
     await refuseRetry(tx, failed, at)
     const { number, stepsDone: ordinal } = execution
-    const step = await tx.find(deleteFailedStep, { number, ordinal })
+    const step = await tx.find(reopenFailedStep, { number, ordinal })
     if (step !== undefined) await addFigures(tx, workflow.id, [[step.stepId, 'failed', -1]])
     await tx
       .update(workflowExecutions)

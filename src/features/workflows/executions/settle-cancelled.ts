@@ -12,6 +12,7 @@ import { type Workflow, workflows } from '../../../store/schema/workflows.ts'
 import { statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
+import { EXIT_REASONS } from '../exit-reasons.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
 import { cancelManyActive } from './cancel-active.ts'
 import { cancelAllInTx } from './cancel-all.ts'
@@ -31,7 +32,6 @@ const MAX_BATCH = 1_000
 const BATCH_MS = 8
 /** Then it is another workflow's turn. */
 const TURN_MS = 500
-const PROJECT_DISABLED = 'Project disabled'
 
 export const listUnsettled = statement<Unsettled>(
   () => sql`select id, project_id as "projectId", cancelled_through as "cancelledThrough",
@@ -114,7 +114,7 @@ async function cancelOfDisabled(deps: SettleDeps): Promise<void> {
   for (const { id, projectId } of await store.scan.list(listOfDisabled)) {
     await store.write(async (tx) => {
       if (await isProjectEnabled(tx, projectId)) return
-      await cancelAllInTx(deps, tx, { id, reason: PROJECT_DISABLED, at: now() })
+      await cancelAllInTx(deps, tx, { id, reason: EXIT_REASONS.projectDisabled, at: now() })
     })
   }
 }

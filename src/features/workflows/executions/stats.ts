@@ -7,8 +7,8 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
 import { bucketMs } from '../figures.ts'
 import { loadGraph } from '../graph/graph.ts'
+import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
 import { countExecutions, type ExecutionCounts } from './count.ts'
-import { getWorkflow, type WorkflowKey } from './find.ts'
 
 type StepStats = {
   stepId: string
@@ -72,7 +72,7 @@ const listFigures = statement<{ subject: string; figure: string; count: number }
 /** @throws AppError WORKFLOW_NOT_FOUND */
 export async function viewWorkflowStats(deps: Deps, key: WorkflowKey): Promise<WorkflowStats> {
   const { store } = deps
-  const workflow = await getWorkflow(store.read, key)
+  const workflow = await loadWorkflow(store.read, key)
   const [graph, figures, waiting, counts] = await Promise.all([
     loadGraph(store.scan, workflow.id),
     readFigures(deps, workflow),

@@ -5,11 +5,13 @@
  *   contact.email, contact.subscribed
  *   data.<path>, contact.data.<path>   the data of the contact
  *   event.<path>, workflow.<path>      the context of the execution
- *   email.<activity>                   what happened to the execution's mail
+ *   email.<activity>                   what happened to the mail of the step `stepId`; without it, to
+ *                                      any mail of the contact
  *
  * Any other field is stored too: its value is missing, and `validate` says so.
  */
 
+import { storedEventName } from '../../conditions/field.ts'
 import { MAX_BRANCH_TEXT_LENGTH, MAX_BRANCHES, MAX_FIELD_LENGTH } from '../limits.ts'
 import { type ConfigFields, isObject, readFields, readUuid, typeName } from './config-fields.ts'
 import {
@@ -24,9 +26,10 @@ import {
 /** The branch of a multi condition that is taken when no other fits. */
 export const DEFAULT_BRANCH = 'default'
 
-const ACTIVITIES: readonly string[] = [
-  ...['sent', 'delivered', 'delivery', 'opened', 'open', 'clicked', 'click'],
-  ...['bounced', 'bounce', 'complained', 'complaint'],
+/** By the names under which events are stored. */
+const EMAIL_EVENTS: readonly string[] = [
+  ...['email.sent', 'email.delivery', 'email.open', 'email.click', 'email.bounce'],
+  ...['email.complaint', 'email.failed', 'email.suppressed', 'email.received'],
 ]
 const PATH_PREFIXES: readonly string[] = ['data.', 'contact.data.', 'event.', 'workflow.']
 const PROTOTYPE_NAMES: readonly string[] = ['__proto__', 'constructor', 'prototype']
@@ -61,7 +64,7 @@ export function branchesOf(config: ConditionConfig): string[] {
 /** Whether the field can have a value. */
 export function isKnownField(field: string): boolean {
   if (field === 'contact.email' || field === 'contact.subscribed') return true
-  if (field.startsWith('email.')) return ACTIVITIES.includes(field.slice('email.'.length))
+  if (field.startsWith('email.')) return EMAIL_EVENTS.includes(storedEventName(field))
   return PATH_PREFIXES.some((prefix) => field.startsWith(prefix) && field.length > prefix.length)
 }
 

@@ -1,5 +1,7 @@
 /** Reads the fields of a config by own property, and collects a field error for each that is wrong. */
 import { type FieldError, tooLongText, wrongOrMissingText } from '../../../errors.ts'
+import { faultInEventName } from '../../events/event-name.ts'
+import { MAX_EVENT_NAME_LENGTH } from '../../limits.ts'
 
 /** `errors` may be shared by the readers of several objects. */
 export type ConfigFields = {
@@ -102,6 +104,18 @@ export function readUuid(fields: ConfigFields, name: string): string | undefined
   if (text === undefined) return undefined
   if (UUID.test(text)) return text
   fields.fail(name, 'invalid_string', 'Not a UUID')
+  return undefined
+}
+
+/** The name of an event; undefined if absent or none. */
+export function readEventName(
+  fields: ConfigFields,
+  { isRequired = false }: { isRequired?: boolean } = {},
+): string | undefined {
+  const name = fields.text('eventName', { max: MAX_EVENT_NAME_LENGTH, isRequired })
+  const fault = name === undefined ? undefined : faultInEventName(name)
+  if (fault === undefined) return name
+  fields.fail('eventName', 'invalid_string', fault)
   return undefined
 }
 

@@ -17,7 +17,6 @@ export type Transition = Pick<
 >
 
 export type Graph = {
-  triggerStepId: string | undefined
   steps: ReadonlyMap<string, Step>
   /** By the step that they leave, in the order in which they are tried. */
   outgoing: ReadonlyMap<string, readonly Transition[]>
@@ -56,7 +55,6 @@ export async function loadGraph(queries: Pick<Tx, 'select'>, workflowId: string)
 
 export function toGraph(steps: readonly Step[], transitions: readonly Transition[]): Graph {
   return {
-    triggerStepId: steps.find(({ type }) => type === 'TRIGGER')?.id,
     steps: new Map(steps.map((step) => [step.id, step])),
     outgoing: Map.groupBy(transitions, ({ fromStepId }) => fromStepId),
   }

@@ -7,7 +7,6 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../clock.ts'
 import { type FieldError, invalid, wrongOrMissingText } from '../../../errors.ts'
 import { parseAddress } from '../../../mail/address/address.ts'
 import type { StepType } from '../../../store/schema/words.ts'
-import { MAX_EVENT_NAME_LENGTH } from '../../limits.ts'
 import {
   MAX_CONFIG_BYTES,
   MAX_CONFIG_DEPTH,
@@ -16,7 +15,14 @@ import {
   MAX_TIMEOUT_SECONDS,
 } from '../limits.ts'
 import { readCondition } from './condition-config.ts'
-import { type ConfigFields, isObject, readFields, readUuid, typeName } from './config-fields.ts'
+import {
+  type ConfigFields,
+  isObject,
+  readEventName,
+  readFields,
+  readUuid,
+  typeName,
+} from './config-fields.ts'
 import type {
   DelayConfig,
   DelayUnit,
@@ -104,7 +110,7 @@ function depthOf(value: unknown, above = 0): number {
 }
 
 function readTrigger(fields: ConfigFields): TriggerConfig {
-  const eventName = fields.text('eventName', { max: MAX_EVENT_NAME_LENGTH })
+  const eventName = readEventName(fields)
   return eventName === undefined ? {} : { eventName }
 }
 
@@ -132,7 +138,7 @@ function readDelay(fields: ConfigFields): DelayConfig {
 }
 
 function readWait(fields: ConfigFields): WaitConfig {
-  const eventName = fields.text('eventName', { max: MAX_EVENT_NAME_LENGTH, isRequired: true }) ?? ''
+  const eventName = readEventName(fields, { isRequired: true }) ?? ''
   const timeout = fields.number('timeout', { min: 1, max: MAX_TIMEOUT_SECONDS, isInteger: true })
   const stepId = readUuid(fields, 'stepId')
   if (fields.get('stepId') !== undefined && !eventName.startsWith('email.')) {

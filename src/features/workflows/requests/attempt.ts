@@ -107,6 +107,7 @@ function toResult(
     output: {
       ...{ url: message.url, method: message.method },
       ...{ statusCode: answer?.status ?? null, success: isDone },
+      ...redirectOf(message, result),
       response: answer === null ? null : parseResponse(answer.body),
       ...(answer?.isCut ? { isResponseTruncated: true } : {}),
       ...{ attempts, durationMs },
@@ -114,6 +115,12 @@ function toResult(
     },
     error: isDone ? null : failureText(result),
   }
+}
+
+/** Where redirects led. */
+function redirectOf({ url }: HttpMessage, result: HttpResult): { redirectedTo?: string } {
+  if (result.kind !== 'response' || result.url.href === new URL(url).href) return {}
+  return { redirectedTo: result.url.href }
 }
 
 function isRetried(result: HttpResult): boolean {

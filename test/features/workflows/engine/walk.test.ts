@@ -5,6 +5,7 @@ import { recordEventByAddress } from '../../../../src/features/contacts/events/r
 import { deleteContact } from '../../../../src/features/contacts/write/delete.ts'
 import { appendEvent } from '../../../../src/features/events/append.ts'
 import { createTemplate } from '../../../../src/features/templates/create.ts'
+import { retryExecution } from '../../../../src/features/workflows/executions/retry.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { projects } from '../../../../src/store/schema/accounts.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
@@ -12,6 +13,8 @@ import { emails } from '../../../../src/store/schema/messages.ts'
 import {
   workflowFigures,
   workflowRequests,
+  workflowSteps,
+  workflows,
   workflowWaits,
 } from '../../../../src/store/schema/workflows.ts'
 import {
@@ -119,7 +122,9 @@ test('an event starts an execution that sends, waits, and goes on with a click',
   assert.equal(done?.status, 'COMPLETED')
   assert.equal(done?.currentStepId, null)
   assert.equal(done?.dueAt, null)
-  assert.deepEqual(done?.context, { plan: '<b>', link: 'x' })
+  const { plan, link, emailId, subject } = done?.context ?? {}
+  assert.deepEqual({ plan, link, emailId }, { plan: '<b>', link: 'x', emailId: email?.id })
+  assert.equal(subject, 'Hello {{ event.plan }}', 'an event of an email has its base data')
   assert.deepEqual(await pathOf(core, waiting.number), [
     'trigger COMPLETED',
     'mail COMPLETED',
@@ -172,6 +177,73 @@ test('an event that the follower has not read wins over the timeout', async (t) 
   t.after(late.stop)
   await late.run()
   assert.equal((await listExecutions(core, id))[0]?.exitReason, 'paid')
+})
+
+test('an event that follows the one before it closely is not missed by a wait', async (t) => {
+  const { core, projectId, runner } = await open(t)
+  const { id } = await buildWorkflow(core, {
+    projectId,
+    steps: {
+      first: { type: 'WAIT_FOR_EVENT', config: { eventName: 'go', timeout: 60 } },
+      second: { type: 'WAIT_FOR_EVENT', config: { eventName: 'go', timeout: 60 } },
+    },
+    transitions: [
+      ['trigger', 'first'],
+      ['first', 'second', { wait: 'EVENT' }],
+    ],
+  })
+  await track(core, projectId, 'go', { data: { number: 0 } })
+  await track(core, projectId, 'signup')
+  await track(core, projectId, 'go', { data: { number: 1 } })
+  await track(core, projectId, 'go', { data: { number: 2 } })
+  await runner.run()
+  const [done] = await listExecutions(core, id)
+  assert.equal(done?.status, 'COMPLETED')
+  assert.deepEqual(done?.context, { number: 2 })
+  assert.deepEqual(await core.store.read.select().from(workflowWaits), [])
+})
+
+test('events do not make the context larger than the data of a contact', async (t) => {
+  const { core, projectId, runner } = await open(t)
+  const { id } = await buildWorkflow(core, {
+    projectId,
+    steps: {
+      first: { type: 'WAIT_FOR_EVENT', config: { eventName: 'large' } },
+      second: { type: 'WAIT_FOR_EVENT', config: { eventName: 'large' } },
+    },
+    transitions: [
+      ['trigger', 'first'],
+      ['first', 'second', { wait: 'EVENT' }],
+    ],
+  })
+  await track(core, projectId, 'signup', { data: { plan: { value: 'pro', persistent: false } } })
+  for (const key of ['a', 'b']) {
+    const data = { [key]: { value: 'x'.repeat(60_000), persistent: false } }
+    await track(core, projectId, 'large', { data })
+  }
+  await runner.run()
+  const [done] = await listExecutions(core, id)
+  assert.equal(done?.status, 'COMPLETED')
+  assert.deepEqual(Object.keys(done?.context ?? {}), ['plan', 'a'])
+  const steps = await listSteps(core, done?.number ?? 0)
+  assert.deepEqual(Object.keys(Object(steps[2]?.output?.eventData)), ['b'])
+})
+
+test('what is due at once is due also after the clock went back a day', async (t) => {
+  const { core, projectId, runner } = await open(t)
+  const { id } = await buildWorkflow(core, {
+    projectId,
+    steps: { wait: { type: 'WAIT_FOR_EVENT', config: { eventName: 'go' } } },
+    transitions: [['trigger', 'wait']],
+  })
+  await track(core, projectId, 'signup')
+  core.clock.now = START - DAY_MS
+  await runner.run()
+  assert.equal((await listExecutions(core, id))[0]?.status, 'WAITING')
+  await track(core, projectId, 'go')
+  core.clock.now = START - 2 * DAY_MS
+  await runner.run()
+  assert.equal((await listExecutions(core, id))[0]?.status, 'COMPLETED')
 })
 
 test('a chain of steps without waiting takes a turn of 100 steps after the other', async (t) => {
@@ -233,7 +305,7 @@ test('a webhook step leaves a request, and goes on or fails with its end', async
   const [request] = await core.store.read.select().from(workflowRequests)
   const [waiting] = await listExecutions(core, id)
   assert.equal(request?.executionNumber, waiting?.number)
-  assert.equal(request?.dueAt, START)
+  assert.equal(request?.dueAt, 0)
   assert.equal(waiting?.status, 'WAITING')
   assert.equal(waiting?.dueAt, null)
 })
@@ -253,6 +325,39 @@ test('a step without a template fails, and the execution stays at it', async (t)
   assert.equal(failed?.stepsDone, 1)
   const steps = await listSteps(core, failed?.number ?? 0)
   assert.equal(steps[1]?.error, 'the step has no template')
+})
+
+test('a step that is tried again keeps its id, and an execution comes to its end', async (t) => {
+  const { core, projectId, runner, templateId } = await open(t)
+  const { id, stepIds } = await buildWorkflow(core, {
+    projectId,
+    steps: { mail: { type: 'SEND_EMAIL' } },
+    transitions: [['trigger', 'mail']],
+  })
+  await track(core, projectId, 'signup')
+  await runner.run()
+  const [failed] = await listExecutions(core, id)
+  const [, before] = await listSteps(core, failed?.number ?? 0)
+  await core.store.write(async (tx) => {
+    await tx
+      .update(workflowSteps)
+      .set({ templateId })
+      .where(eq(workflowSteps.id, stepIds.mail ?? ''))
+    await tx.update(workflows).set({ version: 2 }).where(eq(workflows.id, id))
+  })
+  core.clock.now += MINUTE_MS
+  await retryExecution(core, { projectId, id, executionId: failed?.id ?? '' })
+  await runner.run()
+  assert.equal((await listExecutions(core, id))[0]?.status, 'COMPLETED')
+  const [, after] = await listSteps(core, failed?.number ?? 0)
+  assert.equal(after?.id, before?.id)
+  assert.deepEqual([after?.status, after?.error, after?.startedAt], ['COMPLETED', null, core.now()])
+  const figures = await core.store.read
+    .select()
+    .from(workflowFigures)
+    .where(eq(workflowFigures.subject, stepIds.mail ?? ''))
+  const counts = Object.fromEntries(figures.map(({ figure, count }) => [figure, count]))
+  assert.deepEqual([counts.failed, counts.completed], [0, 1])
 })
 
 test('marketing to an unsubscribed contact is a FAILED email, and the execution goes on', async (t) => {

@@ -486,6 +486,22 @@ describe('a check', () => {
     ])
   })
 
+  test('accepts every event of emails as the field of a condition', async () => {
+    const names = ['sent', 'delivered', 'delivery', 'opened', 'open', 'clicked', 'click', 'bounced']
+    names.push('bounce', 'complained', 'complaint', 'failed', 'suppressed', 'received')
+    const { id } = await create()
+    const step = await ok(add(id, 'CONDITION', { field: 'email.', operator: 'exists' }), 201)
+    const codesFor = async (field: string) => {
+      const config = { field, operator: 'exists' }
+      await ok(call('patch', `/workflows/${id}/steps/${step.id}`).send({ config }))
+      return (await codesOf(id)).filter((code) => code.startsWith('warning'))
+    }
+    for (const name of names) assert.deepEqual(await codesFor(`email.${name}`), [], name)
+    for (const name of ['', 'opens', 'opened.x', 'Open']) {
+      assert.deepEqual(await codesFor(`email.${name}`), ['warning unknown_field'], name)
+    }
+  })
+
   test('finds waits without end, and timeouts that lead nowhere', async () => {
     const { id } = await create()
     await ok(add(id, 'WAIT_FOR_EVENT', { eventName: 'a' }), 201)

@@ -170,7 +170,8 @@ describe('the trigger', () => {
     assert.deepEqual(manual.body.steps[0].config, {})
     assert.equal((await rowOf(id))?.triggerEvent, null)
     assert.equal((await patch(id, { triggerType: 'EVENT' })).status, 422)
-    for (const eventName of ['', 'a\nb', 'x'.repeat(256), 5]) {
+    const wrongNames = ['', 'a\nb', 'a\tb', 'a\u0085', '\ud800', '.', '..', 'x'.repeat(256), 5]
+    for (const eventName of wrongNames) {
       const wrong = await patch(id, { triggerType: 'EVENT', triggerConfig: { eventName } })
       assert.equal(wrong.body.error.errors[0].field, 'triggerConfig.eventName')
     }

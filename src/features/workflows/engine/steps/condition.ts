@@ -1,5 +1,5 @@
 /** CONDITION (contract 5.5): chooses a branch by the value of a field. */
-import { sql } from '../../../../store/drizzle.ts'
+import { type SQL, sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { storedEventName } from '../../../conditions/field.ts'
@@ -9,11 +9,30 @@ import { fieldValue } from '../field-value.ts'
 import type { StepCall, StepOutcome, Walker } from '../walk.ts'
 import { findEmailOfStep } from './email-of-step.ts'
 
+/** What the row of an email says of its events. */
+const DONE: Readonly<Record<string, SQL>> = {
+  'email.sent': sql`sent_at is not null`,
+  'email.delivery': sql`delivered_at is not null`,
+  'email.open': sql`opened_at is not null`,
+  'email.click': sql`clicked_at is not null`,
+  'email.bounce': sql`bounced_at is not null`,
+  'email.complaint': sql`complained_at is not null`,
+  'email.failed': sql`state = 'failed'`,
+  'email.suppressed': sql`state = 'suppressed'`,
+}
+
+const findDone = Object.fromEntries(
+  Object.entries(DONE).map(([name, isDone]) => [
+    name,
+    statement<{ id: string }>(
+      () => sql`select id from emails where id = ${parameter('emailId')} and ${isDone}`,
+    ),
+  ]),
+)
+
 const hasEvent = statement<{ seq: number }>(
   () => sql`select seq from events where contact_id = ${parameter('contactId')}
-      and name = ${parameter('name')}
-      and (${parameter('emailId')} is null or email_id = ${parameter('emailId')})
-    limit 1`,
+      and name = ${parameter('name')} limit 1`,
 )
 
 export async function branch(
@@ -39,11 +58,15 @@ async function hasHappened(
   { field, stepId }: ConditionConfig,
   execution: Walker,
 ): Promise<true | undefined> {
-  const emailId =
-    stepId === undefined ? null : ((await findEmailOfStep(tx, execution, stepId)) ?? '')
-  const { id: contactId } = execution.contact
-  const found = await tx.find(hasEvent, { contactId, name: storedEventName(field), emailId })
-  return found === undefined ? undefined : true
+  const name = storedEventName(field)
+  if (stepId === undefined) {
+    const found = await tx.find(hasEvent, { contactId: execution.contact.id, name })
+    return found === undefined ? undefined : true
+  }
+  const emailId = await findEmailOfStep(tx, execution, stepId)
+  const isDone = findDone[name]
+  if (emailId === undefined || isDone === undefined) return undefined
+  return (await tx.find(isDone, { emailId })) === undefined ? undefined : true
 }
 
 const MAX_SHOWN_LENGTH = 1_000

@@ -42,7 +42,7 @@ export function createSteps(deps: StepDeps, tx: Tx, { workflow, project, at }: T
       DELAY: async (call) => beginDelay(call, at),
       WAIT_FOR_EVENT: (call) => beginWait(tx, call, { workflowId: workflow.id, at }),
       CONDITION: (call) => branch(tx, call),
-      WEBHOOK: (call) => beginWebhook(deps, tx, { call, lane, at }),
+      WEBHOOK: (call) => beginWebhook(deps, tx, { call, lane }),
       UPDATE_CONTACT: (call) => updateContact(tx, call, at),
       EXIT: async ({ step }) => {
         const reason = step.config.reason ?? 'exit_step'
@@ -56,11 +56,10 @@ export function createSteps(deps: StepDeps, tx: Tx, { workflow, project, at }: T
       case 'DELAY':
         return resumeDelay({ ...call, step }, open, at)
       case 'WAIT_FOR_EVENT':
-        return resumeWait(tx, { ...call, step }, { executeAfter: open.executeAfter, at })
+        return resumeWait(tx, { ...call, step }, { open, at })
       case 'WEBHOOK':
         return resumeWebhook({ ...call, step }, open)
       default:
-        // Its type was changed while the execution stood at it.
         return { kind: 'failed', error: `a step ${step.type} does not wait` }
     }
   }

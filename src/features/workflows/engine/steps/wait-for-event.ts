@@ -2,37 +2,53 @@
  * WAIT_FOR_EVENT (contract 5.4). Event and timeout race, and this step, in its transaction, decides for
  * one of them. An event that came after the wait began wins, also if the follower of events has not
  * read it yet when the timeout is due.
+ *
+ * A wait that is reached without a pause begins with the event that led to it: the one that started the
+ * execution, or that ended the wait before. Otherwise it begins when it is reached.
  */
-import { formatInstant } from '../../../../clock.ts'
+import { DAY_MS, formatInstant, SECOND_MS } from '../../../../clock.ts'
 import { unindexed } from '../../../../store/dialect.ts'
 import { asc, eq, sql } from '../../../../store/drizzle.ts'
-import { events } from '../../../../store/schema/events.ts'
+import { type EventRow, events } from '../../../../store/schema/events.ts'
 import { workflowWaits } from '../../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { storedEventName } from '../../../conditions/field.ts'
-import { unwrapEventData } from '../../../events/non-persistent.ts'
+import { readEventContexts } from '../../../events/context.ts'
 import type { StepOf } from '../../graph/step-config.ts'
-import type { OpenStep, StepCall, StepOutcome } from '../walk.ts'
+import type { OpenStep, StepCall, StepOutcome, Walker } from '../walk.ts'
 import { findEmailOfStep } from './email-of-step.ts'
 
 type WaitCall = StepCall<StepOf<'WAIT_FOR_EVENT'>>
 
-const SECOND_MS = 1_000
+/** By so much the clock may go back while an execution waits. */
+const CLOCK_STEP_MS = 2 * DAY_MS
 
 const findNewest = statement<{ seq: number }>(
   () => sql`select coalesce(max(seq), 0) as seq from events`,
 )
 
 const insertWait = statement((db) =>
-  db.insert(workflowWaits).values({
-    executionNumber: parameter('executionNumber'),
-    workflowId: parameter('workflowId'),
-    contactId: parameter('contactId'),
-    eventName: parameter('eventName'),
-    emailId: parameter('emailId'),
-    afterSeq: parameter('afterSeq'),
-  }),
+  db
+    .insert(workflowWaits)
+    .values({
+      executionNumber: parameter('executionNumber'),
+      workflowId: parameter('workflowId'),
+      contactId: parameter('contactId'),
+      eventName: parameter('eventName'),
+      emailId: parameter('emailId'),
+      afterSeq: parameter('afterSeq'),
+    })
+    .onConflictDoUpdate({
+      // Left by a step that failed by a fault of the program, and is tried again.
+      target: workflowWaits.executionNumber,
+      set: {
+        eventName: parameter('eventName'),
+        emailId: parameter('emailId'),
+        afterSeq: parameter('afterSeq'),
+        eventSeq: null,
+      },
+    }),
 )
 
 const findWait = statement((db) =>
@@ -53,13 +69,14 @@ const findEvent = statement((db) =>
     .where(eq(events.seq, parameter('seq'))),
 )
 
-/** `emailId`: null for any. */
+/** `emailId`: null for any. `since`: bounds what is read; the sequence decides. */
 const findFirstAfter = statement((db) =>
   db
     .select()
     .from(events)
     .where(
       sql`${events.contactId} = ${parameter('contactId')} and ${events.name} = ${parameter('name')}
+        and ${events.createdAt} >= ${parameter('since')}
         and ${unindexed(events.seq)} > ${parameter('afterSeq')}
         and (${parameter('emailId')} is null or ${events.emailId} = ${parameter('emailId')})`,
     )
@@ -73,17 +90,22 @@ export async function beginWait(
   { workflowId, at }: { workflowId: string; at: number },
 ): Promise<StepOutcome> {
   const { eventName, timeout, stepId } = config
-  const newest = await tx.find(findNewest)
   const emailId =
     stepId === undefined ? null : ((await findEmailOfStep(tx, execution, stepId)) ?? '')
-  await tx.execute(insertWait, {
+  const wait = {
     executionNumber: execution.number,
-    workflowId,
     contactId: execution.contact.id,
     eventName: storedEventName(eventName),
     emailId,
-    afterSeq: newest?.seq ?? 0,
-  })
+    afterSeq: execution.eventSeq ?? (await tx.find(findNewest))?.seq ?? 0,
+  }
+  // It may have come between the event that led here and this transaction.
+  const early =
+    execution.eventSeq === null
+      ? undefined
+      : await findEnd(tx, { ...wait, eventSeq: null }, execution.startedAt - CLOCK_STEP_MS)
+  if (early !== undefined) return ended(tx, { execution, eventName, event: early, at })
+  await tx.execute(insertWait, { ...wait, workflowId })
   const dueAt = timeout === undefined ? null : at + timeout * SECOND_MS
   const input = { eventName, timeout: timeout ?? null, ...(emailId ? { emailId } : {}) }
   return { kind: 'waits', dueAt, executeAfter: dueAt, input }
@@ -92,13 +114,13 @@ export async function beginWait(
 export async function resumeWait(
   tx: Tx,
   { step: { config }, execution }: WaitCall,
-  { executeAfter, at }: { executeAfter: OpenStep['executeAfter']; at: number },
+  { open: { executeAfter, startedAt }, at }: { open: OpenStep; at: number },
 ): Promise<StepOutcome> {
   const { eventName } = config
   const key = { executionNumber: execution.number }
   const wait = await tx.find(findWait, key)
   if (wait === undefined) return { kind: 'failed', error: 'the wait is lost' }
-  const event = await findEnd(tx, wait)
+  const event = await findEnd(tx, wait, startedAt - CLOCK_STEP_MS)
   if (
     event === undefined &&
     wait.eventSeq === null &&
@@ -111,15 +133,31 @@ export async function resumeWait(
     const output = { waitOutcome: 'TIMEOUT', timedOut: true, eventName }
     return { kind: 'done', waitOutcome: 'TIMEOUT', output }
   }
-  // The event may have been deleted meanwhile; it came all the same.
-  const eventData = unwrapEventData(event?.data)
+  return ended(tx, { execution, eventName, event, at })
+}
+
+type Wait = Omit<typeof workflowWaits.$inferSelect, 'workflowId'>
+
+/** `event`: undefined if it was deleted meanwhile; it came all the same. */
+async function ended(
+  tx: Tx,
+  {
+    execution,
+    eventName,
+    event,
+    at,
+  }: { execution: Walker; eventName: string; event: EventRow | undefined; at: number },
+): Promise<StepOutcome> {
+  const contextOf = await readEventContexts(tx, event === undefined ? [] : [event])
+  const eventData = event === undefined ? {} : contextOf(event)
   const receivedAt = formatInstant(event?.createdAt ?? at)
+  execution.eventSeq = event?.seq ?? null
   const output = { waitOutcome: 'EVENT', eventReceived: true, eventName, eventData, receivedAt }
   return { kind: 'done', waitOutcome: 'EVENT', output, context: eventData }
 }
 
-async function findEnd(tx: Tx, wait: typeof workflowWaits.$inferSelect) {
+async function findEnd(tx: Tx, wait: Wait, since: number) {
   const { eventSeq, contactId, eventName: name, emailId, afterSeq } = wait
   if (eventSeq !== null) return tx.find(findEvent, { seq: eventSeq })
-  return tx.find(findFirstAfter, { contactId, name, emailId, afterSeq })
+  return tx.find(findFirstAfter, { contactId, name, emailId, afterSeq, since })
 }

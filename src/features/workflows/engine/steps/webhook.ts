@@ -8,26 +8,40 @@ import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { StepOf } from '../../graph/step-config.ts'
 import type { WorkflowLane, WorkflowNotifier } from '../../notifier.ts'
-import type { OpenStep, StepCall, StepOutcome } from '../walk.ts'
+import { NOW, type OpenStep, type StepCall, type StepOutcome } from '../walk.ts'
 
 type WebhookCall = StepCall<StepOf<'WEBHOOK'>>
 
 const insertRequest = statement((db) =>
-  db.insert(workflowRequests).values({
-    executionNumber: parameter('executionNumber'),
-    workflowId: parameter('workflowId'),
-    projectId: parameter('projectId'),
-    stepId: parameter('stepId'),
-    stepExecutionId: parameter('stepExecutionId'),
-    ordinal: parameter('ordinal'),
-    dueAt: parameter('dueAt'),
-  }),
+  db
+    .insert(workflowRequests)
+    .values({
+      executionNumber: parameter('executionNumber'),
+      workflowId: parameter('workflowId'),
+      projectId: parameter('projectId'),
+      stepId: parameter('stepId'),
+      stepExecutionId: parameter('stepExecutionId'),
+      ordinal: parameter('ordinal'),
+      dueAt: parameter('dueAt'),
+    })
+    .onConflictDoUpdate({
+      // Left by a step that failed by a fault of the program, and is tried again.
+      target: workflowRequests.executionNumber,
+      set: {
+        stepId: parameter('stepId'),
+        stepExecutionId: parameter('stepExecutionId'),
+        ordinal: parameter('ordinal'),
+        dueAt: parameter('dueAt'),
+        attempts: 0,
+        request: null,
+      },
+    }),
 )
 
 export async function beginWebhook(
   { workflowNotifier }: { workflowNotifier: WorkflowNotifier },
   tx: Tx,
-  { call, lane, at }: { call: WebhookCall; lane: WorkflowLane; at: number },
+  { call, lane }: { call: WebhookCall; lane: WorkflowLane },
 ): Promise<StepOutcome> {
   const { step, stepExecutionId, execution } = call
   await tx.execute(insertRequest, {
@@ -36,9 +50,9 @@ export async function beginWebhook(
     stepId: step.id,
     stepExecutionId,
     ordinal: execution.ordinal,
-    dueAt: at,
+    dueAt: NOW,
   })
-  tx.afterCommit(() => workflowNotifier.notify({ kind: 'request', dueAt: at, ...lane }))
+  tx.afterCommit(() => workflowNotifier.notify({ kind: 'request', dueAt: NOW, ...lane }))
   return { kind: 'waits', dueAt: null }
 }
 

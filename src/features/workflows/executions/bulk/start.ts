@@ -8,7 +8,8 @@ import { compileCondition } from '../../../conditions/compile.ts'
 import { type Condition, parseCondition } from '../../../conditions/condition.ts'
 import { checkData } from '../../../contacts/write/data.ts'
 import { loadSegment } from '../../../segments/get.ts'
-import { getStartable, type WorkflowKey } from '../find.ts'
+import type { WorkflowKey } from '../../load-workflow.ts'
+import { getStartable } from '../find.ts'
 
 export const BULK_START_KIND = 'start-executions'
 

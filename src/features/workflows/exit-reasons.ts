@@ -1,0 +1,8 @@
+/** Why executions were cancelled, as the API shows it. */
+export const EXIT_REASONS = {
+  cancelled: 'cancelled by user',
+  allCancelled: 'all executions cancelled by user',
+  projectDisabled: 'Project disabled',
+  stepRemoved: 'step removed',
+  tooManyStarts: 'too many starts',
+} as const
