@@ -18,7 +18,8 @@ CREATE TABLE webhook_endpoints (
   -- The first failure since the last success.
   failing_since INTEGER,
   last_success_at INTEGER,
-  -- Waiting deliveries up to this number have failed, because the endpoint was disabled then.
+  -- Waiting deliveries up to this number have failed, because the endpoint was disabled then; 0 once
+  -- their rows say so.
   failed_through INTEGER NOT NULL DEFAULT 0,
   -- A deleted endpoint is hidden; its row follows its deliveries.
   deleted_at INTEGER,
@@ -39,7 +40,7 @@ CREATE TABLE webhook_deliveries (
   event_id TEXT NOT NULL,
   event_name TEXT NOT NULL,
   status TEXT NOT NULL,
-  -- 0 until the first attempt ends; null at the end.
+  -- 0: due at once, as until the first attempt ends; null at the end.
   due_at INTEGER,
   attempts INTEGER NOT NULL DEFAULT 0,
   -- Of the last attempt.

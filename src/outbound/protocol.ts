@@ -175,7 +175,8 @@ export type FromThread =
   | { type: 'preview failed'; task: number; error: string }
   | { type: 'checked'; task: number; fault: TemplateFault | undefined }
   | { type: 'not checked'; task: number; error: string }
-  | { type: 'rendered'; task: number; texts: readonly string[] }
+  /** Null if they take too long. */
+  | { type: 'rendered'; task: number; texts: readonly string[] | null }
   | { type: 'not rendered'; task: number; error: string }
   /** Null if the thread does not have the task. */
   | { type: 'progress'; query: number; current: CurrentStep | null }

@@ -1,10 +1,11 @@
 /** The shapes of webhook endpoints and of their deliveries. */
 import { z } from 'zod'
 import { parseInstant } from '../../clock.ts'
-import { MAX_DESCRIPTION_LENGTH, MAX_EVENT_NAME_LENGTH } from '../../features/limits.ts'
+import { MAX_DESCRIPTION_LENGTH } from '../../features/limits.ts'
 import { WEBHOOK_STATUSES } from '../../features/webhooks/deliveries/view.ts'
 import { MAX_EVENT_PATTERNS, MAX_URL_LENGTH } from '../../features/webhooks/endpoints/create.ts'
 import { isEventPattern } from '../../features/webhooks/event-patterns.ts'
+import { eventName } from './event-name.ts'
 import { instant } from './fields.ts'
 
 const url = z
@@ -14,11 +15,10 @@ const url = z
   .refine(isWebUrl, 'Expected an http or https URL without user and password')
   .meta({ description: 'https is recommended', format: 'uri' })
 
-const pattern = z
-  .string()
-  .min(1)
-  .max(MAX_EVENT_NAME_LENGTH)
-  .refine(isEventPattern, 'Expected the name of an event, a beginning such as email.*, or *')
+const pattern = eventName.refine(
+  isEventPattern,
+  'Expected the name of an event, a beginning such as email.*, or *',
+)
 
 const fields = {
   url,

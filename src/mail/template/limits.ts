@@ -49,12 +49,13 @@ export const FULL_LIMITS: RenderLimits = {
   isQuick: false,
 }
 
-/** For short texts of which a request has many: it shares a thread with other requests. */
+/** For all texts of a request together, which shares a thread with other requests. */
 export const TEXT_LIMITS: RenderLimits = {
-  ...FULL_LIMITS,
-  ms: 200,
+  ms: 500,
   units: 2_000_000,
-  output: 1_000_000,
+  output: 1_100_000,
+  search: MAX_SEARCH_COST,
+  isQuick: true,
 }
 
 /** For threads on which others wait: a step takes a few milliseconds, all together take 25. */

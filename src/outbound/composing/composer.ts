@@ -21,7 +21,7 @@ import type { MessageContent } from '../../mail/compose/message-content.ts'
 import { findInMessage, type MessageRules } from '../../mail/compose/message-findings.ts'
 import { QuickLimitError } from '../../mail/compose/quick-limit-error.ts'
 import type { Tracker } from '../../mail/html/tracking.ts'
-import { createTemplateCache } from '../../mail/precomposed/template-cache.ts'
+import { createTemplateCache, type TemplateCache } from '../../mail/precomposed/template-cache.ts'
 import {
   FULL_LIMITS,
   QUICK_LIMITS,
@@ -63,8 +63,11 @@ type Composer = {
   contentBytes(task: Pick<ThreadTask, 'making'>): number
   /** `isQuick`: with the quick limits. @throws QuickLimitError if they do not suffice */
   preview(task: number, source: RenderSource, options: PreviewOptions): Preview
-  /** Renders texts that are no part of a message; a faulty template as in a message. */
-  renderTexts(task: number, source: TextsSource): string[]
+  /**
+   * Renders texts that are no part of a message; a faulty template as in a message. Null if all of them
+   * together exceed the limits.
+   */
+  renderTexts(task: number, source: TextsSource): string[] | null
   /** Returns the first fault of a template. */
   check(task: number, source: string): TemplateFault | undefined
 }
@@ -176,14 +179,33 @@ export function createComposer({ slot, tracker, limits, now }: ComposerDeps): Co
         return { faults: message.faults, findings: findInMessage(message, rules) }
       })
     },
-    renderTexts: (task, { templates: texts, variables, at }) =>
-      watch(task, () =>
-        texts.map((text) => {
-          const { template } = templates.prepare(text, { format: 'text' })
-          return renderTemplate(template, variables, { at, limits: TEXT_LIMITS }).text
-        }),
-      ),
+    renderTexts: (task, source) => watch(task, () => renderWithin(templates, source)),
     check: (task, source) => watch(task, () => checkTemplate(source)),
+  }
+}
+
+/** Returns null if the texts take more than `TEXT_LIMITS` together. */
+function renderWithin(
+  cache: Pick<TemplateCache, 'prepare'>,
+  { templates, variables, at }: TextsSource,
+): string[] | null {
+  const began = process.threadCpuUsage()
+  let output = TEXT_LIMITS.output
+  const texts: string[] = []
+  try {
+    for (const source of templates) {
+      const { template } = cache.prepare(source, { format: 'text' })
+      const { user, system } = process.threadCpuUsage(began)
+      const limits = { ...TEXT_LIMITS, ms: TEXT_LIMITS.ms - (user + system) / 1_000, output }
+      const { text } = renderTemplate(template, variables, { at, limits })
+      output -= text.length
+      if (limits.ms <= 0 || output < 0) return null
+      texts.push(text)
+    }
+    return texts
+  } catch (error) {
+    if (error instanceof QuickLimitError) return null
+    throw error
   }
 }
 

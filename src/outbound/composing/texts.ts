@@ -3,7 +3,10 @@ import type { TextsSource } from '../protocol.ts'
 import { createSingleTasks, type SingleTasksDeps } from './single-tasks.ts'
 
 type Texts = {
-  /** In the order of the templates. Rejects while shutting down. */
+  /**
+   * In the order of the templates, or 'too heavy' if all of them together take too much time or memory.
+   * Rejects while shutting down.
+   */
   render(source: TextsSource): Promise<RenderedTexts>
   stop(): Promise<void>
 }
@@ -11,7 +14,7 @@ type Texts = {
 export type RenderedTexts = readonly string[] | 'too heavy'
 
 export function createTexts(deps: SingleTasksDeps): Texts {
-  const tasks = createSingleTasks<TextsSource, readonly string[]>(deps, {
+  const tasks = createSingleTasks<TextsSource, readonly string[] | null>(deps, {
     ask: (task, source) => ({ type: 'render', task, source }),
     read(message) {
       if (message.type === 'not rendered') throw new Error(message.error)
@@ -21,7 +24,7 @@ export function createTexts(deps: SingleTasksDeps): Texts {
   return {
     async render(source) {
       const rendered = await tasks.run(source)
-      return rendered === undefined ? 'too heavy' : rendered.result
+      return rendered?.result ?? 'too heavy'
     },
     stop: tasks.stop,
   }

@@ -22,7 +22,10 @@ export const webhookEndpoints = sqliteTable('webhook_endpoints', {
   /** The first failure since the last success. */
   failingSince: integer('failing_since'),
   lastSuccessAt: integer('last_success_at'),
-  /** Waiting deliveries up to this number have failed, because the endpoint was disabled then. */
+  /**
+   * Waiting deliveries up to this number have failed, because the endpoint was disabled then; 0 once
+   * their rows say so.
+   */
   failedThrough: integer('failed_through').notNull().default(0),
   /** A deleted endpoint is hidden; its row follows its deliveries. */
   deletedAt: integer('deleted_at'),
@@ -40,7 +43,7 @@ export const webhookDeliveries = sqliteTable('webhook_deliveries', {
   eventId: text('event_id').notNull(),
   eventName: text('event_name').notNull(),
   status: text('status').$type<WebhookStatus>().notNull(),
-  /** 0 until the first attempt ends; null at the end. */
+  /** 0: due at once, as until the first attempt ends; null at the end. */
   dueAt: integer('due_at'),
   attempts: integer('attempts').notNull().default(0),
   statusCode: integer('status_code'),

@@ -17,7 +17,8 @@ import { openTestCore } from '../../core.ts'
 
 const statements: Record<string, Statement<unknown>> = {
   ...{ listFirst, listRetries, findNextDue, failBatch, deleteBatch, listOfStatus, listReplayed },
-  ...{ listAged, listDue: requests.listDue, findNextRequest: requests.findNextDue },
+  ...{ listAged, findNextRequest: requests.findNextDue },
+  ...{ firstRequests: requests.listFirst, repeatedRequests: requests.listRetries },
 }
 
 for (const [name, statement] of Object.entries(statements)) {
@@ -30,5 +31,14 @@ for (const [name, statement] of Object.entries(statements)) {
       assert.doesNotMatch(detail, /^SCAN (?!\(|CONSTANT)/, detail)
       if (name !== 'listReplayed') assert.doesNotMatch(detail, /TEMP B-TREE/, detail)
     }
+  })
+}
+
+for (const [name, statement] of Object.entries({ listFirst, firstRequests: requests.listFirst })) {
+  test(`${name} seeks behind the rows that are to be cleared`, async (t) => {
+    const { store } = await openTestCore(t)
+    const text = statement.compiled().text.replaceAll('?', 'null')
+    const plan = await store.read.all<{ detail: string }>(sql.raw(`explain query plan ${text}`))
+    assert.match(plan[0]?.detail ?? '', /due_at=\? AND rowid>\?/)
   })
 }

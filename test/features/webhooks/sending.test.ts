@@ -3,15 +3,17 @@ import { test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../src/clock.ts'
 import { createSchedule } from '../../../src/features/schedule.ts'
+import { replayDelivery } from '../../../src/features/webhooks/deliveries/replay.ts'
 import { deleteExpiredDeliveries } from '../../../src/features/webhooks/deliveries/retention.ts'
 import { createEndpoint } from '../../../src/features/webhooks/endpoints/create.ts'
 import { getEndpoint } from '../../../src/features/webhooks/endpoints/find.ts'
 import { rotateEndpointSecret } from '../../../src/features/webhooks/endpoints/rotate-secret.ts'
 import { updateEndpoint } from '../../../src/features/webhooks/endpoints/update.ts'
+import { takeDeliveries } from '../../../src/features/webhooks/sending/endpoint-tasks.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { projects } from '../../../src/store/schema/accounts.ts'
 import { events } from '../../../src/store/schema/events.ts'
-import type { WebhookDelivery } from '../../../src/store/schema/webhooks.ts'
+import { type WebhookDelivery, webhookEndpoints } from '../../../src/store/schema/webhooks.ts'
 import { addProject } from '../../core.ts'
 import { openStage } from './harness.ts'
 import { startReceiver } from './receiver.ts'
@@ -206,6 +208,37 @@ test('an endpoint that is down for six days with many events behind it is disabl
   assert.equal(receiver.received.length, asked)
 })
 
+test('an endpoint that is enabled again sends new events at once, and tries them again once its old rows are cleared', async (t) => {
+  const stage = await openStage(t)
+  const { core, projectId } = stage
+  const receiver = await startReceiver(t)
+  receiver.answer = (response) => response.writeHead(500).end()
+  const { id } = await stage.addEndpoint(receiver.url)
+  const key = { projectId, id }
+  await stage.append({}, {})
+  await stage.settled(id, wasTried)
+  await updateEndpoint(core, key, { enabled: false })
+  await updateEndpoint(core, key, { enabled: true })
+  await stage.append({})
+  const later = (rows: WebhookDelivery[]) => rows.filter(({ number }) => number > 2)
+  while (!later(await stage.deliveries(id)).every(wasTried)) await new Promise(setImmediate)
+  core.clock.now += HOUR_MS
+  const query = { held: new Set<number>(), limit: 10 }
+  const take = () => takeDeliveries(core, { key: id, projectId }, { ...query, now: core.clock.now })
+  assert.deepEqual(await take(), { tasks: [], nextDueAt: core.clock.now + SECOND_MS })
+  await runJobs(stage)
+  const [row] = await core.store.read.select().from(webhookEndpoints)
+  assert.equal(row?.failedThrough, 0)
+  assert.deepEqual(
+    (await stage.deliveries(id)).map(({ status }) => status),
+    ['FAILED', 'FAILED', 'PENDING'],
+  )
+  assert.deepEqual(
+    (await take()).tasks.map(({ number }) => number),
+    [3],
+  )
+})
+
 test('a success ends the time of failures', async (t) => {
   const stage = await openStage(t)
   const receiver = await startReceiver(t)
@@ -251,6 +284,21 @@ test('the clock set back a day delays no new event, and forward none at all', as
   await stage.append({})
   await receiver.waitFor(2)
   await stage.settled(id, hasEnded)
+})
+
+test('a delivery that is brought forward is due at once, also with the clock set back a day', async (t) => {
+  const stage = await openStage(t)
+  const { core, projectId } = stage
+  const receiver = await startReceiver(t)
+  receiver.answer = (response) => response.writeHead(500).end()
+  const { id } = await stage.addEndpoint(receiver.url)
+  await stage.append({})
+  const [failed] = await stage.settled(id, wasTried)
+  await stage.sender.stop(0)
+  const shown = await replayDelivery(core, { projectId, id }, failed!.id)
+  assert.equal(shown.nextAttemptAt, shown.lastAttemptAt)
+  const query = { held: new Set<number>(), limit: 10, now: core.clock.now - DAY_MS }
+  assert.equal((await takeDeliveries(core, { key: id, projectId }, query)).tasks.length, 1)
 })
 
 test('successes are kept seven days, failures thirty', async (t) => {

@@ -118,7 +118,8 @@ export async function replayEvents(
       async (tx) => {
         const endpoint = await loadEndpoint(tx, { projectId, id: endpointId })
         if (!endpoint.isEnabled) throw new FinalFailure('The endpoint was disabled.')
-        const wanted = batch.filter(({ name }) => createEventMatcher(endpoint.events)(name))
+        const matches = createEventMatcher(endpoint.events)
+        const wanted = batch.filter(({ name }) => matches(name))
         const made = wanted.map((event) => ({ endpointId, event }))
         await insertDeliveries(tx, made, now())
         const next = { at: end.at, seq: end.seq, created: before.created + wanted.length }

@@ -23,7 +23,7 @@ export async function replayDelivery(
     const row = await loadDelivery(tx, key.id, deliveryId)
     if (!endpoint.isEnabled) throw endpointIsDisabled()
     const isWaiting = row.status === 'PENDING' && row.number > endpoint.failedThrough
-    const id = isWaiting ? await bringForward(tx, row, now()) : await repeat(tx, row, now())
+    const id = isWaiting ? await bringForward(tx, row) : await repeat(tx, row, now())
     const { id: endpointId, projectId } = key
     tx.afterCommit(() => webhookNotifier.notify({ kind: 'due', endpointId, projectId }))
     return toDeliveryView(await loadDelivery(tx, key.id, id), endpoint)
@@ -44,12 +44,12 @@ async function loadDelivery(tx: Tx, endpointId: string, id: string): Promise<Web
   return row
 }
 
-/** One that was never tried is due already. */
-async function bringForward(tx: Tx, { number, id }: WebhookDelivery, at: number): Promise<string> {
+/** It is due at once, also if the clock is set back. */
+async function bringForward(tx: Tx, { number, id }: WebhookDelivery): Promise<string> {
   await tx
     .update(webhookDeliveries)
-    .set({ dueAt: at })
-    .where(sql`${webhookDeliveries.number} = ${number} and ${webhookDeliveries.dueAt} > ${at}`)
+    .set({ dueAt: 0 })
+    .where(sql`${webhookDeliveries.number} = ${number} and ${webhookDeliveries.dueAt} > 0`)
   return id
 }
 

@@ -43,7 +43,7 @@ export function toDeliveryView(
     ...{ response, durationMs },
     createdAt: formatInstant(row.createdAt),
     lastAttemptAt: formatOptionalInstant(row.lastAttemptAt),
-    nextAttemptAt: isWaiting ? formatInstant(Math.max(dueAt, row.createdAt)) : null,
+    nextAttemptAt: isWaiting ? formatInstant(dueAt || row.lastAttemptAt || row.createdAt) : null,
     completedAt: formatOptionalInstant(row.completedAt),
   }
 }

@@ -1,7 +1,7 @@
 /**
  * Stops an endpoint: no rows are made and none is sent from then on. The waiting deliveries up to
- * `failed_through` count as failed at once; a job writes that into their rows, a batch at a time, or
- * deletes the rows of a deleted endpoint and then the endpoint.
+ * `failed_through` count as failed at once; a job writes that into their rows, a batch at a time, and
+ * then sets the number to 0; or it deletes the rows of a deleted endpoint and then the endpoint.
  */
 import { enqueueJob } from '../../../jobs/enqueue.ts'
 import { createBatchPace } from '../../../jobs/pace.ts'
@@ -34,6 +34,11 @@ const setDeleted = statement(
 const findCleared = statement<{ failedThrough: number; deletedAt: number | null }>(
   () => sql`select failed_through as "failedThrough", deleted_at as "deletedAt"
     from webhook_endpoints where id = ${parameter('id')}`,
+)
+
+/** A row that was cleared does not wait again. */
+const setCleared = statement(
+  () => sql`update webhook_endpoints set failed_through = 0 where id = ${parameter('id')}`,
 )
 
 export const failBatch = statement(
@@ -76,7 +81,8 @@ export async function markDeleted(
   await enqueueClearing(deps, tx, endpoint)
 }
 
-async function enqueueClearing(
+/** Enqueues the job. A second one does no harm. */
+export async function enqueueClearing(
   { now, jobNotifier, webhookNotifier }: StopDeps,
   tx: Tx,
   { id, projectId }: StoppedEndpoint,
@@ -110,7 +116,8 @@ export async function clearEndpoint(
               ? tx.execute(failBatch, values)
               : tx.execute(deleteBatch, { id, limit }),
           )
-          if (changed < limit && deletedAt !== null) await tx.execute(deleteEndpoint, { id })
+          if (changed < limit)
+            await tx.execute(deletedAt === null ? setCleared : deleteEndpoint, { id })
           return changed
         },
         { heavyFor: projectId ?? id },

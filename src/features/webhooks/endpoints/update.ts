@@ -7,7 +7,7 @@ import { type WebhookEndpoint, webhookEndpoints } from '../../../store/schema/we
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { newestSeq, refusePrivateTarget } from './create.ts'
-import { disableEndpoint } from './disable.ts'
+import { disableEndpoint, enqueueClearing } from './disable.ts'
 import { type EndpointKey, loadEndpoint } from './find.ts'
 import { type EndpointView, toEndpointView } from './view.ts'
 
@@ -35,6 +35,8 @@ export async function updateEndpoint(
       .update(webhookEndpoints)
       .set({ ...set, updatedAt: deps.now() })
       .where(eq(webhookEndpoints.id, row.id))
+    // What is to be tried again waits for the job, whose earlier run may have failed.
+    if (mayEnable && row.failedThrough > 0) await enqueueClearing(deps, tx, key)
     if (enabled === false) await disableEndpoint(deps, tx, { ...key, reason: null })
     const { id: endpointId, projectId } = key
     tx.afterCommit(() => deps.webhookNotifier.notify({ kind: 'changed', endpointId, projectId }))

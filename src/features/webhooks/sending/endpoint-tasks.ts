@@ -1,13 +1,18 @@
 /**
  * Reads the deliveries that are due at an endpoint: those never tried in the order of events, and
  * in turn with them those to try again, so that neither waits for all of the others.
+ *
+ * While rows of an earlier disabling are still to be cleared (`failed_through`), only first attempts
+ * are read, which an index finds behind those rows; what is to be tried again waits for the job.
  */
 import type { KeyObject } from 'node:crypto'
+import { SECOND_MS } from '../../../clock.ts'
 import { octets } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { type WebhookEndpoint, webhookEndpoints } from '../../../store/schema/webhooks.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
+import { inTurn } from '../dispatch/in-turn.ts'
 import type { LaneKey, Taken, TakeQuery, Task } from '../dispatch/task-source.ts'
 import { openSigningKeys } from '../secrets.ts'
 import { isReceivedMail, MAX_RECEIVED_BYTES, readEvents, type WaitingEvent } from './event-rows.ts'
@@ -35,6 +40,8 @@ type Deps = Pick<Base, 'store' | 'keyring' | 'now'>
 const PAGE_BYTES = 256 * 1024
 /** What a task takes beside its event. */
 const TASK_BYTES = 1_024
+/** How often a lane looks whether its rows are cleared. */
+const CLEARING_MS = SECOND_MS
 
 /** The deliveries of a disabled project wait. */
 export const findActiveEndpoint = statement((db) =>
@@ -54,23 +61,23 @@ const line = sql`delivery.number, delivery.attempts, delivery.event_seq as "even
 const joined = sql`webhook_deliveries as delivery
   left join events as event on event.seq = delivery.event_seq`
 
-const isWaiting = sql`delivery.endpoint_id = ${parameter('id')}
-  and delivery.number > ${parameter('failedThrough')}`
+const isOfEndpoint = sql`delivery.endpoint_id = ${parameter('id')}`
 
 export const listFirst = statement<Line>(
-  () => sql`select ${line} from ${joined} where ${isWaiting} and delivery.due_at = 0
+  () => sql`select ${line} from ${joined} where ${isOfEndpoint} and delivery.due_at = 0
+      and delivery.number > ${parameter('failedThrough')}
     order by delivery.number limit ${parameter('limit')}`,
 )
 
 export const listRetries = statement<Line>(
-  () => sql`select ${line} from ${joined} where ${isWaiting}
+  () => sql`select ${line} from ${joined} where ${isOfEndpoint}
       and delivery.due_at > 0 and delivery.due_at <= ${parameter('now')}
     order by delivery.due_at, delivery.number limit ${parameter('limit')}`,
 )
 
 export const findNextDue = statement<{ dueAt: number | null }>(
   () => sql`select min(due_at) as "dueAt" from webhook_deliveries as delivery
-    where ${isWaiting} and due_at > ${parameter('now')}`,
+    where ${isOfEndpoint} and due_at > ${parameter('now')}`,
 )
 
 export async function takeDeliveries(
@@ -82,17 +89,17 @@ export async function takeDeliveries(
   const endpoint = await store.read.find(findActiveEndpoint, { id })
   if (endpoint === undefined) return { tasks: [], nextDueAt: null }
   const { failedThrough } = endpoint
-  const query = { id, failedThrough, now, limit: limit + held.size + 1 }
+  const isClearing = failedThrough > 0
+  const query = { id, limit: limit + held.size + 1 }
   const isFree = ({ number }: Line) => !held.has(number)
-  const { now: _, ...first } = query
-  const lines = inTurn(
-    (await store.read.list(listFirst, first)).filter(isFree),
-    (await store.read.list(listRetries, query)).filter(isFree),
-  )
+  const first = await store.read.list(listFirst, { ...query, failedThrough })
+  const retries = isClearing ? [] : await store.read.list(listRetries, { ...query, now })
+  const lines = inTurn(first.filter(isFree), retries.filter(isFree))
   const page = withinBytes(lines.slice(0, limit))
   const tasks = await toTasks(deps, endpoint, page)
   if (page.length < lines.length) return { tasks, nextDueAt: now }
-  const next = await store.read.find(findNextDue, { id, failedThrough, now })
+  if (isClearing) return { tasks, nextDueAt: now + CLEARING_MS }
+  const next = await store.read.find(findNextDue, { id, now })
   return { tasks, nextDueAt: next?.dueAt ?? null }
 }
 
@@ -118,14 +125,6 @@ async function toTasks(
       sentBytes: bytes + (isReceived ? 2 * MAX_RECEIVED_BYTES : 0),
     }
   })
-}
-
-/** Alternates between two lists. */
-function inTurn<T>(one: readonly T[], other: readonly T[]): T[] {
-  const length = Math.max(one.length, other.length)
-  return Array.from({ length }, (_, index) => [one[index], other[index]])
-    .flat()
-    .filter((item) => item !== undefined)
 }
 
 function withinBytes(lines: readonly Line[]): Line[] {

@@ -1,4 +1,12 @@
-/** Reads the requests of WEBHOOK steps that are due, and what each is made from. */
+/**
+ * Reads the requests of WEBHOOK steps that are due, and what each is made from: those never tried and
+ * those to try again, in turn.
+ *
+ * The executions up to `cancelled_through` are cancelled, though their rows may not say so yet. While
+ * they do not, only first attempts are read, which an index finds behind those rows; what is to be
+ * tried again waits for the pass that writes them.
+ */
+import { SECOND_MS } from '../../../clock.ts'
 import { octets } from '../../../store/dialect.ts'
 import { eq, type SQL, sql } from '../../../store/drizzle.ts'
 import { projects } from '../../../store/schema/accounts.ts'
@@ -11,6 +19,7 @@ import {
 } from '../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
+import { inTurn } from '../../webhooks/dispatch/in-turn.ts'
 import type { LaneKey, Taken, TakeQuery, Task } from '../../webhooks/dispatch/task-source.ts'
 import type { WebhookConfig } from '../graph/step-config.ts'
 import type { HttpMessage } from './http-message.ts'
@@ -23,29 +32,42 @@ type DueRequest = Pick<Task, 'number' | 'sentBytes'>
 
 /** A task is a number; its request is read when it is made. */
 const TASK_BYTES = 512
+/** How often a lane looks whether the cancelled rows are written. */
+const CANCELLING_MS = SECOND_MS
 
 const size = (text: SQL) => sql`coalesce(${octets(text)}, 0)`
 
-/**
- * The executions up to `cancelled_through` are cancelled, though their rows may not say so yet. A
- * request that is not rendered yet counts with what it is made from.
- */
-export const listDue = statement<DueRequest>(
-  () => sql`select request.execution_number as number,
-      coalesce(${octets(sql`request.request`)}, ${size(sql`step.config`)}
-        + ${size(sql`execution.context`)} + ${size(sql`contacts.data`)}) as "sentBytes"
-    from workflow_requests as request join workflows on workflows.id = request.workflow_id
-    left join workflow_steps as step on step.id = request.step_id
-    left join workflow_executions as execution on execution.number = request.execution_number
-    left join contacts on contacts.id = execution.contact_id
-    where request.workflow_id = ${parameter('id')} and request.due_at <= ${parameter('now')}
-      and request.execution_number > workflows.cancelled_through
+/** A request that is not rendered yet counts with what it is made from. */
+const selectRequests = sql`select request.execution_number as number,
+    coalesce(${octets(sql`request.request`)}, ${size(sql`step.config`)}
+      + ${size(sql`execution.context`)} + ${size(sql`contacts.data`)}) as "sentBytes"
+  from workflow_requests as request
+  left join workflow_steps as step on step.id = request.step_id
+  left join workflow_executions as execution on execution.number = request.execution_number
+  left join contacts on contacts.id = execution.contact_id
+  where request.workflow_id = ${parameter('id')}`
+
+export const listFirst = statement<DueRequest>(
+  () => sql`${selectRequests} and request.due_at = 0
+      and request.execution_number > ${parameter('cancelledThrough')}
+    order by request.execution_number limit ${parameter('limit')}`,
+)
+
+export const listRetries = statement<DueRequest>(
+  () => sql`${selectRequests} and request.due_at > 0 and request.due_at <= ${parameter('now')}
     order by request.due_at, request.execution_number limit ${parameter('limit')}`,
 )
 
 export const findNextDue = statement<{ dueAt: number | null }>(
   () => sql`select min(due_at) as "dueAt" from workflow_requests
     where workflow_id = ${parameter('id')} and due_at > ${parameter('now')}`,
+)
+
+const findCancelled = statement((db) =>
+  db
+    .select({ cancelledThrough: workflows.cancelledThrough })
+    .from(workflows)
+    .where(eq(workflows.id, parameter('id'))),
 )
 
 const findRequest = statement((db) =>
@@ -92,10 +114,16 @@ export async function takeRequests(
   { key: id }: LaneKey,
   { held, limit, now }: TakeQuery,
 ): Promise<Taken<Task>> {
-  const due = await store.read.list(listDue, { id, now, limit: limit + held.size + 1 })
-  const free = due.filter(({ number }) => !held.has(number))
-  const tasks = free.slice(0, limit).map((task) => ({ ...task, bytes: TASK_BYTES }))
-  if (tasks.length < free.length) return { tasks, nextDueAt: now }
+  const cancelledThrough = (await store.read.find(findCancelled, { id }))?.cancelledThrough ?? 0
+  const isCancelling = cancelledThrough > 0
+  const query = { id, limit: limit + held.size + 1 }
+  const isFree = ({ number }: DueRequest) => !held.has(number)
+  const first = await store.read.list(listFirst, { ...query, cancelledThrough })
+  const retries = isCancelling ? [] : await store.read.list(listRetries, { ...query, now })
+  const due = inTurn(first.filter(isFree), retries.filter(isFree))
+  const tasks = due.slice(0, limit).map((task) => ({ ...task, bytes: TASK_BYTES }))
+  if (tasks.length < due.length) return { tasks, nextDueAt: now }
+  if (isCancelling) return { tasks, nextDueAt: now + CANCELLING_MS }
   const next = await store.read.find(findNextDue, { id, now })
   return { tasks, nextDueAt: next?.dueAt ?? null }
 }

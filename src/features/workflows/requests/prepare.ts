@@ -1,7 +1,7 @@
 /**
  * Renders the message of a request once and stores it before the first attempt, so that each attempt
- * sends the same under one id. The requests of a workflow are rendered one at a time, so that
- * templates that take long delay mostly their own workflow.
+ * sends the same under one id. The requests of a project are rendered one at a time, and projects take
+ * turns, so that templates that take long delay mostly their own project.
  */
 import { sql } from '../../../store/drizzle.ts'
 import { workflowRequests } from '../../../store/schema/workflows.ts'
@@ -28,21 +28,21 @@ const storeMessage = statement((db) =>
 export function createPrepare(deps: Deps): Prepare {
   const tails = new Map<string, Promise<unknown>>()
 
-  function inTurn<T>(workflowId: string, act: () => Promise<T>): Promise<T> {
-    const result = (tails.get(workflowId) ?? Promise.resolve()).then(act)
+  function inTurn<T>(projectId: string, act: () => Promise<T>): Promise<T> {
+    const result = (tails.get(projectId) ?? Promise.resolve()).then(act)
     const tail = result
       .catch(() => undefined)
       .then(() => {
-        if (tails.get(workflowId) === tail) tails.delete(workflowId)
+        if (tails.get(projectId) === tail) tails.delete(projectId)
       })
-    tails.set(workflowId, tail)
+    tails.set(projectId, tail)
     return result
   }
 
   return async (loaded) => {
-    const { request, number, stepExecutionId, workflowId } = loaded
+    const { request, number, stepExecutionId, projectId } = loaded
     if (request !== null) return { message: request }
-    const outcome = await inTurn(workflowId, () => renderRequest(deps, loaded))
+    const outcome = await inTurn(projectId, () => renderRequest(deps, loaded))
     if ('error' in outcome) return outcome
     const values = { number, stepExecutionId, request: outcome.message }
     const stored = await deps.store.write((tx) => tx.execute(storeMessage, values))

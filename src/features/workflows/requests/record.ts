@@ -42,8 +42,9 @@ const updateStep = statement((db) =>
     ),
 )
 
+/** 0 is due at once, also if the clock is set back. */
 const setDue = statement(
-  () => sql`update workflow_executions set due_at = ${parameter('at')}
+  () => sql`update workflow_executions set due_at = 0
     where number = ${parameter('number')} and status in ('RUNNING', 'WAITING')`,
 )
 
@@ -63,7 +64,7 @@ export async function recordRequests(
     }
     tx.afterCommit(() => {
       for (const { key: workflowId, projectId } of due)
-        workflowNotifier.notify({ kind: 'due', workflowId, projectId, dueAt: at })
+        workflowNotifier.notify({ kind: 'due', workflowId, projectId, dueAt: 0 })
     })
   })
 }
@@ -72,7 +73,7 @@ async function end(tx: Tx, result: RequestResult, at: number): Promise<boolean> 
   const { number, stepExecutionId, ordinal, status, input, output, error } = result
   if ((await tx.execute(removeRequest, { number, stepExecutionId })) === 0) return false
   await tx.execute(updateStep, { number, ordinal, status, input, output, error, completedAt: at })
-  await tx.execute(setDue, { number, at })
+  await tx.execute(setDue, { number })
   return true
 }
 

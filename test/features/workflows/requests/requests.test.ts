@@ -5,6 +5,7 @@ import { Webhook } from 'standardwebhooks'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../src/clock.ts'
 import { updateProject } from '../../../../src/features/accounts/projects.ts'
 import { getSigningSecret } from '../../../../src/features/webhooks/signing-secret.ts'
+import { takeRequests } from '../../../../src/features/workflows/requests/load.ts'
 import { parseResponse } from '../../../../src/features/workflows/requests/response.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
@@ -12,7 +13,9 @@ import {
   type WorkflowStepExecution,
   workflowExecutions,
   workflowRequests,
+  workflows,
 } from '../../../../src/store/schema/workflows.ts'
+import { addProject } from '../../../core.ts'
 import { startReceiver } from '../../webhooks/receiver.ts'
 import { cancelAll, openRequests } from './stage.ts'
 
@@ -61,7 +64,7 @@ test('url, header values and strings of the body are rendered; the request is si
   assert.equal(row.error, null)
 })
 
-test('the end deletes the request and makes the execution due, and the engine is told', async (t) => {
+test('the end deletes the request and makes the execution due at once, whatever the clock says, and the engine is told', async (t) => {
   const stage = await openRequests(t)
   const receiver = await startReceiver(t)
   const begun = await stage.begin({ url: receiver.url, method: 'POST' })
@@ -70,13 +73,11 @@ test('the end deletes the request and makes the execution due, and the engine is
   const [execution] = await stage.core.store.read.select().from(workflowExecutions).where(isIt)
   assert.deepEqual(
     [execution?.dueAt, execution?.status, await stage.countRequests()],
-    [stage.core.clock.now, 'WAITING', 0],
+    [0, 'WAITING', 0],
   )
   const { workflowId } = begun
   while (stage.due.length === 0) await setImmediate()
-  assert.deepEqual(stage.due, [
-    { kind: 'due', workflowId, projectId: stage.projectId, dueAt: stage.core.clock.now },
-  ])
+  assert.deepEqual(stage.due, [{ kind: 'due', workflowId, projectId: stage.projectId, dueAt: 0 }])
 })
 
 test('without a body the payload tells of contact, workflow, execution and event; a GET has none', async (t) => {
@@ -272,6 +273,30 @@ test('a result whose execution was cancelled meanwhile is dropped', async (t) =>
   assert.deepEqual([row.status, row.output, stage.due.length], ['WAITING', null, 0])
 })
 
+test('after all were cancelled, new requests are made and those to try again wait for the rows', async (t) => {
+  const stage = await openRequests(t)
+  const { core, projectId } = stage
+  await stage.requester.stop(0)
+  const begun = await stage.begin({ url: 'http://127.0.0.1:9/', method: 'POST' })
+  const query = { held: new Set<number>(), limit: 10, now: core.clock.now }
+  const take = async () => {
+    const taken = await takeRequests(core, { key: begun.workflowId, projectId }, query)
+    return [taken.tasks.map(({ number }) => number), taken.nextDueAt]
+  }
+  const setDue = (dueAt: number) =>
+    core.store.write((tx) => tx.update(workflowRequests).set({ dueAt }))
+  const setThrough = (cancelledThrough: number) =>
+    core.store.write((tx) => tx.update(workflows).set({ cancelledThrough }))
+  assert.deepEqual(await take(), [[begun.number], null])
+  await setThrough(begun.number)
+  assert.deepEqual(await take(), [[], core.clock.now + SECOND_MS])
+  await setDue(1)
+  await setThrough(begun.number + 1)
+  assert.deepEqual(await take(), [[], core.clock.now + SECOND_MS])
+  await setThrough(0)
+  assert.deepEqual(await take(), [[begun.number], null])
+})
+
 test('a deleted contact takes its request along; nothing is sent or written', async (t) => {
   const stage = await openRequests(t)
   const receiver = await startReceiver(t)
@@ -304,6 +329,34 @@ test('templates that take too long fail their step', async (t) => {
   const row = await stage.until(begun, hasEnded)
   assert.equal(row.status, 'FAILED')
   assert.match(row.error ?? '', /too much time or memory/)
+})
+
+test('the workflows of a project are rendered one at a time, another project meanwhile', async (t) => {
+  const stage = await openRequests(t)
+  const receiver = await startReceiver(t)
+  const rendering: { url: string; end(): void }[] = []
+  const renderTexts = ({ templates }: { templates: readonly string[] }) =>
+    new Promise((resolve) =>
+      rendering.push({ url: templates[0]!, end: () => resolve([receiver.url]) }),
+    )
+  Object.assign(stage.core.outbound, { renderTexts })
+  const other = await addProject(stage.core)
+  const config = (name: string) => ({ url: `{{ ${name} }}`, method: 'POST' as const })
+  const mine = [await stage.begin(config('mine')), await stage.begin(config('mine'))]
+  while (rendering.length === 0) await setImmediate()
+  const theirs = await stage.begin(config('theirs'), { projectId: other.id })
+  while (rendering.length === 1) await setImmediate()
+  assert.deepEqual(
+    rendering.map(({ url }) => url),
+    ['{{ mine }}', '{{ theirs }}'],
+  )
+  rendering[1]?.end()
+  await stage.until(theirs, hasEnded)
+  assert.equal(rendering.length, 2)
+  rendering[0]?.end()
+  while (rendering.length === 2) await setImmediate()
+  rendering[2]?.end()
+  for (const begun of mine) await stage.until(begun, hasEnded)
 })
 
 test('the message is stored before the first attempt', async (t) => {

@@ -25,7 +25,11 @@ export type RequestStage = {
   due: WorkflowNotice[]
   begin(
     config: WebhookConfig,
-    given?: { data?: Record<string, string>; context?: Record<string, unknown> | null },
+    given?: {
+      data?: Record<string, string>
+      context?: Record<string, unknown> | null
+      projectId?: string
+    },
   ): Promise<Begun>
   step(begun: Begun): Promise<WorkflowStepExecution>
   /** Resolves when the step fulfils the test. */
@@ -117,7 +121,7 @@ async function begin(
     })
     await tx.insert(workflowRequests).values({
       ...{ executionNumber: number, workflowId, projectId, stepId, stepExecutionId },
-      ...{ ordinal: 0, dueAt: at },
+      ...{ ordinal: 0, dueAt: 0 },
     })
     tx.afterCommit(() =>
       workflowNotifier.notify({ kind: 'request', workflowId, projectId, dueAt: at }),
