@@ -5,6 +5,9 @@ import { DAY_MS } from '../../clock.ts'
 export const MAX_STEPS = 1_000
 export const MAX_TRANSITIONS = 3_000
 
+/** Enabled workflows of a project that one event starts: an event starts all of them in one transaction. */
+export const MAX_WORKFLOWS_PER_EVENT = 100
+
 /** Bytes of JSON of one step's config, and of the configs of a workflow together. */
 export const MAX_CONFIG_BYTES = 256 * 1024
 export const MAX_CONFIGS_BYTES = 4 * 1024 * 1024

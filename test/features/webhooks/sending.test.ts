@@ -4,12 +4,15 @@ import { Webhook } from 'standardwebhooks'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../src/clock.ts'
 import { createSchedule } from '../../../src/features/schedule.ts'
 import { deleteExpiredDeliveries } from '../../../src/features/webhooks/deliveries/retention.ts'
+import { createEndpoint } from '../../../src/features/webhooks/endpoints/create.ts'
 import { getEndpoint } from '../../../src/features/webhooks/endpoints/find.ts'
 import { rotateEndpointSecret } from '../../../src/features/webhooks/endpoints/rotate-secret.ts'
 import { updateEndpoint } from '../../../src/features/webhooks/endpoints/update.ts'
 import { eq } from '../../../src/store/drizzle.ts'
+import { projects } from '../../../src/store/schema/accounts.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import type { WebhookDelivery } from '../../../src/store/schema/webhooks.ts'
+import { addProject } from '../../core.ts'
 import { openStage } from './harness.ts'
 import { startReceiver } from './receiver.ts'
 
@@ -307,3 +310,27 @@ async function runJobs({ core }: Awaited<ReturnType<typeof openStage>>): Promise
   while ((await left()) < (await all())) await new Promise(setImmediate)
   await loop.stop(1_000)
 }
+
+test('the deliveries of a disabled project wait until it is enabled', async (t) => {
+  const stage = await openStage(t)
+  const { core, projectId } = stage
+  const receiver = await startReceiver(t)
+  const other = await startReceiver(t)
+  const { id } = await stage.addEndpoint(receiver.url)
+  const setDisabled = (isDisabled: boolean) =>
+    core.store.write((tx) =>
+      tx.update(projects).set({ isDisabled }).where(eq(projects.id, projectId)).run(),
+    )
+  await setDisabled(true)
+  await stage.append({})
+  const { id: otherProject } = await addProject(core, 'Other')
+  const input = { projectId: otherProject, url: other.url, events: ['*'] }
+  await createEndpoint(core, input)
+  await stage.append({ projectId: otherProject })
+  await other.waitFor(1)
+  const [row] = await stage.deliveries(id)
+  assert.deepEqual([row?.status, row?.attempts], ['PENDING', 0])
+  await setDisabled(false)
+  stage.sender.reload()
+  await receiver.waitFor(1)
+})

@@ -36,13 +36,15 @@ const PAGE_BYTES = 256 * 1024
 /** What a task takes beside its event. */
 const TASK_BYTES = 1_024
 
+/** The deliveries of a disabled project wait. */
 export const findActiveEndpoint = statement((db) =>
   db
     .select()
     .from(webhookEndpoints)
     .where(
       sql`${webhookEndpoints.id} = ${parameter('id')} and ${webhookEndpoints.isEnabled}
-        and ${webhookEndpoints.deletedAt} is null`,
+        and ${webhookEndpoints.deletedAt} is null
+        and ${webhookEndpoints.projectId} in (select id from projects where not is_disabled)`,
     ),
 )
 

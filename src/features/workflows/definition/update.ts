@@ -1,12 +1,13 @@
 /** Changes a workflow: its name, its trigger, whether it is enabled. */
 import { isDeepStrictEqual } from 'node:util'
 import { AppError } from '../../../errors.ts'
-import { desc, eq } from '../../../store/drizzle.ts'
+import { and, desc, eq } from '../../../store/drizzle.ts'
 import { events } from '../../../store/schema/events.ts'
-import { type Workflow, workflowSteps } from '../../../store/schema/workflows.ts'
+import { type Workflow, workflowSteps, workflows } from '../../../store/schema/workflows.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { loadSegment } from '../../segments/get.ts'
 import type { TriggerConfig } from '../graph/step-config.ts'
+import { MAX_WORKFLOWS_PER_EVENT } from '../limits.ts'
 import { loadWorkflow } from '../load-workflow.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
 import { refuseActive } from './active.ts'
@@ -65,6 +66,7 @@ export async function updateWorkflow(
     const saved = await saveVersion(tx, current, { ...next, at })
     if (isOther) await syncTriggerStep(tx, current, { trigger, at })
     if (isEnabled && !current.isEnabled) await requireSound(tx, saved)
+    if (isBegun) await refuseCrowded(tx, saved)
     tx.afterCommit(() => deps.workflowNotifier.notify({ kind: 'schedule' }))
     return loadDetail(tx, saved)
   })
@@ -139,6 +141,22 @@ async function requireSound(tx: Tx, workflow: Workflow): Promise<void> {
     details: { findings },
     suggestion: 'Mend the errors in details.findings, then enable the workflow.',
   })
+}
+
+/** @throws AppError BAD_REQUEST when too many enabled workflows have the trigger's event */
+async function refuseCrowded(tx: Tx, { projectId, triggerEvent }: Workflow): Promise<void> {
+  if (triggerEvent === null) return
+  const enabled = await tx.$count(
+    workflows,
+    and(
+      eq(workflows.projectId, projectId),
+      eq(workflows.triggerEvent, triggerEvent),
+      eq(workflows.isEnabled, true),
+    ),
+  )
+  if (enabled <= MAX_WORKFLOWS_PER_EVENT) return
+  const text = `At most ${MAX_WORKFLOWS_PER_EVENT} enabled workflows of a project may start with the same event.`
+  throw new AppError('BAD_REQUEST', text, { suggestion: 'Disable another workflow of this event.' })
 }
 
 function isChange(current: Workflow, columns: Partial<Workflow>): boolean {

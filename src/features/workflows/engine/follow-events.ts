@@ -26,10 +26,12 @@ type Triggered = Omit<StartableWorkflow, 'allowsReentry'> & {
 }
 type EndedWait = { executionNumber: number; workflowId: string; projectId: string; seq: number }
 
-/** A transaction of so many takes some milliseconds, if all of them start executions. */
-const BATCH = 100
+/** Of events that start nothing; the follower takes fewer if they take long. */
+const BATCH = 200
 /** Under load, one transaction handles the events of so long a time. */
 const LINGER_MS = 10
+/** Executions that the events of one transaction start, unless a single event starts more. */
+const MAX_STARTS = 200
 
 const item = (index: number) => jsonItem(sql`row.value`, index)
 
@@ -86,19 +88,49 @@ export function startTriggers(deps: TriggerDeps): Follower {
     batch: BATCH,
     lingerMs: LINGER_MS,
     beginsAt: 'newest',
-    handle: (tx, rows) => applyEvents(deps, tx, rows),
+    handle: (tx, rows, endAt) => applyEvents(deps, tx, { rows, endAt }),
   })
 }
 
 export async function applyEvents(
   deps: TriggerDeps,
   tx: Tx,
-  rows: readonly EventRow[],
+  { rows, endAt }: { rows: readonly EventRow[]; endAt: (row: EventRow) => void },
 ): Promise<void> {
-  const events = rows.filter((row): row is ContactEvent => row.contactId !== null)
-  if (events.length === 0) return
+  const all = rows.filter((row): row is ContactEvent => row.contactId !== null)
+  if (all.length === 0) return
+  const triggered = await findTriggered(tx, all)
+  const events = withinStarts(all, triggered)
+  const last = events.at(-1)
+  if (last !== undefined && events.length < all.length) endAt(last)
   await endWaits(deps, tx, events)
-  await startTriggered(deps, tx, events)
+  await startTriggered(deps, tx, { events, triggered })
+}
+
+/** The workflows that events start, by `nameOf` of the events. */
+type TriggeredByName = ReadonlyMap<string, readonly Triggered[]>
+
+async function findTriggered(tx: Tx, events: readonly ContactEvent[]): Promise<TriggeredByName> {
+  const names = new Map(events.map((event) => [nameOf(event), [event.projectId, event.name]]))
+  const found = await tx.list(listTriggered, { names: JSON.stringify([...names.values()]) })
+  return Map.groupBy(found, ({ projectId, event }) => nameOf({ projectId, name: event }))
+}
+
+function nameOf({ projectId, name }: Pick<ContactEvent, 'projectId' | 'name'>): string {
+  return `${projectId} ${name}`
+}
+
+/** The first events, at least one, that start not too many executions for one transaction. */
+function withinStarts(
+  events: readonly ContactEvent[],
+  triggered: TriggeredByName,
+): readonly ContactEvent[] {
+  let starts = 0
+  const end = events.findIndex((event, index) => {
+    starts += triggered.get(nameOf(event))?.length ?? 0
+    return index > 0 && starts > MAX_STARTS
+  })
+  return end === -1 ? events : events.slice(0, end)
 }
 
 async function endWaits(
@@ -119,24 +151,19 @@ async function endWaits(
 async function startTriggered(
   deps: TriggerDeps,
   tx: Tx,
-  events: readonly ContactEvent[],
+  { events, triggered }: { events: readonly ContactEvent[]; triggered: TriggeredByName },
 ): Promise<void> {
-  const names = new Map(
-    events.map(({ projectId, name }) => [`${projectId} ${name}`, [projectId, name]]),
-  )
-  const found = await tx.list(listTriggered, { names: JSON.stringify([...names.values()]) })
-  if (found.length === 0) return
-  const triggered = Map.groupBy(found, ({ projectId, event }) => `${projectId} ${event}`)
-  const starting = events.filter(({ projectId, name }) => triggered.has(`${projectId} ${name}`))
+  const starting = events.filter((event) => triggered.has(nameOf(event)))
+  if (starting.length === 0) return
   const pairs = starting.map(({ contactId, projectId }) => [contactId, projectId])
   const existing = await tx.list(listExisting, { contacts: JSON.stringify(pairs) })
   const contacts = new Set(existing.map(({ id }) => id))
   const contextOf = await readEventContexts(tx, starting)
   for (const event of starting) {
     if (!contacts.has(event.contactId)) continue
-    for (const workflow of triggered.get(`${event.projectId} ${event.name}`) ?? []) {
-      if (event.seq > workflow.enabledSeq)
-        await start(deps, tx, { workflow, event, context: contextOf(event) })
+    for (const workflow of triggered.get(nameOf(event)) ?? []) {
+      if (event.seq <= workflow.enabledSeq) continue
+      await start(deps, tx, { workflow, event, context: contextOf(event) })
     }
   }
 }

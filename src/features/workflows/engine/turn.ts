@@ -8,6 +8,7 @@
 import { describeError } from '../../../errors.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { cancelActive } from '../executions/cancel-active.ts'
+import { EXIT_REASONS } from '../exit-reasons.ts'
 import type { WorkflowLane } from '../notifier.ts'
 import { findEarliestDue, listDue } from './due.ts'
 import { findWorkflow, type Graphs } from './graphs.ts'
@@ -33,7 +34,6 @@ const MAX_TURN_MS = 25
 const LIGHT_EXECUTIONS = 4
 
 const NOTHING: TurnResult = { walked: 0, tookMs: 0, nextDueAt: undefined }
-const PROJECT_DISABLED = 'Project disabled'
 
 /** @throws AppError DATABASE_ERROR */
 export async function takeTurn(
@@ -83,7 +83,7 @@ async function walkDue(
     if (walked > 0 && performance.now() - begunAt > MAX_TURN_MS) break
     walked += 1
     const { number } = execution
-    const cancelReason = project.isDisabled ? PROJECT_DISABLED : workflow.cancelReason
+    const cancelReason = project.isDisabled ? EXIT_REASONS.projectDisabled : workflow.cancelReason
     // Cancelled with all others, though its row does not say so yet.
     if (project.isDisabled || number <= workflow.cancelledThrough) {
       await cancelActive(tx, { workflow: { id: workflow.id, cancelReason }, number, at })

@@ -17,6 +17,7 @@ import { newId } from '../../../store/ids.ts'
 import type { Contact } from '../../../store/schema/contacts.ts'
 import type { ExecutionStatus } from '../../../store/schema/words.ts'
 import type { WorkflowExecution, WorkflowStepExecution } from '../../../store/schema/workflows.ts'
+import { EXIT_REASONS } from '../exit-reasons.ts'
 import { type Graph, nextTransition, type StepResult } from '../graph/graph.ts'
 import type { Step } from '../graph/step-config.ts'
 import type { TurnChanges } from './turn-changes.ts'
@@ -139,7 +140,11 @@ export async function walk(input: WalkInput, execution: DueExecution): Promise<v
     const step = stepId === null ? undefined : graph.steps.get(stepId)
     if (step === undefined) {
       skip(input, walker, { stepId, open })
-      return save(input, walker, { status: 'CANCELLED', stepId: null, exitReason: 'step removed' })
+      return save(input, walker, {
+        status: 'CANCELLED',
+        stepId: null,
+        exitReason: EXIT_REASONS.stepRemoved,
+      })
     }
     const moved = await makeStep(input, walker, { step, open })
     if ('status' in moved) return save(input, walker, moved)

@@ -4,6 +4,7 @@ import { type SQL, sql } from '../../../store/drizzle.ts'
 import type { Workflow } from '../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import { EXIT_REASONS } from '../exit-reasons.ts'
 import { addFigures, type FigureChange } from '../figures.ts'
 
 type Cancellation = {
@@ -21,8 +22,6 @@ export type CancellationOfAll = {
 }
 
 type Cancelled = { number: number }
-
-const CANCELLED_WITH_ALL = 'all executions cancelled by user'
 
 const cancelOne = cancelWhere(sql`number = ${parameter('number')}
   and status in ('RUNNING', 'WAITING')`)
@@ -111,5 +110,5 @@ async function endSteps(
 }
 
 function reasonOf({ cancelReason }: Pick<Workflow, 'cancelReason'>): string {
-  return cancelReason ?? CANCELLED_WITH_ALL
+  return cancelReason ?? EXIT_REASONS.allCancelled
 }

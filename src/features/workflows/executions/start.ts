@@ -15,13 +15,13 @@ import { workflowExecutions } from '../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { appendEvent } from '../../events/append.ts'
+import { EXIT_REASONS } from '../exit-reasons.ts'
 import { addFigures } from '../figures.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
 import { cancelActive } from './cancel-active.ts'
 import { shownStatus } from './view.ts'
 
 export const MAX_STARTS_PER_HOUR = 100
-const TOO_MANY = 'too many starts'
 
 /** The workflow to start, with its TRIGGER step. */
 export type StartableWorkflow = Pick<
@@ -67,7 +67,7 @@ const findBySource = statement<Earlier>(
 /** The starts of the last hour, at most one more than the limit, and those that were cut off. */
 const countStarts = statement<{ starts: number; cutOff: number }>(
   () => sql`select count(*) as starts,
-      coalesce(sum(exit_reason = ${TOO_MANY} and status = 'CANCELLED'), 0) as "cutOff"
+      coalesce(sum(exit_reason = ${EXIT_REASONS.tooManyStarts} and status = 'CANCELLED'), 0) as "cutOff"
     from (select exit_reason, status from workflow_executions
       where contact_id = ${parameter('contactId')} and workflow_id = ${parameter('workflowId')}
         and started_at > ${parameter('since')} and started_at <= ${parameter('at')}
@@ -111,7 +111,7 @@ export async function startExecution(
     const recent = await findRecent(tx, { workflowId, contactId, at, newest })
     if (recent.starts >= MAX_STARTS_PER_HOUR) {
       if (recent.isCutOff) await addFigures(tx, workflowId, [['', 'tooManyStarts', 1]])
-      else await insert(tx, { workflow, start, end: TOO_MANY })
+      else await insert(tx, { workflow, start, end: EXIT_REASONS.tooManyStarts })
       return { kind: 'too many' }
     }
   }
