@@ -2,7 +2,7 @@
  * Conditions on emails. Those that partial indexes have are literal, because SQLite does not match a
  * parameter with the term of an index.
  */
-import { jsonType } from './dialect.ts'
+import { jsonType, jsonValue } from './dialect.ts'
 import { type SQL, sql } from './drizzle.ts'
 
 const UNFINISHED = ['queued', 'deferred', 'held', 'paused', 'sending']
@@ -22,11 +22,14 @@ export const waitingState: SQL = sql.raw(`case when attempt_count > 0
   then 'deferred' else 'queued' end`)
 
 /**
- * An email that a workflow sends to an address which is not its contact's (`Snapshot.reader`); false
- * once retention has cleared its snapshot.
+ * An email that a workflow sends to an address which its step names (`Snapshot.reader`); false once
+ * retention has cleared its snapshot.
  */
 export const isToOther: SQL = sql`(emails.workflow_execution_id is not null
   and ${jsonType(sql`emails.variables`, 'reader')} is not null)`
+
+/** The address of the contact of such an email when it was accepted; null for other emails. */
+export const readerAddress: SQL = jsonValue(jsonValue(sql`emails.variables`, 'reader'), 'email')
 
 function quoted(words: readonly string[]): string {
   return words.map((word) => `'${word}'`).join(', ')

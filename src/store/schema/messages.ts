@@ -145,7 +145,7 @@ export type Snapshot = {
   request: Record<string, unknown>
   /**
    * The contact that the email is rendered as, in place of its recipient: of a test of a campaign, and
-   * of an email that a workflow sends to an address which is not its contact's.
+   * of an email that a workflow sends to an address which its step names.
    */
   reader?: { id: string; email: string; subscribed: boolean }
 }

@@ -4,7 +4,7 @@
  * ends at once, as it would when the queue claims it (`delivery/prepare.ts`):
  *
  *   suppressed    the recipient's address is on the suppression list
- *   failed        marketing, and the contact has unsubscribed; not for an address of its own
+ *   failed        marketing, and the contact has unsubscribed, unless it bypasses the subscription
  *   held, queued  as any email
  */
 import type { ParsedAddress } from '../../../mail/address/address.ts'
@@ -39,6 +39,11 @@ export type WorkflowEmail = {
    * strangers: they are escaped as values of contacts are.
    */
   storedVariables: ContactData
+  /**
+   * Whether it goes to the recipient even if the contact has unsubscribed, as an address that the step
+   * names does. If absent: whether the recipient's address is not the contact's.
+   */
+  bypassesSubscription?: boolean
   at: number
 }
 
@@ -60,7 +65,7 @@ async function stateOf(tx: Tx, email: WorkflowEmail): Promise<EmailDraft['state'
   const { address, domain } = recipient
   if (await isSuppressed(tx, { projectId: plan.project.id, address })) return 'suppressed'
   const isMarketing = plan.contentClass !== 'TRANSACTIONAL'
-  if (isMarketing && !contact.subscribed && isOwnAddress(email)) return 'failed'
+  if (isMarketing && !contact.subscribed && !doesBypass(email)) return 'failed'
   return plan.heldDomains.has(domain) && (await isDomainHeld(tx, domain)) ? 'held' : 'queued'
 }
 
@@ -68,8 +73,8 @@ function errorOf(state: EmailDraft['state']): string | null {
   return state === 'failed' ? UNSUBSCRIBED : null
 }
 
-function isOwnAddress({ recipient, contact }: WorkflowEmail): boolean {
-  return recipient.address === contact.address
+function doesBypass({ bypassesSubscription, recipient, contact }: WorkflowEmail): boolean {
+  return bypassesSubscription ?? recipient.address !== contact.address
 }
 
 function toDraft(
@@ -113,10 +118,10 @@ function isTracked({ tracking }: Project, isTransactional: boolean): boolean {
   return tracking === 'ENABLED' || (tracking === 'MARKETING_ONLY' && !isTransactional)
 }
 
-/** An email to another address is rendered as its contact; `reader` marks it for good. */
+/** An email that bypasses the subscription is rendered as its contact; `reader` marks it for good. */
 function snapshotOf(email: WorkflowEmail): Snapshot {
   const { id, address, subscribed, data } = email.contact
   const snapshot = { stored: { ...data, ...email.storedVariables }, request: {} }
-  if (isOwnAddress(email)) return snapshot
+  if (!doesBypass(email)) return snapshot
   return { ...snapshot, reader: { id, email: address, subscribed } }
 }

@@ -9,7 +9,7 @@
 import type { Verdict } from '../../../mail/replies/reply.ts'
 import type { RowOf } from '../../../store/database.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
-import { isToOther } from '../../../store/email-terms.ts'
+import { isToOther, readerAddress } from '../../../store/email-terms.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
@@ -65,7 +65,9 @@ const findEmail = statement((db) =>
       deliveredAt: emails.deliveredAt,
       complainedAt: emails.complainedAt,
       attemptCount: emails.attemptCount,
-      isToOther: sql<boolean>`${isToOther}`.mapWith(Boolean),
+      isToOther: sql<boolean>`${isToOther} and ${readerAddress} <> ${emails.recipient}`.mapWith(
+        Boolean,
+      ),
     })
     .from(emails)
     .where(eq(emails.id, parameter('id'))),

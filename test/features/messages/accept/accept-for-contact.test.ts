@@ -93,6 +93,19 @@ for (const type of ['MARKETING', 'HEADLESS'] as const) {
   })
 }
 
+test('an address that a step names gets its mail, also if it is the unsubscribed contact\u2019s', async (t) => {
+  const sender = await openSender(t)
+  const contact = await addContact(sender, { subscribed: false })
+  const plan = await planOf(sender)
+  const accept = (bypassesSubscription: boolean) =>
+    acceptWorkflowEmail(sender, emailFor(plan, contact, { bypassesSubscription }))
+  const named = await accept(true)
+  assert.deepEqual([named.state, named.recipient], ['queued', contact.address])
+  assert.equal(named.variables?.reader?.id, contact.id)
+  const own = await accept(false)
+  assert.deepEqual([own.state, own.variables?.reader], ['failed', undefined])
+})
+
 test('transactional mail goes to an unsubscribed contact', async (t) => {
   const sender = await openSender(t)
   const contact = await addContact(sender, { subscribed: false })

@@ -58,6 +58,33 @@ test('mail about a contact that unsubscribed goes to another address, rendered a
   assert.equal(task?.source.variables.system.email, 'ada@dest.test')
 })
 
+test('mail to an address that a step names is sent to the contact if that is the contact\u2019s', async (t) => {
+  const sender = await openSender(t)
+  const contact = await addContact(sender)
+  const plan = await planOf(sender)
+  const named = { bypassesSubscription: true }
+  const { id } = await acceptWorkflowEmail(sender, emailFor(plan, contact, named))
+  await change(sender, { subscribed: false })
+  await runQueue(t, sender, [id])
+  assert.equal(sender.tasks[0]?.recipient, contact.address)
+})
+
+test('a complaint by the contact unsubscribes it, also about mail to an address that a step names', async (t) => {
+  const sender = await openSender(t)
+  const { core } = sender
+  const contact = await addContact(sender)
+  const plan = await planOf(sender)
+  const named = { bypassesSubscription: true }
+  const { id: emailId } = await acceptWorkflowEmail(sender, emailFor(plan, contact, named))
+  await core.store.write(async (tx) => {
+    await tx.update(emails).set({ state: 'delivered', status: 'DELIVERED', dueAt: null, sentAt: 1 })
+  })
+  await core.store.write((tx) =>
+    recordReports(core, tx, [{ type: 'complaint', emailId, feedbackType: null }]),
+  )
+  assert.equal((await core.store.read.select().from(contacts).get())?.subscribed, false)
+})
+
 test('a new address of an unsubscribed contact does not make its mail another\u2019s', async (t) => {
   const sender = await openSender(t)
   const contact = await addContact(sender)
