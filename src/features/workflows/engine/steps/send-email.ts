@@ -59,6 +59,7 @@ export async function sendEmail(
     executionId: execution.id,
     stepExecutionId,
     storedVariables: variablesOf(execution),
+    bypassesSubscription: recipientType === 'CUSTOM',
     at,
   })
   execution.emailIds.set(step.id, accepted.id)
