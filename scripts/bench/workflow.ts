@@ -1,6 +1,6 @@
 /**
- * `npm run bench:workflow [-- --rate N] [--executions N] [--only events,sleepers]`: measures workflows
- * while the tables hold a million sleeping executions.
+ * `npm run bench:workflow [-- --rate N] [--executions N] [--at-once N] [--only events,sleepers]`: measures
+ * workflows while the tables hold a million sleeping executions.
  *
  *   events     100,000 events of different contacts, `--rate` a second (1,200), each starting a
  *              workflow of five steps: two conditions, an update, an email, an exit; mail is held.
@@ -25,6 +25,7 @@ const { values: options } = parseArgs({
     rate: { type: 'string', default: '1200' },
     events: { type: 'string', default: '100000' },
     executions: { type: 'string', default: '1000000' },
+    'at-once': { type: 'string', default: '10000' },
     only: { type: 'string', default: 'events,sleepers' },
   },
 })
@@ -33,7 +34,7 @@ const EVENTS = Number(options.events)
 const SLEEPERS = Number(options.executions)
 const ALONE = 20_000
 const IDLE_MS = 20_000
-const AT_ONCE = 10_000
+const AT_ONCE = Number(options['at-once'])
 const SINGLES = 20
 
 const configuration = `
