@@ -9,7 +9,7 @@ import { type EventRow, events } from '../../../store/schema/events.ts'
 import { contents, emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
-import type { EventEmail } from '../../events/email-data.ts'
+import { type EventEmail, eventEmailColumns } from '../../events/email-data.ts'
 import type { ReceivedContent } from '../../events/received-content.ts'
 
 /** Characters of a received body that are read: at least as many octets. */
@@ -34,23 +34,6 @@ export type SentEvent = WaitingEvent & {
   received: ReceivedContent | null
 }
 
-const emailColumns = {
-  id: emails.id,
-  subject: emails.subject,
-  fromAddress: emails.fromAddress,
-  fromName: emails.fromName,
-  messageId: emails.messageId,
-  templateId: emails.templateId,
-  campaignId: emails.campaignId,
-  sourceType: emails.sourceType,
-  sentAt: emails.sentAt,
-  deliveredAt: emails.deliveredAt,
-  openedAt: emails.openedAt,
-  clickedAt: emails.clickedAt,
-  bouncedAt: emails.bouncedAt,
-  complainedAt: emails.complainedAt,
-} satisfies Record<keyof EventEmail, unknown>
-
 const selectEvents = statement((db) =>
   db
     .select({
@@ -61,7 +44,7 @@ const selectEvents = statement((db) =>
         subscribed: contacts.subscribed,
         data: contacts.data,
       },
-      email: emailColumns,
+      email: eventEmailColumns,
     })
     .from(events)
     .leftJoin(contacts, eq(contacts.id, events.contactId))
