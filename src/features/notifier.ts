@@ -4,17 +4,18 @@
  * loop checks for work when it starts.
  */
 
-export type Notifier = {
-  notify(): void
+/** `Notice`: what the loop is told; nothing by default. */
+export type Notifier<Notice = void> = {
+  notify(notice: Notice): void
   /** Returns a function that removes the listener. */
-  listen(listener: () => void): () => void
+  listen(listener: (notice: Notice) => void): () => void
 }
 
-export function createNotifier(): Notifier {
-  const listeners = new Set<() => void>()
+export function createNotifier<Notice = void>(): Notifier<Notice> {
+  const listeners = new Set<(notice: Notice) => void>()
   return {
-    notify() {
-      for (const listener of listeners) listener()
+    notify(notice) {
+      for (const listener of listeners) listener(notice)
     },
     listen(listener) {
       listeners.add(listener)

@@ -20,12 +20,12 @@ import { openStore, type StoreOptions } from '../store/store.ts'
 import type { CommandCore } from './core.ts'
 import { createDirectory } from './directory.ts'
 import { checkSecret } from './domains/secret-check.ts'
-import { createQueueNotifier } from './messages/queue/notifier.ts'
+import type { QueueNotice } from './messages/queue/notifier.ts'
 import { createNotifier } from './notifier.ts'
 import { createSharedRuns } from './shared-runs.ts'
 import { createVerifier } from './verification/verifier.ts'
-import { createWebhookNotifier } from './webhook-notifier.ts'
-import { createWorkflowNotifier } from './workflows/notifier.ts'
+import type { WebhookNotice } from './webhook-notifier.ts'
+import type { WorkflowNotice } from './workflows/notifier.ts'
 
 export type OpenCore = CommandCore & { close(): Promise<void> }
 
@@ -87,14 +87,14 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
   }
   const publicFetch = createPublicFetch({ resolver })
   const webhookClient = createWebhookClient({ resolver, config })
-  const queueNotifier = createQueueNotifier()
+  const queueNotifier = createNotifier<QueueNotice>()
   const notifiers = {
     queueNotifier,
-    workflowNotifier: createWorkflowNotifier(),
+    workflowNotifier: createNotifier<WorkflowNotice>(),
     inboundNotifier: createNotifier(),
     jobNotifier: createNotifier(),
     campaignNotifier: createNotifier(),
-    webhookNotifier: createWebhookNotifier(),
+    webhookNotifier: createNotifier<WebhookNotice>(),
   }
   const shared = {
     ...notifiers,

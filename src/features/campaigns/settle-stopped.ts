@@ -4,7 +4,6 @@
  * ends. A campaign whose project was disabled or that lost its sender domain is paused. All of it is
  * found in the database, so a server that was killed goes on where it stopped.
  */
-import { MINUTE_MS } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
 import { createBatchPace } from '../../jobs/pace.ts'
 import { isActive } from '../../store/campaign-terms.ts'
@@ -16,6 +15,7 @@ import { statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import { endEmails } from '../messages/outcome/end-emails.ts'
+import { startSettler } from '../settler.ts'
 import { pauseInTx, type StopDeps } from './pause.ts'
 import {
   listCancelled,
@@ -55,36 +55,13 @@ const listTroubled = statement<{
 
 /** Settles at the start, when a campaign or the directory changes, and each minute. */
 export function startSettling(deps: SettleDeps): { stop(): Promise<void> } {
-  const stopping = new AbortController()
-  let running: Promise<void> | undefined
-  let isWanted = false
-
-  async function run(): Promise<void> {
-    while (isWanted && !stopping.signal.aborted) {
-      isWanted = false
-      await settleStopped(deps, stopping.signal).catch((error: unknown) => {
+  return startSettler({
+    settle: (signal) =>
+      settleStopped(deps, signal).catch((error: unknown) => {
         deps.log.error({ error: describeError(error) }, 'the mail of campaigns was not settled')
-      })
-    }
-    running = undefined
-  }
-
-  function wake(): void {
-    isWanted = true
-    if (!stopping.signal.aborted) running ??= run()
-  }
-
-  const ends = [deps.campaignNotifier.listen(wake), deps.directory.onDrop(wake)]
-  const timer = setInterval(wake, MINUTE_MS)
-  wake()
-  return {
-    async stop() {
-      stopping.abort()
-      clearInterval(timer)
-      for (const end of ends) end()
-      await running
-    },
-  }
+      }),
+    subscribe: (wake) => [deps.campaignNotifier.listen(wake), deps.directory.onDrop(wake)],
+  })
 }
 
 /** Ends when no row is left that it could move. Campaigns take turns. */

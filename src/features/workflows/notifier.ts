@@ -3,6 +3,7 @@
  * and the time, so that the engine need not search. A notice without a listener is lost without harm:
  * the engine reads all due times when it starts, and after a change by another process.
  */
+import type { Notifier } from '../notifier.ts'
 
 /** The executions of one workflow: the unit of the engine's turns. */
 export type WorkflowLane = { workflowId: string; projectId: string }
@@ -16,21 +17,4 @@ export type WorkflowNotice =
   | { kind: 'schedule' }
   | { kind: 'cancelled' }
 
-export type WorkflowNotifier = {
-  notify(notice: WorkflowNotice): void
-  /** Returns a function that removes the listener. */
-  listen(listener: (notice: WorkflowNotice) => void): () => void
-}
-
-export function createWorkflowNotifier(): WorkflowNotifier {
-  const listeners = new Set<(notice: WorkflowNotice) => void>()
-  return {
-    notify(notice) {
-      for (const listener of listeners) listener(notice)
-    },
-    listen(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-  }
-}
+export type WorkflowNotifier = Notifier<WorkflowNotice>

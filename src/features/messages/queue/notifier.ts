@@ -4,6 +4,7 @@
  * reads all lanes when it starts.
  */
 import type { QueueClass } from '../../../queue-class.ts'
+import type { Notifier } from '../../notifier.ts'
 
 /** The emails of one project for one recipient domain (A-labels) in one class. */
 export type QueueLane = { queueClass: QueueClass; domain: string; projectId: string }
@@ -11,20 +12,4 @@ export type QueueLane = { queueClass: QueueClass; domain: string; projectId: str
 /** An email is due in a lane; in an unknown lane (`anywhere`); or a site has capacity again. */
 export type QueueNotice = (QueueLane & { dueAt: number }) | 'anywhere' | 'capacity'
 
-export type QueueNotifier = {
-  notify(notice: QueueNotice): void
-  listen(listener: (notice: QueueNotice) => void): () => void
-}
-
-export function createQueueNotifier(): QueueNotifier {
-  const listeners = new Set<(notice: QueueNotice) => void>()
-  return {
-    notify: (notice) => {
-      for (const listener of listeners) listener(notice)
-    },
-    listen: (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-  }
-}
+export type QueueNotifier = Notifier<QueueNotice>

@@ -3,7 +3,6 @@
  * answers, and cancels the executions of disabled projects. All of it is found in the database, so a
  * server that was killed goes on where it stopped.
  */
-import { MINUTE_MS } from '../../../clock.ts'
 import { describeError } from '../../../errors.ts'
 import { createBatchPace } from '../../../jobs/pace.ts'
 import { orderedJoin } from '../../../store/dialect.ts'
@@ -12,6 +11,7 @@ import { type Workflow, workflows } from '../../../store/schema/workflows.ts'
 import { statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
+import { startSettler } from '../../settler.ts'
 import { EXIT_REASONS } from '../exit-reasons.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
 import { cancelManyActive } from './cancel-active.ts'
@@ -50,41 +50,18 @@ export const listOfDisabled = statement<Pick<Workflow, 'id' | 'projectId'>>(
 
 /** Settles at the start, when executions are cancelled or the directory changes, and each minute. */
 export function startSettlingCancelled(deps: SettleDeps): { stop(): Promise<void> } {
-  const stopping = new AbortController()
-  let running: Promise<void> | undefined
-  let isWanted = false
-
-  async function run(): Promise<void> {
-    while (isWanted && !stopping.signal.aborted) {
-      isWanted = false
-      await settleCancelled(deps, stopping.signal).catch((error: unknown) => {
+  return startSettler({
+    settle: (signal) =>
+      settleCancelled(deps, signal).catch((error: unknown) => {
         logFailure(deps, { error: describeError(error) })
-      })
-    }
-    running = undefined
-  }
-
-  function wake(): void {
-    isWanted = true
-    if (!stopping.signal.aborted) running ??= run()
-  }
-
-  const ends = [
-    deps.workflowNotifier.listen(({ kind }) => {
-      if (kind === 'cancelled') wake()
-    }),
-    deps.directory.onDrop(wake),
-  ]
-  const timer = setInterval(wake, MINUTE_MS)
-  wake()
-  return {
-    async stop() {
-      stopping.abort()
-      clearInterval(timer)
-      for (const end of ends) end()
-      await running
-    },
-  }
+      }),
+    subscribe: (wake) => [
+      deps.workflowNotifier.listen(({ kind }) => {
+        if (kind === 'cancelled') wake()
+      }),
+      deps.directory.onDrop(wake),
+    ],
+  })
 }
 
 /** Ends when no row is left that it could write. Workflows take turns; one that fails waits. */
