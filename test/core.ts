@@ -162,7 +162,7 @@ export async function addProject({ store, now }: TestCore, name = 'Shop'): Promi
   const ownerAddress = `owner${projectCount}@people.test`
   const at = now()
   const id = await store.write(async (tx) => {
-    const user = { address: ownerAddress, passwordHash: '', isSandbox: false, at }
+    const user = { address: ownerAddress, passwordHash: '', isSandbox: false, verifiedAt: at, at }
     const ownerId = await insertUser(tx, user)
     return insertProject(tx, { name, ownerId, keys, areKeysSandbox: false, at })
   })

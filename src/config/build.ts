@@ -1,6 +1,6 @@
 /** Turns settings by key into the `Config` of the program, deeply frozen. */
 import path from 'node:path'
-import type { BillingConfig, Config, RelayConfig, TlsFiles } from './config.ts'
+import type { BillingConfig, Config, OAuthClient, RelayConfig, TlsFiles } from './config.ts'
 import type { SettingValues } from './settings.ts'
 
 /** Takes the values that `deriveValues` returns. */
@@ -33,10 +33,7 @@ export function buildConfig(values: SettingValues, file: string | null): Config 
       tls: tlsFiles(values['submission.tls_cert'], values['submission.tls_key']),
     },
     sns: { topicArns: values['sns.topic_arns'] },
-    accounts: {
-      disableSignups: values['accounts.disable_signups'],
-      testsToMembersOnly: values['accounts.tests_to_members_only'],
-    },
+    accounts: buildAccounts(values),
     campaigns: {
       rowsAhead: values['campaigns.rows_ahead'],
       brakeMinimum: values['campaigns.brake_minimum'],
@@ -46,6 +43,8 @@ export function buildConfig(values: SettingValues, file: string | null): Config 
     },
     webhooks: { allowPrivateNetworks: values['webhooks.allow_private_networks'] },
     limits: buildLimits(values),
+    security: buildSecurity(values),
+    uploads: { maxBytesPerProject: values['uploads.max_bytes_per_project'] },
     billing: buildBilling(values),
     retention: {
       bodyDays: values['retention.body_days'],
@@ -98,6 +97,8 @@ function buildRelay(values: SettingValues): RelayConfig | null {
 function buildLimits(values: SettingValues): Config['limits'] {
   return {
     apiRequestsPerMinute: values['limits.api_requests_per_minute'],
+    sessionRequestsPerMinute: values['limits.session_requests_per_minute'],
+    newProjectDaily: values['limits.new_project_daily'],
     recipientsPerRequest: values['limits.recipients_per_request'],
     emailsPerSecond: values['limits.emails_per_second'],
     attachmentsMaxCount: values['limits.attachments_max_count'],
@@ -106,6 +107,116 @@ function buildLimits(values: SettingValues): Config['limits'] {
     submissionRecipients: values['limits.submission_recipients'],
     minFreeBytes: values['limits.min_free_bytes'],
     idempotencyHours: values['limits.idempotency_hours'],
+  }
+}
+
+function buildAccounts(values: SettingValues): Config['accounts'] {
+  const issuer = values['accounts.oidc.issuer']
+  const client = oauthClient(
+    values['accounts.oidc.client_id'],
+    values['accounts.oidc.client_secret'],
+  )
+  return {
+    disableSignups: values['accounts.disable_signups'] ?? values['delivery.mode'] !== 'sandbox',
+    verifyEmailOnSignup: values['accounts.verify_email_on_signup'],
+    testsToMembersOnly: values['accounts.tests_to_members_only'],
+    mailProject: values['accounts.mail_project'],
+    mailFrom: values['accounts.mail_from'],
+    github: oauthClient(
+      values['accounts.github.client_id'],
+      values['accounts.github.client_secret'],
+    ),
+    google: oauthClient(
+      values['accounts.google.client_id'],
+      values['accounts.google.client_secret'],
+    ),
+    oidc:
+      issuer === null || client === null
+        ? null
+        : {
+            ...client,
+            issuer,
+            name: values['accounts.oidc.name'] ?? new URL(issuer).hostname,
+            trustEmail: values['accounts.oidc.trust_email'],
+            allowSignup: values['accounts.oidc.allow_signup'],
+          },
+  }
+}
+
+function oauthClient(clientId: string | null, clientSecret: string | null): OAuthClient | null {
+  return clientId === null || clientSecret === null ? null : { clientId, clientSecret }
+}
+
+function buildSecurity(values: SettingValues): Config['security'] {
+  return {
+    autoDisable: values['security.auto_disable'],
+    minEmails: values['security.min_emails'],
+    percent: {
+      bounce: {
+        week: {
+          warning: values['security.bounce_7d_warning_percent'],
+          critical: values['security.bounce_7d_critical_percent'],
+        },
+        all: {
+          warning: values['security.bounce_all_warning_percent'],
+          critical: values['security.bounce_all_critical_percent'],
+        },
+      },
+      complaint: {
+        week: {
+          warning: values['security.complaint_7d_warning_percent'],
+          critical: values['security.complaint_7d_critical_percent'],
+        },
+        all: {
+          warning: values['security.complaint_all_warning_percent'],
+          critical: values['security.complaint_all_critical_percent'],
+        },
+      },
+    },
+    counts: {
+      bounce: {
+        day: {
+          warning: values['security.bounce_24h_warning'],
+          critical: values['security.bounce_24h_critical'],
+        },
+        week: {
+          warning: values['security.bounce_7d_warning'],
+          critical: values['security.bounce_7d_critical'],
+        },
+      },
+      complaint: {
+        day: {
+          warning: values['security.complaint_24h_warning'],
+          critical: values['security.complaint_24h_critical'],
+        },
+        week: {
+          warning: values['security.complaint_7d_warning'],
+          critical: values['security.complaint_7d_critical'],
+        },
+      },
+    },
+    youngCounts: {
+      bounce: {
+        day: {
+          warning: values['security.young_bounce_24h_warning'],
+          critical: values['security.young_bounce_24h_critical'],
+        },
+        week: {
+          warning: values['security.young_bounce_7d_warning'],
+          critical: values['security.young_bounce_7d_critical'],
+        },
+      },
+      complaint: {
+        day: {
+          warning: values['security.young_complaint_24h_warning'],
+          critical: values['security.young_complaint_24h_critical'],
+        },
+        week: {
+          warning: values['security.young_complaint_7d_warning'],
+          critical: values['security.young_complaint_7d_critical'],
+        },
+      },
+    },
   }
 }
 

@@ -26,6 +26,39 @@ export type BillingConfig = {
   stripeApiBase: string | null
 }
 
+export type OAuthClient = { clientId: string; clientSecret: string }
+
+export type AccountsConfig = {
+  disableSignups: boolean
+  verifyEmailOnSignup: boolean
+  testsToMembersOnly: boolean
+  /** The id of the project that sends mail to users; null: the sandbox project, if any. */
+  mailProject: string | null
+  /** A mailbox, `Name <address>` or an address. */
+  mailFrom: string | null
+  github: OAuthClient | null
+  google: OAuthClient | null
+  oidc:
+    | (OAuthClient & { name: string; issuer: string; trustEmail: boolean; allowSignup: boolean })
+    | null
+}
+
+type Levels = { warning: number; critical: number }
+type CountLevels = {
+  bounce: { day: Levels; week: Levels }
+  complaint: { day: Levels; week: Levels }
+}
+
+/** The values from which a project's reputation is a warning or critical; 0: never. */
+export type SecurityConfig = {
+  autoDisable: boolean
+  minEmails: number
+  percent: { bounce: { week: Levels; all: Levels }; complaint: { week: Levels; all: Levels } }
+  counts: CountLevels
+  /** For projects younger than 30 days. */
+  youngCounts: CountLevels
+}
+
 export type Config = {
   /** Absolute path of the configuration file; null without one. */
   file: string | null
@@ -75,7 +108,7 @@ export type Config = {
   }
   submission: { listen: readonly ListenAddress[]; tls: TlsFiles | null }
   sns: { topicArns: readonly string[] }
-  accounts: { disableSignups: boolean; testsToMembersOnly: boolean }
+  accounts: AccountsConfig
   campaigns: {
     /** 0: no bound. */
     rowsAhead: number
@@ -90,6 +123,9 @@ export type Config = {
   }
   limits: {
     apiRequestsPerMinute: number
+    sessionRequestsPerMinute: number
+    /** Emails in 24 hours; 0: no limit. */
+    newProjectDaily: number
     recipientsPerRequest: number
     emailsPerSecond: number
     attachmentsMaxCount: number
@@ -100,6 +136,8 @@ export type Config = {
     minFreeBytes: number
     idempotencyHours: number
   }
+  security: SecurityConfig
+  uploads: { maxBytesPerProject: number }
   billing: BillingConfig | null
   retention: { bodyDays: number; requestLogDays: number; sandboxMessages: number }
   log: { level: LogLevel }

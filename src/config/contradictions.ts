@@ -73,6 +73,18 @@ const rules: Rule[] = [
     check: checkSubmissionTls,
   },
   { keys: ['http.listen', 'inbound.listen', 'submission.listen'], check: checkListeners },
+  ...(['github', 'google', 'oidc'] as const).map((provider) => ({
+    keys: [
+      `accounts.${provider}.client_id`,
+      `accounts.${provider}.client_secret`,
+    ] satisfies SettingKey[],
+    check: (values: SettingValues) =>
+      bothOrNone(values, [`accounts.${provider}.client_id`, `accounts.${provider}.client_secret`]),
+  })),
+  {
+    keys: ['accounts.oidc.issuer', 'accounts.oidc.client_id'],
+    check: (values) => bothOrNone(values, ['accounts.oidc.issuer', 'accounts.oidc.client_id']),
+  },
   {
     keys: ['billing.stripe_secret_key', 'billing.stripe_webhook_secret', 'billing.stripe_price'],
     check: checkBilling,

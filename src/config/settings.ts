@@ -236,10 +236,62 @@ const settings = {
     'ARNs of the SNS topics whose messages are accepted; empty: none.',
   ),
 
-  'accounts.disable_signups': setting(
+  'accounts.disable_signups': optional(
+    kind.boolean,
+    'Whether new sign-ups are refused. Invitations to projects work all the same.',
+    { otherwise: 'true in direct and relay mode, false in sandbox mode', example: true },
+  ),
+  'accounts.verify_email_on_signup': setting(
     kind.boolean,
     false,
-    'Refuse new sign-ups. Has no effect yet: there are no sign-ups in this version.',
+    'Whether sign-ups with disposable or plus-addressed addresses, and with domains that receive no mail, are refused.',
+  ),
+  'accounts.mail_project': optional(
+    kind.text,
+    'Id of the project that sends the mail of this server to its users. Without one, new users count as verified and passwords are reset with "pillarbox user password".',
+    {
+      example: '0199a7c0-0000-7000-8000-000000000001',
+      otherwise: 'the sandbox project in sandbox mode, else none',
+    },
+  ),
+  'accounts.mail_from': optional(
+    kind.text,
+    'Sender of that mail, at a verified domain of the project.',
+    {
+      example: 'Pillarbox <accounts@example.com>',
+      otherwise: 'accounts@ the first verified domain of the project',
+    },
+  ),
+  'accounts.github.client_id': optional(kind.text, 'Client id of the OAuth app at GitHub.', {
+    example: 'Iv1.0123456789abcdef',
+  }),
+  'accounts.github.client_secret': optional(kind.secret, 'Client secret of the OAuth app.'),
+  'accounts.google.client_id': optional(kind.text, 'Client id of the OAuth client at Google.', {
+    example: '0123456789.apps.googleusercontent.com',
+  }),
+  'accounts.google.client_secret': optional(kind.secret, 'Client secret of the OAuth client.'),
+  'accounts.oidc.name': optional(kind.text, 'Name of the OpenID provider, as users know it.', {
+    example: 'Example',
+    otherwise: 'the host of the issuer',
+  }),
+  'accounts.oidc.issuer': optional(
+    kind.webAddress,
+    'Issuer of the OpenID provider; its endpoints are discovered.',
+    { example: 'https://login.example.com' },
+  ),
+  'accounts.oidc.client_id': optional(kind.text, 'Client id at the OpenID provider.', {
+    example: 'pillarbox',
+  }),
+  'accounts.oidc.client_secret': optional(kind.secret, 'Client secret at the OpenID provider.'),
+  'accounts.oidc.trust_email': setting(
+    kind.boolean,
+    false,
+    'Whether addresses are believed that the OpenID provider does not call verified.',
+  ),
+  'accounts.oidc.allow_signup': setting(
+    kind.boolean,
+    false,
+    'Whether users of the OpenID provider get an account at their first login even if accounts.disable_signups is true.',
   ),
   'accounts.tests_to_members_only': setting(
     kind.boolean,
@@ -251,6 +303,16 @@ const settings = {
     kind.integer(0, MAX_COUNT),
     1_000,
     'Maximum number of API requests per project in a sliding minute, counted separately for each of its two keys; 0: no limit.',
+  ),
+  'limits.session_requests_per_minute': setting(
+    kind.integer(0, MAX_COUNT),
+    1_000,
+    'Maximum number of requests per logged-in user in a sliding minute; 0: no limit.',
+  ),
+  'limits.new_project_daily': setting(
+    kind.integer(0, MAX_COUNT),
+    0,
+    'Maximum number of emails that a project younger than 30 days may send in 24 hours; 0: no limit.',
   ),
   'limits.recipients_per_request': setting(
     kind.integer(1, 100_000),
@@ -336,6 +398,143 @@ const settings = {
     kind.boolean,
     false,
     'Whether webhooks may reach loopback and private addresses. In sandbox mode with http.listen on loopback they reach loopback all the same.',
+  ),
+
+  'security.auto_disable': setting(
+    kind.boolean,
+    true,
+    'Whether projects are disabled automatically when their hard bounces or complaints reach a critical value.',
+  ),
+  'security.min_emails': setting(
+    kind.integer(1, MAX_COUNT),
+    100,
+    'Number of emails below which no percentage counts.',
+  ),
+  'security.bounce_7d_warning_percent': setting(
+    kind.number(0, 100),
+    5,
+    'Percentage of hard bounces in 7 days that shows a warning; 0: never.',
+  ),
+  'security.bounce_7d_critical_percent': setting(
+    kind.number(0, 100),
+    10,
+    'Percentage of hard bounces in 7 days that disables a project; 0: never.',
+  ),
+  'security.bounce_all_warning_percent': setting(
+    kind.number(0, 100),
+    4,
+    'Percentage of hard bounces since the project was created or enabled that shows a warning; 0: never.',
+  ),
+  'security.bounce_all_critical_percent': setting(
+    kind.number(0, 100),
+    8,
+    'Percentage of hard bounces since the project was created or enabled that disables a project; 0: never.',
+  ),
+  'security.complaint_7d_warning_percent': setting(
+    kind.number(0, 100),
+    0.075,
+    'Percentage of complaints in 7 days that shows a warning; 0: never.',
+  ),
+  'security.complaint_7d_critical_percent': setting(
+    kind.number(0, 100),
+    0.15,
+    'Percentage of complaints in 7 days that disables a project; 0: never.',
+  ),
+  'security.complaint_all_warning_percent': setting(
+    kind.number(0, 100),
+    0.03,
+    'Percentage of complaints since the project was created or enabled that shows a warning; 0: never.',
+  ),
+  'security.complaint_all_critical_percent': setting(
+    kind.number(0, 100),
+    0.12,
+    'Percentage of complaints since the project was created or enabled that disables a project; 0: never.',
+  ),
+  'security.bounce_24h_warning': setting(
+    kind.integer(0, MAX_COUNT),
+    50,
+    'Number of hard bounces of a project in 24 hours that shows a warning; 0: never.',
+  ),
+  'security.bounce_24h_critical': setting(
+    kind.integer(0, MAX_COUNT),
+    100,
+    'Number of hard bounces of a project in 24 hours that disables it; 0: never.',
+  ),
+  'security.bounce_7d_warning': setting(
+    kind.integer(0, MAX_COUNT),
+    200,
+    'Number of hard bounces of a project in 7 days that shows a warning; 0: never.',
+  ),
+  'security.bounce_7d_critical': setting(
+    kind.integer(0, MAX_COUNT),
+    500,
+    'Number of hard bounces of a project in 7 days that disables it; 0: never.',
+  ),
+  'security.complaint_24h_warning': setting(
+    kind.integer(0, MAX_COUNT),
+    10,
+    'Number of complaints of a project in 24 hours that shows a warning; 0: never.',
+  ),
+  'security.complaint_24h_critical': setting(
+    kind.integer(0, MAX_COUNT),
+    25,
+    'Number of complaints of a project in 24 hours that disables it; 0: never.',
+  ),
+  'security.complaint_7d_warning': setting(
+    kind.integer(0, MAX_COUNT),
+    30,
+    'Number of complaints of a project in 7 days that shows a warning; 0: never.',
+  ),
+  'security.complaint_7d_critical': setting(
+    kind.integer(0, MAX_COUNT),
+    75,
+    'Number of complaints of a project in 7 days that disables it; 0: never.',
+  ),
+  'security.young_bounce_24h_warning': setting(
+    kind.integer(0, MAX_COUNT),
+    10,
+    'Number of hard bounces of a project younger than 30 days in 24 hours that shows a warning; 0: never.',
+  ),
+  'security.young_bounce_24h_critical': setting(
+    kind.integer(0, MAX_COUNT),
+    25,
+    'Number of hard bounces of a project younger than 30 days in 24 hours that disables it; 0: never.',
+  ),
+  'security.young_bounce_7d_warning': setting(
+    kind.integer(0, MAX_COUNT),
+    25,
+    'Number of hard bounces of a project younger than 30 days in 7 days that shows a warning; 0: never.',
+  ),
+  'security.young_bounce_7d_critical': setting(
+    kind.integer(0, MAX_COUNT),
+    50,
+    'Number of hard bounces of a project younger than 30 days in 7 days that disables it; 0: never.',
+  ),
+  'security.young_complaint_24h_warning': setting(
+    kind.integer(0, MAX_COUNT),
+    3,
+    'Number of complaints of a project younger than 30 days in 24 hours that shows a warning; 0: never.',
+  ),
+  'security.young_complaint_24h_critical': setting(
+    kind.integer(0, MAX_COUNT),
+    7,
+    'Number of complaints of a project younger than 30 days in 24 hours that disables it; 0: never.',
+  ),
+  'security.young_complaint_7d_warning': setting(
+    kind.integer(0, MAX_COUNT),
+    10,
+    'Number of complaints of a project younger than 30 days in 7 days that shows a warning; 0: never.',
+  ),
+  'security.young_complaint_7d_critical': setting(
+    kind.integer(0, MAX_COUNT),
+    20,
+    'Number of complaints of a project younger than 30 days in 7 days that disables it; 0: never.',
+  ),
+
+  'uploads.max_bytes_per_project': setting(
+    kind.integer(0, 2 ** 50),
+    1024 * MIB,
+    'Maximum size in bytes of the images that a project has uploaded; 0: no limit.',
   ),
 
   'retention.body_days': setting(

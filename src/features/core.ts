@@ -2,6 +2,8 @@
  * The base and the parts that features make, assembled. `app.ts` builds one; edges and the schedule
  * of jobs take it. Features take their parts from `base.ts`, so that no feature depends on all.
  */
+import type { LastUsed } from './accounts/last-used.ts'
+import type { SessionTokens } from './accounts/sessions/token.ts'
 import type { Base } from './base.ts'
 import type { Fuse } from './messages/outcome/fuse.ts'
 import type { KnownDomains } from './messages/outcome/known-domains.ts'
@@ -15,6 +17,10 @@ import type { WorkflowNotifier } from './workflows/notifier.ts'
 export type Core = Base & {
   /** Verifies addresses, with DNS queries of its own. */
   verifier: Verifier
+  /** Signs and reads the cookies of logins. */
+  sessionTokens: SessionTokens
+  /** Remembers when keys and sessions were last used. */
+  lastUsed: LastUsed
   /** The idempotency keys of requests in flight. */
   reservedKeys: ReservedKeys
   /** How many emails of a project may start now. */

@@ -12,7 +12,7 @@ import type { Keyring } from '../config/keyring.ts'
 import { AppError, notFound } from '../errors.ts'
 import type { SigningKey } from '../mail/compose/dkim.ts'
 import { isActive, unfinishedCampaigns } from '../store/campaign-terms.ts'
-import { and, eq, sql } from '../store/drizzle.ts'
+import { and, eq, isNull, sql } from '../store/drizzle.ts'
 import { type Project, projects } from '../store/schema/accounts.ts'
 import { type Domain, domains } from '../store/schema/domains.ts'
 import type { Template } from '../store/schema/messages.ts'
@@ -68,7 +68,11 @@ const MAX_CACHED_BYTES = 32 * 1024 * 1024
 export function createDirectory({ store, keyring }: { store: Store; keyring: Keyring }): Directory {
   const { cached, drop, onDrop } = createCache()
   const findProjectWhere = (condition: ReturnType<typeof eq>) =>
-    store.read.select().from(projects).where(condition).get()
+    store.read
+      .select()
+      .from(projects)
+      .where(and(condition, isNull(projects.deletedAt)))
+      .get()
 
   const findVerified = (domain: string) =>
     cached(`verified ${domain}`, () => readVerifiedDomain(store, domain))

@@ -17,6 +17,8 @@ import { createPublicFetch } from '../outbound/http/public-fetch.ts'
 import { createWebhookClient } from '../outbound/http/webhook-client.ts'
 import { unwatchedDisk, watchDisk } from '../store/files/disk.ts'
 import { openStore, type StoreOptions } from '../store/store.ts'
+import { createLastUsed } from './accounts/last-used.ts'
+import { createSessionTokens } from './accounts/sessions/token.ts'
 import type { CommandCore } from './core.ts'
 import { createDirectory } from './directory.ts'
 import { checkSecret } from './domains/secret-check.ts'
@@ -76,7 +78,10 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
   const disk = isWatching ? await watchDisk({ ...diskOf(config), health, log }) : unwatchedDisk
   const certificates = createCertificates({ config, health, log, now }, certificatePollMs)
   const figures = { health, counters, certificates, disk }
+  const sessionTokens = createSessionTokens({ keyring, now })
+  const lastUsed = createLastUsed({ store, now, log })
   const close = async () => {
+    await lastUsed.stop()
     certificates.stop()
     disk.stop()
     watch.stop()
@@ -99,6 +104,8 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
   const shared = {
     ...notifiers,
     ...figures,
+    sessionTokens,
+    lastUsed,
     reservedKeys: new Map(),
     sharedRuns: createSharedRuns(),
   }

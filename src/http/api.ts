@@ -2,8 +2,8 @@
 import type { Hono } from 'hono'
 import type { Core } from '../features/core.ts'
 import type { RequestLog } from '../features/requests/log.ts'
-import type { RateLimiter } from '../features/requests/rate-limit.ts'
 import { createBodyAllowance } from './body/body-allowance.ts'
+import type { RateLimiters } from './exchange/exchange.ts'
 import { createTraffic } from './exchange/traffic.ts'
 import { type Bindings, mount } from './mount.ts'
 import { createLayout } from './pages/layout.ts'
@@ -19,18 +19,20 @@ const MAX_BODIES_BYTES_PER_KEY = 96 * 1024 * 1024
 
 type ApiDeps = {
   core: Core
-  limiter: RateLimiter
+  limiters: RateLimiters
   requestLog: Pick<RequestLog, 'record'>
   /** Aborted when the server begins to stop. */
   stopping: AbortSignal
 }
 
-export function createApi({ core, limiter, requestLog, stopping }: ApiDeps): Hono<Bindings> {
+export function createApi({ core, limiters, requestLog, stopping }: ApiDeps): Hono<Bindings> {
   const proxies = createAddressList(core.config.http.trustedProxies)
   const traffic = createTraffic()
   const routes = createRoutes({ core, traffic, proxies, layout: createLayout() })
   const bodies = createBodyAllowance(bodyLimits(routes))
-  return mount({ core, proxies, limiter, traffic, bodies, requestLog, stopping }, routes)
+  const monitors = createAddressList(core.config.http.metricsAllow)
+  const shared = { core, proxies, monitors, limiters, traffic, bodies, requestLog, stopping }
+  return mount(shared, routes)
 }
 
 /** The largest body of any route fits into every limit. */

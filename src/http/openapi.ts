@@ -3,6 +3,7 @@
  * for it.
  */
 import type { z } from 'zod'
+import { ruleOf } from '../features/accounts/caller.ts'
 import { MAX_IDEMPOTENCY_KEY_LENGTH } from '../features/requests/idempotency.ts'
 import { findExample } from './examples/all.ts'
 import type { OperationExample } from './examples/operation-example.ts'
@@ -84,7 +85,11 @@ function operationId({ method, path }: Route): string {
 
 function securityOf(callers: Route['callers']): Record<string, string[]>[] {
   if (callers === 'anyone') return []
-  return callers === 'secret key' ? [{ secretKey: [] }] : [{ secretKey: [] }, { publicKey: [] }]
+  const { keys, session } = ruleOf(callers)
+  return [
+    ...keys.map((key): Record<string, string[]> => ({ [`${key}Key`]: [] })),
+    ...(session === null ? [] : [{ session: [] }]),
+  ]
 }
 
 function pathParameters({ path, params = {} }: Route, example?: OperationExample) {
@@ -197,6 +202,13 @@ and \`Allow\`, and header fields of more than 16 KB with 431. Bodies may be comp
 const SECURITY_SCHEMES = {
   secretKey: { type: 'http', scheme: 'bearer', description: 'The secret key of a project (sk_…)' },
   publicKey: { type: 'http', scheme: 'bearer', description: 'The public key of a project (pk_…)' },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'pillarbox_session',
+    description:
+      'The cookie of a login (`__Host-pillarbox_session` with HTTPS). Routes on a project take its id from the header X-Project-Id, or from `?projectId=` of a GET.',
+  },
 } as const
 
 const ERROR_SCHEMA = {

@@ -8,6 +8,8 @@ export type HttpResponse = {
   status: number
   body: string | Uint8Array<ArrayBuffer> | AsyncIterable<Uint8Array>
   headers: Readonly<Record<string, string>>
+  /** Values of Set-Cookie header fields. */
+  cookies?: readonly string[]
 }
 
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' }

@@ -3,10 +3,18 @@
  * tests read this table, so a new route is a new line here. Where paths overlap, the first matching
  * line is taken.
  */
-import type { KeyCallers } from '../features/accounts/caller.ts'
+import type {
+  KeyCaller,
+  MemberCaller,
+  MemberCallers,
+  ProjectCaller,
+  ProjectCallers,
+  SessionCallers,
+  UserCaller,
+} from '../features/accounts/caller.ts'
 import {
   type CallerCall,
-  keyRoute,
+  callerRoute,
   type Method,
   type Operation,
   openRoute,
@@ -54,169 +62,174 @@ import * as workflowSteps from './routes/workflows/steps.ts'
 import * as workflowTransitions from './routes/workflows/transitions.ts'
 import * as workflows from './routes/workflows/workflows.ts'
 
-/** The types reject a route for `anyone` whose operation needs a caller. */
+/** The types reject a route whose operation takes other callers than the route admits. */
 type RouteRow =
-  | readonly [Method, string, 'anyone', (deps: RouteDeps) => Operation<RawCall>]
-  | readonly [Method, string, KeyCallers, (deps: RouteDeps) => Operation<CallerCall>]
+  | Row<'anyone', Operation<RawCall>>
+  | Row<ProjectCallers, Operation<CallerCall<ProjectCaller>>>
+  | Row<MemberCallers, Operation<CallerCall<MemberCaller>>>
+  | Row<SessionCallers, Operation<CallerCall<UserCaller>>>
+  | Row<'verified session or key', Operation<CallerCall<UserCaller | KeyCaller>>>
+  | Row<'operator or monitor', Operation<RawCall>>
+type Row<Callers, Operates> = readonly [Method, string, Callers, (deps: RouteDeps) => Operates]
 
 export const ROUTES: readonly RouteRow[] = [
   ['POST', '/v1/send', 'secret key', send],
   ['POST', '/v1/track', 'any key', track],
   ['POST', '/v1/verify', 'secret key', verify],
 
-  ['GET', '/templates', 'secret key', templates.list],
-  ['POST', '/templates', 'secret key', templates.create],
-  ['POST', '/templates/bulk-update', 'secret key', templates.bulkUpdate],
-  ['GET', '/templates/:id', 'secret key', templates.get],
-  ['PATCH', '/templates/:id', 'secret key', templates.update],
-  ['DELETE', '/templates/:id', 'secret key', templates.remove],
-  ['POST', '/templates/:id/duplicate', 'secret key', templates.duplicate],
-  ['GET', '/templates/:id/usage', 'secret key', templates.showUsage],
+  ['GET', '/templates', 'member', templates.list],
+  ['POST', '/templates', 'member', templates.create],
+  ['POST', '/templates/bulk-update', 'member', templates.bulkUpdate],
+  ['GET', '/templates/:id', 'member', templates.get],
+  ['PATCH', '/templates/:id', 'member', templates.update],
+  ['DELETE', '/templates/:id', 'member', templates.remove],
+  ['POST', '/templates/:id/duplicate', 'member', templates.duplicate],
+  ['GET', '/templates/:id/usage', 'member', templates.showUsage],
 
-  ['GET', '/domains/project/:projectId', 'secret key', domains.list],
-  ['POST', '/domains', 'secret key', domains.add],
-  ['GET', '/domains/:id/verify', 'secret key', domains.verify],
-  ['DELETE', '/domains/:id', 'secret key', domains.remove],
+  ['GET', '/domains/project/:projectId', 'member', domains.list],
+  ['POST', '/domains', 'admin', domains.add],
+  ['GET', '/domains/:id/verify', 'member', domains.verify],
+  ['DELETE', '/domains/:id', 'admin', domains.remove],
 
-  ['GET', '/segments', 'secret key', segments.list],
-  ['POST', '/segments', 'secret key', segments.create],
-  ['GET', '/segments/:id', 'secret key', segments.get],
-  ['PATCH', '/segments/:id', 'secret key', segments.update],
-  ['DELETE', '/segments/:id', 'secret key', segments.remove],
-  ['GET', '/segments/:id/contacts', 'secret key', segments.listContacts],
-  ['POST', '/segments/:id/members', 'secret key', segments.addContacts],
-  ['DELETE', '/segments/:id/members', 'secret key', segments.removeContacts],
-  ['POST', '/segments/:id/compute', 'secret key', segments.compute],
-  ['POST', '/segments/:id/refresh', 'secret key', segments.refresh],
+  ['GET', '/segments', 'member', segments.list],
+  ['POST', '/segments', 'member', segments.create],
+  ['GET', '/segments/:id', 'member', segments.get],
+  ['PATCH', '/segments/:id', 'member', segments.update],
+  ['DELETE', '/segments/:id', 'member', segments.remove],
+  ['GET', '/segments/:id/contacts', 'member', segments.listContacts],
+  ['POST', '/segments/:id/members', 'member', segments.addContacts],
+  ['DELETE', '/segments/:id/members', 'member', segments.removeContacts],
+  ['POST', '/segments/:id/compute', 'member', segments.compute],
+  ['POST', '/segments/:id/refresh', 'member', segments.refresh],
 
-  ['GET', '/campaigns', 'secret key', campaigns.list],
-  ['POST', '/campaigns', 'secret key', campaigns.create],
-  ['POST', '/campaigns/bulk-update', 'secret key', campaigns.bulkUpdate],
-  ['POST', '/campaigns/audience', 'secret key', campaignAudience.count],
-  ['GET', '/campaigns/:id', 'secret key', campaigns.get],
-  ['PUT', '/campaigns/:id', 'secret key', campaigns.update],
-  ['DELETE', '/campaigns/:id', 'secret key', campaigns.remove],
-  ['GET', '/campaigns/:id/audience', 'secret key', campaignAudience.show],
-  ['GET', '/campaigns/:id/stats', 'secret key', campaignFigures.showStats],
-  ['GET', '/campaigns/:id/recipients', 'secret key', campaignFigures.list],
-  ['GET', '/campaigns/:id/recipients/export', 'secret key', campaignFigures.exportCsv],
-  ['GET', '/campaigns/:id/links', 'secret key', campaignFigures.showLinks],
-  ['POST', '/campaigns/:id/duplicate', 'secret key', campaigns.duplicate],
-  ['POST', '/campaigns/:id/archive', 'secret key', campaigns.archive],
-  ['POST', '/campaigns/:id/unarchive', 'secret key', campaigns.unarchive],
-  ['POST', '/campaigns/:id/check', 'secret key', campaignComposing.check],
-  ['POST', '/campaigns/:id/test', 'secret key', campaignComposing.test],
-  ['POST', '/campaigns/:id/send', 'secret key', campaignSending.send],
-  ['POST', '/campaigns/:id/pause', 'secret key', campaignStopping.pause],
-  ['POST', '/campaigns/:id/resume', 'secret key', campaignStopping.resume],
-  ['POST', '/campaigns/:id/cancel', 'secret key', campaignStopping.cancel],
-  ['POST', '/campaigns/:id/retry-failed', 'secret key', campaignStopping.retry],
+  ['GET', '/campaigns', 'member', campaigns.list],
+  ['POST', '/campaigns', 'member', campaigns.create],
+  ['POST', '/campaigns/bulk-update', 'member', campaigns.bulkUpdate],
+  ['POST', '/campaigns/audience', 'member', campaignAudience.count],
+  ['GET', '/campaigns/:id', 'member', campaigns.get],
+  ['PUT', '/campaigns/:id', 'member', campaigns.update],
+  ['DELETE', '/campaigns/:id', 'member', campaigns.remove],
+  ['GET', '/campaigns/:id/audience', 'member', campaignAudience.show],
+  ['GET', '/campaigns/:id/stats', 'member', campaignFigures.showStats],
+  ['GET', '/campaigns/:id/recipients', 'member', campaignFigures.list],
+  ['GET', '/campaigns/:id/recipients/export', 'member', campaignFigures.exportCsv],
+  ['GET', '/campaigns/:id/links', 'member', campaignFigures.showLinks],
+  ['POST', '/campaigns/:id/duplicate', 'member', campaigns.duplicate],
+  ['POST', '/campaigns/:id/archive', 'member', campaigns.archive],
+  ['POST', '/campaigns/:id/unarchive', 'member', campaigns.unarchive],
+  ['POST', '/campaigns/:id/check', 'member', campaignComposing.check],
+  ['POST', '/campaigns/:id/test', 'member', campaignComposing.test],
+  ['POST', '/campaigns/:id/send', 'member', campaignSending.send],
+  ['POST', '/campaigns/:id/pause', 'member', campaignStopping.pause],
+  ['POST', '/campaigns/:id/resume', 'member', campaignStopping.resume],
+  ['POST', '/campaigns/:id/cancel', 'member', campaignStopping.cancel],
+  ['POST', '/campaigns/:id/retry-failed', 'member', campaignStopping.retry],
 
-  ['GET', '/workflows', 'secret key', workflows.list],
-  ['POST', '/workflows', 'secret key', workflows.create],
-  ['GET', '/workflows/fields', 'secret key', workflows.listFields],
-  ['POST', '/workflows/bulk-update', 'secret key', workflows.bulkUpdate],
-  ['GET', '/workflows/:id', 'secret key', workflows.get],
-  ['PATCH', '/workflows/:id', 'secret key', workflows.update],
-  ['DELETE', '/workflows/:id', 'secret key', workflows.remove],
-  ['POST', '/workflows/:id/duplicate', 'secret key', workflows.duplicate],
-  ['POST', '/workflows/:id/validate', 'secret key', workflowGraph.check],
-  ['POST', '/workflows/:id/steps', 'secret key', workflowSteps.add],
-  ['PATCH', '/workflows/:id/steps/:stepId', 'secret key', workflowSteps.update],
-  ['DELETE', '/workflows/:id/steps/:stepId', 'secret key', workflowSteps.remove],
-  ['POST', '/workflows/:id/transitions', 'secret key', workflowTransitions.add],
+  ['GET', '/workflows', 'member', workflows.list],
+  ['POST', '/workflows', 'member', workflows.create],
+  ['GET', '/workflows/fields', 'member', workflows.listFields],
+  ['POST', '/workflows/bulk-update', 'member', workflows.bulkUpdate],
+  ['GET', '/workflows/:id', 'member', workflows.get],
+  ['PATCH', '/workflows/:id', 'member', workflows.update],
+  ['DELETE', '/workflows/:id', 'member', workflows.remove],
+  ['POST', '/workflows/:id/duplicate', 'member', workflows.duplicate],
+  ['POST', '/workflows/:id/validate', 'member', workflowGraph.check],
+  ['POST', '/workflows/:id/steps', 'member', workflowSteps.add],
+  ['PATCH', '/workflows/:id/steps/:stepId', 'member', workflowSteps.update],
+  ['DELETE', '/workflows/:id/steps/:stepId', 'member', workflowSteps.remove],
+  ['POST', '/workflows/:id/transitions', 'member', workflowTransitions.add],
   [
     'POST',
     '/workflows/:id/transitions/:transitionId/insert-step',
-    'secret key',
+    'member',
     workflowTransitions.insertStep,
   ],
-  ['DELETE', '/workflows/:id/transitions/:transitionId', 'secret key', workflowTransitions.remove],
-  ['PUT', '/workflows/:id/graph', 'secret key', workflowGraph.replace],
-  ['GET', '/workflows/:id/stats', 'secret key', workflowStats.show],
-  ['POST', '/workflows/:id/executions', 'secret key', executions.start],
-  ['GET', '/workflows/:id/executions', 'secret key', executions.list],
-  ['POST', '/workflows/:id/executions/cancel-all', 'secret key', executions.cancelAll],
-  ['POST', '/workflows/:id/executions/bulk', 'secret key', executions.startBulk],
-  ['GET', '/workflows/:id/executions/bulk/:jobId', 'secret key', executions.showBulk],
-  ['GET', '/workflows/:id/executions/:eid', 'secret key', executions.show],
-  ['DELETE', '/workflows/:id/executions/:eid', 'secret key', executions.cancel],
-  ['POST', '/workflows/:id/executions/:eid/retry', 'secret key', executions.retry],
+  ['DELETE', '/workflows/:id/transitions/:transitionId', 'member', workflowTransitions.remove],
+  ['PUT', '/workflows/:id/graph', 'member', workflowGraph.replace],
+  ['GET', '/workflows/:id/stats', 'member', workflowStats.show],
+  ['POST', '/workflows/:id/executions', 'member', executions.start],
+  ['GET', '/workflows/:id/executions', 'member', executions.list],
+  ['POST', '/workflows/:id/executions/cancel-all', 'member', executions.cancelAll],
+  ['POST', '/workflows/:id/executions/bulk', 'member', executions.startBulk],
+  ['GET', '/workflows/:id/executions/bulk/:jobId', 'member', executions.showBulk],
+  ['GET', '/workflows/:id/executions/:eid', 'member', executions.show],
+  ['DELETE', '/workflows/:id/executions/:eid', 'member', executions.cancel],
+  ['POST', '/workflows/:id/executions/:eid/retry', 'member', executions.retry],
 
-  ['POST', '/render', 'secret key', render],
+  ['POST', '/render', 'member', render],
 
-  ['GET', '/emails', 'secret key', emails.list],
-  ['GET', '/emails/:id', 'secret key', emails.show],
-  ['GET', '/emails/:id/raw', 'secret key', emails.showRaw],
-  ['POST', '/emails/:id/cancel', 'secret key', emails.cancel],
-  ['POST', '/emails/:id/retry', 'secret key', emails.retry],
+  ['GET', '/emails', 'member', emails.list],
+  ['GET', '/emails/:id', 'member', emails.show],
+  ['GET', '/emails/:id/raw', 'member', emails.showRaw],
+  ['POST', '/emails/:id/cancel', 'member', emails.cancel],
+  ['POST', '/emails/:id/retry', 'member', emails.retry],
 
-  ['GET', '/suppressions', 'secret key', suppressions.list],
-  ['POST', '/suppressions', 'secret key', suppressions.add],
-  ['DELETE', '/suppressions/:id', 'secret key', suppressions.remove],
-  ['DELETE', '/suppressions', 'secret key', suppressions.removeMany],
-  ['POST', '/suppressions/import', 'secret key', imports.importSuppressions],
-  ['GET', '/suppressions/import/:jobId', 'secret key', imports.showSuppressionImport],
+  ['GET', '/suppressions', 'member', suppressions.list],
+  ['POST', '/suppressions', 'member', suppressions.add],
+  ['DELETE', '/suppressions/:id', 'member', suppressions.remove],
+  ['DELETE', '/suppressions', 'member', suppressions.removeMany],
+  ['POST', '/suppressions/import', 'member', imports.importSuppressions],
+  ['GET', '/suppressions/import/:jobId', 'member', imports.showSuppressionImport],
 
   // `usage` before the other GET routes: an event may be named `contact` or `jobs`.
-  ['POST', '/events/track', 'secret key', events.record],
-  ['GET', '/events/:eventName/usage', 'secret key', events.showUsage],
-  ['DELETE', '/events/:eventName', 'secret key', events.removeByName],
-  ['GET', '/events/jobs/:jobId', 'secret key', events.showDeletion],
-  ['GET', '/events', 'secret key', events.list],
-  ['GET', '/events/stats', 'secret key', events.countNames],
-  ['GET', '/events/names', 'secret key', events.listNames],
-  ['GET', '/events/contact/:contactId', 'secret key', events.listOfContact],
+  ['POST', '/events/track', 'member', events.record],
+  ['GET', '/events/:eventName/usage', 'member', events.showUsage],
+  ['DELETE', '/events/:eventName', 'member', events.removeByName],
+  ['GET', '/events/jobs/:jobId', 'member', events.showDeletion],
+  ['GET', '/events', 'member', events.list],
+  ['GET', '/events/stats', 'member', events.countNames],
+  ['GET', '/events/names', 'member', events.listNames],
+  ['GET', '/events/contact/:contactId', 'member', events.listOfContact],
 
-  ['GET', '/webhooks/endpoints', 'secret key', webhooks.list],
-  ['POST', '/webhooks/endpoints', 'secret key', webhooks.create],
-  ['GET', '/webhooks/endpoints/:id', 'secret key', webhooks.get],
-  ['PATCH', '/webhooks/endpoints/:id', 'secret key', webhooks.update],
-  ['DELETE', '/webhooks/endpoints/:id', 'secret key', webhooks.remove],
-  ['POST', '/webhooks/endpoints/:id/rotate-secret', 'secret key', webhooks.rotateSecret],
-  ['POST', '/webhooks/endpoints/:id/test', 'secret key', webhookDeliveries.test],
-  ['GET', '/webhooks/endpoints/:id/deliveries', 'secret key', webhookDeliveries.list],
+  ['GET', '/webhooks/endpoints', 'member', webhooks.list],
+  ['POST', '/webhooks/endpoints', 'member', webhooks.create],
+  ['GET', '/webhooks/endpoints/:id', 'member', webhooks.get],
+  ['PATCH', '/webhooks/endpoints/:id', 'member', webhooks.update],
+  ['DELETE', '/webhooks/endpoints/:id', 'member', webhooks.remove],
+  ['POST', '/webhooks/endpoints/:id/rotate-secret', 'member', webhooks.rotateSecret],
+  ['POST', '/webhooks/endpoints/:id/test', 'member', webhookDeliveries.test],
+  ['GET', '/webhooks/endpoints/:id/deliveries', 'member', webhookDeliveries.list],
   [
     'POST',
     '/webhooks/endpoints/:id/deliveries/:deliveryId/replay',
-    'secret key',
+    'member',
     webhookDeliveries.replay,
   ],
-  ['POST', '/webhooks/endpoints/:id/replay', 'secret key', webhookDeliveries.replayRange],
-  ['GET', '/webhooks/endpoints/:id/replay/:jobId', 'secret key', webhookDeliveries.showReplay],
-  ['GET', '/webhooks/signing-secret', 'secret key', signingSecret.show],
-  ['POST', '/webhooks/signing-secret/rotate', 'secret key', signingSecret.rotate],
+  ['POST', '/webhooks/endpoints/:id/replay', 'member', webhookDeliveries.replayRange],
+  ['GET', '/webhooks/endpoints/:id/replay/:jobId', 'member', webhookDeliveries.showReplay],
+  ['GET', '/webhooks/signing-secret', 'member', signingSecret.show],
+  ['POST', '/webhooks/signing-secret/rotate', 'member', signingSecret.rotate],
 
-  ['GET', '/activity', 'secret key', activity.list],
-  ['GET', '/activity/stats', 'secret key', activity.showStats],
-  ['GET', '/activity/recent-count', 'secret key', activity.countRecentActivity],
-  ['GET', '/activity/types', 'secret key', activity.listTypes],
-  ['GET', '/activity/upcoming', 'secret key', activity.listUpcomingActivity],
+  ['GET', '/activity', 'member', activity.list],
+  ['GET', '/activity/stats', 'member', activity.showStats],
+  ['GET', '/activity/recent-count', 'member', activity.countRecentActivity],
+  ['GET', '/activity/types', 'member', activity.listTypes],
+  ['GET', '/activity/upcoming', 'member', activity.listUpcomingActivity],
 
-  ['POST', '/contacts/verify', 'secret key', contactVerify.start],
-  ['GET', '/contacts/verify/:jobId', 'secret key', contactVerify.showStatus],
+  ['POST', '/contacts/verify', 'member', contactVerify.start],
+  ['GET', '/contacts/verify/:jobId', 'member', contactVerify.showStatus],
   ['GET', '/contacts/public/:id', 'anyone', publicContacts.get],
   ['POST', '/contacts/public/:id/subscribe', 'anyone', publicContacts.subscribe],
   ['POST', '/contacts/public/:id/unsubscribe', 'anyone', publicContacts.unsubscribe],
-  ['GET', '/contacts/fields', 'secret key', contactFields.list],
-  ['GET', '/contacts/fields/:field/values', 'secret key', contactFields.listValues],
-  ['GET', '/contacts/fields/:field/usage', 'secret key', contactFields.showUsage],
-  ['DELETE', '/contacts/fields/:field', 'secret key', contactFields.remove],
-  ['POST', '/contacts/bulk-subscribe', 'secret key', contactBulk.subscribe],
-  ['POST', '/contacts/bulk-unsubscribe', 'secret key', contactBulk.unsubscribe],
-  ['POST', '/contacts/bulk-delete', 'secret key', contactBulk.remove],
-  ['GET', '/contacts/bulk/:jobId', 'secret key', contactBulk.showStatus],
-  ['POST', '/contacts/import', 'secret key', imports.importContacts],
-  ['GET', '/contacts/import/:jobId', 'secret key', imports.showContactImport],
-  ['GET', '/contacts/export', 'secret key', contactExport.exportCsv],
-  ['GET', '/contacts', 'secret key', contacts.list],
-  ['POST', '/contacts/query', 'secret key', contacts.query],
-  ['POST', '/contacts/lookup', 'secret key', contacts.lookUp],
-  ['POST', '/contacts', 'secret key', contacts.save],
+  ['GET', '/contacts/fields', 'member', contactFields.list],
+  ['GET', '/contacts/fields/:field/values', 'member', contactFields.listValues],
+  ['GET', '/contacts/fields/:field/usage', 'member', contactFields.showUsage],
+  ['DELETE', '/contacts/fields/:field', 'member', contactFields.remove],
+  ['POST', '/contacts/bulk-subscribe', 'member', contactBulk.subscribe],
+  ['POST', '/contacts/bulk-unsubscribe', 'member', contactBulk.unsubscribe],
+  ['POST', '/contacts/bulk-delete', 'member', contactBulk.remove],
+  ['GET', '/contacts/bulk/:jobId', 'member', contactBulk.showStatus],
+  ['POST', '/contacts/import', 'member', imports.importContacts],
+  ['GET', '/contacts/import/:jobId', 'member', imports.showContactImport],
+  ['GET', '/contacts/export', 'member', contactExport.exportCsv],
+  ['GET', '/contacts', 'member', contacts.list],
+  ['POST', '/contacts/query', 'member', contacts.query],
+  ['POST', '/contacts/lookup', 'member', contacts.lookUp],
+  ['POST', '/contacts', 'member', contacts.save],
   // Last below /contacts: any word matches `:id`.
-  ['GET', '/contacts/:id', 'secret key', contacts.get],
-  ['PATCH', '/contacts/:id', 'secret key', contacts.update],
-  ['DELETE', '/contacts/:id', 'secret key', contacts.remove],
+  ['GET', '/contacts/:id', 'member', contacts.get],
+  ['PATCH', '/contacts/:id', 'member', contacts.update],
+  ['DELETE', '/contacts/:id', 'member', contacts.remove],
 
   // Links that were cut off before their token lead to a page too.
   ['GET', '/unsubscribe/:token{.+}', 'anyone', pages.showUnsubscribe],
@@ -243,7 +256,7 @@ export const ROUTES: readonly RouteRow[] = [
 
   ['POST', '/webhooks/sns', 'anyone', sns.receive],
   ['GET', '/health', 'anyone', health.showHealth],
-  ['GET', '/metrics', 'anyone', health.showMetrics],
+  ['GET', '/metrics', 'operator or monitor', health.showMetrics],
   ['GET', '/openapi.json', 'anyone', docs.showDescription],
   ['GET', '/', 'anyone', docs.redirectToDocs],
   ['GET', '/docs', 'anyone', docs.showPage],
@@ -256,10 +269,26 @@ export const ROUTES: readonly RouteRow[] = [
 /** The routes of the table, in its order. */
 export function createRoutes(deps: Omit<RouteDeps, 'listRoutes'>): Route[] {
   const shared: RouteDeps = { ...deps, listRoutes: () => routes }
-  const routes = ROUTES.map(([method, path, callers, create]) =>
-    callers === 'anyone'
-      ? openRoute({ method, path }, create(shared))
-      : keyRoute({ method, path, callers }, create(shared)),
-  )
+  const routes = ROUTES.map((row) => toRoute(row, shared))
   return routes
+}
+
+/** Each row pairs callers with an operation that takes them. */
+function toRoute([method, path, callers, create]: RouteRow, shared: RouteDeps): Route {
+  switch (callers) {
+    case 'anyone':
+      return openRoute({ method, path }, create(shared))
+    case 'operator or monitor':
+      return { ...openRoute({ method, path }, create(shared)), callers }
+    case 'member of :id':
+    case 'admin of :id':
+      return callerRoute({ method, path, callers }, create(shared))
+    case 'session':
+    case 'verified session':
+      return callerRoute({ method, path, callers }, create(shared))
+    case 'verified session or key':
+      return callerRoute({ method, path, callers }, create(shared))
+    default:
+      return callerRoute({ method, path, callers }, create(shared))
+  }
 }

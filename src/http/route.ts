@@ -7,8 +7,17 @@
 import type { IncomingMessage } from 'node:http'
 import type { z } from 'zod'
 import type { AppError } from '../errors.ts'
-import type { Caller, Callers, KeyCallers } from '../features/accounts/caller.ts'
-import type { Project } from '../features/accounts/project.ts'
+import type {
+  Caller,
+  Callers,
+  KeyCaller,
+  KnownCallers,
+  MemberCaller,
+  ProjectCaller,
+  SessionUser,
+  UserCaller,
+} from '../features/accounts/caller.ts'
+import type { Project, Role, Session } from '../features/accounts/project.ts'
 import type { Core } from '../features/core.ts'
 import type { BodyStream } from './body/body-stream.ts'
 import type { Traffic } from './exchange/traffic.ts'
@@ -42,8 +51,10 @@ export type RawCall = {
   caller: Caller | null
 }
 
-/** A request whose caller has authenticated. */
-export type CallerCall = RawCall & { caller: Caller }
+/** A request whose caller has authenticated, of the kinds that the route admits. */
+export type CallerCall<Kind extends Caller = Caller> = Omit<RawCall, 'caller'> & { caller: Kind }
+/** Calls that the handler of a route gets: any kind of caller, or none. */
+type AnyCall = Omit<RawCall, 'caller'> & { caller: Caller | null }
 
 export type Call<Query, Body> = Omit<RawCall, 'query' | 'body'> & {
   query: Query
@@ -51,7 +62,17 @@ export type Call<Query, Body> = Omit<RawCall, 'query' | 'body'> & {
   /** The body before validation removed the fields that its schema does not name. */
   givenBody: unknown
 }
-export type ProjectCall<Query, Body> = Call<Query, Body> & { caller: Caller; project: Project }
+type CallBy<Kind extends Caller, Query, Body> = Omit<Call<Query, Body>, 'caller'> & { caller: Kind }
+export type ProjectCall<Query, Body> = CallBy<ProjectCaller, Query, Body> & { project: Project }
+export type UserCall<Query, Body> = CallBy<UserCaller, Query, Body> & {
+  user: SessionUser
+  session: Session
+}
+export type MemberCall<Query, Body> = CallBy<MemberCaller, Query, Body> & {
+  user: SessionUser
+  role: Role
+  project: Project
+}
 
 export type ResponseDoc = {
   description: string
@@ -100,7 +121,7 @@ type Shape<Query, Body> = {
 }
 
 /** `Request`: the calls that `run` takes, with or without a caller. */
-export type Operation<Request extends RawCall> = Omit<
+export type Operation<Request extends AnyCall> = Omit<
   Shape<unknown, unknown>,
   'query' | 'body' | 'maxBodyBytes' | 'isHidden' | 'isUnlogged'
 > & {
@@ -151,13 +172,57 @@ export function projectOperation<Query = undefined, Body = undefined>(
   shape: Shape<Query, Body> & {
     handle(call: ProjectCall<Query, Body>): Promise<HttpResponse> | HttpResponse
   },
-): Operation<CallerCall> {
+): Operation<CallerCall<ProjectCaller>> {
   return {
     ...withDefaults(shape),
     run: async (call) => {
       const { project } = call.caller
       return shape.handle({ ...call, project, ...validated(shape, call), givenBody: call.body })
     },
+  }
+}
+
+/** An operation of a user who has logged in, on no project. */
+export function userOperation<Query = undefined, Body = undefined>(
+  shape: Shape<Query, Body> & {
+    handle(call: UserCall<Query, Body>): Promise<HttpResponse> | HttpResponse
+  },
+): Operation<CallerCall<UserCaller>> {
+  return {
+    ...withDefaults(shape),
+    run: async (call) => {
+      const { user, session } = call.caller
+      const valid = validated(shape, call)
+      return shape.handle({ ...call, user, session, ...valid, givenBody: call.body })
+    },
+  }
+}
+
+/** An operation of a member on the project in the path. */
+export function memberOperation<Query = undefined, Body = undefined>(
+  shape: Shape<Query, Body> & {
+    handle(call: MemberCall<Query, Body>): Promise<HttpResponse> | HttpResponse
+  },
+): Operation<CallerCall<MemberCaller>> {
+  return {
+    ...withDefaults(shape),
+    run: async (call) => {
+      const { user, role, project } = call.caller
+      const valid = validated(shape, call)
+      return shape.handle({ ...call, user, role, project, ...valid, givenBody: call.body })
+    },
+  }
+}
+
+/** An operation of a user or of a project's key. */
+export function userOrKeyOperation<Query = undefined, Body = undefined>(
+  shape: Shape<Query, Body> & {
+    handle(call: CallBy<UserCaller | KeyCaller, Query, Body>): Promise<HttpResponse> | HttpResponse
+  },
+): Operation<CallerCall<UserCaller | KeyCaller>> {
+  return {
+    ...withDefaults(shape),
+    run: async (call) => shape.handle({ ...call, ...validated(shape, call), givenBody: call.body }),
   }
 }
 
@@ -169,10 +234,13 @@ export function openRoute(endpoint: Endpoint, operation: Operation<RawCall>): Ro
   return { ...operation, ...endpoint, callers: 'anyone', growsDisk }
 }
 
-/** A route for callers with one of a project's keys. */
-export function keyRoute(
-  { callers, ...endpoint }: Endpoint & { callers: KeyCallers },
-  operation: Operation<CallerCall>,
+/**
+ * A route for known callers. `Kind`: the callers that the rule admits (`features/accounts/caller.ts`);
+ * the types of the table see to it that the operation takes them.
+ */
+export function callerRoute<Kind extends Caller>(
+  { callers, ...endpoint }: Endpoint & { callers: KnownCallers },
+  operation: Operation<CallerCall<Kind>>,
 ): Route {
   const { growsDisk = !['GET', 'DELETE'].includes(endpoint.method) } = operation
   return {
@@ -183,7 +251,7 @@ export function keyRoute(
     run: async (call) => {
       const { caller } = call
       if (caller === null) throw new TypeError(`${endpoint.path} was called without a caller`)
-      return operation.run({ ...call, caller })
+      return operation.run({ ...call, caller: caller as Kind })
     },
   }
 }
@@ -207,7 +275,7 @@ function withDefaults<Query, Body>(shape: Shape<Query, Body>) {
 /** @throws AppError VALIDATION_ERROR */
 function validated<Query, Body>(
   shape: Shape<Query, Body>,
-  call: RawCall,
+  call: AnyCall,
 ): { query: Query; body: Body } {
   return {
     query: shape.query === undefined ? (undefined as Query) : validate(shape.query, call.query),

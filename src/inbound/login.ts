@@ -55,7 +55,7 @@ async function findProject(
   deps: Pick<Core, 'directory' | 'config'>,
   key: string,
 ): Promise<Project> {
-  const { project } = await authenticateKey(deps, key, 'secret key')
+  const { project } = await authenticateKey(deps, key, ['secret'])
   return project
 }
 

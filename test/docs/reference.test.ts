@@ -42,7 +42,7 @@ it('the internals page explains every folder of src', () => {
 
 it('the configuration page has the default and the description of every key', () => {
   const { text } = readPage('src/docs/configuration.md')
-  const rows = text.split('\n').filter((line) => /^\| `[a-z_.]+` \|/.test(line))
+  const rows = text.split('\n').filter((line) => /^\| `[a-z0-9_.]+` \|/.test(line))
   const expected = settingKeys.map((key) => {
     const { default: value, otherwise = '', description } = settingOf(key)
     const shown = value === null ? otherwise : `\`${toToml(value)}\``

@@ -4,10 +4,12 @@
  */
 import { AppError } from '../../errors.ts'
 import type { Base } from '../base.ts'
-import { admits, type Caller, type KeyCallers } from './caller.ts'
+import type { KeyCaller } from './caller.ts'
 import { PUBLIC_KEY_PATTERN, SECRET_KEY_PATTERN } from './keys.ts'
 
 type AuthDeps = Pick<Base, 'directory' | 'config'>
+/** The kinds of keys that are admitted. */
+type KeyKinds = readonly KeyCaller['key'][]
 
 /**
  * `authorization` is the value of the Authorization header field. A disabled project is not refused
@@ -17,35 +19,40 @@ type AuthDeps = Pick<Base, 'directory' | 'config'>
 export async function authenticate(
   deps: AuthDeps,
   authorization: string | undefined,
-  callers: KeyCallers,
-): Promise<Caller> {
+  kinds: KeyKinds,
+): Promise<KeyCaller> {
   const [, key] = /^Bearer +(\S+) *$/i.exec(authorization ?? '') ?? []
-  if (key === undefined) throw new AppError('MISSING_AUTH', 'This endpoint needs an API key.')
-  return authenticateKey(deps, key, callers)
+  if (key === undefined) throw missingAuth()
+  return authenticateKey(deps, key, kinds)
 }
 
 /** Like `authenticate`, for a bare key. @throws AppError INVALID_API_KEY */
 export async function authenticateKey(
   { directory, config }: AuthDeps,
   key: string,
-  callers: KeyCallers,
-): Promise<Caller> {
-  const caller = await findCaller(directory, key, callers)
+  kinds: KeyKinds,
+): Promise<KeyCaller> {
+  const caller = await findCaller(directory, key, kinds)
   if (caller === undefined) throw new AppError('INVALID_API_KEY', 'This API key is not valid here.')
   if (caller.project.areKeysSandbox && config.delivery.mode !== 'sandbox') throw sandboxKey()
   return caller
 }
 
+export function missingAuth(): AppError {
+  return new AppError('MISSING_AUTH', 'This endpoint needs an API key.')
+}
+
 async function findCaller(
   directory: AuthDeps['directory'],
   key: string,
-  callers: KeyCallers,
-): Promise<Caller | undefined> {
+  kinds: KeyKinds,
+): Promise<KeyCaller | undefined> {
   if (SECRET_KEY_PATTERN.test(key)) {
+    if (!kinds.includes('secret')) return undefined
     const project = await directory.findProjectBySecret(key)
     return project && { kind: 'key', key: 'secret', project }
   }
-  if (!admits(callers, 'public') || !PUBLIC_KEY_PATTERN.test(key)) return undefined
+  if (!kinds.includes('public') || !PUBLIC_KEY_PATTERN.test(key)) return undefined
   const project = await directory.findProjectByPublicKey(key)
   return project && { kind: 'key', key: 'public', project }
 }

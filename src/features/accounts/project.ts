@@ -1,2 +1,3 @@
-/** A project as it is stored: the type that edges and features name. */
-export type { Project } from '../../store/schema/accounts.ts'
+/** Rows of accounts as they are stored: the types that edges and features name. */
+export type { Project, Session } from '../../store/schema/accounts.ts'
+export type { Role } from '../../store/schema/words.ts'

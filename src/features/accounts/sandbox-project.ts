@@ -79,6 +79,8 @@ async function createSandbox(deps: SandboxDeps): Promise<SandboxWelcome | null> 
       address: USER_ADDRESS,
       passwordHash,
       isSandbox: true,
+      isOperator: true,
+      verifiedAt: at,
       at,
     })
     const project = { name: PROJECT_NAME, ownerId, keys, areKeysSandbox: true, at }

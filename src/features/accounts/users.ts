@@ -4,7 +4,7 @@ import { AppError, invalidField, notFound } from '../../errors.ts'
 import { parseAddress } from '../../mail/address/address.ts'
 import { asc, eq } from '../../store/drizzle.ts'
 import { newId } from '../../store/ids.ts'
-import { users } from '../../store/schema/accounts.ts'
+import { type User, users } from '../../store/schema/accounts.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import { checkPassword, hashPassword, makePassword } from './passwords.ts'
@@ -26,7 +26,8 @@ type UserView = {
   createdAt: string
 }
 
-type NewUser = { address: string; passwordHash: string; isSandbox: boolean; at: number }
+type NewUser = Pick<User, 'address' | 'passwordHash' | 'isSandbox'> &
+  Partial<Pick<User, 'method' | 'isOperator' | 'verifiedAt' | 'language'>> & { at: number }
 
 type UserDeps = Pick<Base, 'store'> & { now: Now }
 
@@ -34,7 +35,9 @@ type UserDeps = Pick<Base, 'store'> & { now: Now }
 export async function createUser(deps: UserDeps, input: UserInput): Promise<CreatedUser> {
   const address = parseUserAddress(input.address)
   const { passwordHash, made } = await choosePassword(input)
-  const user = { address, passwordHash, isSandbox: false, at: deps.now() }
+  const at = deps.now()
+  // Whoever can run commands vouches for the address.
+  const user = { address, passwordHash, isSandbox: false, verifiedAt: at, at }
   const id = await deps.store.write((tx) => insertUser(tx, user))
   return { id, email: address, ...made }
 }
@@ -65,7 +68,7 @@ export async function listUsers({ store }: Pick<Base, 'store'>): Promise<UserVie
   }))
 }
 
-/** Returns the id of the new user. @throws AppError CONFLICT */
+/** Returns the id of the new user, unverified unless given. @throws AppError CONFLICT */
 export async function insertUser(tx: Tx, { at, ...user }: NewUser): Promise<string> {
   const id = newId()
   const [inserted] = await tx

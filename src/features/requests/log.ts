@@ -19,6 +19,8 @@ export type RequestLogEntry = {
   statusCode: number
   durationMs: number
   projectId: string | null
+  userId: string | null
+  caller: 'secret' | 'public' | 'session' | null
   ip: string | null
   userAgent: string | null
   errorCode: string | null
@@ -47,7 +49,9 @@ const insertRequest = statement((db) =>
     statusCode: parameter('statusCode'),
     durationMs: parameter('durationMs'),
     projectId: parameter('projectId'),
+    userId: parameter('userId'),
     authType: parameter('authType'),
+    caller: parameter('caller'),
     ip: parameter('ip'),
     userAgent: parameter('userAgent'),
     errorCode: parameter('errorCode'),
@@ -106,9 +110,14 @@ async function insertBatch(tx: Tx, batch: readonly RequestLogEntry[]): Promise<v
       ...entry,
       path: cut(entry.path),
       userAgent: entry.userAgent === null ? null : cut(entry.userAgent),
-      authType: entry.projectId === null ? null : 'apiKey',
+      authType: authTypeOf(entry),
     })
   }
+}
+
+function authTypeOf({ caller }: RequestLogEntry): 'apiKey' | 'jwt' | null {
+  if (caller === null) return null
+  return caller === 'session' ? 'jwt' : 'apiKey'
 }
 
 /** Clients send paths and user agents of any length. */

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AppError } from '../../errors.ts'
-import type { Caller } from '../../features/accounts/caller.ts'
+import { type Caller, projectOf } from '../../features/accounts/caller.ts'
 import type { Core } from '../../features/core.ts'
 import type { RequestLog } from '../../features/requests/log.ts'
 import type { RateLimiter } from '../../features/requests/rate-limit.ts'
@@ -17,11 +17,16 @@ import { type AddressList, clientAddress } from '../server/client-address.ts'
 import { sendContinueFor } from '../server/unread-body.ts'
 import type { Traffic } from './traffic.ts'
 
+/** The windows of keys and those of users who have logged in. */
+export type RateLimiters = { keys: RateLimiter; sessions: RateLimiter }
+
 /** The state that the exchanges of a server share. */
 export type ExchangeDeps = {
   core: Core
   proxies: AddressList
-  limiter: RateLimiter
+  limiters: RateLimiters
+  /** The addresses of `http.metrics_allow`. */
+  monitors: AddressList
   traffic: Traffic
   /** The memory for request bodies. */
   bodies: BodyAllowance
@@ -52,6 +57,8 @@ export type Exchange = RoutedRequest & {
   share: BodyShare | undefined
   stream: BodyStream | undefined
   headers: Record<string, string>
+  /** Values of Set-Cookie header fields. */
+  cookies: string[]
   /**
    * Runs `act` so that its scans wait in the line of the caller's project and delay no other
    * project.
@@ -93,6 +100,7 @@ export function openExchange(
     stream:
       route.takesStream === undefined ? undefined : openBody(incoming, { stopping, sendContinue }),
     headers,
+    cookies: [],
     within: (act) => act(),
   }
 }
@@ -132,7 +140,9 @@ function toLogEntry(
     path,
     statusCode: status,
     durationMs,
-    projectId: caller?.project.id ?? null,
+    projectId: projectOf(caller)?.id ?? null,
+    userId: caller === null || caller.kind === 'key' ? null : caller.user.id,
+    caller: caller === null ? null : caller.kind === 'key' ? caller.key : ('session' as const),
     ip: address,
     userAgent: incoming.headers['user-agent'] ?? null,
     errorCode: error?.code ?? null,

@@ -1,17 +1,14 @@
 /**
  * One request and its response, the same for every route. The order of the checks is part of the
- * API: key, disabled project, rate, idempotency key, body, then the route itself. An error of any of
+ * API: the caller (`admission.ts`), idempotency key, body, then the route itself. An error of any of
  * them becomes the response. Only the line in the request log outlives a request: it is written
  * later.
  */
 import type { IncomingMessage } from 'node:http'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { AppError } from '../../errors.ts'
-import { authenticate } from '../../features/accounts/authenticate.ts'
-import { callerName, type KeyCallers } from '../../features/accounts/caller.ts'
-import { projectDisabled } from '../../features/directory.ts'
+import { callerName, projectOf } from '../../features/accounts/caller.ts'
 import { MAX_IDEMPOTENCY_KEY_LENGTH, refuseUsedKey } from '../../features/requests/idempotency.ts'
-import type { RateVerdict } from '../../features/requests/rate-limit.ts'
 import { type BodyLimits, readForm, readJson } from '../body/body.ts'
 import type { HttpResponse } from '../response.ts'
 import type { RawCall, Route } from '../route.ts'
@@ -21,6 +18,7 @@ import {
   respondAndLinger,
   sendContinueFor,
 } from '../server/unread-body.ts'
+import { admit } from './admission.ts'
 import { errorResponse, logError, toAppError } from './error-response.ts'
 import {
   type Exchange,
@@ -76,17 +74,13 @@ async function runExchange(deps: ExchangeDeps, exchange: Exchange): Promise<Http
   const { route, incoming } = exchange
   // A token with broken percent-encoding gets the response of any other invalid token.
   if (!route.isUnlogged) refuseUnreadableTarget(incoming)
-  if (route.callers !== 'anyone') await admit(deps, exchange, route.callers)
+  await admit(deps, exchange)
   const idempotencyKey = route.takesIdempotencyKey ? readIdempotencyKey(incoming) : undefined
-  if (idempotencyKey !== undefined && exchange.caller !== null) {
-    const { path, caller } = exchange
+  const project = projectOf(exchange.caller)
+  if (idempotencyKey !== undefined && project !== null) {
+    const { path } = exchange
     const { method } = route
-    await refuseUsedKey(core, {
-      projectId: caller.project.id,
-      key: idempotencyKey,
-      method,
-      path,
-    })
+    await refuseUsedKey(core, { projectId: project.id, key: idempotencyKey, method, path })
   }
   // After the idempotency key: a repeated request gets its first response even if the disk is full.
   const isRefused = route.growsDisk && core.disk.isLow()
@@ -112,42 +106,9 @@ function refuseUnreadable(part: 'path' | 'query', encoded: string): void {
   }
 }
 
-/** @throws AppError MISSING_AUTH, INVALID_API_KEY, PROJECT_DISABLED, RATE_LIMIT_EXCEEDED */
-async function admit(
-  { core, limiter }: ExchangeDeps,
-  exchange: Exchange,
-  callers: KeyCallers,
-): Promise<void> {
-  const caller = await authenticate(core, exchange.incoming.headers.authorization, callers)
-  const { project } = caller
-  exchange.caller = caller
-  // One object for the whole request: it identifies the request among the scans of its project.
-  const scanOwner = { key: project.id, isJob: false }
-  exchange.within = (act) => core.store.scanFor(scanOwner, act)
-  if (project.isDisabled && exchange.route.method !== 'GET') {
-    throw projectDisabled()
-  }
-  const verdict = limiter.take(callerName(caller))
-  if (verdict === undefined) return
-  setRateHeaders(exchange.headers, verdict)
-  if (!verdict.isAllowed) throw overLimit(verdict)
-}
-
 function diskFull(): AppError {
   return new AppError('INSUFFICIENT_STORAGE', 'Nothing more can be stored at the moment.', {
     details: { retryAfter: FULL_RETRY_AFTER },
-  })
-}
-
-function setRateHeaders(headers: Record<string, string>, verdict: RateVerdict): void {
-  headers['ratelimit-limit'] = String(verdict.limit)
-  headers['ratelimit-remaining'] = String(verdict.remaining)
-  headers['ratelimit-reset'] = String(verdict.resetSeconds)
-}
-
-function overLimit({ limit, retryAfterSeconds }: RateVerdict): AppError {
-  return new AppError('RATE_LIMIT_EXCEEDED', `More than ${limit} requests in a minute.`, {
-    details: { limit, retryAfter: Math.max(1, retryAfterSeconds) },
   })
 }
 
@@ -233,16 +194,17 @@ async function finish(
   const { status, body } = response
   if (deps.stopping.aborted) headers.connection = 'close'
   Object.assign(headers, response.headers)
+  const cookies = [...exchange.cookies, ...(response.cookies ?? [])]
   if (typeof body === 'string' || body instanceof Uint8Array) {
     recordRequest(deps, exchange, { status, sizeBytes: Buffer.byteLength(body), error })
-    if (isLongUnderWay(incoming)) return lastResponse(exchange, { status, headers, body })
-    return new Response(status === 204 ? null : body, { status, headers })
+    if (isLongUnderWay(incoming)) return lastResponse(exchange, { status, headers, cookies, body })
+    return new Response(status === 204 ? null : body, { status, headers: all(headers, cookies) })
   }
   if (incoming.method === 'HEAD') {
     // Ends the body, because the response reads none of its pieces.
     void body[Symbol.asyncIterator]().return?.()
     recordRequest(deps, exchange, { status, sizeBytes: 0, error })
-    return new Response(null, { status, headers })
+    return new Response(null, { status, headers: all(headers, cookies) })
   }
   const stream = toStream(body, {
     onEnd({ sizeBytes, error: thrown }) {
@@ -253,7 +215,14 @@ async function finish(
     cut: () => incoming.destroy(),
     within: exchange.within,
   })
-  return new Response(stream, { status, headers })
+  return new Response(stream, { status, headers: all(headers, cookies) })
+}
+
+/** Most responses set no cookie. */
+function all(headers: Record<string, string>, cookies: readonly string[]) {
+  if (cookies.length === 0) return headers
+  const set = cookies.map((cookie): [string, string] => ['set-cookie', cookie])
+  return [...Object.entries(headers), ...set]
 }
 
 async function lastResponse(exchange: Exchange, response: LastResponse): Promise<Response> {

@@ -26,7 +26,7 @@ import { refuseUnreadableRequests } from './unreadable-requests.ts'
 type HttpDeps = {
   core: Core
   requestLog: Pick<RequestLog, 'record'>
-  /** Shared with SMTP submission; the server creates its own if absent. */
+  /** The windows of keys, shared with SMTP submission; the server creates its own if absent. */
   limiter?: RateLimiter
 }
 
@@ -57,7 +57,9 @@ export async function startHttp(deps: HttpDeps): Promise<HttpServer> {
   const limiter =
     deps.limiter ?? createRateLimiter(core.config.limits.apiRequestsPerMinute, core.now)
   const stopping = new AbortController()
-  const api = createApi({ core, limiter, requestLog, stopping: stopping.signal })
+  const sessions = createRateLimiter(core.config.limits.sessionRequestsPerMinute, core.now)
+  const limiters = { keys: limiter, sessions }
+  const api = createApi({ core, limiters, requestLog, stopping: stopping.signal })
   const unsettled = new Set<Promise<unknown>>()
   const handle = getRequestListener(
     (request, env) => {

@@ -46,6 +46,7 @@ export function isLongUnderWay({ complete, headers }: IncomingMessage): boolean 
 export type LastResponse = {
   status: number
   headers: Readonly<Record<string, string>>
+  cookies: readonly string[]
   body: string | Uint8Array
 }
 
@@ -55,9 +56,11 @@ export async function respondAndLinger(
   outgoing: ServerResponse,
   { response, maxBytes }: { response: LastResponse; maxBytes: number },
 ): Promise<void> {
-  const { status, headers, body } = response
+  const { status, headers, cookies, body } = response
   const sizeBytes = Buffer.byteLength(body)
-  outgoing.writeHead(status, { ...headers, connection: 'close', 'content-length': sizeBytes })
+  const own = { connection: 'close', 'content-length': sizeBytes }
+  const set = cookies.length > 0 ? { 'set-cookie': [...cookies] } : {}
+  outgoing.writeHead(status, { ...headers, ...set, ...own })
   // Not ended yet, because the listener would close the connection at once.
   outgoing.write(body)
   await discard(incoming, maxBytes + MAX_EXTRA_BYTES)

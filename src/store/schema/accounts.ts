@@ -1,15 +1,72 @@
-/** Users, projects, and the memberships of users in projects. */
+/** Users with their sessions and tokens, projects, and the memberships of users in projects. */
 import { type InferSelectModel, integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
 import { bool } from './columns.ts'
-import type { DisabledReason, Role, TrackingMode } from './words.ts'
+import type { AccountMethod, DisabledReason, Role, TokenPurpose, TrackingMode } from './words.ts'
 
 export const users = sqliteTable('users', {
   id: text('id').primaryKey(),
   address: text('email').notNull(),
   passwordHash: text('password_hash'),
   isSandbox: bool('is_sandbox').notNull().default(false),
+  method: text('method').$type<AccountMethod>().notNull().default('PASSWORD'),
+  isOperator: bool('is_operator').notNull().default(false),
+  /** When the address was proven; null until then. */
+  verifiedAt: integer('verified_at'),
+  /** `xx` or `xx-XX` */
+  language: text('language').notNull().default('en'),
+  /** IANA */
+  timezone: text('timezone').notNull().default('UTC'),
+  /** Sealed; not in use until it is confirmed. */
+  totpSecret: text('totp_secret'),
+  totpConfirmedAt: integer('totp_confirmed_at'),
+  /** The time step of the last accepted code (RFC 6238). */
+  totpStep: integer('totp_step').notNull().default(0),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
+})
+
+export const recoveryCodes = sqliteTable(
+  'recovery_codes',
+  {
+    userId: text('user_id').notNull(),
+    digest: text('digest').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.userId, table.digest] })],
+)
+
+/** The accounts of users at other providers. */
+export const identities = sqliteTable(
+  'identities',
+  {
+    issuer: text('issuer').notNull(),
+    subject: text('subject').notNull(),
+    userId: text('user_id').notNull(),
+    createdAt: integer('created_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.issuer, table.subject] })],
+)
+
+export const sessions = sqliteTable('sessions', {
+  id: text('id').primaryKey(),
+  userId: text('user_id').notNull(),
+  ip: text('ip'),
+  userAgent: text('user_agent'),
+  createdAt: integer('created_at').notNull(),
+  /** When the cookie was last issued. */
+  issuedAt: integer('issued_at').notNull(),
+  /** To the minute. */
+  lastUsedAt: integer('last_used_at').notNull(),
+  expiresAt: integer('expires_at').notNull(),
+})
+
+/** Single-use tokens of mailed links. Used ones stay until they expire. */
+export const accountTokens = sqliteTable('account_tokens', {
+  digest: text('digest').primaryKey(),
+  userId: text('user_id').notNull(),
+  purpose: text('purpose').$type<TokenPurpose>().notNull(),
+  createdAt: integer('created_at').notNull(),
+  expiresAt: integer('expires_at').notNull(),
+  usedAt: integer('used_at'),
 })
 
 export const projects = sqliteTable('projects', {
@@ -19,12 +76,24 @@ export const projects = sqliteTable('projects', {
   secretDigest: text('secret_digest').notNull(),
   secretHint: text('secret_hint').notNull(),
   areKeysSandbox: bool('are_keys_sandbox').notNull().default(false),
+  /** Also while the project is being reset, and once it is deleted; then without a reason. */
   isDisabled: bool('is_disabled').notNull().default(false),
   disabledReason: text('disabled_reason').$type<DisabledReason>(),
+  disabledAt: integer('disabled_at'),
+  /** Set while the project is being reset. */
+  resetSince: integer('reset_since'),
+  /** Set while the rows of a deleted project are being deleted. */
+  deletedAt: integer('deleted_at'),
   tracking: text('tracking').$type<TrackingMode>().notNull().default('ENABLED'),
   language: text('language').notNull().default('en'),
   contactCount: integer('contact_count').notNull().default(0),
   subscribedCount: integer('subscribed_count').notNull().default(0),
+  /** The figures of the project's reputation count from here. */
+  reputationSince: integer('reputation_since').notNull().default(0),
+  /** To the minute. */
+  publicLastUsedAt: integer('public_last_used_at'),
+  secretLastUsedAt: integer('secret_last_used_at'),
+  uploadBytes: integer('upload_bytes').notNull().default(0),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
 })
@@ -40,5 +109,28 @@ export const memberships = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.userId, table.projectId] })],
 )
+
+/** `digest`: of the token in the link; null until the mail is written. */
+export const invitations = sqliteTable('invitations', {
+  id: text('id').primaryKey(),
+  projectId: text('project_id').notNull(),
+  address: text('email').notNull(),
+  role: text('role').$type<Role>().notNull(),
+  digest: text('digest'),
+  /** The id of the user who invites. */
+  invitedBy: text('invited_by').notNull(),
+  /** Whether the link was mailed, so that whoever has it can read the address's mail. */
+  isMailed: bool('is_mailed').notNull(),
+  createdAt: integer('created_at').notNull(),
+  expiresAt: integer('expires_at').notNull(),
+  acceptedAt: integer('accepted_at'),
+  revokedAt: integer('revoked_at'),
+})
+
+export type User = InferSelectModel<typeof users>
+
+export type Session = InferSelectModel<typeof sessions>
+
+export type Invitation = InferSelectModel<typeof invitations>
 
 export type Project = InferSelectModel<typeof projects>

@@ -110,6 +110,8 @@ export const emails = sqliteTable('emails', {
   templateFaults: jsonColumn('template_faults').$type<StoredFault[]>(),
   /** A test of a campaign: it goes out whether or not its contact is subscribed. */
   isTest: bool('is_test').notNull().default(false),
+  /** Mail of the server to its users: outside reputation and billing. */
+  isPlatform: bool('is_platform').notNull().default(false),
   /** As what the figures of its campaign have counted the email; bits, see 0010_campaigns.sql. */
   figures: integer('figures').notNull().default(0),
 })

@@ -35,6 +35,7 @@ export const apiRequests = sqliteTable('api_requests', {
   durationMs: integer('duration_ms').notNull(),
   projectId: text('project_id'),
   userId: text('user_id'),
+  caller: text('caller').$type<'secret' | 'public' | 'session'>(),
   authType: text('auth_type').$type<'apiKey' | 'jwt'>(),
   ip: text('ip'),
   userAgent: text('user_agent'),

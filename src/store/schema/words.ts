@@ -1,6 +1,9 @@
 /** The values of columns that hold one of a fixed set of words. */
 
 export type Role = 'OWNER' | 'ADMIN' | 'MEMBER'
+/** How a user logs in: exactly one method for each address. */
+export type AccountMethod = 'PASSWORD' | 'GITHUB' | 'GOOGLE' | 'OIDC'
+export type TokenPurpose = 'verify-email' | 'reset-password'
 export type TrackingMode = 'ENABLED' | 'DISABLED' | 'MARKETING_ONLY'
 export type DisabledReason =
   | 'PAYMENT_FAILED'

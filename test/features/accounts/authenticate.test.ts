@@ -9,11 +9,14 @@ test('the secret key of a project opens every route, and the public key those th
   const core = await openTestCore(t)
   const one = await addProject(core)
   await addProject(core)
-  const bySecret = await authenticate(core, `Bearer ${one.secret}`, 'secret key')
+  const bySecret = await authenticate(core, `Bearer ${one.secret}`, ['secret'])
   assert.equal(bySecret.project.id, one.id)
   assert.equal(bySecret.key, 'secret')
-  assert.equal((await authenticate(core, `bearer  ${one.secret} `, 'any key')).key, 'secret')
-  const byPublic = await authenticate(core, `Bearer ${one.public}`, 'any key')
+  assert.equal(
+    (await authenticate(core, `bearer  ${one.secret} `, ['secret', 'public'])).key,
+    'secret',
+  )
+  const byPublic = await authenticate(core, `Bearer ${one.public}`, ['secret', 'public'])
   assert.equal(byPublic.project.id, one.id)
   assert.equal(byPublic.key, 'public')
 })
@@ -30,7 +33,7 @@ test('a request without "Bearer x" gets MISSING_AUTH', async (t) => {
     secret,
     'Bearer a b',
   ]) {
-    const call = authenticate(core, header, 'any key')
+    const call = authenticate(core, header, ['secret', 'public'])
     await assert.rejects(call, { code: 'MISSING_AUTH', status: 401 }, String(header))
   }
 })
@@ -38,7 +41,7 @@ test('a request without "Bearer x" gets MISSING_AUTH', async (t) => {
 test('unknown keys, near misses and a public key on a secret route are INVALID_API_KEY', async (t) => {
   const core = await openTestCore(t)
   const { secret, public: publicKey } = await addProject(core)
-  await authenticate(core, `Bearer ${secret}`, 'secret key')
+  await authenticate(core, `Bearer ${secret}`, ['secret'])
   const wrong = [
     publicKey,
     `sk_${publicKey.slice(3)}`,
@@ -50,10 +53,10 @@ test('unknown keys, near misses and a public key on a secret route are INVALID_A
     'x'.repeat(100_000),
   ]
   for (const key of wrong) {
-    const call = authenticate(core, `Bearer ${key}`, 'secret key')
+    const call = authenticate(core, `Bearer ${key}`, ['secret'])
     await assert.rejects(call, { code: 'INVALID_API_KEY', status: 401 }, key.slice(0, 80))
   }
-  const call = authenticateKey(core, `pk_${secret.slice(3)}`, 'any key')
+  const call = authenticateKey(core, `pk_${secret.slice(3)}`, ['secret', 'public'])
   await assert.rejects(call, { code: 'INVALID_API_KEY' })
 })
 
@@ -61,7 +64,7 @@ test('the keys of a disabled project still authenticate', async (t) => {
   const core = await openTestCore(t)
   const { secret } = await addProject(core)
   await core.store.write((tx) => tx.update(projects).set({ isDisabled: true }))
-  const { project } = await authenticate(core, `Bearer ${secret}`, 'secret key')
+  const { project } = await authenticate(core, `Bearer ${secret}`, ['secret'])
   assert.equal(project.isDisabled, true)
 })
 
@@ -69,14 +72,14 @@ test('keys of the sandbox are refused in other modes until they are renewed', as
   const core = await openTestCore(t)
   const { id, secret, public: publicKey } = await addProject(core)
   await core.store.write((tx) => tx.update(projects).set({ areKeysSandbox: true }))
-  assert.ok(await authenticate(core, `Bearer ${secret}`, 'secret key'))
+  assert.ok(await authenticate(core, `Bearer ${secret}`, ['secret']))
   const delivery = { ...core.config.delivery, mode: 'direct' as const }
   const direct = { ...core, config: { ...core.config, delivery } }
   for (const key of [secret, publicKey]) {
-    const call = authenticate(direct, `Bearer ${key}`, 'any key')
+    const call = authenticate(direct, `Bearer ${key}`, ['secret', 'public'])
     await assert.rejects(call, { code: 'INVALID_API_KEY' })
   }
   const renewed = await regenerateKeys(direct, id)
-  assert.ok(await authenticate(direct, `Bearer ${renewed.secret}`, 'secret key'))
-  assert.ok(await authenticate(direct, `Bearer ${renewed.public}`, 'any key'))
+  assert.ok(await authenticate(direct, `Bearer ${renewed.secret}`, ['secret']))
+  assert.ok(await authenticate(direct, `Bearer ${renewed.public}`, ['secret', 'public']))
 })

@@ -19,7 +19,7 @@ test('the first start creates a user, a project and a trusted domain, and shows 
   const welcome = await prepareSandbox(core)
   assert.ok(welcome?.kind === 'created')
   assert.equal(welcome.domain, 'example.test')
-  const { project } = await authenticate(core, `Bearer ${welcome.keys.secret}`, 'secret key')
+  const { project } = await authenticate(core, `Bearer ${welcome.keys.secret}`, ['secret'])
   assert.equal(project.id, welcome.project.id)
   const sender = await core.directory.findSenderDomain(project.id, 'example.test')
   assert.equal(sender?.signingKeys.length, 2)

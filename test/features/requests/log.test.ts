@@ -32,6 +32,8 @@ function entry(change: Partial<RequestLogEntry> = {}): RequestLogEntry {
     statusCode: 200,
     durationMs: 3,
     projectId: 'project-1',
+    userId: null,
+    caller: 'secret',
     ip: '192.0.2.1',
     userAgent: 'curl/8',
     errorCode: null,

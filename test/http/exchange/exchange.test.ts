@@ -16,8 +16,8 @@ import { createTraffic } from '../../../src/http/exchange/traffic.ts'
 import { mount } from '../../../src/http/mount.ts'
 import { json } from '../../../src/http/response.ts'
 import {
+  callerRoute,
   DEFAULT_BODY_BYTES,
-  keyRoute,
   openOperation,
   openRoute,
   projectOperation,
@@ -84,7 +84,7 @@ function recordReads(): AsyncIterable<Uint8Array> {
 const shared = { tag: 'Test', summary: 'A test', responses: {} }
 const thing = z.object({ name: z.string(), data: z.unknown().optional() })
 const routes: Route[] = [
-  keyRoute(
+  callerRoute(
     { method: 'POST', path: '/v1/things', callers: 'secret key' },
     projectOperation({
       ...shared,
@@ -93,28 +93,28 @@ const routes: Route[] = [
       handle: ({ body, idempotencyKey, project: { id } }) => called({ body, idempotencyKey, id }),
     }),
   ),
-  keyRoute(
+  callerRoute(
     { method: 'POST', path: '/v1/events', callers: 'any key' },
     projectOperation({
       ...shared,
       handle: () => called({}),
     }),
   ),
-  keyRoute(
+  callerRoute(
     { method: 'GET', path: '/things/:id', callers: 'secret key' },
     projectOperation({
       ...shared,
       handle: ({ params }) => called(params),
     }),
   ),
-  keyRoute(
+  callerRoute(
     { method: 'GET', path: '/named/:eventName', callers: 'secret key' },
     projectOperation({
       ...shared,
       handle: ({ params }) => called(params),
     }),
   ),
-  keyRoute(
+  callerRoute(
     { method: 'GET', path: '/asked', callers: 'secret key' },
     projectOperation({
       ...shared,
@@ -127,14 +127,14 @@ const routes: Route[] = [
       handle: ({ query }) => called(query),
     }),
   ),
-  keyRoute(
+  callerRoute(
     { method: 'GET', path: '/callers', callers: 'secret key' },
     projectOperation({
       ...shared,
       handle: () => ({ status: 200, body: streamCallers(callers.getStore()), headers: {} }),
     }),
   ),
-  keyRoute(
+  callerRoute(
     { method: 'GET', path: '/given-up', callers: 'secret key' },
     projectOperation({
       ...shared,
@@ -172,10 +172,12 @@ let server: Server
 
 before(async () => {
   await openExchangeCore()
+  const window = { take: (caller: string) => limiter.take(caller), size: () => 0 }
   const deps: ExchangeDeps = {
     core,
     proxies: createAddressList([]),
-    limiter: { take: (caller) => limiter.take(caller), size: () => 0 },
+    monitors: createAddressList([]),
+    limiters: { keys: window, sessions: window },
     traffic: createTraffic(),
     bodies: createBodyAllowance({ totalBytes: 1e8, addressBytes: 1e8, keyBytes: 1e8 }),
     requestLog: { record: (entry) => seen.entries.push(entry) },

@@ -7,6 +7,8 @@ import { validate } from '../../../src/http/validation.ts'
 
 const limits = {
   apiRequestsPerMinute: 1000,
+  sessionRequestsPerMinute: 0,
+  newProjectDaily: 0,
   recipientsPerRequest: 3,
   emailsPerSecond: 0,
   attachmentsMaxCount: 2,

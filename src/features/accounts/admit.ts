@@ -1,0 +1,151 @@
+/**
+ * Decides whether the sender of a request may call its route (`caller.ts`). An Authorization header
+ * makes the cookie ignored, and routes without sessions never read it. Roles and verification are read
+ * with each request, so a change of either acts at once.
+ */
+import { AppError, notFound } from '../../errors.ts'
+import { and, eq } from '../../store/drizzle.ts'
+import { memberships } from '../../store/schema/accounts.ts'
+import { parameter, statement } from '../../store/statement.ts'
+import type { Base } from '../base.ts'
+import { authenticate, missingAuth } from './authenticate.ts'
+import {
+  type Caller,
+  hasRole,
+  type KnownCallers,
+  type MemberCaller,
+  ruleOf,
+  type UserCaller,
+} from './caller.ts'
+import { needsVerification } from './platform-mail/configured.ts'
+import { findSession } from './sessions/find.ts'
+import type { SessionTokens } from './sessions/token.ts'
+
+type AdmitDeps = Pick<Base, 'directory' | 'config' | 'store' | 'now'> & {
+  sessionTokens: SessionTokens
+}
+
+/** What a request says about its sender. */
+export type Credentials = {
+  /** The value of the Authorization header field. */
+  authorization: string | undefined
+  /** The value of the session's cookie. */
+  cookie: string | undefined
+  /** The project that a request of a session names: X-Project-Id, or `?projectId=` of a GET. */
+  projectId: string | undefined
+  /** The `:id` of the path. */
+  pathId: string | undefined
+}
+
+const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
+
+const findRole = statement((db) =>
+  db
+    .select({ role: memberships.role })
+    .from(memberships)
+    .where(
+      and(
+        eq(memberships.userId, parameter('userId')),
+        eq(memberships.projectId, parameter('projectId')),
+      ),
+    ),
+)
+
+/**
+ * Returns the caller. `identified` is called with every caller that is known, before its rights are
+ * checked. A disabled project is not refused here.
+ * @throws AppError MISSING_AUTH, INVALID_API_KEY, UNAUTHORIZED, EMAIL_VERIFICATION_REQUIRED,
+ *   BAD_REQUEST, PROJECT_ACCESS_DENIED, RESOURCE_NOT_FOUND, FORBIDDEN
+ */
+export async function admitCaller(
+  deps: AdmitDeps,
+  callers: KnownCallers,
+  credentials: Credentials,
+  identified: (caller: Caller) => void,
+): Promise<Caller> {
+  const { keys, session } = ruleOf(callers)
+  const { authorization, cookie, pathId } = credentials
+  if (session === null || (authorization !== undefined && keys.length > 0)) {
+    const caller = await authenticate(deps, authorization, keys)
+    identified(caller)
+    if (session?.project === 'path' && caller.project.id !== pathId) throw noProject(pathId)
+    return caller
+  }
+  if (authorization !== undefined || cookie === undefined) {
+    throw keys.length > 0 ? missingAuth() : noSession()
+  }
+  const user = await authenticateSession(deps, cookie)
+  identified(user)
+  if (!session.mayBeUnverified && needsVerification(deps.config, user.user)) throw unverified()
+  if (session.needsOperator && !user.user.isOperator) throw notOperator()
+  if (session.project === null) return user
+  const member = await findMember(deps, user, { callers, credentials })
+  identified(member)
+  return member
+}
+
+/** @throws AppError UNAUTHORIZED */
+async function authenticateSession(deps: AdmitDeps, cookie: string): Promise<UserCaller> {
+  const found = await findSession(deps, cookie)
+  if (found === undefined) throw noSession()
+  return { kind: 'user', ...found }
+}
+
+async function findMember(
+  deps: AdmitDeps,
+  { user, session }: UserCaller,
+  { callers, credentials }: { callers: KnownCallers; credentials: Credentials },
+): Promise<MemberCaller> {
+  const rule = ruleOf(callers).session
+  const isInPath = rule?.project === 'path'
+  const id = isInPath ? credentials.pathId : credentials.projectId
+  if (!isInPath) requireProjectId(id)
+  const projectId = (id ?? '').toLowerCase()
+  const project = await deps.directory.findProject(projectId)
+  const membership = await deps.store.read.find(findRole, { userId: user.id, projectId })
+  if (project === undefined || membership === undefined) {
+    throw isInPath ? noProject(id) : accessDenied()
+  }
+  const { role } = membership
+  if (!hasRole(role, rule?.role ?? 'MEMBER')) throw roleTooLow()
+  return { kind: 'member', user, session, role, project }
+}
+
+function requireProjectId(id: string | undefined): void {
+  if (id !== undefined && UUID.test(id)) return
+  const fault = id === undefined ? 'is missing' : 'is not a UUID'
+  throw new AppError('BAD_REQUEST', `The header X-Project-Id ${fault}.`, {
+    suggestion: 'Send the id of a project of yours; GET /users/@me/projects lists them.',
+  })
+}
+
+export function noSession(): AppError {
+  return new AppError('UNAUTHORIZED', 'This endpoint needs a login session.')
+}
+
+function unverified(): AppError {
+  return new AppError('EMAIL_VERIFICATION_REQUIRED', 'Your email address is not verified yet.', {
+    suggestion: 'Open the link in the mail; POST /auth/request-verification sends another one.',
+  })
+}
+
+function notOperator(): AppError {
+  return new AppError('FORBIDDEN', 'Only operators of this server may do this.', {
+    suggestion: 'An operator is named with "pillarbox user operator --email E --on".',
+  })
+}
+
+function accessDenied(): AppError {
+  return new AppError('PROJECT_ACCESS_DENIED', 'You are not a member of this project.')
+}
+
+function roleTooLow(): AppError {
+  return new AppError('FORBIDDEN', 'This needs the role ADMIN or OWNER in the project.', {
+    suggestion: 'Ask an owner or admin of the project.',
+  })
+}
+
+/** The same for a project that does not exist. */
+function noProject(id: string | undefined): AppError {
+  return notFound('project', id ?? '', 'You have no project with this id.')
+}

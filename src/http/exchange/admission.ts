@@ -1,0 +1,120 @@
+/**
+ * Admits the caller of a request. The order of the checks is part of the API: origin, credentials,
+ * project, role, reset, disabled project, rate.
+ */
+import { AppError } from '../../errors.ts'
+import { admitCaller, type Credentials } from '../../features/accounts/admit.ts'
+import {
+  type Caller,
+  callerName,
+  type KnownCallers,
+  projectOf,
+  ruleOf,
+} from '../../features/accounts/caller.ts'
+import { renewCookie } from '../../features/accounts/sessions/sessions.ts'
+import { projectDisabled } from '../../features/directory.ts'
+import type { RateVerdict } from '../../features/requests/rate-limit.ts'
+import { isDirect } from '../server/client-address.ts'
+import { readCookie, sessionCookie, sessionCookieName } from './cookies.ts'
+import type { Exchange, ExchangeDeps } from './exchange.ts'
+import { refuseCrossSite } from './same-origin.ts'
+
+/** Sets the exchange's caller. @throws AppError */
+export async function admit(deps: ExchangeDeps, exchange: Exchange): Promise<void> {
+  const { callers, path, method } = exchange.route
+  const { core } = deps
+  if (method !== 'GET' && path.startsWith('/auth/')) {
+    refuseCrossSite(exchange.incoming, core.config.baseUrl)
+  }
+  if (callers === 'anyone' || isMonitor(deps, exchange)) return
+  const caller = await admitKnown(deps, exchange, callers)
+  refuseForState(exchange, caller)
+  const limiter = caller.kind === 'key' ? deps.limiters.keys : deps.limiters.sessions
+  const verdict = limiter.take(callerName(caller))
+  if (verdict !== undefined) {
+    setRateHeaders(exchange.headers, verdict)
+    if (!verdict.isAllowed) throw overLimit(verdict)
+  }
+  core.lastUsed.note(caller)
+  if (caller.kind !== 'key') await renew(deps, exchange, caller)
+}
+
+/** Addresses of `http.metrics_allow` need no session where operators have access. */
+function isMonitor({ monitors, proxies }: ExchangeDeps, exchange: Exchange): boolean {
+  const { route, address, incoming } = exchange
+  if (route.callers !== 'operator or monitor') return false
+  return monitors.has(address) && isDirect(incoming, proxies)
+}
+
+async function admitKnown(
+  { core }: ExchangeDeps,
+  exchange: Exchange,
+  callers: KnownCallers,
+): Promise<Caller> {
+  const { incoming, route } = exchange
+  const caller = await admitCaller(core, callers, credentialsOf(core, exchange), (known) => {
+    if (known.kind !== 'key' && route.method !== 'GET' && exchange.caller === null) {
+      refuseCrossSite(incoming, core.config.baseUrl)
+    }
+    exchange.caller = known
+  })
+  const project = projectOf(caller)
+  if (project !== null) {
+    // One object for the whole request: it identifies the request among the scans of its project.
+    const scanOwner = { key: project.id, isJob: false }
+    exchange.within = (act) => core.store.scanFor(scanOwner, act)
+  }
+  return caller
+}
+
+function credentialsOf({ config }: ExchangeDeps['core'], exchange: Exchange): Credentials {
+  const { incoming, params, query, route } = exchange
+  const named = incoming.headers['x-project-id']
+  return {
+    authorization: incoming.headers.authorization,
+    cookie: readCookie(incoming, sessionCookieName(config)),
+    projectId:
+      typeof named === 'string' ? named : route.method === 'GET' ? query.projectId : undefined,
+    pathId: params.id,
+  }
+}
+
+/** @throws AppError CONFLICT during a reset, PROJECT_DISABLED */
+function refuseForState({ route }: Exchange, caller: Caller): void {
+  const project = projectOf(caller)
+  if (project === null || route.callers === 'anyone') return
+  if (project.resetSince !== null) {
+    if (ruleOf(route.callers).isData) throw underReset()
+    return
+  }
+  if (project.isDisabled && route.method !== 'GET') throw projectDisabled()
+}
+
+function underReset(): AppError {
+  return new AppError('CONFLICT', 'The project is being reset.', {
+    suggestion: 'Try again when GET /users/@me/projects/:id/reset says that it is done.',
+  })
+}
+
+/** The response carries the new cookie, whatever becomes of the request. */
+async function renew(
+  { core }: ExchangeDeps,
+  exchange: Exchange,
+  { session }: Exclude<Caller, { kind: 'key' }>,
+): Promise<void> {
+  if (core.disk.isLow() || !core.store.isWritable()) return
+  const cookie = await renewCookie(core, session)
+  if (cookie !== undefined) exchange.cookies.push(sessionCookie(core.config, cookie, core.now()))
+}
+
+function setRateHeaders(headers: Record<string, string>, verdict: RateVerdict): void {
+  headers['ratelimit-limit'] = String(verdict.limit)
+  headers['ratelimit-remaining'] = String(verdict.remaining)
+  headers['ratelimit-reset'] = String(verdict.resetSeconds)
+}
+
+function overLimit({ limit, retryAfterSeconds }: RateVerdict): AppError {
+  return new AppError('RATE_LIMIT_EXCEEDED', `More than ${limit} requests in a minute.`, {
+    details: { limit, retryAfter: Math.max(1, retryAfterSeconds) },
+  })
+}

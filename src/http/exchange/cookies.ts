@@ -1,0 +1,47 @@
+/**
+ * Cookies of login sessions and of browsers (RFC 6265). With an https `base_url` the session's cookie has
+ * the prefix `__Host-`: no other host, and no page in clear, can set it.
+ */
+import type { IncomingMessage } from 'node:http'
+import type { Config } from '../../config/config.ts'
+
+/** `maxAgeSeconds` 0 deletes the cookie. */
+type Cookie = { name: string; value: string; maxAgeSeconds: number; path?: string }
+
+export function isSecure({ baseUrl }: Pick<Config, 'baseUrl'>): boolean {
+  return baseUrl.startsWith('https:')
+}
+
+export function sessionCookieName(config: Pick<Config, 'baseUrl'>): string {
+  return isSecure(config) ? '__Host-pillarbox_session' : 'pillarbox_session'
+}
+
+/** The value of the first cookie of this name; undefined without one. */
+export function readCookie({ headers }: IncomingMessage, name: string): string | undefined {
+  for (const pair of (headers.cookie ?? '').split(';')) {
+    const at = pair.indexOf('=')
+    if (at > 0 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim()
+  }
+  return undefined
+}
+
+/** The value of a Set-Cookie header field: host-only, HttpOnly, SameSite=Lax. */
+export function formatCookie(config: Pick<Config, 'baseUrl'>, cookie: Cookie): string {
+  const { name, value, maxAgeSeconds, path = '/' } = cookie
+  const secure = isSecure(config) ? '; Secure' : ''
+  return `${name}=${value}; Path=${path}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`
+}
+
+/** Sets the session's cookie until `expiresAt` (epoch ms). */
+export function sessionCookie(
+  config: Pick<Config, 'baseUrl'>,
+  { token, expiresAt }: { token: string; expiresAt: number },
+  at: number,
+): string {
+  const maxAgeSeconds = Math.max(0, Math.floor((expiresAt - at) / 1000))
+  return formatCookie(config, { name: sessionCookieName(config), value: token, maxAgeSeconds })
+}
+
+export function clearedSessionCookie(config: Pick<Config, 'baseUrl'>): string {
+  return formatCookie(config, { name: sessionCookieName(config), value: '', maxAgeSeconds: 0 })
+}

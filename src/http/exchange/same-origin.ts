@@ -1,0 +1,32 @@
+/**
+ * Refuses requests that a page of another site makes with the cookie of a user (cross-site request
+ * forgery). Browsers say where a request comes from: Sec-Fetch-Site, or else Origin. A request with
+ * neither is from no browser, so it has no cookie that its sender does not know.
+ */
+import type { IncomingMessage } from 'node:http'
+import { AppError } from '../../errors.ts'
+
+const OWN_SITES = ['same-origin', 'none']
+
+/** @throws AppError FORBIDDEN */
+export function refuseCrossSite({ headers }: IncomingMessage, baseUrl: string): void {
+  const site = headers['sec-fetch-site']
+  if (site !== undefined) {
+    if (!OWN_SITES.includes(String(site))) throw crossSite()
+    return
+  }
+  const { origin } = headers
+  if (origin === undefined) return
+  if (origin !== new URL(baseUrl).origin && !isOwnHost(origin, headers.host)) throw crossSite()
+}
+
+/** Whether the origin is of the host that the request itself was sent to. */
+function isOwnHost(origin: string, host: string | undefined): boolean {
+  return URL.canParse(origin) && host !== undefined && new URL(origin).host === host.toLowerCase()
+}
+
+function crossSite(): AppError {
+  return new AppError('FORBIDDEN', 'This request comes from a page of another site.', {
+    suggestion: 'Call the API from a page of this server, or use an API key.',
+  })
+}

@@ -1,0 +1,23 @@
+/** Counts of a project's mail, from which its reputation is judged. */
+import { integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
+
+/** By the hour; `startsAt` is later than the hour's start if the project was enabled within it. */
+export const reputationHours = sqliteTable(
+  'reputation_hours',
+  {
+    projectId: text('project_id').notNull(),
+    startsAt: integer('starts_at').notNull(),
+    emails: integer('emails').notNull().default(0),
+    bounces: integer('bounces').notNull().default(0),
+    complaints: integer('complaints').notNull().default(0),
+  },
+  (table) => [primaryKey({ columns: [table.projectId, table.startsAt] })],
+)
+
+/** Since the project's `reputationSince`. */
+export const reputationTotals = sqliteTable('reputation_totals', {
+  projectId: text('project_id').primaryKey(),
+  emails: integer('emails').notNull().default(0),
+  bounces: integer('bounces').notNull().default(0),
+  complaints: integer('complaints').notNull().default(0),
+})

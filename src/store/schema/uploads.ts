@@ -1,0 +1,17 @@
+/** Images that projects uploaded. */
+import { type InferSelectModel, integer, sqliteTable, text } from '../drizzle.ts'
+
+export const uploads = sqliteTable('uploads', {
+  /** The name of the file: 32 hexadecimal digits and an extension. */
+  name: text('name').primaryKey(),
+  projectId: text('project_id').notNull(),
+  /** As the client named the file. */
+  filename: text('filename').notNull(),
+  contentType: text('content_type').notNull(),
+  sizeBytes: integer('size_bytes').notNull(),
+  width: integer('width').notNull(),
+  height: integer('height').notNull(),
+  createdAt: integer('created_at').notNull(),
+})
+
+export type Upload = InferSelectModel<typeof uploads>

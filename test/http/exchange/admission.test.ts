@@ -1,0 +1,148 @@
+/** Sessions on the routes of a project's data: who is admitted, and what a refusal says. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import supertest from 'supertest'
+import { eq } from '../../../src/store/drizzle.ts'
+import { projects, sessions, users } from '../../../src/store/schema/accounts.ts'
+import { addMember, addUser, logIn } from '../../session.ts'
+import { useService } from '../service.ts'
+
+const people = { member: '', admin: '', stranger: '' }
+
+const { service, mine, other } = useService({}, async ({ service, mine }) => {
+  for (const role of ['MEMBER', 'ADMIN'] as const) {
+    const { id } = await addUser(service.core)
+    await addMember(service.core, { projectId: mine.id, userId: id, role })
+    people[role === 'MEMBER' ? 'member' : 'admin'] = id
+  }
+  people.stranger = (await addUser(service.core)).id
+})
+
+const cookieOf = (person: keyof typeof people) => logIn(service.core, people[person])
+
+function get(path: string, headers: Record<string, string>) {
+  return supertest(service.url).get(path).set(headers)
+}
+
+async function codeOf(request: supertest.Test): Promise<[number, string | undefined]> {
+  const { status, body } = await request
+  return [status, body.error?.code]
+}
+
+describe('a session on a route of a project', () => {
+  it('admits a member, by header and by query', async () => {
+    const cookie = await cookieOf('member')
+    const byHeader = await get('/contacts', { cookie, 'x-project-id': mine.id })
+    assert.equal(byHeader.status, 200)
+    assert.equal(byHeader.headers['ratelimit-limit'], '1000')
+    const byQuery = await get(`/contacts?projectId=${mine.id}`, { cookie })
+    assert.equal(byQuery.status, 200)
+  })
+
+  it('refuses a request without a project, or with a malformed one', async () => {
+    const cookie = await cookieOf('member')
+    assert.deepEqual(await codeOf(get('/contacts', { cookie })), [400, 'BAD_REQUEST'])
+    const malformed = get('/contacts', { cookie, 'x-project-id': 'mine' })
+    assert.deepEqual(await codeOf(malformed), [400, 'BAD_REQUEST'])
+  })
+
+  it('answers alike for a project that is not there and one of others', async () => {
+    const cookie = await cookieOf('stranger')
+    for (const id of [other.id, mine.id, '0199a7c0-0000-7000-8000-0000000000ff']) {
+      const refused = get('/contacts', { cookie, 'x-project-id': id })
+      assert.deepEqual(await codeOf(refused), [403, 'PROJECT_ACCESS_DENIED'])
+    }
+  })
+
+  it('asks for ADMIN where the route does', async () => {
+    const domain = (cookie: string) =>
+      supertest(service.url)
+        .post('/domains')
+        .set({ cookie, 'x-project-id': mine.id })
+        .send({ domain: 'people.test' })
+    assert.deepEqual(await codeOf(domain(await cookieOf('member'))), [403, 'FORBIDDEN'])
+    assert.equal((await domain(await cookieOf('admin'))).status, 201)
+  })
+
+  it('never opens /v1, and an Authorization header makes it ignored', async () => {
+    const cookie = await cookieOf('member')
+    const sent = supertest(service.url).post('/v1/track').set({ cookie, 'x-project-id': mine.id })
+    assert.deepEqual(await codeOf(sent.send({})), [401, 'MISSING_AUTH'])
+    const keyed = get('/contacts', {
+      cookie,
+      'x-project-id': mine.id,
+      authorization: `Bearer ${other.secret}`,
+    })
+    assert.equal((await keyed).headers['ratelimit-limit'], undefined)
+    const wrong = get('/contacts', { cookie, authorization: 'Bearer sk_x' })
+    assert.deepEqual(await codeOf(wrong), [401, 'INVALID_API_KEY'])
+  })
+
+  it('acts on a removal at once, and ends with its row', async () => {
+    const cookie = await cookieOf('member')
+    await service.core.store.write((tx) =>
+      tx.delete(sessions).where(eq(sessions.userId, people.member)),
+    )
+    const ended = get('/contacts', { cookie, 'x-project-id': mine.id })
+    assert.deepEqual(await codeOf(ended), [401, 'UNAUTHORIZED'])
+  })
+
+  it('refuses a change that a page of another site asks for', async () => {
+    const cookie = await cookieOf('member')
+    const post = (headers: Record<string, string>) =>
+      supertest(service.url)
+        .post('/contacts')
+        .set({ cookie, 'x-project-id': mine.id, ...headers })
+        .send({ email: 'ann@people.test' })
+    const foreignHeaders: Record<string, string>[] = [
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { origin: 'https://evil.test' },
+      { origin: 'null' },
+    ]
+    for (const foreign of foreignHeaders) {
+      assert.deepEqual(await codeOf(post(foreign)), [403, 'FORBIDDEN'])
+    }
+    const host = new URL(service.url).host
+    const ownHeaders: Record<string, string>[] = [
+      {},
+      { 'sec-fetch-site': 'same-origin' },
+      { origin: `http://${host}` },
+      { origin: service.core.config.baseUrl },
+    ]
+    for (const own of ownHeaders) {
+      assert.ok((await post(own)).status < 300)
+    }
+  })
+
+  it('closes the data of a project while it is being reset', async () => {
+    const set = (resetSince: number | null) =>
+      service.core.store.write(async (tx) => {
+        tx.afterCommit(service.core.directory.drop)
+        const isDisabled = resetSince !== null
+        await tx.update(projects).set({ resetSince, isDisabled }).where(eq(projects.id, mine.id))
+      })
+    await set(Date.now())
+    const cookie = await cookieOf('admin')
+    const refused = get('/contacts', { cookie, 'x-project-id': mine.id })
+    assert.deepEqual(await codeOf(refused), [409, 'CONFLICT'])
+    const keyed = get('/contacts', { authorization: `Bearer ${mine.secret}` })
+    assert.deepEqual(await codeOf(keyed), [409, 'CONFLICT'])
+    await set(null)
+    assert.equal((await get('/contacts', { cookie, 'x-project-id': mine.id })).status, 200)
+  })
+})
+
+describe('the metrics', () => {
+  it('are open to the addresses of http.metrics_allow and to operators', async () => {
+    assert.equal((await get('/metrics', {})).status, 200)
+    const proxied = { 'x-forwarded-for': '203.0.113.7' }
+    assert.deepEqual(await codeOf(get('/metrics', proxied)), [401, 'UNAUTHORIZED'])
+    const cookie = await cookieOf('stranger')
+    assert.deepEqual(await codeOf(get('/metrics', { ...proxied, cookie })), [403, 'FORBIDDEN'])
+    await service.core.store.write((tx) =>
+      tx.update(users).set({ isOperator: true }).where(eq(users.id, people.stranger)),
+    )
+    assert.equal((await get('/metrics', { ...proxied, cookie })).status, 200)
+  })
+})

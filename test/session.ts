@@ -1,0 +1,48 @@
+/** Users of tests, and their login sessions. */
+
+import { insertSession, issueCookie } from '../src/features/accounts/sessions/sessions.ts'
+import { insertUser } from '../src/features/accounts/users.ts'
+import { sessionCookieName } from '../src/http/exchange/cookies.ts'
+import { eq } from '../src/store/drizzle.ts'
+import { memberships, users } from '../src/store/schema/accounts.ts'
+import type { Role } from '../src/store/schema/words.ts'
+import type { TestCore } from './core.ts'
+
+let userCount = 0
+
+/** A verified user without a password, unless `change` says otherwise. */
+export async function addUser(
+  { store, now }: TestCore,
+  change: Partial<typeof users.$inferInsert> = {},
+): Promise<{ id: string; address: string }> {
+  userCount += 1
+  const address = change.address ?? `user${userCount}@people.test`
+  const at = now()
+  const id = await store.write(async (tx) => {
+    const made = await insertUser(tx, { address, passwordHash: '', isSandbox: false, at })
+    await tx
+      .update(users)
+      .set({ verifiedAt: at, ...change })
+      .where(eq(users.id, made))
+    return made
+  })
+  return { id, address }
+}
+
+export async function addMember(
+  { store, now }: TestCore,
+  { projectId, userId, role }: { projectId: string; userId: string; role: Role },
+): Promise<void> {
+  const times = { createdAt: now(), updatedAt: now() }
+  await store.write((tx) => tx.insert(memberships).values({ projectId, userId, role, ...times }))
+}
+
+/** Begins a session; returns the value of the header Cookie. */
+export async function logIn(core: TestCore, userId: string): Promise<string> {
+  const client = { ip: '192.0.2.7', userAgent: 'test' }
+  const session = await core.store.write((tx) =>
+    insertSession(tx, { userId, client, at: core.now() }),
+  )
+  const { token } = await issueCookie(core, session)
+  return `${sessionCookieName(core.config)}=${token}`
+}
