@@ -54,7 +54,13 @@ export type TestCoreOptions = {
   watch?: boolean
 }
 
-export type TestProject = { id: string; ownerAddress: string; secret: string; public: string }
+export type TestProject = {
+  id: string
+  ownerId: string
+  ownerAddress: string
+  secret: string
+  public: string
+}
 
 export const START = Date.UTC(2026, 10, 21, 12)
 export const HOSTNAME = 'mx.pillarbox.test'
@@ -161,12 +167,13 @@ export async function addProject({ store, now }: TestCore, name = 'Shop'): Promi
   projectCount += 1
   const ownerAddress = `owner${projectCount}@people.test`
   const at = now()
-  const id = await store.write(async (tx) => {
+  const { id, ownerId } = await store.write(async (tx) => {
     const user = { address: ownerAddress, passwordHash: '', isSandbox: false, verifiedAt: at, at }
     const ownerId = await insertUser(tx, user)
-    return insertProject(tx, { name, ownerId, keys, areKeysSandbox: false, at })
+    const project = { name, ownerId, keys, areKeysSandbox: false, at }
+    return { id: await insertProject(tx, project), ownerId }
   })
-  return { id, ownerAddress, secret: keys.secretKey, public: keys.publicKey }
+  return { id, ownerId, ownerAddress, secret: keys.secretKey, public: keys.publicKey }
 }
 
 /** A domain that the project may send from. Its keys are those of all such domains. */

@@ -190,10 +190,17 @@ const TAG_TEXTS: Readonly<Record<string, string>> = {
   Webhooks: 'Events sent to the systems of the project, signed as Standard Webhooks has it.',
   Activity: 'The history of emails and contacts, with figures.',
   Contacts: 'Contacts with their data: one by one, in lists, in files and in bulk.',
+  Authentication: 'Logging in and out, signing up, and the links that the server mails.',
+  Users: 'The user who has logged in: sessions, second factor, settings.',
+  Projects: 'Projects, their keys, and what becomes of them.',
+  Members: 'The people of a project, and invitations to others.',
+  Security: 'The reputation of a project: bounces and complaints.',
+  Uploads: 'Images for emails, which the server serves.',
   Service: 'The state of the server.',
 }
 
-const INTRODUCTION = `Every call carries \`Authorization: Bearer <API_KEY>\`; the key identifies the project. Secret keys \
+const INTRODUCTION = `Programs send \`Authorization: Bearer <API_KEY>\`; the key identifies the project. People log in, and their \
+session's cookie with the header X-Project-Id stands for the key. Secret keys \
 (\`sk_\`) give access to every endpoint and belong on servers only; public keys (\`pk_\`) give access to event tracking only. Instants are \
 ISO 8601 in UTC, ids are UUIDs. Every response has an \`X-Request-ID\`; errors have it in their body too, with a code \
 for programs and a text for people. In addition to the responses listed, other methods of a path are refused with 405 \

@@ -231,6 +231,26 @@ export const ROUTES: readonly RouteRow[] = [
   ['PATCH', '/contacts/:id', 'member', contacts.update],
   ['DELETE', '/contacts/:id', 'member', contacts.remove],
 
+  // Authentication: log-in and second factor.
+
+  // Authentication: sign-up, verification, reset.
+
+  // Authentication: other providers.
+
+  // Users.
+
+  // Projects.
+
+  // Members and invitations.
+
+  // Reset and deletion of projects.
+
+  // Security.
+
+  // Uploads.
+
+  // Requests and configuration.
+
   // Links that were cut off before their token lead to a page too.
   ['GET', '/unsubscribe/:token{.+}', 'anyone', pages.showUnsubscribe],
   ['POST', '/unsubscribe/:token{.+}', 'anyone', pages.unsubscribe],

@@ -31,6 +31,8 @@ type Stage = {
 export type ExampleStep = {
   name: string
   headers?: Record<string, string>
+  /** The value of the header Cookie, in place of a session of the project's owner. */
+  cookie?(stage: Stage): Promise<string>
   /** Runs before the request. Returns parameters that only this server can make, if any. */
   prepare?(stage: Stage): Promise<unknown>
   /** Fields of the request that depend on the time. */

@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import supertest from 'supertest'
+import { ruleOf } from '../../src/features/accounts/caller.ts'
 import { findExample } from '../../src/http/examples/all.ts'
 import type { OperationExample } from '../../src/http/examples/operation-example.ts'
+import { ROUTES } from '../../src/http/route-table.ts'
+import { logIn } from '../session.ts'
 import { type Bindings, bind, match } from './example-match.ts'
 import {
   createExampleDns,
@@ -48,7 +51,7 @@ test('every described operation has an example, and all examples run here', asyn
 })
 
 async function send(
-  { name, headers = {}, prepare, fields: own }: ExampleStep,
+  { name, headers = {}, cookie: cookieOf, prepare, fields: own }: ExampleStep,
   example: OperationExample,
 ) {
   const [method = '', path = ''] = name.split(' ')
@@ -58,6 +61,7 @@ async function send(
   for (const [parameter, value] of Object.entries(made)) {
     bindings.set(example.params?.[parameter] ?? '', value)
   }
+  const cookie = await cookieFor(name, () => cookieOf?.(context))
   const { params = {}, query = {}, request: content } = bind(example, bindings)
   const url = path.replaceAll(/:(\w+)/g, (_, parameter: string) =>
     encodeURIComponent(made[parameter] ?? params[parameter] ?? ''),
@@ -65,12 +69,24 @@ async function send(
   const request = call(method.toLowerCase() as Method, url)
     .query(query)
     .set(headers)
+  if (cookie !== undefined) request.unset('Authorization').set('Cookie', cookie)
   const { file, ...fields } = Object({ ...Object(content), ...own?.() }) as Record<string, string>
   if (file === undefined) {
     return request.send(own === undefined ? (content as object | undefined) : fields)
   }
   for (const [field, value] of Object.entries(fields)) request.field(field, value)
   return request.attach('file', Buffer.from(file), 'people.csv')
+}
+
+/** Routes that admit sessions only get one; the others get the project's secret key. */
+async function cookieFor(
+  name: string,
+  own: () => Promise<string> | undefined,
+): Promise<string | undefined> {
+  const callers = ROUTES.find(([method, path]) => `${method} ${path}` === name)?.[2] ?? 'anyone'
+  const given = await own()
+  if (given !== undefined || callers === 'anyone') return given
+  return ruleOf(callers).keys.length > 0 ? undefined : logIn(service.core, mine.ownerId)
 }
 
 function contentOf({ body, text, type, status }: supertest.Response): unknown {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it, test } from 'node:test'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import supertest from 'supertest'
+import { ruleOf } from '../../src/features/accounts/caller.ts'
 import { appendEvents } from '../../src/features/events/append.ts'
 import { createTraffic } from '../../src/http/exchange/traffic.ts'
 import { createLayout } from '../../src/http/pages/layout.ts'
@@ -15,6 +16,7 @@ import { addCampaign } from '../features/campaigns/sending/campaign.ts'
 import { addRecipient } from '../features/contacts/add-recipient.ts'
 import { addDelivery } from '../features/webhooks/add-delivery.ts'
 import { addExecution, addWorkflow } from '../features/workflows/add-workflow.ts'
+import { logIn } from '../session.ts'
 import { type Method, useService } from './service.ts'
 
 type Operation = {
@@ -419,6 +421,8 @@ async function checked(
   path: string,
   params: Record<string, string>,
   body?: object | Buffer,
+  /** The value of the header Cookie, in place of a session of the project's owner. */
+  cookie?: string,
 ) {
   const name = `${method} ${path}`
   checks.push(name)
@@ -426,6 +430,8 @@ async function checked(
   assert.ok(route, name)
   const url = path.replaceAll(/:(\w+)/g, (_, parameter) => params[parameter] ?? '')
   const request = call(method.toLowerCase() as Method, url)
+  const session = cookie ?? (await sessionFor(route))
+  if (session !== undefined) request.unset('Authorization').set('Cookie', session)
   const response = Buffer.isBuffer(body)
     ? await request.attach('file', body, 'people.csv')
     : await request.send(body)
@@ -435,4 +441,10 @@ async function checked(
     assert.deepEqual(declared.schema.parse(response.body), response.body, name)
   }
   return response
+}
+
+/** Routes that admit sessions only get one; the others get the project's secret key. */
+async function sessionFor({ callers }: Route): Promise<string | undefined> {
+  if (callers === 'anyone' || ruleOf(callers).keys.length > 0) return undefined
+  return logIn(service.core, mine.ownerId)
 }

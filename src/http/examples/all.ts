@@ -1,5 +1,7 @@
 /** The examples of all operations, by method and path. */
+
 import { activityExamples } from './activity.ts'
+import { authExamples } from './auth.ts'
 import { campaignComposingExamples } from './campaign-composing.ts'
 import { campaignFiguresExamples } from './campaign-figures.ts'
 import { campaignSendingExamples } from './campaign-sending.ts'
@@ -10,13 +12,21 @@ import { contactJobExamples } from './contact-jobs.ts'
 import { contactExamples } from './contacts.ts'
 import { domainExamples } from './domains.ts'
 import { emailExamples } from './emails.ts'
+import { erasureExamples } from './erasure.ts'
 import { eventExamples } from './events.ts'
+import { instanceExamples } from './instance.ts'
+import { memberExamples } from './members.ts'
+import { oauthExamples } from './oauth.ts'
 import type { Examples, OperationExample } from './operation-example.ts'
+import { projectExamples } from './projects.ts'
 import { publicApiExamples } from './public-api.ts'
+import { securityExamples } from './security.ts'
 import { segmentExamples } from './segments.ts'
 import { serviceExamples } from './service.ts'
 import { suppressionExamples } from './suppressions.ts'
 import { templateExamples } from './templates.ts'
+import { uploadExamples } from './uploads.ts'
+import { userExamples } from './users.ts'
 import { webhookExamples } from './webhooks.ts'
 import { workflowExecutionExamples } from './workflow-executions.ts'
 import { workflowExamples } from './workflows.ts'
@@ -41,6 +51,15 @@ const examples: Examples = {
   ...webhookExamples,
   ...domainExamples,
   ...activityExamples,
+  ...authExamples,
+  ...oauthExamples,
+  ...userExamples,
+  ...projectExamples,
+  ...memberExamples,
+  ...erasureExamples,
+  ...securityExamples,
+  ...uploadExamples,
+  ...instanceExamples,
   ...serviceExamples,
 }
 

@@ -1,0 +1,3 @@
+import type { Examples } from './operation-example.ts'
+
+export const projectExamples: Examples = {}
