@@ -31,9 +31,11 @@ type Service = {
 type ServiceOptions = {
   http?: Partial<Config['http']>
   limits?: Partial<Config['limits']>
+  accounts?: Partial<Config['accounts']>
   resolver?: Partial<Core['resolver']>
   publicFetch?: Core['publicFetch']
   webhookClient?: Core['webhookClient']
+  lastUsed?: Core['lastUsed']
   topicArns?: readonly string[]
 }
 
@@ -62,7 +64,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 
 export type Method = 'get' | 'post' | 'patch' | 'put' | 'delete'
 
-type StartedService = {
+export type StartedService = {
   service: Service
   mine: TestProject
   other: TestProject
@@ -103,8 +105,8 @@ const nxdomain = async () => ({ kind: 'nxdomain', expiresAt: 0 }) as const
 const emptyDns = { mx: nxdomain, txt: nxdomain, a: nxdomain, aaaa: nxdomain }
 
 function toCoreOptions(options: ServiceOptions): TestCoreOptions {
-  const { http, limits, resolver, publicFetch = refuseFetch, topicArns = [] } = options
-  const { webhookClient = idleWebhookClient } = options
+  const { http, limits, accounts, resolver, publicFetch = refuseFetch, topicArns = [] } = options
+  const { webhookClient = idleWebhookClient, lastUsed } = options
   const dns = { ...emptyDns, ...resolver } as Core['resolver']
   return {
     settings: {
@@ -119,9 +121,13 @@ function toCoreOptions(options: ServiceOptions): TestCoreOptions {
       ...config,
       http: { ...config.http, ...http },
       limits: { ...config.limits, ...limits },
+      accounts: { ...config.accounts, ...accounts },
       sns: { topicArns: [...topicArns] },
     }),
-    parts: { resolver: dns, publicFetch, verifier: createTestVerifier(dns), webhookClient },
+    parts: {
+      ...{ resolver: dns, publicFetch, verifier: createTestVerifier(dns), webhookClient },
+      ...(lastUsed && { lastUsed }),
+    },
     now: Date.now,
     certificatePollMs: 20,
   }

@@ -1,0 +1,261 @@
+/**
+ * Calls every route with every kind of caller. The steps are those of the examples, so the records that
+ * a call names exist and its body is valid: only the caller decides. A refused call changes nothing. An
+ * allowed one answers as its example does, and changes the tables that `access-effects.ts` lists.
+ */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { updateProject } from '../../src/features/accounts/projects.ts'
+import { endSessions } from '../../src/features/accounts/sessions/sessions.ts'
+import { sessionCookieName } from '../../src/http/exchange/cookies.ts'
+import { ROUTES } from '../../src/http/route-table.ts'
+import { addMember, addUser, logIn } from '../session.ts'
+import { EFFECTS, OPEN_PAGES } from './access-effects.ts'
+import { changedTables, digestTables } from './digest-tables.ts'
+import { match } from './example-match.ts'
+import {
+  callersOf,
+  contentOf,
+  createExampleRunner,
+  type ExampleRunner,
+  type Headers,
+} from './example-runner.ts'
+import { createExampleDns, type ExampleStep, exampleSequence } from './example-sequence.ts'
+import { type StartedService, useService } from './service.ts'
+
+type Callers = ReturnType<typeof callersOf>
+/** Null where a caller is admitted, or acts on records of its own. */
+type Expectation = readonly [status: number, code: string] | null
+
+const noKey = [401, 'MISSING_AUTH'] as const
+const wrongKey = [401, 'INVALID_API_KEY'] as const
+const noLogin = [401, 'UNAUTHORIZED'] as const
+const notMine = [404, 'RESOURCE_NOT_FOUND'] as const
+const noAccess = [403, 'PROJECT_ACCESS_DENIED'] as const
+const noProject = [400, 'BAD_REQUEST'] as const
+const forbidden = [403, 'FORBIDDEN'] as const
+const unverified = [403, 'EMAIL_VERIFICATION_REQUIRED'] as const
+const disabled = [403, 'PROJECT_DISABLED'] as const
+
+/** What callers of routes have in common; the columns below. */
+const GROUPS: Readonly<Record<Exclude<Callers, 'anyone'>, number>> = {
+  'any key': 0,
+  'secret key': 0,
+  member: 1,
+  admin: 1,
+  'member of :id': 2,
+  'admin of :id': 2,
+  'member of :id or its key': 3,
+  session: 4,
+  'verified session': 4,
+  'verified session or key': 5,
+  'operator or monitor': 6,
+}
+
+const ALL_LOGIN: Expectation[] = [noKey, noLogin, noLogin, noLogin, noLogin, noLogin, noLogin]
+
+/** One row for each kind of caller. `refine` has the rest. */
+const MATRIX: Readonly<Record<string, readonly Expectation[]>> = {
+  nobody: [noKey, noKey, noLogin, noKey, noLogin, noKey, noLogin],
+  'an unknown key': [wrongKey, wrongKey, noLogin, wrongKey, noLogin, wrongKey, noLogin],
+  'the public key': [wrongKey, wrongKey, noLogin, wrongKey, noLogin, wrongKey, noLogin],
+  'the secret key': [null, null, noLogin, null, noLogin, null, noLogin],
+  'the key of another project': [null, null, noLogin, notMine, noLogin, null, noLogin],
+  'the key of a disabled project': [null, null, noLogin, notMine, noLogin, null, noLogin],
+  'a user who is no member': [noKey, noAccess, notMine, notMine, null, null, forbidden],
+  'an operator who is no member': [noKey, noAccess, notMine, notMine, null, null, null],
+  'an unverified admin': [
+    ...[noKey, unverified, unverified, unverified, unverified, unverified, unverified],
+  ],
+  'an ended session': ALL_LOGIN,
+  'a forged session': ALL_LOGIN,
+  'a MEMBER': [noKey, null, null, null, null, null, forbidden],
+  'a member who names no project': [noKey, noProject, null, null, null, null, forbidden],
+  'a member of a disabled project': [noKey, null, notMine, notMine, null, null, forbidden],
+  'a page of another site': [noKey, null, null, null, null, null, null],
+}
+
+function expectationOf({ name }: ExampleStep, kind: string): Expectation {
+  const callers = callersOf(name)
+  const isRead = name.startsWith('GET ')
+  if (kind === 'a page of another site') {
+    if (isRead) return null
+    if (callers === 'anyone') return name.startsWith('POST /auth/') ? forbidden : null
+    return GROUPS[callers] === 0 ? noKey : forbidden
+  }
+  if (callers === 'anyone') return null
+  const refined = refine({ name, callers, isRead }, kind)
+  return refined === undefined ? (MATRIX[kind]?.[GROUPS[callers]] ?? null) : refined
+}
+
+/** Where a row of the matrix is not enough. Undefined: the matrix decides. */
+function refine(
+  { name, callers, isRead }: { name: string; callers: Callers; isRead: boolean },
+  kind: string,
+): Expectation | undefined {
+  const isData = ['any key', 'secret key', 'member', 'admin'].includes(callers)
+  switch (kind) {
+    case 'the public key':
+      return callers === 'any key' ? null : undefined
+    case 'the key of another project':
+      return isData && /:(id|\w+Id)\b/.test(name) ? [404, 'any'] : undefined
+    case 'the key of a disabled project':
+      return isData && !isRead ? disabled : undefined
+    case 'a member of a disabled project':
+      return ['member', 'admin'].includes(callers) && !isRead ? disabled : undefined
+    case 'an unverified admin':
+      return callers === 'session' ? null : undefined
+    case 'a MEMBER':
+      return ['admin', 'admin of :id'].includes(callers) ? forbidden : undefined
+    default:
+      return undefined
+  }
+}
+
+/** The credentials of every kind of caller. All but the first three name the project. */
+async function makeCallers({ service, mine, other }: StartedService) {
+  const { core } = service
+  const person = async (
+    role: 'MEMBER' | 'ADMIN' | null,
+    change: Parameters<typeof addUser>[1] = {},
+    projectId = mine.id,
+  ) => {
+    const { id: userId } = await addUser(core, change)
+    if (role !== null) await addMember(core, { projectId, userId, role })
+    return { userId, headers: { cookie: await logIn(core, userId), 'x-project-id': projectId } }
+  }
+  const closed = await service.makeProject('disabled')
+  await updateProject(core, closed.id, { disable: 'MANUAL' })
+  const ended = await person('ADMIN')
+  await core.store.write((tx) => endSessions(tx, ended.userId))
+  const member = await person('MEMBER')
+  const owner = { cookie: await logIn(core, mine.ownerId), 'x-project-id': mine.id }
+  const forged = `${sessionCookieName(core.config)}=eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.`
+  const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
+  const { cookie } = member.headers
+  const callers: Record<string, Headers> = {
+    nobody: {},
+    'an unknown key': bearer(`sk_${'0'.repeat(64)}`),
+    'the public key': bearer(mine.public),
+    'the secret key': { ...bearer(mine.secret), cookie, 'x-project-id': mine.id },
+    'the key of another project': bearer(other.secret),
+    'the key of a disabled project': bearer(closed.secret),
+    'a user who is no member': (await person(null)).headers,
+    'an operator who is no member': (await person(null, { isOperator: true })).headers,
+    'an unverified admin': (await person('ADMIN', { verifiedAt: null })).headers,
+    'an ended session': ended.headers,
+    'a forged session': { cookie: forged, 'x-project-id': mine.id },
+    'a MEMBER': member.headers,
+    'a member who names no project': { cookie },
+    'a member of a disabled project': (await person('ADMIN', {}, closed.id)).headers,
+    'a page of another site': { ...owner, 'sec-fetch-site': 'cross-site' },
+  }
+  return { callers, owner, member: member.headers, admin: (await person('ADMIN')).headers }
+}
+
+const idle = { note: () => undefined, flush: async () => undefined, stop: async () => undefined }
+
+type Stage = Awaited<ReturnType<typeof makeCallers>>
+
+/** Each walk has a service of its own, because its calls make, change and delete records. */
+function useStage(): { started: StartedService; runner: ExampleRunner; stage: Stage } {
+  const dns = createExampleDns()
+  const stage = {} as Stage
+  // Only where the server can send mail must users verify their addresses.
+  const accounts = { mailProject: '0199a7c0-0000-7000-8000-0000000000fe' }
+  const options = { resolver: dns.resolver, lastUsed: idle, accounts }
+  const started = useService(options, async (made) => {
+    Object.assign(stage, await makeCallers(made))
+  })
+  return { started, runner: createExampleRunner(started, dns), stage }
+}
+
+/** Makes the call of an example; the response and the changed tables are those expected. */
+async function perform(
+  { started, runner }: Pick<ReturnType<typeof useStage>, 'started' | 'runner'>,
+  step: ExampleStep,
+  { prepared, headers }: Performance,
+): Promise<void> {
+  const { example, send } = prepared
+  const before = await digestTables(started.service.core)
+  const answer = await send(headers)
+  assert.equal(answer.status, example.status, answer.text)
+  match(example.response, contentOf(answer), runner.bindings)
+  const changed = changedTables(before, await digestTables(started.service.core))
+  assert.deepEqual(changed, EFFECTS[step.name] ?? [], 'see access-effects.ts')
+}
+
+type Performance = { prepared: Awaited<ReturnType<ExampleRunner['prepare']>>; headers: Headers }
+
+describe('callers that a route does not admit change nothing, and the one of its example has effect', () => {
+  const { started, runner, stage } = useStage()
+  for (const step of exampleSequence) {
+    it(step.name, async () => {
+      const prepared = await runner.prepare(step)
+      const before = await digestTables(started.service.core)
+      for (const [kind, headers] of Object.entries(stage.callers)) {
+        const expected = expectationOf(step, kind)
+        if (expected === null) continue
+        const { status, body } = await prepared.send(headers)
+        const [code] = expected[1] === 'any' ? ['any'] : [body.error?.code]
+        assert.deepEqual([status, code], expected, `${kind}: ${JSON.stringify(body)}`)
+      }
+      const changed = changedTables(before, await digestTables(started.service.core))
+      assert.deepEqual(changed, [], 'a refused call changed something')
+      await perform({ started, runner }, step, { prepared, headers: prepared.credentials })
+    })
+  }
+})
+
+describe('members with the least role have the effect of the key', () => {
+  const { started, runner, stage } = useStage()
+  for (const step of exampleSequence) {
+    it(step.name, async () => {
+      const prepared = await runner.prepare(step)
+      const { callers, credentials } = prepared
+      const isAdmins = callers === 'admin' || callers === 'admin of :id'
+      const own = isAdmins ? stage.admin : stage.member
+      const headers = takesMember(step, callers) ? own : credentials
+      await perform({ started, runner }, step, { prepared, headers })
+    })
+  }
+})
+
+describe('the owner has the effect of the key', () => {
+  const { started, runner, stage } = useStage()
+  for (const step of exampleSequence) {
+    it(step.name, async () => {
+      const prepared = await runner.prepare(step)
+      const { callers, credentials } = prepared
+      const headers = takesMember(step, callers) ? stage.owner : credentials
+      await perform({ started, runner }, step, { prepared, headers })
+    })
+  }
+})
+
+/** Whether a member may call the route in a project. A step with a cookie of its own needs that one. */
+function takesMember(step: ExampleStep, callers: Callers): boolean {
+  const groups = ['member', 'admin', 'member of :id', 'admin of :id', 'member of :id or its key']
+  return step.cookie === undefined && groups.includes(callers)
+}
+
+describe('the walk', () => {
+  it('goes over every route: those with examples, and the pages', () => {
+    const names = ROUTES.map(([method, path]) => `${method} ${path}`)
+    const walked = new Set([...exampleSequence.map(({ name }) => name), ...OPEN_PAGES])
+    const left = names.filter((name) => !walked.has(name))
+    assert.deepEqual(left, [], 'a new route needs an example, or a row in access-effects.ts')
+    const outdated = [...OPEN_PAGES, ...Object.keys(EFFECTS)].filter(
+      (name) => !names.includes(name),
+    )
+    assert.deepEqual(outdated, [])
+  })
+
+  it('knows the effect of every route that is not only read', () => {
+    const changing = exampleSequence.filter(({ name }) => !name.startsWith('GET '))
+    assert.deepEqual(
+      changing.filter(({ name }) => !(name in EFFECTS)).map(({ name }) => name),
+      [],
+    )
+  })
+})

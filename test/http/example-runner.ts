@@ -1,0 +1,99 @@
+/** Sends the examples of the API's description to a server, as any caller. */
+import supertest from 'supertest'
+import { type KnownCallers, ruleOf } from '../../src/features/accounts/caller.ts'
+import { findExample } from '../../src/http/examples/all.ts'
+import type { OperationExample } from '../../src/http/examples/operation-example.ts'
+import { ROUTES } from '../../src/http/route-table.ts'
+import { logIn } from '../session.ts'
+import { type Bindings, bind } from './example-match.ts'
+import { type createExampleDns, EXAMPLE_IDS, type ExampleStep } from './example-sequence.ts'
+import type { Method, StartedService } from './service.ts'
+
+export type Headers = Record<string, string>
+
+/** An example whose records exist. */
+type PreparedExample = {
+  example: OperationExample
+  callers: KnownCallers | 'anyone'
+  /** The headers of a caller that is admitted. */
+  credentials: Headers
+  send(credentials: Headers): supertest.Test
+}
+
+export type ExampleRunner = {
+  bindings: Bindings
+  prepare(step: ExampleStep): Promise<PreparedExample>
+}
+
+/** `started` may be empty until the tests begin. */
+export function createExampleRunner(
+  started: StartedService,
+  dns: ReturnType<typeof createExampleDns>,
+): ExampleRunner {
+  const { service, mine } = started
+  const bindings: Bindings = new Map()
+
+  async function prepare(step: ExampleStep): Promise<PreparedExample> {
+    const { name, headers = {} } = step
+    const [method = '', path = ''] = name.split(' ')
+    const example = findExample(method, path)
+    if (example === undefined) throw new TypeError(`${name} has no example`)
+    bindings.set(EXAMPLE_IDS.project, mine.id)
+    const real = (id: string) => bindings.get(id) ?? id
+    const context = { core: service.core, projectId: mine.id, dns, real }
+    const made = Object(await step.prepare?.(context)) as Record<string, string>
+    for (const [parameter, value] of Object.entries(made)) {
+      bindings.set(example.params?.[parameter] ?? '', value)
+    }
+    const { params = {}, query = {}, request: content } = bind(example, bindings)
+    const url = path.replaceAll(/:(\w+)/g, (_, parameter: string) =>
+      encodeURIComponent(made[parameter] ?? params[parameter] ?? ''),
+    )
+    const callers = callersOf(name)
+    const cookie = await step.cookie?.(context)
+    const credentials = cookie === undefined ? await credentialsFor(callers) : { cookie }
+    const body = { content, own: step.fields?.() }
+    return {
+      example,
+      callers,
+      credentials,
+      send: (given) => {
+        const verb = method.toLowerCase() as Method
+        const request = supertest(service.url)[verb](url).query(query).set(headers).set(given)
+        return withBody(request, body)
+      },
+    }
+  }
+
+  /** The project's secret key, or else a session of its owner. */
+  async function credentialsFor(callers: KnownCallers | 'anyone'): Promise<Headers> {
+    const authorization = `Bearer ${mine.secret}`
+    if (callers === 'anyone' || ruleOf(callers).keys.length > 0) return { authorization }
+    return { cookie: await logIn(service.core, mine.ownerId) }
+  }
+
+  return { bindings, prepare }
+}
+
+export function callersOf(name: string): KnownCallers | 'anyone' {
+  const row = ROUTES.find(([method, path]) => `${method} ${path}` === name)
+  if (row === undefined) throw new TypeError(`${name} is no route`)
+  return row[2]
+}
+
+function withBody(
+  request: supertest.Test,
+  { content, own }: { content: unknown; own: object | undefined },
+): supertest.Test {
+  const { file, ...fields } = Object({ ...Object(content), ...own }) as Record<string, string>
+  if (file === undefined) {
+    return request.send(own === undefined ? (content as object | undefined) : fields)
+  }
+  for (const [field, value] of Object.entries(fields)) request.field(field, value)
+  return request.attach('file', Buffer.from(file), 'people.csv')
+}
+
+export function contentOf({ body, text, type, status }: supertest.Response): unknown {
+  if (status === 204) return undefined
+  return type === 'application/json' ? body : text
+}
