@@ -72,6 +72,7 @@ export async function admitCaller(
     return caller
   }
   if (authorization !== undefined || cookie === undefined) {
+    if (session.needsOperator) throw noOperator()
     throw keys.length > 0 ? missingAuth() : noSession()
   }
   const user = await authenticateSession(deps, cookie)
@@ -127,6 +128,11 @@ function unverified(): AppError {
   return new AppError('EMAIL_VERIFICATION_REQUIRED', 'Your email address is not verified yet.', {
     suggestion: 'Open the link in the mail; POST /auth/request-verification sends another one.',
   })
+}
+
+function noOperator(): AppError {
+  const text = 'This needs an address of http.metrics_allow, or the session of an operator.'
+  return new AppError('UNAUTHORIZED', text)
 }
 
 function notOperator(): AppError {
