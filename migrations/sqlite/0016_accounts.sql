@@ -72,8 +72,8 @@ CREATE TABLE invitations (
   revoked_at INTEGER
 ) STRICT;
 CREATE INDEX invitations_project ON invitations (project_id, created_at);
-CREATE INDEX invitations_open ON invitations (email)
-  WHERE accepted_at IS NULL AND revoked_at IS NULL;
+CREATE INDEX invitations_address ON invitations (email, created_at);
+CREATE INDEX invitations_oldest ON invitations (created_at);
 
 -- A project that is being reset or was deleted is disabled without a reason. Its rows follow by a job.
 ALTER TABLE projects ADD COLUMN reset_since INTEGER;

@@ -4,6 +4,7 @@
  */
 import type { CronEntry } from '../jobs/cron.ts'
 import type { JobHandler } from '../jobs/run.ts'
+import { deleteOldInvitations } from './accounts/invitations/retention.ts'
 import { countUncounted } from './campaigns/audience/total-recipients.ts'
 import { deleteExpiredChunks } from './chunks.ts'
 import { runBulk } from './contacts/bulk/run.ts'
@@ -79,6 +80,11 @@ export function createSchedule(core: Core): Schedule {
       name: 'recheck-domains',
       schedule: '*/10 * * * *',
       run: ({ signal }) => recheckDomains(core, signal),
+    },
+    {
+      name: 'delete-old-invitations',
+      schedule: '30 3 * * *',
+      run: () => deleteOldInvitations(core),
     },
     { name: 'delete-old-strikes', schedule: '50 3 * * *', run: () => deleteExpiredStrikes(core) },
     {

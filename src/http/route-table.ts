@@ -43,6 +43,11 @@ import * as events from './routes/events.ts'
 import * as guide from './routes/guide.ts'
 import * as health from './routes/health.ts'
 import * as pages from './routes/pages.ts'
+import { accept as acceptInvitation } from './routes/projects/accept-invitation.ts'
+import * as invitationPage from './routes/projects/invitation-page.ts'
+import * as members from './routes/projects/members.ts'
+import * as ownProjects from './routes/projects/own-projects.ts'
+import * as projects from './routes/projects/projects.ts'
 import { render } from './routes/render.ts'
 import * as segments from './routes/segments.ts'
 import { send } from './routes/send.ts'
@@ -240,8 +245,28 @@ export const ROUTES: readonly RouteRow[] = [
   // Users.
 
   // Projects.
+  ['GET', '/users/@me/projects', 'verified session', ownProjects.list],
+  ['POST', '/users/@me/projects', 'verified session', ownProjects.create],
+  ['PATCH', '/users/@me/projects/:id', 'admin of :id', ownProjects.update],
+  ['POST', '/users/@me/projects/:id/regenerate-keys', 'admin of :id', ownProjects.regenerateKeys],
+  ['GET', '/projects', 'verified session or key', projects.list],
+  ['GET', '/projects/:id', 'member of :id or its key', projects.get],
+  ['GET', '/projects/:id/setup-state', 'member of :id or its key', projects.showSetupState],
 
   // Members and invitations.
+  ['GET', '/projects/:id/members', 'member of :id', members.list],
+  ['POST', '/projects/:id/members', 'admin of :id', members.add],
+  ['PATCH', '/projects/:id/members/:userId', 'admin of :id', members.update],
+  ['DELETE', '/projects/:id/members/:userId', 'admin of :id', members.remove],
+  ['GET', '/projects/:id/invitations', 'admin of :id', members.listOpen],
+  ['DELETE', '/projects/:id/invitations/:invitationId', 'admin of :id', members.revoke],
+  ['POST', '/auth/accept-invitation', 'anyone', acceptInvitation],
+  ['GET', '/invitations/:token{.+}', 'anyone', invitationPage.show],
+  ['POST', '/invitations/:token{.+}', 'anyone', invitationPage.accept],
+  ['GET', '/invitations/', 'anyone', invitationPage.show],
+  ['POST', '/invitations/', 'anyone', invitationPage.accept],
+  ['GET', '/invitations', 'anyone', invitationPage.show],
+  ['POST', '/invitations', 'anyone', invitationPage.accept],
 
   // Reset and deletion of projects.
 

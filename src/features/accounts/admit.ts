@@ -3,7 +3,7 @@
  * makes the cookie ignored, and routes without sessions never read it. Roles and verification are read
  * with each request, so a change of either acts at once.
  */
-import { AppError, notFound } from '../../errors.ts'
+import { AppError } from '../../errors.ts'
 import { and, eq } from '../../store/drizzle.ts'
 import { memberships } from '../../store/schema/accounts.ts'
 import { parameter, statement } from '../../store/statement.ts'
@@ -17,6 +17,7 @@ import {
   ruleOf,
   type UserCaller,
 } from './caller.ts'
+import { noProject, roleTooLow } from './members/require-admin.ts'
 import { needsVerification } from './platform-mail/configured.ts'
 import { findSession } from './sessions/find.ts'
 import type { SessionTokens } from './sessions/token.ts'
@@ -143,15 +144,4 @@ function notOperator(): AppError {
 
 function accessDenied(): AppError {
   return new AppError('PROJECT_ACCESS_DENIED', 'You are not a member of this project.')
-}
-
-function roleTooLow(): AppError {
-  return new AppError('FORBIDDEN', 'This needs the role ADMIN or OWNER in the project.', {
-    suggestion: 'Ask an owner or admin of the project.',
-  })
-}
-
-/** The same for a project that does not exist. */
-function noProject(id: string | undefined): AppError {
-  return notFound('project', id ?? '', 'You have no project with this id.')
 }

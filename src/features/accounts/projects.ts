@@ -4,9 +4,9 @@
  */
 import { formatInstant } from '../../clock.ts'
 import { invalidField } from '../../errors.ts'
-import { desc, eq } from '../../store/drizzle.ts'
+import { and, desc, eq, isNull } from '../../store/drizzle.ts'
 import { newId } from '../../store/ids.ts'
-import { memberships, type Project, projects } from '../../store/schema/accounts.ts'
+import { memberships, type Project, projects, users } from '../../store/schema/accounts.ts'
 import type { DisabledReason, TrackingMode } from '../../store/schema/words.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
@@ -27,11 +27,17 @@ export type ProjectView = ProjectKeysView & {
   updatedAt: string
 }
 
-type ProjectChange = {
+/** `owner`: an address; null if the user was deleted. */
+export type OwnedProjectView = ProjectView & { owner: string | null }
+
+export type ProjectSettings = {
   name?: string | undefined
   tracking?: string | undefined
   /** `xx` or `xx-XX` */
   language?: string | undefined
+}
+
+type ProjectChange = ProjectSettings & {
   /** Disables the project, for this reason. */
   disable?: string | undefined
   enable?: boolean | undefined
@@ -54,9 +60,13 @@ const DISABLED_REASONS: readonly DisabledReason[] = [
   'CARD_VERIFICATION_FAILED',
   'MANUAL',
 ]
-const TRACKING_MODES: readonly TrackingMode[] = ['ENABLED', 'DISABLED', 'MARKETING_ONLY']
+export const TRACKING_MODES = [
+  'ENABLED',
+  'DISABLED',
+  'MARKETING_ONLY',
+] as const satisfies readonly TrackingMode[]
 
-const LANGUAGE_PATTERN = /^[a-z]{2}(?:-[A-Z]{2})?$/
+export const LANGUAGE_PATTERN = /^[a-z]{2}(?:-[A-Z]{2})?$/
 
 /** @throws AppError VALIDATION_ERROR (name, email), RESOURCE_NOT_FOUND when there is no such user */
 export async function createProject(
@@ -73,17 +83,21 @@ export async function createProject(
 }
 
 /** Newest first. */
-export async function listProjects({ store }: Pick<Base, 'store'>): Promise<ProjectView[]> {
+export async function listProjects({ store }: Pick<Base, 'store'>): Promise<OwnedProjectView[]> {
+  const isOwner = and(eq(memberships.projectId, projects.id), eq(memberships.role, 'OWNER'))
   const rows = await store.read
-    .select()
+    .select({ project: projects, owner: users.address })
     .from(projects)
+    .leftJoin(memberships, isOwner)
+    .leftJoin(users, eq(users.id, memberships.userId))
+    .where(isNull(projects.deletedAt))
     .orderBy(desc(projects.createdAt), desc(projects.id))
-  return rows.map(toProjectView)
+  return rows.map(({ project, owner }) => ({ ...toProjectView(project), owner }))
 }
 
 /** @throws AppError RESOURCE_NOT_FOUND */
 export async function getProject({ store }: Pick<Base, 'store'>, id: string): Promise<ProjectView> {
-  const project = await store.read.select().from(projects).where(eq(projects.id, id)).get()
+  const project = await store.read.select().from(projects).where(isProject(id)).get()
   if (project === undefined) throw projectNotFound(id)
   return toProjectView(project)
 }
@@ -100,7 +114,7 @@ export async function updateProject(
     const [row] = await tx
       .update(projects)
       .set({ ...columns, updatedAt: now() })
-      .where(eq(projects.id, id))
+      .where(isProject(id))
       .returning()
     return row
   })
@@ -114,14 +128,24 @@ export async function regenerateKeys(
   id: string,
 ): Promise<ProjectKeysView> {
   const keys = makeKeys()
-  const change = { ...toStoredKeys(keys), areKeysSandbox: false, updatedAt: now() }
+  const at = now()
   const project = await store.write(async (tx) => {
     tx.afterCommit(directory.drop)
-    const [row] = await tx.update(projects).set(change).where(eq(projects.id, id)).returning()
-    return row
+    return replaceKeys(tx, id, { keys, at })
   })
   if (project === undefined) throw projectNotFound(id)
   return { id, name: project.name, public: keys.publicKey, secret: keys.secretKey }
+}
+
+/** Drop the directory's cache after the commit. Undefined without a project of this id. */
+export async function replaceKeys(
+  tx: Tx,
+  id: string,
+  { keys, at }: { keys: ProjectKeys; at: number },
+): Promise<Project | undefined> {
+  const change = { ...toStoredKeys(keys), areKeysSandbox: false, updatedAt: at }
+  const [row] = await tx.update(projects).set(change).where(isProject(id)).returning()
+  return row
 }
 
 /** Shows the public key and the end of the secret key. @throws AppError RESOURCE_NOT_FOUND */
@@ -129,7 +153,7 @@ export async function describeKeys(
   { store }: Pick<Base, 'store'>,
   id: string,
 ): Promise<ProjectKeysView> {
-  const project = await store.read.select().from(projects).where(eq(projects.id, id)).get()
+  const project = await store.read.select().from(projects).where(isProject(id)).get()
   if (project === undefined) throw projectNotFound(id)
   return toKeysView(project)
 }
@@ -146,11 +170,8 @@ export async function insertProject(tx: Tx, project: NewProject): Promise<string
   return id
 }
 
-function readChange(change: ProjectChange): Partial<Project> {
-  const { name, tracking, language, disable, enable } = change
-  if (disable !== undefined && enable === true) {
-    throw invalidField('enable', 'custom', 'Give either disable or enable, not both')
-  }
+/** The columns of a change of settings. @throws AppError VALIDATION_ERROR */
+export function readSettings({ name, tracking, language }: ProjectSettings): Partial<Project> {
   if (language !== undefined && !LANGUAGE_PATTERN.test(language)) {
     throw invalidField('language', 'invalid_string', 'Expected a language such as en or pt-BR')
   }
@@ -158,11 +179,25 @@ function readChange(change: ProjectChange): Partial<Project> {
     ...(name === undefined ? {} : { name: readProjectName(name) }),
     ...(tracking === undefined ? {} : { tracking: oneOf(TRACKING_MODES, 'tracking', tracking) }),
     ...(language === undefined ? {} : { language }),
+  }
+}
+
+function readChange({ disable, enable, ...settings }: ProjectChange): Partial<Project> {
+  if (disable !== undefined && enable === true) {
+    throw invalidField('enable', 'custom', 'Give either disable or enable, not both')
+  }
+  return {
+    ...readSettings(settings),
     ...(enable === true ? { isDisabled: false, disabledReason: null } : {}),
     ...(disable === undefined
       ? {}
       : { isDisabled: true, disabledReason: oneOf(DISABLED_REASONS, 'disable', disable) }),
   }
+}
+
+/** Deleted projects are not there. */
+function isProject(id: string) {
+  return and(eq(projects.id, id), isNull(projects.deletedAt))
 }
 
 function oneOf<T extends string>(allowed: readonly T[], field: string, value: string): T {

@@ -83,11 +83,24 @@ export async function insertUser(tx: Tx, { at, ...user }: NewUser): Promise<stri
 }
 
 /** The id of the user with this address. @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND */
-export async function getUserId(tx: Tx, text: string): Promise<string> {
+export async function getUserId(queries: Pick<Tx, 'select'>, text: string): Promise<string> {
   const address = parseUserAddress(text)
-  const user = await tx.select({ id: users.id }).from(users).where(eq(users.address, address)).get()
-  if (user === undefined) throw userNotFound(address)
-  return user.id
+  const id = await findUserId(queries, address)
+  if (id === undefined) throw userNotFound(address)
+  return id
+}
+
+/** `address`: as `ParsedAddress.address`. */
+export async function findUserId(
+  queries: Pick<Tx, 'select'>,
+  address: string,
+): Promise<string | undefined> {
+  const user = await queries
+    .select({ id: users.id })
+    .from(users)
+    .where(eq(users.address, address))
+    .get()
+  return user?.id
 }
 
 async function choosePassword({ password }: UserInput) {

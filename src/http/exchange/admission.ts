@@ -59,6 +59,7 @@ async function admitKnown(
     exchange.caller = known
   })
   const project = projectOf(caller)
+  if (caller.kind === 'member') exchange.query = withoutProject(exchange.query, caller.project.id)
   if (project !== null) {
     // One object for the whole request: it identifies the request among the scans of its project.
     const scanOwner = { key: project.id, isJob: false }
@@ -77,6 +78,12 @@ function credentialsOf({ config }: ExchangeDeps['core'], exchange: Exchange): Cr
       typeof named === 'string' ? named : route.method === 'GET' ? query.projectId : undefined,
     pathId: params.id,
   }
+}
+
+/** Without the project that a session names: routes know nothing of it, and some refuse what they do not know. */
+function withoutProject(query: Exchange['query'], id: string): Exchange['query'] {
+  const { projectId, ...others } = query
+  return projectId?.toLowerCase() === id ? others : query
 }
 
 /** @throws AppError CONFLICT during a reset, PROJECT_DISABLED */

@@ -6,14 +6,16 @@ import { html } from 'hono/html'
 
 export type Html = ReturnType<typeof html>
 
-type Names = { project: string; email: string }
+/** By placeholder. */
+type Names = Readonly<Partial<Record<'project' | 'email' | 'inviter', string>>>
 
-/** `text` with the names in place of `{project}` and `{email}`. */
+/** `text` with the names in place of `{project}`, `{email}` and `{inviter}`. */
 export function phrase(text: string, names: Names): Html {
-  const parts = text.split(/\{(project|email)\}/)
-  return html`${parts.map((part, index) => (index % 2 === 0 ? part : named(part, names)))}`
+  const known: Readonly<Record<string, string | undefined>> = names
+  const parts = text.split(/\{(project|email|inviter)\}/)
+  return html`${parts.map((part, index) => (index % 2 === 0 ? part : named(known[part] ?? '')))}`
 }
 
-function named(placeholder: string, { project, email }: Names): Html {
-  return html`<strong><bdi>${placeholder === 'email' ? email : project}</bdi></strong>`
+function named(name: string): Html {
+  return html`<strong><bdi>${name}</bdi></strong>`
 }

@@ -81,6 +81,32 @@ strong { font-weight: 600; }
 .state.on { color: var(--good); }
 .state.on::before { background: currentcolor; }
 form { margin: 1.5rem 0 1.25rem; }
+label { display: block; margin: 0 0 .375rem; font-weight: 600; }
+input {
+  width: 100%;
+  min-height: 3rem;
+  margin: 0 0 1rem;
+  padding: .625rem .875rem;
+  border: 1px solid var(--muted);
+  border-radius: .625rem;
+  background: var(--card);
+  color: var(--text);
+  font: inherit;
+}
+.fault { padding: .875rem 1rem; border: 1px solid var(--muted); border-radius: .625rem; font-weight: 600; }
+a.button {
+  display: flex;
+  align-items: center;
+  justify-content: center;
+  min-height: 3rem;
+  padding: .625rem 1.25rem;
+  border-radius: .625rem;
+  background: var(--accent);
+  color: var(--on-accent);
+  font-weight: 600;
+  text-decoration: none;
+}
+a.button:hover { text-decoration: underline; text-underline-offset: .2em; }
 button {
   width: 100%;
   min-height: 3rem;

@@ -14,7 +14,7 @@ const newDomain = z.object({
   projectId: z
     .string()
     .optional()
-    .meta({ description: "The id of the key's own project; may be absent" }),
+    .meta({ description: "The id of the request's own project; may be absent" }),
   domain: z
     .string()
     .trim()
@@ -125,5 +125,5 @@ export const remove = ({ core }: RouteDeps) =>
 /** Responds with 404 to any other project's id, whether the project exists or not. */
 function refuseOthers(named: string | undefined, own: string): void {
   if (named?.toLowerCase() === own) return
-  throw notFound('project', named ?? '', 'The key does not belong to the project with this id.')
+  throw notFound('project', named ?? '', 'This request is not for the project with this id.')
 }

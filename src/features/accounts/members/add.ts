@@ -1,0 +1,67 @@
+/** Adds members to a project by their addresses. Who has no account yet is invited. */
+
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../base.ts'
+import { insertInvitation } from '../invitations/invite.ts'
+import { revokeInvitationsTo } from '../invitations/revoke.ts'
+import { digestInvitationToken, invitationUrl, makeInvitationToken } from '../invitations/token.ts'
+import { isPlatformMailConfigured } from '../platform-mail/configured.ts'
+import { findUserId, getUserId } from '../users.ts'
+import { type GivenRole, getMember, insertMember, type Member } from './member.ts'
+import { requireAdmin } from './require-admin.ts'
+
+type Addition = {
+  projectId: string
+  /** As `ParsedAddress.address`. */
+  address: string
+  role: GivenRole
+  /** The id of the user who acts. */
+  actorId: string
+}
+
+/** `url`: the link, when this server has no mail for its users. */
+export type Invited = { invited: true; email: string; role: GivenRole; url?: string }
+
+/** @throws AppError RESOURCE_NOT_FOUND, FORBIDDEN, CONFLICT, RATE_LIMIT_EXCEEDED */
+export async function addMember(
+  { store, config, now }: Pick<Base, 'store' | 'config' | 'now'>,
+  { projectId, address, role, actorId }: Addition,
+): Promise<Member | Invited> {
+  const token = isPlatformMailConfigured(config) ? undefined : makeInvitationToken()
+  const digest = (token && digestInvitationToken(token)) ?? null
+  const at = now()
+  return store.write(async (tx) => {
+    await requireAdmin(tx, { projectId, userId: actorId })
+    const userId = await findUserId(tx, address)
+    if (userId !== undefined) return join(tx, { projectId, userId, role, at })
+    await insertInvitation(tx, { projectId, address, role, invitedBy: actorId, digest, at })
+    const link = token === undefined ? {} : { url: invitationUrl(config, token) }
+    return { invited: true, email: address, role, ...link }
+  })
+}
+
+/**
+ * Adds a user who has an account, for the command line.
+ * @throws AppError VALIDATION_ERROR (email), RESOURCE_NOT_FOUND, CONFLICT
+ */
+export async function addKnownMember(
+  { store, now }: Pick<Base, 'store' | 'now'>,
+  { projectId, email, role }: { projectId: string; email: string; role: GivenRole },
+): Promise<Member> {
+  const at = now()
+  return store.write(async (tx) => {
+    const userId = await getUserId(tx, email)
+    return join(tx, { projectId, userId, role, at })
+  })
+}
+
+async function join(
+  tx: Tx,
+  membership: { projectId: string; userId: string; role: GivenRole; at: number },
+): Promise<Member> {
+  const { projectId, at } = membership
+  await insertMember(tx, membership)
+  const member = await getMember(tx, membership)
+  await revokeInvitationsTo(tx, { projectId, address: member.email, at })
+  return member
+}

@@ -1,0 +1,26 @@
+/** Makes a member the owner of a project. */
+import { and, eq } from '../../../store/drizzle.ts'
+import { memberships } from '../../../store/schema/accounts.ts'
+import type { Base } from '../../base.ts'
+import { getMember, type Member, type MemberKey, setRole } from './member.ts'
+
+/**
+ * The owner until now becomes an ADMIN in the same transaction, so the project has one owner at all
+ * times. @throws AppError RESOURCE_NOT_FOUND
+ */
+export async function handOver(
+  { store, now }: Pick<Base, 'store' | 'now'>,
+  { projectId, userId }: MemberKey,
+): Promise<Member> {
+  const at = now()
+  return store.write(async (tx) => {
+    const member = await getMember(tx, { projectId, userId })
+    if (member.role === 'OWNER') return member
+    await tx
+      .update(memberships)
+      .set({ role: 'ADMIN', updatedAt: at })
+      .where(and(eq(memberships.projectId, projectId), eq(memberships.role, 'OWNER')))
+    await setRole(tx, { projectId, userId, role: 'OWNER', at })
+    return { ...member, role: 'OWNER' }
+  })
+}

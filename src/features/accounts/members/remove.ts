@@ -1,0 +1,44 @@
+/** Removes a member from a project. The owner stays, and users of the API cannot remove themselves. */
+import { AppError } from '../../../errors.ts'
+import { and, eq } from '../../../store/drizzle.ts'
+import { memberships } from '../../../store/schema/accounts.ts'
+import type { Base } from '../../base.ts'
+import { revokeInvitationsBy } from '../invitations/revoke.ts'
+import { getMember, type Member, type MemberKey } from './member.ts'
+import { requireAdmin } from './require-admin.ts'
+
+/**
+ * Takes effect with the member's next request. `actorId`: the user who acts; absent for the command
+ * line.
+ * @throws AppError RESOURCE_NOT_FOUND, FORBIDDEN
+ */
+export async function removeMember(
+  { store, now }: Pick<Base, 'store' | 'now'>,
+  { projectId, userId }: MemberKey,
+  actorId?: string,
+): Promise<Member> {
+  const at = now()
+  return store.write(async (tx) => {
+    if (actorId !== undefined) await requireAdmin(tx, { projectId, userId: actorId })
+    const member = await getMember(tx, { projectId, userId })
+    if (userId === actorId) throw notYourself()
+    if (member.role === 'OWNER') throw ownerStays()
+    await tx
+      .delete(memberships)
+      .where(and(eq(memberships.projectId, projectId), eq(memberships.userId, userId)))
+    await revokeInvitationsBy(tx, { projectId, userId, at })
+    return member
+  })
+}
+
+function notYourself(): AppError {
+  return new AppError('FORBIDDEN', 'You cannot remove yourself from a project.', {
+    suggestion: 'Ask another admin or the owner of the project.',
+  })
+}
+
+function ownerStays(): AppError {
+  return new AppError('FORBIDDEN', 'The owner of a project cannot be removed.', {
+    suggestion: 'An operator names another owner with "pillarbox project member role".',
+  })
+}

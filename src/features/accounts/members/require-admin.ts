@@ -1,0 +1,43 @@
+/**
+ * Checks a role in the transaction that needs it: a role that ended a moment ago, after the request was
+ * admitted, has no effect any more.
+ */
+import { AppError, notFound } from '../../../errors.ts'
+import { and, eq, isNull } from '../../../store/drizzle.ts'
+import { memberships, projects } from '../../../store/schema/accounts.ts'
+import type { Role } from '../../../store/schema/words.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import { hasRole } from '../caller.ts'
+
+/** A user who acts in a project. */
+export type Actor = { projectId: string; userId: string }
+
+/**
+ * Returns the role of the user.
+ * @throws AppError RESOURCE_NOT_FOUND when the user is no member, FORBIDDEN when the role is MEMBER
+ */
+export async function requireAdmin(
+  tx: Pick<Tx, 'select'>,
+  { projectId, userId }: Actor,
+): Promise<Role> {
+  const membership = await tx
+    .select({ role: memberships.role })
+    .from(memberships)
+    .innerJoin(projects, and(eq(projects.id, memberships.projectId), isNull(projects.deletedAt)))
+    .where(and(eq(memberships.userId, userId), eq(memberships.projectId, projectId)))
+    .get()
+  if (membership === undefined) throw noProject(projectId)
+  if (!hasRole(membership.role, 'ADMIN')) throw roleTooLow()
+  return membership.role
+}
+
+export function roleTooLow(): AppError {
+  return new AppError('FORBIDDEN', 'This needs the role ADMIN or OWNER in the project.', {
+    suggestion: 'Ask an owner or admin of the project.',
+  })
+}
+
+/** The same for a project that does not exist. */
+export function noProject(id: string | undefined): AppError {
+  return notFound('project', id ?? '', 'You have no project with this id.')
+}

@@ -1,0 +1,24 @@
+/** The session on routes that anyone may call: who is logged in sees more there. */
+import type { IncomingMessage } from 'node:http'
+import type { SessionUser } from '../../features/accounts/caller.ts'
+import { findSession } from '../../features/accounts/sessions/find.ts'
+import type { Client } from '../../features/accounts/sessions/sessions.ts'
+import type { Core } from '../../features/core.ts'
+import { readCookie, sessionCookieName } from './cookies.ts'
+
+type SessionDeps = Pick<Core, 'store' | 'config' | 'now' | 'sessionTokens'>
+
+/** Undefined without a valid session, and for requests with an Authorization header. */
+export async function findSessionUser(
+  deps: SessionDeps,
+  incoming: IncomingMessage,
+): Promise<SessionUser | undefined> {
+  const cookie = readCookie(incoming, sessionCookieName(deps.config))
+  if (cookie === undefined || incoming.headers.authorization !== undefined) return undefined
+  return (await findSession(deps, cookie))?.user
+}
+
+/** What a new session remembers of the client. */
+export function clientOf({ headers }: IncomingMessage, address: string | null): Client {
+  return { ip: address, userAgent: headers['user-agent'] ?? null }
+}

@@ -1,0 +1,55 @@
+/** `POST /auth/accept-invitation`. */
+import { z } from 'zod'
+import { acceptInvitation } from '../../../features/accounts/invitations/accept.ts'
+import { sessionCookie } from '../../exchange/cookies.ts'
+import { clientOf, findSessionUser } from '../../exchange/optional-session.ts'
+import { readerLanguage } from '../../pages/reader-language.ts'
+import { json } from '../../response.ts'
+import { openOperation, type RouteDeps } from '../../route.ts'
+import { role } from '../../shapes/project.ts'
+
+const acceptance = z.object({
+  token: z.string().length(64).meta({ description: 'From the link of the invitation' }),
+  password: z
+    .string()
+    .optional()
+    .meta({ description: 'For the new account; 6 to 1,000 characters' }),
+})
+
+const accepted = z
+  .object({
+    id: z.string().meta({ description: 'The id of the user' }),
+    email: z.string(),
+    projectId: z.string(),
+    role,
+  })
+  .meta({ id: 'AcceptedInvitation' })
+
+export const accept = ({ core }: RouteDeps) =>
+  openOperation({
+    tag: 'Authentication',
+    summary: 'Accept an invitation',
+    description:
+      'Logged in, it must be with the invited address. Without a session, an address that has no ' +
+      'account gets one with this password, and the response begins its session, even if the server ' +
+      'takes no sign-ups; one that has an account must log in first (401).',
+    growsDisk: true,
+    body: acceptance,
+    responses: {
+      200: {
+        description: 'You are a member',
+        schema: z.object({ success: z.literal(true), data: accepted }),
+      },
+    },
+    refusals: [401, 403, 409, 503],
+    handle: async ({ incoming, address, body }) => {
+      const user = await findSessionUser(core, incoming)
+      const language = readerLanguage(incoming.headers['accept-language'])
+      const client = clientOf(incoming, address)
+      const { token, password } = body
+      const made = await acceptInvitation(core, { token, user, password, language, client })
+      const { userId: id, address: email, projectId, role, cookie } = made
+      const cookies = cookie ? [sessionCookie(core.config, cookie, core.now())] : []
+      return { ...json(200, { success: true, data: { id, email, projectId, role } }), cookies }
+    },
+  })

@@ -1,0 +1,138 @@
+/** The members of a project, and invitations to people without an account. */
+import { z } from 'zod'
+import { listInvitations } from '../../../features/accounts/invitations/list.ts'
+import { revokeInvitation } from '../../../features/accounts/invitations/revoke.ts'
+import { addMember } from '../../../features/accounts/members/add.ts'
+import { changeRole } from '../../../features/accounts/members/change-role.ts'
+import { listMembers } from '../../../features/accounts/members/list.ts'
+import { GIVEN_ROLES } from '../../../features/accounts/members/member.ts'
+import { removeMember } from '../../../features/accounts/members/remove.ts'
+import { json, noContent } from '../../response.ts'
+import { memberOperation, type RouteDeps } from '../../route.ts'
+import { emailAddress, instant } from '../../shapes/fields.ts'
+import { role } from '../../shapes/project.ts'
+
+const givenRole = z.enum(GIVEN_ROLES)
+
+const newMember = z.object({ email: emailAddress, role: givenRole.default('MEMBER') })
+const roleChange = z.object({ role: givenRole })
+
+const member = z
+  .object({ userId: z.string(), email: z.string(), role })
+  .meta({ id: 'ProjectMember' })
+
+const listedMember = z
+  .object({ userId: z.string(), email: z.string(), role, createdAt: instant })
+  .meta({ id: 'ListedProjectMember' })
+
+const invited = z
+  .object({
+    invited: z.literal(true),
+    email: z.string(),
+    role: givenRole,
+    url: z.string().optional().meta({
+      description: 'The link of the invitation, if the server has no mail for its users',
+    }),
+  })
+  .meta({ id: 'Invited' })
+
+const invitation = z
+  .object({
+    id: z.string(),
+    email: z.string(),
+    role: givenRole,
+    invitedBy: z.string().meta({ description: 'The address of the user who invites' }),
+    createdAt: instant,
+    expiresAt: instant,
+  })
+  .meta({ id: 'Invitation' })
+
+const enveloped = <Shape extends z.ZodType>(data: Shape) =>
+  z.object({ success: z.literal(true), data })
+
+const shared = { tag: 'Members' } as const
+
+export const list = ({ core }: RouteDeps) =>
+  memberOperation({
+    ...shared,
+    summary: 'List the members of a project, oldest first',
+    responses: { 200: { description: 'All members', schema: enveloped(z.array(listedMember)) } },
+    refusals: [403, 404],
+    handle: async ({ project }) =>
+      json(200, { success: true, data: await listMembers(core, project.id) }),
+  })
+
+export const add = ({ core }: RouteDeps) =>
+  memberOperation({
+    ...shared,
+    summary: 'Add or invite a member',
+    description:
+      'Who has an account is a member at once. Anybody else is invited for 7 days, by mail if the ' +
+      'server has mail for its users; the newest invitation of an address replaces older ones. A ' +
+      'project can invite 50 times a day, and mail an address 3 times an hour.',
+    body: newMember,
+    responses: {
+      200: { description: 'Added or invited', schema: enveloped(z.union([member, invited])) },
+    },
+    refusals: [404, 409],
+    handle: async ({ user, project, body }) => {
+      const { email, role } = body
+      const addition = { projectId: project.id, address: email.address, role, actorId: user.id }
+      return json(200, { success: true, data: await addMember(core, addition) })
+    },
+  })
+
+export const update = ({ core }: RouteDeps) =>
+  memberOperation({
+    ...shared,
+    summary: 'Change the role of a member',
+    description: 'The role of the owner cannot be changed.',
+    // It stores nothing new.
+    growsDisk: false,
+    body: roleChange,
+    responses: { 200: { description: 'Changed', schema: enveloped(member) } },
+    refusals: [404],
+    handle: async ({ user, project, params, body }) => {
+      const key = { projectId: project.id, userId: params.userId ?? '' }
+      const data = await changeRole(core, key, { role: body.role, actorId: user.id })
+      return json(200, { success: true, data })
+    },
+  })
+
+export const remove = ({ core }: RouteDeps) =>
+  memberOperation({
+    ...shared,
+    summary: 'Remove a member',
+    description: 'You cannot remove the owner or yourself.',
+    responses: {
+      200: { description: 'Removed', schema: enveloped(z.object({ message: z.string() })) },
+    },
+    refusals: [404],
+    handle: async ({ user, project, params }) => {
+      await removeMember(core, { projectId: project.id, userId: params.userId ?? '' }, user.id)
+      return json(200, { success: true, data: { message: 'The member was removed.' } })
+    },
+  })
+
+export const listOpen = ({ core }: RouteDeps) =>
+  memberOperation({
+    ...shared,
+    summary: 'List the open invitations of a project, newest first',
+    responses: { 200: { description: 'All of them', schema: enveloped(z.array(invitation)) } },
+    refusals: [403, 404],
+    handle: async ({ project }) =>
+      json(200, { success: true, data: await listInvitations(core, project.id) }),
+  })
+
+export const revoke = ({ core }: RouteDeps) =>
+  memberOperation({
+    ...shared,
+    summary: 'Revoke an invitation',
+    responses: { 204: { description: 'Its link does not work any more' } },
+    refusals: [404],
+    handle: async ({ user, project, params }) => {
+      const key = { projectId: project.id, id: params.invitationId ?? '' }
+      await revokeInvitation(core, key, user.id)
+      return noContent()
+    },
+  })

@@ -1,0 +1,82 @@
+/** The projects of the user who has logged in: list, creation, settings and keys. */
+import { z } from 'zod'
+import { createOwnProject, listOwnProjects } from '../../../features/accounts/own-projects.ts'
+import { changeSettings, regenerateOwnKeys } from '../../../features/accounts/project-settings.ts'
+import { LANGUAGE_PATTERN } from '../../../features/accounts/projects.ts'
+import { MAX_NAME_LENGTH } from '../../../features/limits.ts'
+import { json } from '../../response.ts'
+import { memberOperation, type RouteDeps, userOperation } from '../../route.ts'
+import { projectRecord, trackingMode } from '../../shapes/project.ts'
+
+const name = z.string().min(1).max(MAX_NAME_LENGTH).meta({
+  description: 'Without invisible characters, and without letters that imitate those of others',
+})
+
+const newProject = z.object({ name })
+
+const settings = z
+  .object({
+    name,
+    tracking: trackingMode,
+    language: z
+      .string()
+      .regex(LANGUAGE_PATTERN, 'Expected a language such as en or pt-BR')
+      .meta({ description: 'Of pages and footers, such as `en` or `pt-BR`' }),
+  })
+  .partial()
+
+const regenerated = projectRecord
+  .pick({
+    ...{ id: true, name: true, public: true, secret: true, createdAt: true, updatedAt: true },
+    ...{ disabled: true, customer: true, subscription: true },
+  })
+  .meta({ id: 'ProjectWithNewKeys' })
+
+const shared = { tag: 'Projects' } as const
+
+export const list = ({ core }: RouteDeps) =>
+  userOperation({
+    ...shared,
+    summary: 'List your projects, newest first',
+    responses: { 200: { description: 'All projects', schema: z.array(projectRecord) } },
+    refusals: [403],
+    handle: async ({ user }) => json(200, await listOwnProjects(core, user.id)),
+  })
+
+export const create = ({ core }: RouteDeps) =>
+  userOperation({
+    ...shared,
+    summary: 'Create a project',
+    description:
+      'You own the project. The response has its secret key, which nothing shows again. Who owns a ' +
+      'disabled project is refused.',
+    body: newProject,
+    responses: { 201: { description: 'Created', schema: projectRecord } },
+    handle: async ({ user, body }) =>
+      json(201, await createOwnProject(core, { userId: user.id, name: body.name })),
+  })
+
+export const update = ({ core }: RouteDeps) =>
+  memberOperation({
+    ...shared,
+    summary: 'Change the settings of a project',
+    body: settings,
+    responses: { 200: { description: 'The project', schema: projectRecord } },
+    refusals: [404],
+    handle: async ({ user, project, body }) =>
+      json(200, await changeSettings(core, { projectId: project.id, userId: user.id }, body)),
+  })
+
+export const regenerateKeys = ({ core }: RouteDeps) =>
+  memberOperation({
+    ...shared,
+    summary: 'Replace both keys of a project',
+    description:
+      'The old keys stop working at once. The response has the secret key, which nothing shows again.',
+    // It stores nothing new, and a leaked key must be replaced on a full disk too.
+    growsDisk: false,
+    responses: { 200: { description: 'The new keys', schema: regenerated } },
+    refusals: [404],
+    handle: async ({ user, project }) =>
+      json(200, await regenerateOwnKeys(core, { projectId: project.id, userId: user.id })),
+  })

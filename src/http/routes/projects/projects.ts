@@ -1,0 +1,70 @@
+/** Projects in short, and how far they are set up: for users and for the keys of the projects. */
+import { z } from 'zod'
+import {
+  getProjectSummary,
+  listProjectSummaries,
+} from '../../../features/accounts/project-summary.ts'
+import { getSetupState } from '../../../features/accounts/setup-state.ts'
+import { json } from '../../response.ts'
+import { projectOperation, type RouteDeps, userOrKeyOperation } from '../../route.ts'
+import { instant } from '../../shapes/fields.ts'
+import { projectSummary } from '../../shapes/project.ts'
+
+const setupState = z
+  .object({
+    hasSubscription: z.boolean(),
+    hasVerifiedDomain: z.boolean(),
+    contactCount: z.int(),
+    hasContacts: z.boolean(),
+    lastCampaignSentAt: instant.nullable(),
+    hasEnabledWorkflow: z.boolean(),
+    hasSentEmail: z.boolean().meta({ description: 'Whether any email has left the server' }),
+    deliveryMode: z.enum(['sandbox', 'direct', 'relay']),
+  })
+  .meta({ id: 'SetupState' })
+
+const enveloped = <Shape extends z.ZodType>(data: Shape) =>
+  z.object({ success: z.literal(true), data })
+
+const shared = { tag: 'Projects' } as const
+
+export const list = ({ core }: RouteDeps) =>
+  userOrKeyOperation({
+    ...shared,
+    summary: "Show the key's project, or list yours",
+    description: 'With a key `data` is one project; with a session, a list of all of yours.',
+    responses: {
+      200: {
+        description: 'The project or projects',
+        schema: enveloped(z.union([projectSummary, z.array(projectSummary)])),
+      },
+    },
+    refusals: [403],
+    handle: async ({ caller }) => {
+      const data =
+        caller.kind === 'key'
+          ? await getProjectSummary(core, caller.project.id)
+          : await listProjectSummaries(core, caller.user.id)
+      return json(200, { success: true, data })
+    },
+  })
+
+export const get = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Show a project in short',
+    responses: { 200: { description: 'The project', schema: enveloped(projectSummary) } },
+    refusals: [403, 404],
+    handle: async ({ project }) =>
+      json(200, { success: true, data: await getProjectSummary(core, project.id) }),
+  })
+
+export const showSetupState = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Show how far a project is set up',
+    responses: { 200: { description: 'The state', schema: enveloped(setupState) } },
+    refusals: [403, 404],
+    handle: async ({ project }) =>
+      json(200, { success: true, data: await getSetupState(core, project.id) }),
+  })

@@ -1,0 +1,52 @@
+/** The shapes of projects in responses. */
+import { z } from 'zod'
+import { TRACKING_MODES } from '../../features/accounts/projects.ts'
+import { instant } from './fields.ts'
+
+export const role = z.enum(['OWNER', 'ADMIN', 'MEMBER'])
+export const trackingMode = z.enum(TRACKING_MODES)
+
+const lastUsed = instant.nullable().meta({ description: 'To the minute; null if never used' })
+
+export const projectRecord = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    public: z.string().meta({ description: 'The public key' }),
+    secret: z.string().meta({
+      description: 'The secret key, masked; complete only in the response that creates it',
+    }),
+    publicLastUsedAt: lastUsed,
+    secretLastUsedAt: lastUsed,
+    disabled: z.boolean().meta({ description: 'True also while the project is being reset' }),
+    disabledReason: z
+      .enum([
+        'PAYMENT_FAILED',
+        'EMAIL_REPUTATION',
+        'PHISHING_DETECTED',
+        'CARD_VERIFICATION_FAILED',
+        'MANUAL',
+      ])
+      .nullable(),
+    customer: z.null(),
+    subscription: z.null(),
+    billingLimitWorkflows: z.null(),
+    billingLimitCampaigns: z.null(),
+    billingLimitTransactional: z.null(),
+    billingLimitInbound: z.null(),
+    tracking: trackingMode,
+    language: z.string(),
+    role: role.meta({ description: 'The role of the user who asks' }),
+    createdAt: instant,
+    updatedAt: instant,
+  })
+  .meta({ id: 'Project' })
+
+export const projectSummary = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    defaultSenderDomain: z.string().nullable().meta({ description: 'The oldest verified domain' }),
+    createdAt: instant,
+  })
+  .meta({ id: 'ProjectSummary' })
