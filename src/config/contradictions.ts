@@ -85,6 +85,7 @@ const rules: Rule[] = [
     keys: ['accounts.oidc.issuer', 'accounts.oidc.client_id'],
     check: (values) => bothOrNone(values, ['accounts.oidc.issuer', 'accounts.oidc.client_id']),
   },
+  { keys: ['accounts.oidc.issuer'], check: checkClearIssuer },
   {
     keys: ['billing.stripe_secret_key', 'billing.stripe_webhook_secret', 'billing.stripe_price'],
     check: checkBilling,
@@ -108,6 +109,16 @@ function checkClearAuth(values: SettingValues): Finding[] {
   if (isLoopbackHost(host)) return []
   const expected = `starttls or implicit, since the password would reach ${host} in clear text`
   return [{ key: 'delivery.relay.tls', found: '"none"', expected }]
+}
+
+function checkClearIssuer(values: SettingValues): Finding[] {
+  const key = 'accounts.oidc.issuer'
+  const issuer = values[key]
+  if (issuer === null) return []
+  const { protocol, hostname } = new URL(issuer)
+  if (protocol === 'https:' || isLoopbackHost(hostname.replace(/^\[|\]$/g, ''))) return []
+  const expected = 'an https address, since logins would cross the network in clear text'
+  return [{ key, found: describeFound(issuer), expected }]
 }
 
 function checkSubmissionTls(values: SettingValues): Finding[] {

@@ -14,6 +14,7 @@ import {
 
 type KeyPurpose =
   | 'sessions'
+  | 'provider-logins'
   | 'return-path'
   | 'mail-in-unsubscribe'
   | 'open'

@@ -275,7 +275,7 @@ const settings = {
     otherwise: 'the host of the issuer',
   }),
   'accounts.oidc.issuer': optional(
-    kind.webAddress,
+    kind.issuer,
     'Issuer of the OpenID provider; its endpoints are discovered.',
     { example: 'https://login.example.com' },
   ),

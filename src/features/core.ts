@@ -3,6 +3,7 @@
  * of jobs take it. Features take their parts from `base.ts`, so that no feature depends on all.
  */
 import type { LastUsed } from './accounts/last-used.ts'
+import type { IdentityProviders } from './accounts/oauth/providers.ts'
 import type { SessionTokens } from './accounts/sessions/token.ts'
 import type { Base } from './base.ts'
 import type { Fuse } from './messages/outcome/fuse.ts'
@@ -19,6 +20,8 @@ export type Core = Base & {
   verifier: Verifier
   /** Signs and reads the cookies of logins. */
   sessionTokens: SessionTokens
+  /** The providers by whose accounts people log in. */
+  identityProviders: IdentityProviders
   /** Remembers when keys and sessions were last used. */
   lastUsed: LastUsed
   /** The idempotency keys of requests in flight. */

@@ -18,6 +18,7 @@ import { createWebhookClient } from '../outbound/http/webhook-client.ts'
 import { unwatchedDisk, watchDisk } from '../store/files/disk.ts'
 import { openStore, type StoreOptions } from '../store/store.ts'
 import { createLastUsed } from './accounts/last-used.ts'
+import { createIdentityProviders } from './accounts/oauth/providers.ts'
 import { createSessionTokens } from './accounts/sessions/token.ts'
 import type { CommandCore } from './core.ts'
 import { createDirectory } from './directory.ts'
@@ -79,9 +80,11 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
   const certificates = createCertificates({ config, health, log, now }, certificatePollMs)
   const figures = { health, counters, certificates, disk }
   const sessionTokens = createSessionTokens({ keyring, now })
+  const identityProviders = createIdentityProviders({ config, now, resolver })
   const lastUsed = createLastUsed({ store, now, log })
   const close = async () => {
     await lastUsed.stop()
+    identityProviders.stop()
     certificates.stop()
     disk.stop()
     watch.stop()
@@ -105,6 +108,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
     ...notifiers,
     ...figures,
     sessionTokens,
+    identityProviders,
     lastUsed,
     reservedKeys: new Map(),
     sharedRuns: createSharedRuns(),

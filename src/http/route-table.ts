@@ -23,6 +23,7 @@ import {
   type RouteDeps,
 } from './route.ts'
 import * as activity from './routes/activity.ts'
+import * as app from './routes/app.ts'
 import * as campaignAudience from './routes/campaigns/audience.ts'
 import * as campaigns from './routes/campaigns/campaigns.ts'
 import * as campaignComposing from './routes/campaigns/composing.ts'
@@ -42,6 +43,7 @@ import * as emails from './routes/emails.ts'
 import * as events from './routes/events.ts'
 import * as guide from './routes/guide.ts'
 import * as health from './routes/health.ts'
+import * as oauth from './routes/oauth.ts'
 import * as pages from './routes/pages.ts'
 import { accept as acceptInvitation } from './routes/projects/accept-invitation.ts'
 import * as invitationPage from './routes/projects/invitation-page.ts'
@@ -241,6 +243,13 @@ export const ROUTES: readonly RouteRow[] = [
   // Authentication: sign-up, verification, reset.
 
   // Authentication: other providers.
+  ['GET', '/auth/oauth-config', 'anyone', oauth.showConfig],
+  ['GET', '/oauth/:provider/outbound', 'anyone', oauth.begin],
+  ['GET', '/oauth/:provider/callback', 'anyone', oauth.finish],
+  ['GET', '/app', 'anyone', app.showHome],
+  ['GET', '/app/login', 'anyone', app.showLogin],
+  ['POST', '/app/logout', 'anyone', app.logOut],
+  ['GET', '/app/:page{.+}', 'anyone', app.showUnknown],
 
   // Users.
 

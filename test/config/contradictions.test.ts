@@ -13,6 +13,8 @@ writeFileSync(path.join(dir.folder, 'other.pem'), other.key)
 
 const relay = "[delivery]\nmode = 'relay'\n[delivery.relay]\n"
 
+const oidc = "[accounts.oidc]\nclient_id = 'a'\nclient_secret = 'b'\n"
+
 /** Refused configurations, and the keys that the problems name. */
 const refused: [name: string, toml: string, keys: string[]][] = [
   [
@@ -60,6 +62,11 @@ const refused: [name: string, toml: string, keys: string[]][] = [
     ['inbound.listen'],
   ],
   [
+    'an OpenID provider in clear on another machine',
+    `${oidc}issuer = 'http://login.example.com'`,
+    ['accounts.oidc.issuer'],
+  ],
+  [
     'half of what billing needs',
     "[billing]\nstripe_secret_key = 'sk'\n",
     ['billing.stripe_webhook_secret', 'billing.stripe_price'],
@@ -97,6 +104,7 @@ const taken: [name: string, toml: string][] = [
     'several listeners at free ports',
     "[inbound]\nlisten = ['127.0.0.1:0']\n[submission]\nlisten = ['127.0.0.1:0']",
   ],
+  ['an OpenID provider in clear on this machine', `${oidc}issuer = 'http://[::1]:9000/'`],
   [
     'all that billing needs',
     "[billing]\nstripe_secret_key = 'a'\nstripe_webhook_secret = 'b'\nstripe_price = 'c'",

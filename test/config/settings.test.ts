@@ -144,7 +144,10 @@ const cases: Record<SettingKey, Case> = {
   'accounts.google.client_id': text!,
   'accounts.google.client_secret': text!,
   'accounts.oidc.name': text!,
-  'accounts.oidc.issuer': web!,
+  'accounts.oidc.issuer': {
+    ...web,
+    right: ['https://login.example.com', 'http://localhost:9000/', 'https://e.com/realms/a/'],
+  },
   'accounts.oidc.client_id': text!,
   'accounts.oidc.client_secret': text!,
   'accounts.oidc.trust_email': flag!,

@@ -290,5 +290,6 @@ export const exampleSequence: ExampleStep[] = [
   { name: 'DELETE /segments/:id' },
   { name: 'DELETE /templates/:id' },
   { name: 'DELETE /domains/:id', prepare: removeCampaigns },
+  { name: 'GET /auth/oauth-config' },
   { name: 'GET /health', headers: { 'X-Forwarded-For': '198.51.100.7' } },
 ]

@@ -189,12 +189,24 @@ export const dnsServer: Kind<string> = textual(
 export const webAddress: Kind<string> = textual(
   'an address such as "https://mail.example.com"',
   (value) => {
-    if (!URL.canParse(value) || /[\s?#]/.test(value)) return undefined
-    const { protocol, username, password, origin, pathname } = new URL(value)
-    if (!/^https?:$/.test(protocol) || username !== '' || password !== '') return undefined
-    return origin + pathname.replace(/\/+$/, '')
+    const url = plainUrl(value)
+    return url && url.origin + url.pathname.replace(/\/+$/, '')
   },
 )
+
+/** As it is written: issuers are compared by their characters, the final slash included. */
+export const issuer: Kind<string> = textual(
+  'the address of an OpenID provider such as "https://login.example.com", as the provider writes it',
+  (value) => plainUrl(value) && value,
+)
+
+/** A URL of http or https, without credentials, query and fragment. */
+function plainUrl(value: string): URL | undefined {
+  if (!URL.canParse(value) || /[\s?#]/.test(value)) return undefined
+  const url = new URL(value)
+  const isPlain = url.username === '' && url.password === ''
+  return isPlain && /^https?:$/.test(url.protocol) ? url : undefined
+}
 
 export const sqliteUrl: Kind<string> = textual(
   '"sqlite:FILE", as in "sqlite:pillarbox.db"',

@@ -1,0 +1,103 @@
+/**
+ * The first login of a provider's user. The address counts here only, and only if the provider calls it
+ * verified. It never leads to an account that exists: whoever owns the address at the provider need not
+ * be the user of the account, and an account has one way to log in. Later changes of the address at the
+ * provider change nothing here.
+ */
+import { AppError } from '../../../errors.ts'
+import { parseAddress } from '../../../mail/address/address.ts'
+import { and, eq, gt, inArray, isNull } from '../../../store/drizzle.ts'
+import {
+  identities,
+  invitations,
+  memberships,
+  projects,
+  users,
+} from '../../../store/schema/accounts.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../base.ts'
+import { insertUser } from '../users.ts'
+import { LoginFailure } from './login-failure.ts'
+import type { IdentityProvider, ProviderUser } from './provider.ts'
+
+type SignUpDeps = Pick<Base, 'config' | 'now' | 'disk'>
+
+/** A provider's user who may become one of ours. */
+export type NewAccount = Pick<ProviderUser, 'issuer' | 'subject'> & {
+  address: string
+  provider: Pick<IdentityProvider, 'method' | 'allowsSignup'>
+  language: string
+}
+
+/** @throws LoginFailure provider_error, email_unverified */
+export async function readAccount(
+  { disk }: Pick<SignUpDeps, 'disk'>,
+  input: { provider: IdentityProvider; user: ProviderUser; language: string },
+): Promise<NewAccount> {
+  const { provider, user, language } = input
+  const { address, isVerified } = await user.findAddress()
+  const parsed = address === null || !isVerified ? undefined : parseAddress(address)
+  if (parsed === undefined) {
+    throw new LoginFailure('email_unverified', 'the provider calls no address verified')
+  }
+  if (disk.isLow()) {
+    throw new AppError('INSUFFICIENT_STORAGE', 'No account can be made at the moment.')
+  }
+  const { issuer, subject } = user
+  return { issuer, subject, address: parsed.address, provider, language }
+}
+
+/** Returns the id of the new user. @throws LoginFailure method_mismatch, signup_disabled */
+export async function signUp(deps: SignUpDeps, tx: Tx, account: NewAccount): Promise<string> {
+  const { issuer, subject, address, provider, language } = account
+  const holder = await tx
+    .select({ id: users.id })
+    .from(users)
+    .where(eq(users.address, address))
+    .get()
+  if (holder !== undefined) {
+    throw new LoginFailure('method_mismatch', 'the address has an account already')
+  }
+  const at = deps.now()
+  if (!(await maySignUp(deps, tx, account))) {
+    throw new LoginFailure('signup_disabled', 'new accounts are not allowed')
+  }
+  const { method } = provider
+  const proven = { isSandbox: false, passwordHash: null, verifiedAt: at }
+  const userId = await insertUser(tx, { address, method, language, ...proven, at })
+  await tx.insert(identities).values({ issuer, subject, userId, createdAt: at })
+  return userId
+}
+
+async function maySignUp(
+  { config, now }: SignUpDeps,
+  tx: Tx,
+  { provider, address }: NewAccount,
+): Promise<boolean> {
+  if (!config.accounts.disableSignups || provider.allowsSignup) return true
+  return isInvited(tx, address, now())
+}
+
+/** Whether somebody who may still invite has invited the address to a project that is still there. */
+async function isInvited(tx: Tx, address: string, at: number): Promise<boolean> {
+  const isOfInviter = and(
+    eq(memberships.projectId, invitations.projectId),
+    eq(memberships.userId, invitations.invitedBy),
+  )
+  const isOpen = and(
+    eq(invitations.address, address),
+    isNull(invitations.acceptedAt),
+    isNull(invitations.revokedAt),
+    gt(invitations.expiresAt, at),
+    isNull(projects.deletedAt),
+    inArray(memberships.role, ['OWNER', 'ADMIN']),
+  )
+  const open = await tx
+    .select({ id: invitations.id })
+    .from(invitations)
+    .innerJoin(projects, eq(projects.id, invitations.projectId))
+    .innerJoin(memberships, isOfInviter)
+    .where(isOpen)
+    .get()
+  return open !== undefined
+}

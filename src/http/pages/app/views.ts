@@ -1,0 +1,74 @@
+/** The pages at `/app`, where logins end, until there is a dashboard. */
+import { html } from 'hono/html'
+import { LOGIN_FAILURES } from '../../../features/accounts/oauth/login-failure.ts'
+import type { Language } from '../../../mail/languages.ts'
+import type { Page } from '../layout.ts'
+import type { Html } from '../phrase.ts'
+import type { AppTexts } from './texts.ts'
+import { APP_TRANSLATIONS } from './translations.ts'
+
+type ProviderLink = { label: string; url: string }
+
+/** `docs`, `logOut`: paths. */
+type HomeInput = { language: Language; address: string; docs: string; logOut: string }
+/** `failure`: the code in the query, which anyone may have written. */
+type LoginInput = {
+  language: Language
+  failure: string | undefined
+  providers: readonly ProviderLink[]
+  docs: string
+}
+
+export function homeView({ language, address, docs, logOut }: HomeInput): Page {
+  const { home } = APP_TRANSLATIONS[language]
+  return page(language, home.title, [
+    html`<p>${fill(home.text, address)}</p>\n`,
+    html`<form method="post" action="${logOut}">
+<button type="submit" class="quiet">${home.logOut}</button>
+</form>
+`,
+    link(docs, home.docs),
+  ])
+}
+
+export function loginView({ language, failure, providers, docs }: LoginInput): Page {
+  const { login, home, failures } = APP_TRANSLATIONS[language]
+  const buttons = providers.map(
+    ({ label, url }) =>
+      html`<p><a class="button" href="${url}"><span>${fill(login.with, label)}</span></a></p>\n`,
+  )
+  return page(language, login.title, [
+    failure === undefined
+      ? html``
+      : html`<p class="note" role="alert">${textOf(failures, failure)}</p>\n`,
+    ...buttons,
+    html`<p class="muted">${login.api}</p>\n`,
+    link(docs, home.docs),
+  ])
+}
+
+export function appErrorView(status: number, language: Language, home: string): Page {
+  const texts = APP_TRANSLATIONS[language]
+  const { title, text } = status === 404 ? texts.notFound : texts.failed
+  const shown = page(language, title, [html`<p>${text}</p>\n`, link(home, texts.notFound.home)])
+  return { ...shown, status }
+}
+
+function page(language: Language, title: string, content: readonly Html[]): Page {
+  const body = html`<h1>${title}</h1>\n${content}`
+  return { status: 200, language, title, projectName: null, content: body }
+}
+
+function textOf(failures: AppTexts['failures'], failure: string): string {
+  return failures[LOGIN_FAILURES.find((code) => code === failure) ?? 'other']
+}
+
+/** `text` with the name in place of its placeholder, apart from the direction of the text around it. */
+function fill(text: string, name: string): Html {
+  const [before = '', after = ''] = text.split(/\{(?:email|provider)\}/)
+  return html`${before}<bdi>${name}</bdi>${after}`
+}
+
+function link(href: string, text: string): Html {
+  return html`<nav><ul><li><a href="${href}">${text}</a></li></ul></nav>\n`
+}

@@ -1,0 +1,117 @@
+/**
+ * The pages at `/app`, where logins begin and end in a browser, until there is a dashboard. They use no
+ * scripts, and show nothing that a URL says.
+ */
+import { z } from 'zod'
+import { AppError } from '../../errors.ts'
+import { findSession } from '../../features/accounts/sessions/find.ts'
+import { endSession } from '../../features/accounts/sessions/sessions.ts'
+import type { Core } from '../../features/core.ts'
+import { type Language, matchLanguage } from '../../mail/languages.ts'
+import { clearedSessionCookie, readCookie, sessionCookieName } from '../exchange/cookies.ts'
+import { refuseCrossSite } from '../exchange/same-origin.ts'
+import { APP_STYLE } from '../pages/app/style.ts'
+import { appErrorView, homeView, loginView } from '../pages/app/views.ts'
+import { createLayout, type Layout, NO_SUCH_PAGE } from '../pages/layout.ts'
+import { ownPath } from '../pages/own-path.ts'
+import { readerLanguage } from '../pages/reader-language.ts'
+import type { HttpResponse } from '../response.ts'
+import { openOperation, type RawCall, type RouteDeps } from '../route.ts'
+
+type Deps = Pick<RouteDeps, 'core'>
+type Incoming = RawCall['incoming']
+
+const loginQuery = z.object({ error: z.string().optional() })
+
+export const showHome = ({ core }: Deps) => {
+  const layout = createLayout(APP_STYLE)
+  return openOperation({
+    ...sharedShape(core, layout),
+    summary: 'Show who has logged in',
+    handle: async ({ incoming }) => {
+      const found = await findPresented(core, incoming)
+      if (found === undefined) return redirect(core, '/app/login')
+      const { address, language } = found.user
+      return layout(
+        homeView({
+          language: matchLanguage(language) ?? languageOf(incoming),
+          address,
+          docs: ownPath(core.config, '/docs'),
+          logOut: ownPath(core.config, '/app/logout'),
+        }),
+      )
+    },
+  })
+}
+
+export const showLogin = ({ core }: Deps) => {
+  const layout = createLayout(APP_STYLE)
+  // With the host of `base_url`: the provider sends the browser there, and so must go the cookie.
+  const providers = core.identityProviders
+    .list()
+    .map(({ name, label }) => ({ label, url: `${core.config.baseUrl}/oauth/${name}/outbound` }))
+  return openOperation({
+    ...sharedShape(core, layout),
+    summary: 'Show how to log in, and why a login failed',
+    query: loginQuery,
+    handle: ({ incoming, query }) =>
+      layout(
+        loginView({
+          language: languageOf(incoming),
+          failure: query.error,
+          providers,
+          docs: ownPath(core.config, '/docs'),
+        }),
+      ),
+  })
+}
+
+/** Forms of other sites are refused: they would end the sessions of their readers. */
+export const logOut = ({ core }: Deps) => {
+  const layout = createLayout(APP_STYLE)
+  return openOperation({
+    ...sharedShape(core, layout),
+    summary: 'End the session',
+    handle: async ({ incoming }) => {
+      refuseCrossSite(incoming, core.config.baseUrl)
+      const found = await findPresented(core, incoming)
+      if (found !== undefined) {
+        const session = { userId: found.user.id, id: found.session.id }
+        await core.store.write((tx) => endSession(tx, session))
+      }
+      return redirect(core, '/app/login', [clearedSessionCookie(core.config)])
+    },
+  })
+}
+
+export const showUnknown = ({ core }: Deps) =>
+  openOperation({
+    ...sharedShape(core, createLayout(APP_STYLE)),
+    summary: 'Refuse an unknown page',
+    handle: () => {
+      throw new AppError('RESOURCE_NOT_FOUND', NO_SUCH_PAGE)
+    },
+  })
+
+function sharedShape(core: Core, layout: Layout) {
+  return {
+    isHidden: true,
+    tag: 'Pages',
+    responses: { 200: { description: 'A page' } },
+    showError: (error: AppError, incoming: Incoming) =>
+      layout(appErrorView(error.status, languageOf(incoming), ownPath(core.config, '/app'))),
+  } as const
+}
+
+async function findPresented(core: Core, incoming: Incoming) {
+  const cookie = readCookie(incoming, sessionCookieName(core.config))
+  return cookie === undefined ? undefined : findSession(core, cookie)
+}
+
+function languageOf({ headers }: Incoming): Language {
+  return readerLanguage(headers['accept-language'])
+}
+
+function redirect({ config }: Core, path: string, cookies: readonly string[] = []): HttpResponse {
+  return { status: 303, body: '', headers: { location: ownPath(config, path) }, cookies }
+}

@@ -1,0 +1,181 @@
+/**
+ * Logging in with an account at another provider: the browser goes out to the provider, and comes back to
+ * the callback with a code. It ends at `/app`, or at `/app/login?error=<code>`. No URL or header of the
+ * request decides where it goes.
+ */
+import { z } from 'zod'
+import { notFound } from '../../errors.ts'
+import { ATTEMPT_MS, createLoginAttempts } from '../../features/accounts/oauth/attempts.ts'
+import { logInWithProvider } from '../../features/accounts/oauth/log-in.ts'
+import { LoginFailure } from '../../features/accounts/oauth/login-failure.ts'
+import { createNetworkLimit } from '../../features/accounts/oauth/network-limit.ts'
+import type { IdentityProvider, ProviderName } from '../../features/accounts/oauth/provider.ts'
+import type { Core } from '../../features/core.ts'
+import {
+  formatCookie,
+  isSecure,
+  readCookie,
+  sessionCookie,
+  sessionCookieName,
+} from '../exchange/cookies.ts'
+import { ownPath } from '../pages/own-path.ts'
+import { readerLanguage } from '../pages/reader-language.ts'
+import { type HttpResponse, json } from '../response.ts'
+import { type Call, openOperation, type RouteDeps } from '../route.ts'
+import { addressGroup } from '../server/client-address.ts'
+
+/** Logins that a network may begin in a minute, and answers that it may bring. */
+const PER_MINUTE = 60
+
+type ProviderCall = Call<undefined, undefined>
+
+const config = z
+  .object({
+    github: z.boolean(),
+    google: z.boolean(),
+    oidc: z
+      .object({ name: z.string().meta({ description: 'As users know the provider' }) })
+      .nullable(),
+  })
+  .meta({ id: 'IdentityProviders' })
+
+export const showConfig = ({ core }: Pick<RouteDeps, 'core'>) => {
+  const { identityProviders } = core
+  const oidc = identityProviders.find('oidc')
+  const data = {
+    github: identityProviders.find('github') !== undefined,
+    google: identityProviders.find('google') !== undefined,
+    oidc: oidc === undefined ? null : { name: oidc.label },
+  }
+  return openOperation({
+    tag: 'Authentication',
+    summary: 'Show with which providers people log in',
+    description:
+      'A browser begins at `/oauth/<github|google|oidc>/outbound`, which redirects to the provider. It comes back to `/oauth/<…>/callback` and ends at `/app`, or at `/app/login?error=<code>`.',
+    responses: {
+      200: {
+        description: 'The providers that are configured',
+        schema: z.object({ success: z.literal(true), data: config }),
+      },
+    },
+    handle: () => json(200, { success: true, data }),
+  })
+}
+
+const shared = {
+  tag: 'Authentication',
+  isHidden: true,
+  isUnlogged: true,
+  responses: { 302: { description: 'On to the next page' } },
+} as const
+
+export const begin = ({ core }: Pick<RouteDeps, 'core'>) => {
+  const attempts = createLoginAttempts(core)
+  const limit = createNetworkLimit(PER_MINUTE, core.now)
+  return openOperation({
+    ...shared,
+    summary: 'Send the browser to the provider',
+    handle: (call) => {
+      const provider = getProvider(core, call)
+      const failure = { provider: provider.name, peer: call.address }
+      return orLoginPage(core, failure, async () => {
+        limit(addressGroup(call.address))
+        const { attempt, cookie } = await attempts.begin(provider.name)
+        const url = await provider.authorizationUrl(attempt)
+        const maxAgeSeconds = ATTEMPT_MS / 1000
+        return redirect(url.href, [attemptCookie(core, provider.name, cookie, maxAgeSeconds)])
+      })
+    },
+  })
+}
+
+export const finish = ({ core }: Pick<RouteDeps, 'core'>) => {
+  const attempts = createLoginAttempts(core)
+  const limit = createNetworkLimit(PER_MINUTE, core.now)
+
+  async function logIn(provider: IdentityProvider, call: ProviderCall): Promise<string> {
+    const { incoming, address: ip } = call
+    const answer = answerOf(call)
+    const cookie = readCookie(incoming, attemptCookieName(core, provider.name))
+    const attempt = await attempts.take(provider.name, { cookie, states: answer.getAll('state') })
+    const user = await provider.identify(answer, attempt)
+    const session = await logInWithProvider(core, {
+      provider,
+      user,
+      client: { ip, userAgent: incoming.headers['user-agent'] ?? null },
+      presented: readCookie(incoming, sessionCookieName(core.config)),
+      language: readerLanguage(incoming.headers['accept-language']),
+    })
+    return sessionCookie(core.config, session, core.now())
+  }
+
+  return openOperation({
+    ...shared,
+    summary: "Take the provider's answer and begin a session",
+    handle: (call) => {
+      const provider = getProvider(core, call)
+      const failure = { provider: provider.name, peer: call.address }
+      return orLoginPage(core, failure, async () => {
+        limit(addressGroup(call.address))
+        const response = await orLoginPage(core, failure, async () =>
+          redirect(ownPath(core.config, '/app'), [await logIn(provider, call)]),
+        )
+        const cleared = attemptCookie(core, provider.name, '', 0)
+        return { ...response, cookies: [...(response.cookies ?? []), cleared] }
+      })
+    },
+  })
+}
+
+/** @throws AppError RESOURCE_NOT_FOUND */
+function getProvider({ identityProviders }: Core, { params }: ProviderCall): IdentityProvider {
+  const { provider: name = '' } = params
+  const provider = identityProviders.find(name)
+  if (provider !== undefined) return provider
+  throw notFound('provider', name, 'Logging in with this provider is not configured.')
+}
+
+/** A failed login ends at the page for logins, which has a text for its code. */
+async function orLoginPage(
+  { config, log }: Pick<Core, 'config' | 'log'>,
+  context: { provider: ProviderName; peer: string | null },
+  act: () => Promise<HttpResponse>,
+): Promise<HttpResponse> {
+  try {
+    return await act()
+  } catch (error) {
+    if (!(error instanceof LoginFailure)) throw error
+    const { code } = error
+    const level = code === 'provider_error' ? 'warn' : 'info'
+    log[level]({ ...context, code, reason: error.message }, 'login with a provider failed')
+    return redirect(ownPath(config, `/app/login?error=${code}`), [])
+  }
+}
+
+function redirect(location: string, cookies: readonly string[]): HttpResponse {
+  return { status: 302, body: '', headers: { location }, cookies }
+}
+
+/** The parameters as they came, repeated ones too: openid-client refuses these. */
+function answerOf({ incoming }: ProviderCall): URLSearchParams {
+  const { url = '' } = incoming
+  const at = url.indexOf('?')
+  return new URLSearchParams(at < 0 ? '' : url.slice(at))
+}
+
+function attemptCookieName({ config }: Core, provider: ProviderName): string {
+  return `${isSecure(config) ? '__Host-' : ''}pillarbox_login_${provider}`
+}
+
+function attemptCookie(
+  core: Core,
+  provider: ProviderName,
+  value: string,
+  maxAgeSeconds: number,
+): string {
+  return formatCookie(core.config, {
+    name: attemptCookieName(core, provider),
+    value,
+    maxAgeSeconds,
+  })
+}
