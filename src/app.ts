@@ -23,7 +23,6 @@ import { startSettling } from './features/campaigns/settle-stopped.ts'
 import { watchClock } from './features/clock-watch.ts'
 import { startSearchIndexer } from './features/contacts/list/search-index.ts'
 import type { Core } from './features/core.ts'
-import { resealDomainKeys } from './features/domains/reseal-keys.ts'
 import { createDeliverer, type Deliverer } from './features/messages/delivery/deliverer.ts'
 import { startFuse } from './features/messages/outcome/fuse.ts'
 import { createKnownDomains } from './features/messages/outcome/known-domains.ts'
@@ -35,10 +34,10 @@ import { startProcessing } from './features/receiving/process/process.ts'
 import { startReceivingDomains } from './features/receiving/receiving-domains.ts'
 import { startRequestLog } from './features/requests/log.ts'
 import { createRateLimiter } from './features/requests/rate-limit.ts'
+import { resealAll } from './features/reseal.ts'
 import { createSchedule } from './features/schedule.ts'
 import { startHitWriter } from './features/tracking/hit-writer.ts'
 import { startWebhookFollower } from './features/webhooks/follow-events.ts'
-import { resealWebhookSecrets } from './features/webhooks/reseal-secrets.ts'
 import { startWebhookSender } from './features/webhooks/sending/sender.ts'
 import { startEngine } from './features/workflows/engine/engine.ts'
 import { startTriggers } from './features/workflows/engine/follow-events.ts'
@@ -127,10 +126,7 @@ async function start(
   stops.parts.push(base.close)
   const unwatchClock = watchClock(base)
   stops.parts.push(async () => unwatchClock())
-  if (config.secretPrevious !== null) {
-    await resealDomainKeys(base)
-    await resealWebhookSecrets(base)
-  }
+  if (config.secretPrevious !== null) await resealAll(base)
   const inboundHosts = await watchInboundHosts(base, stops)
   const { core, delivery } = await prepareDelivery(base, inboundHosts, stops)
   watchOtherProcesses(core, stops)

@@ -110,6 +110,11 @@ type ErrorContext = {
   suggestion?: string
   /** Overrides the status of the code: malformed JSON is a VALIDATION_ERROR with status 400. */
   status?: number
+  /**
+   * Refused only because there are too many such requests at a time. It is counted, and neither logged nor
+   * recorded: a flood must not fill the disk.
+   */
+  isOverload?: boolean
 }
 
 /** `publicText` is safe for clients: no SQL, hosts, paths or addresses of others. */
@@ -121,6 +126,7 @@ export class AppError extends Error {
   readonly suggestion: string | undefined
   readonly fields: FieldError[] | undefined
   readonly details: Record<string, unknown> | undefined
+  readonly isOverload: boolean
 
   constructor(code: ErrorCode, publicText: string, context: ErrorContext = {}) {
     super(publicText, context.cause === undefined ? undefined : { cause: context.cause })
@@ -131,6 +137,7 @@ export class AppError extends Error {
     this.suggestion = context.suggestion ?? meaning.suggestion
     this.fields = context.fields
     this.details = context.details
+    this.isOverload = context.isOverload ?? false
   }
 }
 

@@ -22,6 +22,7 @@ const REPLIES_OPTION: [string, string] = [
   '--replies',
   'also show the MX record that brings replies, and all other mail of the domain, to this server',
 ]
+const USER_OPTION: [string, string] = ['!--email <address>', 'address of the user']
 const DOMAIN_OPTION: [string, string] = ['!--domain <domain>', 'recipient domain']
 
 export const COMMANDS: CommandSpec[] = [
@@ -58,21 +59,51 @@ export const COMMANDS: CommandSpec[] = [
     summary:
       'create a user; asks for the password at a terminal, otherwise generates and prints it once',
     options: [
-      ['!--email <address>', 'address of the user'],
+      USER_OPTION,
       ['--password-stdin', 'read the password from standard input'],
       ['--password <password>', 'the password, visible to anyone who can list processes'],
+      ['--operator', 'the user may see the state of the server itself'],
     ],
     load: async () => (await import('./user.ts')).createUserCommand,
   },
   {
     name: 'user password',
-    summary: 'set a new password, entered or generated as in user create',
+    summary:
+      'set a new password, entered or generated as in user create; ends all sessions of the user',
     options: [
-      ['!--email <address>', 'address of the user'],
+      USER_OPTION,
       ['--password-stdin', 'read the password from standard input'],
       ['--password <password>', 'the password, visible to anyone who can list processes'],
     ],
     load: async () => (await import('./user.ts')).setPasswordCommand,
+  },
+  {
+    name: 'user operator',
+    summary: 'make a user an operator of this server, or no longer one',
+    options: [
+      USER_OPTION,
+      ['--on', 'the user may see the state of the server itself'],
+      ['--off', 'the user may not'],
+    ],
+    load: async () => (await import('./user.ts')).operatorCommand,
+  },
+  {
+    name: 'user verify',
+    summary: 'count the address of a user as verified',
+    options: [USER_OPTION],
+    load: async () => (await import('./user.ts')).verifyUserCommand,
+  },
+  {
+    name: 'user totp',
+    summary: 'turn off the second factor of a user who has lost it; ends all sessions of the user',
+    options: [USER_OPTION, ['--disable', 'turn it off']],
+    load: async () => (await import('./user.ts')).totpCommand,
+  },
+  {
+    name: 'user delete',
+    summary: 'delete a user who owns no project',
+    options: [USER_OPTION],
+    load: async () => (await import('./user.ts')).deleteUserCommand,
   },
   {
     name: 'user list',

@@ -1,13 +1,21 @@
-/** `user …`: users and their passwords. */
+/** `user …`: users, their passwords and what they may do. */
 import {
-  type CreatedUser,
-  createUser,
-  listUsers,
-  setPassword,
-  type UserInput,
-} from '../features/accounts/users.ts'
+  removeSecondFactor,
+  setOperator,
+  verifyUser,
+} from '../features/accounts/user-admin/change.ts'
+import { deleteUser } from '../features/accounts/user-admin/delete.ts'
+import { listUsers, type UserView } from '../features/accounts/user-admin/list.ts'
+import { setPassword } from '../features/accounts/user-admin/set-password.ts'
+import { type CreatedUser, createUser, type UserInput } from '../features/accounts/users.ts'
 import type { OpenCore } from '../features/open-core.ts'
-import { type CommandContext, type Input, type Result, withCore } from './engine/command.ts'
+import {
+  type CommandContext,
+  type Input,
+  type Result,
+  UsageError,
+  withCore,
+} from './engine/command.ts'
 import { escapeControls, formatTable } from './engine/text.ts'
 import { choosePassword } from './options/password.ts'
 
@@ -16,7 +24,8 @@ export function createUserCommand(context: CommandContext, input: Input): Promis
 }
 
 export function setPasswordCommand(context: CommandContext, input: Input): Promise<Result> {
-  return withPassword(context, input, { act: setPassword, done: 'has a new password' })
+  const done = 'has a new password, and all sessions have ended'
+  return withPassword(context, input, { act: setPassword, done })
 }
 
 async function withPassword(
@@ -26,7 +35,8 @@ async function withPassword(
 ): Promise<Result> {
   const user = await withCore(context, async (core) => {
     const password = await choosePassword(context.terminal, input)
-    return verb.act(core, { address: input.required('email'), password })
+    const isOperator = input.has('operator')
+    return verb.act(core, { address: input.required('email'), password, isOperator })
   })
   const { id, email, password } = user
   const lines = [`User ${escapeControls(email)} ${verb.done} (id ${id}).`]
@@ -34,13 +44,51 @@ async function withPassword(
   return { json: user, text: lines.join('\n') }
 }
 
+export async function operatorCommand(context: CommandContext, input: Input): Promise<Result> {
+  const isOperator = input.has('on')
+  if (isOperator === input.has('off')) throw new UsageError('give either --on or --off')
+  const change = { email: input.required('email'), isOperator }
+  const user = await withCore(context, (core) => setOperator(core, change))
+  const done = isOperator ? 'is an operator now' : 'is no operator any more'
+  return { json: user, text: `User ${escapeControls(user.email)} ${done}.` }
+}
+
+export async function verifyUserCommand(context: CommandContext, input: Input): Promise<Result> {
+  const user = await withCore(context, (core) => verifyUser(core, input.required('email')))
+  return { json: user, text: `The address ${escapeControls(user.email)} counts as verified.` }
+}
+
+export async function totpCommand(context: CommandContext, input: Input): Promise<Result> {
+  if (!input.has('disable')) throw new UsageError('--disable is missing: users turn it on')
+  const user = await withCore(context, (core) => removeSecondFactor(core, input.required('email')))
+  const name = escapeControls(user.email)
+  return { json: user, text: `User ${name} has no second factor, and all sessions have ended.` }
+}
+
+export async function deleteUserCommand(context: CommandContext, input: Input): Promise<Result> {
+  const user = await withCore(context, (core) => deleteUser(core, input.required('email')))
+  return { json: user, text: `User ${escapeControls(user.email)} was deleted.` }
+}
+
 export async function listUsersCommand(context: CommandContext): Promise<Result> {
   const users = await withCore(context, listUsers)
-  const rows = users.map(({ id, email, isSandbox, createdAt }) => [
-    id,
-    email,
-    createdAt.slice(0, 10),
-    isSandbox ? 'created by the sandbox' : '',
+  const rows = users.map((user) => [
+    user.id,
+    user.email,
+    user.method,
+    user.createdAt.slice(0, 10),
+    notesOf(user),
   ])
-  return { json: users, text: formatTable(['ID', 'EMAIL', 'SINCE', ''], rows, 'No users yet.') }
+  const head = ['ID', 'EMAIL', 'METHOD', 'SINCE', '']
+  return { json: users, text: formatTable(head, rows, 'No users yet.') }
+}
+
+function notesOf({ isOperator, emailVerified, twoFactor, isSandbox }: UserView): string {
+  const notes = [
+    isOperator && 'operator',
+    !emailVerified && 'unverified',
+    twoFactor && 'second factor',
+    isSandbox && 'created by the sandbox',
+  ]
+  return notes.filter((note) => note !== false).join(', ')
 }

@@ -3,6 +3,8 @@
  * of jobs take it. Features take their parts from `base.ts`, so that no feature depends on all.
  */
 import type { LastUsed } from './accounts/last-used.ts'
+import type { LoginQueue } from './accounts/login/queue.ts'
+import type { LoginThrottle } from './accounts/login/throttle.ts'
 import type { IdentityProviders } from './accounts/oauth/providers.ts'
 import type { SessionTokens } from './accounts/sessions/token.ts'
 import type { Base } from './base.ts'
@@ -24,6 +26,10 @@ export type Core = Base & {
   identityProviders: IdentityProviders
   /** Remembers when keys and sessions were last used. */
   lastUsed: LastUsed
+  /** Slows down those who guess passwords and codes. */
+  loginThrottle: LoginThrottle
+  /** The bounded line of logins before argon2. */
+  loginQueue: LoginQueue
   /** The idempotency keys of requests in flight. */
   reservedKeys: ReservedKeys
   /** How many emails of a project may start now. */

@@ -18,6 +18,8 @@ import { createWebhookClient } from '../outbound/http/webhook-client.ts'
 import { unwatchedDisk, watchDisk } from '../store/files/disk.ts'
 import { openStore, type StoreOptions } from '../store/store.ts'
 import { createLastUsed } from './accounts/last-used.ts'
+import { createLoginQueue } from './accounts/login/queue.ts'
+import { createLoginThrottle } from './accounts/login/throttle.ts'
 import { createIdentityProviders } from './accounts/oauth/providers.ts'
 import { createSessionTokens } from './accounts/sessions/token.ts'
 import type { CommandCore } from './core.ts'
@@ -110,6 +112,8 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
     sessionTokens,
     identityProviders,
     lastUsed,
+    loginThrottle: createLoginThrottle(now),
+    loginQueue: createLoginQueue(),
     reservedKeys: new Map(),
     sharedRuns: createSharedRuns(),
   }

@@ -5,6 +5,7 @@
 import type { CronEntry } from '../jobs/cron.ts'
 import type { JobHandler } from '../jobs/run.ts'
 import { deleteOldInvitations } from './accounts/invitations/retention.ts'
+import { deleteExpiredSessions } from './accounts/sessions/expiry.ts'
 import { countUncounted } from './campaigns/audience/total-recipients.ts'
 import { deleteExpiredChunks } from './chunks.ts'
 import { runBulk } from './contacts/bulk/run.ts'
@@ -63,6 +64,11 @@ export function createSchedule(core: Core): Schedule {
       name: 'sweep-idempotency-keys',
       schedule: '17 * * * *',
       run: () => store.write((tx) => deleteExpiredIdempotencyKeys(tx, now())),
+    },
+    {
+      name: 'sweep-sessions',
+      schedule: '37 * * * *',
+      run: ({ signal }) => deleteExpiredSessions(core, signal),
     },
     { name: 'sweep-chunks', schedule: '27 * * * *', run: () => deleteExpiredChunks(core) },
     { name: 'sweep-uploads', schedule: '47 * * * *', run: () => deleteExpiredImportFiles(core) },

@@ -24,6 +24,7 @@ import {
 } from './route.ts'
 import * as activity from './routes/activity.ts'
 import * as app from './routes/app.ts'
+import * as login from './routes/auth/login.ts'
 import * as campaignAudience from './routes/campaigns/audience.ts'
 import * as campaigns from './routes/campaigns/campaigns.ts'
 import * as campaignComposing from './routes/campaigns/composing.ts'
@@ -58,6 +59,9 @@ import * as suppressions from './routes/suppressions.ts'
 import * as templates from './routes/templates.ts'
 import { track } from './routes/track.ts'
 import * as tracking from './routes/tracking.ts'
+import * as self from './routes/users/self.ts'
+import * as userSessions from './routes/users/sessions.ts'
+import * as totp from './routes/users/totp.ts'
 import { verify } from './routes/verify.ts'
 import * as webhookDeliveries from './routes/webhooks/deliveries.ts'
 import * as webhooks from './routes/webhooks/endpoints.ts'
@@ -239,6 +243,9 @@ export const ROUTES: readonly RouteRow[] = [
   ['DELETE', '/contacts/:id', 'member', contacts.remove],
 
   // Authentication: log-in and second factor.
+  ['POST', '/auth/login', 'anyone', login.login],
+  ['GET', '/auth/logout', 'anyone', login.followLogout],
+  ['POST', '/auth/logout', 'anyone', login.logout],
 
   // Authentication: sign-up, verification, reset.
 
@@ -252,6 +259,13 @@ export const ROUTES: readonly RouteRow[] = [
   ['GET', '/app/:page{.+}', 'anyone', app.showUnknown],
 
   // Users.
+  ['GET', '/users/@me', 'session', self.show],
+  ['PATCH', '/users/@me', 'session', self.update],
+  ['GET', '/users/@me/sessions', 'session', userSessions.list],
+  ['DELETE', '/users/@me/sessions/:id', 'session', userSessions.remove],
+  ['POST', '/users/@me/totp', 'verified session', totp.start],
+  ['POST', '/users/@me/totp/confirm', 'verified session', totp.confirm],
+  ['DELETE', '/users/@me/totp', 'verified session', totp.remove],
 
   // Projects.
   ['GET', '/users/@me/projects', 'verified session', ownProjects.list],

@@ -56,5 +56,5 @@ export const {
   SQLiteRemoteSession,
 } = proxy
 export type { InferInsertModel, InferSelectModel, Query, SQL } from 'drizzle-orm'
-export type { SelectedFieldsOrdered } from 'drizzle-orm/sqlite-core'
+export type { SelectedFieldsOrdered, SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 export type { SqliteRemoteDatabase, SqliteRemoteResult } from 'drizzle-orm/sqlite-proxy'

@@ -117,7 +117,7 @@ describe('pillarbox user', () => {
   it('list shows users', async () => {
     const [first] = await json('user', 'list')
     assert.equal(first.email, owner)
-    assert.match(await text('user', 'list'), /^ID +EMAIL +SINCE\n/)
+    assert.match(await text('user', 'list'), /^ID +EMAIL +METHOD +SINCE\n/)
   })
 })
 

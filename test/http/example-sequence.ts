@@ -4,7 +4,8 @@
  */
 
 import { DAY_MS, MINUTE_MS } from '../../src/clock.ts'
-import type { Core } from '../../src/features/core.ts'
+import { endSessions } from '../../src/features/accounts/sessions/sessions.ts'
+import { createUser } from '../../src/features/accounts/users.ts'
 import { listDomains } from '../../src/features/domains/list.ts'
 import { appendEvents } from '../../src/features/events/append.ts'
 import { createSchedule } from '../../src/features/schedule.ts'
@@ -13,17 +14,21 @@ import { startJobs } from '../../src/jobs/jobs.ts'
 import type { DnsAnswer, MxRecord } from '../../src/outbound/dns/answer.ts'
 import type { Resolver } from '../../src/outbound/dns/resolver.ts'
 import { eq } from '../../src/store/drizzle.ts'
+import { users } from '../../src/store/schema/accounts.ts'
 import { campaigns } from '../../src/store/schema/campaigns.ts'
 import { jobs } from '../../src/store/schema/jobs.ts'
+import type { TestCore } from '../core.ts'
+import { codeOf } from '../features/accounts/totp-code.ts'
 import { addCampaign as addRunningCampaign } from '../features/campaigns/add-campaign.ts'
 import { addCampaign } from '../features/campaigns/sending/campaign.ts'
 import { pageToken } from '../features/contacts/add-recipient.ts'
 import { addDelivery } from '../features/webhooks/add-delivery.ts'
 import { addWorkflow } from '../features/workflows/add-workflow.ts'
 import { failExecution, sleepAtDelay } from '../features/workflows/place-execution.ts'
+import { logIn } from '../session.ts'
 
 type Stage = {
-  core: Core
+  core: TestCore
   projectId: string
   dns: ReturnType<typeof createExampleDns>
   real(example: string): string
@@ -137,6 +142,34 @@ const makeWorkflow = async ({ core, projectId }: Stage) => {
   })
   return { id }
 }
+
+const ADA = { email: 'ada@example.com', password: 'correct horse battery staple' }
+/** The code that the authenticator app of Ada shows, when an example needs it. */
+let code = ''
+
+const addAda = async ({ core }: Stage) => {
+  await createUser(core, { address: ADA.email, password: ADA.password })
+}
+
+async function getAda({ core }: Stage) {
+  const user = await core.store.read.select().from(users).where(eq(users.address, ADA.email)).get()
+  if (user === undefined) throw new TypeError('Ada has no account')
+  return user
+}
+
+const asAda = async (stage: Stage) => {
+  const { id } = await getAda(stage)
+  await stage.core.store.write((tx) => endSessions(tx, id))
+  return logIn(stage.core, id)
+}
+
+/** A code that was not used yet: of this step of time, or of the next one. */
+const readCode = (steps: number) => async (stage: Stage) => {
+  const { totpSecret } = await getAda(stage)
+  code = codeOf(stage.core.keyring.unseal(totpSecret ?? ''), stage.core.now(), steps)
+}
+
+const ofAda = (name: string, more: Partial<ExampleStep> = {}) => ({ name, cookie: asAda, ...more })
 
 export const exampleSequence: ExampleStep[] = [
   { name: 'POST /domains' },
@@ -291,5 +324,18 @@ export const exampleSequence: ExampleStep[] = [
   { name: 'DELETE /templates/:id' },
   { name: 'DELETE /domains/:id', prepare: removeCampaigns },
   { name: 'GET /auth/oauth-config' },
+  { name: 'POST /auth/login', prepare: addAda },
+  { name: 'GET /auth/logout' },
+  { name: 'POST /auth/logout' },
+  ofAda('GET /users/@me'),
+  ofAda('PATCH /users/@me'),
+  ofAda('GET /users/@me/sessions'),
+  {
+    name: 'DELETE /users/@me/sessions/:id',
+    cookie: async (stage) => logIn(stage.core, (await getAda(stage)).id),
+  },
+  ofAda('POST /users/@me/totp'),
+  ofAda('POST /users/@me/totp/confirm', { prepare: readCode(0), fields: () => ({ code }) }),
+  ofAda('DELETE /users/@me/totp', { prepare: readCode(1), fields: () => ({ code }) }),
   { name: 'GET /health', headers: { 'X-Forwarded-For': '198.51.100.7' } },
 ]

@@ -4,6 +4,7 @@ import { describe, it, test } from 'node:test'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import supertest from 'supertest'
 import { ruleOf } from '../../src/features/accounts/caller.ts'
+import { createUser } from '../../src/features/accounts/users.ts'
 import { appendEvents } from '../../src/features/events/append.ts'
 import { createTraffic } from '../../src/http/exchange/traffic.ts'
 import { createLayout } from '../../src/http/pages/layout.ts'
@@ -11,6 +12,7 @@ import type { Route } from '../../src/http/route.ts'
 import { createRoutes } from '../../src/http/route-table.ts'
 import { createAddressList } from '../../src/http/server/client-address.ts'
 import { trustDomain } from '../core.ts'
+import { codeOf } from '../features/accounts/totp-code.ts'
 import { addCampaign as addRunningCampaign } from '../features/campaigns/add-campaign.ts'
 import { addCampaign } from '../features/campaigns/sending/campaign.ts'
 import { addRecipient } from '../features/contacts/add-recipient.ts'
@@ -152,6 +154,28 @@ describe('responses match their descriptions, with no further fields', () => {
     await checked('GET', '/templates/:id/usage', id)
     await checked('DELETE', '/templates/:id', id)
     await checked('POST', '/templates/bulk-update', {}, { ids: [await anotherTemplate(template)] })
+  })
+
+  it('logging in, and the user', async () => {
+    const { core } = service
+    const ada = { email: 'ada@people.test', password: 'correct horse' }
+    const { id } = await createUser(core, { address: ada.email, password: ada.password })
+    await checked('POST', '/auth/login', {}, { ...ada, password: 'wrong horse' })
+    await checked('POST', '/auth/login', {}, ada)
+    await checked('GET', '/auth/logout', {})
+    await checked('POST', '/auth/logout', {})
+    const as = () => logIn(core, id)
+    await checked('GET', '/users/@me', {}, undefined, await as())
+    await checked('PATCH', '/users/@me', {}, { language: 'de' }, await as())
+    const { body } = await checked('GET', '/users/@me/sessions', {}, undefined, await as())
+    const session = { id: body[0].id }
+    await checked('DELETE', '/users/@me/sessions/:id', session, undefined, await as())
+    const { password } = ada
+    const { body: made } = await checked('POST', '/users/@me/totp', {}, { password }, await as())
+    const codes = [0, 1].map((steps) => codeOf(made.secret, core.now(), steps))
+    const [code, next] = codes
+    await checked('POST', '/users/@me/totp/confirm', {}, { code }, await as())
+    await checked('DELETE', '/users/@me/totp', {}, { password, code: next }, await as())
   })
 
   it('domains', async () => {

@@ -56,31 +56,57 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Checks a password against its hash. Only tests call this until accounts have logins.
+ * Checks a password against its hash. Without a hash the computation takes place all the same, so that
+ * the time of the answer does not show whether there is one. A check whose `signal` aborts before its turn
+ * rejects with the reason of the signal and computes nothing.
  * @throws TypeError when `stored` is not an argon2id hash
  */
-export async function isPassword(password: string, stored: string): Promise<boolean> {
+export async function isPassword(
+  password: string,
+  stored: string | null,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const { cost, salt, hash } = stored === null ? standIn() : parseHash(stored)
+  const given = await compute(password, { salt, cost, length: hash.length, signal })
+  return timingSafeEqual(given, hash) && stored !== null
+}
+
+/** Whether the hash was made with other parameters than those of new hashes. */
+export function isOutdated(stored: string): boolean {
+  const { cost } = parseHash(stored)
+  return (
+    cost.memory !== COST.memory ||
+    cost.passes !== COST.passes ||
+    cost.parallelism !== COST.parallelism
+  )
+}
+
+type Hash = { cost: Cost; salt: Buffer; hash: Buffer }
+
+function parseHash(stored: string): Hash {
   const [, memory, passes, parallelism, salt = '', hash = ''] = PHC.exec(stored) ?? []
   if (hash === '') throw new TypeError('not an argon2id hash')
-  const expected = Buffer.from(hash, 'base64')
   const cost = {
     memory: Number(memory),
     passes: Number(passes),
     parallelism: Number(parallelism),
   }
-  const length = expected.length
-  const given = await compute(password, { salt: Buffer.from(salt, 'base64'), cost, length })
-  return timingSafeEqual(given, expected)
+  return { cost, salt: Buffer.from(salt, 'base64'), hash: Buffer.from(hash, 'base64') }
 }
 
-function compute(
-  password: string,
-  { salt, cost, length }: { salt: Buffer; cost: Cost; length: number },
-): Promise<Buffer> {
+/** A hash of nothing that anyone knows. */
+function standIn(): Hash {
+  return { cost: COST, salt: randomBytes(SALT_BYTES), hash: randomBytes(HASH_BYTES) }
+}
+
+type Computation = { salt: Buffer; cost: Cost; length: number; signal?: AbortSignal | undefined }
+
+function compute(password: string, { salt, cost, length, signal }: Computation): Promise<Buffer> {
   const message = password.normalize('NFC')
-  const computation = lastComputation.then(() =>
-    derive('argon2id', { message, nonce: salt, tagLength: length, ...cost }),
-  )
+  const computation = lastComputation.then(() => {
+    signal?.throwIfAborted()
+    return derive('argon2id', { message, nonce: salt, tagLength: length, ...cost })
+  })
   lastComputation = computation.catch(() => undefined)
   return computation
 }

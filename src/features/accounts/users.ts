@@ -1,8 +1,8 @@
 /** Users, who may log in. Operators create them; memberships say which projects they may use. */
-import { formatInstant, type Now } from '../../clock.ts'
+import type { Now } from '../../clock.ts'
 import { AppError, invalidField, notFound } from '../../errors.ts'
 import { parseAddress } from '../../mail/address/address.ts'
-import { asc, eq } from '../../store/drizzle.ts'
+import { eq } from '../../store/drizzle.ts'
 import { newId } from '../../store/ids.ts'
 import { type User, users } from '../../store/schema/accounts.ts'
 import type { Tx } from '../../store/write/transaction.ts'
@@ -13,18 +13,11 @@ export type UserInput = {
   address: string
   /** Generated when absent. */
   password?: string | undefined
+  isOperator?: boolean | undefined
 }
 
 /** `password` is present only if it was generated; it is shown only once. */
 export type CreatedUser = { id: string; email: string; password?: string }
-
-type UserView = {
-  id: string
-  email: string
-  /** Created by the sandbox; refused in other modes until the user gets a new password. */
-  isSandbox: boolean
-  createdAt: string
-}
 
 type NewUser = Pick<User, 'address' | 'passwordHash' | 'isSandbox'> &
   Partial<Pick<User, 'method' | 'isOperator' | 'verifiedAt' | 'language'>> & { at: number }
@@ -36,36 +29,11 @@ export async function createUser(deps: UserDeps, input: UserInput): Promise<Crea
   const address = parseUserAddress(input.address)
   const { passwordHash, made } = await choosePassword(input)
   const at = deps.now()
+  const { isOperator = false } = input
   // Whoever can run commands vouches for the address.
-  const user = { address, passwordHash, isSandbox: false, verifiedAt: at, at }
+  const user = { address, passwordHash, isSandbox: false, isOperator, verifiedAt: at, at }
   const id = await deps.store.write((tx) => insertUser(tx, user))
   return { id, email: address, ...made }
-}
-
-/**
- * Sets a new password, which also replaces one of the sandbox.
- * @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND
- */
-export async function setPassword(deps: UserDeps, input: UserInput): Promise<CreatedUser> {
-  const address = parseUserAddress(input.address)
-  const { passwordHash, made } = await choosePassword(input)
-  const change = { passwordHash, isSandbox: false, updatedAt: deps.now() }
-  const [user] = await deps.store.write((tx) =>
-    tx.update(users).set(change).where(eq(users.address, address)).returning({ id: users.id }),
-  )
-  if (user === undefined) throw userNotFound(address)
-  return { id: user.id, email: address, ...made }
-}
-
-/** Oldest first. */
-export async function listUsers({ store }: Pick<Base, 'store'>): Promise<UserView[]> {
-  const rows = await store.read.select().from(users).orderBy(asc(users.createdAt), asc(users.id))
-  return rows.map(({ id, address, isSandbox, createdAt }) => ({
-    id,
-    email: address,
-    isSandbox,
-    createdAt: formatInstant(createdAt),
-  }))
 }
 
 /** Returns the id of the new user, unverified unless given. @throws AppError CONFLICT */
@@ -103,19 +71,21 @@ export async function findUserId(
   return user?.id
 }
 
-async function choosePassword({ password }: UserInput) {
+/** Generates a password when none is given. @throws AppError VALIDATION_ERROR (password) */
+export async function choosePassword({ password }: Pick<UserInput, 'password'>) {
   if (password !== undefined) checkPassword(password)
   const chosen = password ?? makePassword()
   const passwordHash = await hashPassword(chosen)
   return { passwordHash, made: password === undefined ? { password: chosen } : {} }
 }
 
-function parseUserAddress(text: string): string {
+/** @throws AppError VALIDATION_ERROR (email) */
+export function parseUserAddress(text: string): string {
   const parsed = parseAddress(text)
   if (parsed === undefined) throw invalidField('email', 'invalid_string', 'Not an email address')
   return parsed.address
 }
 
-function userNotFound(address: string): AppError {
+export function userNotFound(address: string): AppError {
   return notFound('user', address, 'No user has this email address.')
 }

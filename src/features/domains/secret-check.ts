@@ -1,5 +1,7 @@
 /** Checks that `secret` opens the sealed keys and secrets in the database. */
 import { ConfigError } from '../../config/problems.ts'
+import { isNotNull } from '../../store/drizzle.ts'
+import { users } from '../../store/schema/accounts.ts'
 import { domains } from '../../store/schema/domains.ts'
 import { webhookEndpoints, webhookSigningSecrets } from '../../store/schema/webhooks.ts'
 import type { Base } from '../base.ts'
@@ -14,9 +16,15 @@ export async function checkSecret({
     read.select({ key: domains.rsaPrivateKey }).from(domains).limit(1).get(),
     read.select({ key: webhookEndpoints.secret }).from(webhookEndpoints).limit(1).get(),
     read.select({ key: webhookSigningSecrets.secret }).from(webhookSigningSecrets).limit(1).get(),
+    read
+      .select({ key: users.totpSecret })
+      .from(users)
+      .where(isNotNull(users.totpSecret))
+      .limit(1)
+      .get(),
   ])
   try {
-    for (const row of rows) if (row !== undefined) keyring.unseal(row.key)
+    for (const row of rows) if (row?.key) keyring.unseal(row.key)
   } catch (error) {
     const problem = {
       key: 'secret',

@@ -8,6 +8,9 @@ import type { Config } from '../../config/config.ts'
 /** `maxAgeSeconds` 0 deletes the cookie. */
 type Cookie = { name: string; value: string; maxAgeSeconds: number; path?: string }
 
+/** Says that a user has logged in from this browser before. */
+export const DEVICE_COOKIE = 'pillarbox_device'
+
 export function isSecure({ baseUrl }: Pick<Config, 'baseUrl'>): boolean {
   return baseUrl.startsWith('https:')
 }
@@ -32,14 +35,21 @@ export function formatCookie(config: Pick<Config, 'baseUrl'>, cookie: Cookie): s
   return `${name}=${value}; Path=${path}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`
 }
 
-/** Sets the session's cookie until `expiresAt` (epoch ms). */
-export function sessionCookie(
-  config: Pick<Config, 'baseUrl'>,
-  { token, expiresAt }: { token: string; expiresAt: number },
-  at: number,
-): string {
-  const maxAgeSeconds = Math.max(0, Math.floor((expiresAt - at) / 1000))
-  return formatCookie(config, { name: sessionCookieName(config), value: token, maxAgeSeconds })
+/** `expiresAt`: epoch milliseconds. */
+type Token = { token: string; expiresAt: number }
+
+/** Sets the session's cookie until the token expires. */
+export function sessionCookie(config: Pick<Config, 'baseUrl'>, token: Token, at: number): string {
+  return formatCookie(config, { name: sessionCookieName(config), ...valueUntil(token, at) })
+}
+
+/** Sets the browser's cookie until the token expires. */
+export function deviceCookie(config: Pick<Config, 'baseUrl'>, token: Token, at: number): string {
+  return formatCookie(config, { name: DEVICE_COOKIE, ...valueUntil(token, at) })
+}
+
+function valueUntil({ token, expiresAt }: Token, at: number) {
+  return { value: token, maxAgeSeconds: Math.max(0, Math.floor((expiresAt - at) / 1000)) }
 }
 
 export function clearedSessionCookie(config: Pick<Config, 'baseUrl'>): string {

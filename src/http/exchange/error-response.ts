@@ -40,7 +40,7 @@ export function errorResponse(error: AppError, context: ResponseContext): HttpRe
 
 /** Logs the details that the client does not get. */
 export function logError(log: Log, error: AppError, requestId: string): void {
-  if (error.status < 500) return
+  if (error.status < 500 || error.isOverload) return
   const { code, cause } = error
   // The disk watch logs this once, and `/health` shows it while it lasts.
   if (code === 'INSUFFICIENT_STORAGE') return

@@ -115,10 +115,11 @@ export function recordRequest(
 ): void {
   const { core, traffic, requestLog } = deps
   const { route, receivedAt, caller } = exchange
-  const { status } = response
+  const { status, error } = response
   const durationMs = Math.max(0, core.now() - receivedAt)
   traffic.count(route, status, durationMs)
-  if (caller === null && status >= 400 && status < 500) {
+  const isRefusal = (status >= 400 && status < 500) || error?.isOverload === true
+  if (caller === null && isRefusal) {
     core.counters.add('pillarbox_http_strangers_refused_total', { status: String(status) })
     return
   }

@@ -3,10 +3,10 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { DAY_MS } from '../../../src/clock.ts'
 import { createKeyring } from '../../../src/config/keyring.ts'
+import { resealAll } from '../../../src/features/reseal.ts'
 import { createSchedule } from '../../../src/features/schedule.ts'
 import { startReplay } from '../../../src/features/webhooks/deliveries/replay-range.ts'
 import { removeEndpoint } from '../../../src/features/webhooks/endpoints/delete.ts'
-import { resealWebhookSecrets } from '../../../src/features/webhooks/reseal-secrets.ts'
 import { getSigningSecret } from '../../../src/features/webhooks/signing-secret.ts'
 import { startJobs } from '../../../src/jobs/jobs.ts'
 import { eq } from '../../../src/store/drizzle.ts'
@@ -82,9 +82,9 @@ test('secrets are sealed again after a change of the secret', async (t) => {
   const { core, projectId } = stage
   await stage.addEndpoint('http://127.0.0.1:9/')
   const { secret } = await getSigningSecret(core, projectId)
-  assert.equal(await resealWebhookSecrets(core), 0)
+  assert.equal(await resealAll(core), 0)
   const keyring = createKeyring('another secret, long enough for everything', SECRET)
-  assert.equal(await resealWebhookSecrets({ store: core.store, keyring }), 2)
+  assert.equal(await resealAll({ store: core.store, keyring }), 2)
   const alone = createKeyring('another secret, long enough for everything')
   const shown = await getSigningSecret({ ...core, keyring: alone }, projectId)
   assert.equal(shown.secret, secret)

@@ -8,8 +8,11 @@ import { useService } from '../service.ts'
 
 const { service, call } = useService()
 
-/** Operations that store nothing, and the wishes of recipients: allowed on a full disk. */
+/** Operations that store nothing, logins, and the wishes of recipients: allowed on a full disk. */
 const goesOn = [
+  'PATCH /users/@me',
+  'POST /auth/login',
+  'POST /auth/logout',
   'POST /campaigns/:id/archive',
   'POST /campaigns/:id/cancel',
   'POST /campaigns/:id/check',
@@ -36,6 +39,8 @@ const goesOn = [
   'POST /unsubscribe',
   'POST /unsubscribe/',
   'POST /unsubscribe/:token{.+}',
+  'POST /users/@me/totp',
+  'POST /users/@me/totp/confirm',
   'POST /v1/verify',
   'POST /workflows/:id/executions/cancel-all',
   'POST /workflows/:id/validate',

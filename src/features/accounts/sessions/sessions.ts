@@ -1,6 +1,6 @@
 /** The sessions of users: beginning, renewing and ending them. Each is a row; ending one deletes it. */
 import { randomUUID } from 'node:crypto'
-import { and, eq, lte, ne } from '../../../store/drizzle.ts'
+import { and, eq, ne } from '../../../store/drizzle.ts'
 import { type Session, sessions } from '../../../store/schema/accounts.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
@@ -93,11 +93,4 @@ export async function endSessions(
     .where(and(isUsers, eq(sessions.id, except.id)))
     .returning()
   return renamed
-}
-
-export async function deleteExpiredSessions({
-  store,
-  now,
-}: Pick<Base, 'store' | 'now'>): Promise<void> {
-  await store.write((tx) => tx.delete(sessions).where(lte(sessions.expiresAt, now())))
 }

@@ -1,0 +1,83 @@
+/**
+ * Asks a user who has logged in for the password again, before what only the owner of the account may do.
+ * A wrong one counts as a failed login: a stolen session is no way to guess the password.
+ */
+import { AppError, invalidField } from '../../../errors.ts'
+import { eq } from '../../../store/drizzle.ts'
+import { type User, users } from '../../../store/schema/accounts.ts'
+import { noSession } from '../admit.ts'
+import { isPassword } from '../passwords.ts'
+import type { LoginDeps } from './log-in.ts'
+import type { LoginAttempt } from './throttle.ts'
+
+type PasswordDeps = Pick<LoginDeps, 'store' | 'loginThrottle' | 'loginQueue'>
+
+export type GivenPassword = {
+  userId: string
+  /** The address of the user. */
+  account: string
+  network: string
+  password: string
+  /** The field of the request that holds the password. */
+  field: string
+  signal: AbortSignal
+}
+
+/** The user, whose password was right at that time: `passwordHash` is its hash. */
+export type ConfirmedUser = User & { passwordHash: string }
+
+/**
+ * Runs `act` as one attempt of the throttle, with the user whose password was given. An error of `act` with
+ * fields is a failure too: a wrong code.
+ * @throws AppError RATE_LIMIT_EXCEEDED, EXTERNAL_SERVICE_ERROR, BAD_REQUEST (user of another method),
+ *   VALIDATION_ERROR (the given field), UNAUTHORIZED
+ */
+export async function withPassword<T>(
+  deps: PasswordDeps,
+  given: GivenPassword,
+  act: (user: ConfirmedUser) => Promise<T>,
+): Promise<T> {
+  return asAttempt(deps, given, async () => act(await confirmPassword(deps, given)))
+}
+
+/** Runs `act` as one attempt of the throttle; an error with fields is a failure. */
+export async function asAttempt<T>(
+  { loginThrottle }: Pick<PasswordDeps, 'loginThrottle'>,
+  guesser: Pick<GivenPassword, 'account' | 'network'>,
+  act: () => Promise<T>,
+): Promise<T> {
+  const attempt = loginThrottle.begin(guesser)
+  try {
+    const result = await act()
+    attempt.succeeded()
+    return result
+  } catch (error) {
+    countFailure(attempt, error)
+    throw error
+  } finally {
+    attempt.end()
+  }
+}
+
+function countFailure(attempt: LoginAttempt, error: unknown): void {
+  if (error instanceof AppError && error.fields !== undefined) attempt.failed()
+}
+
+async function confirmPassword(
+  { store, loginQueue }: PasswordDeps,
+  { userId, password, field, signal }: GivenPassword,
+): Promise<ConfirmedUser> {
+  const user = await store.read.select().from(users).where(eq(users.id, userId)).get()
+  if (user === undefined) throw noSession()
+  const { method, passwordHash } = user
+  if (method !== 'PASSWORD' || passwordHash === null || passwordHash === '') throw noPassword()
+  const isRight = await loginQueue.run(() => isPassword(password, passwordHash, signal), signal)
+  if (!isRight) throw invalidField(field, 'custom', 'This is not your password')
+  return { ...user, passwordHash }
+}
+
+function noPassword(): AppError {
+  return new AppError('BAD_REQUEST', 'You log in without a password of this server.', {
+    suggestion: 'Change it, and its second factor, where you log in.',
+  })
+}

@@ -1,0 +1,80 @@
+/**
+ * Slows down those who guess passwords and codes (THREATS S26). Failures count for their network, for the
+ * account at this network, and for the account everywhere: the last so that a crowd of addresses gets no
+ * more tries, and except for browsers in which the user has logged in before, so that a crowd does not
+ * lock out the user. An account is an address, whether it has a user or not. An attempt that is refused
+ * here is no failure.
+ */
+import type { Now } from '../../../clock.ts'
+import { AppError } from '../../../errors.ts'
+import { createFailureLimit, type FailureLimit, type LimitedAttempt } from './failure-limit.ts'
+import { createHourlyLimit } from './hourly-limit.ts'
+
+/** `network`: addresses that one client may have. `account`: the address of the user. */
+export type Guesser = { network: string; account: string }
+
+export type LoginThrottle = {
+  /**
+   * Begins an attempt. Its `end` must be called; what is not called a success or a failure by then is neither.
+   * @throws AppError RATE_LIMIT_EXCEEDED
+   */
+  begin(guesser: Guesser): LoginAttempt
+  /** How many networks and accounts are remembered. */
+  size(): number
+}
+
+export type LoginAttempt = {
+  /** Applies the limit of the account everywhere too. @throws AppError RATE_LIMIT_EXCEEDED */
+  limitEverywhere(): void
+  failed(): void
+  succeeded(): void
+  end(): void
+}
+
+const FREE_BY_NETWORK = 20
+const FREE_BY_ACCOUNT = 10
+const HOURLY_BY_ACCOUNT = 100
+
+export function createLoginThrottle(now: Now): LoginThrottle {
+  const networks = createFailureLimit(FREE_BY_NETWORK, now)
+  const accounts = createFailureLimit(FREE_BY_ACCOUNT, now)
+  const everywhere = createHourlyLimit(HOURLY_BY_ACCOUNT, now)
+
+  return {
+    begin({ network, account }) {
+      const ofNetwork = enter(networks, network)
+      const others: LimitedAttempt[] = []
+      let isOpen = true
+      const close = (outcome: keyof LimitedAttempt): void => {
+        if (!isOpen) return
+        isOpen = false
+        // Otherwise a guesser with an account of their own could clear the count of the network.
+        if (outcome === 'succeeded') ofNetwork.abandoned()
+        else ofNetwork[outcome]()
+        for (const other of others) other[outcome]()
+      }
+      const end = () => close('abandoned')
+      try {
+        others.push(enter(accounts, `${account} ${network}`))
+      } catch (error) {
+        end()
+        throw error
+      }
+      return {
+        limitEverywhere: () => void others.push(enter(everywhere, account)),
+        failed: () => close('failed'),
+        succeeded: () => close('succeeded'),
+        end,
+      }
+    },
+    size: () => networks.size() + accounts.size() + everywhere.size(),
+  }
+}
+
+function enter(limit: FailureLimit, key: string): LimitedAttempt {
+  const entered = limit.begin(key)
+  if (typeof entered !== 'number') return entered
+  throw new AppError('RATE_LIMIT_EXCEEDED', 'Too many failed attempts. Try again later.', {
+    details: { retryAfter: Math.ceil(entered / 1000) },
+  })
+}

@@ -1,0 +1,102 @@
+/**
+ * Seals all sealed columns again after a change of `secret`: what the previous secret sealed could not be
+ * opened once `secret_previous` is removed.
+ */
+import { and, asc, eq, gt, type SQLiteColumn, type SQLiteTable } from '../store/drizzle.ts'
+import { users } from '../store/schema/accounts.ts'
+import { domains } from '../store/schema/domains.ts'
+import { webhookEndpoints, webhookSigningSecrets } from '../store/schema/webhooks.ts'
+import type { Base } from './base.ts'
+
+type Deps = Pick<Base, 'store' | 'keyring'>
+type Sealed = {
+  table: SQLiteTable
+  key: SQLiteColumn
+  /** By the names of the table's properties. */
+  columns: Record<string, SQLiteColumn>
+}
+type SealedRow = { key: string; texts: Record<string, string | null> }
+
+/** A new sealed column is a new name here. */
+const SEALED: readonly Sealed[] = [
+  {
+    table: domains,
+    key: domains.id,
+    columns: {
+      rsaPrivateKey: domains.rsaPrivateKey,
+      ed25519PrivateKey: domains.ed25519PrivateKey,
+    },
+  },
+  sealedSecrets(webhookEndpoints, webhookEndpoints.id),
+  sealedSecrets(webhookSigningSecrets, webhookSigningSecrets.projectId),
+  { table: users, key: users.id, columns: { totpSecret: users.totpSecret } },
+]
+
+const PAGE = 500
+
+/** Returns the number of changed rows. @throws TypeError when neither secret opens one */
+export async function resealAll(deps: Deps): Promise<number> {
+  let resealed = 0
+  for (const sealed of SEALED) resealed += await resealTable(deps, sealed)
+  return resealed
+}
+
+function sealedSecrets(
+  table: typeof webhookEndpoints | typeof webhookSigningSecrets,
+  key: SQLiteColumn,
+): Sealed {
+  const { secret, previousSecret } = table
+  return { table, key, columns: { secret, previousSecret } }
+}
+
+async function resealTable(deps: Deps, sealed: Sealed): Promise<number> {
+  let resealed = 0
+  let page = await listAfter(deps, sealed, '')
+  while (page.length > 0) {
+    for (const row of page) if (await resealRow(deps, sealed, row)) resealed += 1
+    page = await listAfter(deps, sealed, page.at(-1)?.key ?? '')
+  }
+  return resealed
+}
+
+function listAfter(
+  { store }: Deps,
+  { table, key, columns }: Sealed,
+  after: string,
+): Promise<SealedRow[]> {
+  return store.scan
+    .select({ key, texts: columns })
+    .from(table)
+    .where(gt(key, after))
+    .orderBy(asc(key))
+    .limit(PAGE)
+    .all() as Promise<SealedRow[]>
+}
+
+/** A row that was changed meanwhile is sealed with the current secret already. */
+async function resealRow(
+  { store, keyring }: Deps,
+  { table, key, columns }: Sealed,
+  row: SealedRow,
+): Promise<boolean> {
+  const changes = Object.entries(row.texts).flatMap(([name, text]) => {
+    const resealed = text === null ? null : keyring.reseal(text)
+    return resealed === text ? [] : [{ name, text, resealed }]
+  })
+  if (changes.length === 0) return false
+  const areUnchanged = changes.map(({ name, text }) => eq(columnOf(columns, name), text))
+  const values = Object.fromEntries(changes.map(({ name, resealed }) => [name, resealed]))
+  await store.write((tx) =>
+    tx
+      .update(table)
+      .set(values)
+      .where(and(eq(key, row.key), ...areUnchanged)),
+  )
+  return true
+}
+
+function columnOf(columns: Sealed['columns'], name: string): SQLiteColumn {
+  const column = columns[name]
+  if (column === undefined) throw new TypeError(`no sealed column is called ${name}`)
+  return column
+}

@@ -1,0 +1,131 @@
+/** Logging in and out. */
+import { z } from 'zod'
+import { type LoginResult, logIn } from '../../../features/accounts/login/log-in.ts'
+import { logOut } from '../../../features/accounts/login/log-out.ts'
+import {
+  clearedSessionCookie,
+  DEVICE_COOKIE,
+  deviceCookie,
+  readCookie,
+  sessionCookie,
+  sessionCookieName,
+} from '../../exchange/cookies.ts'
+import { type HttpResponse, json } from '../../response.ts'
+import { type Call, openOperation, type RouteDeps } from '../../route.ts'
+import { addressGroup } from '../../server/client-address.ts'
+import { whileClientWaits } from '../../server/client-gone.ts'
+import { code, MAX_ACCOUNT_BYTES, password } from '../../shapes/account.ts'
+import { emailAddress } from '../../shapes/fields.ts'
+
+const credentials = z.object({
+  email: emailAddress,
+  password,
+  code: code.optional(),
+})
+
+const result = z
+  .object({
+    success: z.boolean(),
+    twoFactor: z
+      .literal(true)
+      .optional()
+      .meta({ description: 'The password is right, and a code is needed' }),
+    data: z.union([
+      z.object({ id: z.string(), email: z.string() }),
+      z.string().meta({ description: 'Why the login was refused' }),
+    ]),
+  })
+  .meta({ id: 'LoginResult' })
+
+/** One for all reasons: it does not say who has an account here. */
+const REFUSED_TEXT = 'The email address or the password is wrong.'
+const REFUSALS = {
+  refused: { success: false, data: REFUSED_TEXT },
+  'code-needed': {
+    success: false,
+    twoFactor: true,
+    data: 'Enter the code of your authenticator app, or a recovery code.',
+  },
+  'code-wrong': {
+    success: false,
+    twoFactor: true,
+    data: 'This code is wrong, or was used before.',
+  },
+} as const
+
+const shared = { tag: 'Authentication' } as const
+
+export const login = ({ core }: RouteDeps) =>
+  openOperation({
+    ...shared,
+    summary: 'Log in',
+    description:
+      'Always begins a new session, whose cookie is in the response; the session of the cookie in the request ends. ' +
+      'Users with a second factor send `code` too. Failures are limited by address and by account (429), and so are logins at a time (503).',
+    body: credentials,
+    maxBodyBytes: MAX_ACCOUNT_BYTES,
+    responses: { 200: { description: 'The user, or why the login was refused', schema: result } },
+    refusals: [403, 429, 503],
+    handle: async ({ body, incoming, address }) => {
+      const { email, password, code } = body
+      const outcome = await whileClientWaits(incoming, (signal) =>
+        logIn(core, {
+          address: email.address,
+          password,
+          code,
+          network: addressGroup(address),
+          client: { ip: address, userAgent: incoming.headers['user-agent'] ?? null },
+          session: readCookie(incoming, sessionCookieName(core.config)),
+          device: readCookie(incoming, DEVICE_COOKIE),
+          signal,
+        }),
+      )
+      return toResponse(core, outcome)
+    },
+  })
+
+function toResponse(
+  { config, now }: Pick<RouteDeps['core'], 'config' | 'now'>,
+  outcome: LoginResult,
+): HttpResponse {
+  if (outcome.kind !== 'done') return json(200, REFUSALS[outcome.kind])
+  const { user, session, device } = outcome
+  const cookies = [sessionCookie(config, session, now()), deviceCookie(config, device, now())]
+  return { ...json(200, { success: true, data: user }), cookies }
+}
+
+const loggedOut = {
+  200: { description: 'Also without a session', schema: z.literal(true) },
+} as const
+
+export const logout = ({ core }: RouteDeps) =>
+  openOperation({
+    ...shared,
+    summary: 'Log out',
+    description: 'Ends the session of the cookie.',
+    responses: loggedOut,
+    refusals: [403],
+    handle: (call) => endSession(core, call),
+  })
+
+/** A link of another site must not log a user out; browsers say so. */
+export const followLogout = ({ core }: RouteDeps) =>
+  openOperation({
+    ...shared,
+    summary: 'Log out by a link',
+    description: 'Ends the session of the cookie, unless a page of another site leads here.',
+    responses: loggedOut,
+    refusals: [400],
+    handle: async (call) => {
+      const isForeign = call.incoming.headers['sec-fetch-site'] === 'cross-site'
+      return isForeign ? json(200, true) : endSession(core, call)
+    },
+  })
+
+async function endSession(
+  core: RouteDeps['core'],
+  { incoming }: Call<unknown, unknown>,
+): Promise<HttpResponse> {
+  await logOut(core, readCookie(incoming, sessionCookieName(core.config)))
+  return { ...json(200, true), cookies: [clearedSessionCookie(core.config)] }
+}

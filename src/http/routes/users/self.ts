@@ -1,0 +1,110 @@
+/** The user who has logged in. */
+import { z } from 'zod'
+import { changePassword, updatePreferences } from '../../../features/accounts/self/update.ts'
+import { describeSelf } from '../../../features/accounts/self/view.ts'
+import { isTimezone } from '../../../features/workflows/schedule/next-firing.ts'
+import { sessionCookie } from '../../exchange/cookies.ts'
+import { type HttpResponse, json } from '../../response.ts'
+import { type RouteDeps, type UserCall, userOperation } from '../../route.ts'
+import { addressGroup } from '../../server/client-address.ts'
+import { whileClientWaits } from '../../server/client-gone.ts'
+import {
+  accountMethod,
+  MAX_ACCOUNT_BYTES,
+  password,
+  presentPassword,
+} from '../../shapes/account.ts'
+
+const MAX_TIMEZONE_LENGTH = 100
+
+const self = z
+  .object({
+    id: z.string(),
+    email: z.string(),
+    isOperator: z.boolean().meta({ description: 'May see the state of the server itself' }),
+    emailVerified: z.boolean(),
+    method: accountMethod.meta({ description: 'How the user logs in' }),
+    twoFactor: z.boolean().meta({ description: 'Logins need a code' }),
+    language: z.string(),
+    timezone: z.string(),
+  })
+  .meta({ id: 'User' })
+
+const change = z
+  .object({
+    currentPassword: presentPassword.optional(),
+    newPassword: password.optional(),
+    language: z
+      .string()
+      .regex(/^[a-z]{2}(-[A-Z]{2})?$/, 'Expected a language such as en or pt-BR')
+      .optional(),
+    timezone: z
+      .string()
+      .max(MAX_TIMEZONE_LENGTH)
+      .refine(isTimezone, 'Not the name of a time zone, such as Europe/Berlin')
+      .optional(),
+  })
+  .superRefine(({ currentPassword, newPassword, language, timezone }, context) => {
+    const isPassword = currentPassword !== undefined || newPassword !== undefined
+    const isPreference = language !== undefined || timezone !== undefined
+    const refuse = (field: string, message: string) =>
+      context.addIssue({ code: 'custom', path: [field], message })
+    if (isPassword && isPreference)
+      refuse('newPassword', 'Change the password in a call of its own')
+    else if (!isPassword && !isPreference) refuse('newPassword', 'There is nothing to change')
+    else if (isPassword && currentPassword === undefined) refuse('currentPassword', 'Required')
+    else if (isPassword && newPassword === undefined) refuse('newPassword', 'Required')
+  })
+
+type Change = z.output<typeof change>
+
+const shared = { tag: 'Users' } as const
+
+export const show = ({ core }: RouteDeps) =>
+  userOperation({
+    ...shared,
+    summary: 'Show the user who has logged in',
+    responses: { 200: { description: 'The user', schema: self } },
+    handle: async ({ user }) => json(200, await describeSelf(core, user.id)),
+  })
+
+export const update = ({ core }: RouteDeps) =>
+  userOperation({
+    ...shared,
+    // A new password protects the user.
+    growsDisk: false,
+    summary: 'Change the password, or the language and the time zone',
+    description:
+      'A new password ends all other sessions and the links that reset it; this session goes on with the cookie of the response.',
+    body: change,
+    maxBodyBytes: MAX_ACCOUNT_BYTES,
+    responses: { 200: { description: 'The user', schema: self } },
+    handle: async (call) => {
+      const { currentPassword, newPassword, language, timezone } = call.body
+      if (currentPassword === undefined || newPassword === undefined) {
+        return json(200, await updatePreferences(core, call.user.id, { language, timezone }))
+      }
+      return setPassword(core, call, { currentPassword, newPassword })
+    },
+  })
+
+async function setPassword(
+  core: RouteDeps['core'],
+  { incoming, address, user, session }: UserCall<unknown, Change>,
+  passwords: { currentPassword: string; newPassword: string },
+): Promise<HttpResponse> {
+  const changed = await whileClientWaits(incoming, (signal) =>
+    changePassword(core, {
+      userId: user.id,
+      account: user.address,
+      network: addressGroup(address),
+      password: passwords.currentPassword,
+      field: 'currentPassword',
+      newPassword: passwords.newPassword,
+      session,
+      signal,
+    }),
+  )
+  const cookie = sessionCookie(core.config, changed.cookie, core.now())
+  return { ...json(200, changed.user), cookies: [cookie] }
+}

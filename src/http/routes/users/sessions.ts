@@ -1,0 +1,46 @@
+/** The sessions of the user who has logged in. */
+import { z } from 'zod'
+import { endOwnSession, listSessions } from '../../../features/accounts/self/sessions.ts'
+import { clearedSessionCookie } from '../../exchange/cookies.ts'
+import { json, noContent } from '../../response.ts'
+import { type RouteDeps, userOperation } from '../../route.ts'
+import { instant } from '../../shapes/fields.ts'
+
+const session = z
+  .object({
+    id: z.string(),
+    current: z.boolean().meta({ description: 'The session of this request' }),
+    createdAt: instant,
+    lastUsedAt: instant.meta({ description: 'To the minute' }),
+    expiresAt: instant,
+    ip: z.string().nullable(),
+    userAgent: z.string().nullable(),
+  })
+  .meta({ id: 'Session' })
+
+const shared = { tag: 'Users' } as const
+
+export const list = ({ core }: RouteDeps) =>
+  userOperation({
+    ...shared,
+    summary: 'List the sessions of the user, newest first',
+    responses: { 200: { description: 'The sessions', schema: z.array(session) } },
+    handle: async ({ user, session }) =>
+      json(200, await listSessions(core, { userId: user.id, currentId: session.id })),
+  })
+
+export const remove = ({ core }: RouteDeps) =>
+  userOperation({
+    ...shared,
+    summary: 'End a session',
+    description: 'The session of the request itself is one of them.',
+    params: { id: 'Id of the session' },
+    responses: { 204: { description: 'Ended' } },
+    refusals: [404],
+    handle: async ({ user, session, params }) => {
+      const id = (params.id ?? '').toLowerCase()
+      await endOwnSession(core, { userId: user.id, id })
+      const cookies = id === session.id ? [clearedSessionCookie(core.config)] : []
+      return { ...noContent(), cookies }
+    },
+  })

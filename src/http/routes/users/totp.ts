@@ -1,0 +1,95 @@
+/** The second factor of the user who has logged in. */
+import { z } from 'zod'
+import { disableTotp } from '../../../features/accounts/second-factor/disable.ts'
+import { confirmTotp, startTotp } from '../../../features/accounts/second-factor/enable.ts'
+import { sessionCookie } from '../../exchange/cookies.ts'
+import { json, noContent } from '../../response.ts'
+import { type RouteDeps, type UserCall, userOperation } from '../../route.ts'
+import { addressGroup } from '../../server/client-address.ts'
+import { whileClientWaits } from '../../server/client-gone.ts'
+import { code, MAX_ACCOUNT_BYTES, presentPassword } from '../../shapes/account.ts'
+
+const made = z
+  .object({
+    secret: z.string().meta({ description: 'Base32, to type into the authenticator app' }),
+    uri: z.string().meta({ description: '`otpauth:`, to show as a QR code' }),
+  })
+  .meta({ id: 'NewSecondFactor' })
+
+const confirmed = z
+  .object({
+    recoveryCodes: z
+      .array(z.string())
+      .meta({ description: 'Each replaces one code of the app; shown only this once' }),
+  })
+  .meta({ id: 'RecoveryCodes' })
+
+/** These calls protect the user, and store next to nothing. */
+const shared = { tag: 'Users', growsDisk: false, maxBodyBytes: MAX_ACCOUNT_BYTES } as const
+
+export const start = ({ core }: RouteDeps) =>
+  userOperation({
+    ...shared,
+    summary: 'Make the secret of a second factor',
+    description: 'It takes effect when a code confirms it. Only for users with a password.',
+    body: z.object({ password: presentPassword }),
+    responses: { 200: { description: 'The secret', schema: made } },
+    refusals: [409],
+    handle: async (call) =>
+      whileClientWaits(call.incoming, async (signal) =>
+        json(200, await startTotp(core, passwordOf(call, signal))),
+      ),
+  })
+
+export const confirm = ({ core }: RouteDeps) =>
+  userOperation({
+    ...shared,
+    summary: 'Turn the second factor on',
+    description:
+      'All other sessions and the links that reset the password end; this session goes on with the cookie of the response.',
+    body: z.object({ code }),
+    responses: { 200: { description: 'The recovery codes', schema: confirmed } },
+    refusals: [409],
+    handle: async ({ user, session, address, body }) => {
+      const { recoveryCodes, cookie } = await confirmTotp(core, {
+        userId: user.id,
+        account: user.address,
+        network: addressGroup(address),
+        session,
+        code: body.code,
+      })
+      const cookies = [sessionCookie(core.config, cookie, core.now())]
+      return { ...json(200, { recoveryCodes }), cookies }
+    },
+  })
+
+export const remove = ({ core }: RouteDeps) =>
+  userOperation({
+    ...shared,
+    summary: 'Turn the second factor off',
+    description:
+      'All other sessions and the links that reset the password end; this session goes on with the cookie of the response.',
+    body: z.object({ password: presentPassword, code }),
+    responses: { 204: { description: 'It is off' } },
+    handle: async (call) =>
+      whileClientWaits(call.incoming, async (signal) => {
+        const { session, body } = call
+        const given = { ...passwordOf(call, signal), code: body.code, session }
+        const cookie = await disableTotp(core, given)
+        return { ...noContent(), cookies: [sessionCookie(core.config, cookie, core.now())] }
+      }),
+  })
+
+function passwordOf(
+  { user, address, body }: UserCall<unknown, { password: string }>,
+  signal: AbortSignal,
+) {
+  return {
+    userId: user.id,
+    account: user.address,
+    network: addressGroup(address),
+    password: body.password,
+    field: 'password',
+    signal,
+  }
+}
