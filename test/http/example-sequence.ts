@@ -12,9 +12,11 @@ import { createSegment } from '../../src/features/segments/create.ts'
 import { startJobs } from '../../src/jobs/jobs.ts'
 import type { DnsAnswer, MxRecord } from '../../src/outbound/dns/answer.ts'
 import type { Resolver } from '../../src/outbound/dns/resolver.ts'
-import { eq } from '../../src/store/drizzle.ts'
+import { and, eq } from '../../src/store/drizzle.ts'
+import { memberships } from '../../src/store/schema/accounts.ts'
 import { campaigns } from '../../src/store/schema/campaigns.ts'
 import { jobs } from '../../src/store/schema/jobs.ts'
+import { addProject, type TestCore } from '../core.ts'
 import { addCampaign as addRunningCampaign } from '../features/campaigns/add-campaign.ts'
 import { addCampaign } from '../features/campaigns/sending/campaign.ts'
 import { pageToken } from '../features/contacts/add-recipient.ts'
@@ -73,6 +75,17 @@ const makeRecords = async ({ core, projectId, dns }: Stage) => {
   for (const domain of await listDomains(core, projectId)) {
     for (const { name, type, value } of domain.records) dns.records.set(`${type} ${name}`, value)
   }
+}
+
+/** Another project of the owner. */
+const makeSurplus = async ({ core, projectId }: Stage) => {
+  const { id } = await addProject(core as TestCore, 'Surplus')
+  await core.store.write(async (tx) => {
+    const isOwner = and(eq(memberships.projectId, projectId), eq(memberships.role, 'OWNER'))
+    const owner = await tx.select().from(memberships).where(isOwner).get()
+    if (owner !== undefined) await tx.insert(memberships).values({ ...owner, projectId: id })
+  })
+  return { id }
 }
 
 /** Runs background jobs until none is left. */
@@ -290,5 +303,8 @@ export const exampleSequence: ExampleStep[] = [
   { name: 'DELETE /segments/:id' },
   { name: 'DELETE /templates/:id' },
   { name: 'DELETE /domains/:id', prepare: removeCampaigns },
+  { name: 'GET /users/@me/projects/:id/reset' },
+  { name: 'POST /users/@me/projects/:id/reset', prepare: makeSurplus },
+  { name: 'DELETE /users/@me/projects/:id' },
   { name: 'GET /health', headers: { 'X-Forwarded-For': '198.51.100.7' } },
 ]

@@ -4,7 +4,7 @@
  */
 import { formatInstant } from '../../clock.ts'
 import { invalidField } from '../../errors.ts'
-import { desc, eq } from '../../store/drizzle.ts'
+import { and, desc, eq, isNull, sql } from '../../store/drizzle.ts'
 import { newId } from '../../store/ids.ts'
 import { memberships, type Project, projects } from '../../store/schema/accounts.ts'
 import type { DisabledReason, TrackingMode } from '../../store/schema/words.ts'
@@ -77,13 +77,14 @@ export async function listProjects({ store }: Pick<Base, 'store'>): Promise<Proj
   const rows = await store.read
     .select()
     .from(projects)
+    .where(isNull(projects.deletedAt))
     .orderBy(desc(projects.createdAt), desc(projects.id))
   return rows.map(toProjectView)
 }
 
 /** @throws AppError RESOURCE_NOT_FOUND */
 export async function getProject({ store }: Pick<Base, 'store'>, id: string): Promise<ProjectView> {
-  const project = await store.read.select().from(projects).where(eq(projects.id, id)).get()
+  const project = await store.read.select().from(projects).where(isProject(id)).get()
   if (project === undefined) throw projectNotFound(id)
   return toProjectView(project)
 }
@@ -94,14 +95,11 @@ export async function updateProject(
   id: string,
   change: ProjectChange,
 ): Promise<ProjectView> {
-  const columns = readChange(change)
+  const at = now()
+  const columns = { ...readChange(change), ...readStanding(change, at), updatedAt: at }
   const project = await store.write(async (tx) => {
     tx.afterCommit(directory.drop)
-    const [row] = await tx
-      .update(projects)
-      .set({ ...columns, updatedAt: now() })
-      .where(eq(projects.id, id))
-      .returning()
+    const [row] = await tx.update(projects).set(columns).where(isProject(id)).returning()
     return row
   })
   if (project === undefined) throw projectNotFound(id)
@@ -117,7 +115,7 @@ export async function regenerateKeys(
   const change = { ...toStoredKeys(keys), areKeysSandbox: false, updatedAt: now() }
   const project = await store.write(async (tx) => {
     tx.afterCommit(directory.drop)
-    const [row] = await tx.update(projects).set(change).where(eq(projects.id, id)).returning()
+    const [row] = await tx.update(projects).set(change).where(isProject(id)).returning()
     return row
   })
   if (project === undefined) throw projectNotFound(id)
@@ -129,7 +127,7 @@ export async function describeKeys(
   { store }: Pick<Base, 'store'>,
   id: string,
 ): Promise<ProjectKeysView> {
-  const project = await store.read.select().from(projects).where(eq(projects.id, id)).get()
+  const project = await store.read.select().from(projects).where(isProject(id)).get()
   if (project === undefined) throw projectNotFound(id)
   return toKeysView(project)
 }
@@ -146,6 +144,22 @@ export async function insertProject(tx: Tx, project: NewProject): Promise<string
   return id
 }
 
+/** A deleted project, whose rows are being deleted, is not found. */
+function isProject(id: string) {
+  return and(eq(projects.id, id), isNull(projects.deletedAt))
+}
+
+/** A project that is being reset is not enabled before the end of the reset. */
+function readStanding({ disable, enable }: ProjectChange, at: number) {
+  if (disable !== undefined) {
+    const disabledReason = oneOf(DISABLED_REASONS, 'disable', disable)
+    return { isDisabled: true, disabledReason, disabledAt: at }
+  }
+  if (enable !== true) return {}
+  const isDisabled = sql`${projects.resetSince} is not null`
+  return { isDisabled, disabledReason: null, disabledAt: null }
+}
+
 function readChange(change: ProjectChange): Partial<Project> {
   const { name, tracking, language, disable, enable } = change
   if (disable !== undefined && enable === true) {
@@ -158,10 +172,6 @@ function readChange(change: ProjectChange): Partial<Project> {
     ...(name === undefined ? {} : { name: readProjectName(name) }),
     ...(tracking === undefined ? {} : { tracking: oneOf(TRACKING_MODES, 'tracking', tracking) }),
     ...(language === undefined ? {} : { language }),
-    ...(enable === true ? { isDisabled: false, disabledReason: null } : {}),
-    ...(disable === undefined
-      ? {}
-      : { isDisabled: true, disabledReason: oneOf(DISABLED_REASONS, 'disable', disable) }),
   }
 }
 

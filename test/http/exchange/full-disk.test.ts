@@ -36,6 +36,7 @@ const goesOn = [
   'POST /unsubscribe',
   'POST /unsubscribe/',
   'POST /unsubscribe/:token{.+}',
+  'POST /users/@me/projects/:id/reset',
   'POST /v1/verify',
   'POST /workflows/:id/executions/cancel-all',
   'POST /workflows/:id/validate',
