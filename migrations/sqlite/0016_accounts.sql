@@ -78,6 +78,9 @@ CREATE INDEX invitations_oldest ON invitations (created_at);
 -- A project that is being reset or was deleted is disabled without a reason. Its rows follow by a job.
 ALTER TABLE projects ADD COLUMN reset_since INTEGER;
 ALTER TABLE projects ADD COLUMN deleted_at INTEGER;
+-- When the last reset that is done began and ended.
+ALTER TABLE projects ADD COLUMN last_reset_since INTEGER;
+ALTER TABLE projects ADD COLUMN last_reset_at INTEGER;
 ALTER TABLE projects ADD COLUMN disabled_at INTEGER;
 UPDATE projects SET disabled_at = updated_at WHERE is_disabled = 1;
 -- All reputation figures count from here: when the project was last enabled.
@@ -136,3 +139,6 @@ CREATE INDEX api_requests_project ON api_requests (project_id, created_at)
 -- All contents of a project are found by this index, also those of single requests.
 DROP INDEX contents_shared;
 CREATE UNIQUE INDEX contents_project ON contents (project_id, share_key);
+
+-- All jobs of a project, for its reset and deletion.
+CREATE INDEX jobs_project ON jobs (project_id) WHERE project_id IS NOT NULL;

@@ -150,6 +150,13 @@ export const COMMANDS: CommandSpec[] = [
     load: async () => (await import('./project.ts')).projectKeysCommand,
   },
   {
+    name: 'project delete',
+    summary: 'delete a project and all of its data; asks for confirmation at a terminal',
+    args: ID_ARGUMENT,
+    options: [['--yes', 'do not ask']],
+    load: async () => (await import('./delete-project.ts')).deleteProjectCommand,
+  },
+  {
     name: 'domain add',
     summary: 'add a domain and print the DNS records to create',
     args: '<domain>',

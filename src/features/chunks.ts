@@ -115,9 +115,10 @@ export async function discardChunks(store: Store, ownerId: string): Promise<void
 }
 
 /**
- * Deletes one chunk per transaction, because deleting a chunk takes about as long as writing it.
+ * Deletes the chunks of an owner that no longer refers to them, one per transaction, because deleting a
+ * chunk takes about as long as writing it.
  */
-async function deleteChunks(store: Store, ownerId: string): Promise<void> {
+export async function deleteChunks(store: Store, ownerId: string): Promise<void> {
   const write = (tx: Tx) => tx.execute(deleteLast, { ownerId })
   while ((await store.read.find(findUnowned, { ownerId })) !== undefined) {
     await store.write(write, { heavyFor: 'retention' })

@@ -13,6 +13,9 @@ import { runFieldDeletion } from './contacts/fields/delete.ts'
 import type { Core } from './core.ts'
 import { checkDueDomains } from './domains/check-due.ts'
 import { deleteExpiredDomains } from './domains/expire-unverified.ts'
+import { DELETION_KIND, RESET_KIND } from './erasure/kinds.ts'
+import { resumeErasures } from './erasure/resume.ts'
+import { runDeletion, runReset } from './erasure/run.ts'
 import { runEventDeletion } from './events/delete.ts'
 import { importContacts } from './import-export/import-contacts.ts'
 import { deleteExpiredImportFiles } from './import-export/import-file.ts'
@@ -112,6 +115,11 @@ export function createSchedule(core: Core): Schedule {
       run: ({ signal }) => countUncounted(core, signal),
     },
     {
+      name: 'resume-erasures',
+      schedule: '*/10 * * * *',
+      run: () => resumeErasures(core),
+    },
+    {
       name: 'trim-sandbox',
       schedule: '*/10 * * * *',
       run: () => deleteExpiredSandboxMessages(core, config.retention.sandboxMessages),
@@ -140,6 +148,8 @@ function longWork(core: Core): Required<Omit<ScheduledTask, 'schedule'>>[] {
     { name: BULK_START_KIND, atOnce: 3, run: (job) => runBulkStart(core, job) },
     { name: ERASE_KIND, atOnce: 2, run: (job) => eraseWorkflows(core, job) },
     { name: CLEAR_KIND, atOnce: 2, run: (job) => clearEndpoint(core, job) },
+    { name: RESET_KIND, atOnce: 2, run: (job) => runReset(core, job) },
+    { name: DELETION_KIND, atOnce: 2, run: (job) => runDeletion(core, job) },
     { name: REPLAY_KIND, atOnce: 2, run: (job) => replayEvents(core, job) },
   ]
 }

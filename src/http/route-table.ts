@@ -41,6 +41,7 @@ import * as contactVerify from './routes/contacts/verify.ts'
 import * as docs from './routes/docs.ts'
 import * as domains from './routes/domains.ts'
 import * as emails from './routes/emails.ts'
+import * as erasure from './routes/erasure.ts'
 import * as events from './routes/events.ts'
 import * as guide from './routes/guide.ts'
 import * as health from './routes/health.ts'
@@ -292,6 +293,9 @@ export const ROUTES: readonly RouteRow[] = [
   ['POST', '/invitations', 'anyone', invitationPage.accept],
 
   // Reset and deletion of projects.
+  ['POST', '/users/@me/projects/:id/reset', 'admin of :id', erasure.reset],
+  ['GET', '/users/@me/projects/:id/reset', 'member of :id', erasure.showReset],
+  ['DELETE', '/users/@me/projects/:id', 'admin of :id', erasure.remove],
 
   // Security.
 

@@ -12,6 +12,7 @@ import {
 } from '../features/receiving/accept/accept-message.ts'
 import {
   admitRecipient,
+  isClosed,
   type RecipientRefusal,
 } from '../features/receiving/accept/admit-recipient.ts'
 import {
@@ -68,6 +69,7 @@ const REFUSALS: Record<RefusalReason, [code: string, text: string]> = {
   relay: ['550 5.7.1', 'This server does not relay'],
   forged: ['550 5.7.1', 'This return path was not made here'],
   unknown: ['550 5.1.1', 'There is no such mailbox here'],
+  closed: ['451 4.2.1', 'The mailbox takes no mail at the moment, try again later'],
   full: ['452 4.2.2', 'The mailbox is full, try again later'],
   'too-large': ['552 5.3.4', `More than ${MAX_SERVER_MESSAGE_BYTES} bytes for this mailbox`],
   'too-often': ['452 4.7.1', 'Too much mail for this mailbox from your network, try again later'],
@@ -186,10 +188,23 @@ async function receive(
   try {
     for await (const chunk of stream) buffer.write(chunk as Buffer)
     const content = buffer.finish()
+    await refuseClosed(context, recipients)
     if (!isForServer) return await store(context, session, { recipients, content })
     return await storeServerMail(context, session, { recipients, content })
   } finally {
     buffer.release()
+  }
+}
+
+/** The reset of a project may have begun since RCPT. @throws SmtpRefusal */
+async function refuseClosed(
+  context: ListenerContext,
+  recipients: readonly InboundRecipient[],
+): Promise<void> {
+  for (const recipient of recipients) {
+    if (recipient.for === 'mailbox' && (await isClosed(context, recipient.projectId))) {
+      throw refusal(...REFUSALS.closed)
+    }
   }
 }
 

@@ -27,7 +27,8 @@ export async function logIn(
   try {
     const key = password.trim()
     const project = await findProject(deps, key)
-    if (!project.isDisabled) return { user: { key, project } }
+    // A program that is told of a reset at its login might take the key to be wrong.
+    if (!project.isDisabled || project.resetSince !== null) return { user: { key, project } }
     return { refused: refusal('535 5.7.13', projectDisabled().message), isGuess: false }
   } catch (error) {
     if (error instanceof AppError && error.status < 500) {
@@ -40,13 +41,14 @@ export async function logIn(
 
 /**
  * Returns the project as it is now: its key may be renewed, or the project disabled, during a session.
- * @throws AppError INVALID_API_KEY, PROJECT_DISABLED, DATABASE_ERROR
+ * @throws AppError INVALID_API_KEY, PROJECT_DISABLED, DATABASE_ERROR; SmtpRefusal during a reset
  */
 export async function confirmUser(
   deps: Pick<Core, 'directory' | 'config'>,
   { key }: SubmissionUser,
 ): Promise<Project> {
   const project = await findProject(deps, key)
+  if (project.resetSince !== null) throw underReset()
   if (project.isDisabled) throw projectDisabled()
   return project
 }
@@ -57,6 +59,10 @@ async function findProject(
 ): Promise<Project> {
   const { project } = await authenticateKey(deps, key, ['secret'])
   return project
+}
+
+function underReset(): SmtpRefusal {
+  return refusal('451 4.7.0', 'The project is being reset, try again later')
 }
 
 function wrong(text: string): LoginResult {

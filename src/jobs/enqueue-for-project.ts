@@ -1,5 +1,6 @@
-import { AppError } from '../errors.ts'
+import { AppError, notFound } from '../errors.ts'
 import { and, eq, sql } from '../store/drizzle.ts'
+import { projects } from '../store/schema/accounts.ts'
 import { jobs } from '../store/schema/jobs.ts'
 import { parameter, statement } from '../store/statement.ts'
 import type { Tx } from '../store/write/transaction.ts'
@@ -28,17 +29,37 @@ export const countUnfinished = statement((db) =>
     ),
 )
 
+const findProject = statement((db) =>
+  db
+    .select({ resetSince: projects.resetSince, deletedAt: projects.deletedAt })
+    .from(projects)
+    .where(eq(projects.id, parameter('projectId'))),
+)
+
 /**
  * Enqueues a job with the id that the API shows, `<prefix>-<projectId>-<epoch ms>`. If the id is
  * taken, the job gets the next free millisecond.
- * @throws AppError CONFLICT when the project has too many unfinished jobs of the kind
+ * @throws AppError CONFLICT when the project has too many unfinished jobs of the kind, or is being reset;
+ *   RESOURCE_NOT_FOUND when it has been deleted, which may happen during a long request
  */
 export async function enqueueForProject(tx: Tx, { prefix, ...job }: ProjectJob): Promise<string> {
+  await refuseErased(tx, job.projectId)
   await refuseTooMany(tx, job)
   for (let at = job.now; ; at += 1) {
     const made = await enqueueJob(tx, { ...job, id: `${prefix}-${job.projectId}-${at}` })
     if (made.isNew) return made.id
   }
+}
+
+async function refuseErased(tx: Tx, projectId: string): Promise<void> {
+  const project = await tx.find(findProject, { projectId })
+  if (project === undefined || project.deletedAt !== null) {
+    throw notFound('project', projectId, 'The project has been deleted.')
+  }
+  if (project.resetSince === null) return
+  throw new AppError('CONFLICT', 'The project is being reset.', {
+    suggestion: 'Nothing was queued. Try again when the reset is done.',
+  })
 }
 
 async function refuseTooMany(

@@ -13,11 +13,12 @@ import { createSegment } from '../../src/features/segments/create.ts'
 import { startJobs } from '../../src/jobs/jobs.ts'
 import type { DnsAnswer, MxRecord } from '../../src/outbound/dns/answer.ts'
 import type { Resolver } from '../../src/outbound/dns/resolver.ts'
-import { eq } from '../../src/store/drizzle.ts'
-import { users } from '../../src/store/schema/accounts.ts'
-import { campaigns } from '../../src/store/schema/campaigns.ts'
-import { jobs } from '../../src/store/schema/jobs.ts'
+import { and, eq, eq } from '../../src/store/drizzle.ts'
+import { memberships, users } from '../../src/store/schema/accounts.ts'
+import { campaigns, campaigns } from '../../src/store/schema/campaigns.ts'
+import { jobs, jobs } from '../../src/store/schema/jobs.ts'
 import type { TestCore } from '../core.ts'
+import { addProject, type TestCore } from '../core.ts'
 import { codeOf } from '../features/accounts/totp-code.ts'
 import { addCampaign as addRunningCampaign } from '../features/campaigns/add-campaign.ts'
 import { addCampaign } from '../features/campaigns/sending/campaign.ts'
@@ -78,6 +79,17 @@ const makeRecords = async ({ core, projectId, dns }: Stage) => {
   for (const domain of await listDomains(core, projectId)) {
     for (const { name, type, value } of domain.records) dns.records.set(`${type} ${name}`, value)
   }
+}
+
+/** Another project of the owner. */
+const makeSurplus = async ({ core, projectId }: Stage) => {
+  const { id } = await addProject(core as TestCore, 'Surplus')
+  await core.store.write(async (tx) => {
+    const isOwner = and(eq(memberships.projectId, projectId), eq(memberships.role, 'OWNER'))
+    const owner = await tx.select().from(memberships).where(isOwner).get()
+    if (owner !== undefined) await tx.insert(memberships).values({ ...owner, projectId: id })
+  })
+  return { id }
 }
 
 /** Runs background jobs until none is left. */
@@ -337,5 +349,8 @@ export const exampleSequence: ExampleStep[] = [
   ofAda('POST /users/@me/totp'),
   ofAda('POST /users/@me/totp/confirm', { prepare: readCode(0), fields: () => ({ code }) }),
   ofAda('DELETE /users/@me/totp', { prepare: readCode(1), fields: () => ({ code }) }),
+  { name: 'GET /users/@me/projects/:id/reset' },
+  { name: 'POST /users/@me/projects/:id/reset', prepare: makeSurplus },
+  { name: 'DELETE /users/@me/projects/:id' },
   { name: 'GET /health', headers: { 'X-Forwarded-For': '198.51.100.7' } },
 ]

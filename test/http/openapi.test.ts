@@ -11,14 +11,14 @@ import { createLayout } from '../../src/http/pages/layout.ts'
 import type { Route } from '../../src/http/route.ts'
 import { createRoutes } from '../../src/http/route-table.ts'
 import { createAddressList } from '../../src/http/server/client-address.ts'
-import { trustDomain } from '../core.ts'
+import { addProject, trustDomain, trustDomain } from '../core.ts'
 import { codeOf } from '../features/accounts/totp-code.ts'
 import { addCampaign as addRunningCampaign } from '../features/campaigns/add-campaign.ts'
 import { addCampaign } from '../features/campaigns/sending/campaign.ts'
 import { addRecipient } from '../features/contacts/add-recipient.ts'
 import { addDelivery } from '../features/webhooks/add-delivery.ts'
 import { addExecution, addWorkflow } from '../features/workflows/add-workflow.ts'
-import { logIn } from '../session.ts'
+import { addMember, logIn } from '../session.ts'
 import { type Method, useService } from './service.ts'
 
 type Operation = {
@@ -358,6 +358,17 @@ describe('responses match their descriptions, with no further fields', () => {
     const { jobId } = bulk.body
     await checked('GET', '/workflows/:id/executions/bulk/:jobId', { id, jobId })
     await checked('POST', '/workflows/:id/executions/cancel-all', { id })
+  })
+
+  it('reset and deletion of a project', async () => {
+    const { core } = service
+    const { id } = await addProject(core, 'surplus')
+    await addMember(core, { projectId: id, userId: mine.ownerId, role: 'ADMIN' })
+    await checked('GET', '/users/@me/projects/:id/reset', { id })
+    await checked('POST', '/users/@me/projects/:id/reset', { id })
+    const { body } = await checked('GET', '/users/@me/projects/:id/reset', { id })
+    assert.equal(body.data.state, 'running')
+    await checked('DELETE', '/users/@me/projects/:id', { id })
   })
 
   it('webhooks', async () => {

@@ -13,6 +13,7 @@ import { and, eq } from '../../src/store/drizzle.ts'
 import { type Job, jobProgress, jobs } from '../../src/store/schema/jobs.ts'
 import { START } from '../core.ts'
 import { openJobs } from './job-loop.ts'
+import { addProjectRows } from './project-rows.ts'
 import { claimJob } from './running.ts'
 
 const setUp = (t: TestContext) => openJobs(t, 'long')
@@ -162,6 +163,7 @@ test('a run that has lost its lease commits nothing more', async (t) => {
 
 test('jobs enqueued in one millisecond get the ids of the next milliseconds', async (t) => {
   const { store } = await setUp(t)
+  await addProjectRows(store, 'p', 'q')
   const name = (projectId: string) =>
     store.write((tx) =>
       enqueueForProject(tx, {

@@ -21,6 +21,7 @@ import { sql } from '../../src/store/drizzle.ts'
 import { type Job, jobs } from '../../src/store/schema/jobs.ts'
 import { openStore } from '../../src/store/store.ts'
 import { makeDatabaseFolder } from '../store/test-store.ts'
+import { addProjectRows } from './project-rows.ts'
 import { findJob } from './running.ts'
 
 const start = 1_700_000_000_000
@@ -226,6 +227,7 @@ test('the next jobs claimed follow the order of turns, in any state of the table
 
 test('a project may have twenty unfinished jobs of a kind; the next is refused and leaves no row', async (t) => {
   const { store, claim, complete, clock } = await setUp(t)
+  await addProjectRows(store, 'p', 'q')
   const name = (projectId = 'p', kind = 'long') =>
     store.write(async (tx) => {
       await enqueueJob(tx, { kind: 'written before', payload: {}, now: clock.at })

@@ -4,7 +4,7 @@
  */
 import { formatInstant } from '../../clock.ts'
 import { invalidField } from '../../errors.ts'
-import { and, desc, eq, isNull } from '../../store/drizzle.ts'
+import { and, and, desc, desc, eq, eq, isNull, isNull, sql } from '../../store/drizzle.ts'
 import { newId } from '../../store/ids.ts'
 import { memberships, type Project, projects, users } from '../../store/schema/accounts.ts'
 import type { DisabledReason, TrackingMode } from '../../store/schema/words.ts'
@@ -108,7 +108,8 @@ export async function updateProject(
   id: string,
   change: ProjectChange,
 ): Promise<ProjectView> {
-  const columns = readChange(change)
+  const at = now()
+  const columns = { ...readChange(change), ...readStanding(change, at), updatedAt: at }
   const project = await store.write(async (tx) => {
     tx.afterCommit(directory.drop)
     const [row] = await tx
@@ -116,6 +117,7 @@ export async function updateProject(
       .set({ ...columns, updatedAt: now() })
       .where(isProject(id))
       .returning()
+    const [row] = await tx.update(projects).set(columns).where(isProject(id)).returning()
     return row
   })
   if (project === undefined) throw projectNotFound(id)
@@ -132,6 +134,8 @@ export async function regenerateKeys(
   const project = await store.write(async (tx) => {
     tx.afterCommit(directory.drop)
     return replaceKeys(tx, id, { keys, at })
+    const [row] = await tx.update(projects).set(change).where(isProject(id)).returning()
+    return row
   })
   if (project === undefined) throw projectNotFound(id)
   return { id, name: project.name, public: keys.publicKey, secret: keys.secretKey }
@@ -172,6 +176,27 @@ export async function insertProject(tx: Tx, project: NewProject): Promise<string
 
 /** The columns of a change of settings. @throws AppError VALIDATION_ERROR */
 export function readSettings({ name, tracking, language }: ProjectSettings): Partial<Project> {
+/** A deleted project, whose rows are being deleted, is not found. */
+function isProject(id: string) {
+  return and(eq(projects.id, id), isNull(projects.deletedAt))
+}
+
+/** A project that is being reset is not enabled before the end of the reset. */
+function readStanding({ disable, enable }: ProjectChange, at: number) {
+  if (disable !== undefined) {
+    const disabledReason = oneOf(DISABLED_REASONS, 'disable', disable)
+    return { isDisabled: true, disabledReason, disabledAt: at }
+  }
+  if (enable !== true) return {}
+  const isDisabled = sql`${projects.resetSince} is not null`
+  return { isDisabled, disabledReason: null, disabledAt: null }
+}
+
+function readChange(change: ProjectChange): Partial<Project> {
+  const { name, tracking, language, disable, enable } = change
+  if (disable !== undefined && enable === true) {
+    throw invalidField('enable', 'custom', 'Give either disable or enable, not both')
+  }
   if (language !== undefined && !LANGUAGE_PATTERN.test(language)) {
     throw invalidField('language', 'invalid_string', 'Expected a language such as en or pt-BR')
   }

@@ -4,7 +4,7 @@
  */
 import { getDomain } from 'tldts'
 import { AppError } from '../../errors.ts'
-import { and, eq, ne, or, sql } from '../../store/drizzle.ts'
+import { and, eq, isNotNull, isNull, ne, or, sql } from '../../store/drizzle.ts'
 import { projects } from '../../store/schema/accounts.ts'
 import { type Domain, domains } from '../../store/schema/domains.ts'
 import type { Tx } from '../../store/write/transaction.ts'
@@ -20,7 +20,7 @@ export async function requireEnabledProject(queries: Queries, projectId: string)
   const project = await queries
     .select({ isDisabled: projects.isDisabled })
     .from(projects)
-    .where(eq(projects.id, projectId))
+    .where(and(eq(projects.id, projectId), isNull(projects.deletedAt)))
     .get()
   if (project === undefined) throw projectNotFound(projectId)
   if (project.isDisabled) throw projectDisabled()
@@ -42,7 +42,10 @@ export async function isOwnedElsewhere(queries: Queries, added: AddedDomain): Pr
   return owner !== undefined
 }
 
-/** Whether a disabled project has verified the domain's root, or any domain under that root. */
+/**
+ * Whether a disabled project has verified the domain's root, or any domain under that root. A reset alone
+ * is no reason to refuse others.
+ */
 export async function isUnderDisabledRoot(queries: Queries, domain: string): Promise<boolean> {
   const root = getDomain(domain, { allowPrivateDomains: true }) ?? domain
   const blocking = await queries
@@ -52,6 +55,7 @@ export async function isUnderDisabledRoot(queries: Queries, domain: string): Pro
     .where(
       and(
         eq(projects.isDisabled, true),
+        or(isNull(projects.resetSince), isNotNull(projects.disabledReason)),
         eq(domains.isVerified, true),
         or(eq(domains.domain, root), sql`${domains.domain} like ${`%.${root}`}`),
       ),

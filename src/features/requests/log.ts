@@ -5,6 +5,7 @@
 
 import { describeError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
+import { sql } from '../../store/drizzle.ts'
 import { apiRequests } from '../../store/schema/service.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
@@ -41,6 +42,10 @@ const BATCH_ROWS = 250
 const MAX_WAITING = 20_000
 const MAX_TEXT_LENGTH = 500
 
+/** Lines come a moment after their request: none names a project that has been deleted since. */
+const livingProject = sql`(select id from projects
+  where id = ${parameter('projectId')} and deleted_at is null)`
+
 const insertRequest = statement((db) =>
   db.insert(apiRequests).values({
     id: parameter('id'),
@@ -48,7 +53,7 @@ const insertRequest = statement((db) =>
     path: parameter('path'),
     statusCode: parameter('statusCode'),
     durationMs: parameter('durationMs'),
-    projectId: parameter('projectId'),
+    projectId: livingProject,
     userId: parameter('userId'),
     authType: parameter('authType'),
     caller: parameter('caller'),

@@ -2,7 +2,8 @@
  * The scheduled refresh of all projects: computes the segments with membership events, and counts
  * the other dynamic segments.
  */
-import { asc, eq } from '../../store/drizzle.ts'
+import { and, asc, eq, isNull } from '../../store/drizzle.ts'
+import { projects } from '../../store/schema/accounts.ts'
 import { segments } from '../../store/schema/segments.ts'
 import type { Base } from '../base.ts'
 import { computeSegment } from './compute.ts'
@@ -19,10 +20,14 @@ type Deps = Pick<Base, 'store' | 'sharedRuns' | 'now' | 'log'>
  * @throws the signal's reason when it aborts
  */
 export async function refreshSegments(deps: Deps, signal: AbortSignal): Promise<void> {
-  const keys: SegmentKey[] = await deps.store.scan
+  const { scan } = deps.store
+  const keys: SegmentKey[] = await scan
     .select({ projectId: segments.projectId, id: segments.id })
     .from(segments)
-    .where(eq(segments.type, 'DYNAMIC'))
+    .innerJoin(projects, eq(projects.id, segments.projectId))
+    .where(
+      and(eq(segments.type, 'DYNAMIC'), isNull(projects.resetSince), isNull(projects.deletedAt)),
+    )
     .orderBy(asc(segments.countedAt), asc(segments.id))
   for (const key of keys) {
     signal.throwIfAborted()

@@ -17,7 +17,7 @@ export const listByAddress = statement((db) =>
     })
     .from(suppressions)
     .where(
-      sql`${suppressions.projectId} in (select id from projects)
+      sql`${suppressions.projectId} in (select id from projects where deleted_at is null)
         and ${suppressions.address} = ${parameter('address')}`,
     ),
 )

@@ -84,6 +84,9 @@ export const projects = sqliteTable('projects', {
   resetSince: integer('reset_since'),
   /** Set while the rows of a deleted project are being deleted. */
   deletedAt: integer('deleted_at'),
+  /** When the last reset that is done began and ended. */
+  lastResetSince: integer('last_reset_since'),
+  lastResetAt: integer('last_reset_at'),
   tracking: text('tracking').$type<TrackingMode>().notNull().default('ENABLED'),
   language: text('language').notNull().default('en'),
   contactCount: integer('contact_count').notNull().default(0),

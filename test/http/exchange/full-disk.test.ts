@@ -41,6 +41,7 @@ const goesOn = [
   'POST /unsubscribe/:token{.+}',
   'POST /users/@me/totp',
   'POST /users/@me/totp/confirm',
+  'POST /users/@me/projects/:id/reset',
   'POST /v1/verify',
   'POST /workflows/:id/executions/cancel-all',
   'POST /workflows/:id/validate',

@@ -4,7 +4,7 @@
  * disabled project are found too, so that recipients can always unsubscribe.
  */
 import { type Language, matchLanguage } from '../../../mail/languages.ts'
-import { and, eq, sql } from '../../../store/drizzle.ts'
+import { and, eq, isNull, sql } from '../../../store/drizzle.ts'
 import { projects } from '../../../store/schema/accounts.ts'
 import { type Contact, contacts } from '../../../store/schema/contacts.ts'
 import { suppressions } from '../../../store/schema/suppressions.ts'
@@ -37,7 +37,7 @@ const selectContact = statement((db) =>
       isSuppressed: sql<number>`${suppressions.id} is not null`,
     })
     .from(contacts)
-    .innerJoin(projects, eq(projects.id, contacts.projectId))
+    .innerJoin(projects, and(eq(projects.id, contacts.projectId), isNull(projects.deletedAt)))
     .leftJoin(
       suppressions,
       and(

@@ -192,7 +192,7 @@ async function refuseAll(
 
 function toEnding({ email, refusal }: { email: ClaimedEmail; refusal: Refusal }): Ending[] {
   const sending = { ...email, state: 'sending' } as const
-  if (refusal === 'held' || refusal === 'paused') return []
+  if (refusal === 'held' || refusal === 'paused' || refusal === 'erased') return []
   if (refusal === 'suppressed') return [{ email: sending, end: { state: 'suppressed' } }]
   if (refusal === 'cancelled') {
     return [{ email: sending, end: { state: 'failed', error: 'cancelled', reason: 'cancelled' } }]

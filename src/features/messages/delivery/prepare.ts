@@ -17,9 +17,9 @@ import { toSource } from './source.ts'
 
 /**
  * Why an email is not sent: its address is suppressed, its domain is held, its campaign is paused
- * or cancelled, or an error.
+ * or cancelled, its row is about to be deleted with the data of its project, or an error.
  */
-export type Refusal = 'suppressed' | 'held' | 'paused' | 'cancelled' | { error: string }
+export type Refusal = 'suppressed' | 'held' | 'paused' | 'cancelled' | 'erased' | { error: string }
 
 type Prepared = {
   tasks: DeliveryTask[]
@@ -119,7 +119,9 @@ function prepare(
 ): DeliveryTask | { refusal: Refusal } {
   const sender = senders.get(senderName(email))
   if (sender instanceof Error) throw sender
-  if (!sender?.project || sender.project.isDisabled) return refuse(DISABLED)
+  // A job deletes the emails of a project that is being reset or was deleted.
+  if (!sender?.project || sender.project.resetSince !== null) return { refusal: 'erased' }
+  if (sender.project.isDisabled) return refuse(DISABLED)
   const stop = email.campaignId === null ? undefined : stopped.get(email.campaignId)
   if (stop !== undefined) return { refusal: stop }
   if (email.isSuppressed) return { refusal: 'suppressed' }

@@ -170,7 +170,7 @@ function recipientRows(selection: QueueSelection): SQL {
   const ofContacts = sql`select ${rowNumber('emails')} as number
     from contacts ${indexedBy('contacts_address')}
     ${orderedJoin()} emails ${indexedBy('emails_contact')} on emails.contact_id = contacts.id
-    where contacts.project_id in (select id from projects) and contacts.email = ${selection.recipient}
+    where contacts.project_id in (select id from projects where deleted_at is null) and contacts.email = ${selection.recipient}
       and ${matches(selection)}`
   const domain = selection.recipient?.split('@').at(-1)
   const parsed = domain === undefined ? undefined : parseDomain(domain)

@@ -12,7 +12,7 @@
  * every verified domain D. The latter two are the return-path hosts. `bounce.D` remains one after D
  * has lost its verification, for mail that was sent before. This server must have signed the token;
  * its age is not checked here, because late reports are accepted and ignored. A trusted domain
- * needs no MX.
+ * needs no MX. Mail to a project that is being reset has to come again later.
  */
 import { parseAddress } from '../../../mail/address/address.ts'
 import { readReturnPathLocalPart, readUnsubscribeLocalPart } from '../../../mail/signed-tokens.ts'
@@ -21,9 +21,10 @@ import type { Base } from '../../base.ts'
 
 /**
  * `relay`: a domain of another server, or not an address. `unknown`: a host of the server, which
- * has no such mailbox. `forged`: a return path that this server did not sign.
+ * has no such mailbox. `forged`: a return path that this server did not sign. `closed`: the project
+ * of the mailbox is being reset.
  */
-export type RecipientRefusal = { refuse: 'relay' | 'unknown' | 'forged' }
+export type RecipientRefusal = { refuse: 'relay' | 'unknown' | 'forged' | 'closed' }
 
 type Deps = Pick<Base, 'config' | 'keyring' | 'directory'>
 type Mailbox = { address: string; localPart: string; domain: string }
@@ -42,7 +43,7 @@ export async function admitRecipient(
   const signed = readLocalPart(deps, mailbox)
   if (signed !== undefined && (await hasReturnPaths(deps, mailbox.domain))) return signed
   const owner = await deps.directory.findMailboxDomain(mailbox.domain)
-  if (owner !== undefined) return admitMailbox(mailbox, owner.projectId)
+  if (owner !== undefined) return admitMailbox(deps, mailbox, owner.projectId)
   if (!(await isServerHost(deps, mailbox.domain))) return { refuse: 'relay' }
   if (OPERATORS.has(mailbox.localPart)) return { for: 'server', address: mailbox.address }
   return { refuse: /^[bu]\./.test(mailbox.localPart) ? 'forged' : 'unknown' }
@@ -60,9 +61,23 @@ function readLocalPart(
 }
 
 /** `user%elsewhere@here` and `elsewhere!user@here` ask this server to relay. */
-function admitMailbox({ address, localPart }: Mailbox, projectId: string) {
-  if (/[%!]/.test(localPart)) return { refuse: 'relay' } as const
-  return { for: 'mailbox', address, projectId } as const
+async function admitMailbox(
+  deps: Pick<Deps, 'directory'>,
+  { address, localPart }: Mailbox,
+  projectId: string,
+): Promise<InboundRecipient | RecipientRefusal> {
+  if (/[%!]/.test(localPart)) return { refuse: 'relay' }
+  if (await isClosed(deps, projectId)) return { refuse: 'closed' }
+  return { for: 'mailbox', address, projectId }
+}
+
+/** Whether the project is being reset. */
+export async function isClosed(
+  { directory }: Pick<Deps, 'directory'>,
+  projectId: string,
+): Promise<boolean> {
+  const project = await directory.findProject(projectId)
+  return project !== undefined && project.resetSince !== null
 }
 
 /** Also true for a domain that has lost its verification. */

@@ -10,7 +10,7 @@
 import { formatInstant } from '../../../clock.ts'
 import { type ParsedAddress, parseAddress } from '../../../mail/address/address.ts'
 import { TRANSACTIONAL_CLASS } from '../../../queue-class.ts'
-import { and, eq } from '../../../store/drizzle.ts'
+import { and, eq, isNull } from '../../../store/drizzle.ts'
 import { newId } from '../../../store/ids.ts'
 import { projects } from '../../../store/schema/accounts.ts'
 import { type Contact, contacts } from '../../../store/schema/contacts.ts'
@@ -30,9 +30,9 @@ type Mailboxes = { projectId: string; addresses: readonly string[] }
 
 const findProject = statement((db) =>
   db
-    .select({ id: projects.id })
+    .select({ resetSince: projects.resetSince })
     .from(projects)
-    .where(eq(projects.id, parameter('id'))),
+    .where(and(eq(projects.id, parameter('id')), isNull(projects.deletedAt))),
 )
 
 const findContact = statement((db) =>
@@ -105,9 +105,9 @@ export async function deliverToMailboxes(
   }
   const sender = chooseSender(mail, row.reversePath)
   if (sender === undefined) return ignore('it has no sender')
-  if ((await tx.find(findProject, { id: to.projectId })) === undefined) {
-    return ignore('the project has been deleted')
-  }
+  const project = await tx.find(findProject, { id: to.projectId })
+  if (project === undefined) return ignore('the project has been deleted')
+  if (project.resetSince !== null) return ignore('the project is being reset')
   const at = deps.now()
   const contact = await upsertSender(tx, { ...to, address: sender.address, at })
   const cap = await countFromSender(tx, {

@@ -71,7 +71,7 @@ async function walkDue(
   const at = deps.now()
   const workflow = await tx.find(findWorkflow, { id: lane.workflowId })
   const project = await deps.directory.findProject(lane.projectId)
-  if (workflow === undefined || project === undefined) return NOTHING
+  if (workflow === undefined || project === undefined || project.resetSince !== null) return NOTHING
   const due = await listDue(tx, lane, { now: at, limit })
   const graph = await deps.graphs.get(tx, workflow.id, workflow.version)
   const changes = createTurnChanges(workflow.id)

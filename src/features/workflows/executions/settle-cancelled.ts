@@ -39,11 +39,11 @@ export const listUnsettled = statement<Unsettled>(
     from workflows where is_cancelling = 1`,
 )
 
-/** Workflows of disabled projects that have active executions. */
+/** Workflows of disabled projects that have active executions; a reset deletes these rows itself. */
 export const listOfDisabled = statement<Pick<Workflow, 'id' | 'projectId'>>(
   () => sql`select workflows.id, workflows.project_id as "projectId"
     from projects ${orderedJoin()} workflows on workflows.project_id = projects.id
-    where projects.is_disabled = 1 and exists (select 1 from workflow_executions
+    where projects.is_disabled = 1 and workflows.deleted_at is null and exists (select 1 from workflow_executions
       where workflow_id = workflows.id and status in ('RUNNING', 'WAITING')
         and number > workflows.cancelled_through)`,
 )

@@ -1,0 +1,47 @@
+/**
+ * `project delete`: also for disabled projects, and for the one that sends the server's mail, which the
+ * API refuses.
+ */
+import { getProject, type ProjectView } from '../features/accounts/projects.ts'
+import { deleteProject } from '../features/erasure/delete.ts'
+import { isMailProject } from '../features/erasure/mail-project.ts'
+import {
+  type CommandContext,
+  type Input,
+  type Result,
+  UsageError,
+  withCore,
+} from './engine/command.ts'
+import { escapeControls } from './engine/text.ts'
+import { askYes } from './options/confirm.ts'
+
+const MAIL_WARNING =
+  'this project sends the mail of the server to its users: sign-ups will fail without it'
+
+export async function deleteProjectCommand(context: CommandContext, input: Input): Promise<Result> {
+  const [id = ''] = input.args
+  const { terminal } = context
+  const isSure = input.has('yes')
+  if (!isSure && terminal.stdin.isTTY !== true) {
+    throw new UsageError('add --yes: there is no terminal to ask for confirmation')
+  }
+  const { project, isDeleted } = await withCore(context, async (core) => {
+    const found = await getProject(core, id)
+    if (await isMailProject(core, id))
+      terminal.stderr.write(`pillarbox: warning: ${MAIL_WARNING}\n`)
+    if (!isSure && !(await askYes(terminal, questionAbout(found)))) {
+      return { project: found, isDeleted: false }
+    }
+    await deleteProject(core, id, { force: true })
+    return { project: found, isDeleted: true }
+  })
+  const name = escapeControls(project.name)
+  const text = isDeleted
+    ? `Project ${name} was deleted. The running server, or the next one, deletes its data.`
+    : `Project ${name} was not deleted.`
+  return { json: { id, deleted: isDeleted }, text }
+}
+
+function questionAbout({ name, id }: ProjectView): string {
+  return `Delete project ${escapeControls(name)} (${id}) and all of its data? Type "yes": `
+}

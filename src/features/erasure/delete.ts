@@ -1,0 +1,55 @@
+/**
+ * Deletes a project. When the call returns, nothing shows it any more, its keys are dead and its domains
+ * are free; a job erases its rows. A reset that is under way ends.
+ */
+import { and, eq, isNull } from '../../store/drizzle.ts'
+import { invitations, memberships, projects } from '../../store/schema/accounts.ts'
+import { domains } from '../../store/schema/domains.ts'
+import type { Tx } from '../../store/write/transaction.ts'
+import type { Base } from '../base.ts'
+import { projectNotFound } from '../directory.ts'
+import { endActivity } from './end-activity.ts'
+import { DELETION_KIND, enqueueErasure } from './kinds.ts'
+import { refuseDeletion } from './mail-project.ts'
+
+type Deps = Pick<Base, 'store' | 'config' | 'directory' | 'now' | 'jobNotifier'>
+
+/**
+ * `force`: also the project that sends the server's mail, as an operator may at the command line.
+ * @throws AppError RESOURCE_NOT_FOUND; CONFLICT for the project that sends the server's mail
+ */
+export async function deleteProject(
+  deps: Deps,
+  projectId: string,
+  { force = false }: { force?: boolean } = {},
+): Promise<void> {
+  if (!force) await refuseDeletion(deps, projectId)
+  await deps.store.write(async (tx) => {
+    const at = deps.now()
+    if (!(await hide(tx, { projectId, at }))) throw projectNotFound(projectId)
+    await tx.delete(memberships).where(eq(memberships.projectId, projectId))
+    await tx.delete(invitations).where(eq(invitations.projectId, projectId))
+    await tx.delete(domains).where(eq(domains.projectId, projectId))
+    await endActivity(tx, { projectId, at })
+    await enqueueErasure(deps, tx, { kind: DELETION_KIND, projectId })
+    tx.afterCommit(deps.directory.drop)
+  })
+}
+
+/** Returns false if there is no such project. No key has the values that replace its own. */
+async function hide(
+  tx: Tx,
+  { projectId, at }: { projectId: string; at: number },
+): Promise<boolean> {
+  const dead = `deleted ${projectId}`
+  const hidden = await tx
+    .update(projects)
+    .set({
+      ...{ name: '', publicKey: dead, secretDigest: dead, secretHint: '', areKeysSandbox: false },
+      ...{ isDisabled: true, disabledReason: null, resetSince: null },
+      ...{ deletedAt: at, updatedAt: at },
+    })
+    .where(and(eq(projects.id, projectId), isNull(projects.deletedAt)))
+    .returning({ id: projects.id })
+  return hidden.length > 0
+}

@@ -1,0 +1,105 @@
+/**
+ * The jobs that erase a project. They delete its rows, look again for rows that came in meanwhile, and
+ * finish in the transaction that finds none. All that they know is in the database: a job that was
+ * interrupted begins again, and finds only what is left.
+ */
+import type { RunningJob } from '../../jobs/run.ts'
+import { and, eq, isNull, sql } from '../../store/drizzle.ts'
+import { projects } from '../../store/schema/accounts.ts'
+import { jobs } from '../../store/schema/jobs.ts'
+import type { Tx } from '../../store/write/transaction.ts'
+import type { Base } from '../base.ts'
+import { eraseContents } from './contents.ts'
+import { createEraser, type Eraser, type EraserDeps } from './eraser.ts'
+import { eraseInboundMessages } from './inbound-messages.ts'
+import type { ErasurePayload } from './kinds.ts'
+import { CONTENTS, PARTS_OF, type Part, QUEUE } from './parts.ts'
+import { untilCounted } from './until-counted.ts'
+
+type Deps = EraserDeps & Pick<Base, 'directory'>
+type Project = typeof projects.$inferSelect
+
+/** Runs the job of a reset. */
+export async function runReset(deps: Deps, job: RunningJob): Promise<void> {
+  const project = await findProject(deps, job)
+  if (project === undefined || project.resetSince === null) return
+  const { id, resetSince } = project
+  await untilCounted(deps, { since: resetSince, signal: job.signal })
+  // Lines from then on are about the reset itself.
+  const values = { projectId: id, jobId: job.id, before: resetSince }
+  const eraser = await createEraser(deps, job, values)
+  await erase(deps, eraser, {
+    parts: PARTS_OF.reset,
+    forget: false,
+    finish: (tx) => finishReset(deps, tx, { id, resetSince }),
+  })
+}
+
+/** Runs the job of a deletion. */
+export async function runDeletion(deps: Deps, job: RunningJob): Promise<void> {
+  const project = await findProject(deps, job)
+  if (project === undefined || project.deletedAt === null) return
+  const { id } = project
+  const values = { projectId: id, jobId: job.id, before: Number.MAX_SAFE_INTEGER }
+  const eraser = await createEraser(deps, job, values)
+  await erase(deps, eraser, {
+    parts: PARTS_OF.deletion,
+    forget: true,
+    finish: async (tx) => {
+      await tx.delete(projects).where(eq(projects.id, id))
+      // Its payload names the project.
+      await tx.delete(jobs).where(eq(jobs.id, job.id))
+    },
+  })
+}
+
+async function findProject({ store }: Deps, { payload }: RunningJob): Promise<Project | undefined> {
+  const { projectId } = payload as ErasurePayload
+  return store.read.select().from(projects).where(eq(projects.id, projectId)).get()
+}
+
+type Work = { parts: readonly Part[]; forget: boolean; finish(tx: Tx): Promise<unknown> }
+
+async function erase(deps: Deps, eraser: Eraser, { parts, forget, finish }: Work): Promise<void> {
+  const all = [QUEUE, CONTENTS, ...parts]
+  await eraser.count(all)
+  for (let isDone = false; !isDone; ) {
+    await eraseRows(eraser, QUEUE)
+    await eraseContents(deps, eraser)
+    for (const part of parts) await eraseRows(eraser, part)
+    await eraseInboundMessages(deps, eraser, { forget })
+    isDone = await eraser.write(async (tx) => {
+      if (await hasRows(tx, eraser, all)) return false
+      await finish(tx)
+      return true
+    })
+  }
+}
+
+function eraseRows({ repeat, values }: Eraser, { erase: statement }: Part): Promise<void> {
+  return repeat((tx, limit) => tx.execute(statement, { ...values, limit }))
+}
+
+async function hasRows(tx: Tx, { values }: Eraser, parts: readonly Part[]): Promise<boolean> {
+  for (const { find } of parts) {
+    if ((await tx.find(find, values)) !== undefined) return true
+  }
+  return false
+}
+
+/** A project that an operator disabled meanwhile stays disabled. */
+async function finishReset(
+  { now, directory }: Deps,
+  tx: Tx,
+  { id, resetSince }: { id: string; resetSince: number },
+): Promise<void> {
+  const at = now()
+  await tx
+    .update(projects)
+    .set({
+      ...{ resetSince: null, lastResetSince: resetSince, lastResetAt: at, updatedAt: at },
+      isDisabled: sql`${projects.disabledReason} is not null`,
+    })
+    .where(and(eq(projects.id, id), isNull(projects.deletedAt)))
+  tx.afterCommit(directory.drop)
+}
