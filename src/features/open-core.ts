@@ -18,6 +18,7 @@ import { createWebhookClient } from '../outbound/http/webhook-client.ts'
 import { unwatchedDisk, watchDisk } from '../store/files/disk.ts'
 import { openStore, type StoreOptions } from '../store/store.ts'
 import { createLastUsed } from './accounts/last-used.ts'
+import { enqueuePlatformMail } from './accounts/platform-mail/enqueue.ts'
 import { createSessionTokens } from './accounts/sessions/token.ts'
 import type { CommandCore } from './core.ts'
 import { createDirectory } from './directory.ts'
@@ -106,6 +107,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
     ...figures,
     sessionTokens,
     lastUsed,
+    reportDomainLoss: mailDomainLoss,
     reservedKeys: new Map(),
     sharedRuns: createSharedRuns(),
   }
@@ -121,6 +123,9 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
   }
   return { ...parts, ...shared, now, log, close }
 }
+
+const mailDomainLoss: CommandCore['reportDomainLoss'] = (tx, { projectId, domain }, at) =>
+  enqueuePlatformMail(tx, { kind: 'domain-lost', projectId, domain }, at)
 
 function diskOf({ database, limits }: Config) {
   return { folder: path.dirname(database.file), minFreeBytes: limits.minFreeBytes }

@@ -44,6 +44,7 @@ import * as guide from './routes/guide.ts'
 import * as health from './routes/health.ts'
 import * as pages from './routes/pages.ts'
 import { render } from './routes/render.ts'
+import * as security from './routes/security.ts'
 import * as segments from './routes/segments.ts'
 import { send } from './routes/send.ts'
 import * as sns from './routes/sns.ts'
@@ -246,6 +247,8 @@ export const ROUTES: readonly RouteRow[] = [
   // Reset and deletion of projects.
 
   // Security.
+  ['GET', '/users/@me/projects/:id/security', 'member of :id', security.showOfMember],
+  ['GET', '/projects/:id/security', 'member of :id or its key', security.show],
 
   // Uploads.
 

@@ -7,12 +7,14 @@ import { DAY_MS, MINUTE_MS } from '../../src/clock.ts'
 import type { Core } from '../../src/features/core.ts'
 import { listDomains } from '../../src/features/domains/list.ts'
 import { appendEvents } from '../../src/features/events/append.ts'
+import { addCounts } from '../../src/features/reputation/counters.ts'
 import { createSchedule } from '../../src/features/schedule.ts'
 import { createSegment } from '../../src/features/segments/create.ts'
 import { startJobs } from '../../src/jobs/jobs.ts'
 import type { DnsAnswer, MxRecord } from '../../src/outbound/dns/answer.ts'
 import type { Resolver } from '../../src/outbound/dns/resolver.ts'
 import { eq } from '../../src/store/drizzle.ts'
+import { projects } from '../../src/store/schema/accounts.ts'
 import { campaigns } from '../../src/store/schema/campaigns.ts'
 import { jobs } from '../../src/store/schema/jobs.ts'
 import { addCampaign as addRunningCampaign } from '../features/campaigns/add-campaign.ts'
@@ -136,6 +138,23 @@ const makeWorkflow = async ({ core, projectId }: Stage) => {
     ],
   })
   return { id }
+}
+
+/** The counts of a project that has sent for some months. */
+const addReputation = async ({ core, projectId }: Stage) => {
+  const week = { emails: 1_250, bounces: 75, complaints: 1 }
+  const older = { emails: 18_750, bounces: 165, complaints: 1 }
+  const at = core.now()
+  await core.store.write(async (tx) => {
+    await tx
+      .update(projects)
+      .set({ createdAt: at - 90 * DAY_MS })
+      .where(eq(projects.id, projectId))
+    await addCounts(tx, [
+      { projectId, startsAt: at - 3 * DAY_MS, ...week },
+      { projectId, startsAt: at - 60 * DAY_MS, ...older },
+    ])
+  })
 }
 
 export const exampleSequence: ExampleStep[] = [
@@ -284,6 +303,8 @@ export const exampleSequence: ExampleStep[] = [
   { name: 'DELETE /webhooks/endpoints/:id' },
   { name: 'GET /webhooks/signing-secret' },
   { name: 'POST /webhooks/signing-secret/rotate' },
+  { name: 'GET /users/@me/projects/:id/security', prepare: addReputation },
+  { name: 'GET /projects/:id/security' },
   { name: 'DELETE /contacts/fields/:field' },
   { name: 'POST /contacts/bulk-delete' },
   { name: 'DELETE /contacts/:id' },

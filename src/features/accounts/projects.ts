@@ -4,13 +4,14 @@
  */
 import { formatInstant } from '../../clock.ts'
 import { invalidField } from '../../errors.ts'
-import { desc, eq } from '../../store/drizzle.ts'
+import { and, desc, eq, isNull } from '../../store/drizzle.ts'
 import { newId } from '../../store/ids.ts'
 import { memberships, type Project, projects } from '../../store/schema/accounts.ts'
 import type { DisabledReason, TrackingMode } from '../../store/schema/words.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import { projectNotFound } from '../directory.ts'
+import { disableProject, enableProject } from './disable-project.ts'
 import { makeKeys, maskSecret, type ProjectKeys, toStoredKeys } from './keys.ts'
 import { readProjectName } from './project-name.ts'
 import { getUserId } from './users.ts'
@@ -94,13 +95,18 @@ export async function updateProject(
   id: string,
   change: ProjectChange,
 ): Promise<ProjectView> {
-  const columns = readChange(change)
+  const { columns, disable } = readChange(change)
   const project = await store.write(async (tx) => {
+    const at = now()
     tx.afterCommit(directory.drop)
+    if (disable !== undefined) {
+      await disableProject({ directory }, tx, { projectId: id, reason: disable, at })
+    }
+    if (change.enable === true) await enableProject({ directory }, tx, { projectId: id, at })
     const [row] = await tx
       .update(projects)
-      .set({ ...columns, updatedAt: now() })
-      .where(eq(projects.id, id))
+      .set({ ...columns, updatedAt: at })
+      .where(and(eq(projects.id, id), isNull(projects.deletedAt)))
       .returning()
     return row
   })
@@ -146,7 +152,10 @@ export async function insertProject(tx: Tx, project: NewProject): Promise<string
   return id
 }
 
-function readChange(change: ProjectChange): Partial<Project> {
+function readChange(change: ProjectChange): {
+  columns: Partial<Project>
+  disable: DisabledReason | undefined
+} {
   const { name, tracking, language, disable, enable } = change
   if (disable !== undefined && enable === true) {
     throw invalidField('enable', 'custom', 'Give either disable or enable, not both')
@@ -154,15 +163,13 @@ function readChange(change: ProjectChange): Partial<Project> {
   if (language !== undefined && !LANGUAGE_PATTERN.test(language)) {
     throw invalidField('language', 'invalid_string', 'Expected a language such as en or pt-BR')
   }
-  return {
+  const columns = {
     ...(name === undefined ? {} : { name: readProjectName(name) }),
     ...(tracking === undefined ? {} : { tracking: oneOf(TRACKING_MODES, 'tracking', tracking) }),
     ...(language === undefined ? {} : { language }),
-    ...(enable === true ? { isDisabled: false, disabledReason: null } : {}),
-    ...(disable === undefined
-      ? {}
-      : { isDisabled: true, disabledReason: oneOf(DISABLED_REASONS, 'disable', disable) }),
   }
+  const reason = disable === undefined ? undefined : oneOf(DISABLED_REASONS, 'disable', disable)
+  return { columns, disable: reason }
 }
 
 function oneOf<T extends string>(allowed: readonly T[], field: string, value: string): T {
