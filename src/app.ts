@@ -24,6 +24,7 @@ import { watchClock } from './features/clock-watch.ts'
 import { startSearchIndexer } from './features/contacts/list/search-index.ts'
 import type { Core } from './features/core.ts'
 import { createDeliverer, type Deliverer } from './features/messages/delivery/deliverer.ts'
+import { startSettlingDisabled } from './features/messages/disabled/settle.ts'
 import { startFuse } from './features/messages/outcome/fuse.ts'
 import { createKnownDomains } from './features/messages/outcome/known-domains.ts'
 import { startQueue } from './features/messages/queue/queue.ts'
@@ -32,6 +33,7 @@ import { type OpenCore, openCore } from './features/open-core.ts'
 import { startAnswering } from './features/questions/answer.ts'
 import { startProcessing } from './features/receiving/process/process.ts'
 import { startReceivingDomains } from './features/receiving/receiving-domains.ts'
+import { startReputation } from './features/reputation/follow-events.ts'
 import { startRequestLog } from './features/requests/log.ts'
 import { createRateLimiter } from './features/requests/rate-limit.ts'
 import { resealAll } from './features/reseal.ts'
@@ -167,10 +169,11 @@ async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void
   const queue = startQueue(core, delivery)
   stops.parts.push(queue.stop)
   const settling = startSettling(core)
-  stops.parts.push(settling.stop)
+  stops.parts.push(settling.stop, startSettlingDisabled(core).stop)
   const campaigns = startCampaigns(core)
   stops.parts.push(campaigns.stop)
   stops.parts.push(startFigures(core).stop, startRefusals(core).stop)
+  stops.parts.push(startReputation(core).stop)
   stops.parts.push(startSettlingCancelled(core).stop, startSchedules(core).stop)
   const engine = await startEngine(core)
   stops.parts.push(engine.stop, startTriggers(core).stop)

@@ -111,6 +111,24 @@ CREATE TABLE reputation_totals (
   complaints INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 
+-- The counts begin with what happens from now on.
+INSERT INTO event_followers (name, seq, updated_at)
+  SELECT 'reputation', coalesce(max(seq), 0), 0 FROM events;
+-- The emails that a new project was allowed to send, by the hour (`limits.new_project_daily`).
+CREATE TABLE new_project_hours (
+  project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+  starts_at INTEGER NOT NULL,
+  emails INTEGER NOT NULL,
+  PRIMARY KEY (project_id, starts_at)
+) STRICT, WITHOUT ROWID;
+-- The mail of a project that nobody claims: that of paused campaigns and held domains, and the mail of
+-- a project that was disabled for its reputation, which waits without a campaign.
+CREATE INDEX emails_parked ON emails (project_id, state, campaign_id)
+  WHERE state IN ('held', 'paused');
+CREATE INDEX projects_disabled ON projects (id) WHERE is_disabled = 1;
+-- When the members were last told that the domain lost its verification.
+ALTER TABLE domains ADD COLUMN loss_told_at INTEGER;
+
 -- Images that projects uploaded; the files are below `data_dir/uploads`, by these names.
 CREATE TABLE uploads (
   name TEXT PRIMARY KEY,

@@ -141,6 +141,12 @@ export const COMMANDS: CommandSpec[] = [
     load: async () => (await import('./project.ts')).updateProjectCommand,
   },
   {
+    name: 'project security',
+    summary: 'show bounces and complaints of a project, and the limits that they reach',
+    args: ID_ARGUMENT,
+    load: async () => (await import('./project-security.ts')).projectSecurityCommand,
+  },
+  {
     name: 'project keys',
     summary: 'show the keys of a project; the secret key is masked',
     args: ID_ARGUMENT,

@@ -16,6 +16,7 @@ import type { PublicFetch } from '../outbound/http/public-fetch.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import type { Disk } from '../store/files/disk.ts'
 import type { Store } from '../store/store.ts'
+import type { Tx } from '../store/write/transaction.ts'
 import type { Directory } from './directory.ts'
 import type { Notifier } from './notifier.ts'
 import type { SharedRuns } from './shared-runs.ts'
@@ -41,6 +42,8 @@ export type Base = {
   campaignNotifier: Notifier
   /** Wakes the sender of webhooks when deliveries are due or an endpoint was changed. */
   webhookNotifier: WebhookNotifier
+  /** Asks for mail to the members of a project whose domain (A-labels) has lost its verification. */
+  reportDomainLoss(tx: Tx, lost: { projectId: string; domain: string }, at: number): Promise<void>
   /** Callers that compute the same segment at the same time share one run. */
   sharedRuns: SharedRuns
   /** The TLS certificates of the listeners, reloaded when their files change. */

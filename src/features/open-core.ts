@@ -21,6 +21,7 @@ import { createLastUsed } from './accounts/last-used.ts'
 import { createLoginQueue } from './accounts/login/queue.ts'
 import { createLoginThrottle } from './accounts/login/throttle.ts'
 import { createIdentityProviders } from './accounts/oauth/providers.ts'
+import { enqueuePlatformMail } from './accounts/platform-mail/enqueue.ts'
 import { createSessionTokens } from './accounts/sessions/token.ts'
 import type { CommandCore } from './core.ts'
 import { createDirectory } from './directory.ts'
@@ -114,6 +115,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
     lastUsed,
     loginThrottle: createLoginThrottle(now),
     loginQueue: createLoginQueue(),
+    reportDomainLoss: mailDomainLoss,
     reservedKeys: new Map(),
     sharedRuns: createSharedRuns(),
   }
@@ -129,6 +131,9 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
   }
   return { ...parts, ...shared, now, log, close }
 }
+
+const mailDomainLoss: CommandCore['reportDomainLoss'] = (tx, { projectId, domain }, at) =>
+  enqueuePlatformMail(tx, { kind: 'domain-lost', projectId, domain }, at)
 
 function diskOf({ database, limits }: Config) {
   return { folder: path.dirname(database.file), minFreeBytes: limits.minFreeBytes }

@@ -25,6 +25,7 @@ import { deleteExpiredStrikes } from './messages/outcome/strikes.ts'
 import { deleteExpiredContent } from './messages/retention.ts'
 import { deleteExpiredSandboxMessages } from './messages/sandbox-messages.ts'
 import { deleteExpiredInboundMessages } from './receiving/retention.ts'
+import { deleteExpiredHours } from './reputation/counters.ts'
 import { deleteExpiredIdempotencyKeys } from './requests/idempotency.ts'
 import { deleteExpiredRequests } from './requests/retention.ts'
 import { deleteMemberships } from './segments/delete.ts'
@@ -95,6 +96,7 @@ export function createSchedule(core: Core): Schedule {
       schedule: '30 3 * * *',
       run: () => deleteOldInvitations(core),
     },
+    { name: 'delete-old-reputation', schedule: '10 3 * * *', run: () => deleteExpiredHours(core) },
     { name: 'delete-old-strikes', schedule: '50 3 * * *', run: () => deleteExpiredStrikes(core) },
     {
       name: 'delete-old-webhooks',

@@ -53,6 +53,7 @@ import * as members from './routes/projects/members.ts'
 import * as ownProjects from './routes/projects/own-projects.ts'
 import * as projects from './routes/projects/projects.ts'
 import { render } from './routes/render.ts'
+import * as security from './routes/security.ts'
 import * as segments from './routes/segments.ts'
 import { send } from './routes/send.ts'
 import * as sns from './routes/sns.ts'
@@ -298,6 +299,8 @@ export const ROUTES: readonly RouteRow[] = [
   ['DELETE', '/users/@me/projects/:id', 'admin of :id', erasure.remove],
 
   // Security.
+  ['GET', '/users/@me/projects/:id/security', 'member of :id', security.showOfMember],
+  ['GET', '/projects/:id/security', 'member of :id or its key', security.show],
 
   // Uploads.
 

@@ -9,7 +9,10 @@ import { isUnfinished } from './email-terms.ts'
 /** The campaign waits for its time or is being sent; the term of `campaigns_active`. */
 export const isActive = sql.raw("campaigns.status in ('SCHEDULED', 'SENDING')")
 
-/** Its emails wait until it is resumed. Those of a disabled project fail. */
+/**
+ * Its emails wait until it is resumed. What becomes of those of a disabled project is decided by
+ * `features/messages/disabled`.
+ */
 export const holdsItsMail: SQL = sql`${isActive} and campaigns.status = 'SENDING'
   and campaigns.paused_at is not null and campaigns.pause_reason <> 'project_disabled'`
 

@@ -21,6 +21,7 @@ export const NAMED_INDEXES = [
   'emails_held',
   'emails_leased',
   'emails_newest',
+  'emails_parked',
   'emails_paused',
   'emails_ready',
   'emails_template',

@@ -13,6 +13,9 @@ export const BAD_ENDS: readonly string[] = ['BOUNCED', 'COMPLAINED', 'FAILED', '
 /** The email waits or is being sent; a term of `emails_campaign_waiting`. */
 export const isUnfinished = sql.raw(`state in (${quoted(UNFINISHED)})`)
 
+/** Nobody claims the email: its domain is held, or it was put aside; the term of `emails_parked`. */
+export const isParked = sql.raw("state in ('held', 'paused')")
+
 /** A term of `emails_ends` and `emails_campaign_ends`. */
 export const isBadEnd = sql.raw(`status in (${quoted(BAD_ENDS)})`)
 

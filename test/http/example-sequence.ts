@@ -8,15 +8,16 @@ import { endSessions } from '../../src/features/accounts/sessions/sessions.ts'
 import { createUser } from '../../src/features/accounts/users.ts'
 import { listDomains } from '../../src/features/domains/list.ts'
 import { appendEvents } from '../../src/features/events/append.ts'
+import { addCounts } from '../../src/features/reputation/counters.ts'
 import { createSchedule } from '../../src/features/schedule.ts'
 import { createSegment } from '../../src/features/segments/create.ts'
 import { startJobs } from '../../src/jobs/jobs.ts'
 import type { DnsAnswer, MxRecord } from '../../src/outbound/dns/answer.ts'
 import type { Resolver } from '../../src/outbound/dns/resolver.ts'
-import { and, eq, eq } from '../../src/store/drizzle.ts'
-import { memberships, users } from '../../src/store/schema/accounts.ts'
-import { campaigns, campaigns } from '../../src/store/schema/campaigns.ts'
-import { jobs, jobs } from '../../src/store/schema/jobs.ts'
+import { and, eq, eq, eq } from '../../src/store/drizzle.ts'
+import { memberships, projects, users } from '../../src/store/schema/accounts.ts'
+import { campaigns, campaigns, campaigns } from '../../src/store/schema/campaigns.ts'
+import { jobs, jobs, jobs } from '../../src/store/schema/jobs.ts'
 import type { TestCore } from '../core.ts'
 import { addProject, type TestCore } from '../core.ts'
 import { codeOf } from '../features/accounts/totp-code.ts'
@@ -183,6 +184,23 @@ const readCode = (steps: number) => async (stage: Stage) => {
 
 const ofAda = (name: string, more: Partial<ExampleStep> = {}) => ({ name, cookie: asAda, ...more })
 
+/** The counts of a project that has sent for some months. */
+const addReputation = async ({ core, projectId }: Stage) => {
+  const week = { emails: 1_250, bounces: 75, complaints: 1 }
+  const older = { emails: 18_750, bounces: 165, complaints: 1 }
+  const at = core.now()
+  await core.store.write(async (tx) => {
+    await tx
+      .update(projects)
+      .set({ createdAt: at - 90 * DAY_MS })
+      .where(eq(projects.id, projectId))
+    await addCounts(tx, [
+      { projectId, startsAt: at - 3 * DAY_MS, ...week },
+      { projectId, startsAt: at - 60 * DAY_MS, ...older },
+    ])
+  })
+}
+
 export const exampleSequence: ExampleStep[] = [
   { name: 'POST /domains' },
   { name: 'GET /domains/:id/verify', prepare: makeRecords },
@@ -329,6 +347,8 @@ export const exampleSequence: ExampleStep[] = [
   { name: 'DELETE /webhooks/endpoints/:id' },
   { name: 'GET /webhooks/signing-secret' },
   { name: 'POST /webhooks/signing-secret/rotate' },
+  { name: 'GET /users/@me/projects/:id/security', prepare: addReputation },
+  { name: 'GET /projects/:id/security' },
   { name: 'DELETE /contacts/fields/:field' },
   { name: 'POST /contacts/bulk-delete' },
   { name: 'DELETE /contacts/:id' },

@@ -430,6 +430,11 @@ describe('responses match their descriptions, with no further fields', () => {
     await checked('GET', '/health', {})
   })
 
+  it('match for security', async () => {
+    await checked('GET', '/projects/:id/security', { id: mine.id })
+    await checked('GET', '/users/@me/projects/:id/security', { id: mine.id })
+  })
+
   it('cover every route that is shown', () => {
     const seen = new Set(checks)
     const names = shown().map(({ method, path }) => `${method} ${path}`)

@@ -4,13 +4,14 @@
  */
 import { formatInstant } from '../../clock.ts'
 import { invalidField } from '../../errors.ts'
-import { and, and, desc, desc, eq, eq, isNull, isNull, sql } from '../../store/drizzle.ts'
+import { and, and, desc, desc, eq, eq, isNull, isNull, and, desc, eq, isNull, sql } from '../../store/drizzle.ts'
 import { newId } from '../../store/ids.ts'
 import { memberships, type Project, projects, users } from '../../store/schema/accounts.ts'
 import type { DisabledReason, TrackingMode } from '../../store/schema/words.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import { projectNotFound } from '../directory.ts'
+import { disableProject, enableProject } from './disable-project.ts'
 import { makeKeys, maskSecret, type ProjectKeys, toStoredKeys } from './keys.ts'
 import { readProjectName } from './project-name.ts'
 import { getUserId } from './users.ts'
@@ -110,12 +111,20 @@ export async function updateProject(
 ): Promise<ProjectView> {
   const at = now()
   const columns = { ...readChange(change), ...readStanding(change, at), updatedAt: at }
+  const { columns, disable } = readChange(change)
   const project = await store.write(async (tx) => {
+    const at = now()
     tx.afterCommit(directory.drop)
+    if (disable !== undefined) {
+      await disableProject({ directory }, tx, { projectId: id, reason: disable, at })
+    }
+    if (change.enable === true) await enableProject({ directory }, tx, { projectId: id, at })
     const [row] = await tx
       .update(projects)
       .set({ ...columns, updatedAt: now() })
       .where(isProject(id))
+      .set({ ...columns, updatedAt: at })
+      .where(and(eq(projects.id, id), isNull(projects.deletedAt)))
       .returning()
     const [row] = await tx.update(projects).set(columns).where(isProject(id)).returning()
     return row
@@ -193,6 +202,10 @@ function readStanding({ disable, enable }: ProjectChange, at: number) {
 }
 
 function readChange(change: ProjectChange): Partial<Project> {
+function readChange(change: ProjectChange): {
+  columns: Partial<Project>
+  disable: DisabledReason | undefined
+} {
   const { name, tracking, language, disable, enable } = change
   if (disable !== undefined && enable === true) {
     throw invalidField('enable', 'custom', 'Give either disable or enable, not both')
@@ -200,7 +213,7 @@ function readChange(change: ProjectChange): Partial<Project> {
   if (language !== undefined && !LANGUAGE_PATTERN.test(language)) {
     throw invalidField('language', 'invalid_string', 'Expected a language such as en or pt-BR')
   }
-  return {
+  const columns = {
     ...(name === undefined ? {} : { name: readProjectName(name) }),
     ...(tracking === undefined ? {} : { tracking: oneOf(TRACKING_MODES, 'tracking', tracking) }),
     ...(language === undefined ? {} : { language }),
@@ -218,6 +231,8 @@ function readChange({ disable, enable, ...settings }: ProjectChange): Partial<Pr
       ? {}
       : { isDisabled: true, disabledReason: oneOf(DISABLED_REASONS, 'disable', disable) }),
   }
+  const reason = disable === undefined ? undefined : oneOf(DISABLED_REASONS, 'disable', disable)
+  return { columns, disable: reason }
 }
 
 /** Deleted projects are not there. */

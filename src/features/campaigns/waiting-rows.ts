@@ -179,7 +179,9 @@ export const listUnsettled = statement<{
       and (not (${isPaced}) or exists (select 1 from emails ${indexedBy('emails_paused')}
         where campaign_id = campaigns.id and state = 'paused' and attempt_count > 0))
       and exists (select 1 from domains where domains.project_id = campaigns.project_id
-        and domain = from_domain and is_verified)`,
+        and domain = from_domain and is_verified)
+      and exists (select 1 from projects where projects.id = campaigns.project_id
+        and projects.is_disabled = 0)`,
 )
 
 /** Seeks from campaign to campaign in the index; the number of emails does not matter. */

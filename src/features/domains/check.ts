@@ -1,4 +1,5 @@
 /** Queries the records of one domain and stores its new verification state. */
+import { DAY_MS } from '../../clock.ts'
 import { eq } from '../../store/drizzle.ts'
 import { type Domain, domains } from '../../store/schema/domains.ts'
 import type { Base } from '../base.ts'
@@ -7,7 +8,12 @@ import { queryRecords } from './query-records.ts'
 import { wantedRecords } from './records.ts'
 import { nextVerificationState, type VerificationState } from './verification-state.ts'
 
-export type CheckDeps = Pick<Base, 'store' | 'config' | 'directory' | 'resolver' | 'now' | 'log'>
+export type CheckDeps = Pick<
+  Base,
+  'store' | 'config' | 'directory' | 'resolver' | 'reportDomainLoss' | 'now' | 'log'
+>
+
+const TOLD_EVERY_MS = 30 * DAY_MS
 
 type CheckedDomain = {
   domain: Domain
@@ -30,9 +36,15 @@ export async function checkDomain(
     const isNewlyVerified = state.isVerified && !current.isVerified
     const isRefused = isNewlyVerified && (await isOwnedElsewhere(tx, current))
     const change = isRefused ? toRefused(state) : state
+    const isTold = current.isVerified && !change.isVerified && mayTell(current, at)
+    if (isTold) await deps.reportDomainLoss(tx, current, at)
     const checked = await tx
       .update(domains)
-      .set({ ...change, ...(isOtherState(current, change) ? { updatedAt: at } : {}) })
+      .set({
+        ...change,
+        ...(isOtherState(current, change) && { updatedAt: at }),
+        ...(isTold && { lossToldAt: at }),
+      })
       .where(eq(domains.id, current.id))
       .returning()
       .get()
@@ -40,6 +52,11 @@ export async function checkDomain(
     tx.afterCommit(() => logChange(deps, current, checked))
     return { domain: checked, isRefused }
   })
+}
+
+/** Members are told at most once a month (contract 11). */
+function mayTell({ lossToldAt }: Domain, at: number): boolean {
+  return lossToldAt === null || at - lossToldAt >= TOLD_EVERY_MS
 }
 
 function toRefused(state: VerificationState): VerificationState {

@@ -24,6 +24,8 @@ export const domains = sqliteTable('domains', {
   checkedAt: integer('checked_at'),
   failedChecks: integer('failed_checks').notNull().default(0),
   failingSince: integer('failing_since'),
+  /** When the members were last told that the domain lost its verification. */
+  lossToldAt: integer('loss_told_at'),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
 })

@@ -21,3 +21,14 @@ export const reputationTotals = sqliteTable('reputation_totals', {
   bounces: integer('bounces').notNull().default(0),
   complaints: integer('complaints').notNull().default(0),
 })
+
+/** The emails that a new project was allowed to send, by the hour. */
+export const newProjectHours = sqliteTable(
+  'new_project_hours',
+  {
+    projectId: text('project_id').notNull(),
+    startsAt: integer('starts_at').notNull(),
+    emails: integer('emails').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.projectId, table.startsAt] })],
+)

@@ -10,6 +10,7 @@ import type { DeliveryTask } from '../../../outbound/delivery.ts'
 import type { Project } from '../../../store/schema/accounts.ts'
 import type { Base } from '../../base.ts'
 import type { SenderDomain, StoppedCampaigns } from '../../directory.ts'
+import { DISABLED, fateOf, NOT_ENABLED_IN_TIME } from '../disabled/mail-fate.ts'
 import type { ClaimedEmail } from '../queue/claim.ts'
 import type { LoadedContents } from './content-cache.ts'
 import { returnPathOf } from './return-path.ts'
@@ -18,6 +19,8 @@ import { toSource } from './source.ts'
 /**
  * Why an email is not sent: its address is suppressed, its domain is held, its campaign is paused
  * or cancelled, its row is about to be deleted with the data of its project, or an error.
+ * Why an email is not sent: its address is suppressed, its domain is held, it is put aside because its
+ * campaign is paused or its project disabled for its reputation, its campaign is cancelled, or an error.
  */
 export type Refusal = 'suppressed' | 'held' | 'paused' | 'cancelled' | 'erased' | { error: string }
 
@@ -41,7 +44,6 @@ export type PrepareDeps = Pick<
 /** The error of an email whose contact unsubscribed before it was sent. */
 export const UNSUBSCRIBED = 'the contact has unsubscribed'
 /** The errors of emails that may not be sent for other reasons. */
-export const DISABLED = 'the project is disabled'
 export const NO_SENDER_DOMAIN = 'the sender domain is no longer verified'
 export const CLEARED = 'its content was cleared by retention'
 
@@ -122,6 +124,8 @@ function prepare(
   // A job deletes the emails of a project that is being reset or was deleted.
   if (!sender?.project || sender.project.resetSince !== null) return { refusal: 'erased' }
   if (sender.project.isDisabled) return refuse(DISABLED)
+  if (!sender?.project) return refuse(DISABLED)
+  if (sender.project.isDisabled) return refuseDisabled(deps, { email, project: sender.project })
   const stop = email.campaignId === null ? undefined : stopped.get(email.campaignId)
   if (stop !== undefined) return { refusal: stop }
   if (email.isSuppressed) return { refusal: 'suppressed' }
@@ -151,6 +155,16 @@ export function needsSubscription(
 /** As in `store/email-terms.ts`. */
 function isToOther({ variables, workflowExecutionId }: ClaimedEmail): boolean {
   return workflowExecutionId !== null && variables?.reader !== undefined
+}
+
+function refuseDisabled(
+  { now }: PrepareDeps,
+  { email, project }: { email: ClaimedEmail; project: Project },
+): { refusal: Refusal } {
+  const fate = fateOf(project, now())
+  if (fate === 'failed') return refuse(DISABLED)
+  if (fate === 'held' || email.campaignId !== null) return { refusal: 'paused' }
+  return refuse(NOT_ENABLED_IN_TIME)
 }
 
 /** The campaign is paused until the domain is verified again, so its mail waits. */

@@ -106,6 +106,7 @@ export async function explainEmails(
     findRetryable(
       reader,
       asked.map(({ id }) => id),
+      now,
     ),
     findLiveOf(emails, [...ahead.values()], findLive),
   ])

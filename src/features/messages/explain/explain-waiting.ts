@@ -36,16 +36,12 @@ export function explainHeld({ email, hold, isCampaignPaused }: Facts): Sentence 
   return { reason, command: ['queue', 'release', '--domain', domain] }
 }
 
-export function explainPaused({
-  email,
-  hold,
-  isCampaignPaused,
-  pace,
-  isSenderVerified,
-}: Facts): Sentence {
+export function explainPaused(facts: Facts): Sentence {
+  const { email, hold, isCampaignPaused, pace, isSenderVerified, projectHold } = facts
   const since = email.heldAt === null ? '' : ` since ${formatSecond(email.heldAt)}`
   const held =
     hold === null ? '' : ` An operator holds all mail to ${displayDomain(hold.domain)}, too.`
+  if (projectHold !== null) return explainProjectHold(facts, projectHold)
   if (pace !== null) {
     const most = pace === 1 ? '1 email' : `${pace} emails`
     return withoutCommand(
@@ -53,6 +49,9 @@ export function explainPaused({
     )
   }
   if (!isCampaignPaused) {
+    if (!facts.isOfCampaign) {
+      return withoutCommand(`It has been held${since}, and is due within a minute.${held}`)
+    }
     const until = isSenderVerified
       ? 'and is due within a minute'
       : 'and waits until the sender domain is verified again'
@@ -64,9 +63,24 @@ export function explainPaused({
   )
 }
 
+/** Also of mail that is still in the queue: it is put aside when it is due, or before. */
+function explainProjectHold(
+  { email, hold, isOfCampaign }: Facts,
+  { since, until }: NonNullable<Facts['projectHold']>,
+): Sentence {
+  const resume = isOfCampaign ? ' Its campaign must be resumed after that.' : ''
+  const end = until === null ? '' : `, or fails at ${formatSecond(until)}`
+  const held =
+    hold === null ? '' : ` An operator holds all mail to ${displayDomain(hold.domain)}, too.`
+  const reason = `It is held: its project was disabled for its reputation at ${formatSecond(since)}. It waits until the project is enabled${end}.${resume}${held}`
+  return { reason, command: ['project', 'update', email.projectId, '--enable'] }
+}
+
 export function explainWaiting(facts: Facts): Explanation {
-  const { email, hold, live, now } = facts
+  const { email, hold, live, now, projectHold } = facts
   if (hold !== null) return { ...explainHeld(facts), nextAttemptAt: null }
+  if (projectHold !== null)
+    return { ...explainProjectHold(facts, projectHold), nextAttemptAt: null }
   const ownAt = email.dueAt ?? now
   if (live.server === 'none') return { ...explainStopped(facts), nextAttemptAt: ownAt }
   const site = live.server === 'running' ? live.sites[email.recipientDomain] : undefined

@@ -7,6 +7,7 @@
  * | reason                                        | until                                    |
  * |-----------------------------------------------|------------------------------------------|
  * | an operator's hold of its recipient domain    | it is released                           |
+ * | its project is disabled for its reputation    | it is enabled, at most 72 hours          |
  * | its campaign is paused                        | it is resumed                            |
  * | the pace of its campaign                      | its slot                                 |
  * | no server is running                          | one is started                           |

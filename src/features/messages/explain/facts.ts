@@ -62,6 +62,12 @@ export type Facts = {
   /** `maxPerHour` of its campaign, if the email waits for its slot when it is paused; else null. */
   pace: number | null
   isSenderVerified: boolean
+  isOfCampaign: boolean
+  /**
+   * Since when and until when (epoch ms) it is held because of its project's reputation; that of
+   * campaigns without an end.
+   */
+  projectHold: { since: number; until: number | null } | null
   /** The id of the first email to its domain that is in flight. */
   ahead: string | null
   live: LiveFacts

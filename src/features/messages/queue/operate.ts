@@ -22,7 +22,7 @@ export async function retryEmails(
   ids: readonly string[],
 ): Promise<void> {
   await core.store.write(async (tx) => {
-    const retryable = await findRetryable(tx, ids)
+    const retryable = await findRetryable(tx, ids, core.now())
     for (const id of ids) {
       await retryEmail(core, tx, { id, facts: retryable.get(id) ?? RETRYABLE })
     }
@@ -70,9 +70,17 @@ async function retryEmail(
 }
 
 function pausedEmail(
-  { id, campaignId }: Email,
-  { isCampaignPaused, pace, isSenderVerified }: Retryable,
+  { id, projectId, campaignId }: Email,
+  { isCampaignPaused, pace, isSenderVerified, projectHold }: Retryable,
 ): AppError {
+  if (projectHold !== null) {
+    const suggestion = `To send it, enable the project: pillarbox project update ${projectId} --enable`
+    const text = `Email ${id} is held: its project was disabled for its reputation.`
+    return new AppError('CONFLICT', text, { suggestion })
+  }
+  if (campaignId === null) {
+    return new AppError('CONFLICT', `Email ${id} is being released and is due within a minute.`)
+  }
   if (pace !== null) {
     const suggestion = `To send it earlier, raise maxPerHour: PUT /campaigns/${campaignId}`
     return new AppError('CONFLICT', `Email ${id} waits for the pace of its campaign.`, {

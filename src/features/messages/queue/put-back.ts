@@ -110,8 +110,8 @@ const pauseSending = statement((db) =>
 )
 
 /**
- * Puts claimed emails of a campaign aside: it is paused, or its sender domain was lost. What wakes
- * on the notifier pauses the campaign, or makes them due again.
+ * Puts claimed emails aside: their campaign is paused, its sender domain was lost, or their project was
+ * disabled for its reputation. What wakes on the notifier pauses the campaign, or makes them due again.
  */
 export async function pauseClaimed(
   { campaignNotifier }: Pick<Base, 'campaignNotifier'>,

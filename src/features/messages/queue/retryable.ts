@@ -12,13 +12,8 @@ import { domains } from '../../../store/schema/domains.ts'
 import { contents, emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import {
-  CLEARED,
-  DISABLED,
-  NO_SENDER_DOMAIN,
-  needsSubscription,
-  UNSUBSCRIBED,
-} from '../delivery/prepare.ts'
+import { CLEARED, NO_SENDER_DOMAIN, needsSubscription, UNSUBSCRIBED } from '../delivery/prepare.ts'
+import { DISABLED, fateOf, holdEndOf } from '../disabled/mail-fate.ts'
 import { recipientColumns } from './claim.ts'
 
 export type Retryable = {
@@ -28,6 +23,12 @@ export type Retryable = {
   /** `maxPerHour` of its campaign, if the email waits for its slot when it is paused; else null. */
   pace: number | null
   isSenderVerified: boolean
+  isOfCampaign: boolean
+  /**
+   * Since when and until when (epoch ms) it is held because of its project's reputation; that of
+   * campaigns without an end.
+   */
+  projectHold: { since: number; until: number | null } | null
 }
 
 export const RETRYABLE: Retryable = {
@@ -35,6 +36,8 @@ export const RETRYABLE: Retryable = {
   isCampaignPaused: false,
   pace: null,
   isSenderVerified: true,
+  isOfCampaign: false,
+  projectHold: null,
 }
 
 export const listRetryFacts = statement((db) =>
@@ -53,6 +56,10 @@ export const listRetryFacts = statement((db) =>
       maxPerHour: campaigns.maxPerHour,
       isTried: sql<boolean>`emails.attempt_count > 0`.mapWith(Boolean),
       isDisabled: projects.isDisabled,
+      disabledReason: projects.disabledReason,
+      disabledAt: projects.disabledAt,
+      resetSince: projects.resetSince,
+      deletedAt: projects.deletedAt,
       isCleared: sql<boolean>`emails.variables is null or contents.body is null`.mapWith(Boolean),
       ...recipientColumns,
     })
@@ -77,10 +84,11 @@ const listVerified = statement((db) =>
 
 type RetryFacts = Awaited<ReturnType<typeof listFacts>>[number]
 
-/** By id. */
+/** By id. `at`: now (epoch ms). */
 export async function findRetryable(
   reader: Pick<Tx, 'list'>,
   ids: readonly string[],
+  at: number,
 ): Promise<Map<string, Retryable>> {
   if (ids.length === 0) return new Map()
   const facts = await listFacts(reader, ids)
@@ -94,9 +102,19 @@ export async function findRetryable(
       const isPaced =
         each.campaignStatus === 'SENDING' && !isCampaignPaused && isSenderVerified && !each.isTried
       const pace = isPaced ? each.maxPerHour : null
-      return [each.id, { obstacle, isCampaignPaused, pace, isSenderVerified }]
+      const isOfCampaign = each.campaignId !== null
+      const projectHold = findProjectHold(each, at)
+      const facts = { isCampaignPaused, pace, isSenderVerified, isOfCampaign, projectHold }
+      return [each.id, { obstacle, ...facts }]
     }),
   )
+}
+
+function findProjectHold(facts: RetryFacts, at: number): Retryable['projectHold'] {
+  const fate = fateOf(facts, at)
+  if (fate !== 'held' && (fate !== 'over' || facts.campaignId === null)) return null
+  const until = facts.campaignId === null ? holdEndOf(facts) : null
+  return { since: facts.disabledAt ?? at, until }
 }
 
 function listFacts(reader: Pick<Tx, 'list'>, ids: readonly string[]) {

@@ -96,6 +96,8 @@ function explain({ email: change = {}, ...facts }: Given) {
     isCampaignPaused: false,
     pace: null,
     isSenderVerified: true,
+    isOfCampaign: true,
+    projectHold: null,
     ahead: null,
   }
   const given = { ...none, live: running(), now: NOW, ...facts }

@@ -1,0 +1,140 @@
+/**
+ * Finds and moves the mail of projects that is affected by their being disabled or enabled.
+ *
+ * Mail in the queue is found by one pass over `emails_ready`, on a scan thread: no index begins with the
+ * project, because it would cost each send. Other mail is found by `emails_parked`.
+ */
+import type { RowOf } from '../../../store/database.ts'
+import { indexedBy, listOf, rowNumber } from '../../../store/dialect.ts'
+import { type SQL, sql } from '../../../store/drizzle.ts'
+import { isParked, waitingState } from '../../../store/email-terms.ts'
+import { projects } from '../../../store/schema/accounts.ts'
+import { emails } from '../../../store/schema/messages.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+
+const standing = {
+  id: projects.id,
+  isDisabled: projects.isDisabled,
+  disabledReason: projects.disabledReason,
+  disabledAt: projects.disabledAt,
+  resetSince: projects.resetSince,
+  deletedAt: projects.deletedAt,
+}
+
+export const listDisabled = statement((db) =>
+  db.select(standing).from(projects).where(sql`is_disabled = 1`),
+)
+
+export const findStanding = statement((db) =>
+  db
+    .select(standing)
+    .from(projects)
+    .where(sql`${projects.id} = ${parameter('projectId')}`),
+)
+
+/** The row numbers of mail in the queue. `projectIds`: JSON text. */
+export const listQueued = statement<{ number: number; projectId: string }>(
+  () => sql`select ${rowNumber()} as number, project_id as "projectId"
+    from emails ${indexedBy('emails_ready')}
+    where due_at is not null and project_id in ${listOf(parameter('projectIds'))}
+    limit ${parameter('limit')}`,
+)
+
+const isQueued = sql`${rowNumber()} in ${listOf(parameter('numbers'))}
+  and project_id = ${parameter('projectId')} and state in ('queued', 'deferred')`
+
+/** Puts mail of the queue aside. `ofCampaigns`: 1 for that of campaigns only, else 0. */
+export const putAside = statement((db) =>
+  db
+    .update(emails)
+    .set({
+      state: 'paused',
+      heldAt: parameter('at'),
+      // The due time of a paused email of a campaign.
+      retryAt: sql`${emails.dueAt}`,
+      dueAt: null,
+      updatedAt: parameter('at'),
+    })
+    .where(sql`${isQueued} and (campaign_id is not null or ${parameter('ofCampaigns')} = 0)`),
+)
+
+const endingColumns = {
+  id: emails.id,
+  projectId: emails.projectId,
+  contactId: emails.contactId,
+  recipient: emails.recipient,
+  attemptCount: emails.attemptCount,
+  state: emails.state,
+}
+
+export const listEndingQueued = statement((db) =>
+  db.select(endingColumns).from(emails).where(isQueued),
+)
+
+const isParkedOfProject = sql`project_id = ${parameter('projectId')} and ${isParked}`
+
+function listParked(condition: SQL) {
+  return statement((db) =>
+    db
+      .select(endingColumns)
+      .from(emails)
+      .where(
+        sql`${rowNumber()} in (select ${rowNumber()} from emails ${indexedBy('emails_parked')}
+          where ${isParkedOfProject} and ${condition}
+          limit ${parameter('limit')})`,
+      ),
+  )
+}
+
+export const listAllParked = listParked(sql`true`)
+/** Without that of campaigns. */
+export const listOwnParked = listParked(sql`campaign_id is null`)
+
+/** Enabled projects with mail that was put aside. Seeks from project to project in the index. */
+export const listReleasable = statement<{ projectId: string }>(
+  () => sql`with recursive parked (id) as (
+      select min(project_id) from emails ${indexedBy('emails_parked')} where ${isParked}
+      union all
+      select (select min(project_id) from emails ${indexedBy('emails_parked')}
+        where ${isParked} and project_id > parked.id)
+      from parked where parked.id is not null
+    )
+    select parked.id as "projectId" from parked
+    join projects on projects.id = parked.id and projects.is_disabled = 0
+    where exists (select 1 from emails ${indexedBy('emails_parked')}
+      where project_id = parked.id and ${isParked} and state = 'paused' and campaign_id is null)`,
+)
+
+const isHeld = sql`exists (select 1 from holds where domain = recipient_domain)`
+
+/**
+ * Makes mail that was put aside due again, in the order of its acceptance, unless the project is
+ * disabled. What an operator holds stays held. The give-up time moves by the time that the mail waited.
+ */
+export const releaseSome = statement((db) =>
+  db
+    .update(emails)
+    .set({
+      state: sql`case when ${isHeld} then 'held' else ${waitingState} end`,
+      dueAt: sql`case when not ${isHeld} then ${emails.createdAt} end`,
+      heldAt: sql`case when ${isHeld} then ${parameter('at')} end`,
+      giveUpAt: sql`${emails.giveUpAt} + ${parameter('at')} - ${emails.heldAt}`,
+      retryAt: null,
+      updatedAt: parameter('at'),
+    })
+    .where(
+      sql`${rowNumber()} in (select ${rowNumber()} from emails ${indexedBy('emails_parked')}
+          where ${isParkedOfProject} and state = 'paused' and campaign_id is null
+          limit ${parameter('limit')})
+        and exists (select 1 from projects
+          where id = ${parameter('projectId')} and is_disabled = 0)`,
+    )
+    .returning({
+      dueAt: emails.dueAt,
+      queueClass: emails.queueClass,
+      domain: emails.recipientDomain,
+      projectId: emails.projectId,
+    }),
+)
+
+export type ReleasedRow = RowOf<typeof releaseSome>

@@ -1,0 +1,71 @@
+/**
+ * Judges projects after permanent bounces and complaints, and disables those that have become critical,
+ * in the transaction that has counted them. The project that sends the mail of this server is never
+ * disabled, because nobody could be told of it; a line in the log warns of it once an hour.
+ */
+import { HOUR_MS } from '../../clock.ts'
+import type { Project } from '../../store/schema/accounts.ts'
+import type { Tx } from '../../store/write/transaction.ts'
+import { disableProject } from '../accounts/disable-project.ts'
+import type { Base } from '../base.ts'
+import { readWindows } from './counters.ts'
+import { isYoung, judge } from './judge.ts'
+import { isMailProject } from './mail-project.ts'
+
+export type EnforceDeps = Pick<Base, 'config' | 'directory' | 'now' | 'log'>
+
+/** The columns of a project that its judgement needs. */
+export type JudgedProject = Pick<
+  Project,
+  'id' | 'name' | 'isDisabled' | 'reputationSince' | 'createdAt'
+>
+
+export type Enforcement = {
+  /** Judges the projects, and disables the critical ones. */
+  enforce(tx: Tx, projects: readonly JudgedProject[]): Promise<void>
+}
+
+export function createEnforcement(deps: EnforceDeps): Enforcement {
+  const warnedAt = new Map<string, number>()
+
+  function warn(project: JudgedProject, violations: readonly string[]): void {
+    const at = deps.now()
+    if (at - (warnedAt.get(project.id) ?? Number.NEGATIVE_INFINITY) < HOUR_MS) return
+    warnedAt.set(project.id, at)
+    const facts = { project: project.id, name: project.name, violations }
+    deps.log.warn(facts, 'a project has a critical reputation and is not disabled')
+  }
+
+  async function enforceOne(tx: Tx, project: JudgedProject): Promise<void> {
+    const at = deps.now()
+    const violations = await findViolations(deps, tx, project)
+    if (project.isDisabled || violations.length === 0) return
+    const isAutomatic = deps.config.security.autoDisable
+    if (!isAutomatic || (await isMailProject(deps, tx, project.id))) {
+      tx.afterCommit(() => warn(project, violations))
+      return
+    }
+    const { id: projectId, name } = project
+    await disableProject(deps, tx, { projectId, reason: 'EMAIL_REPUTATION', at })
+    tx.afterCommit(() => {
+      deps.log.warn({ project: projectId, name, violations }, 'a project was disabled')
+    })
+  }
+
+  return {
+    async enforce(tx, projects) {
+      for (const project of projects) await enforceOne(tx, project)
+    },
+  }
+}
+
+async function findViolations(
+  { config, now }: EnforceDeps,
+  tx: Tx,
+  { id: projectId, reputationSince: since, ...project }: JudgedProject,
+): Promise<string[]> {
+  const at = now()
+  const windows = await readWindows(tx, { projectId, since, at })
+  const { findings } = judge(config.security, windows, { isNew: isYoung(project, at) })
+  return findings.filter(({ level }) => level === 'critical').map(({ text }) => text)
+}
