@@ -13,8 +13,8 @@ import { enqueuePlatformMail } from './platform-mail/enqueue.ts'
 type Deps = Pick<Base, 'directory'>
 
 /**
- * Disables a project that is enabled, and tells its members. A project that is disabled already gets
- * the other reason only. Returns whether the project was enabled.
+ * Disables a project that is enabled, and tells its members. A project that is disabled already, or is
+ * being reset, gets the reason only. Returns whether the project was enabled.
  */
 export async function disableProject(
   { directory }: Deps,
@@ -34,8 +34,12 @@ export async function disableProject(
   }
   await tx
     .update(projects)
-    .set({ disabledReason: reason, updatedAt: at })
-    .where(and(isKept, isNull(projects.resetSince)))
+    .set({
+      disabledReason: reason,
+      disabledAt: sql`coalesce(${projects.disabledAt}, ${at})`,
+      updatedAt: at,
+    })
+    .where(isKept)
   return false
 }
 

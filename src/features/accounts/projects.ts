@@ -4,7 +4,7 @@
  */
 import { formatInstant } from '../../clock.ts'
 import { invalidField } from '../../errors.ts'
-import { and, and, desc, desc, eq, eq, isNull, isNull, and, desc, eq, isNull, sql } from '../../store/drizzle.ts'
+import { and, desc, eq, isNull } from '../../store/drizzle.ts'
 import { newId } from '../../store/ids.ts'
 import { memberships, type Project, projects, users } from '../../store/schema/accounts.ts'
 import type { DisabledReason, TrackingMode } from '../../store/schema/words.ts'
@@ -109,8 +109,6 @@ export async function updateProject(
   id: string,
   change: ProjectChange,
 ): Promise<ProjectView> {
-  const at = now()
-  const columns = { ...readChange(change), ...readStanding(change, at), updatedAt: at }
   const { columns, disable } = readChange(change)
   const project = await store.write(async (tx) => {
     const at = now()
@@ -121,12 +119,9 @@ export async function updateProject(
     if (change.enable === true) await enableProject({ directory }, tx, { projectId: id, at })
     const [row] = await tx
       .update(projects)
-      .set({ ...columns, updatedAt: now() })
-      .where(isProject(id))
       .set({ ...columns, updatedAt: at })
-      .where(and(eq(projects.id, id), isNull(projects.deletedAt)))
+      .where(isProject(id))
       .returning()
-    const [row] = await tx.update(projects).set(columns).where(isProject(id)).returning()
     return row
   })
   if (project === undefined) throw projectNotFound(id)
@@ -143,8 +138,6 @@ export async function regenerateKeys(
   const project = await store.write(async (tx) => {
     tx.afterCommit(directory.drop)
     return replaceKeys(tx, id, { keys, at })
-    const [row] = await tx.update(projects).set(change).where(isProject(id)).returning()
-    return row
   })
   if (project === undefined) throw projectNotFound(id)
   return { id, name: project.name, public: keys.publicKey, secret: keys.secretKey }
@@ -185,57 +178,25 @@ export async function insertProject(tx: Tx, project: NewProject): Promise<string
 
 /** The columns of a change of settings. @throws AppError VALIDATION_ERROR */
 export function readSettings({ name, tracking, language }: ProjectSettings): Partial<Project> {
-/** A deleted project, whose rows are being deleted, is not found. */
-function isProject(id: string) {
-  return and(eq(projects.id, id), isNull(projects.deletedAt))
-}
-
-/** A project that is being reset is not enabled before the end of the reset. */
-function readStanding({ disable, enable }: ProjectChange, at: number) {
-  if (disable !== undefined) {
-    const disabledReason = oneOf(DISABLED_REASONS, 'disable', disable)
-    return { isDisabled: true, disabledReason, disabledAt: at }
-  }
-  if (enable !== true) return {}
-  const isDisabled = sql`${projects.resetSince} is not null`
-  return { isDisabled, disabledReason: null, disabledAt: null }
-}
-
-function readChange(change: ProjectChange): Partial<Project> {
-function readChange(change: ProjectChange): {
-  columns: Partial<Project>
-  disable: DisabledReason | undefined
-} {
-  const { name, tracking, language, disable, enable } = change
-  if (disable !== undefined && enable === true) {
-    throw invalidField('enable', 'custom', 'Give either disable or enable, not both')
-  }
   if (language !== undefined && !LANGUAGE_PATTERN.test(language)) {
     throw invalidField('language', 'invalid_string', 'Expected a language such as en or pt-BR')
   }
-  const columns = {
+  return {
     ...(name === undefined ? {} : { name: readProjectName(name) }),
     ...(tracking === undefined ? {} : { tracking: oneOf(TRACKING_MODES, 'tracking', tracking) }),
     ...(language === undefined ? {} : { language }),
   }
 }
 
-function readChange({ disable, enable, ...settings }: ProjectChange): Partial<Project> {
+function readChange({ disable, enable, ...settings }: ProjectChange) {
   if (disable !== undefined && enable === true) {
     throw invalidField('enable', 'custom', 'Give either disable or enable, not both')
   }
-  return {
-    ...readSettings(settings),
-    ...(enable === true ? { isDisabled: false, disabledReason: null } : {}),
-    ...(disable === undefined
-      ? {}
-      : { isDisabled: true, disabledReason: oneOf(DISABLED_REASONS, 'disable', disable) }),
-  }
   const reason = disable === undefined ? undefined : oneOf(DISABLED_REASONS, 'disable', disable)
-  return { columns, disable: reason }
+  return { columns: readSettings(settings), disable: reason }
 }
 
-/** Deleted projects are not there. */
+/** A deleted project, whose rows are being deleted, is not found. */
 function isProject(id: string) {
   return and(eq(projects.id, id), isNull(projects.deletedAt))
 }

@@ -17,10 +17,9 @@ import { returnPathOf } from './return-path.ts'
 import { toSource } from './source.ts'
 
 /**
- * Why an email is not sent: its address is suppressed, its domain is held, its campaign is paused
- * or cancelled, its row is about to be deleted with the data of its project, or an error.
  * Why an email is not sent: its address is suppressed, its domain is held, it is put aside because its
- * campaign is paused or its project disabled for its reputation, its campaign is cancelled, or an error.
+ * campaign is paused or its project disabled for its reputation, its campaign is cancelled, its row is
+ * about to be deleted with the data of its project, or an error.
  */
 export type Refusal = 'suppressed' | 'held' | 'paused' | 'cancelled' | 'erased' | { error: string }
 
@@ -123,8 +122,6 @@ function prepare(
   if (sender instanceof Error) throw sender
   // A job deletes the emails of a project that is being reset or was deleted.
   if (!sender?.project || sender.project.resetSince !== null) return { refusal: 'erased' }
-  if (sender.project.isDisabled) return refuse(DISABLED)
-  if (!sender?.project) return refuse(DISABLED)
   if (sender.project.isDisabled) return refuseDisabled(deps, { email, project: sender.project })
   const stop = email.campaignId === null ? undefined : stopped.get(email.campaignId)
   if (stop !== undefined) return { refusal: stop }
