@@ -4,6 +4,10 @@
  */
 import type { CronEntry } from '../jobs/cron.ts'
 import type { JobHandler } from '../jobs/run.ts'
+import { deleteExpiredTokens } from './accounts/email-tokens.ts'
+import { PLATFORM_MAIL_KIND } from './accounts/platform-mail/enqueue.ts'
+import { sendPlatformMail } from './accounts/platform-mail/send.ts'
+import { findPlatformSender } from './accounts/platform-mail/sender.ts'
 import { countUncounted } from './campaigns/audience/total-recipients.ts'
 import { deleteExpiredChunks } from './chunks.ts'
 import { runBulk } from './contacts/bulk/run.ts'
@@ -100,6 +104,17 @@ export function createSchedule(core: Core): Schedule {
       run: ({ signal }) => countUncounted(core, signal),
     },
     {
+      name: 'sweep-account-tokens',
+      schedule: '37 * * * *',
+      run: () => deleteExpiredTokens(core),
+    },
+    {
+      // `/health` tells of mail that cannot be sent, and of its end, without waiting for the next mail.
+      name: 'check-platform-mail',
+      schedule: '*/5 * * * *',
+      run: async () => void (await findPlatformSender(core)),
+    },
+    {
       name: 'trim-sandbox',
       schedule: '*/10 * * * *',
       run: () => deleteExpiredSandboxMessages(core, config.retention.sandboxMessages),
@@ -128,6 +143,7 @@ function longWork(core: Core): Required<Omit<ScheduledTask, 'schedule'>>[] {
     { name: BULK_START_KIND, atOnce: 3, run: (job) => runBulkStart(core, job) },
     { name: ERASE_KIND, atOnce: 2, run: (job) => eraseWorkflows(core, job) },
     { name: CLEAR_KIND, atOnce: 2, run: (job) => clearEndpoint(core, job) },
+    { name: PLATFORM_MAIL_KIND, atOnce: 2, run: (job) => sendPlatformMail(core, job) },
     { name: REPLAY_KIND, atOnce: 2, run: (job) => replayEvents(core, job) },
   ]
 }

@@ -4,23 +4,28 @@
  */
 
 import { DAY_MS, MINUTE_MS } from '../../src/clock.ts'
+import { insertToken } from '../../src/features/accounts/email-tokens.ts'
 import type { Core } from '../../src/features/core.ts'
 import { listDomains } from '../../src/features/domains/list.ts'
 import { appendEvents } from '../../src/features/events/append.ts'
 import { createSchedule } from '../../src/features/schedule.ts'
 import { createSegment } from '../../src/features/segments/create.ts'
+import { findExample } from '../../src/http/examples/all.ts'
 import { startJobs } from '../../src/jobs/jobs.ts'
 import type { DnsAnswer, MxRecord } from '../../src/outbound/dns/answer.ts'
 import type { Resolver } from '../../src/outbound/dns/resolver.ts'
-import { eq } from '../../src/store/drizzle.ts'
+import { and, eq } from '../../src/store/drizzle.ts'
+import { accountTokens, memberships } from '../../src/store/schema/accounts.ts'
 import { campaigns } from '../../src/store/schema/campaigns.ts'
 import { jobs } from '../../src/store/schema/jobs.ts'
+import type { TokenPurpose } from '../../src/store/schema/words.ts'
 import { addCampaign as addRunningCampaign } from '../features/campaigns/add-campaign.ts'
 import { addCampaign } from '../features/campaigns/sending/campaign.ts'
 import { pageToken } from '../features/contacts/add-recipient.ts'
 import { addDelivery } from '../features/webhooks/add-delivery.ts'
 import { addWorkflow } from '../features/workflows/add-workflow.ts'
 import { failExecution, sleepAtDelay } from '../features/workflows/place-execution.ts'
+import { addUser, logIn } from '../session.ts'
 
 type Stage = {
   core: Core
@@ -138,10 +143,40 @@ const makeWorkflow = async ({ core, projectId }: Stage) => {
   return { id }
 }
 
+/** A session of a user whose address is not verified. */
+const unverified = async ({ core }: Stage) => {
+  const { id } = await addUser(core, { verifiedAt: null })
+  return logIn(core, id)
+}
+
+/** The project sends the mail to users. */
+const configureMail = async ({ core, projectId }: Stage) => {
+  core.config.accounts.mailProject = projectId
+}
+
+/** Stores the token of the examples, as if it had been mailed to the project's owner. */
+const mailToken = (purpose: TokenPurpose) => async (stage: Stage) => {
+  const { core, projectId } = stage
+  core.config.accounts.mailProject = null
+  const { token } = Object(findExample('POST', '/auth/verify-email')?.request)
+  const isOwner = and(eq(memberships.projectId, projectId), eq(memberships.role, 'OWNER'))
+  const owner = await core.store.read.select().from(memberships).where(isOwner).get()
+  const userId = owner?.userId ?? ''
+  await core.store.write(async (tx) => {
+    await tx.delete(accountTokens)
+    await insertToken(tx, { token, userId, purpose, at: core.now() })
+  })
+}
+
 export const exampleSequence: ExampleStep[] = [
   { name: 'POST /domains' },
   { name: 'GET /domains/:id/verify', prepare: makeRecords },
   { name: 'GET /domains/project/:projectId' },
+  { name: 'POST /auth/signup' },
+  { name: 'POST /auth/request-verification', cookie: unverified, prepare: configureMail },
+  { name: 'POST /auth/verify-email', prepare: mailToken('verify-email') },
+  { name: 'POST /auth/request-password-reset' },
+  { name: 'POST /auth/reset-password', prepare: mailToken('reset-password') },
   { name: 'POST /contacts' },
   { name: 'GET /contacts/:id' },
   { name: 'PATCH /contacts/:id' },

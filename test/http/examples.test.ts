@@ -19,8 +19,9 @@ import { type Method, useService } from './service.ts'
 const dns = createExampleDns()
 const bindings: Bindings = new Map()
 
-const { service, mine, call } = useService({ resolver: dns.resolver }, (started) =>
-  bindings.set(EXAMPLE_IDS.project, started.mine.id),
+const { service, mine, call } = useService(
+  { resolver: dns.resolver, accounts: { disableSignups: false } },
+  (started) => bindings.set(EXAMPLE_IDS.project, started.mine.id),
 )
 
 for (const step of exampleSequence) {

@@ -31,6 +31,9 @@ type Service = {
 type ServiceOptions = {
   http?: Partial<Config['http']>
   limits?: Partial<Config['limits']>
+  accounts?: Partial<Config['accounts']>
+  delivery?: Partial<Config['delivery']>
+  now?: () => number
   resolver?: Partial<Core['resolver']>
   publicFetch?: Core['publicFetch']
   webhookClient?: Core['webhookClient']
@@ -103,7 +106,8 @@ const nxdomain = async () => ({ kind: 'nxdomain', expiresAt: 0 }) as const
 const emptyDns = { mx: nxdomain, txt: nxdomain, a: nxdomain, aaaa: nxdomain }
 
 function toCoreOptions(options: ServiceOptions): TestCoreOptions {
-  const { http, limits, resolver, publicFetch = refuseFetch, topicArns = [] } = options
+  const { http, limits, accounts, delivery, resolver } = options
+  const { publicFetch = refuseFetch, topicArns = [], now = Date.now } = options
   const { webhookClient = idleWebhookClient } = options
   const dns = { ...emptyDns, ...resolver } as Core['resolver']
   return {
@@ -119,10 +123,12 @@ function toCoreOptions(options: ServiceOptions): TestCoreOptions {
       ...config,
       http: { ...config.http, ...http },
       limits: { ...config.limits, ...limits },
+      accounts: { ...config.accounts, ...accounts },
+      delivery: { ...config.delivery, ...delivery },
       sns: { topicArns: [...topicArns] },
     }),
     parts: { resolver: dns, publicFetch, verifier: createTestVerifier(dns), webhookClient },
-    now: Date.now,
+    now,
     certificatePollMs: 20,
   }
 }

@@ -9,8 +9,8 @@ import { invalidField, tooLongText } from '../../errors.ts'
 
 type Cost = { memory: number; passes: number; parallelism: number }
 
-const MIN_LENGTH = 6
-const MAX_LENGTH = 1000
+export const MIN_PASSWORD_LENGTH = 6
+export const MAX_PASSWORD_LENGTH = 1000
 const SALT_BYTES = 16
 const HASH_BYTES = 32
 const RANDOM_BYTES = 15
@@ -36,11 +36,15 @@ export function makePassword(): string {
 
 /** @throws AppError VALIDATION_ERROR: fewer than 6 characters, or more than 1,000 */
 export function checkPassword(password: string): void {
-  if (password.length < MIN_LENGTH) {
-    throw invalidField('password', 'too_small', `Must be at least ${MIN_LENGTH} characters long`)
+  if (password.length < MIN_PASSWORD_LENGTH) {
+    throw invalidField(
+      'password',
+      'too_small',
+      `Must be at least ${MIN_PASSWORD_LENGTH} characters long`,
+    )
   }
-  if (password.length > MAX_LENGTH) {
-    throw invalidField('password', 'too_big', tooLongText(MAX_LENGTH))
+  if (password.length > MAX_PASSWORD_LENGTH) {
+    throw invalidField('password', 'too_big', tooLongText(MAX_PASSWORD_LENGTH))
   }
 }
 

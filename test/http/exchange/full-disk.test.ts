@@ -10,6 +10,8 @@ const { service, call } = useService()
 
 /** Operations that store nothing, and the wishes of recipients: allowed on a full disk. */
 const goesOn = [
+  'POST /auth/reset-password',
+  'POST /auth/verify-email',
   'POST /campaigns/:id/archive',
   'POST /campaigns/:id/cancel',
   'POST /campaigns/:id/check',
@@ -27,6 +29,7 @@ const goesOn = [
   'POST /manage/',
   'POST /manage/:token{.+}',
   'POST /render',
+  'POST /reset-password',
   'POST /segments/:id/refresh',
   'POST /subscribe',
   'POST /subscribe/',
@@ -37,6 +40,7 @@ const goesOn = [
   'POST /unsubscribe/',
   'POST /unsubscribe/:token{.+}',
   'POST /v1/verify',
+  'POST /verify-email',
   'POST /workflows/:id/executions/cancel-all',
   'POST /workflows/:id/validate',
   'POST /workflows/bulk-update',
