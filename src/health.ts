@@ -10,6 +10,7 @@ type HealthCause =
   | 'disk'
   | 'certificate'
   | 'suppressions'
+  | 'platform-mail'
   /** Files of the database are gone: the status of `/health` is 503. */
   | 'database-files'
 

@@ -2,17 +2,17 @@
 
 import { insertSession, issueCookie } from '../src/features/accounts/sessions/sessions.ts'
 import { insertUser } from '../src/features/accounts/users.ts'
+import type { Core } from '../src/features/core.ts'
 import { sessionCookieName } from '../src/http/exchange/cookies.ts'
 import { eq } from '../src/store/drizzle.ts'
 import { memberships, users } from '../src/store/schema/accounts.ts'
 import type { Role } from '../src/store/schema/words.ts'
-import type { TestCore } from './core.ts'
 
 let userCount = 0
 
 /** A verified user without a password, unless `change` says otherwise. */
 export async function addUser(
-  { store, now }: TestCore,
+  { store, now }: Pick<Core, 'store' | 'now'>,
   change: Partial<typeof users.$inferInsert> = {},
 ): Promise<{ id: string; address: string }> {
   userCount += 1
@@ -30,7 +30,7 @@ export async function addUser(
 }
 
 export async function addMember(
-  { store, now }: TestCore,
+  { store, now }: Pick<Core, 'store' | 'now'>,
   { projectId, userId, role }: { projectId: string; userId: string; role: Role },
 ): Promise<void> {
   const times = { createdAt: now(), updatedAt: now() }
@@ -38,7 +38,10 @@ export async function addMember(
 }
 
 /** Begins a session; returns the value of the header Cookie. */
-export async function logIn(core: TestCore, userId: string): Promise<string> {
+export async function logIn(
+  core: Pick<Core, 'store' | 'now' | 'config' | 'sessionTokens'>,
+  userId: string,
+): Promise<string> {
   const client = { ip: '192.0.2.7', userAgent: 'test' }
   const session = await core.store.write((tx) =>
     insertSession(tx, { userId, client, at: core.now() }),

@@ -92,6 +92,8 @@ ALTER TABLE projects ADD COLUMN upload_bytes INTEGER NOT NULL DEFAULT 0;
 
 -- Mail of the server to the people who use it: outside reputation and billing.
 ALTER TABLE emails ADD COLUMN is_platform INTEGER NOT NULL DEFAULT 0;
+-- The recipient asked for it themselves, so that a complaint about other mail does not stop it.
+ALTER TABLE emails ADD COLUMN ignores_complaint INTEGER NOT NULL DEFAULT 0;
 
 -- Counts of a project's mail by the hour, kept by a follower of events. An hour in which a project was
 -- enabled again has a second row, which begins then.

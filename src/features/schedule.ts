@@ -4,7 +4,11 @@
  */
 import type { CronEntry } from '../jobs/cron.ts'
 import type { JobHandler } from '../jobs/run.ts'
+import { deleteExpiredTokens } from './accounts/email-tokens.ts'
 import { deleteOldInvitations } from './accounts/invitations/retention.ts'
+import { PLATFORM_MAIL_KIND } from './accounts/platform-mail/enqueue.ts'
+import { sendPlatformMail } from './accounts/platform-mail/send.ts'
+import { findPlatformSender } from './accounts/platform-mail/sender.ts'
 import { deleteExpiredSessions } from './accounts/sessions/expiry.ts'
 import { countUncounted } from './campaigns/audience/total-recipients.ts'
 import { deleteExpiredChunks } from './chunks.ts'
@@ -120,6 +124,15 @@ export function createSchedule(core: Core): Schedule {
       name: 'resume-erasures',
       schedule: '*/10 * * * *',
       run: () => resumeErasures(core),
+      name: 'sweep-account-tokens',
+      schedule: '37 * * * *',
+      run: () => deleteExpiredTokens(core),
+    },
+    {
+      // `/health` tells of mail that cannot be sent, and of its end, without waiting for the next mail.
+      name: 'check-platform-mail',
+      schedule: '*/5 * * * *',
+      run: async () => void (await findPlatformSender(core)),
     },
     {
       name: 'trim-sandbox',
@@ -152,6 +165,7 @@ function longWork(core: Core): Required<Omit<ScheduledTask, 'schedule'>>[] {
     { name: CLEAR_KIND, atOnce: 2, run: (job) => clearEndpoint(core, job) },
     { name: RESET_KIND, atOnce: 2, run: (job) => runReset(core, job) },
     { name: DELETION_KIND, atOnce: 2, run: (job) => runDeletion(core, job) },
+    { name: PLATFORM_MAIL_KIND, atOnce: 2, run: (job) => sendPlatformMail(core, job) },
     { name: REPLAY_KIND, atOnce: 2, run: (job) => replayEvents(core, job) },
   ]
 }

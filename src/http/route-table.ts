@@ -22,9 +22,13 @@ import {
   type Route,
   type RouteDeps,
 } from './route.ts'
+import * as accountPages from './routes/account-pages.ts'
 import * as activity from './routes/activity.ts'
 import * as app from './routes/app.ts'
 import * as login from './routes/auth/login.ts'
+import * as passwordReset from './routes/auth/password-reset.ts'
+import { signUp } from './routes/auth/sign-up.ts'
+import * as verification from './routes/auth/verification.ts'
 import * as campaignAudience from './routes/campaigns/audience.ts'
 import * as campaigns from './routes/campaigns/campaigns.ts'
 import * as campaignComposing from './routes/campaigns/composing.ts'
@@ -250,6 +254,15 @@ export const ROUTES: readonly RouteRow[] = [
   ['POST', '/auth/logout', 'anyone', login.logout],
 
   // Authentication: sign-up, verification, reset.
+  ['POST', '/auth/signup', 'anyone', signUp],
+  ['POST', '/auth/verify-email', 'anyone', verification.verifyEmail],
+  ['POST', '/auth/request-verification', 'session', verification.request],
+  ['POST', '/auth/request-password-reset', 'anyone', passwordReset.request],
+  ['POST', '/auth/reset-password', 'anyone', passwordReset.reset],
+  ['GET', '/auth/verify-email', 'anyone', accountPages.showVerifyEmail],
+  ['POST', '/verify-email', 'anyone', accountPages.confirmEmail],
+  ['GET', '/auth/reset-password', 'anyone', accountPages.showResetPassword],
+  ['POST', '/reset-password', 'anyone', accountPages.savePassword],
 
   // Authentication: other providers.
   ['GET', '/auth/oauth-config', 'anyone', oauth.showConfig],

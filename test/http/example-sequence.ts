@@ -4,20 +4,24 @@
  */
 
 import { DAY_MS, MINUTE_MS } from '../../src/clock.ts'
+import { insertToken } from '../../src/features/accounts/email-tokens.ts'
 import { endSessions } from '../../src/features/accounts/sessions/sessions.ts'
 import { createUser } from '../../src/features/accounts/users.ts'
+import type { Core } from '../../src/features/core.ts'
 import { listDomains } from '../../src/features/domains/list.ts'
 import { appendEvents } from '../../src/features/events/append.ts'
 import { addCounts } from '../../src/features/reputation/counters.ts'
 import { createSchedule } from '../../src/features/schedule.ts'
 import { createSegment } from '../../src/features/segments/create.ts'
+import { findExample } from '../../src/http/examples/all.ts'
 import { startJobs } from '../../src/jobs/jobs.ts'
 import type { DnsAnswer, MxRecord } from '../../src/outbound/dns/answer.ts'
 import type { Resolver } from '../../src/outbound/dns/resolver.ts'
 import { and, eq } from '../../src/store/drizzle.ts'
-import { memberships, projects, users } from '../../src/store/schema/accounts.ts'
-import { campaigns } from '../../src/store/schema/campaigns.ts'
-import { jobs } from '../../src/store/schema/jobs.ts'
+import { accountTokens, memberships, memberships, projects, users } from '../../src/store/schema/accounts.ts'
+import { campaigns, campaigns } from '../../src/store/schema/campaigns.ts'
+import { jobs, jobs } from '../../src/store/schema/jobs.ts'
+import type { TokenPurpose } from '../../src/store/schema/words.ts'
 import { addProject, type TestCore } from '../core.ts'
 import { codeOf } from '../features/accounts/totp-code.ts'
 import { addCampaign as addRunningCampaign } from '../features/campaigns/add-campaign.ts'
@@ -26,7 +30,7 @@ import { pageToken } from '../features/contacts/add-recipient.ts'
 import { addDelivery } from '../features/webhooks/add-delivery.ts'
 import { addWorkflow } from '../features/workflows/add-workflow.ts'
 import { failExecution, sleepAtDelay } from '../features/workflows/place-execution.ts'
-import { logIn } from '../session.ts'
+import { addUser, logIn, logIn } from '../session.ts'
 
 type Stage = {
   core: TestCore
@@ -197,6 +201,28 @@ const addReputation = async ({ core, projectId }: Stage) => {
       { projectId, startsAt: at - 3 * DAY_MS, ...week },
       { projectId, startsAt: at - 60 * DAY_MS, ...older },
     ])
+/** A session of a user whose address is not verified. */
+const unverified = async ({ core }: Stage) => {
+  const { id } = await addUser(core, { verifiedAt: null })
+  return logIn(core, id)
+}
+
+/** The project sends the mail to users. */
+const configureMail = async ({ core, projectId }: Stage) => {
+  core.config.accounts.mailProject = projectId
+}
+
+/** Stores the token of the examples, as if it had been mailed to the project's owner. */
+const mailToken = (purpose: TokenPurpose) => async (stage: Stage) => {
+  const { core, projectId } = stage
+  core.config.accounts.mailProject = null
+  const { token } = Object(findExample('POST', '/auth/verify-email')?.request)
+  const isOwner = and(eq(memberships.projectId, projectId), eq(memberships.role, 'OWNER'))
+  const owner = await core.store.read.select().from(memberships).where(isOwner).get()
+  const userId = owner?.userId ?? ''
+  await core.store.write(async (tx) => {
+    await tx.delete(accountTokens)
+    await insertToken(tx, { token, userId, purpose, at: core.now() })
   })
 }
 
@@ -204,6 +230,11 @@ export const exampleSequence: ExampleStep[] = [
   { name: 'POST /domains' },
   { name: 'GET /domains/:id/verify', prepare: makeRecords },
   { name: 'GET /domains/project/:projectId' },
+  { name: 'POST /auth/signup' },
+  { name: 'POST /auth/request-verification', cookie: unverified, prepare: configureMail },
+  { name: 'POST /auth/verify-email', prepare: mailToken('verify-email') },
+  { name: 'POST /auth/request-password-reset' },
+  { name: 'POST /auth/reset-password', prepare: mailToken('reset-password') },
   { name: 'POST /contacts' },
   { name: 'GET /contacts/:id' },
   { name: 'PATCH /contacts/:id' },

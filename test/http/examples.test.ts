@@ -10,6 +10,12 @@ import { useService } from './service.ts'
 const dns = createExampleDns()
 const started = useService({ resolver: dns.resolver })
 const { bindings, prepare } = createExampleRunner(started, dns)
+const bindings: Bindings = new Map()
+
+const { service, mine, call } = useService(
+  { resolver: dns.resolver, accounts: { disableSignups: false } },
+  (started) => bindings.set(EXAMPLE_IDS.project, started.mine.id),
+)
 
 for (const step of exampleSequence) {
   test(`the example of ${step.name} matches the response of the server`, async () => {

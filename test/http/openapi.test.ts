@@ -4,6 +4,7 @@ import { describe, it, test } from 'node:test'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import supertest from 'supertest'
 import { ruleOf } from '../../src/features/accounts/caller.ts'
+import { insertToken, makeEmailToken } from '../../src/features/accounts/email-tokens.ts'
 import { createUser } from '../../src/features/accounts/users.ts'
 import { appendEvents } from '../../src/features/events/append.ts'
 import { createTraffic } from '../../src/http/exchange/traffic.ts'
@@ -35,7 +36,7 @@ type Description = {
   paths: Record<string, Record<string, Operation>>
 }
 
-const { service, mine, call } = useService({}, prepare)
+const { service, mine, call } = useService({ accounts: { disableSignups: false } }, prepare)
 let routes: Route[]
 let description: Description
 
@@ -433,6 +434,23 @@ describe('responses match their descriptions, with no further fields', () => {
   it('match for security', async () => {
     await checked('GET', '/projects/:id/security', { id: mine.id })
     await checked('GET', '/users/@me/projects/:id/security', { id: mine.id })
+  it('sign-up, verification and reset', async () => {
+    const { core } = service
+    const email = 'newcomer@people.test'
+    const { body } = await checked('POST', '/auth/signup', {}, { email, password: 'secret 1' })
+    assert.equal(body.success, true)
+    await checked('POST', '/auth/signup', {}, { email, password: 'secret 1' })
+    await checked('POST', '/auth/request-verification', {})
+    for (const [purpose, path, more] of [
+      ['verify-email', '/auth/verify-email', {}],
+      ['reset-password', '/auth/reset-password', { newPassword: 'secret 2' }],
+    ] as const) {
+      const token = makeEmailToken()
+      const given = { token, purpose, userId: body.data.id, at: core.now() }
+      await core.store.write((tx) => insertToken(tx, given))
+      await checked('POST', path, {}, { token, ...more })
+    }
+    await checked('POST', '/auth/request-password-reset', {}, { email })
   })
 
   it('cover every route that is shown', () => {

@@ -8,15 +8,7 @@ import type { RequestLogEntry } from '../../src/features/requests/log.ts'
 import { createDomainLists } from '../../src/features/verification/domain-lists/domain-lists.ts'
 import { type HttpServer, startHttp } from '../../src/http/server/server.ts'
 import { silentLog } from '../../src/log.ts'
-import {
-  addProject,
-  idleWebhookClient,
-  openTestCore,
-  refuseFetch,
-  type TestCore,
-  type TestCoreOptions,
-  type TestProject,
-} from '../core.ts'
+import { addProject, idleWebhookClient, openTestCore, refuseFetch, type TestCore, type TestCoreOptions, type TestProject } from '../core.ts'
 
 type Service = {
   url: string
@@ -32,6 +24,8 @@ type ServiceOptions = {
   http?: Partial<Config['http']>
   limits?: Partial<Config['limits']>
   accounts?: Partial<Config['accounts']>
+  delivery?: Partial<Config['delivery']>
+  now?: () => number
   resolver?: Partial<Core['resolver']>
   publicFetch?: Core['publicFetch']
   webhookClient?: Core['webhookClient']
@@ -107,6 +101,9 @@ const emptyDns = { mx: nxdomain, txt: nxdomain, a: nxdomain, aaaa: nxdomain }
 function toCoreOptions(options: ServiceOptions): TestCoreOptions {
   const { http, limits, accounts, resolver, publicFetch = refuseFetch, topicArns = [] } = options
   const { webhookClient = idleWebhookClient, lastUsed } = options
+  const { http, limits, accounts, delivery, resolver } = options
+  const { publicFetch = refuseFetch, topicArns = [], now = Date.now } = options
+  const { webhookClient = idleWebhookClient } = options
   const dns = { ...emptyDns, ...resolver } as Core['resolver']
   return {
     settings: {
@@ -129,6 +126,11 @@ function toCoreOptions(options: ServiceOptions): TestCoreOptions {
       ...(lastUsed && { lastUsed }),
     },
     now: Date.now,
+      delivery: { ...config.delivery, ...delivery },
+      sns: { topicArns: [...topicArns] },
+    }),
+    parts: resolver: dns, publicFetch, verifier: createTestVerifier(dns), webhookClient ,
+    now,
     certificatePollMs: 20,
   }
 }

@@ -7,7 +7,7 @@
  */
 import type { Config } from '../../config/config.ts'
 import { isLoopback } from '../../outbound/routing/addresses.ts'
-import { and, eq } from '../../store/drizzle.ts'
+import { and, eq, isNull } from '../../store/drizzle.ts'
 import { projects, users } from '../../store/schema/accounts.ts'
 import { domains } from '../../store/schema/domains.ts'
 import type { Tx } from '../../store/write/transaction.ts'
@@ -98,13 +98,25 @@ async function createSandbox(deps: SandboxDeps): Promise<SandboxWelcome | null> 
 }
 
 /** The project that has verified the sandbox's domain. */
-async function findSandbox({ store }: SandboxDeps): Promise<SandboxWelcome | null> {
-  const project = await store.read
+export async function findSandboxProject({
+  store,
+}: Pick<Base, 'store'>): Promise<{ id: string; name: string } | undefined> {
+  return store.read
     .select({ id: projects.id, name: projects.name })
     .from(domains)
     .innerJoin(projects, eq(projects.id, domains.projectId))
-    .where(and(eq(domains.domain, SANDBOX_DOMAIN), eq(domains.isVerified, true)))
+    .where(
+      and(
+        eq(domains.domain, SANDBOX_DOMAIN),
+        eq(domains.isVerified, true),
+        isNull(projects.deletedAt),
+      ),
+    )
     .get()
+}
+
+async function findSandbox(deps: SandboxDeps): Promise<SandboxWelcome | null> {
+  const project = await findSandboxProject(deps)
   return project === undefined ? null : { kind: 'existing', domain: SANDBOX_DOMAIN, project }
 }
 

@@ -22,5 +22,40 @@ export const authExamples: Examples = {
   'POST /auth/logout': {
     status: 200,
     response: true,
+const token = '5f0c7b7e9d4b5a6f8e1d2c3b4a59687f5f0c7b7e9d4b5a6f8e1d2c3b4a59687f'
+
+export const authExamples: Examples = {
+  'POST /auth/signup': {
+    request: { email: 'grace@example.com', password: 'correct horse battery' },
+    status: 200,
+    response: {
+      success: true,
+      data: { id: '0199a7c0-0000-7000-8000-000000000b01', email: 'grace@example.com' },
+    },
+  },
+  'POST /auth/request-verification': {
+    status: 200,
+    response: { success: true, data: { message: 'A mail with a link is on its way.' } },
+  },
+  'POST /auth/verify-email': {
+    request: { token },
+    status: 200,
+    response: { success: true, data: { message: 'Your email address is verified.' } },
+  },
+  'POST /auth/request-password-reset': {
+    request: { email: 'grace@example.com' },
+    status: 200,
+    response: {
+      success: true,
+      data: { message: 'If the address has an account with a password, a mail is on its way.' },
+    },
+  },
+  'POST /auth/reset-password': {
+    request: { token, newPassword: 'another horse battery' },
+    status: 200,
+    response: {
+      success: true,
+      data: { message: 'Your password is changed. Log in with the new one.' },
+    },
   },
 }

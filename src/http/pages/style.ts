@@ -16,6 +16,7 @@ export const STYLE = `
   --tint: #e8ecfb;
   --good: #0c5c3a;
   --good-tint: #e0f3e9;
+  --bad: #8f1d1d;
 }
 @media (prefers-color-scheme: dark) {
   :root {
@@ -29,6 +30,7 @@ export const STYLE = `
     --tint: #272d42;
     --good: #8fe0b5;
     --good-tint: #17352a;
+    --bad: #ffb4b4;
   }
 }
 * { box-sizing: border-box; }
@@ -107,6 +109,19 @@ a.button {
   text-decoration: none;
 }
 a.button:hover { text-decoration: underline; text-underline-offset: .2em; }
+input:not([type=hidden]) {
+  width: 100%;
+  min-height: 3rem;
+  padding: .625rem .875rem;
+  border: 1px solid var(--muted);
+  border-radius: .625rem;
+  background: var(--ground);
+  color: var(--text);
+  font: inherit;
+}
+input[aria-invalid=true] { border-color: var(--bad); }
+.fault { color: var(--bad); }
+input + p { margin-top: .375rem; }
 button {
   width: 100%;
   min-height: 3rem;

@@ -105,7 +105,7 @@ function page({ contact }: PageInput, title: string, content: Html[]): Page {
   return { status: 200, language, title, projectName, content: html`${content}` }
 }
 
-function heading(title: string): Html {
+export function heading(title: string): Html {
   return html`<h1>${title}</h1>\n`
 }
 
@@ -136,10 +136,10 @@ function namesOf({ projectName, address }: PageContact) {
   return { project: projectName, email: address }
 }
 
-const ENVELOPE = 'M3 6.5h18v11H3zM3.5 7l8.5 6.5L20.5 7'
-const TICK = 'M5 12.5l4.5 4.5L19 7.5'
+export const ENVELOPE = 'M3 6.5h18v11H3zM3.5 7l8.5 6.5L20.5 7'
+export const TICK = 'M5 12.5l4.5 4.5L19 7.5'
 
-function icon(path: string, kind: 'asking' | 'done' = 'asking'): Html {
+export function icon(path: string, kind: 'asking' | 'done' = 'asking'): Html {
   return html`<div class="sign ${kind}" aria-hidden="true"><svg viewBox="0 0 24 24" fill="none" \
 stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round">\
 <path d="${path}"/></svg></div>

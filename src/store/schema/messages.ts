@@ -112,6 +112,8 @@ export const emails = sqliteTable('emails', {
   isTest: bool('is_test').notNull().default(false),
   /** Mail of the server to its users: outside reputation and billing. */
   isPlatform: bool('is_platform').notNull().default(false),
+  /** Goes out although the recipient has complained about mail of the project. */
+  ignoresComplaint: bool('ignores_complaint').notNull().default(false),
   /** As what the figures of its campaign have counted the email; bits, see 0010_campaigns.sql. */
   figures: integer('figures').notNull().default(0),
 })

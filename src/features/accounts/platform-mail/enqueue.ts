@@ -3,12 +3,20 @@
  * is written if and only if that commits. Links get their tokens when the mail is written: no job holds
  * one.
  */
+import { hash } from 'node:crypto'
+import { isUnfinished } from '../../../jobs/due.ts'
 import { enqueueJob } from '../../../jobs/enqueue.ts'
+import { and, inArray } from '../../../store/drizzle.ts'
+import { jobs } from '../../../store/schema/jobs.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 
 export type PlatformMail =
-  | { kind: 'verify-email'; userId: string }
-  /** For any address, so that the time of an answer does not show whether it has an account. */
+  /** `place`: among the mails that wait for this user; 0 if absent. One mail waits in each place. */
+  | { kind: 'verify-email'; userId: string; place?: number }
+  /**
+   * For any address, so that the time of an answer does not show whether it has an account. One mail
+   * waits for each address.
+   */
   | { kind: 'reset-password'; address: string }
   | { kind: 'invitation'; invitationId: string }
   /** To all members. */
@@ -18,6 +26,31 @@ export type PlatformMail =
 
 export const PLATFORM_MAIL_KIND = 'platform-mail'
 
+/** Notify `jobNotifier` after the commit to have it written at once. */
 export async function enqueuePlatformMail(tx: Tx, mail: PlatformMail, at: number): Promise<void> {
-  await enqueueJob(tx, { kind: PLATFORM_MAIL_KIND, payload: mail, now: at })
+  const uniqueKey = uniqueKeyOf(mail)
+  const job = { kind: PLATFORM_MAIL_KIND, payload: mail, now: at }
+  await enqueueJob(tx, uniqueKey === undefined ? job : { ...job, uniqueKey })
+}
+
+/** The places below `places` in which no mail waits for the user. */
+export async function freePlaces(tx: Tx, userId: string, places: number): Promise<number[]> {
+  const all = Array.from({ length: places }, (_, place) => place)
+  const keys = all.map((place) => verificationKey(userId, place))
+  const taken = await tx
+    .select({ key: jobs.uniqueKey })
+    .from(jobs)
+    .where(and(inArray(jobs.uniqueKey, keys), isUnfinished))
+  const names = new Set(taken.map(({ key }) => key))
+  return all.filter((_, place) => !names.has(keys[place] ?? ''))
+}
+
+function uniqueKeyOf(mail: PlatformMail): string | undefined {
+  if (mail.kind === 'verify-email') return verificationKey(mail.userId, mail.place ?? 0)
+  if (mail.kind === 'reset-password') return `reset-password ${hash('sha256', mail.address)}`
+  return undefined
+}
+
+function verificationKey(userId: string, place: number): string {
+  return `verify-email ${userId} ${place}`
 }

@@ -14,6 +14,7 @@ import type { Snapshot } from '../../../store/schema/messages.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { findKnownAddresses } from '../../contacts/read/known-addresses.ts'
 import { upsertContacts } from '../../contacts/write/upsert.ts'
+import { isSuppressed } from '../outcome/suppression.ts'
 import { giveUpAfterMs } from '../queue/give-up-after.ts'
 import { isDomainHeld } from '../queue/holds.ts'
 import { writeContent } from './content.ts'
@@ -50,7 +51,12 @@ export async function acceptEmails(
   const { project, request } = plan
   const contentId = await writeContent(tx, plan.content)
   const addresses = request.to.map(({ address }) => address.address)
-  const { contacts: found, suppressed } = await findKnownAddresses(tx, project.id, addresses)
+  const { contacts: found, suppressed: listed } = await findKnownAddresses(
+    tx,
+    project.id,
+    addresses,
+  )
+  const suppressed = await withoutIgnored(tx, plan, listed)
   const contacts = await upsertRecipients(tx, plan, found)
   const held = await confirmHeld(tx, plan)
   const drafts = contacts.flatMap(({ contact }, index): EmailDraft[] => {
@@ -61,6 +67,21 @@ export async function acceptEmails(
   })
   await insertDrafts(deps, tx, { drafts, at: plan.at })
   return drafts
+}
+
+/** Leaves out the addresses whose suppression the emails ignore. */
+async function withoutIgnored(
+  tx: Tx,
+  { project, origin }: EmailPlan,
+  listed: ReadonlySet<string>,
+): Promise<ReadonlySet<string>> {
+  if (origin.platform?.ignoresComplaint !== true) return listed
+  const counting = new Set<string>()
+  for (const address of listed) {
+    const suppression = { projectId: project.id, address, ignoresComplaint: true }
+    if (await isSuppressed(tx, suppression)) counting.add(address)
+  }
+  return counting
 }
 
 async function upsertRecipients(
@@ -154,6 +175,8 @@ function draftEmail(
     queueClass: origin.class,
     giveUpAt: at + giveUpAfterMs(deps.config, origin.class),
     isTest: origin.isTest ?? false,
+    isPlatform: origin.platform !== undefined,
+    ignoresComplaint: origin.platform?.ignoresComplaint ?? false,
     error: null,
     at,
   }

@@ -110,6 +110,8 @@ function toDraft(
     queueClass: WORKFLOW_CLASS,
     giveUpAt: at + giveUpAfterMs(deps.config, WORKFLOW_CLASS),
     isTest: false,
+    isPlatform: false,
+    ignoresComplaint: false,
     at,
   }
 }

@@ -34,6 +34,8 @@ export type EmailDraft = Pick<
   | 'queueClass'
   | 'giveUpAt'
   | 'isTest'
+  | 'isPlatform'
+  | 'ignoresComplaint'
   | 'error'
 > & { state: Extract<QueueState, 'queued' | 'held' | 'suppressed' | 'failed'>; at: number }
 
@@ -75,6 +77,8 @@ const insertRow = statement((db) =>
     giveUpAt: parameter('giveUpAt'),
     heldAt: parameter('heldAt'),
     isTest: parameter('isTest'),
+    isPlatform: parameter('isPlatform'),
+    ignoresComplaint: parameter('ignoresComplaint'),
     error: parameter('error'),
     createdAt: parameter('at'),
     updatedAt: parameter('at'),

@@ -53,6 +53,11 @@ export type EmailOrigin = {
   campaignId?: string
   /** A test of a campaign: it goes out whether or not its contact is subscribed. */
   isTest?: boolean
+  /** Mail of the server to one of its users. */
+  platform?: {
+    /** Whether it goes out although its recipient has complained about mail of the project. */
+    ignoresComplaint: boolean
+  }
 }
 
 /** A checked request with its content; `acceptEmails` writes it, or `discardPlan` drops it. */

@@ -58,8 +58,8 @@ const setLaterReason = statement((db) =>
     ),
 )
 
-const findSuppression = statement<{ id: string }>(
-  () => sql`select id from suppressions
+const findSuppression = statement<{ reason: SuppressionReason }>(
+  () => sql`select reason from suppressions
     where project_id = ${parameter('projectId')} and email = ${parameter('address')}`,
 )
 
@@ -81,10 +81,15 @@ export async function suppress(tx: Tx, suppression: NewSuppression): Promise<boo
   return false
 }
 
-/** Whether an address is on the list. */
+/** Whether an address is on the list; with `ignoresComplaint`, for another reason than a complaint. */
 export async function isSuppressed(
   tx: Tx,
-  { projectId, address }: Pick<NewSuppression, 'projectId' | 'address'>,
+  {
+    projectId,
+    address,
+    ignoresComplaint = false,
+  }: Pick<NewSuppression, 'projectId' | 'address'> & { ignoresComplaint?: boolean },
 ): Promise<boolean> {
-  return (await tx.find(findSuppression, { projectId, address })) !== undefined
+  const found = await tx.find(findSuppression, { projectId, address })
+  return found !== undefined && !(ignoresComplaint && found.reason === 'COMPLAINT')
 }

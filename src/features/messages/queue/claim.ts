@@ -20,7 +20,8 @@ export const recipientColumns = {
     where contacts.id = emails.contact_id)`.mapWith(Boolean),
   isSuppressed: sql<boolean>`exists (select 1 from suppressions
     where suppressions.project_id = emails.project_id
-    and suppressions.email = emails.recipient)`.mapWith(Boolean),
+    and suppressions.email = emails.recipient
+    and not (emails.ignores_complaint and suppressions.reason = 'COMPLAINT'))`.mapWith(Boolean),
 }
 
 /** Leases at most `limit` due emails of a lane, the earliest first. */

@@ -1,0 +1,68 @@
+/** Plans the mail that tells the members of a project what has become of it, each in their language. */
+import { displayDomain } from '../../../mail/address/address.ts'
+import { and, eq, isNull } from '../../../store/drizzle.ts'
+import { memberships, type Project, projects, users } from '../../../store/schema/accounts.ts'
+import type { Message } from './compose.ts'
+import { type PlanDeps, type PlannedMail, type PlannedWork, planOne } from './plan.ts'
+import type { UsableSender } from './sender.ts'
+import type { MailTexts } from './texts.ts'
+
+export async function planDisabled(
+  deps: PlanDeps,
+  sender: UsableSender,
+  { projectId }: { projectId: string },
+): Promise<PlannedWork | undefined> {
+  const project = await findProject(deps, projectId)
+  if (project === undefined || project.disabledReason === null) return undefined
+  const isReputation = project.disabledReason === 'EMAIL_REPUTATION'
+  return planForMembers(deps, sender, {
+    projectId,
+    toMessage: ({ disabled }) => ({
+      subject: disabled.subject,
+      text: isReputation ? disabled.reputation : disabled.other,
+      values: { project: project.name },
+    }),
+  })
+}
+
+export async function planDomainLost(
+  deps: PlanDeps,
+  sender: UsableSender,
+  { projectId, domain }: { projectId: string; domain: string },
+): Promise<PlannedWork | undefined> {
+  const project = await findProject(deps, projectId)
+  if (project === undefined) return undefined
+  return planForMembers(deps, sender, {
+    projectId,
+    toMessage: ({ domainLost }) => ({
+      ...domainLost,
+      values: { project: project.name, domain: displayDomain(domain) },
+    }),
+  })
+}
+
+function findProject({ store }: Pick<PlanDeps, 'store'>, id: string): Promise<Project | undefined> {
+  return store.read
+    .select()
+    .from(projects)
+    .where(and(eq(projects.id, id), isNull(projects.deletedAt)))
+    .get()
+}
+
+async function planForMembers(
+  deps: PlanDeps,
+  sender: UsableSender,
+  { projectId, toMessage }: { projectId: string; toMessage: (texts: MailTexts) => Message },
+): Promise<PlannedWork> {
+  const members = await deps.store.read
+    .select({ address: users.address, language: users.language })
+    .from(memberships)
+    .innerJoin(users, eq(users.id, memberships.userId))
+    .where(eq(memberships.projectId, projectId))
+    .orderBy(memberships.createdAt)
+  const plans: PlannedMail[] = []
+  for (const to of members) {
+    plans.push(...(await planOne(deps, sender, { to, isAskedFor: false, toMessage })))
+  }
+  return { plans }
+}

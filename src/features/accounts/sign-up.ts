@@ -1,0 +1,134 @@
+/**
+ * Signs a new user up with an address and a password, and logs the user in. While this server should send
+ * mail to its users but cannot, nobody signs up: an address is never taken as verified silently.
+ */
+import { AppError } from '../../errors.ts'
+import type { ParsedAddress } from '../../mail/address/address.ts'
+import { eq } from '../../store/drizzle.ts'
+import { type Session, users } from '../../store/schema/accounts.ts'
+import type { Base } from '../base.ts'
+import type { Verifier } from '../verification/verifier.ts'
+import { verifyAddress } from '../verification/verify.ts'
+import type { HourlyLimit } from './hourly-limit.ts'
+import type { HashInTurn } from './password-queue.ts'
+import { checkPassword } from './passwords.ts'
+import { enqueuePlatformMail } from './platform-mail/enqueue.ts'
+import { findPlatformSender } from './platform-mail/sender.ts'
+import { type Client, insertSession } from './sessions/sessions.ts'
+import { insertUser } from './users.ts'
+
+export type SignUpDeps = Pick<
+  Base,
+  'store' | 'directory' | 'config' | 'health' | 'jobNotifier' | 'now'
+> & {
+  verifier: Verifier
+  hashPassword: HashInTurn
+  limits: SignUpLimits
+}
+
+/** By IP network. */
+export type SignUpLimits = {
+  created: HourlyLimit
+  /** Sign-ups that were refused: they tell whether an address has an account. */
+  refused: HourlyLimit
+}
+
+export type NewAccount = {
+  address: ParsedAddress
+  password: string
+  /** Of the mail to the user. */
+  language: string
+  client: Client
+  /** The name of the client's network. */
+  network: string
+}
+
+export type SignedUp = { user: { id: string; email: string }; session: Session }
+
+/** `refusal`: why there is no account, for the person who signs up. */
+export type SignUpResult = SignedUp | { refusal: string }
+
+const TAKEN = 'An account with this email address exists already.'
+const DISABLED = 'Sign-ups are disabled on this server.'
+
+/**
+ * @throws AppError VALIDATION_ERROR (password), RATE_LIMIT_EXCEEDED, EXTERNAL_SERVICE_ERROR when the
+ *   server cannot send mail, when DNS gives no answer, or when too many passwords wait
+ */
+export async function signUp(deps: SignUpDeps, account: NewAccount): Promise<SignUpResult> {
+  checkPassword(account.password)
+  if (deps.config.accounts.disableSignups) return { refusal: DISABLED }
+  const { created, refused } = deps.limits
+  created.take(account.network)
+  const result = await tryToSignUp(deps, account).catch((error) => {
+    created.giveBack(account.network)
+    throw error
+  })
+  if ('refusal' in result) {
+    created.giveBack(account.network)
+    refused.take(account.network)
+  }
+  return result
+}
+
+async function tryToSignUp(deps: SignUpDeps, account: NewAccount): Promise<SignUpResult> {
+  const { kind } = await findPlatformSender(deps)
+  if (kind === 'unusable') throw mailUnusable()
+  const refusal = await findRefusal(deps, account.address)
+  if (refusal !== undefined) return { refusal }
+  const passwordHash = await deps.hashPassword(account.password)
+  try {
+    return await insertAccount(deps, account, { passwordHash, isMailed: kind === 'usable' })
+  } catch (error) {
+    // Two sign-ups at the same time.
+    if (error instanceof AppError && error.code === 'CONFLICT') return { refusal: TAKEN }
+    throw error
+  }
+}
+
+async function findRefusal(deps: SignUpDeps, address: ParsedAddress): Promise<string | undefined> {
+  const taken = await deps.store.read
+    .select({ id: users.id })
+    .from(users)
+    .where(eq(users.address, address.address))
+    .get()
+  if (taken !== undefined) return TAKEN
+  return deps.config.accounts.verifyEmailOnSignup ? findFault(deps, address) : undefined
+}
+
+async function findFault(
+  deps: SignUpDeps,
+  { address }: ParsedAddress,
+): Promise<string | undefined> {
+  const found = await verifyAddress(deps, address)
+  if (found.isDisposable) return 'Disposable email addresses cannot sign up.'
+  if (found.isPlusAddressed) return 'Addresses with a plus before the @ cannot sign up.'
+  if (!found.domainExists) return 'The domain of this email address does not exist.'
+  return found.hasMxRecords ? undefined : 'The domain of this email address receives no mail.'
+}
+
+function insertAccount(
+  { store, jobNotifier, now }: SignUpDeps,
+  { address: { address }, language, client }: NewAccount,
+  { passwordHash, isMailed }: { passwordHash: string; isMailed: boolean },
+): Promise<SignedUp> {
+  const at = now()
+  const verifiedAt = isMailed ? null : at
+  return store.write(async (tx) => {
+    const user = { address, passwordHash, isSandbox: false, language, verifiedAt, at }
+    const id = await insertUser(tx, user)
+    if (isMailed) {
+      await enqueuePlatformMail(tx, { kind: 'verify-email', userId: id }, at)
+      tx.afterCommit(jobNotifier.notify)
+    }
+    const session = await insertSession(tx, { userId: id, client, at })
+    return { user: { id, email: address }, session }
+  })
+}
+
+/** The server should send mail to its users but cannot; `/health` says why. */
+export function mailUnusable(): AppError {
+  return new AppError('EXTERNAL_SERVICE_ERROR', 'This server cannot send mail at the moment.', {
+    suggestion: 'Try again later, or tell the operator of this server.',
+  })
+}

@@ -1,0 +1,70 @@
+/**
+ * The pages that mail to users links to: confirming an address, and choosing a new password. Opening a
+ * page changes nothing, so scanners of links do no harm; its form does.
+ */
+import { html } from 'hono/html'
+import type { Language } from '../../mail/languages.ts'
+import { ACCOUNT_TRANSLATIONS } from './account-translations.ts'
+import type { Page } from './layout.ts'
+import type { Html } from './phrase.ts'
+import { ENVELOPE, heading, icon, TICK } from './views.ts'
+
+/** `minLength`, `maxLength`: of a password. */
+type PasswordRule = { minLength: number; maxLength: number }
+
+export function verifyView(language: Language, token: string): Page {
+  const { title, ask, button } = ACCOUNT_TRANSLATIONS[language].verify
+  return page(language, title, [
+    icon(ENVELOPE),
+    heading(title),
+    html`<p>${ask}</p>
+<form method="post" action="../verify-email">
+<input type="hidden" name="token" value="${token}">
+<button type="submit">${button}</button>
+</form>
+`,
+  ])
+}
+
+export function verifiedView(language: Language): Page {
+  return doneView(language, ACCOUNT_TRANSLATIONS[language].verified)
+}
+
+/** `isRefused`: the last password broke the rule. */
+export function resetView(
+  language: Language,
+  { token, isRefused, minLength, maxLength }: PasswordRule & { token: string; isRefused: boolean },
+): Page {
+  const { title, label, rule, button } = ACCOUNT_TRANSLATIONS[language].reset
+  const state = isRefused ? html` aria-invalid="true" autofocus` : ''
+  return page(language, title, [
+    heading(title),
+    html`<form method="post" action="../reset-password">
+<input type="hidden" name="token" value="${token}">
+<label for="password">${label}</label>
+<input id="password" name="password" type="password" autocomplete="new-password" required \
+minlength="${minLength}" maxlength="${maxLength}" aria-describedby="rule"${state}>
+<p id="rule" class="${isRefused ? 'fault' : 'muted'}">${rule}</p>
+<button type="submit">${button}</button>
+</form>
+`,
+  ])
+}
+
+export function changedView(language: Language): Page {
+  return doneView(language, ACCOUNT_TRANSLATIONS[language].changed)
+}
+
+/** For a link that is unknown, used or expired. */
+export function expiredView(language: Language): Page {
+  const { title, text } = ACCOUNT_TRANSLATIONS[language].expired
+  return { ...page(language, title, [heading(title), html`<p>${text}</p>`]), status: 404 }
+}
+
+function doneView(language: Language, { title, text }: { title: string; text: string }): Page {
+  return page(language, title, [icon(TICK, 'done'), heading(title), html`<p>${text}</p>`])
+}
+
+function page(language: Language, title: string, content: Html[]): Page {
+  return { status: 200, language, title, projectName: null, content: html`${content}` }
+}

@@ -1,0 +1,147 @@
+/**
+ * The hosted pages that mail to users links to. GET shows what the link can do and changes nothing. The
+ * forms post to routes of their own, which redirect (303) to a page that says how it went: reloading
+ * it, or going back, posts nothing again.
+ *
+ * The forms' routes are outside `/auth/`: the pages send no referrer, so browsers state no origin
+ * (`Origin: null`), which routes below `/auth/` refuse. The token proves more than an origin does.
+ */
+import { z } from 'zod'
+import type { AppError } from '../../errors.ts'
+import { createHashQueue } from '../../features/accounts/password-queue.ts'
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../features/accounts/passwords.ts'
+import { isResetOpen, resetPassword } from '../../features/accounts/reset-password.ts'
+import {
+  findVerification,
+  invalidToken,
+  verifyByToken,
+} from '../../features/accounts/verify-address.ts'
+import type { Core } from '../../features/core.ts'
+import type { Language } from '../../mail/languages.ts'
+import {
+  changedView,
+  expiredView,
+  resetView,
+  verifiedView,
+  verifyView,
+} from '../pages/account-views.ts'
+import type { Layout, Page } from '../pages/layout.ts'
+import { readerLanguage } from '../pages/reader-language.ts'
+import { errorView } from '../pages/views.ts'
+import type { HttpResponse } from '../response.ts'
+import { type Call, openOperation, type RouteDeps } from '../route.ts'
+
+const text = z.string().catch('')
+
+/** `done`: the page that says so. `refused`: the last password broke the rule. */
+const pageQuery = z.object({
+  token: text.default(''),
+  done: z.literal('1').optional().catch(undefined),
+  refused: z.literal('1').optional().catch(undefined),
+})
+const verifyForm = z.object({ token: text.default('') })
+const resetForm = z.object({ token: text.default(''), password: text.default('') })
+
+type Incoming = Call<unknown, unknown>['incoming']
+
+export const showVerifyEmail = ({ core, layout }: RouteDeps) =>
+  openOperation({
+    ...sharedShape(layout),
+    summary: 'Ask whether the address may be confirmed',
+    query: pageQuery,
+    handle: async ({ query, incoming }) =>
+      layout(await verifyPage(core, query, languageOf(incoming))),
+  })
+
+export const confirmEmail = ({ core, layout }: RouteDeps) =>
+  openOperation({
+    ...sharedShape(layout),
+    summary: 'Confirm an address',
+    takesForm: true,
+    body: verifyForm,
+    handle: async ({ body }) => {
+      const state = await findVerification(core, body.token)
+      // A button that is pressed twice has done its work the first time.
+      if (state !== 'done') await verifyByToken(core, body.token)
+      return redirect('auth/verify-email?done=1')
+    },
+  })
+
+export const showResetPassword = ({ core, layout }: RouteDeps) =>
+  openOperation({
+    ...sharedShape(layout),
+    summary: 'Ask for a new password',
+    query: pageQuery,
+    handle: async ({ query, incoming }) =>
+      layout(await resetPage(core, query, languageOf(incoming))),
+  })
+
+export const savePassword = ({ core, layout }: RouteDeps) => {
+  const deps = { ...core, hashPassword: createHashQueue() }
+  return openOperation({
+    ...sharedShape(layout),
+    summary: 'Save a new password',
+    takesForm: true,
+    body: resetForm,
+    handle: async ({ body: { token, password } }) => {
+      if (!(await isResetOpen(core, token))) throw invalidToken()
+      if (!isAllowed(password)) return redirect(`auth/reset-password?token=${token}&refused=1`)
+      await resetPassword(deps, { token, password })
+      return redirect('auth/reset-password?done=1')
+    },
+  })
+}
+
+function sharedShape(layout: Layout) {
+  return {
+    isHidden: true,
+    isUnlogged: true,
+    tag: 'Pages',
+    responses: { 200: { description: 'A page' } },
+    showError: (error: AppError, incoming: Incoming) => {
+      const language = languageOf(incoming)
+      return layout(
+        error.code === 'BAD_REQUEST' ? expiredView(language) : errorView(error.status, language),
+      )
+    },
+  } as const
+}
+
+type PageQuery = z.infer<typeof pageQuery>
+
+async function verifyPage(
+  core: Pick<Core, 'store' | 'now'>,
+  { token, done }: PageQuery,
+  language: Language,
+): Promise<Page> {
+  if (done !== undefined) return verifiedView(language)
+  const state = await findVerification(core, token)
+  if (state === 'done') return verifiedView(language)
+  return state === 'open' ? verifyView(language, token) : expiredView(language)
+}
+
+async function resetPage(
+  core: Pick<Core, 'store' | 'now'>,
+  { token, done, refused }: PageQuery,
+  language: Language,
+): Promise<Page> {
+  if (done !== undefined) return changedView(language)
+  if (!(await isResetOpen(core, token))) return expiredView(language)
+  return resetView(language, {
+    ...{ token, isRefused: refused !== undefined },
+    ...{ minLength: MIN_PASSWORD_LENGTH, maxLength: MAX_PASSWORD_LENGTH },
+  })
+}
+
+function isAllowed({ length }: string): boolean {
+  return length >= MIN_PASSWORD_LENGTH && length <= MAX_PASSWORD_LENGTH
+}
+
+/** The location is relative, so that it works below any path that a proxy maps. */
+function redirect(location: string): HttpResponse {
+  return { status: 303, body: '', headers: { location } }
+}
+
+function languageOf({ headers }: Incoming): Language {
+  return readerLanguage(headers['accept-language'])
+}

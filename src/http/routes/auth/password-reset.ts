@@ -1,0 +1,59 @@
+/** A new password for users who forgot theirs, by the link in a mail. */
+import { z } from 'zod'
+import { createHourlyLimit } from '../../../features/accounts/hourly-limit.ts'
+import { createHashQueue } from '../../../features/accounts/password-queue.ts'
+import { requestPasswordReset, resetPassword } from '../../../features/accounts/reset-password.ts'
+import { type HttpResponse, json } from '../../response.ts'
+import { openOperation, type RouteDeps } from '../../route.ts'
+import { addressGroup } from '../../server/client-address.ts'
+import { emailToken, messageResult, newPassword } from '../../shapes/account.ts'
+import { emailAddress } from '../../shapes/fields.ts'
+
+const REQUESTS_PER_HOUR = 10
+
+export const request = ({ core }: RouteDeps) => {
+  const limit = createHourlyLimit({
+    limit: REQUESTS_PER_HOUR,
+    now: core.now,
+    publicText: 'Too many password resets were asked for from your network in an hour.',
+  })
+  return openOperation({
+    growsDisk: true,
+    tag: 'Authentication',
+    summary: 'Ask for a mail to choose a new password',
+    description:
+      'The response is the same whether or not the address has an account with a password. An ' +
+      'account gets at most three such mails an hour; more are dropped. At most ' +
+      `${REQUESTS_PER_HOUR} requests an hour from one IP address, or one IPv6 network (/64).`,
+    body: z.object({ email: emailAddress }),
+    responses: { 200: { description: 'The request is noted', schema: messageResult } },
+    refusals: [403, 429, 503],
+    handle: async ({ body, address }) => {
+      limit.take(addressGroup(address))
+      await requestPasswordReset(core, body.email.address)
+      return message('If the address has an account with a password, a mail is on its way.')
+    },
+  })
+}
+
+export const reset = ({ core }: RouteDeps) => {
+  const deps = { ...core, hashPassword: createHashQueue() }
+  return openOperation({
+    tag: 'Authentication',
+    summary: 'Choose a new password by a mailed token',
+    description:
+      'Ends all sessions of the user and all other tokens, and verifies the address. It does not ' +
+      'log in, and the second factor stays on. A token works once, within an hour after its mail.',
+    body: z.object({ token: emailToken, newPassword }),
+    responses: { 200: { description: 'The password is changed', schema: messageResult } },
+    refusals: [403, 503],
+    handle: async ({ body }) => {
+      await resetPassword(deps, { token: body.token, password: body.newPassword })
+      return message('Your password is changed. Log in with the new one.')
+    },
+  })
+}
+
+function message(text: string): HttpResponse {
+  return json(200, { success: true, data: { message: text } })
+}

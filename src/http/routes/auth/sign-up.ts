@@ -1,0 +1,75 @@
+/** `POST /auth/signup`. */
+import { z } from 'zod'
+import { createHourlyLimit } from '../../../features/accounts/hourly-limit.ts'
+import { createHashQueue } from '../../../features/accounts/password-queue.ts'
+import { issueCookie } from '../../../features/accounts/sessions/sessions.ts'
+import { type SignUpLimits, signUp as signUpUser } from '../../../features/accounts/sign-up.ts'
+import type { Core } from '../../../features/core.ts'
+import { sessionCookie } from '../../exchange/cookies.ts'
+import { readerLanguage } from '../../pages/reader-language.ts'
+import { json } from '../../response.ts'
+import { type Call, openOperation, type RouteDeps } from '../../route.ts'
+import { addressGroup } from '../../server/client-address.ts'
+import { newPassword } from '../../shapes/account.ts'
+import { emailAddress } from '../../shapes/fields.ts'
+
+const SIGN_UPS_PER_HOUR = 5
+/** Each tells whether an address has an account. */
+const REFUSALS_PER_HOUR = 20
+
+const credentials = z.object({ email: emailAddress, password: newPassword })
+
+const result = z.discriminatedUnion('success', [
+  z.object({
+    success: z.literal(true),
+    data: z.object({ id: z.uuid(), email: z.string() }),
+  }),
+  z.object({
+    success: z.literal(false),
+    data: z.string().meta({ description: 'Why not, for the person who signs up' }),
+  }),
+])
+
+export const signUp = ({ core }: RouteDeps) => {
+  const deps = { ...core, hashPassword: createHashQueue(), limits: createLimits(core) }
+  return openOperation({
+    growsDisk: true,
+    tag: 'Authentication',
+    summary: 'Sign up',
+    description:
+      'Makes an account and logs it in: the response sets the cookie of the session. If the server ' +
+      'sends mail to its users, a mail with a link follows, and until the address is verified the ' +
+      'session may only call `/auth/*` and `/users/@me`. `success` is false if sign-ups are ' +
+      'disabled, the address has an account, or the server does not admit it. At most ' +
+      `${SIGN_UPS_PER_HOUR} sign-ups an hour from one IP address, or one IPv6 network (/64).`,
+    body: credentials,
+    responses: { 200: { description: 'The new user, or the reason why not', schema: result } },
+    refusals: [403, 429, 503],
+    handle: async (call) => {
+      const signedUp = await signUpUser(deps, toAccount(call))
+      if ('refusal' in signedUp) return json(200, { success: false, data: signedUp.refusal })
+      const cookie = await issueCookie(core, signedUp.session)
+      const cookies = [sessionCookie(core.config, cookie, core.now())]
+      return { ...json(200, { success: true, data: signedUp.user }), cookies }
+    },
+  })
+}
+
+function toAccount({ body, address, incoming }: Call<undefined, z.infer<typeof credentials>>) {
+  const { headers } = incoming
+  return {
+    address: body.email,
+    password: body.password,
+    language: readerLanguage(headers['accept-language']),
+    client: { ip: address, userAgent: headers['user-agent'] ?? null },
+    network: addressGroup(address),
+  }
+}
+
+function createLimits({ now }: Pick<Core, 'now'>): SignUpLimits {
+  const publicText = 'Too many sign-ups from your network in an hour.'
+  return {
+    created: createHourlyLimit({ limit: SIGN_UPS_PER_HOUR, now, publicText }),
+    refused: createHourlyLimit({ limit: REFUSALS_PER_HOUR, now, publicText }),
+  }
+}
