@@ -4,6 +4,7 @@
  */
 
 import { DAY_MS, MINUTE_MS } from '../../src/clock.ts'
+import { addMember } from '../../src/features/accounts/members/add.ts'
 import type { Core } from '../../src/features/core.ts'
 import { listDomains } from '../../src/features/domains/list.ts'
 import { appendEvents } from '../../src/features/events/append.ts'
@@ -13,6 +14,7 @@ import { startJobs } from '../../src/jobs/jobs.ts'
 import type { DnsAnswer, MxRecord } from '../../src/outbound/dns/answer.ts'
 import type { Resolver } from '../../src/outbound/dns/resolver.ts'
 import { eq } from '../../src/store/drizzle.ts'
+import { memberships } from '../../src/store/schema/accounts.ts'
 import { campaigns } from '../../src/store/schema/campaigns.ts'
 import { jobs } from '../../src/store/schema/jobs.ts'
 import { addCampaign as addRunningCampaign } from '../features/campaigns/add-campaign.ts'
@@ -125,6 +127,21 @@ const makeDelivery = async ({ core, projectId, real }: Stage) => {
 const makeList = async ({ core, projectId }: Stage) => {
   const { id } = await createSegment(core, { projectId, name: 'Beta testers', type: 'STATIC' })
   return { id }
+}
+
+let invitationToken = ''
+
+/** The link of the invitation is not in the examples, so that it cannot be accepted twice. */
+const invite = async ({ core, projectId }: Stage) => {
+  const owner = await core.store.read
+    .select({ id: memberships.userId })
+    .from(memberships)
+    .where(eq(memberships.projectId, projectId))
+    .get()
+  const role = 'MEMBER' as const
+  const actorId = owner?.id ?? ''
+  const invited = await addMember(core, { projectId, address: 'ann@example.com', role, actorId })
+  invitationToken = 'url' in invited ? (invited.url?.split('/').at(-1) ?? '') : ''
 }
 
 const makeWorkflow = async ({ core, projectId }: Stage) => {
@@ -289,6 +306,24 @@ export const exampleSequence: ExampleStep[] = [
   { name: 'DELETE /contacts/:id' },
   { name: 'DELETE /segments/:id' },
   { name: 'DELETE /templates/:id' },
+  { name: 'POST /users/@me/projects' },
+  { name: 'PATCH /users/@me/projects/:id' },
+  { name: 'GET /users/@me/projects' },
+  { name: 'POST /users/@me/projects/:id/regenerate-keys' },
+  { name: 'GET /projects' },
+  { name: 'GET /projects/:id' },
+  { name: 'GET /projects/:id/setup-state' },
+  { name: 'POST /projects/:id/members' },
+  { name: 'GET /projects/:id/invitations' },
+  { name: 'DELETE /projects/:id/invitations/:invitationId' },
+  {
+    name: 'POST /auth/accept-invitation',
+    prepare: invite,
+    fields: () => ({ token: invitationToken }),
+  },
+  { name: 'GET /projects/:id/members' },
+  { name: 'PATCH /projects/:id/members/:userId' },
+  { name: 'DELETE /projects/:id/members/:userId' },
   { name: 'DELETE /domains/:id', prepare: removeCampaigns },
   { name: 'GET /health', headers: { 'X-Forwarded-For': '198.51.100.7' } },
 ]

@@ -240,6 +240,7 @@ async function makeRecords(): Promise<Record<string, string>> {
     ...{ projectId: mine.id, workflowId: workflow, contactId: contact },
   })
   return {
+    '/projects': mine.id,
     '/templates': await post('/templates', template),
     '/domains': domain,
     '/campaigns': await addCampaign(service.core, mine.id),

@@ -10,6 +10,7 @@ const { service, call } = useService()
 
 /** Operations that store nothing, and the wishes of recipients: allowed on a full disk. */
 const goesOn = [
+  'PATCH /projects/:id/members/:userId',
   'POST /campaigns/:id/archive',
   'POST /campaigns/:id/cancel',
   'POST /campaigns/:id/check',
@@ -36,6 +37,7 @@ const goesOn = [
   'POST /unsubscribe',
   'POST /unsubscribe/',
   'POST /unsubscribe/:token{.+}',
+  'POST /users/@me/projects/:id/regenerate-keys',
   'POST /v1/verify',
   'POST /workflows/:id/executions/cancel-all',
   'POST /workflows/:id/validate',
