@@ -9,6 +9,7 @@ export const GROUPS: Record<string, string> = {
   config: 'check and show the configuration',
   user: 'manage users',
   project: 'manage projects and their keys',
+  'project member': 'manage the members of a project',
   domain: 'manage sender domains',
   queue: 'inspect and control mail on its way',
   inbound: 'inspect mail to the server itself, unreadable mail, and mail over a sender limit',
@@ -23,6 +24,7 @@ const REPLIES_OPTION: [string, string] = [
   'also show the MX record that brings replies, and all other mail of the domain, to this server',
 ]
 const USER_OPTION: [string, string] = ['!--email <address>', 'address of the user']
+const MEMBER_OPTION: [string, string] = ['!--email <address>', 'address of the user']
 const DOMAIN_OPTION: [string, string] = ['!--domain <domain>', 'recipient domain']
 
 export const COMMANDS: CommandSpec[] = [
@@ -161,6 +163,31 @@ export const COMMANDS: CommandSpec[] = [
     args: ID_ARGUMENT,
     options: [['--yes', 'do not ask']],
     load: async () => (await import('./delete-project.ts')).deleteProjectCommand,
+    name: 'project member list',
+    summary: 'list the members of a project, oldest first',
+    args: ID_ARGUMENT,
+    load: async () => (await import('./project-member.ts')).listMembersCommand,
+  },
+  {
+    name: 'project member add',
+    summary: 'add a user to a project',
+    args: ID_ARGUMENT,
+    options: [MEMBER_OPTION, ['--role <role>', 'MEMBER (default) or ADMIN']],
+    load: async () => (await import('./project-member.ts')).addMemberCommand,
+  },
+  {
+    name: 'project member role',
+    summary: 'change the role of a member; a new owner replaces the old one, who becomes an ADMIN',
+    args: ID_ARGUMENT,
+    options: [MEMBER_OPTION, ['!--role <role>', 'MEMBER, ADMIN or OWNER']],
+    load: async () => (await import('./project-member.ts')).changeRoleCommand,
+  },
+  {
+    name: 'project member remove',
+    summary: 'remove a member from a project; not the owner',
+    args: ID_ARGUMENT,
+    options: [MEMBER_OPTION],
+    load: async () => (await import('./project-member.ts')).removeMemberCommand,
   },
   {
     name: 'domain add',

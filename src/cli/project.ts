@@ -40,12 +40,13 @@ export async function listProjectsCommand(context: CommandContext): Promise<Resu
   const rows = projects.map((project) => [
     project.id,
     project.name,
+    project.owner ?? '',
     project.tracking,
     project.language,
     project.createdAt.slice(0, 10),
     describeStanding(project),
   ])
-  const head = ['ID', 'NAME', 'TRACKING', 'LANGUAGE', 'SINCE', '']
+  const head = ['ID', 'NAME', 'OWNER', 'TRACKING', 'LANGUAGE', 'SINCE', '']
   return { json: projects, text: formatTable(head, rows, 'No projects yet.') }
 }
 

@@ -5,6 +5,7 @@
 
 import { DAY_MS, MINUTE_MS } from '../../src/clock.ts'
 import { insertToken } from '../../src/features/accounts/email-tokens.ts'
+import { addMember } from '../../src/features/accounts/members/add.ts'
 import { endSessions } from '../../src/features/accounts/sessions/sessions.ts'
 import { createUser } from '../../src/features/accounts/users.ts'
 import type { Core } from '../../src/features/core.ts'
@@ -17,7 +18,7 @@ import { findExample } from '../../src/http/examples/all.ts'
 import { startJobs } from '../../src/jobs/jobs.ts'
 import type { DnsAnswer, MxRecord } from '../../src/outbound/dns/answer.ts'
 import type { Resolver } from '../../src/outbound/dns/resolver.ts'
-import { and, eq } from '../../src/store/drizzle.ts'
+import { and, eq, eq } from '../../src/store/drizzle.ts'
 import { accountTokens, memberships, memberships, projects, users } from '../../src/store/schema/accounts.ts'
 import { campaigns, campaigns } from '../../src/store/schema/campaigns.ts'
 import { jobs, jobs } from '../../src/store/schema/jobs.ts'
@@ -30,7 +31,7 @@ import { pageToken } from '../features/contacts/add-recipient.ts'
 import { addDelivery } from '../features/webhooks/add-delivery.ts'
 import { addWorkflow } from '../features/workflows/add-workflow.ts'
 import { failExecution, sleepAtDelay } from '../features/workflows/place-execution.ts'
-import { addUser, logIn, logIn } from '../session.ts'
+import { addUser, logIn } from '../session.ts'
 
 type Stage = {
   core: TestCore
@@ -146,6 +147,21 @@ const makeDelivery = async ({ core, projectId, real }: Stage) => {
 const makeList = async ({ core, projectId }: Stage) => {
   const { id } = await createSegment(core, { projectId, name: 'Beta testers', type: 'STATIC' })
   return { id }
+}
+
+let invitationToken = ''
+
+/** The link of the invitation is not in the examples, so that it cannot be accepted twice. */
+const invite = async ({ core, projectId }: Stage) => {
+  const owner = await core.store.read
+    .select({ id: memberships.userId })
+    .from(memberships)
+    .where(eq(memberships.projectId, projectId))
+    .get()
+  const role = 'MEMBER' as const
+  const actorId = owner?.id ?? ''
+  const invited = await addMember(core, { projectId, address: 'ann@example.com', role, actorId })
+  invitationToken = 'url' in invited ? (invited.url?.split('/').at(-1) ?? '') : ''
 }
 
 const makeWorkflow = async ({ core, projectId }: Stage) => {
@@ -384,6 +400,24 @@ export const exampleSequence: ExampleStep[] = [
   { name: 'DELETE /contacts/:id' },
   { name: 'DELETE /segments/:id' },
   { name: 'DELETE /templates/:id' },
+  { name: 'POST /users/@me/projects' },
+  { name: 'PATCH /users/@me/projects/:id' },
+  { name: 'GET /users/@me/projects' },
+  { name: 'POST /users/@me/projects/:id/regenerate-keys' },
+  { name: 'GET /projects' },
+  { name: 'GET /projects/:id' },
+  { name: 'GET /projects/:id/setup-state' },
+  { name: 'POST /projects/:id/members' },
+  { name: 'GET /projects/:id/invitations' },
+  { name: 'DELETE /projects/:id/invitations/:invitationId' },
+  {
+    name: 'POST /auth/accept-invitation',
+    prepare: invite,
+    fields: () => ({ token: invitationToken }),
+  },
+  { name: 'GET /projects/:id/members' },
+  { name: 'PATCH /projects/:id/members/:userId' },
+  { name: 'DELETE /projects/:id/members/:userId' },
   { name: 'DELETE /domains/:id', prepare: removeCampaigns },
   { name: 'GET /auth/oauth-config' },
   { name: 'POST /auth/login', prepare: addAda },

@@ -26,6 +26,11 @@ for (const step of exampleSequence) {
   })
 }
 
+import { testExamples } from './example-run.ts'
+import { exampleSequence } from './example-sequence.ts'
+
+const { service } = testExamples('key')
+
 test('every described operation has an example, and all examples run here', async () => {
   const { body } = await supertest(started.service.url).get('/openapi.json')
   const paths = Object.entries<Record<string, unknown>>(body.paths)

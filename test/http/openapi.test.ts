@@ -19,7 +19,7 @@ import { addCampaign } from '../features/campaigns/sending/campaign.ts'
 import { addRecipient } from '../features/contacts/add-recipient.ts'
 import { addDelivery } from '../features/webhooks/add-delivery.ts'
 import { addExecution, addWorkflow } from '../features/workflows/add-workflow.ts'
-import { addMember, logIn } from '../session.ts'
+import { addMember, addUser, logIn, logIn } from '../session.ts'
 import { type Method, useService } from './service.ts'
 
 type Operation = {
@@ -451,6 +451,33 @@ describe('responses match their descriptions, with no further fields', () => {
       await checked('POST', path, {}, { token, ...more })
     }
     await checked('POST', '/auth/request-password-reset', {}, { email })
+  it('projects and their members', async () => {
+    const id = { id: mine.id }
+    await checked('GET', '/users/@me/projects', {})
+    const { body: made } = await checked('POST', '/users/@me/projects', {}, { name: 'New' })
+    await checked('PATCH', '/users/@me/projects/:id', { id: made.id }, { name: 'Newer' })
+    await checked('POST', '/users/@me/projects/:id/regenerate-keys', { id: made.id })
+    await checked('GET', '/projects', {})
+    await checked('GET', '/projects', {}, undefined, await logIn(service.core, mine.ownerId))
+    await checked('GET', '/projects/:id', id)
+    await checked('GET', '/projects/:id/setup-state', id)
+    const revoked = { email: 'revoked@people.test' }
+    await checked('POST', '/projects/:id/members', id, revoked)
+    const { body: open } = await checked('GET', '/projects/:id/invitations', id)
+    const invitationId = open.data[0].id
+    await checked('DELETE', '/projects/:id/invitations/:invitationId', { ...id, invitationId })
+    const { body } = await checked('POST', '/projects/:id/members', id, { email: 'a@people.test' })
+    const token = body.data.url.split('/').at(-1)
+    const password = 'a password'
+    const { body: accepted } = await checked(
+      ...(['POST', '/auth/accept-invitation', {}, { token, password }] as const),
+    )
+    const member = { ...id, userId: accepted.data.id }
+    await checked('GET', '/projects/:id/members', id)
+    await checked('PATCH', '/projects/:id/members/:userId', member, { role: 'ADMIN' })
+    await checked('DELETE', '/projects/:id/members/:userId', member)
+    const { address: email } = await addUser(service.core)
+    await checked('POST', '/projects/:id/members', id, { email })
   })
 
   it('cover every route that is shown', () => {

@@ -12,7 +12,7 @@ import {
 } from './command.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Commands, and the description of each group (the first of two words of a name). */
+/** Commands, and the description of each group (all words of a name but the last). */
 type CommandTable = {
   groups: Readonly<Record<string, string>>
   commands: readonly CommandSpec[]
@@ -41,13 +41,10 @@ export async function runProgram(
       },
     })
     .configureHelp({ showGlobalOptions: true })
-  const findParent = (group: string): CommanderCommand =>
-    program.commands.find((command) => command.name() === group) ??
-    program.command(group).description(groups[group] ?? '')
   for (const spec of commands) {
-    const [first = '', second] = spec.name.split(' ')
-    const command =
-      second === undefined ? program.command(first) : findParent(first).command(second)
+    const words = spec.name.split(' ')
+    const parent = findGroup(program, groups, words.slice(0, -1))
+    const command = parent.command(words.at(-1) ?? '')
     describeCommand(command, spec).action(async () => {
       const missing = findMissing(spec, command)
       if (missing.length > 0) throw wrongUsage(command, describeMissing(missing))
@@ -64,6 +61,19 @@ export async function runProgram(
     if (error.exitCode !== 0) throw new UsageError(describe(error, help))
   }
   return result
+}
+
+/** Finds or adds the group that these words name; the program itself without words. */
+function findGroup(
+  program: CommanderCommand,
+  groups: CommandTable['groups'],
+  words: readonly string[],
+): CommanderCommand {
+  return words.reduce((parent, word, index) => {
+    const name = words.slice(0, index + 1).join(' ')
+    const known = parent.commands.find((command) => command.name() === word)
+    return known ?? parent.command(word).description(groups[name] ?? '')
+  }, program)
 }
 
 function describeCommand(

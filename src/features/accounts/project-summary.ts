@@ -3,7 +3,6 @@ import { formatInstant } from '../../clock.ts'
 import { displayDomain } from '../../mail/address/address.ts'
 import { and, desc, eq, isNull, type SQL, sql } from '../../store/drizzle.ts'
 import { memberships, projects } from '../../store/schema/accounts.ts'
-import { domains } from '../../store/schema/domains.ts'
 import type { Base } from '../base.ts'
 import { noProject } from './members/require-admin.ts'
 
@@ -43,10 +42,11 @@ export async function listProjectSummaries(
   return rows.map(toSummary)
 }
 
+/** Drizzle would leave out the names of tables in a query of one table. */
 const oldestVerifiedDomain: SQL<string | null> = sql`(
-  select ${domains.domain} from ${domains}
-  where ${domains.projectId} = ${projects.id} and ${domains.isVerified} = 1
-  order by ${domains.createdAt}, ${domains.id} limit 1)`
+  select domains.domain from domains
+  where domains.project_id = projects.id and domains.is_verified = 1
+  order by domains.created_at, domains.id limit 1)`
 
 const summaryColumns = {
   id: projects.id,

@@ -1,0 +1,71 @@
+/** `project member …`: the members of a project. */
+import { addKnownMember } from '../features/accounts/members/add.ts'
+import { changeRole } from '../features/accounts/members/change-role.ts'
+import { handOver } from '../features/accounts/members/hand-over.ts'
+import { listMembers } from '../features/accounts/members/list.ts'
+import { GIVEN_ROLES, type Member } from '../features/accounts/members/member.ts'
+import { removeMember } from '../features/accounts/members/remove.ts'
+import { getProject } from '../features/accounts/projects.ts'
+import { getUserId } from '../features/accounts/users.ts'
+import type { OpenCore } from '../features/open-core.ts'
+import { type CommandContext, type Input, type Result, withCore } from './engine/command.ts'
+import { escapeControls, formatTable } from './engine/text.ts'
+
+type MemberKey = { projectId: string; userId: string }
+
+export async function listMembersCommand(context: CommandContext, input: Input): Promise<Result> {
+  const members = await withProject(context, input, (core, id) => listMembers(core, id))
+  const rows = members.map(({ userId, email, role, createdAt }) => [
+    ...[userId, email, role, createdAt.slice(0, 10)],
+  ])
+  const head = ['ID', 'EMAIL', 'ROLE', 'SINCE']
+  return { json: members, text: formatTable(head, rows, 'No members.') }
+}
+
+export async function addMemberCommand(context: CommandContext, input: Input): Promise<Result> {
+  const role = input.choice('role', GIVEN_ROLES) ?? 'MEMBER'
+  const email = input.required('email')
+  const member = await withProject(context, input, (core, projectId) =>
+    addKnownMember(core, { projectId, email, role }),
+  )
+  return describeMember(member, `is a member of the project now: ${member.role}`)
+}
+
+export async function changeRoleCommand(context: CommandContext, input: Input): Promise<Result> {
+  const role = input.choice('role', [...GIVEN_ROLES, 'OWNER']) ?? 'MEMBER'
+  const member = await withMember(context, input, (core, key) =>
+    role === 'OWNER' ? handOver(core, key) : changeRole(core, key, { role }),
+  )
+  return describeMember(member, `has the role ${member.role} now`)
+}
+
+export async function removeMemberCommand(context: CommandContext, input: Input): Promise<Result> {
+  const member = await withMember(context, input, removeMember)
+  return describeMember(member, 'is no member of the project any more')
+}
+
+async function withProject<T>(
+  context: CommandContext,
+  { args }: Input,
+  act: (core: OpenCore, projectId: string) => Promise<T>,
+): Promise<T> {
+  return withCore(context, async (core) => {
+    const { id } = await getProject(core, (args[0] ?? '').toLowerCase())
+    return act(core, id)
+  })
+}
+
+async function withMember(
+  context: CommandContext,
+  input: Input,
+  act: (core: OpenCore, key: MemberKey) => Promise<Member>,
+): Promise<Member> {
+  return withProject(context, input, async (core, projectId) => {
+    const userId = await getUserId(core.store.read, input.required('email'))
+    return act(core, { projectId, userId })
+  })
+}
+
+function describeMember(member: Member, claim: string): Result {
+  return { json: member, text: `${escapeControls(member.email)} ${claim}.` }
+}
