@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { AppError } from '../../src/errors.ts'
+import { resetProject } from '../../src/features/erasure/reset.ts'
 import { addProject, HOSTNAME, trustDomain } from '../core.ts'
 import { connect, type Dialogue } from './dialogue.ts'
 import { openInbound, returnPathOf } from './inbound-server.ts'
@@ -50,6 +51,25 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
     })
     assert.deepEqual(await client.say('QUIT'), { code: 221, text: '2.0.0 Bye' })
     assert.equal(await client.ended(), '')
+  })
+
+  it('mail to a project that is being reset has to come again later, also after RCPT', async (t) => {
+    const { core, dial, rows } = await openInbound(t)
+    const project = await addProject(core)
+    await trustDomain(core, project.id, 'shop.test')
+    const [early, late] = [await dial(), await dial()]
+    await early.say('MAIL FROM:<a@sender.test>')
+    assert.equal((await early.say('RCPT TO:<info@shop.test>')).code, 250)
+    await early.say('DATA')
+    await resetProject(core, project.id)
+    const refused = await early.data(hello)
+    assert.match(`${refused.code} ${refused.text}`, /^451 4\.2\.1 /)
+    await late.say('MAIL FROM:<a@sender.test>')
+    const { code, text } = await late.say('RCPT TO:<info@shop.test>')
+    assert.match(`${code} ${text}`, /^451 4\.2\.1 /)
+    assert.deepEqual(await rows(), [])
+    early.close()
+    late.close()
   })
 
   it('a row has the kind of each accepted recipient, and the Received field names none', async (t) => {

@@ -4,6 +4,8 @@ import { writeFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
 import { connect as connectTls } from 'node:tls'
 import { updateProject } from '../../src/features/accounts/projects.ts'
+import { deleteProject } from '../../src/features/erasure/delete.ts'
+import { resetProject } from '../../src/features/erasure/reset.ts'
 import { eq } from '../../src/store/drizzle.ts'
 import { projects } from '../../src/store/schema/accounts.ts'
 import { makeCertificate } from '../fakes/certificate.ts'
@@ -127,6 +129,31 @@ describe('logging in for submission', { concurrency: 8 }, () => {
     assert.deepEqual(await rows(), [])
     client.close()
     other.close()
+  })
+
+  it('accepts the login of a project that is being reset, and its mail only later', async (t) => {
+    const { core, project, dialogue, ports, rows } = await openSubmission(t)
+    const client = await dialogue()
+    await client.open('shop@example.test', 'ada@dest.test')
+    await resetProject(core, project.id)
+    const reply = await client.data('From: shop@example.test\r\n\r\nx')
+    assert.match(`${reply.code} ${reply.text}`, /^451 4\.7\.0 .*being reset/)
+    const other = await connect(ports.plain, { ehlo: 'client.test' })
+    assert.equal((await other.say(`AUTH PLAIN ${plainLogin(project.secret)}`)).code, 235)
+    const refused = await other.say('MAIL FROM:<shop@example.test>')
+    assert.match(`${refused.code} ${refused.text}`, /^451 4\.7\.0 .*being reset/)
+    assert.deepEqual(await rows(), [])
+    client.close()
+    other.close()
+  })
+
+  it('refuses the key of a deleted project', async (t) => {
+    const { core, project, ports } = await openSubmission(t)
+    await deleteProject(core, project.id, { force: true })
+    const client = await connect(ports.plain, { ehlo: 'client.test' })
+    const { code, text } = await client.say(`AUTH PLAIN ${plainLogin(project.secret)}`)
+    assert.match(`${code} ${text}`, /^535 5\.7\.8 /)
+    client.close()
   })
 
   it('refuses keys of the sandbox in other modes', async (t) => {

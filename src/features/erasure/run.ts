@@ -64,9 +64,9 @@ async function erase(deps: Deps, eraser: Eraser, { parts, forget, finish }: Work
   const all = [QUEUE, CONTENTS, ...parts]
   await eraser.count(all)
   for (let isDone = false; !isDone; ) {
-    await eraseRows(eraser, QUEUE)
+    await eraseRows(deps, eraser, QUEUE)
     await eraseContents(deps, eraser)
-    for (const part of parts) await eraseRows(eraser, part)
+    for (const part of parts) await eraseRows(deps, eraser, part)
     await eraseInboundMessages(deps, eraser, { forget })
     isDone = await eraser.write(async (tx) => {
       if (await hasRows(tx, eraser, all)) return false
@@ -76,8 +76,13 @@ async function erase(deps: Deps, eraser: Eraser, { parts, forget, finish }: Work
   }
 }
 
-function eraseRows({ repeat, values }: Eraser, { erase: statement }: Part): Promise<void> {
-  return repeat((tx, limit) => tx.execute(statement, { ...values, limit }))
+async function eraseRows(
+  { store }: Pick<Deps, 'store'>,
+  { repeat, values }: Eraser,
+  { find, erase: statement }: Part,
+): Promise<void> {
+  if ((await store.read.find(find, values)) === undefined) return
+  await repeat((tx, limit) => tx.execute(statement, { ...values, limit }))
 }
 
 async function hasRows(tx: Tx, { values }: Eraser, parts: readonly Part[]): Promise<boolean> {

@@ -65,9 +65,8 @@ test('a request without a project has no authentication type, and long texts are
   await withStore(async (store) => {
     const requests = startRequestLog({ store, log: silentLog() })
     const long = 'x'.repeat(10_000)
-    requests.record(
-      entry({ projectId: null, path: long, userAgent: long, errorCode: 'MISSING_AUTH' }),
-    )
+    const unknown = { projectId: null, caller: null }
+    requests.record(entry({ ...unknown, path: long, userAgent: long, errorCode: 'MISSING_AUTH' }))
     await requests.stop()
     const [row] = await rows(store)
     assert.equal(row?.authType, null)

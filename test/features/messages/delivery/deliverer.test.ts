@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { formatAttempts } from '../../../../src/cli/queue/attempts.ts'
 import { toAttemptView } from '../../../../src/features/emails/attempt-view.ts'
+import { deleteProject } from '../../../../src/features/erasure/delete.ts'
+import { resetProject } from '../../../../src/features/erasure/reset.ts'
 import { createDeliverer } from '../../../../src/features/messages/delivery/deliverer.ts'
 import { getEmailHistory } from '../../../../src/features/messages/explain/email-history.ts'
 import { explainEmails } from '../../../../src/features/messages/explain/explain-emails.ts'
@@ -13,6 +15,7 @@ import { eq } from '../../../../src/store/drizzle.ts'
 import { projects } from '../../../../src/store/schema/accounts.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { domains } from '../../../../src/store/schema/domains.ts'
+import { events } from '../../../../src/store/schema/events.ts'
 import { attempts, emails, holds } from '../../../../src/store/schema/messages.ts'
 import { suppressions } from '../../../../src/store/schema/suppressions.ts'
 import { address, START } from '../../../core.ts'
@@ -501,6 +504,29 @@ test('the task carries a signed return path and the sender\u2019s keys', async (
     ['r'],
   )
   assert.equal(task?.source.variables.system.email, 'ada@dest.test')
+})
+
+test('the queue of a project that is being reset or deleted is not sent, and nothing is written about it', async (t) => {
+  const deletion = (core: Sender['core'], id: string) => deleteProject(core, id, { force: true })
+  for (const erase of [resetProject, deletion]) {
+    const sender = await openSender(t)
+    const { core, project, tasks } = sender
+    const other = await addSenderProject(core, 'Other', 'example.net')
+    await sender.send({ to: [{ address: address('ada@dest.test'), name: null }] })
+    await erase(core, project.id)
+    const from = { address: address('shop@example.net'), name: null }
+    const to = [{ address: address('bob@dest.test'), name: null }]
+    await sender.send({ to, from }, { project: other })
+    const queue = startQueue(core, createDeliverer(core))
+    while (tasks.length === 0) await new Promise(setImmediate)
+    await queue.stop()
+    assert.deepEqual(
+      tasks.map(({ source }) => source.variables.system.email),
+      ['bob@dest.test'],
+    )
+    const isOwn = eq(events.projectId, project.id)
+    assert.equal(await core.store.read.$count(events, isOwn), 0)
+  }
 })
 
 test('emails whose domain is held or project disabled are recalled unless their attempt has begun', async (t) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listActivity } from '../../../../src/features/activity/list.ts'
+import { resetProject } from '../../../../src/features/erasure/reset.ts'
 import { listEvents } from '../../../../src/features/events/list.ts'
 import { deleteExpiredContent } from '../../../../src/features/messages/retention.ts'
 import { listInboundMessages } from '../../../../src/features/receiving/admin/list.ts'
@@ -395,6 +396,16 @@ test('mail for a deleted project does not affect other mail', async (t) => {
   const row = await receiver.receive({ to, raw: buildMessage({}), from: bob })
   assert.equal(row.state, 'processed')
   assert.equal((await receiver.counts()).emails, 1)
+})
+
+test('mail that came before the reset of its project goes with the rest of its data', async (t) => {
+  const receiver = await openReceiver(t, shared)
+  const { projectId } = receiver.mailbox() as { projectId: string }
+  await resetProject(receiver.core, projectId)
+  const row = await receiver.receive({ to: [receiver.mailbox()], raw: buildMessage({}), from: bob })
+  assert.equal(row.state, 'processed')
+  assert.equal((await receiver.counts()).emails, 0)
+  assert.deepEqual(await receiver.listEvents(), [])
 })
 
 test('mail with HTML also has its plain text, in the event and in the feed', async (t) => {
