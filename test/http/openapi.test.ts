@@ -393,6 +393,7 @@ describe('responses match their descriptions, with no further fields', () => {
     await checked('GET', '/activity/types', {})
     await checked('GET', '/activity/upcoming', {})
     await checked('GET', '/health', {})
+    await checked('GET', '/auth/oauth-config', {})
   })
 
   it('cover every route that is shown', () => {
