@@ -429,6 +429,7 @@ describe('responses match their descriptions, with no further fields', () => {
     await checked('GET', '/activity/types', {})
     await checked('GET', '/activity/upcoming', {})
     await checked('GET', '/health', {})
+    await checked('GET', '/auth/oauth-config', {})
   })
 
   it('match for security', async () => {

@@ -192,6 +192,7 @@ function recordFor(path: string, parameter: string): string {
     eventName: 'signup',
     file: 'start.js',
     page: 'contacts',
+    provider: 'github',
   }
   const known = Object.entries({ ...named, token: 'x' }).find(([name]) => name === parameter)
   if (known !== undefined) return known[1]

@@ -58,6 +58,7 @@ export const showConfig = ({ core }: Pick<RouteDeps, 'core'>) => {
         schema: z.object({ success: z.literal(true), data: config }),
       },
     },
+    refusals: [400],
     handle: () => json(200, { success: true, data }),
   })
 }

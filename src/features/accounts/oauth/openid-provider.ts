@@ -13,13 +13,13 @@ import {
 import type { Now } from '../../../clock.ts'
 import type { OAuthClient } from '../../../config/config.ts'
 import { createDiscovery } from './discovery.ts'
+import { isLocal } from './local-address.ts'
 import { LoginFailure } from './login-failure.ts'
 import type { ClaimedAddress, IdentityProvider, ProviderUser } from './provider.ts'
 import { withProvider } from './provider-error.ts'
 import {
   authorizationUrlOf,
   createRelyingParty,
-  isLocal,
   type RelyingParty,
   redeemCode,
   type Tokens,

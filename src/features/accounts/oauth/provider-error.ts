@@ -18,6 +18,9 @@ const MAX_CAUSES = 4
 /** Errors in an answer that mean that the user does not want to log in. */
 const REFUSED_BY_USER = new Set(['access_denied', 'user_cancelled_login', 'consent_required'])
 
+/** Errors of the library below openid-client, which some of its functions pass on. */
+const UNWRAPPED = new Set(['OperationProcessingError', 'UnsupportedOperationError'])
+
 /** Runs `act`; what openid-client throws becomes a LoginFailure. @throws LoginFailure */
 export async function withProvider<T>(act: () => Promise<T>): Promise<T> {
   try {
@@ -49,6 +52,7 @@ function isOfProvider(error: unknown): error is Error {
     error instanceof ResponseBodyError ||
     error instanceof WWWAuthenticateChallengeError ||
     error instanceof ProviderUnreachable ||
+    (error instanceof Error && UNWRAPPED.has(error.name)) ||
     // openid-client throws these for URLs and claims of the wrong type.
     (error instanceof TypeError && 'code' in error)
   )

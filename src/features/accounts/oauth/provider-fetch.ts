@@ -1,13 +1,14 @@
 /**
  * How openid-client requests the endpoints of providers: by our HTTP client, with bounds on time and
  * size, and without redirects. Operators choose the providers, so that their hosts may be in a private
- * network. openid-client itself refuses http, except for a provider on this machine.
+ * network; http is for a provider on this machine.
  */
 import type { CustomFetch } from 'openid-client'
 import { SECOND_MS } from '../../../clock.ts'
 import { createHttpClient, type HttpClientOptions } from '../../../outbound/http/client.ts'
 import type { HttpMethod } from '../../../outbound/http/exchange.ts'
 import { isPrivateAddress, isPublicAddress } from '../../../outbound/routing/addresses.ts'
+import { isLocal } from './local-address.ts'
 
 export type ProviderFetch = {
   fetch: CustomFetch
@@ -34,9 +35,12 @@ export function createProviderFetch({
   const client = createHttpClient({ ...options, isAllowed, allowsHttp: true, maxIdle: MAX_IDLE })
   const stopping = new AbortController()
 
-  const fetch: CustomFetch = async (url, { body, headers, method, signal }) => {
+  const fetch: CustomFetch = async (text, { body, headers, method, signal }) => {
+    const url = new URL(text)
+    const { host, protocol } = url
+    if (protocol !== 'https:' && !isLocal(text)) throw new ProviderUnreachable(`${host}: no https`)
     const result = await client.request({
-      url: new URL(url),
+      url,
       method: method as HttpMethod,
       headers,
       timeoutMs,
@@ -44,7 +48,6 @@ export function createProviderFetch({
       signal: AbortSignal.any([stopping.signal, ...(signal ? [signal] : [])]),
       ...(body === undefined || body === null ? {} : { body: textOf(body) }),
     })
-    const { host } = new URL(url)
     if (result.kind !== 'response') {
       throw new ProviderUnreachable(`${host}: ${result.kind}: ${result.error}`)
     }

@@ -16,8 +16,8 @@ import {
   type TokenEndpointResponseHelpers,
 } from 'openid-client'
 import type { OAuthClient } from '../../../config/config.ts'
-import { isLoopbackHost } from '../../../config/values/listen-address.ts'
 import { createSecretAuth, type SecretAuth } from './client-auth.ts'
+import { isLocal } from './local-address.ts'
 import { LoginFailure } from './login-failure.ts'
 import type { LoginAttempt } from './provider.ts'
 import { isClientRefused } from './provider-error.ts'
@@ -40,24 +40,21 @@ export function createRelyingParty(
   return { config, auth, callback }
 }
 
-/** Whether the provider is on this machine and speaks http. */
-export function isLocal(issuer: string): boolean {
-  const { protocol, hostname } = new URL(issuer)
-  return protocol === 'http:' && isLoopbackHost(hostname.replace(/^\[|\]$/g, ''))
-}
-
+/** @throws LoginFailure; any error of openid-client */
 export async function authorizationUrlOf(
   { config, callback }: RelyingParty,
   attempt: LoginAttempt,
   parameters: Readonly<Record<string, string>>,
 ): Promise<URL> {
-  return buildAuthorizationUrl(config, {
+  const url = buildAuthorizationUrl(config, {
     redirect_uri: callback.href,
     state: attempt.state,
     code_challenge: await calculatePKCECodeChallenge(attempt.verifier),
     code_challenge_method: 'S256',
     ...parameters,
   })
+  if (url.protocol === 'https:' || isLocal(url.href)) return url
+  throw new LoginFailure('provider_error', 'the authorization endpoint has no https address')
 }
 
 /**
