@@ -110,6 +110,8 @@ type ErrorContext = {
   suggestion?: string
   /** Overrides the status of the code: malformed JSON is a VALIDATION_ERROR with status 400. */
   status?: number
+  /** Overrides the SMTP reply of the code. */
+  smtp?: string
 }
 
 /** `publicText` is safe for clients: no SQL, hosts, paths or addresses of others. */
@@ -127,7 +129,7 @@ export class AppError extends Error {
     const meaning: ErrorMeaning = MEANINGS[code]
     this.code = code
     this.status = context.status ?? meaning.status
-    this.smtp = meaning.smtp
+    this.smtp = context.smtp ?? meaning.smtp
     this.suggestion = context.suggestion ?? meaning.suggestion
     this.fields = context.fields
     this.details = context.details

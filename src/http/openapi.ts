@@ -186,7 +186,6 @@ const TAG_TEXTS: Readonly<Record<string, string>> = {
   Workflows: 'Graphs of steps that contacts walk through, each at its own pace.',
   Emails: 'Every email of the project: where it stands, and what its receivers said.',
   Suppressions: 'Addresses that the project does not send to.',
-  Security: 'How many emails of a project bounce or are complained about.',
   Events: 'Events that applications recorded or that the service emitted.',
   Webhooks: 'Events sent to the systems of the project, signed as Standard Webhooks has it.',
   Activity: 'The history of emails and contacts, with figures.',
