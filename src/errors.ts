@@ -115,6 +115,8 @@ type ErrorContext = {
    * recorded: a flood must not fill the disk.
    */
   isOverload?: boolean
+  /** Overrides the SMTP reply of the code. */
+  smtp?: string
 }
 
 /** `publicText` is safe for clients: no SQL, hosts, paths or addresses of others. */
@@ -133,7 +135,7 @@ export class AppError extends Error {
     const meaning: ErrorMeaning = MEANINGS[code]
     this.code = code
     this.status = context.status ?? meaning.status
-    this.smtp = meaning.smtp
+    this.smtp = context.smtp ?? meaning.smtp
     this.suggestion = context.suggestion ?? meaning.suggestion
     this.fields = context.fields
     this.details = context.details

@@ -3,8 +3,8 @@
  * in their window, and from a number of bounces or complaints; numbers alone count for 24 hours and 7
  * days, with lower limits for projects younger than 30 days. A limit of 0 is never reached.
  */
-import { DAY_MS } from '../../clock.ts'
 import type { SecurityConfig } from '../../config/config.ts'
+import { NEW_PROJECT_MS } from '../messages/accept/new-project-cap.ts'
 import type { Counts, Windows } from './counters.ts'
 
 type Level = 'healthy' | 'warning' | 'critical'
@@ -34,14 +34,13 @@ const LEAST: Record<Kind, Limits> = {
   bounce: { warning: 5, critical: 10 },
   complaint: { warning: 3, critical: 5 },
 }
-const YOUNG_MS = 30 * DAY_MS
 
 const PLURALS = { bounce: 'bounces', complaint: 'complaints' } as const
 const WINDOW_NAMES = { day: '24-hour', week: '7-day', all: 'all-time' } as const
 
 /** Whether the stricter limits of new projects apply. */
 export function isYoung({ createdAt }: { createdAt: number }, at: number): boolean {
-  return at - createdAt < YOUNG_MS
+  return at - createdAt < NEW_PROJECT_MS
 }
 
 export function judge(

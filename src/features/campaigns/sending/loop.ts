@@ -6,6 +6,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { describeError } from '../../../errors.ts'
 import type { Base } from '../../base.ts'
+import { findAllowance } from '../../messages/accept/new-project-cap.ts'
 import { type ActiveCampaign, findNextDue, fire, listDue, listSending } from './active.ts'
 import { endIfDone } from './end.ts'
 import { createExpansion, type Expansion, type ExpansionDeps } from './expansion.ts'
@@ -110,11 +111,13 @@ async function takeTurn(
   if (restMs > 0) return restMs
   const { slots, waitMs } = countSlots(campaign, deps.now())
   if (slots === 0) return Math.min(RECHECK_MS, Math.max(1, waitMs))
+  const allowed = await findAllowed(deps, campaign)
+  if (allowed === 0) return RECHECK_MS
   const free = await room.free(campaign.projectId)
   if (free === 0) return FULL_MS
   const isAmple = room.due(campaign.projectId) >= AMPLE
   const begunAt = performance.now()
-  const limit = Math.min(slots, free, isAmple ? BRIEF_TURN : Number.POSITIVE_INFINITY)
+  const limit = Math.min(slots, free, allowed, isAmple ? BRIEF_TURN : Number.POSITIVE_INFINITY)
   const { inserted, isReading } = await own.expansion.advance(campaign, limit)
   room.took(campaign.projectId, inserted)
   if (isReading) return MAX_WAIT_MS
@@ -123,6 +126,14 @@ async function takeTurn(
   const nextRestMs = Math.min(MAX_REST_MS, REST_FACTOR * (endedAt - begunAt)) * unfinished
   own.restUntil = endedAt + nextRestMs
   return nextRestMs
+}
+
+/** A campaign of a new project goes on when the project may send more (`limits.new_project_daily`). */
+async function findAllowed(deps: CampaignsDeps, { projectId }: ActiveCampaign): Promise<number> {
+  if (deps.config.limits.newProjectDaily === 0) return Number.POSITIVE_INFINITY
+  const project = await deps.directory.findProject(projectId)
+  if (project === undefined) return Number.POSITIVE_INFINITY
+  return findAllowance(deps, deps.store.read, { project, at: deps.now() })
 }
 
 function makingStateOf(state: LoopState, { id }: ActiveCampaign): MakingState {

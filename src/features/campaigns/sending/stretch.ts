@@ -11,6 +11,7 @@ import type { ContactData } from '../../../store/schema/contacts.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { writeContent } from '../../messages/accept/content.ts'
+import { countAllowed, findAllowance } from '../../messages/accept/new-project-cap.ts'
 import { recordEnded } from '../../messages/outcome/end-emails.ts'
 import { giveUpAfterMs } from '../../messages/queue/give-up-after.ts'
 import type { QueueNotifier } from '../../messages/queue/notifier.ts'
@@ -46,7 +47,8 @@ export type WrittenStretch = { inserted: number; tookMs: number }
 
 /**
  * Returns undefined if the campaign does not send any more, its pace has changed since the plan was
- * made, or another place has moved its position away from `after`.
+ * made, another place has moved its position away from `after`, or the project is new and has sent as
+ * much as it may.
  */
 export function writeStretch(
   deps: StretchDeps,
@@ -59,7 +61,11 @@ export function writeStretch(
     const active = await findSending(tx, id)
     if (active?.cursor !== after || active.expandedAt !== null) return undefined
     if (active.maxPerHour !== plan.campaign.maxPerHour) return undefined
+    const { project } = plan
+    const allowed = await findAllowance(deps, tx, { project, at: deps.now() })
+    if (stretch.contacts.length > allowed) return undefined
     const inserted = await writeRows(deps, tx, { plan, active, stretch })
+    await countAllowed(deps, tx, { project, count: inserted, at: deps.now() })
     return { inserted, tookMs: performance.now() - begunAt }
   }
   return deps.store.write(write, { heavyFor: projectId })

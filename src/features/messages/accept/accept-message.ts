@@ -15,6 +15,7 @@ import {
 } from '../../requests/idempotency.ts'
 import { acceptEmails, isHeavy } from './accept-emails.ts'
 import type { AcceptDeps, AcceptedEmail } from './email-drafts.ts'
+import { countOrRefuse } from './new-project-cap.ts'
 import { discardPlan, type EmailOrigin, planEmails, type SendRequest } from './plan.ts'
 
 /** `planEmails` also takes the origin, which is the same for all requests of clients. */
@@ -63,7 +64,8 @@ export async function acceptOnce<Data extends Record<string, unknown>>(
 /**
  * Accepts a request, without a key.
  * @throws AppError TEMPLATE_NOT_FOUND, VALIDATION_ERROR, FORBIDDEN (sender domain), BAD_REQUEST
- *   (marketing to an unsubscribed contact), DATABASE_ERROR
+ *   (marketing to an unsubscribed contact), RATE_LIMIT_EXCEEDED (`limits.new_project_daily`),
+ *   DATABASE_ERROR
  */
 export async function acceptMessage(
   deps: MessageDeps,
@@ -79,7 +81,11 @@ async function writePlanned<Result>(
 ): Promise<Result> {
   const plan = await planEmails(deps, { ...input, origin: ORIGIN }, at)
   const heavyFor = isHeavy(plan) ? input.project.id : undefined
-  const write = async (tx: Tx) => finish(tx, { emails: await acceptEmails(deps, tx, plan), at })
+  const { project } = input
+  const write = async (tx: Tx) => {
+    await countOrRefuse(deps, tx, { project, count: plan.request.to.length, at })
+    return finish(tx, { emails: await acceptEmails(deps, tx, plan), at })
+  }
   try {
     return await deps.store.write(write, { heavyFor })
   } catch (error) {

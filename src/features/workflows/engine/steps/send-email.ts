@@ -2,7 +2,7 @@
  * SEND_EMAIL (contract 5.4): accepts an email of the step's template in the transaction of the turn. An
  * email that may not be sent, because its contact has unsubscribed or its address is suppressed,
  * becomes a row that says so, and the execution goes on. A template or a sender that is missing fails
- * the step.
+ * the step, and so does the limit of new projects; the execution can be retried.
  */
 import { formatInstant } from '../../../../clock.ts'
 import { AppError } from '../../../../errors.ts'
@@ -13,6 +13,7 @@ import type { Base } from '../../../base.ts'
 import { RESERVED_KEYS } from '../../../contacts/write/data.ts'
 import { acceptForContact } from '../../../messages/accept/accept-for-contact.ts'
 import type { AcceptDeps } from '../../../messages/accept/email-drafts.ts'
+import { countOrRefuse } from '../../../messages/accept/new-project-cap.ts'
 import { planTemplate, type TemplatePlan } from '../../../messages/accept/plan-template.ts'
 import type { StepOf } from '../../graph/step-config.ts'
 import type { StepCall, StepOutcome, Walker } from '../walk.ts'
@@ -52,6 +53,8 @@ export async function sendEmail(
   if (recipient === undefined) return { kind: 'failed', input, error: 'the step has no recipient' }
   const plan = await plans(templateId)
   if (plan instanceof AppError) return { kind: 'failed', input, error: plan.message }
+  const refusal = await countEmail(deps, tx, { plan, at })
+  if (refusal !== undefined) return { kind: 'failed', input, error: refusal.message }
   const accepted = await acceptForContact(deps, tx, {
     plan,
     contact: execution.contact,
@@ -71,6 +74,20 @@ export async function sendEmail(
     state: accepted.state,
   }
   return { kind: 'done', input, output }
+}
+
+/** Returns why the project may not send it now. */
+async function countEmail(
+  deps: AcceptDeps,
+  tx: Tx,
+  { plan: { project }, at }: { plan: TemplatePlan; at: number },
+): Promise<AppError | undefined> {
+  try {
+    await countOrRefuse(deps, tx, { project, count: 1, at })
+    return undefined
+  } catch (error) {
+    return refusalOf(error)
+  }
 }
 
 function recipientOf({ step, execution }: SendCall): ParsedAddress | undefined {

@@ -1,0 +1,114 @@
+/**
+ * `limits.new_project_daily`: how many emails a project younger than 30 days may send in 24 hours. They
+ * are counted by the hour, in the transaction that accepts them, so that no deletion makes room for more.
+ * The window begins with an hour. Without a limit nothing is counted.
+ */
+import { DAY_MS, HOUR_MS } from '../../../clock.ts'
+import { AppError } from '../../../errors.ts'
+import { asc, sql } from '../../../store/drizzle.ts'
+import type { Project } from '../../../store/schema/accounts.ts'
+import { newProjectHours } from '../../../store/schema/reputation.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../base.ts'
+
+type Deps = Pick<Base, 'config'>
+type CappedProject = Pick<Project, 'id' | 'createdAt'>
+
+/** A project is new for so long. */
+export const NEW_PROJECT_MS = 30 * DAY_MS
+
+const { projectId, startsAt, emails } = newProjectHours
+
+const listHours = statement((db) =>
+  db
+    .select({ startsAt, emails })
+    .from(newProjectHours)
+    .where(sql`${projectId} = ${parameter('projectId')} and ${startsAt} > ${parameter('after')}`)
+    .orderBy(asc(startsAt)),
+)
+
+const addToHour = statement((db) =>
+  db
+    .insert(newProjectHours)
+    .values({
+      projectId: parameter('projectId'),
+      startsAt: parameter('startsAt'),
+      emails: parameter('emails'),
+    })
+    .onConflictDoUpdate({
+      target: [projectId, startsAt],
+      set: { emails: sql`${emails} + ${parameter('emails')}` },
+    }),
+)
+
+/** How many more emails the project may send now; infinite without a limit. */
+export async function findAllowance(
+  deps: Deps,
+  reader: Pick<Tx, 'list'>,
+  { project, at }: { project: CappedProject; at: number },
+): Promise<number> {
+  if (!isCapped(deps, project, at)) return Number.POSITIVE_INFINITY
+  const hours = await reader.list(listHours, { projectId: project.id, after: at - DAY_MS })
+  return Math.max(0, deps.config.limits.newProjectDaily - sumOf(hours))
+}
+
+/** Counts emails that `findAllowance` has allowed. */
+export async function countAllowed(
+  deps: Deps,
+  tx: Tx,
+  { project, count, at }: { project: CappedProject; count: number; at: number },
+): Promise<void> {
+  if (count === 0 || !isCapped(deps, project, at)) return
+  const row = { projectId: project.id, startsAt: at - (at % HOUR_MS), emails: count }
+  await tx.execute(addToHour, row)
+}
+
+/**
+ * Counts emails that are about to be accepted, all or none.
+ * @throws AppError RATE_LIMIT_EXCEEDED with `details` {limit, used}, and retryAfter (seconds) unless
+ *   there are more than the limit
+ */
+export async function countOrRefuse(
+  deps: Deps,
+  tx: Tx,
+  { project, count, at }: { project: CappedProject; count: number; at: number },
+): Promise<void> {
+  if (!isCapped(deps, project, at)) return
+  const limit = deps.config.limits.newProjectDaily
+  const hours = await tx.list(listHours, { projectId: project.id, after: at - DAY_MS })
+  const used = sumOf(hours)
+  if (used + count <= limit) return countAllowed(deps, tx, { project, count, at })
+  const endsAt = project.createdAt + NEW_PROJECT_MS
+  const roomAt = Math.min(endsAt, findRoom(hours, used + count - limit) ?? endsAt)
+  const retryAfter = Math.ceil((roomAt - at) / 1_000)
+  const text = `A new project may send ${limit} emails in 24 hours, and this one has sent ${used}.`
+  throw new AppError('RATE_LIMIT_EXCEEDED', text, {
+    details: { limit, used, ...(count <= limit && { retryAfter }) },
+    suggestion:
+      count <= limit
+        ? 'Nothing was accepted. Wait as long as the Retry-After header says.'
+        : `Nothing was accepted. Send at most ${limit} emails a day.`,
+    smtp: '452 4.7.1',
+  })
+}
+
+function isCapped({ config }: Deps, { createdAt }: CappedProject, at: number): boolean {
+  return config.limits.newProjectDaily > 0 && at - createdAt < NEW_PROJECT_MS
+}
+
+type Hour = { startsAt: number; emails: number }
+
+function sumOf(hours: readonly Hour[]): number {
+  return hours.reduce((sum, hour) => sum + hour.emails, 0)
+}
+
+/** When the window has left so many emails behind; undefined if it has fewer. */
+function findRoom(hours: readonly Hour[], wanted: number): number | undefined {
+  let left = 0
+  for (const hour of hours) {
+    left += hour.emails
+    if (left >= wanted) return hour.startsAt + DAY_MS
+  }
+  return undefined
+}

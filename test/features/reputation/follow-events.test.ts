@@ -1,0 +1,317 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { Config } from '../../../src/config/config.ts'
+import { PLATFORM_MAIL_KIND } from '../../../src/features/accounts/platform-mail/enqueue.ts'
+import { updateProject } from '../../../src/features/accounts/projects.ts'
+import { appendEvents } from '../../../src/features/events/append.ts'
+import { deleteExpiredHours } from '../../../src/features/reputation/counters.ts'
+import { startReputation } from '../../../src/features/reputation/follow-events.ts'
+import { viewSecurity } from '../../../src/features/reputation/security.ts'
+import { eq } from '../../../src/store/drizzle.ts'
+import { projects } from '../../../src/store/schema/accounts.ts'
+import { jobs } from '../../../src/store/schema/jobs.ts'
+import { emails } from '../../../src/store/schema/messages.ts'
+import { reputationHours, reputationTotals } from '../../../src/store/schema/reputation.ts'
+import { address, START } from '../../core.ts'
+import { openSender, type Sender } from '../messages/sender.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+type Judged = Sender & {
+  /** Appends events of the email, in the order given. */
+  happen(id: string, ...names: Happening[]): Promise<void>
+  /** Lets the follower count what has happened. */
+  count(): Promise<void>
+  add(address?: string): Promise<string>
+  /** What the log was warned of. */
+  warnings: string[]
+}
+type Happening = 'sent' | 'bounce' | 'soft' | 'delay' | 'complaint'
+
+const EVENTS = {
+  sent: { name: 'email.sent', data: null },
+  bounce: { name: 'email.bounce', data: { bounceType: 'Permanent' } },
+  soft: { name: 'email.bounce', data: { bounceType: 'Undetermined' } },
+  delay: { name: 'email.bounce', data: { bounceType: 'Transient', transientBounce: true } },
+  complaint: { name: 'email.complaint', data: { feedbackType: 'abuse' } },
+} as const
+
+/** `configure`: changes what the follower sees of the configuration. */
+async function openJudged(
+  t: TestContext,
+  configure: (config: Config, projectId: string) => Config = (config) => config,
+): Promise<Judged> {
+  const sender = await openSender(t)
+  const { core, project } = sender
+  const warnings: string[] = []
+  const log = { ...core.log, warn: (_: object, text: string) => void warnings.push(text) }
+  const config = configure(core.config, project.id)
+  const follower = startReputation({ ...core, config, log: log as typeof core.log })
+  t.after(follower.stop)
+  let people = 0
+  return {
+    ...sender,
+    warnings,
+    count: () => follower.caughtUp(),
+    add: async (to) => {
+      people += 1
+      const mailbox = { address: address(to ?? `person${people}@dest.test`), name: null }
+      const { emails: accepted } = await sender.send({ to: [mailbox] })
+      return accepted[0]?.email as string
+    },
+    happen: async (id, ...names) => {
+      await core.store.write(async (tx) => {
+        const { contactId = null } =
+          (await tx.select().from(emails).where(eq(emails.id, id)).get()) ?? {}
+        const at = core.now()
+        if (names.includes('sent')) {
+          await tx.update(emails).set({ sentAt: at }).where(eq(emails.id, id))
+        }
+        const event = { projectId: project.id, contactId, emailId: id, at }
+        await appendEvents(
+          tx,
+          names.map((name) => ({ ...event, ...EVENTS[name] })),
+        )
+      })
+    },
+  }
+}
+
+const hoursOf = ({ core }: Sender) =>
+  core.store.read.select().from(reputationHours).orderBy(reputationHours.startsAt).all()
+const totalsOf = async ({ core, project }: Sender) => {
+  const { emails, bounces, complaints } = reputationTotals
+  return core.store.read
+    .select({ emails, bounces, complaints })
+    .from(reputationTotals)
+    .where(eq(reputationTotals.projectId, project.id))
+    .get()
+}
+const projectOf = ({ core, project }: Sender) =>
+  core.store.read.select().from(projects).where(eq(projects.id, project.id)).get()
+const mailsOf = async ({ core }: Sender) => {
+  const rows = await core.store.read.select().from(jobs).where(eq(jobs.kind, PLATFORM_MAIL_KIND))
+  return rows.map(({ payload }) => payload)
+}
+
+/** A hundred sent emails, and so many of them that bounced. */
+async function sendHundred(judged: Judged, bounces: number): Promise<void> {
+  for (let index = 0; index < 100; index += 1) {
+    await judged.happen(
+      await judged.add(),
+      ...(index >= 100 - bounces ? (['sent', 'bounce'] as const) : (['sent'] as const)),
+    )
+  }
+}
+
+test('sent and refused emails count once, hard bounces and complaints beside them', async (t) => {
+  const judged = await openJudged(t)
+  await judged.happen(await judged.add(), 'sent')
+  await judged.happen(await judged.add(), 'sent', 'delay', 'bounce')
+  await judged.happen(await judged.add(), 'bounce')
+  await judged.happen(await judged.add(), 'soft')
+  await judged.happen(await judged.add(), 'sent', 'complaint')
+  await judged.happen(await judged.add(), 'delay')
+  await judged.count()
+  const counts = { emails: 5, bounces: 2, complaints: 1 }
+  assert.deepEqual(await totalsOf(judged), counts)
+  assert.deepEqual(await hoursOf(judged), [
+    { projectId: judged.project.id, startsAt: START, ...counts },
+  ])
+})
+
+test('platform mail and mail to the simulator of Amazon SES do not count', async (t) => {
+  const judged = await openJudged(t)
+  const platform = await judged.add()
+  await judged.core.store.write((tx) =>
+    tx.update(emails).set({ isPlatform: true }).where(eq(emails.id, platform)).run(),
+  )
+  await judged.happen(platform, 'sent', 'bounce')
+  await judged.happen(await judged.add('bounce@simulator.amazonses.com'), 'sent', 'bounce')
+  await judged.count()
+  assert.deepEqual(await hoursOf(judged), [])
+})
+
+test('events count in their own hours, however late they are counted', async (t) => {
+  const judged = await openJudged(t)
+  await judged.happen(await judged.add(), 'sent')
+  judged.clock.now += 90 * 60_000
+  await judged.happen(await judged.add(), 'sent')
+  judged.clock.now += DAY_MS
+  await judged.count()
+  const hours = await hoursOf(judged)
+  assert.deepEqual(
+    hours.map(({ startsAt, emails: count }) => [startsAt, count]),
+    [
+      [START, 1],
+      [START + HOUR_MS, 1],
+    ],
+  )
+  const { status } = await viewSecurity(judged.core, judged.project.id)
+  assert.deepEqual(
+    [status.twentyFourHour.total, status.sevenDay.total, status.allTime.total],
+    [0, 2, 2],
+  )
+})
+
+test('S27: a project is disabled in the moment that it becomes critical, once, and its members are told', async (t) => {
+  const judged = await openJudged(t)
+  await sendHundred(judged, 9)
+  await judged.count()
+  assert.equal((await projectOf(judged))?.isDisabled, false)
+  await judged.happen(await judged.add(), 'sent', 'bounce')
+  await judged.happen(await judged.add(), 'sent', 'bounce')
+  await judged.count()
+  const disabled = await projectOf(judged)
+  assert.deepEqual(
+    [disabled?.isDisabled, disabled?.disabledReason, disabled?.disabledAt],
+    [true, 'EMAIL_REPUTATION', START],
+  )
+  assert.equal((await judged.core.directory.findProject(judged.project.id))?.isDisabled, true)
+  const mail = { kind: 'project-disabled', projectId: judged.project.id }
+  assert.deepEqual(await mailsOf(judged), [mail])
+  judged.clock.now += HOUR_MS
+  await judged.happen(await judged.add(), 'sent', 'bounce')
+  await judged.count()
+  assert.equal((await projectOf(judged))?.disabledAt, START)
+  assert.equal((await mailsOf(judged)).length, 1)
+})
+
+const exempt: [string, (config: Config, projectId: string) => Config][] = [
+  [
+    'security.auto_disable is off',
+    (config) => ({ ...config, security: { ...config.security, autoDisable: false } }),
+  ],
+  [
+    'the project sends the mail of the server',
+    (config, mailProject) => ({ ...config, accounts: { ...config.accounts, mailProject } }),
+  ],
+]
+
+for (const [name, configure] of exempt) {
+  test(`S27: if ${name}, the log is warned once an hour, and nothing is disabled`, async (t) => {
+    const judged = await openJudged(t, configure)
+    await sendHundred(judged, 12)
+    await judged.count()
+    await judged.happen(await judged.add(), 'sent', 'bounce')
+    await judged.count()
+    const warning = 'a project has a critical reputation and is not disabled'
+    assert.deepEqual(judged.warnings, [warning])
+    judged.clock.now += HOUR_MS
+    await judged.happen(await judged.add(), 'sent', 'bounce')
+    await judged.count()
+    assert.deepEqual(judged.warnings, [warning, warning])
+    assert.equal((await projectOf(judged))?.isDisabled, false)
+    assert.deepEqual(await mailsOf(judged), [])
+  })
+}
+
+test('S27: in sandbox mode the project of the sandbox is not disabled', async (t) => {
+  const judged = await openJudged(t, (config) => ({
+    ...config,
+    delivery: { ...config.delivery, mode: 'sandbox' },
+  }))
+  await sendHundred(judged, 12)
+  await judged.count()
+  assert.equal((await projectOf(judged))?.isDisabled, false)
+})
+
+test('enabling begins all windows anew, within the same hour', async (t) => {
+  const judged = await openJudged(t)
+  const { core, project, clock } = judged
+  await sendHundred(judged, 12)
+  await judged.count()
+  assert.equal((await projectOf(judged))?.isDisabled, true)
+  clock.now += 10 * 60_000
+  await updateProject(core, project.id, { enable: true })
+  const enabled = await projectOf(judged)
+  assert.deepEqual(
+    [enabled?.isDisabled, enabled?.disabledReason, enabled?.disabledAt, enabled?.reputationSince],
+    [false, null, null, clock.now],
+  )
+  const { status, isDisabled } = await viewSecurity(core, project.id)
+  const none = { total: 0, bounces: 0, complaints: 0, bounceRate: 0, complaintRate: 0 }
+  assert.deepEqual(
+    [status.twentyFourHour, status.sevenDay, status.allTime, isDisabled],
+    [none, none, none, false],
+  )
+  await judged.happen(await judged.add(), 'sent', 'bounce')
+  await judged.count()
+  assert.equal((await projectOf(judged))?.isDisabled, false)
+  const hours = await hoursOf(judged)
+  assert.deepEqual(
+    hours.map(({ startsAt, bounces }) => [startsAt, bounces]),
+    [
+      [START, 12],
+      [clock.now, 1],
+    ],
+  )
+  assert.deepEqual(await totalsOf(judged), { emails: 1, bounces: 1, complaints: 0 })
+})
+
+test('an event from before the enabling, which is counted after it, does not count', async (t) => {
+  const judged = await openJudged(t)
+  await judged.count()
+  await updateProject(judged.core, judged.project.id, { disable: 'MANUAL' })
+  await judged.happen(await judged.add(), 'sent')
+  judged.clock.now += 1
+  await updateProject(judged.core, judged.project.id, { enable: true })
+  const late = await judged.add()
+  judged.clock.now -= 1
+  await judged.happen(late, 'sent', 'bounce')
+  judged.clock.now += 1
+  await judged.count()
+  assert.equal(await totalsOf(judged), undefined)
+})
+
+test('to enable a project that is enabled changes no window', async (t) => {
+  const judged = await openJudged(t)
+  await judged.happen(await judged.add(), 'sent')
+  await judged.count()
+  await updateProject(judged.core, judged.project.id, { enable: true })
+  assert.equal((await projectOf(judged))?.reputationSince, 0)
+  assert.equal((await totalsOf(judged))?.emails, 1)
+})
+
+test('a disabling by command mails the members once, and another reason keeps the time', async (t) => {
+  const judged = await openJudged(t)
+  const { core, project, clock } = judged
+  await updateProject(core, project.id, { disable: 'EMAIL_REPUTATION' })
+  clock.now += HOUR_MS
+  await updateProject(core, project.id, { disable: 'PHISHING_DETECTED' })
+  const { disabledReason, disabledAt } = (await projectOf(judged)) ?? {}
+  assert.deepEqual([disabledReason, disabledAt], ['PHISHING_DETECTED', START])
+  assert.equal((await mailsOf(judged)).length, 1)
+})
+
+test('a project under reset stays disabled when it is enabled, and its counters stay', async (t) => {
+  const judged = await openJudged(t)
+  const { core, project } = judged
+  await judged.happen(await judged.add(), 'sent')
+  await judged.count()
+  await core.store.write((tx) =>
+    tx
+      .update(projects)
+      .set({ isDisabled: true, resetSince: START })
+      .where(eq(projects.id, project.id))
+      .run(),
+  )
+  await updateProject(core, project.id, { enable: true })
+  const { isDisabled, reputationSince } = (await projectOf(judged)) ?? {}
+  assert.deepEqual([isDisabled, reputationSince], [true, 0])
+  assert.equal((await totalsOf(judged))?.emails, 1)
+})
+
+test('hours are deleted after eight days, and totals stay', async (t) => {
+  const judged = await openJudged(t)
+  await judged.happen(await judged.add(), 'sent')
+  await judged.count()
+  judged.clock.now += 8 * DAY_MS
+  await deleteExpiredHours(judged.core)
+  assert.equal((await hoursOf(judged)).length, 1)
+  judged.clock.now += 1
+  await deleteExpiredHours(judged.core)
+  assert.deepEqual(await hoursOf(judged), [])
+  assert.equal((await totalsOf(judged))?.emails, 1)
+})
