@@ -42,8 +42,10 @@ import * as emails from './routes/emails.ts'
 import * as events from './routes/events.ts'
 import * as guide from './routes/guide.ts'
 import * as health from './routes/health.ts'
+import * as instance from './routes/instance.ts'
 import * as pages from './routes/pages.ts'
 import { render } from './routes/render.ts'
+import * as requests from './routes/requests.ts'
 import * as segments from './routes/segments.ts'
 import { send } from './routes/send.ts'
 import * as sns from './routes/sns.ts'
@@ -51,6 +53,7 @@ import * as suppressions from './routes/suppressions.ts'
 import * as templates from './routes/templates.ts'
 import { track } from './routes/track.ts'
 import * as tracking from './routes/tracking.ts'
+import * as uploads from './routes/uploads.ts'
 import { verify } from './routes/verify.ts'
 import * as webhookDeliveries from './routes/webhooks/deliveries.ts'
 import * as webhooks from './routes/webhooks/endpoints.ts'
@@ -248,8 +251,14 @@ export const ROUTES: readonly RouteRow[] = [
   // Security.
 
   // Uploads.
+  ['POST', '/uploads/image', 'member', uploads.store],
+  ['GET', '/uploads', 'member', uploads.list],
+  ['GET', '/uploads/:name', 'anyone', uploads.serve],
+  ['DELETE', '/uploads/:name', 'member', uploads.remove],
 
   // Requests and configuration.
+  ['GET', '/requests', 'member', requests.list],
+  ['GET', '/config', 'anyone', instance.showConfig],
 
   // Links that were cut off before their token lead to a page too.
   ['GET', '/unsubscribe/:token{.+}', 'anyone', pages.showUnsubscribe],

@@ -18,6 +18,8 @@ import { jobs } from '../../src/store/schema/jobs.ts'
 import { addCampaign as addRunningCampaign } from '../features/campaigns/add-campaign.ts'
 import { addCampaign } from '../features/campaigns/sending/campaign.ts'
 import { pageToken } from '../features/contacts/add-recipient.ts'
+import { addRequest } from '../features/requests/add-request.ts'
+import { sample } from '../features/uploads/images/samples.ts'
 import { addDelivery } from '../features/webhooks/add-delivery.ts'
 import { addWorkflow } from '../features/workflows/add-workflow.ts'
 import { failExecution, sleepAtDelay } from '../features/workflows/place-execution.ts'
@@ -37,6 +39,8 @@ export type ExampleStep = {
   prepare?(stage: Stage): Promise<unknown>
   /** Fields of the request that depend on the time. */
   fields?(): object
+  /** The file of the form, in place of the text of the example. */
+  file?(): { field: string; name: string; content: Buffer }
 }
 
 /** Ids of the examples that preparations use. */
@@ -136,6 +140,14 @@ const makeWorkflow = async ({ core, projectId }: Stage) => {
     ],
   })
   return { id }
+}
+
+const refuseRequest = async ({ core, projectId }: Stage) => {
+  await addRequest(core, {
+    ...{ projectId, method: 'POST', path: '/v1/send', statusCode: 422, caller: 'secret' },
+    ...{ durationMs: 3, errorCode: 'VALIDATION_ERROR', ip: '192.0.2.7', userAgent: 'shop/1.4' },
+    ...{ errorMessage: 'The request is not valid.', requestSizeBytes: 142, responseSizeBytes: 512 },
+  })
 }
 
 export const exampleSequence: ExampleStep[] = [
@@ -290,5 +302,14 @@ export const exampleSequence: ExampleStep[] = [
   { name: 'DELETE /segments/:id' },
   { name: 'DELETE /templates/:id' },
   { name: 'DELETE /domains/:id', prepare: removeCampaigns },
+  {
+    name: 'POST /uploads/image',
+    file: () => ({ field: 'image', name: 'logo.png', content: sample('png') }),
+  },
+  { name: 'GET /uploads' },
+  { name: 'GET /uploads/:name' },
+  { name: 'DELETE /uploads/:name' },
+  { name: 'GET /requests', prepare: refuseRequest },
+  { name: 'GET /config' },
   { name: 'GET /health', headers: { 'X-Forwarded-For': '198.51.100.7' } },
 ]

@@ -51,7 +51,7 @@ test('every described operation has an example, and all examples run here', asyn
 })
 
 async function send(
-  { name, headers = {}, cookie: cookieOf, prepare, fields: own }: ExampleStep,
+  { name, headers = {}, cookie: cookieOf, prepare, fields: own, file: fileOf }: ExampleStep,
   example: OperationExample,
 ) {
   const [method = '', path = ''] = name.split(' ')
@@ -70,6 +70,10 @@ async function send(
     .query(query)
     .set(headers)
   if (cookie !== undefined) request.unset('Authorization').set('Cookie', cookie)
+  if (fileOf !== undefined) {
+    const { field, name: filename, content: bytes } = fileOf()
+    return request.attach(field, bytes, filename)
+  }
   const { file, ...fields } = Object({ ...Object(content), ...own?.() }) as Record<string, string>
   if (file === undefined) {
     return request.send(own === undefined ? (content as object | undefined) : fields)
