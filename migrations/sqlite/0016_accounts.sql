@@ -132,9 +132,12 @@ CREATE INDEX projects_disabled ON projects (id) WHERE is_disabled = 1;
 ALTER TABLE domains ADD COLUMN loss_told_at INTEGER;
 
 -- Images that projects uploaded; the files are below `data_dir/uploads`, by these names.
+-- Images that projects uploaded. The files are below `data_dir/uploads`.
 CREATE TABLE uploads (
   name TEXT PRIMARY KEY,
   project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+  -- The name of the file: a new one for each upload, so that a file never changes its owner.
+  file TEXT NOT NULL UNIQUE,
   -- As the client named the file.
   filename TEXT NOT NULL,
   content_type TEXT NOT NULL,

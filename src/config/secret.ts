@@ -10,6 +10,7 @@ import path from 'node:path'
 import { describeError } from '../errors.ts'
 import type { Config } from './config.ts'
 import { ConfigError, describeHidden } from './problems.ts'
+import { syncFolder } from './sync-folder.ts'
 import { longSecret } from './values/kinds.ts'
 
 const SECRET_BYTES = 32
@@ -68,17 +69,6 @@ async function writeDurably(file: string, text: string): Promise<void> {
   const handle = await open(file, 'wx', 0o600)
   try {
     await handle.writeFile(text)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
-
-/** Windows cannot open folders, and needs no sync of them. */
-async function syncFolder(folder: string): Promise<void> {
-  if (process.platform === 'win32') return
-  const handle = await open(folder, 'r')
-  try {
     await handle.sync()
   } finally {
     await handle.close()

@@ -35,6 +35,7 @@ import { deleteExpiredRequests } from './requests/retention.ts'
 import { deleteMemberships } from './segments/delete.ts'
 import { refreshSegments } from './segments/refresh-all.ts'
 import { deleteExpiredNotifications } from './sns/processed-messages.ts'
+import { deleteOrphanedFiles } from './uploads/delete-orphaned-files.ts'
 import { runListVerification } from './verification/bulk/run.ts'
 import { LIST_JOB_KIND } from './verification/bulk/start.ts'
 import { REPLAY_KIND, replayEvents } from './webhooks/deliveries/replay-range.ts'
@@ -80,6 +81,13 @@ export function createSchedule(core: Core): Schedule {
     },
     { name: 'sweep-chunks', schedule: '27 * * * *', run: () => deleteExpiredChunks(core) },
     { name: 'sweep-uploads', schedule: '47 * * * *', run: () => deleteExpiredImportFiles(core) },
+    {
+      name: 'sweep-images',
+      schedule: '37 * * * *',
+      // A run reads the names of all images.
+      atOnce: 1,
+      run: ({ signal }) => deleteOrphanedFiles(core, signal),
+    },
     {
       name: 'forget-notifications',
       schedule: '40 3 * * *',

@@ -5,7 +5,7 @@
 import { unknownCursor } from '../errors.ts'
 import type { Base } from './base.ts'
 
-type Kind = 'contacts' | 'emails' | 'recipients' | 'webhooks'
+type Kind = 'contacts' | 'emails' | 'recipients' | 'requests' | 'webhooks'
 
 /** `place`: any JSON value. */
 export function sealCursor({ keyring }: Pick<Base, 'keyring'>, kind: Kind, place: unknown): string {

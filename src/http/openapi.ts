@@ -196,6 +196,7 @@ const TAG_TEXTS: Readonly<Record<string, string>> = {
   Members: 'The people of a project, and invitations to others.',
   Security: 'The reputation of a project: bounces and complaints.',
   Uploads: 'Images for emails, which the server serves.',
+  Requests: 'The log of the requests to the API.',
   Service: 'The state of the server.',
 }
 

@@ -49,6 +49,7 @@ import * as erasure from './routes/erasure.ts'
 import * as events from './routes/events.ts'
 import * as guide from './routes/guide.ts'
 import * as health from './routes/health.ts'
+import * as instance from './routes/instance.ts'
 import * as oauth from './routes/oauth.ts'
 import * as pages from './routes/pages.ts'
 import { accept as acceptInvitation } from './routes/projects/accept-invitation.ts'
@@ -57,6 +58,7 @@ import * as members from './routes/projects/members.ts'
 import * as ownProjects from './routes/projects/own-projects.ts'
 import * as projects from './routes/projects/projects.ts'
 import { render } from './routes/render.ts'
+import * as requests from './routes/requests.ts'
 import * as security from './routes/security.ts'
 import * as segments from './routes/segments.ts'
 import { send } from './routes/send.ts'
@@ -65,6 +67,7 @@ import * as suppressions from './routes/suppressions.ts'
 import * as templates from './routes/templates.ts'
 import { track } from './routes/track.ts'
 import * as tracking from './routes/tracking.ts'
+import * as uploads from './routes/uploads.ts'
 import * as self from './routes/users/self.ts'
 import * as userSessions from './routes/users/sessions.ts'
 import * as totp from './routes/users/totp.ts'
@@ -316,8 +319,14 @@ export const ROUTES: readonly RouteRow[] = [
   ['GET', '/projects/:id/security', 'member of :id or its key', security.show],
 
   // Uploads.
+  ['POST', '/uploads/image', 'member', uploads.store],
+  ['GET', '/uploads', 'member', uploads.list],
+  ['GET', '/uploads/:name', 'anyone', uploads.serve],
+  ['DELETE', '/uploads/:name', 'member', uploads.remove],
 
   // Requests and configuration.
+  ['GET', '/requests', 'member', requests.list],
+  ['GET', '/config', 'anyone', instance.showConfig],
 
   // Links that were cut off before their token lead to a page too.
   ['GET', '/unsubscribe/:token{.+}', 'anyone', pages.showUnsubscribe],

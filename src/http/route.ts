@@ -90,8 +90,12 @@ type Shape<Query, Body> = {
   body?: z.ZodType<Body>
   /** The body is an HTML form, and `body` the schema of its fields. */
   takesForm?: boolean
-  /** The handler reads the body from `stream`; these are its content type and schema for the description. */
-  takesStream?: { contentType: string; schema: z.ZodType }
+  /**
+   * The handler reads the body from `stream`; these are its content type and schema for the
+   * description. `isKept`: the handler keeps the whole body in memory, which takes its share of the
+   * memory for bodies.
+   */
+  takesStream?: { contentType: string; schema: z.ZodType; isKept?: boolean }
   /** The limit of the decoded body; 1 MB unless given. */
   maxBodyBytes?: number
   takesIdempotencyKey?: boolean

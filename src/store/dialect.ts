@@ -11,6 +11,7 @@ type List = readonly unknown[] | SQL
 
 /** Indexes that queries name, because the planner would choose a worse one. */
 export const NAMED_INDEXES = [
+  'api_requests_project',
   'contacts_address',
   'contacts_order',
   'emails_campaign',

@@ -11,12 +11,17 @@ const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
 const INSTANT = '\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z'
 const EPOCH_MS = '(?<=-)\\d{13}'
 const SELECTOR = 'pb[0-9a-f]{10}'
+/** The name of an uploaded image depends on its project. */
+const IMAGE = '[0-9a-f]{32}\\.png'
 /** Means any text in an example. */
 const ANY = '…'
-const variable = new RegExp(`${UUID}|${INSTANT}|${EPOCH_MS}|${SELECTOR}|${ANY}`, 'g')
-/** The parts of an example that differ in each run: ids, the time in the id of a job, DKIM selectors. */
-const own = new RegExp(`${UUID}|${EPOCH_MS}|${SELECTOR}`, 'g')
-const ownPatterns = [UUID, '\\d{13}', SELECTOR]
+const variable = new RegExp(`${UUID}|${INSTANT}|${EPOCH_MS}|${SELECTOR}|${IMAGE}|${ANY}`, 'g')
+/**
+ * The parts of an example that differ in each run: ids, the time in the id of a job, DKIM selectors,
+ * names of images.
+ */
+const own = new RegExp(`${UUID}|${EPOCH_MS}|${SELECTOR}|${IMAGE}`, 'g')
+const ownPatterns = [UUID, '\\d{13}', SELECTOR, IMAGE]
 
 /** The example with the ids of this run. */
 export function bind<T>(value: T, bindings: Bindings): T {

@@ -18,16 +18,18 @@ import { findExample } from '../../src/http/examples/all.ts'
 import { startJobs } from '../../src/jobs/jobs.ts'
 import type { DnsAnswer, MxRecord } from '../../src/outbound/dns/answer.ts'
 import type { Resolver } from '../../src/outbound/dns/resolver.ts'
-import { and, eq, eq } from '../../src/store/drizzle.ts'
-import { accountTokens, memberships, memberships, projects, users } from '../../src/store/schema/accounts.ts'
-import { campaigns, campaigns } from '../../src/store/schema/campaigns.ts'
-import { jobs, jobs } from '../../src/store/schema/jobs.ts'
+import { and, eq } from '../../src/store/drizzle.ts'
+import { accountTokens, memberships, projects, users } from '../../src/store/schema/accounts.ts'
+import { campaigns } from '../../src/store/schema/campaigns.ts'
+import { jobs } from '../../src/store/schema/jobs.ts'
 import type { TokenPurpose } from '../../src/store/schema/words.ts'
 import { addProject, type TestCore } from '../core.ts'
 import { codeOf } from '../features/accounts/totp-code.ts'
 import { addCampaign as addRunningCampaign } from '../features/campaigns/add-campaign.ts'
 import { addCampaign } from '../features/campaigns/sending/campaign.ts'
 import { pageToken } from '../features/contacts/add-recipient.ts'
+import { addRequest } from '../features/requests/add-request.ts'
+import { sample } from '../features/uploads/images/samples.ts'
 import { addDelivery } from '../features/webhooks/add-delivery.ts'
 import { addWorkflow } from '../features/workflows/add-workflow.ts'
 import { failExecution, sleepAtDelay } from '../features/workflows/place-execution.ts'
@@ -48,6 +50,8 @@ export type ExampleStep = {
   prepare?(stage: Stage): Promise<unknown>
   /** Fields of the request that depend on the time. */
   fields?(): object
+  /** The file of the form, in place of the text of the example. */
+  file?(): { field: string; name: string; content: Buffer }
 }
 
 /** Ids of the examples that preparations use. */
@@ -239,6 +243,11 @@ const mailToken = (purpose: TokenPurpose) => async (stage: Stage) => {
   await core.store.write(async (tx) => {
     await tx.delete(accountTokens)
     await insertToken(tx, { token, userId, purpose, at: core.now() })
+const refuseRequest = async ({ core, projectId }: Stage) => {
+  await addRequest(core, {
+    ...{ projectId, method: 'POST', path: '/v1/send', statusCode: 422, caller: 'secret' },
+    ...{ durationMs: 3, errorCode: 'VALIDATION_ERROR', ip: '192.0.2.7', userAgent: 'shop/1.4' },
+    ...{ errorMessage: 'The request is not valid.', requestSizeBytes: 142, responseSizeBytes: 512 },
   })
 }
 
@@ -436,5 +445,14 @@ export const exampleSequence: ExampleStep[] = [
   { name: 'GET /users/@me/projects/:id/reset' },
   { name: 'POST /users/@me/projects/:id/reset', prepare: makeSurplus },
   { name: 'DELETE /users/@me/projects/:id' },
+  {
+    name: 'POST /uploads/image',
+    file: () => ({ field: 'image', name: 'logo.png', content: sample('png') }),
+  },
+  { name: 'GET /uploads' },
+  { name: 'GET /uploads/:name' },
+  { name: 'DELETE /uploads/:name' },
+  { name: 'GET /requests', prepare: refuseRequest },
+  { name: 'GET /config' },
   { name: 'GET /health', headers: { 'X-Forwarded-For': '198.51.100.7' } },
 ]

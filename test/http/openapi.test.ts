@@ -17,6 +17,8 @@ import { codeOf } from '../features/accounts/totp-code.ts'
 import { addCampaign as addRunningCampaign } from '../features/campaigns/add-campaign.ts'
 import { addCampaign } from '../features/campaigns/sending/campaign.ts'
 import { addRecipient } from '../features/contacts/add-recipient.ts'
+import { addRequest } from '../features/requests/add-request.ts'
+import { sample } from '../features/uploads/images/samples.ts'
 import { addDelivery } from '../features/webhooks/add-delivery.ts'
 import { addExecution, addWorkflow } from '../features/workflows/add-workflow.ts'
 import { addMember, addUser, logIn, logIn } from '../session.ts'
@@ -422,6 +424,19 @@ describe('responses match their descriptions, with no further fields', () => {
     await checked('DELETE', '/workflows/:id', id)
   })
 
+  it('uploads', async () => {
+    const { body } = await checked('POST', '/uploads/image', {}, sample('png'))
+    await checked('GET', '/uploads', {})
+    await checked('GET', '/uploads/:name', { name: body.key })
+    await checked('DELETE', '/uploads/:name', { name: body.key })
+  })
+
+  it('requests and configuration', async () => {
+    await addRequest(service.core, { projectId: mine.id })
+    await checked('GET', '/requests', {})
+    await checked('GET', '/config', {})
+  })
+
   it('activity and health', async () => {
     await checked('GET', '/activity', {})
     await checked('GET', '/activity/stats', {})
@@ -518,8 +533,9 @@ async function checked(
   const request = call(method.toLowerCase() as Method, url)
   const session = cookie ?? (await sessionFor(route))
   if (session !== undefined) request.unset('Authorization').set('Cookie', session)
+  const file = path === '/uploads/image' ? 'image' : 'file'
   const response = Buffer.isBuffer(body)
-    ? await request.attach('file', body, 'people.csv')
+    ? await request.attach(file, body, 'people.csv')
     : await request.send(body)
   const declared = route.responses[response.status]
   assert.ok(declared, `${name} answered ${response.status} ${response.text}`)

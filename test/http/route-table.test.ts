@@ -14,6 +14,7 @@ import { ROUTES } from '../../src/http/route-table.ts'
 import { sql } from '../../src/store/drizzle.ts'
 import type { TestProject } from '../core.ts'
 import { addCampaign } from '../features/campaigns/sending/campaign.ts'
+import { sample } from '../features/uploads/images/samples.ts'
 import { addDelivery } from '../features/webhooks/add-delivery.ts'
 import { addExecution } from '../features/workflows/add-workflow.ts'
 import { useService } from './service.ts'
@@ -142,7 +143,7 @@ describe('the table of routes', () => {
 })
 
 function namesRecord({ path }: Row): boolean {
-  return /:(id|\w+Id)\b/.test(path)
+  return /:(id|\w+Id|name)\b/.test(path)
 }
 
 function isDeletion({ method, path }: Row): boolean {
@@ -266,6 +267,7 @@ async function makeRecords(): Promise<Record<string, string>> {
       'jobId',
     ),
     '/suppressions': suppressed.data[0].id,
+    '/uploads': await uploadImage(),
     '/suppressions/import': await post('/suppressions/import', file, 'jobId'),
     '/events/jobs': await deleteManyEvents(contact),
     '/events/contact': contact,
@@ -274,6 +276,14 @@ async function makeRecords(): Promise<Record<string, string>> {
     '/contacts/import': await post('/contacts/import', file, 'jobId'),
     '/contacts/verify': await post('/contacts/verify', { emails: ['ann@people.test'] }, 'jobId'),
   }
+}
+
+async function uploadImage(): Promise<string> {
+  const { body } = await supertest(service.url)
+    .post('/uploads/image')
+    .set('Authorization', `Bearer ${mine.secret}`)
+    .attach('image', sample('png'), 'logo.png')
+  return body.key
 }
 
 /** The id of an email that waits. */
@@ -304,6 +314,7 @@ async function ownRecords() {
     '/segments',
     '/suppressions',
     '/contacts',
+    '/uploads',
     '/workflows',
     `/workflows/${records['/workflows']}`,
     `/domains/project/${mine.id}`,

@@ -2,42 +2,55 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { AppError } from '../../errors.ts'
-import { announcedLength, decodedBody, toBodyError, tooLarge } from './body.ts'
+import { announcedLength, decodedBody, GROWTH_BYTES, toBodyError, tooLarge } from './body.ts'
 import { createBodyPace } from './body-pace.ts'
 
 export type BodyStream = {
   /** The Content-Type header. */
   contentType: string | undefined
   /**
-   * Reads the next piece from the socket when the consumer asks for it.
+   * Reads the next piece from the socket when the consumer asks for it. If the consumer keeps the
+   * pieces, each is read when there is memory for it.
    * @throws AppError PAYLOAD_TOO_LARGE above `maxBytes`, before the first piece if Content-Length
    * exceeds it; UNSUPPORTED_MEDIA_TYPE; VALIDATION_ERROR 400 when decoding fails; BAD_REQUEST when
    * the connection ends before the body; REQUEST_TIMEOUT when the body arrives too slowly;
-   * EXTERNAL_SERVICE_ERROR at once when the server stops
+   * EXTERNAL_SERVICE_ERROR at once when the server stops; the errors of `growTo`
    */
   read(maxBytes: number): AsyncIterable<Buffer>
   /** Decoded bytes read so far. */
   sizeBytes(): number
 }
 
-/**
- * `stopping` is aborted when the server begins to stop. `sendContinue` is called before the first
- * read.
- */
+type StreamOptions = {
+  /** Aborted when the server begins to stop. */
+  stopping: AbortSignal
+  /** Called before the first read. */
+  sendContinue(): void
+  /** Grows the share of memory, for a consumer that keeps the pieces. As `BodyShare`. */
+  growTo?: ((bytes: number) => Promise<void> | undefined) | undefined
+}
+
 export function openBody(
   incoming: IncomingMessage,
-  { stopping, sendContinue }: { stopping: AbortSignal; sendContinue(): void },
+  { stopping, sendContinue, growTo = () => undefined }: StreamOptions,
 ): BodyStream {
   let sizeBytes = 0
 
   async function* read(maxBytes: number): AsyncGenerator<Buffer> {
-    if ((announcedLength(incoming) ?? 0) > maxBytes) throw tooLarge(maxBytes)
+    let reservedBytes = announcedLength(incoming) ?? 0
+    if (reservedBytes > maxBytes) throw tooLarge(maxBytes)
     const source = decodedBody(incoming)
+    await growTo(reservedBytes)
     sendContinue()
     try {
       for await (const chunk of until(stopping, pieces(incoming, source))) {
         sizeBytes += chunk.length
         if (sizeBytes > maxBytes) throw tooLarge(maxBytes)
+        // A body of unknown length, or a compressed one.
+        if (sizeBytes > reservedBytes) {
+          reservedBytes = Math.min(maxBytes, sizeBytes + GROWTH_BYTES)
+          await growTo(reservedBytes)
+        }
         yield chunk
       }
     } finally {

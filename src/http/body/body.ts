@@ -23,7 +23,7 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 }
 
 /** The share of a body of unknown length grows by this much. */
-const GROWTH_BYTES = 1024 * 1024
+export const GROWTH_BYTES = 1024 * 1024
 
 type ReadBody = { value: unknown; sizeBytes: number }
 

@@ -213,6 +213,6 @@ function malformed(text: string, cause?: unknown): AppError {
   return new AppError('VALIDATION_ERROR', text, {
     status: 400,
     cause,
-    suggestion: 'Send multipart/form-data with a boundary, as "curl -F file=@list.csv" does.',
+    suggestion: 'Send multipart/form-data with a boundary, as "curl -F" does.',
   })
 }

@@ -1,3 +1,54 @@
 import type { Examples } from './operation-example.ts'
 
-export const instanceExamples: Examples = {}
+export const instanceExamples: Examples = {
+  'GET /requests': {
+    query: { status: '4xx', path: '/v1/', caller: 'secret' },
+    status: 200,
+    response: {
+      data: [
+        {
+          id: '0199a7c0-0000-7000-8000-000000001201',
+          method: 'POST',
+          path: '/v1/send',
+          statusCode: 422,
+          duration: 3,
+          projectId: '0199a7c0-0000-7000-8000-000000000001',
+          userId: null,
+          authType: 'apiKey',
+          caller: 'secret',
+          ip: '192.0.2.7',
+          userAgent: 'shop/1.4',
+          errorCode: 'VALIDATION_ERROR',
+          errorMessage: 'The request is not valid.',
+          requestSize: 142,
+          responseSize: 512,
+          createdAt: '2026-11-22T09:30:00.000Z',
+        },
+      ],
+      cursor: null,
+      hasMore: false,
+    },
+  },
+  'GET /config': {
+    status: 200,
+    response: {
+      environment: 'direct',
+      urls: {
+        api: 'http://localhost:8080',
+        dashboard: 'http://localhost:8080/app',
+        landing: 'http://localhost:8080',
+        wiki: 'http://localhost:8080/docs',
+      },
+      features: {
+        billing: { enabled: false },
+        storage: { s3Enabled: true },
+        authProviders: { github: false, google: false, oidc: null },
+        signup: { signupsDisabled: true },
+        email: { trackingToggleEnabled: true },
+        smtp: { enabled: false, domain: null, ports: null },
+        sponsor: { enabled: false },
+      },
+      aws: { sesRegion: null, mailFromSubdomain: 'bounce' },
+    },
+  },
+}

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AppError } from '../../errors.ts'
-import { type Caller, projectOf } from '../../features/accounts/caller.ts'
+import { type Caller, callerName, projectOf } from '../../features/accounts/caller.ts'
 import type { Core } from '../../features/core.ts'
 import type { RequestLog } from '../../features/requests/log.ts'
 import type { RateLimiter } from '../../features/requests/rate-limit.ts'
@@ -75,11 +75,8 @@ function requestIdOf(incoming: IncomingMessage): string {
 }
 
 /** The state at the start of an exchange. */
-export function openExchange(
-  { core, proxies, stopping }: ExchangeDeps,
-  route: Route,
-  request: RoutedRequest,
-): Exchange {
+export function openExchange(deps: ExchangeDeps, route: Route, request: RoutedRequest): Exchange {
+  const { core, proxies, stopping } = deps
   const { incoming, outgoing, path } = request
   const id = requestIdOf(incoming)
   const isPublicApi = path.startsWith('/v1/')
@@ -87,7 +84,7 @@ export function openExchange(
   headers['x-request-id'] = id
   const address = clientAddress(incoming, proxies)
   const sendContinue = () => sendContinueFor(incoming, outgoing)
-  return {
+  const exchange: Exchange = {
     ...request,
     id,
     route,
@@ -97,12 +94,25 @@ export function openExchange(
     caller: null,
     requestBytes: 0,
     share: undefined,
-    stream:
-      route.takesStream === undefined ? undefined : openBody(incoming, { stopping, sendContinue }),
+    stream: undefined,
     headers,
     cookies: [],
     within: (act) => act(),
   }
+  const { takesStream } = route
+  if (takesStream !== undefined) {
+    const growTo = (bytes: number) => shareOf(deps, exchange).growTo(bytes)
+    const memory = takesStream.isKept ? { growTo } : {}
+    exchange.stream = openBody(incoming, { stopping, sendContinue, ...memory })
+  }
+  return exchange
+}
+
+/** Opens the body's share of memory, whose limits depend on the address and the caller. */
+export function shareOf({ bodies }: ExchangeDeps, exchange: Exchange): BodyShare {
+  const { address, caller } = exchange
+  exchange.share ??= bodies.open({ address, key: caller === null ? null : callerName(caller) })
+  return exchange.share
 }
 
 type SentResponse = { status: number; sizeBytes: number; error: AppError | undefined }

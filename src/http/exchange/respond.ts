@@ -7,7 +7,7 @@
 import type { IncomingMessage } from 'node:http'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { AppError } from '../../errors.ts'
-import { callerName, projectOf } from '../../features/accounts/caller.ts'
+import { projectOf } from '../../features/accounts/caller.ts'
 import { MAX_IDEMPOTENCY_KEY_LENGTH, refuseUsedKey } from '../../features/requests/idempotency.ts'
 import { type BodyLimits, readForm, readJson } from '../body/body.ts'
 import type { HttpResponse } from '../response.ts'
@@ -26,6 +26,7 @@ import {
   openExchange,
   type RoutedRequest,
   recordRequest,
+  shareOf,
 } from './exchange.ts'
 import { toStream } from './response-stream.ts'
 
@@ -149,14 +150,11 @@ async function takeJson(
   return value
 }
 
-/** Opens the body's share of memory, whose limits depend on the address and the caller. */
-function bodyLimits({ bodies }: ExchangeDeps, exchange: Exchange, maxBytes: number): BodyLimits {
-  const { address, caller, incoming, outgoing } = exchange
-  const key = caller === null ? null : callerName(caller)
-  exchange.share ??= bodies.open({ address, key })
+function bodyLimits(deps: ExchangeDeps, exchange: Exchange, maxBytes: number): BodyLimits {
+  const { incoming, outgoing } = exchange
   return {
     maxBytes,
-    share: exchange.share,
+    share: shareOf(deps, exchange),
     sendContinue: () => sendContinueFor(incoming, outgoing),
   }
 }

@@ -2,9 +2,11 @@
 import { type InferSelectModel, integer, sqliteTable, text } from '../drizzle.ts'
 
 export const uploads = sqliteTable('uploads', {
-  /** The name of the file: 32 hexadecimal digits and an extension. */
+  /** The last part of the image's URL: 32 hexadecimal digits and an extension. */
   name: text('name').primaryKey(),
   projectId: text('project_id').notNull(),
+  /** The name of the file, a UUIDv7. */
+  file: text('file').notNull(),
   /** As the client named the file. */
   filename: text('filename').notNull(),
   contentType: text('content_type').notNull(),

@@ -1,0 +1,46 @@
+/** The orientation in EXIF data (TIFF 6.0; EXIF 2.32, section 4.6.4), which viewers apply. */
+
+const ORIENTATION_TAG = 0x0112
+const TYPE_SHORT = 3
+const HEADER_BYTES = 8
+const ENTRY_BYTES = 12
+
+/**
+ * Returns the orientation, 2 to 8; 1, which changes nothing, if there is none or the data are broken.
+ * `tiff`: the data after `Exif\0\0`.
+ */
+export function readOrientation(tiff: Buffer): number {
+  const isLittleEndian = tiff.toString('latin1', 0, 4) === 'II*\0'
+  if (!isLittleEndian && tiff.toString('latin1', 0, 4) !== 'MM\0*') return 1
+  const short = (at: number) => (isLittleEndian ? tiff.readUInt16LE(at) : tiff.readUInt16BE(at))
+  if (tiff.length < HEADER_BYTES) return 1
+  const directory = isLittleEndian ? tiff.readUInt32LE(4) : tiff.readUInt32BE(4)
+  if (directory + 2 > tiff.length) return 1
+  const count = short(directory)
+  for (let index = 0; index < count; index += 1) {
+    const entry = directory + 2 + index * ENTRY_BYTES
+    if (entry + ENTRY_BYTES > tiff.length) return 1
+    if (short(entry) !== ORIENTATION_TAG) continue
+    const value = short(entry + 2) === TYPE_SHORT ? short(entry + 8) : 1
+    return value >= 1 && value <= 8 ? value : 1
+  }
+  return 1
+}
+
+/** EXIF data with the orientation and nothing else, after `Exif\0\0`. */
+export function formatOrientation(orientation: number): Buffer {
+  const tiff = Buffer.alloc(HEADER_BYTES + 2 + ENTRY_BYTES + 4)
+  tiff.write('MM\0*', 0, 'latin1')
+  tiff.writeUInt32BE(HEADER_BYTES, 4)
+  tiff.writeUInt16BE(1, 8)
+  tiff.writeUInt16BE(ORIENTATION_TAG, 10)
+  tiff.writeUInt16BE(TYPE_SHORT, 12)
+  tiff.writeUInt32BE(1, 14)
+  tiff.writeUInt16BE(orientation, 18)
+  return tiff
+}
+
+/** Whether viewers turn the image by a quarter, so that width and height change places. */
+export function isTurned(orientation: number): boolean {
+  return orientation >= 5
+}

@@ -1,0 +1,187 @@
+/**
+ * Cleans a JPEG file (ITU-T T.81; JFIF 1.02). What is needed to show the image stays as it is: tables,
+ * frame, scans, and the markers that give the colours their meaning (JFIF, Adobe, ICC profile). EXIF
+ * data keep the orientation only, JFIF data lose their thumbnail. All other application data and
+ * comments go, and all bytes after the end.
+ *
+ * Only what browsers show is accepted: baseline and progressive images of 8 bits per sample.
+ */
+import { brokenImage, refusedImage, requireBytes, requireFewBlocks } from './broken-image.ts'
+import type { CleanImage } from './clean-image.ts'
+import { formatOrientation, isTurned, readOrientation } from './exif.ts'
+import { isColourProfile } from './icc-profile.ts'
+import { createParts, type ImageParts } from './image-parts.ts'
+import { isHuffmanTables, isQuantizationTables, readFrame, requireScan } from './jpeg-tables.ts'
+
+/** From the marker at `start` to `end`; `payload` is without marker, length and the data of a scan. */
+type Segment = { marker: number; payload: Buffer; start: number; end: number }
+
+type Found = {
+  frame: { width: number; height: number; components: number } | undefined
+  jfif: Segment | undefined
+  adobe: Segment | undefined
+  orientation: number | undefined
+  profile: Segment[]
+  scans: number
+  /** Tables, frame and scans. */
+  kept: Segment[]
+}
+
+const SOI = Buffer.from([0xff, 0xd8])
+const EOI = Buffer.from([0xff, 0xd9])
+const MARKER = { sof0: 0xc0, sof2: 0xc2, dht: 0xc4, eoi: 0xd9, sos: 0xda, dqt: 0xdb, dri: 0xdd }
+const APP0 = 0xe0
+const APP1 = 0xe1
+const APP2 = 0xe2
+const APP14 = 0xee
+const APP15 = 0xef
+const COM = 0xfe
+
+const JFIF = 'JFIF\0'
+const EXIF = 'Exif\0\0'
+const PROFILE = 'ICC_PROFILE\0'
+const ADOBE = 'Adobe'
+
+/** A viewer decodes the whole image for each scan. Progressive images have about ten. */
+const MAX_SCANS = 100
+
+/** @throws AppError VALIDATION_ERROR */
+export function cleanJpeg(bytes: Buffer): CleanImage {
+  const found: Found = {
+    ...{ frame: undefined, jfif: undefined, adobe: undefined, orientation: undefined },
+    ...{ profile: [], scans: 0, kept: [] },
+  }
+  for (const segment of listSegments(bytes)) take(found, segment)
+  const { frame, orientation = 1, scans } = found
+  if (frame === undefined || scans === 0) throw brokenImage('it has no picture')
+  const { width, height } = isTurned(orientation)
+    ? { width: frame.height, height: frame.width }
+    : frame
+  const parts = join(createParts(bytes), found)
+  return { contentType: 'image/jpeg', extension: 'jpg', width, height, frames: 1, parts }
+}
+
+function* listSegments(bytes: Buffer): Generator<Segment> {
+  let start = SOI.length
+  for (let count = 1; ; count += 1) {
+    requireFewBlocks(count)
+    requireBytes(bytes, start + 2)
+    if (bytes[start] !== 0xff) throw brokenImage('there are bytes between its segments')
+    const marker = bytes[start + 1] ?? 0
+    if (marker === MARKER.eoi) return
+    // Any number of fill bytes may precede a marker.
+    if (marker === 0xff) {
+      start = endOfFill(bytes, start)
+      continue
+    }
+    // The markers below are those of scans, or of no JPEG.
+    if (marker < MARKER.sof0 || (marker >= 0xd0 && marker < MARKER.sos)) throw unknownMarker()
+    requireBytes(bytes, start + 4)
+    const lengthBytes = bytes.readUInt16BE(start + 2)
+    const headerEnd = start + 2 + lengthBytes
+    if (lengthBytes < 2) throw brokenImage('a segment has no length')
+    requireBytes(bytes, headerEnd)
+    const payload = bytes.subarray(start + 4, headerEnd)
+    const end = marker === MARKER.sos ? endOfScan(bytes, headerEnd) : headerEnd
+    yield { marker, payload, start, end }
+    start = end
+  }
+}
+
+function endOfFill(bytes: Buffer, start: number): number {
+  let at = start
+  while (bytes[at + 1] === 0xff) at += 1
+  return at
+}
+
+/** The end of the coded data that follow: the next marker that does not belong to them. */
+function endOfScan(bytes: Buffer, start: number): number {
+  for (let at = start; at + 1 < bytes.length; at += 1) {
+    if (bytes[at] !== 0xff) continue
+    const next = bytes[at + 1] ?? 0
+    const isData = next === 0 || next === 0xff || (next >= 0xd0 && next <= 0xd7)
+    if (!isData) return at
+  }
+  throw brokenImage('the file is cut off')
+}
+
+function take(found: Found, segment: Segment): void {
+  const { marker, payload } = segment
+  if (marker === COM) return
+  if (marker >= APP0 && marker <= APP15) {
+    takeApplicationData(found, segment)
+    return
+  }
+  if (marker >= MARKER.sof0 && marker <= MARKER.sof2) {
+    if (found.frame !== undefined) throw brokenImage('it has two frames')
+    found.frame = readFrame(payload)
+  } else if (marker === MARKER.sos) {
+    requireScan(payload, found.frame)
+    found.scans += 1
+    if (found.scans > MAX_SCANS) throw refusedImage(`The image has more than ${MAX_SCANS} scans`)
+  } else if (!isTable(marker, payload)) throw unknownMarker()
+  found.kept.push(segment)
+}
+
+function isTable(marker: number, payload: Buffer): boolean {
+  if (marker === MARKER.dqt) return isQuantizationTables(payload)
+  if (marker === MARKER.dht) return isHuffmanTables(payload)
+  return marker === MARKER.dri && payload.length === 2
+}
+
+/** Only the first of each kind counts, as for viewers. */
+function takeApplicationData(found: Found, segment: Segment): void {
+  const { marker, payload } = segment
+  if (marker === APP0 && begins(payload, JFIF) && payload.length >= 14) found.jfif ??= segment
+  if (marker === APP1 && begins(payload, EXIF)) {
+    found.orientation ??= readOrientation(payload.subarray(EXIF.length))
+  }
+  if (marker === APP2 && begins(payload, PROFILE)) found.profile.push(segment)
+  if (marker === APP14 && begins(payload, ADOBE) && payload.length >= 12) found.adobe ??= segment
+}
+
+function begins(payload: Buffer, name: string): boolean {
+  return payload.toString('latin1', 0, name.length) === name
+}
+
+function join(parts: ImageParts, found: Found): ImageParts {
+  const { jfif, adobe, orientation = 1, profile, kept } = found
+  parts.add(SOI)
+  if (jfif !== undefined) {
+    // Version, units and densities; then a thumbnail of 0 x 0.
+    const data = [jfif.payload.subarray(0, 12), Buffer.alloc(2)]
+    parts.add(applicationData(APP0, Buffer.concat(data)))
+  }
+  if (orientation !== 1) {
+    const data = [Buffer.from(EXIF, 'latin1'), formatOrientation(orientation)]
+    parts.add(applicationData(APP1, Buffer.concat(data)))
+  }
+  if (isProfile(profile)) for (const { start, end } of profile) parts.keep(start, end)
+  if (adobe !== undefined) parts.add(applicationData(APP14, adobe.payload.subarray(0, 12)))
+  for (const { start, end } of kept) parts.keep(start, end)
+  parts.add(EOI)
+  return parts
+}
+
+function applicationData(marker: number, data: Buffer): Buffer {
+  const head = Buffer.from([0xff, marker, 0, 0])
+  head.writeUInt16BE(data.length + 2, 2)
+  return Buffer.concat([head, data])
+}
+
+/** Whether the segments are one profile: numbered from 1, each with their count (ICC.1, annex B.4). */
+function isProfile(segments: readonly Segment[]): boolean {
+  const head = PROFILE.length + 2
+  const isNumbered = segments.every(
+    ({ payload }, index) =>
+      payload[PROFILE.length] === index + 1 && payload[PROFILE.length + 1] === segments.length,
+  )
+  const [first] = segments
+  if (first === undefined || !isNumbered) return false
+  const sizeBytes = segments.reduce((sum, { payload }) => sum + payload.length - head, 0)
+  return isColourProfile(first.payload.subarray(head), sizeBytes)
+}
+
+function unknownMarker() {
+  return refusedImage('The image is not a baseline or progressive JPEG')
+}

@@ -1,0 +1,204 @@
+/**
+ * Cleans a PNG file (W3C PNG, third edition), which may move (APNG). The chunks that are needed to
+ * show the image stay, if they stand where viewers look for them and have the length that they must
+ * have. All others go: texts, times, EXIF data, and chunks that this file does not know. So do all
+ * bytes after the end. The checksum of every chunk must be right.
+ */
+import { crc32 } from 'node:zlib'
+import { brokenImage, refusedImage, requireBytes, requireFewBlocks } from './broken-image.ts'
+import type { CleanImage } from './clean-image.ts'
+import { createParts, type ImageParts } from './image-parts.ts'
+import { type Animation, openAnimation } from './png-animation.ts'
+
+type Chunk = { type: string; data: Buffer; start: number; end: number }
+
+type Header = { width: number; height: number; colourType: number }
+
+type Place = 'before the palette' | 'before the data' | 'in the data' | 'after the data'
+
+type State = {
+  parts: ImageParts
+  header: Header
+  /** Entries of the palette; 0 without one. */
+  paletteSize: number
+  place: Place
+  /** The ancillary chunks that were kept. */
+  seen: Set<string>
+  animation: Animation | undefined
+}
+
+const SIGNATURE_BYTES = 8
+/** Length, type and checksum. */
+const CHUNK_OVERHEAD_BYTES = 12
+const MAX_SIDE = 2 ** 31 - 1
+
+/** Bit depths by colour type. */
+const DEPTHS: Readonly<Record<number, readonly number[]>> = {
+  0: [1, 2, 4, 8, 16],
+  2: [8, 16],
+  3: [1, 2, 4, 8],
+  4: [8, 16],
+  6: [8, 16],
+}
+const INDEXED = 3
+
+/** Ancillary chunks: whether the palette may come first, and the allowed lengths. */
+const ANCILLARY: Readonly<
+  Record<string, { isAfterPalette: boolean; isLength(length: number, state: State): boolean }>
+> = {
+  gAMA: { isAfterPalette: false, isLength: (length) => length === 4 },
+  cHRM: { isAfterPalette: false, isLength: (length) => length === 32 },
+  sRGB: { isAfterPalette: false, isLength: (length) => length === 1 },
+  cICP: { isAfterPalette: false, isLength: (length) => length === 4 },
+  sBIT: { isAfterPalette: false, isLength: (length, state) => length === significantBytes(state) },
+  pHYs: { isAfterPalette: true, isLength: (length) => length === 9 },
+  bKGD: { isAfterPalette: true, isLength: (length, state) => length === backgroundBytes(state) },
+  tRNS: { isAfterPalette: true, isLength: isTransparencyLength },
+}
+
+/** @throws AppError VALIDATION_ERROR */
+export function cleanPng(bytes: Buffer): CleanImage {
+  const chunks = listChunks(bytes)
+  const { value: first } = chunks.next()
+  if (first === undefined || first.type !== 'IHDR') throw brokenImage('it has no header')
+  const header = readHeader(first.data)
+  const parts = createParts(bytes)
+  parts.keep(0, first.end)
+  const state: State = {
+    ...{ parts, header, paletteSize: 0, place: 'before the palette' },
+    ...{ seen: new Set(), animation: undefined },
+  }
+  for (const chunk of chunks) take(state, chunk)
+  const { width, height } = header
+  const frames = state.animation?.finish() ?? 1
+  return { contentType: 'image/png', extension: 'png', width, height, frames, parts }
+}
+
+function* listChunks(bytes: Buffer): Generator<Chunk, undefined> {
+  let start = SIGNATURE_BYTES
+  for (let count = 1; ; count += 1) {
+    requireFewBlocks(count)
+    requireBytes(bytes, start + CHUNK_OVERHEAD_BYTES)
+    const end = start + CHUNK_OVERHEAD_BYTES + bytes.readUInt32BE(start)
+    requireBytes(bytes, end)
+    const type = bytes.toString('latin1', start + 4, start + 8)
+    if (!/^[A-Za-z]{4}$/.test(type)) throw brokenImage('a chunk has no name')
+    if (crc32(bytes.subarray(start + 4, end - 4)) !== bytes.readUInt32BE(end - 4)) {
+      throw brokenImage('a checksum is wrong')
+    }
+    yield { type, data: bytes.subarray(start + 8, end - 4), start, end }
+    if (type === 'IEND') return
+    start = end
+  }
+}
+
+function readHeader(data: Buffer): Header {
+  if (data.length !== 13) throw brokenImage('its header has a wrong length')
+  const width = data.readUInt32BE(0)
+  const height = data.readUInt32BE(4)
+  const [depth = 0, colourType = 0, compression, filter, interlace = 0] = data.subarray(8)
+  const isKnown = compression === 0 && filter === 0 && interlace <= 1
+  if (!isKnown || DEPTHS[colourType]?.includes(depth) !== true) {
+    throw brokenImage('its header is invalid')
+  }
+  if (width === 0 || height === 0) throw brokenImage('it is empty')
+  if (width > MAX_SIDE || height > MAX_SIDE) throw brokenImage('its header is invalid')
+  return { width, height, colourType }
+}
+
+function take(state: State, chunk: Chunk): void {
+  const { type } = chunk
+  if (state.place === 'in the data' && type !== 'IDAT') state.place = 'after the data'
+  if (type === 'PLTE') takePalette(state, chunk)
+  else if (type === 'IDAT') takeData(state, chunk)
+  else if (type === 'IEND') takeEnd(state, chunk)
+  else if (type === 'acTL' || type === 'fcTL' || type === 'fdAT') takeAnimation(state, chunk)
+  else if (type === 'iCCP') takeProfile(state, chunk)
+  else if (isCritical(type)) throw refusedImage('The image has an unknown kind of chunk')
+  else takeAncillary(state, chunk)
+}
+
+/** A viewer cannot show an image with a critical chunk that it does not know. */
+function isCritical(type: string): boolean {
+  return type[0] === type[0]?.toUpperCase()
+}
+
+function takePalette(state: State, { data, start, end }: Chunk): void {
+  const { place, header, parts } = state
+  if (place !== 'before the palette') throw brokenImage('its palette is in the wrong place')
+  const size = data.length / 3
+  const isAllowed = [2, INDEXED, 6].includes(header.colourType)
+  if (!isAllowed || !Number.isInteger(size) || size < 1 || size > 256) {
+    throw brokenImage('its palette is invalid')
+  }
+  state.paletteSize = size
+  state.place = 'before the data'
+  parts.keep(start, end)
+}
+
+function takeData(state: State, { start, end }: Chunk): void {
+  const { header, paletteSize, place, parts, animation } = state
+  if (place === 'after the data') throw brokenImage('its data are in several places')
+  if (header.colourType === INDEXED && paletteSize === 0) throw brokenImage('it has no palette')
+  if (place !== 'in the data') animation?.beginData()
+  state.place = 'in the data'
+  parts.keep(start, end)
+}
+
+function takeEnd({ place, parts }: State, { data, start, end }: Chunk): void {
+  if (place !== 'after the data') throw brokenImage('it has no picture')
+  if (data.length > 0) throw brokenImage('its end has a length')
+  parts.keep(start, end)
+}
+
+/** Without an `acTL` before the data, the other chunks of an animation mean nothing. */
+function takeAnimation(state: State, { type, data, start, end }: Chunk): void {
+  const { place, header, parts } = state
+  if (type === 'acTL') {
+    if (place === 'after the data') return
+    if (state.animation !== undefined) throw brokenImage('it has two animations')
+    state.animation = openAnimation(data, header)
+  } else if (state.animation === undefined) return
+  else if (type === 'fcTL') state.animation.beginFrame(data)
+  else if (place !== 'after the data') throw brokenImage('a frame comes before the first picture')
+  else state.animation.addData(data)
+  parts.keep(start, end)
+}
+
+/** The profile's name is a text of its maker. */
+function takeProfile({ place, seen, parts }: State, { data }: Chunk): void {
+  const nameEnd = data.indexOf(0)
+  const isNamed = nameEnd >= 1 && nameEnd <= 79 && data[nameEnd + 1] === 0
+  if (place !== 'before the palette' || seen.has('iCCP') || !isNamed) return
+  seen.add('iCCP')
+  const content = Buffer.concat([Buffer.from('iCCPICC\0\0', 'latin1'), data.subarray(nameEnd + 2)])
+  const frame = Buffer.alloc(8)
+  frame.writeUInt32BE(content.length - 4, 0)
+  frame.writeUInt32BE(crc32(content), 4)
+  parts.add(Buffer.concat([frame.subarray(0, 4), content, frame.subarray(4)]))
+}
+
+function takeAncillary(state: State, { type, data, start, end }: Chunk): void {
+  const { place, seen, parts } = state
+  const rule = Object.hasOwn(ANCILLARY, type) ? ANCILLARY[type] : undefined
+  if (rule === undefined || seen.has(type) || !rule.isLength(data.length, state)) return
+  const isInPlace =
+    place === 'before the palette' || (place === 'before the data' && rule.isAfterPalette)
+  if (!isInPlace) return
+  seen.add(type)
+  parts.keep(start, end)
+}
+
+function significantBytes({ header }: State): number {
+  return { 0: 1, 2: 3, 3: 3, 4: 2, 6: 4 }[header.colourType] ?? 0
+}
+
+function backgroundBytes({ header }: State): number {
+  return { 0: 2, 2: 6, 3: 1, 4: 2, 6: 6 }[header.colourType] ?? 0
+}
+
+/** In an indexed image the chunk follows the palette, and has one byte for each entry at most. */
+function isTransparencyLength(length: number, { header, paletteSize }: State): boolean {
+  if (header.colourType === INDEXED) return length >= 1 && length <= paletteSize
+  return length === { 0: 2, 2: 6 }[header.colourType]
+}

@@ -1,0 +1,81 @@
+/** Lists a project's images, newest first, by cursor. Only the first page has a count. */
+import { unknownCursor } from '../../errors.ts'
+import { and, count, desc, eq, sql } from '../../store/drizzle.ts'
+import { uploads } from '../../store/schema/uploads.ts'
+import type { Base } from '../base.ts'
+import { isImageName } from './image-name.ts'
+import { type ListedUpload, toListedUpload } from './view.ts'
+
+type ImageQuery = {
+  projectId: string
+  limit: number
+  /** The cursor of an earlier page, or the key of its last image. */
+  cursor?: string | undefined
+}
+
+/** `total`: 0 on pages after the first. */
+type ImagePage = { data: ListedUpload[]; cursor: string | null; hasMore: boolean; total: number }
+
+type Deps = Pick<Base, 'store' | 'config'>
+type PagePosition = { at: number; name: string }
+
+/** @throws AppError VALIDATION_ERROR for an invalid cursor */
+export async function listImages(deps: Deps, query: ImageQuery): Promise<ImagePage> {
+  const position = await findPosition(deps, query)
+  const rows = await selectImages(deps, query, position).all()
+  const page = rows.slice(0, query.limit)
+  const last = page.at(-1)
+  const hasMore = rows.length > query.limit
+  return {
+    data: page.map((row) => toListedUpload(deps.config, row)),
+    cursor: hasMore && last !== undefined ? `${last.createdAt}_${last.name}` : null,
+    hasMore,
+    total: position === undefined ? await countAll(deps, query) : 0,
+  }
+}
+
+/**
+ * The query of a page, plus one row. The instant is compared by itself, too, so that SQLite can search
+ * the index.
+ */
+export function selectImages(
+  { store }: Pick<Base, 'store'>,
+  query: ImageQuery,
+  after?: PagePosition,
+) {
+  const isAfter =
+    after &&
+    sql`${uploads.createdAt} <= ${after.at}
+      and (${uploads.createdAt}, ${uploads.name}) < (${after.at}, ${after.name})`
+  return store.scan
+    .select()
+    .from(uploads)
+    .where(and(eq(uploads.projectId, query.projectId), isAfter))
+    .orderBy(desc(uploads.createdAt), desc(uploads.name))
+    .limit(query.limit + 1)
+}
+
+async function countAll({ store }: Deps, { projectId }: ImageQuery): Promise<number> {
+  const rows = store.scan
+    .select({ total: count() })
+    .from(uploads)
+    .where(eq(uploads.projectId, projectId))
+  return (await rows.get())?.total ?? 0
+}
+
+async function findPosition(
+  { store }: Deps,
+  { projectId, cursor }: ImageQuery,
+): Promise<PagePosition | undefined> {
+  if (cursor === undefined) return undefined
+  const [, at, name = ''] = /^(\d{1,15})_(.+)$/.exec(cursor) ?? []
+  if (at !== undefined && isImageName(name)) return { at: Number(at), name }
+  if (!isImageName(cursor)) throw unknownCursor()
+  const row = await store.read
+    .select({ at: uploads.createdAt })
+    .from(uploads)
+    .where(and(eq(uploads.name, cursor), eq(uploads.projectId, projectId)))
+    .get()
+  if (row === undefined) throw unknownCursor()
+  return { at: row.at, name: cursor }
+}

@@ -1,0 +1,137 @@
+/**
+ * Stores an uploaded image: cleaned, named by its content, durable before it is acknowledged. The same
+ * image of the same project is stored once.
+ */
+import { createHash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
+import { AppError, notFound } from '../../errors.ts'
+import type { Statements } from '../../store/database.ts'
+import { and, eq, isNull } from '../../store/drizzle.ts'
+import { projects } from '../../store/schema/accounts.ts'
+import { type Upload, uploads } from '../../store/schema/uploads.ts'
+import { parameter, statement } from '../../store/statement.ts'
+import type { Base } from '../base.ts'
+import { removeImageFile, writeImageFile } from './image-files.ts'
+import { cleanImage } from './images/clean.ts'
+import { toUploadView, type UploadView } from './view.ts'
+
+export type GivenImage = {
+  projectId: string
+  /** As the client named the file. */
+  filename: string
+  bytes: Buffer
+}
+
+type Deps = Pick<Base, 'store' | 'config' | 'now' | 'log'>
+
+/** Characters of a file's name that are stored. */
+const MAX_FILENAME_LENGTH = 255
+/** Hexadecimal digits of a name: 128 bits. */
+const DIGEST_LENGTH = 32
+/** So many bytes are hashed at once; other work runs in between. */
+const HASH_BYTES = 1024 * 1024
+
+const findUpload = statement((db) =>
+  db
+    .select()
+    .from(uploads)
+    .where(eq(uploads.name, parameter('name'))),
+)
+
+const findUsedBytes = statement((db) =>
+  db
+    .select({ usedBytes: projects.uploadBytes })
+    .from(projects)
+    .where(and(eq(projects.id, parameter('projectId')), isNull(projects.deletedAt))),
+)
+
+const insertUpload = statement((db) =>
+  db.insert(uploads).values({
+    name: parameter('name'),
+    projectId: parameter('projectId'),
+    file: parameter('file'),
+    filename: parameter('filename'),
+    contentType: parameter('contentType'),
+    sizeBytes: parameter('sizeBytes'),
+    width: parameter('width'),
+    height: parameter('height'),
+    createdAt: parameter('createdAt'),
+  }),
+)
+
+/**
+ * Resolves when the image is durable. An image that the project has is not stored again.
+ * @throws AppError VALIDATION_ERROR for the field `image`; PAYLOAD_TOO_LARGE when the project's images
+ * would take more than `uploads.max_bytes_per_project`; INSUFFICIENT_STORAGE; DATABASE_ERROR
+ */
+export async function storeImage(deps: Deps, given: GivenImage): Promise<UploadView> {
+  const { store, config, now } = deps
+  const { contentType, extension, width, height, parts } = await cleanImage(given.bytes)
+  const { projectId } = given
+  const row = {
+    ...{ projectId, filename: toFilename(given.filename), contentType, width, height },
+    name: `${await digestOf(projectId, parts.list())}.${extension}`,
+    sizeBytes: parts.sizeBytes(),
+  }
+  const known = await findOrRefuse(config, store.read, row)
+  if (known !== undefined) return toUploadView(config, known)
+  const file = await writeImageFile(config, parts.list())
+  const stored = await insertOrFind(deps, { ...row, file, createdAt: now() })
+  return toUploadView(config, stored)
+}
+
+/** When this throws, the file stays for the sweep: after a DATABASE_ERROR it may have a row. */
+async function insertOrFind({ store, config, log }: Deps, row: Upload): Promise<Upload> {
+  const stored = await store.write(async (tx) => {
+    const known = await findOrRefuse(config, tx, row)
+    if (known === undefined) await tx.execute(insertUpload, row)
+    return known ?? row
+  })
+  if (stored !== row) {
+    await removeImageFile(config, row.file).catch((error) =>
+      log.warn({ error }, 'the file of an image could not be removed'),
+    )
+  }
+  return stored
+}
+
+/**
+ * Returns the image if the project has it.
+ * @throws AppError PAYLOAD_TOO_LARGE; RESOURCE_NOT_FOUND when the project is gone
+ */
+async function findOrRefuse(
+  config: Deps['config'],
+  reader: Pick<Statements, 'find'>,
+  { projectId, name, sizeBytes }: Pick<Upload, 'projectId' | 'name' | 'sizeBytes'>,
+): Promise<Upload | undefined> {
+  const known = await reader.find(findUpload, { name })
+  if (known !== undefined) return known
+  const project = await reader.find(findUsedBytes, { projectId })
+  if (project === undefined) throw notFound('project', projectId, 'The project was deleted.')
+  const { maxBytesPerProject: maxBytes } = config.uploads
+  const { usedBytes } = project
+  if (maxBytes > 0 && usedBytes + sizeBytes > maxBytes) throw tooMuch({ maxBytes, usedBytes })
+  return undefined
+}
+
+function tooMuch(details: { maxBytes: number; usedBytes: number }): AppError {
+  return new AppError('PAYLOAD_TOO_LARGE', "The project's images take too much space.", {
+    details,
+    suggestion: 'Delete images that no email needs.',
+  })
+}
+
+async function digestOf(projectId: string, parts: readonly Buffer[]): Promise<string> {
+  const hash = createHash('sha256').update(projectId)
+  for (const part of parts) {
+    for (let at = 0; at < part.length; at += HASH_BYTES) {
+      hash.update(part.subarray(at, at + HASH_BYTES))
+      if (part.length > HASH_BYTES) await setImmediate()
+    }
+  }
+  return hash.digest('hex').slice(0, DIGEST_LENGTH)
+}
+
+function toFilename(given: string): string {
+  return given.replaceAll(/\p{C}/gu, '').trim().slice(0, MAX_FILENAME_LENGTH)
+}

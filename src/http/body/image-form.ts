@@ -1,0 +1,82 @@
+/** The upload of an image as a form. The file is in memory as a whole, once. */
+import { z } from 'zod'
+import type { Core } from '../../features/core.ts'
+import { storeImage } from '../../features/uploads/store-image.ts'
+import type { UploadView } from '../../features/uploads/view.ts'
+import type { ProjectCall } from '../route.ts'
+import { MAX_OTHER_BYTES, readMultipart } from './multipart.ts'
+
+const MAX_IMAGE_BYTES = 10 * 1024 * 1024
+/** The limit of a whole form. */
+export const MAX_IMAGE_FORM_BYTES = MAX_IMAGE_BYTES + MAX_OTHER_BYTES
+/** The first buffer; a larger file gets one twice as large, and so on. */
+const FIRST_BUFFER_BYTES = 256 * 1024
+
+export const imageForm = {
+  contentType: 'multipart/form-data',
+  isKept: true,
+  schema: z.object({
+    image: z.string().meta({
+      format: 'binary',
+      description:
+        'JPEG, PNG, GIF or WebP; at most 10 MB and 50 million pixels, all frames counted',
+    }),
+  }),
+}
+
+/**
+ * Stores the image of a form. A refused one leaves nothing.
+ * @throws AppError VALIDATION_ERROR, PAYLOAD_TOO_LARGE, BAD_REQUEST, INSUFFICIENT_STORAGE,
+ * DATABASE_ERROR
+ */
+export async function takeImage(
+  core: Pick<Core, 'store' | 'config' | 'now' | 'log'>,
+  { project, stream }: ProjectCall<unknown, unknown>,
+): Promise<UploadView> {
+  if (stream === undefined) throw new TypeError('the route does not take a stream')
+  const content = collect()
+  try {
+    const { file } = await readMultipart(stream, {
+      fileField: 'image',
+      fields: [],
+      maxFileBytes: MAX_IMAGE_BYTES,
+      refuse: () => undefined,
+      write: async (bytes) => content.add(bytes),
+    })
+    const { filename } = file
+    return await storeImage(core, { projectId: project.id, filename, bytes: content.bytes() })
+  } finally {
+    content.free()
+  }
+}
+
+/** A buffer that grows. */
+function collect() {
+  let buffer = Buffer.allocUnsafeSlow(FIRST_BUFFER_BYTES)
+  let sizeBytes = 0
+
+  function grow(neededBytes: number): void {
+    const larger = Buffer.allocUnsafeSlow(
+      Math.min(MAX_IMAGE_BYTES, Math.max(neededBytes, buffer.length * 2)),
+    )
+    buffer.copy(larger, 0, 0, sizeBytes)
+    free()
+    buffer = larger
+  }
+
+  /** At once: the garbage collector does not see the size of a buffer. */
+  function free(): void {
+    if (buffer.buffer instanceof ArrayBuffer) buffer.buffer.transfer(0)
+  }
+
+  return {
+    add(bytes: Uint8Array) {
+      const neededBytes = sizeBytes + bytes.length
+      if (neededBytes > buffer.length) grow(neededBytes)
+      buffer.set(bytes, sizeBytes)
+      sizeBytes = neededBytes
+    },
+    bytes: () => buffer.subarray(0, sizeBytes),
+    free,
+  }
+}

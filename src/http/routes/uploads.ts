@@ -1,0 +1,123 @@
+/** Images for emails: uploaded by a project, served to everyone who has their URL. */
+import { z } from 'zod'
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../features/limits.ts'
+import { deleteImage } from '../../features/uploads/delete-image.ts'
+import { listImages } from '../../features/uploads/list-images.ts'
+import { createImageOpener } from '../../features/uploads/open-image.ts'
+import { imageForm, MAX_IMAGE_FORM_BYTES, takeImage } from '../body/image-form.ts'
+import { json, noContent } from '../response.ts'
+import { openOperation, projectOperation, type RouteDeps } from '../route.ts'
+import { instant } from '../shapes/fields.ts'
+import { countParameter, cursorParameter } from '../shapes/paging.ts'
+
+const uploadFields = {
+  url: z.string(),
+  key: z.string().meta({ description: 'The last part of the URL' }),
+  filename: z.string().meta({ description: 'As the client named the file first' }),
+  contentType: z.enum(['image/jpeg', 'image/png', 'image/gif', 'image/webp']),
+  size: z.int().meta({ description: 'Bytes, without what was taken out' }),
+}
+
+const upload = z.object(uploadFields).meta({ id: 'Upload' })
+
+const listedUpload = z
+  .object({
+    ...uploadFields,
+    width: z.int().meta({ description: 'Pixels' }),
+    height: z.int().meta({ description: 'Pixels' }),
+    createdAt: instant,
+  })
+  .meta({ id: 'ListedUpload' })
+
+const page = z
+  .object({
+    data: z.array(listedUpload),
+    cursor: z.string().nullable().meta({ description: 'Null on the last page' }),
+    hasMore: z.boolean(),
+    total: z.int().meta({ description: '0 when a cursor was given' }),
+  })
+  .meta({ id: 'UploadPage' })
+
+const listQuery = z.object({
+  limit: countParameter({ fallback: DEFAULT_PAGE_SIZE, cap: MAX_PAGE_SIZE }),
+  cursor: cursorParameter,
+})
+
+const shared = { tag: 'Uploads' } as const
+const params = { name: '`key` of the image' }
+
+/** The bytes of a URL never change. Webmail of other sites may show the image; it can run nothing. */
+const IMAGE_HEADERS = {
+  'content-disposition': 'inline',
+  'content-security-policy': "sandbox; default-src 'none'",
+  'cache-control': 'public, max-age=31536000, immutable',
+  'cross-origin-resource-policy': 'cross-origin',
+} as const
+
+export const store = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Upload an image',
+    description:
+      'JPEG, PNG, GIF or WebP, by its bytes: names and declared types do not matter. EXIF, XMP and IPTC data, comments, and bytes after the end of the image are taken out; the pixels, the colour profile and the orientation of a JPEG stay. The same image again has the same URL. 413 for more than 10 MB, and when the images of the project would take more than the server allows.',
+    takesStream: imageForm,
+    maxBodyBytes: MAX_IMAGE_FORM_BYTES,
+    responses: { 200: { description: 'Stored', schema: upload } },
+    refusals: [404],
+    handle: async (call) => json(200, await takeImage(core, call)),
+  })
+
+export const list = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'List uploaded images, newest first',
+    query: listQuery,
+    responses: { 200: { description: 'A page', schema: page } },
+    handle: async ({ project, query }) =>
+      json(200, await listImages(core, { projectId: project.id, ...query })),
+  })
+
+export const remove = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Delete an uploaded image',
+    description: 'Emails that show it, also those that were sent, show a gap from now on.',
+    params,
+    responses: { 204: { description: 'Deleted' } },
+    refusals: [404],
+    handle: async ({ project, params: { name = '' } }) => {
+      await deleteImage(core, { projectId: project.id, name })
+      return noContent()
+    },
+  })
+
+export const serve = ({ core }: RouteDeps) => {
+  const openImage = createImageOpener(core)
+  return openOperation({
+    ...shared,
+    summary: 'Show an uploaded image',
+    params,
+    responses: {
+      200: { description: 'The image', contentType: 'image/*' },
+      304: { description: 'The client has the image already' },
+    },
+    refusals: [404, 503],
+    handle: async ({ params: { name = '' }, incoming }) => {
+      const { contentType, sizeBytes, read } = await openImage(name)
+      const etag = `"${name}"`
+      const headers = { ...IMAGE_HEADERS, etag }
+      if (isKnown(incoming.headers['if-none-match'], etag)) {
+        return { status: 304, body: '', headers }
+      }
+      const content = { 'content-type': contentType, 'content-length': String(sizeBytes) }
+      const body = incoming.method === 'HEAD' ? '' : await read()
+      return { status: 200, body, headers: { ...headers, ...content } }
+    },
+  })
+}
+
+/** `given`: If-None-Match (RFC 9110, section 13.1.2). */
+function isKnown(given: string | undefined, etag: string): boolean {
+  const tags = given?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? []
+  return tags.includes(etag) || tags.includes('*')
+}
