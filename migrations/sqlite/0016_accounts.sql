@@ -131,7 +131,6 @@ CREATE INDEX projects_disabled ON projects (id) WHERE is_disabled = 1;
 -- When the members were last told that the domain lost its verification.
 ALTER TABLE domains ADD COLUMN loss_told_at INTEGER;
 
--- Images that projects uploaded; the files are below `data_dir/uploads`, by these names.
 -- Images that projects uploaded. The files are below `data_dir/uploads`.
 CREATE TABLE uploads (
   name TEXT PRIMARY KEY,

@@ -163,6 +163,8 @@ export const COMMANDS: CommandSpec[] = [
     args: ID_ARGUMENT,
     options: [['--yes', 'do not ask']],
     load: async () => (await import('./delete-project.ts')).deleteProjectCommand,
+  },
+  {
     name: 'project member list',
     summary: 'list the members of a project, oldest first',
     args: ID_ARGUMENT,

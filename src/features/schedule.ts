@@ -132,6 +132,8 @@ export function createSchedule(core: Core): Schedule {
       name: 'resume-erasures',
       schedule: '*/10 * * * *',
       run: () => resumeErasures(core),
+    },
+    {
       name: 'sweep-account-tokens',
       schedule: '37 * * * *',
       run: () => deleteExpiredTokens(core),

@@ -15,6 +15,8 @@ export type Headers = Record<string, string>
 type PreparedExample = {
   example: OperationExample
   callers: KnownCallers | 'anyone'
+  /** The id in the path, if any. */
+  pathId: string | undefined
   /** The headers of a caller that is admitted. */
   credentials: Headers
   send(credentials: Headers): supertest.Test
@@ -52,10 +54,11 @@ export function createExampleRunner(
     const callers = callersOf(name)
     const cookie = await step.cookie?.(context)
     const credentials = cookie === undefined ? await credentialsFor(callers) : { cookie }
-    const body = { content, own: step.fields?.() }
+    const body = { content, own: step.fields?.(), file: step.file?.() }
     return {
       example,
       callers,
+      pathId: made.id ?? params.id,
       credentials,
       send: (given) => {
         const verb = method.toLowerCase() as Method
@@ -81,10 +84,14 @@ export function callersOf(name: string): KnownCallers | 'anyone' {
   return row[2]
 }
 
-function withBody(
-  request: supertest.Test,
-  { content, own }: { content: unknown; own: object | undefined },
-): supertest.Test {
+type StepBody = {
+  content: unknown
+  own: object | undefined
+  file: ReturnType<NonNullable<ExampleStep['file']>> | undefined
+}
+
+function withBody(request: supertest.Test, { content, own, file: form }: StepBody): supertest.Test {
+  if (form !== undefined) return request.attach(form.field, form.content, form.name)
   const { file, ...fields } = Object({ ...Object(content), ...own }) as Record<string, string>
   if (file === undefined) {
     return request.send(own === undefined ? (content as object | undefined) : fields)

@@ -8,7 +8,6 @@ import { insertToken } from '../../src/features/accounts/email-tokens.ts'
 import { addMember } from '../../src/features/accounts/members/add.ts'
 import { endSessions } from '../../src/features/accounts/sessions/sessions.ts'
 import { createUser } from '../../src/features/accounts/users.ts'
-import type { Core } from '../../src/features/core.ts'
 import { listDomains } from '../../src/features/domains/list.ts'
 import { appendEvents } from '../../src/features/events/append.ts'
 import { addCounts } from '../../src/features/reputation/counters.ts'
@@ -221,6 +220,9 @@ const addReputation = async ({ core, projectId }: Stage) => {
       { projectId, startsAt: at - 3 * DAY_MS, ...week },
       { projectId, startsAt: at - 60 * DAY_MS, ...older },
     ])
+  })
+}
+
 /** A session of a user whose address is not verified. */
 const unverified = async ({ core }: Stage) => {
   const { id } = await addUser(core, { verifiedAt: null })
@@ -243,6 +245,9 @@ const mailToken = (purpose: TokenPurpose) => async (stage: Stage) => {
   await core.store.write(async (tx) => {
     await tx.delete(accountTokens)
     await insertToken(tx, { token, userId, purpose, at: core.now() })
+  })
+}
+
 const refuseRequest = async ({ core, projectId }: Stage) => {
   await addRequest(core, {
     ...{ projectId, method: 'POST', path: '/v1/send', statusCode: 422, caller: 'secret' },

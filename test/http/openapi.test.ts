@@ -21,7 +21,7 @@ import { addRequest } from '../features/requests/add-request.ts'
 import { sample } from '../features/uploads/images/samples.ts'
 import { addDelivery } from '../features/webhooks/add-delivery.ts'
 import { addExecution, addWorkflow } from '../features/workflows/add-workflow.ts'
-import { addMember, addUser, logIn, logIn } from '../session.ts'
+import { addMember, addUser, logIn } from '../session.ts'
 import { type Method, useService } from './service.ts'
 
 type Operation = {
@@ -450,6 +450,8 @@ describe('responses match their descriptions, with no further fields', () => {
   it('match for security', async () => {
     await checked('GET', '/projects/:id/security', { id: mine.id })
     await checked('GET', '/users/@me/projects/:id/security', { id: mine.id })
+  })
+
   it('sign-up, verification and reset', async () => {
     const { core } = service
     const email = 'newcomer@people.test'
@@ -467,6 +469,8 @@ describe('responses match their descriptions, with no further fields', () => {
       await checked('POST', path, {}, { token, ...more })
     }
     await checked('POST', '/auth/request-password-reset', {}, { email })
+  })
+
   it('projects and their members', async () => {
     const id = { id: mine.id }
     await checked('GET', '/users/@me/projects', {})

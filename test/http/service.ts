@@ -8,7 +8,15 @@ import type { RequestLogEntry } from '../../src/features/requests/log.ts'
 import { createDomainLists } from '../../src/features/verification/domain-lists/domain-lists.ts'
 import { type HttpServer, startHttp } from '../../src/http/server/server.ts'
 import { silentLog } from '../../src/log.ts'
-import { addProject, idleWebhookClient, openTestCore, refuseFetch, type TestCore, type TestCoreOptions, type TestProject } from '../core.ts'
+import {
+  addProject,
+  idleWebhookClient,
+  openTestCore,
+  refuseFetch,
+  type TestCore,
+  type TestCoreOptions,
+  type TestProject,
+} from '../core.ts'
 
 type Service = {
   url: string
@@ -99,11 +107,9 @@ const nxdomain = async () => ({ kind: 'nxdomain', expiresAt: 0 }) as const
 const emptyDns = { mx: nxdomain, txt: nxdomain, a: nxdomain, aaaa: nxdomain }
 
 function toCoreOptions(options: ServiceOptions): TestCoreOptions {
-  const { http, limits, accounts, resolver, publicFetch = refuseFetch, topicArns = [] } = options
-  const { webhookClient = idleWebhookClient, lastUsed } = options
   const { http, limits, accounts, delivery, resolver } = options
   const { publicFetch = refuseFetch, topicArns = [], now = Date.now } = options
-  const { webhookClient = idleWebhookClient } = options
+  const { webhookClient = idleWebhookClient, lastUsed } = options
   const dns = { ...emptyDns, ...resolver } as Core['resolver']
   return {
     settings: {
@@ -119,17 +125,13 @@ function toCoreOptions(options: ServiceOptions): TestCoreOptions {
       http: { ...config.http, ...http },
       limits: { ...config.limits, ...limits },
       accounts: { ...config.accounts, ...accounts },
+      delivery: { ...config.delivery, ...delivery },
       sns: { topicArns: [...topicArns] },
     }),
     parts: {
       ...{ resolver: dns, publicFetch, verifier: createTestVerifier(dns), webhookClient },
       ...(lastUsed && { lastUsed }),
     },
-    now: Date.now,
-      delivery: { ...config.delivery, ...delivery },
-      sns: { topicArns: [...topicArns] },
-    }),
-    parts: resolver: dns, publicFetch, verifier: createTestVerifier(dns), webhookClient ,
     now,
     certificatePollMs: 20,
   }

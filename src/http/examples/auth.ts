@@ -1,5 +1,7 @@
 import type { Examples } from './operation-example.ts'
 
+const token = '5f0c7b7e9d4b5a6f8e1d2c3b4a59687f5f0c7b7e9d4b5a6f8e1d2c3b4a59687f'
+
 export const authExamples: Examples = {
   'POST /auth/login': {
     request: {
@@ -22,9 +24,7 @@ export const authExamples: Examples = {
   'POST /auth/logout': {
     status: 200,
     response: true,
-const token = '5f0c7b7e9d4b5a6f8e1d2c3b4a59687f5f0c7b7e9d4b5a6f8e1d2c3b4a59687f'
-
-export const authExamples: Examples = {
+  },
   'POST /auth/signup': {
     request: { email: 'grace@example.com', password: 'correct horse battery' },
     status: 200,

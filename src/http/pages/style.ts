@@ -84,18 +84,20 @@ strong { font-weight: 600; }
 .state.on::before { background: currentcolor; }
 form { margin: 1.5rem 0 1.25rem; }
 label { display: block; margin: 0 0 .375rem; font-weight: 600; }
-input {
+input:not([type=hidden]) {
   width: 100%;
   min-height: 3rem;
-  margin: 0 0 1rem;
   padding: .625rem .875rem;
   border: 1px solid var(--muted);
+  margin: 0 0 1rem;
   border-radius: .625rem;
-  background: var(--card);
+  background: var(--ground);
   color: var(--text);
   font: inherit;
 }
-.fault { padding: .875rem 1rem; border: 1px solid var(--muted); border-radius: .625rem; font-weight: 600; }
+input[aria-invalid=true] { border-color: var(--bad); }
+.fault { font-weight: 600; color: var(--bad); }
+input + p { margin-top: -.625rem; }
 a.button {
   display: flex;
   align-items: center;
@@ -109,19 +111,6 @@ a.button {
   text-decoration: none;
 }
 a.button:hover { text-decoration: underline; text-underline-offset: .2em; }
-input:not([type=hidden]) {
-  width: 100%;
-  min-height: 3rem;
-  padding: .625rem .875rem;
-  border: 1px solid var(--muted);
-  border-radius: .625rem;
-  background: var(--ground);
-  color: var(--text);
-  font: inherit;
-}
-input[aria-invalid=true] { border-color: var(--bad); }
-.fault { color: var(--bad); }
-input + p { margin-top: .375rem; }
 button {
   width: 100%;
   min-height: 3rem;

@@ -1,5 +1,7 @@
 /** Shapes of users and of what they prove themselves with. */
 import { z } from 'zod'
+import { tooLongText } from '../../errors.ts'
+import { TOKEN_LENGTH } from '../../features/accounts/email-tokens.ts'
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../features/accounts/passwords.ts'
 import { METHOD_NAMES } from '../../features/accounts/self/view.ts'
 
@@ -7,8 +9,6 @@ const MAX_CODE_LENGTH = 40
 
 /** The bodies of these calls are small, and anyone can send them. */
 export const MAX_ACCOUNT_BYTES = 16 * 1024
-
-export const password = z.string().min(MIN_PASSWORD_LENGTH).max(MAX_PASSWORD_LENGTH)
 
 /** A password that is only compared. */
 export const presentPassword = z.string().min(1).max(MAX_PASSWORD_LENGTH)
@@ -21,13 +21,7 @@ export const code = z
 
 export const accountMethod = z.enum(Object.values(METHOD_NAMES))
 
-/** Shapes of the calls about accounts. */
-import { z } from 'zod'
-import { tooLongText } from '../../errors.ts'
-import { TOKEN_LENGTH } from '../../features/accounts/email-tokens.ts'
-import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../features/accounts/passwords.ts'
-
-/** A password that is to be stored. */
+/** A password that is stored, or could have been. */
 export const newPassword = z
   .string()
   .min(MIN_PASSWORD_LENGTH, `Must be at least ${MIN_PASSWORD_LENGTH} characters long`)

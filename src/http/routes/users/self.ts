@@ -11,7 +11,7 @@ import { whileClientWaits } from '../../server/client-gone.ts'
 import {
   accountMethod,
   MAX_ACCOUNT_BYTES,
-  password,
+  newPassword,
   presentPassword,
 } from '../../shapes/account.ts'
 
@@ -33,7 +33,7 @@ const self = z
 const change = z
   .object({
     currentPassword: presentPassword.optional(),
-    newPassword: password.optional(),
+    newPassword: newPassword.optional(),
     language: z
       .string()
       .regex(/^[a-z]{2}(-[A-Z]{2})?$/, 'Expected a language such as en or pt-BR')
