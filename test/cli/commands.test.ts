@@ -3,8 +3,18 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { before, describe, it } from 'node:test'
 import { runCli } from '../../src/cli/cli.ts'
+import { createKeyring } from '../../src/config/keyring.ts'
+import { insertSession } from '../../src/features/accounts/sessions/sessions.ts'
 import { silentLog } from '../../src/log.ts'
 import { eq } from '../../src/store/drizzle.ts'
+import {
+  accountTokens,
+  identities,
+  memberships,
+  recoveryCodes,
+  sessions,
+  users,
+} from '../../src/store/schema/accounts.ts'
 import { attempts, contents, type Email, emails } from '../../src/store/schema/messages.ts'
 import { sandboxMessages } from '../../src/store/schema/service.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
@@ -61,6 +71,31 @@ async function contentOf(emailId: string) {
   return found
 }
 
+async function beginSession(userId: string): Promise<void> {
+  const client = { ip: null, userAgent: null }
+  await withStore((store) =>
+    store.write((tx) => insertSession(tx, { userId, client, at: Date.now() })),
+  )
+  assert.equal(await countSessions(userId), 1)
+}
+
+async function countSessions(userId: string): Promise<number> {
+  let count = 0
+  await withStore(async ({ read }) => {
+    count = await read.$count(sessions, eq(sessions.userId, userId))
+  })
+  return count
+}
+
+/** The user as the list shows it. */
+const found = async (email: string) =>
+  (await json('user', 'list')).find((user: { email: string }) => user.email === email)
+
+/** A secret that the secret of this database sealed. */
+async function sealed(): Promise<string> {
+  return createKeyring(readFileSync(path.join(cwd, 'data', 'secret'), 'utf8').trim()).seal('x')
+}
+
 type Project = { id: string; public: string; secret: string }
 let project: Project
 
@@ -114,8 +149,108 @@ describe('pillarbox user', () => {
     assert.deepEqual([unknown.status, unknown.code], [1, 'RESOURCE_NOT_FOUND'])
   })
 
+  it('password ends sessions and reset links, and is refused to users of other methods', async () => {
+    const { id } = await json('user', 'create', '--email', 'ends@example.test')
+    await beginSession(id)
+    await json('user', 'password', '--email', 'ends@example.test')
+    assert.equal(await countSessions(id), 0)
+    await withStore((store) =>
+      store.write((tx) => tx.update(users).set({ method: 'GITHUB' }).where(eq(users.id, id))),
+    )
+    const refused = await failure('user', 'password', '--email', 'ends@example.test')
+    assert.deepEqual([refused.status, refused.code], [1, 'BAD_REQUEST'])
+    assert.match(refused.message, /logs in with GITHUB and has no password/)
+  })
+
+  it('create --operator and operator --on, --off say who sees the state of the server', async () => {
+    const email = 'operator@example.test'
+    const { id } = await json('user', 'create', '--email', email, '--operator')
+    assert.equal((await found(email)).isOperator, true)
+    const off = await json('user', 'operator', '--email', email, '--off')
+    assert.deepEqual(off, { id, email, isOperator: false })
+    assert.equal((await found(email)).isOperator, false)
+    assert.match(
+      await text('user', 'operator', '--email', email, '--on'),
+      /is an operator now\.\n$/,
+    )
+    assert.equal((await found(email)).isOperator, true)
+    for (const flags of [[], ['--on', '--off']]) {
+      const { status } = await failure('user', 'operator', '--email', email, ...flags)
+      assert.equal(status, 2)
+    }
+  })
+
+  it('verify counts an address as verified', async () => {
+    const email = 'verify@example.test'
+    const { id } = await json('user', 'create', '--email', email)
+    await withStore((store) =>
+      store.write((tx) => tx.update(users).set({ verifiedAt: null }).where(eq(users.id, id))),
+    )
+    assert.match(await text('user', 'list'), /verify@example\.test +PASSWORD +[\d-]+ +unverified\n/)
+    const verified = await json('user', 'verify', '--email', email)
+    assert.deepEqual(verified, { id, email, emailVerified: true })
+    assert.equal((await found(email)).emailVerified, true)
+  })
+
+  it('totp --disable turns the second factor off and ends all sessions', async () => {
+    const email = 'totp@example.test'
+    const { id } = await json('user', 'create', '--email', email)
+    await beginSession(id)
+    const on = { totpSecret: await sealed(), totpConfirmedAt: 1, totpStep: 7 }
+    await withStore((store) =>
+      store.write(async (tx) => {
+        await tx.update(users).set(on).where(eq(users.id, id))
+        await tx.insert(recoveryCodes).values({ userId: id, digest: 'd' })
+      }),
+    )
+    assert.match(
+      await text('user', 'list'),
+      /totp@example\.test +PASSWORD +[\d-]+ +second factor\n/,
+    )
+    assert.equal((await failure('user', 'totp', '--email', email)).status, 2)
+    const disabled = await json('user', 'totp', '--email', email, '--disable')
+    assert.deepEqual(disabled, { id, email, twoFactor: false })
+    await withStore(async ({ read }) => {
+      const row = await read.select().from(users).where(eq(users.id, id)).get()
+      assert.deepEqual([row?.totpSecret, row?.totpConfirmedAt, row?.totpStep], [null, null, 0])
+      assert.equal(await read.$count(recoveryCodes), 0)
+    })
+    assert.equal(await countSessions(id), 0)
+  })
+
+  it('delete refuses an owner of projects and names them; all else of the user goes', async () => {
+    const refused = await failure('user', 'delete', '--email', owner)
+    assert.deepEqual([refused.status, refused.code], [1, 'CONFLICT'])
+    assert.equal(refused.message, `This user owns projects: Letters (${project.id}).`)
+    const email = 'leaves@example.test'
+    const { id } = await json('user', 'create', '--email', email)
+    await beginSession(id)
+    const times = { createdAt: 1, updatedAt: 1 }
+    await withStore((store) =>
+      store.write(async (tx) => {
+        const member = { userId: id, projectId: project.id, role: 'MEMBER' as const }
+        await tx.insert(memberships).values({ ...member, ...times })
+        await tx.insert(identities).values({ issuer: 'i', subject: 's', userId: id, createdAt: 1 })
+        const token = { digest: 'd', userId: id, purpose: 'verify-email' as const }
+        await tx.insert(accountTokens).values({ ...token, createdAt: 1, expiresAt: 2 })
+      }),
+    )
+    assert.deepEqual(await json('user', 'delete', '--email', email), { id, email, deleted: true })
+    assert.equal(await found(email), undefined)
+    await withStore(async ({ read }) => {
+      for (const table of [sessions, memberships, identities, accountTokens]) {
+        assert.equal(await read.$count(table, eq(table.userId, id)), 0)
+      }
+    })
+    assert.equal((await failure('user', 'delete', '--email', email)).code, 'RESOURCE_NOT_FOUND')
+  })
+
   it('list shows users', async () => {
     const [first] = await json('user', 'list')
+    assert.deepEqual(Object.keys(first), [
+      ...['id', 'email', 'isOperator', 'emailVerified', 'method', 'twoFactor', 'isSandbox'],
+      'createdAt',
+    ])
     assert.equal(first.email, owner)
     assert.match(await text('user', 'list'), /^ID +EMAIL +METHOD +SINCE\n/)
   })

@@ -29,6 +29,9 @@ type Service = {
 }
 
 type ServiceOptions = {
+  /** As in the environment. */
+  settings?: Record<string, string>
+  now?: () => number
   http?: Partial<Config['http']>
   limits?: Partial<Config['limits']>
   accounts?: Partial<Config['accounts']>
@@ -119,6 +122,7 @@ function toCoreOptions(options: ServiceOptions): TestCoreOptions {
       PILLARBOX_LIMITS__API_REQUESTS_PER_MINUTE: '0',
       PILLARBOX_LIMITS__SUBMISSION_RECIPIENTS: '5',
       PILLARBOX_LIMITS__MIN_FREE_BYTES: '0',
+      ...options.settings,
     },
     configure: (config) => ({
       ...config,
@@ -133,6 +137,8 @@ function toCoreOptions(options: ServiceOptions): TestCoreOptions {
       ...(lastUsed && { lastUsed }),
     },
     now,
+    parts: { resolver: dns, publicFetch, verifier: createTestVerifier(dns), webhookClient },
+    now: options.now ?? Date.now,
     certificatePollMs: 20,
   }
 }

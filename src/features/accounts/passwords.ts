@@ -3,7 +3,7 @@
  * parameters that OWASP recommends. The hash contains its parameters, so they can be raised without
  * invalidating stored passwords.
  */
-import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
+import crypto, { randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { invalidField, tooLongText } from '../../errors.ts'
 
@@ -20,8 +20,6 @@ const RANDOM_BYTES = 15
  */
 const COST: Cost = { memory: 12_288, passes: 3, parallelism: 1 }
 const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/
-
-const derive = promisify(argon2)
 
 /**
  * The end of the last computation. This is module state because the process has one pool of four
@@ -105,7 +103,12 @@ function compute(password: string, { salt, cost, length, signal }: Computation):
   const message = password.normalize('NFC')
   const computation = lastComputation.then(() => {
     signal?.throwIfAborted()
-    return derive('argon2id', { message, nonce: salt, tagLength: length, ...cost })
+    return promisify(crypto.argon2)('argon2id', {
+      message,
+      nonce: salt,
+      tagLength: length,
+      ...cost,
+    })
   })
   lastComputation = computation.catch(() => undefined)
   return computation

@@ -7,7 +7,7 @@ import { recoveryCodes, type User, users } from '../../../store/schema/accounts.
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { digestRecoveryCode } from './recovery-codes.ts'
-import { findTotpStep } from './totp.ts'
+import { findTotpStep, isTotpCode } from './totp.ts'
 
 /** What a code claims to be. `step`: of time. */
 export type CodeProof =
@@ -15,8 +15,6 @@ export type CodeProof =
   | { kind: 'recovery'; digest: string }
 
 type SecondFactor = Pick<User, 'id' | 'totpSecret' | 'totpConfirmedAt'>
-
-const DIGITS = /^\d{6}$/
 
 export function hasSecondFactor({ totpSecret, totpConfirmedAt }: SecondFactor): boolean {
   return totpSecret !== null && totpConfirmedAt !== null
@@ -29,7 +27,7 @@ export function readCode(
   code: string,
 ): CodeProof | undefined {
   const digits = code.replace(/\s/g, '')
-  if (!DIGITS.test(digits)) return { kind: 'recovery', digest: digestRecoveryCode(id, code) }
+  if (!isTotpCode(digits)) return { kind: 'recovery', digest: digestRecoveryCode(id, code) }
   if (totpSecret === null) return undefined
   const step = findTotpStep(keyring.unseal(totpSecret), digits, now())
   return step === undefined ? undefined : { kind: 'totp', sealedSecret: totpSecret, step }

@@ -14,6 +14,12 @@ const SECRET_BYTES = 20
 /** Codes of the steps before and after this one are valid too: clocks differ. */
 const TOLERANCE_STEPS = 1
 
+const CODE = /^[0-9]{6}$/
+
+export function isTotpCode(text: string): boolean {
+  return CODE.test(text)
+}
+
 /** Base32. */
 export function makeTotpSecret(): string {
   return new Secret({ buffer: Uint8Array.from(randomBytes(SECRET_BYTES)).buffer }).base32
@@ -26,6 +32,8 @@ export function totpUri(secret: string, { host, address }: { host: string; addre
 
 /** The time step of a valid code; undefined for any other text. `at`: epoch ms. */
 export function findTotpStep(secret: string, code: string, at: number): number | undefined {
+  // The library throws at other texts.
+  if (!isTotpCode(code)) return undefined
   const delta = totpOf(secret).validate({ token: code, timestamp: at, window: TOLERANCE_STEPS })
   return delta === null ? undefined : Math.floor(at / (PERIOD_SECONDS * SECOND_MS)) + delta
 }

@@ -1,0 +1,41 @@
+/** A browser of tests: a client with an address and a cookie jar. */
+import supertest from 'supertest'
+
+export type Browser = {
+  /** Values by name. */
+  cookies: Map<string, string>
+  call(
+    method: 'get' | 'post' | 'patch' | 'delete',
+    path: string,
+    body?: object,
+  ): Promise<supertest.Response>
+}
+
+/** `address`: as a trusted proxy tells it. `headers`: sent with every request. */
+export function openBrowser(
+  { url }: { url: string },
+  address = '192.0.2.1',
+  headers: Record<string, string> = {},
+): Browser {
+  const cookies = new Map<string, string>()
+  return {
+    cookies,
+    async call(method, path, body) {
+      const request = supertest(url)[method](path).set('X-Forwarded-For', address).set(headers)
+      const jar = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+      if (jar !== '') request.set('Cookie', jar)
+      const response = await request.send(body)
+      for (const line of setCookies(response)) {
+        const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+        if (/; Max-Age=0;/.test(line)) cookies.delete(name)
+        else cookies.set(name, value)
+      }
+      return response
+    },
+  }
+}
+
+/** The values of the Set-Cookie header fields. */
+export function setCookies({ headers }: supertest.Response): string[] {
+  return (headers['set-cookie'] as unknown as string[] | undefined) ?? []
+}
