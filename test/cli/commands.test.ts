@@ -307,6 +307,21 @@ describe('pillarbox project', () => {
     assert.equal(both.status, 2)
   })
 
+  it('security shows the counts and the limits that they reach', async () => {
+    const { id } = await json('project', 'create', '--name', 'Judged', '--owner', owner)
+    const { status, levels, isDisabled } = await json('project', 'security', id)
+    const none = { total: 0, bounces: 0, complaints: 0, bounceRate: 0, complaintRate: 0 }
+    assert.deepEqual(
+      [status.projectId, status.isNewProject, status.twentyFourHour, levels.bounce7Day, isDisabled],
+      [id, true, none, 'healthy', false],
+    )
+    const said = await text('project', 'security', id)
+    assert.match(said, /EMAILS +HARD BOUNCES +COMPLAINTS\n24 hours +0 +0 +0\n/)
+    assert.match(said, /The limits of new projects apply\.\nNo limit is reached\./)
+    const { status: exit, code } = await failure('project', 'security', 'none')
+    assert.deepEqual([exit, code], [1, 'RESOURCE_NOT_FOUND'])
+  })
+
   it('list shows projects without their secret keys', async () => {
     const projects: Project[] = await json('project', 'list')
     const found = projects.find(({ id }) => id === project.id)

@@ -322,6 +322,14 @@ describe('submission', { concurrency: 8 }, () => {
     assert.equal((await rows()).length, 2)
   })
 
+  it('S27: a message beyond the limit of new projects gets 452 4.7.1', async (t) => {
+    const settings = { PILLARBOX_LIMITS__NEW_PROJECT_DAILY: '1' }
+    const { send, rows } = await openSubmission(t, { settings })
+    await send({ text: '1' })
+    await assert.rejects(send({ text: '2' }), { response: /^452 4\.7\.1 A new project may send 1/ })
+    assert.equal((await rows()).length, 1)
+  })
+
   it('a database that cannot be written defers the message', async (t) => {
     const { dialogue, core } = await openSubmission(t)
     const client = await dialogue()

@@ -9,6 +9,7 @@ import { verifyDomain } from '../../../src/features/domains/verify.ts'
 import type { DomainView } from '../../../src/features/domains/view.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { domains } from '../../../src/store/schema/domains.ts'
+import { jobs } from '../../../src/store/schema/jobs.ts'
 import { templates } from '../../../src/store/schema/messages.ts'
 import { addProject, openTestCore, type TestCore, trustDomain } from '../../core.ts'
 
@@ -240,6 +241,31 @@ test('a domain that cannot be checked does not stop the others, and an abort end
   )
   assert.equal(await checkDueDomains(core, AbortSignal.abort()), 0)
   assert.equal(await checkDueDomains(core), 1)
+})
+
+test('the members are told of a lost domain, at most once a month', async (t) => {
+  const core = await openTestCore(t)
+  const domain = await addTestDomain(core)
+  const lose = async () => {
+    publish(core, domain, 'dkim')
+    await verifyDomain(core, { id: domain.id })
+    core.dns.set(keyName(domain), undefined)
+    for (let check = 0; check < 3; check += 1) {
+      await verifyDomain(core, { id: domain.id })
+      core.clock.now += 30 * MINUTE_MS
+    }
+    assert.equal(await core.directory.findSenderDomain(domain.projectId, 'shop.test'), undefined)
+  }
+  const mails = async () =>
+    (await core.store.read.select().from(jobs)).map(({ payload }) => payload)
+  const mail = { kind: 'domain-lost', projectId: domain.projectId, domain: 'shop.test' }
+  await lose()
+  assert.deepEqual(await mails(), [mail])
+  await lose()
+  assert.deepEqual(await mails(), [mail])
+  core.clock.now += 30 * DAY_MS
+  await lose()
+  assert.deepEqual(await mails(), [mail, mail])
 })
 
 test("a background check without changes keeps the directory's cache", async (t) => {

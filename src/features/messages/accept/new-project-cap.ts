@@ -82,7 +82,8 @@ export async function countOrRefuse(
   const endsAt = project.createdAt + NEW_PROJECT_MS
   const roomAt = Math.min(endsAt, findRoom(hours, used + count - limit) ?? endsAt)
   const retryAfter = Math.ceil((roomAt - at) / 1_000)
-  const text = `A new project may send ${limit} emails in 24 hours, and this one has sent ${used}.`
+  const most = limit === 1 ? '1 email' : `${limit} emails`
+  const text = `A new project may send ${most} in 24 hours, and this one has sent ${used}.`
   throw new AppError('RATE_LIMIT_EXCEEDED', text, {
     details: { limit, used, ...(count <= limit && { retryAfter }) },
     suggestion:

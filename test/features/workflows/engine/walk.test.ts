@@ -36,8 +36,8 @@ import {
   type TransitionSpec,
 } from './workflow-rows.ts'
 
-async function open(t: TestContext) {
-  const core = await openTestCore(t)
+async function open(t: TestContext, settings: Record<string, string> = {}) {
+  const core = await openTestCore(t, { settings })
   const { id: projectId } = await addProject(core)
   await trustDomain(core, projectId, 'shop.test')
   const runner = await createRunner(core)
@@ -404,6 +404,29 @@ test('a fault of one execution ends it, and the others go on', async (t) => {
     'check COMPLETED',
     'broken FAILED',
   ])
+})
+
+test('S27: a SEND_EMAIL step beyond the limit of new projects fails, and can be retried later', async (t) => {
+  const settings = { PILLARBOX_LIMITS__NEW_PROJECT_DAILY: '1' }
+  const { core, projectId, runner, templateId } = await open(t, settings)
+  const { id } = await buildWorkflow(core, {
+    projectId,
+    steps: { mail: { type: 'SEND_EMAIL', templateId } },
+    transitions: [['trigger', 'mail']],
+  })
+  await track(core, projectId, 'signup')
+  await track(core, projectId, 'signup', { address: address('eve@example.net') })
+  await runner.run()
+  const failed = (await listExecutions(core, id)).find(({ status }) => status === 'FAILED')
+  assert.ok(failed)
+  const step = (await listSteps(core, failed.number)).at(-1)
+  const text = 'A new project may send 1 email in 24 hours, and this one has sent 1.'
+  assert.equal(step?.error, text)
+  assert.equal((await listEmails(core, projectId)).length, 1)
+  core.clock.now = START + DAY_MS
+  await retryExecution(core, { projectId, id, executionId: failed.id })
+  await runner.run()
+  assert.equal((await listEmails(core, projectId)).length, 2)
 })
 
 test('an execution of a disabled project is cancelled', async (t) => {

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from '../../../src/store/drizzle.ts'
+import { countReputation, openCounted } from './reputation.ts'
+
+const KILLS = 3
+/** Longer than the follower lingers. */
+const RUN_MS = 700
+const program = path.join(import.meta.dirname, 'reputation.ts')
+
+test('after kills the counters of reputation are equal to a recount of the events', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const file = path.join(folder, 'a.db')
+  for (let round = 0; round < KILLS; round += 1) await runUntilKilled(file)
+
+  const store = await openCounted(file)
+  const [early] = await store.read.all<{ n: number }>(
+    sql`select sum(emails) as n from reputation_totals`,
+  )
+  const follower = countReputation(store)
+  await follower.caughtUp()
+  await follower.stop()
+  const counts = sql`sum(name = 'email.sent') as emails, sum(name = 'email.bounce') as bounces,
+    sum(name = 'email.complaint') as complaints`
+  const hours = await store.read.all(
+    sql`select project_id, created_at - created_at % 3600000 as starts_at, ${counts} from events
+      group by 1, 2 order by 1, 2`,
+  )
+  const totals = await store.read.all(
+    sql`select project_id, ${counts} from events group by 1 order by 1`,
+  )
+  assert.deepEqual(
+    await store.read.all(sql`select * from reputation_hours order by project_id, starts_at`),
+    hours,
+  )
+  assert.deepEqual(
+    await store.read.all(sql`select * from reputation_totals order by project_id`),
+    totals,
+  )
+  await store.close()
+  t.diagnostic(`${early?.n} emails were counted before the last start`)
+  assert.ok(Number(early?.n) > 0)
+})
+
+/** Kills it at random, some time after it has heard of a commit. */
+async function runUntilKilled(file: string): Promise<void> {
+  const child = spawn(process.execPath, [program, file], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const exited = once(child, 'exit')
+  await Promise.race([once(child.stdout, 'data'), exited])
+  child.stdout.resume()
+  assert.equal(child.exitCode, null)
+  await sleep(RUN_MS + Math.random() * 200)
+  child.kill('SIGKILL')
+  await exited
+}
