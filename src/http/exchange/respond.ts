@@ -196,7 +196,8 @@ async function finish(
   if (typeof body === 'string' || body instanceof Uint8Array) {
     recordRequest(deps, exchange, { status, sizeBytes: Buffer.byteLength(body), error })
     if (isLongUnderWay(incoming)) return lastResponse(exchange, { status, headers, cookies, body })
-    return new Response(status === 204 ? null : body, { status, headers: all(headers, cookies) })
+    const content = [204, 304].includes(status) ? null : body
+    return new Response(content, { status, headers: all(headers, cookies) })
   }
   if (incoming.method === 'HEAD') {
     // Ends the body, because the response reads none of its pieces.
