@@ -31,7 +31,6 @@ type Service = {
 type ServiceOptions = {
   /** As in the environment. */
   settings?: Record<string, string>
-  now?: () => number
   http?: Partial<Config['http']>
   limits?: Partial<Config['limits']>
   accounts?: Partial<Config['accounts']>
@@ -137,8 +136,6 @@ function toCoreOptions(options: ServiceOptions): TestCoreOptions {
       ...(lastUsed && { lastUsed }),
     },
     now,
-    parts: { resolver: dns, publicFetch, verifier: createTestVerifier(dns), webhookClient },
-    now: options.now ?? Date.now,
     certificatePollMs: 20,
   }
 }
