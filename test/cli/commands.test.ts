@@ -299,7 +299,10 @@ describe('pillarbox project', () => {
     )
     const off = await json('project', 'update', id, '--tracking', 'DISABLED', '--disable', 'MANUAL')
     assert.deepEqual([off.tracking, off.disabled, off.disabledReason], ['DISABLED', true, 'MANUAL'])
-    assert.match(await text('project', 'list'), /Changed +DISABLED +pt-BR .*disabled: MANUAL/)
+    assert.match(
+      await text('project', 'list'),
+      /Changed +owner@example\.test +DISABLED +pt-BR .*disabled: MANUAL/,
+    )
     assert.match(await text('project', 'update', id, '--enable'), /state +enabled/)
     const wrong = await failure('project', 'update', id, '--tracking', 'SOMETIMES')
     assert.deepEqual([wrong.status, wrong.code], [2, 'VALIDATION_ERROR'])

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
 import { connect as connectTls } from 'node:tls'
+import { regenerateOwnKeys } from '../../src/features/accounts/project-settings.ts'
 import { updateProject } from '../../src/features/accounts/projects.ts'
 import { deleteProject } from '../../src/features/erasure/delete.ts'
 import { resetProject } from '../../src/features/erasure/reset.ts'
@@ -193,6 +194,25 @@ describe('logging in for submission', { concurrency: 8 }, () => {
     const neighbour = await connect(ports.plain, { ehlo: 'client.test' })
     assert.equal((await neighbour.say(`AUTH PLAIN ${plainLogin(project.secret)}`)).code, 235)
     neighbour.close()
+  })
+
+  it('ends the rights of old keys at once, in sessions that are open too', async (t) => {
+    const { core, ports, project, rows } = await openSubmission(t)
+    const client = await connect(ports.plain, { ehlo: 'client.test' })
+    const logIn = async (secret: string) =>
+      (await client.say(`AUTH PLAIN ${plainLogin(secret)}`)).code
+    assert.equal(await logIn(project.secret), 235)
+    const actor = { projectId: project.id, userId: project.ownerId }
+    const { secret } = await regenerateOwnKeys(core, actor)
+    const refused = await client.say('MAIL FROM:<shop@example.test>')
+    assert.match(`${refused.code} ${refused.text}`, /^535 5\.7\.8 /)
+    const other = await connect(ports.plain, { ehlo: 'client.test' })
+    const again = (key: string) => other.say(`AUTH PLAIN ${plainLogin(key)}`)
+    assert.equal((await again(project.secret)).code, 535)
+    assert.equal((await again(secret)).code, 235)
+    assert.deepEqual(await rows(), [])
+    client.close()
+    other.close()
   })
 
   it('uses a renewed certificate, and keeps the old one while the new one is broken', async (t) => {

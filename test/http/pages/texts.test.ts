@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { INVITATION_TEXTS } from '../../../src/http/pages/invitation-texts.ts'
 import { TRANSLATIONS } from '../../../src/http/pages/translations.ts'
-import { LANGUAGES } from '../../../src/mail/languages.ts'
+import { LANGUAGES, type Language } from '../../../src/mail/languages.ts'
 
 /** `unsubscribe.ask` -> text. */
 function flatten(value: object, prefix = ''): [string, string][] {
@@ -10,12 +11,16 @@ function flatten(value: object, prefix = ''): [string, string][] {
   ) as [string, string][]
 }
 
-const english = flatten(TRANSLATIONS.en)
+/** All texts of a language. */
+const textsOf = (language: Language) =>
+  flatten({ ...TRANSLATIONS[language], invitation: INVITATION_TEXTS[language] })
+
+const english = textsOf('en')
 const placeholders = (text: string) => (text.match(/\{\w*\}/g) ?? []).sort()
 
 test('every language has every text, with the names of the English one', () => {
   for (const language of LANGUAGES) {
-    const texts = new Map(flatten(TRANSLATIONS[language]))
+    const texts = new Map(textsOf(language))
     assert.deepEqual([...texts.keys()].sort(), english.map(([key]) => key).sort())
     for (const [key, model] of english) {
       const text = texts.get(key) ?? ''
@@ -31,7 +36,7 @@ test('every language has every text, with the names of the English one', () => {
 test('no translation contains a text of another language', () => {
   for (const [key, model] of english) {
     for (const language of LANGUAGES.filter((each) => each !== 'en')) {
-      const text = new Map(flatten(TRANSLATIONS[language])).get(key)
+      const text = new Map(textsOf(language)).get(key)
       assert.notEqual(text, model, `${language} ${key}`)
     }
   }
@@ -43,8 +48,7 @@ test('no translation contains a text of another language', () => {
   ]
   for (const [tag, script] of scripts) {
     const language = LANGUAGES.find((each) => each === tag) ?? 'en'
-    for (const [key, text] of flatten(TRANSLATIONS[language]))
-      assert.match(text, script, `${tag} ${key}`)
+    for (const [key, text] of textsOf(language)) assert.match(text, script, `${tag} ${key}`)
   }
 })
 
@@ -52,7 +56,10 @@ test('questions end with a question mark, and buttons are short', () => {
   for (const language of LANGUAGES) {
     const { unsubscribe, subscribe, manage } = TRANSLATIONS[language]
     for (const { ask } of [unsubscribe, subscribe]) assert.match(ask, /[?？]$/)
-    for (const button of [unsubscribe.button, subscribe.button, manage.on, manage.off]) {
+    const { accept, logIn, accepted } = INVITATION_TEXTS[language]
+    const ofInvitations = [accept, logIn.button, accepted.button]
+    const ofContacts = [unsubscribe.button, subscribe.button, manage.on, manage.off]
+    for (const button of [...ofContacts, ...ofInvitations]) {
       assert.ok(button.length <= 28, `${language} ${button}`)
     }
   }
