@@ -5,7 +5,7 @@
  * project, because it would cost each send. Other mail is found by `emails_parked`.
  */
 import type { RowOf } from '../../../store/database.ts'
-import { indexedBy, listOf, rowNumber } from '../../../store/dialect.ts'
+import { indexedBy, listOf, rowNumber, unindexed } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import { isParked, waitingState } from '../../../store/email-terms.ts'
 import { projects } from '../../../store/schema/accounts.ts'
@@ -40,8 +40,9 @@ export const listQueued = statement<{ number: number; projectId: string }>(
     limit ${parameter('limit')}`,
 )
 
+/** Found by the row numbers, not by all mail of the project. */
 const isQueued = sql`${rowNumber()} in ${listOf(parameter('numbers'))}
-  and project_id = ${parameter('projectId')} and state in ('queued', 'deferred')`
+  and ${unindexed(sql`project_id`)} = ${parameter('projectId')} and state in ('queued', 'deferred')`
 
 /** Puts mail of the queue aside. `ofCampaigns`: 1 for that of campaigns only, else 0. */
 export const putAside = statement((db) =>

@@ -351,6 +351,7 @@ test('all statements find their rows by an index, and none sorts', async (t) => 
       sql.raw(`explain query plan ${text}`),
     )
     assert.ok(plan.length > 0)
+    assert.ok(!plan.some(({ detail }) => /emails_newest/.test(detail)), name)
     for (const { detail } of plan) {
       // One pass over the queue, in its index alone.
       if (name === 'listQueued' && detail === 'SCAN emails USING COVERING INDEX emails_ready')
