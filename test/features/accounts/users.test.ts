@@ -22,7 +22,7 @@ test('a user is stored under the canonical address with an argon2id hash', async
   const row = await rowOf(core, 'ada@example.test')
   assert.match(
     row.passwordHash ?? '',
-    /^\$argon2id\$v=19\$m=12288,t=3,p=1\$[\w+/]{22}\$[\w+/]{43}$/,
+    /^\$argon2id\$v=19\$m=7168,t=5,p=1\$[\w+/]{22}\$[\w+/]{43}$/,
   )
   assert.equal(await isPassword('hunter22', row.passwordHash ?? ''), true)
   assert.equal(await isPassword('hunter23', row.passwordHash ?? ''), false)

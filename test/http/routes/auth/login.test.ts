@@ -102,7 +102,7 @@ describe('POST /auth/login', () => {
       assert.equal(mock.callCount(), index + 1)
     }
     const costs = mock.calls.map(({ arguments: [, { memory, passes }] }) => [memory, passes])
-    assert.deepEqual(new Set(costs.map(String)), new Set(['12288,3']))
+    assert.deepEqual(new Set(costs.map(String)), new Set(['7168,5']))
     assert.equal(await countSessions(), before)
   })
 
