@@ -36,7 +36,12 @@ export async function showConfigCommand(context: CommandContext): Promise<Result
 }
 
 export async function listAllWarnings(context: CommandContext, loaded: Loaded): Promise<string[]> {
-  return [...listWarnings(loaded), ...(await findLeftovers(context, loaded.config))]
+  const { config } = loaded
+  return [
+    ...listWarnings(loaded),
+    ...(await findLeftovers(context, config)),
+    ...(await findMailFault(context, config)),
+  ]
 }
 
 export function load({ terminal, configPath }: CommandContext): Loaded {
@@ -58,6 +63,14 @@ async function findLeftovers(context: CommandContext, config: Config): Promise<s
         `the keys of project ${name} were created by the sandbox and are refused; run pillarbox project keys ${id} --regenerate`,
     ),
   ]
+}
+
+/** Warns if the project of `accounts.mail_project` cannot send. */
+async function findMailFault(context: CommandContext, config: Config): Promise<string[]> {
+  if (config.accounts.mailProject === null || !existsSync(config.database.file)) return []
+  const { judgeSender } = await import('../features/accounts/platform-mail/sender.ts')
+  const sender = await withCore(context, judgeSender)
+  return sender.kind === 'unusable' ? [sender.reason] : []
 }
 
 /** Turns dotted keys into nested objects. */

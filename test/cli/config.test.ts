@@ -78,6 +78,34 @@ describe('pillarbox init', () => {
 })
 
 describe('pillarbox config', () => {
+  it('warns when accounts.mail_project cannot send', async () => {
+    const cwd = makeFolder()
+    const owner = 'ada@example.com'
+    await runAt({ cwd }, 'user', 'create', '--email', owner, '--password', 'secret 1')
+    const { out } = await runAt(
+      { cwd },
+      ...['project', 'create', '--name', 'Mail', '--owner', owner, '--json'],
+    )
+    const { id } = JSON.parse(out)
+    const warningsOf = async (env: Record<string, string>) => {
+      const checked = await runAt({ cwd, env }, 'config', 'check', '--json')
+      return JSON.parse(checked.out).warnings as string[]
+    }
+    const project = { PILLARBOX_ACCOUNTS__MAIL_PROJECT: id }
+    const consequence = 'so the server cannot send mail to its users.'
+    const withoutDomain = `The project "Mail" of accounts.mail_project has no verified domain, ${consequence}`
+    assert.ok((await warningsOf(project)).includes(withoutDomain))
+    const unknown = { PILLARBOX_ACCOUNTS__MAIL_PROJECT: '0199a7c0-0000-7000-8000-0000000000ff' }
+    const noProject = `accounts.mail_project names no project, ${consequence}`
+    assert.ok((await warningsOf(unknown)).includes(noProject))
+    await runAt({ cwd }, 'domain', 'add', '--project', id, 'example.com')
+    await runAt({ cwd }, 'domain', 'verify', 'example.com', '--trust')
+    assert.doesNotMatch((await warningsOf(project)).join(), /mail_project/)
+    const from = { ...project, PILLARBOX_ACCOUNTS__MAIL_FROM: 'a@other.example' }
+    const notVerified = 'other.example, the domain of accounts.mail_from, is not verified'
+    assert.match((await warningsOf(from)).join(), new RegExp(notVerified))
+  })
+
   it('check confirms a valid configuration and prints warnings', async () => {
     const cwd = makeFolder()
     const file = path.join(cwd, 'pillarbox.toml')

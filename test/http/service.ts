@@ -35,6 +35,7 @@ type ServiceOptions = {
   limits?: Partial<Config['limits']>
   accounts?: Partial<Config['accounts']>
   delivery?: Partial<Config['delivery']>
+  baseUrl?: string
   now?: () => number
   resolver?: Partial<Core['resolver']>
   publicFetch?: Core['publicFetch']
@@ -109,7 +110,7 @@ const nxdomain = async () => ({ kind: 'nxdomain', expiresAt: 0 }) as const
 const emptyDns = { mx: nxdomain, txt: nxdomain, a: nxdomain, aaaa: nxdomain }
 
 function toCoreOptions(options: ServiceOptions): TestCoreOptions {
-  const { http, limits, accounts, delivery, resolver } = options
+  const { http, limits, accounts, delivery, baseUrl, resolver } = options
   const { publicFetch = refuseFetch, topicArns = [], now = Date.now } = options
   const { webhookClient = idleWebhookClient, lastUsed } = options
   const dns = { ...emptyDns, ...resolver } as Core['resolver']
@@ -125,6 +126,7 @@ function toCoreOptions(options: ServiceOptions): TestCoreOptions {
     },
     configure: (config) => ({
       ...config,
+      baseUrl: baseUrl ?? config.baseUrl,
       http: { ...config.http, ...http },
       limits: { ...config.limits, ...limits },
       accounts: { ...config.accounts, ...accounts },

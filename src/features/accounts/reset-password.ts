@@ -31,13 +31,18 @@ export async function requestPasswordReset(
   })
 }
 
-/** Whether the link of a reset mail still works. */
-export async function isResetOpen(
+/** The address of the account that a link is for; undefined if the link does not work any more. */
+export async function findReset(
   { store, now }: Pick<Base, 'store' | 'now'>,
   token: string,
-): Promise<boolean> {
+): Promise<{ address: string } | undefined> {
   const found = await findToken({ store }, { token, purpose: PURPOSE, at: now() })
-  return found !== undefined && !found.isUsed
+  if (found === undefined || found.isUsed) return undefined
+  return store.read
+    .select({ address: users.address })
+    .from(users)
+    .where(eq(users.id, found.userId))
+    .get()
 }
 
 /**
@@ -49,7 +54,7 @@ export async function resetPassword(
   { token, password }: { token: string; password: string },
 ): Promise<void> {
   checkPassword(password)
-  if (!(await isResetOpen(deps, token))) throw invalidToken()
+  if ((await findReset(deps, token)) === undefined) throw invalidToken()
   const passwordHash = await deps.hashPassword(password)
   const at = deps.now()
   await deps.store.write(async (tx) => {

@@ -30,17 +30,27 @@ export function verifiedView(language: Language): Page {
   return doneView(language, ACCOUNT_TRANSLATIONS[language].verified)
 }
 
-/** `isRefused`: the last password broke the rule. */
+type Reset = PasswordRule & {
+  token: string
+  /** Of the account. */
+  address: string
+  /** The last password broke the rule. */
+  isRefused: boolean
+}
+
+/** The form names the account too, for programs that keep passwords. */
 export function resetView(
   language: Language,
-  { token, isRefused, minLength, maxLength }: PasswordRule & { token: string; isRefused: boolean },
+  { token, address, isRefused, minLength, maxLength }: Reset,
 ): Page {
   const { title, label, rule, button } = ACCOUNT_TRANSLATIONS[language].reset
   const state = isRefused ? html` aria-invalid="true" autofocus` : ''
   return page(language, title, [
     heading(title),
-    html`<form method="post" action="../reset-password">
+    html`<p class="muted"><bdi>${address}</bdi></p>
+<form method="post" action="../reset-password">
 <input type="hidden" name="token" value="${token}">
+<input type="email" autocomplete="username" value="${address}" readonly hidden>
 <label for="password">${label}</label>
 <input id="password" name="password" type="password" autocomplete="new-password" required \
 minlength="${minLength}" maxlength="${maxLength}" aria-describedby="rule"${state}>

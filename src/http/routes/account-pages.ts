@@ -10,7 +10,7 @@ import { z } from 'zod'
 import type { AppError } from '../../errors.ts'
 import { createHashQueue } from '../../features/accounts/password-queue.ts'
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../features/accounts/passwords.ts'
-import { isResetOpen, resetPassword } from '../../features/accounts/reset-password.ts'
+import { findReset, resetPassword } from '../../features/accounts/reset-password.ts'
 import {
   findVerification,
   invalidToken,
@@ -84,7 +84,7 @@ export const savePassword = ({ core, layout }: RouteDeps) => {
     takesForm: true,
     body: resetForm,
     handle: async ({ body: { token, password } }) => {
-      if (!(await isResetOpen(core, token))) throw invalidToken()
+      if ((await findReset(core, token)) === undefined) throw invalidToken()
       if (!isAllowed(password)) return redirect(`auth/reset-password?token=${token}&refused=1`)
       await resetPassword(deps, { token, password })
       return redirect('auth/reset-password?done=1')
@@ -126,9 +126,10 @@ async function resetPage(
   language: Language,
 ): Promise<Page> {
   if (done !== undefined) return changedView(language)
-  if (!(await isResetOpen(core, token))) return expiredView(language)
+  const account = await findReset(core, token)
+  if (account === undefined) return expiredView(language)
   return resetView(language, {
-    ...{ token, isRefused: refused !== undefined },
+    ...{ ...account, token, isRefused: refused !== undefined },
     ...{ minLength: MIN_PASSWORD_LENGTH, maxLength: MAX_PASSWORD_LENGTH },
   })
 }

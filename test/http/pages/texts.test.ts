@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { MAIL_TRANSLATIONS } from '../../../src/features/accounts/platform-mail/translations.ts'
+import { ACCOUNT_TRANSLATIONS } from '../../../src/http/pages/account-translations.ts'
 import { INVITATION_TEXTS } from '../../../src/http/pages/invitation-texts.ts'
 import { TRANSLATIONS } from '../../../src/http/pages/translations.ts'
 import { LANGUAGES, type Language } from '../../../src/mail/languages.ts'
@@ -16,11 +18,24 @@ const textsOf = (language: Language) =>
   flatten({ ...TRANSLATIONS[language], invitation: INVITATION_TEXTS[language] })
 
 const english = textsOf('en')
+const ALL = Object.fromEntries(
+  LANGUAGES.map((language) => [
+    language,
+    {
+      pages: TRANSLATIONS[language],
+      account: ACCOUNT_TRANSLATIONS[language],
+      mail: MAIL_TRANSLATIONS[language],
+    },
+  ]),
+) as Record<Language, object>
+
+const english = flatten(ALL.en)
 const placeholders = (text: string) => (text.match(/\{\w*\}/g) ?? []).sort()
 
 test('every language has every text, with the names of the English one', () => {
   for (const language of LANGUAGES) {
     const texts = new Map(textsOf(language))
+    const texts = new Map(flatten(ALL[language]))
     assert.deepEqual([...texts.keys()].sort(), english.map(([key]) => key).sort())
     for (const [key, model] of english) {
       const text = texts.get(key) ?? ''
@@ -37,6 +52,7 @@ test('no translation contains a text of another language', () => {
   for (const [key, model] of english) {
     for (const language of LANGUAGES.filter((each) => each !== 'en')) {
       const text = new Map(textsOf(language)).get(key)
+      const text = new Map(flatten(ALL[language])).get(key)
       assert.notEqual(text, model, `${language} ${key}`)
     }
   }
@@ -49,6 +65,7 @@ test('no translation contains a text of another language', () => {
   for (const [tag, script] of scripts) {
     const language = LANGUAGES.find((each) => each === tag) ?? 'en'
     for (const [key, text] of textsOf(language)) assert.match(text, script, `${tag} ${key}`)
+    for (const [key, text] of flatten(ALL[language])) assert.match(text, script, `${tag} ${key}`)
   }
 })
 

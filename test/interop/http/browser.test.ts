@@ -5,14 +5,20 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { insertToken, makeEmailToken } from '../../../src/features/accounts/email-tokens.ts'
+import { isPassword } from '../../../src/features/accounts/passwords.ts'
 import { TRANSLATIONS } from '../../../src/http/pages/translations.ts'
 import { LANGUAGES, type Language } from '../../../src/mail/languages.ts'
+import { eq } from '../../../src/store/drizzle.ts'
+import { users } from '../../../src/store/schema/accounts.ts'
+import type { TokenPurpose } from '../../../src/store/schema/words.ts'
 import {
   addRecipient,
   type Recipient,
   subscriptionEvents,
 } from '../../features/contacts/add-recipient.ts'
 import { useService } from '../../http/service.ts'
+import { addUser } from '../../session.ts'
 import { findChromium, launchChromium } from './chromium.ts'
 import { enlargeLetters, focused, lowestContrast, overflow, smallTargets } from './page-layout.ts'
 
@@ -89,6 +95,64 @@ describe('in Chromium', { skip: program === undefined && 'chromium is not instal
     })
   })
 
+  test('the links of mail to users work without scripts, on a phone and on a desk', async () => {
+    for (const viewport of [
+      { width: 320, height: 640 },
+      { width: 1280, height: 800 },
+    ]) {
+      await visit({ viewport, javaScriptEnabled: false }, async (page) => {
+        page.on('dialog', () => assert.fail('the browser asked something'))
+        const verify = await makeLink('verify-email')
+        await page.goto(verify.url)
+        await page.getByRole('button', { name: 'Confirm address' }).click()
+        await page.getByRole('heading', { name: 'Your address is confirmed' }).waitFor()
+        await page.reload()
+        await page.goBack()
+        assert.equal(await page.getByRole('heading').textContent(), 'Your address is confirmed')
+        assert.notEqual((await findUser(verify.id))?.verifiedAt, null)
+
+        const reset = await makeLink('reset-password')
+        await page.goto(reset.url)
+        await page.getByLabel('New password').fill('123')
+        await page.getByRole('button', { name: 'Save password' }).click()
+        assert.equal(page.url(), reset.url, 'the browser knows how long a password is')
+        await page.getByLabel('New password').fill('correct horse')
+        await page.keyboard.press('Enter')
+        await page.getByRole('heading', { name: 'Your password is changed' }).waitFor()
+        assert.doesNotMatch(page.url(), /token/)
+        const { passwordHash } = (await findUser(reset.id)) ?? {}
+        assert.equal(await isPassword('correct horse', passwordHash ?? ''), true)
+      })
+    }
+  })
+
+  test('those pages fit a phone in every language and both colour schemes', async () => {
+    const verify = await makeLink('verify-email')
+    const reset = await makeLink('reset-password')
+    const shown = [verify.url, reset.url, `${reset.url}&refused=1`]
+    const ended = ['verify-email', 'reset-password'].map(
+      (page) => `${service.url}/auth/${page}?done=1`,
+    )
+    const urls = [...shown, ...ended, `${service.url}/auth/verify-email?token=old`]
+    for (const [index, language] of LANGUAGES.entries()) {
+      const colorScheme = index % 2 === 0 ? 'light' : 'dark'
+      const options = { viewport: { width: 320, height: 640 }, locale: language }
+      await visit({ ...options, colorScheme }, async (page) => {
+        for (const url of urls) {
+          await page.goto(url)
+          const name = `${language} ${url}`
+          assert.equal(await page.locator('html').getAttribute('lang'), language)
+          assert.equal(await page.evaluate(overflow), 0, name)
+          assert.deepEqual(await page.evaluate(smallTargets), [], name)
+          const { ratio, text } = await page.evaluate(lowestContrast)
+          assert.ok(ratio >= 7, `${name}: "${text}" has ${ratio}`)
+          await page.evaluate(enlargeLetters)
+          assert.equal(await page.evaluate(overflow), 0, `${name}, large letters`)
+        }
+      })
+    }
+  })
+
   test('text has enough contrast in the light and the dark colour scheme', async () => {
     const on = await makeRecipient()
     const off = await makeRecipient({ subscribed: false })
@@ -110,6 +174,20 @@ describe('in Chromium', { skip: program === undefined && 'chromium is not instal
 
 const makeRecipient = (options: Partial<Parameters<typeof addRecipient>[1]> = {}) =>
   addRecipient(service.core, { projectId: mine.id, ...options })
+
+/** A link that was mailed to a new user. */
+async function makeLink(purpose: TokenPurpose): Promise<{ id: string; url: string }> {
+  const { core, url } = service
+  const { id } = await addUser(core, { verifiedAt: null })
+  const token = makeEmailToken()
+  const given = { token, purpose, userId: id, at: core.now() }
+  await core.store.write((tx) => insertToken(tx, given))
+  return { id, url: `${url}/auth/${purpose}?token=${token}` }
+}
+
+function findUser(id: string) {
+  return service.core.store.read.select().from(users).where(eq(users.id, id)).get()
+}
 
 /** Hands over a page of a browser that knows nothing; it must speak to nobody but us. */
 async function visit(

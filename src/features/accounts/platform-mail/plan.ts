@@ -77,7 +77,11 @@ async function planMail(
     deps,
     {
       project,
-      request: { to: [{ address: recipient, name: null }], from, tracking: false, ...CONTENT },
+      request: {
+        ...{ to: [{ address: recipient, name: null }], from, tracking: false, ...CONTENT },
+        // Programs that answer for people who are away do not answer this (RFC 3834).
+        headers: { 'Auto-Submitted': 'auto-generated' },
+      },
       origin: {
         source: 'TRANSACTIONAL',
         class: TRANSACTIONAL_CLASS,

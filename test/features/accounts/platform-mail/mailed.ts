@@ -1,0 +1,43 @@
+/** The server's mail to its users, written as the jobs ask for it. */
+import { PLATFORM_MAIL_KIND } from '../../../../src/features/accounts/platform-mail/enqueue.ts'
+import { sendPlatformMail } from '../../../../src/features/accounts/platform-mail/send.ts'
+import type { Core } from '../../../../src/features/core.ts'
+import { claimJobs, completeJob } from '../../../../src/jobs/job-row.ts'
+import { asc, eq } from '../../../../src/store/drizzle.ts'
+import { type Email, emails } from '../../../../src/store/schema/messages.ts'
+
+export type Mailed = { email: Email; subject: string; text: string; html: string; link: string }
+
+/** Runs the jobs that wait. Returns how many there were. */
+export async function writeMail(core: Core): Promise<number> {
+  const now = core.now()
+  const claimed = await core.store.write((tx) =>
+    claimJobs(tx, { kinds: [PLATFORM_MAIL_KIND], limit: 100, now, leaseUntil: now + 60_000 }),
+  )
+  for (const job of claimed) {
+    await sendPlatformMail(core, { ...job, signal: new AbortController().signal })
+    await core.store.write((tx) => completeJob(tx, job, { result: null, now }))
+  }
+  return claimed.length
+}
+
+/** The mail to an address, oldest first. */
+export async function mailTo({ store }: Pick<Core, 'store'>, address: string): Promise<Mailed[]> {
+  const rows = await store.read
+    .select()
+    .from(emails)
+    .where(eq(emails.recipient, address))
+    .orderBy(asc(emails.id))
+  return rows.map((email) => {
+    const { subject, text, html } = Object(email.variables?.request) as Record<string, string>
+    const link = /^https?:\S+$/m.exec(text ?? '')?.[0] ?? ''
+    return { email, subject: subject ?? '', text: text ?? '', html: html ?? '', link }
+  })
+}
+
+/** The token at the end of the newest link to an address. */
+export async function tokenTo(core: Core, address: string): Promise<string> {
+  await writeMail(core)
+  const newest = (await mailTo(core, address)).at(-1)
+  return /[0-9a-f]{64}$/.exec(newest?.link ?? '')?.[0] ?? ''
+}
