@@ -59,7 +59,7 @@ export const store = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'Upload an image',
     description:
-      'JPEG, PNG, GIF or WebP, by its bytes: names and declared types do not matter. EXIF, XMP and IPTC data, comments, and bytes after the end of the image are taken out; the pixels, the colour profile and the orientation of a JPEG stay. The same image again has the same URL. 413 for more than 10 MB, and when the images of the project would take more than the server allows.',
+      'JPEG, PNG, GIF or WebP, by its bytes: names and declared types do not matter. EXIF, XMP and IPTC data, comments, and bytes after the end of the image are taken out; the pixels, the colour profile and the orientation of a JPEG or PNG stay. The same image again has the same URL. 413 for more than 10 MB, and when the images of the project would take more than the server allows.',
     takesStream: imageForm,
     maxBodyBytes: MAX_IMAGE_FORM_BYTES,
     responses: { 200: { description: 'Stored', schema: upload } },

@@ -1,12 +1,14 @@
 /**
  * Cleans a PNG file (W3C PNG, third edition), which may move (APNG). The chunks that are needed to
  * show the image stay, if they stand where viewers look for them and have the length that they must
- * have. All others go: texts, times, EXIF data, and chunks that this file does not know. So do all
- * bytes after the end. The checksum of every chunk must be right.
+ * have. All others go: texts, times, and chunks that this file does not know. EXIF data keep the
+ * orientation only, which browsers apply as in a JPEG. All bytes after the end go. The checksum of
+ * every chunk must be right.
  */
 import { crc32 } from 'node:zlib'
 import { brokenImage, refusedImage, requireBytes, requireFewBlocks } from './broken-image.ts'
 import type { CleanImage } from './clean-image.ts'
+import { formatOrientation, isTurned, readOrientation } from './exif.ts'
 import { createParts, type ImageParts } from './image-parts.ts'
 import { type Animation, openAnimation } from './png-animation.ts'
 
@@ -25,6 +27,7 @@ type State = {
   /** The ancillary chunks that were kept. */
   seen: Set<string>
   animation: Animation | undefined
+  orientation: number
 }
 
 const SIGNATURE_BYTES = 8
@@ -66,11 +69,13 @@ export function cleanPng(bytes: Buffer): CleanImage {
   parts.keep(0, first.end)
   const state: State = {
     ...{ parts, header, paletteSize: 0, place: 'before the palette' },
-    ...{ seen: new Set(), animation: undefined },
+    ...{ seen: new Set(), animation: undefined, orientation: 1 },
   }
   for (const chunk of chunks) take(state, chunk)
-  const { width, height } = header
   const frames = state.animation?.finish() ?? 1
+  const { width, height } = isTurned(state.orientation)
+    ? { width: header.height, height: header.width }
+    : header
   return { contentType: 'image/png', extension: 'png', width, height, frames, parts }
 }
 
@@ -114,6 +119,7 @@ function take(state: State, chunk: Chunk): void {
   else if (type === 'IEND') takeEnd(state, chunk)
   else if (type === 'acTL' || type === 'fcTL' || type === 'fdAT') takeAnimation(state, chunk)
   else if (type === 'iCCP') takeProfile(state, chunk)
+  else if (type === 'eXIf') takeExif(state, chunk)
   else if (isCritical(type)) throw refusedImage('The image has an unknown kind of chunk')
   else takeAncillary(state, chunk)
 }
@@ -171,11 +177,25 @@ function takeProfile({ place, seen, parts }: State, { data }: Chunk): void {
   const isNamed = nameEnd >= 1 && nameEnd <= 79 && data[nameEnd + 1] === 0
   if (place !== 'before the palette' || seen.has('iCCP') || !isNamed) return
   seen.add('iCCP')
-  const content = Buffer.concat([Buffer.from('iCCPICC\0\0', 'latin1'), data.subarray(nameEnd + 2)])
-  const frame = Buffer.alloc(8)
-  frame.writeUInt32BE(content.length - 4, 0)
-  frame.writeUInt32BE(crc32(content), 4)
-  parts.add(Buffer.concat([frame.subarray(0, 4), content, frame.subarray(4)]))
+  parts.add(formatChunk('iCCP', [Buffer.from('ICC\0\0'), data.subarray(nameEnd + 2)]))
+}
+
+/** Only the first counts. */
+function takeExif(state: State, { data }: Chunk): void {
+  const { seen, parts } = state
+  if (seen.has('eXIf')) return
+  seen.add('eXIf')
+  state.orientation = readOrientation(data)
+  if (state.orientation === 1) return
+  parts.add(formatChunk('eXIf', [formatOrientation(state.orientation)]))
+}
+
+function formatChunk(type: string, data: readonly Buffer[]): Buffer {
+  const content = Buffer.concat([Buffer.from(type), ...data])
+  const numbers = Buffer.alloc(8)
+  numbers.writeUInt32BE(content.length - type.length, 0)
+  numbers.writeUInt32BE(crc32(content), 4)
+  return Buffer.concat([numbers.subarray(0, 4), content, numbers.subarray(4)])
 }
 
 function takeAncillary(state: State, { type, data, start, end }: Chunk): void {

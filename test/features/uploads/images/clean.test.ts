@@ -212,6 +212,19 @@ describe('PNG', () => {
     assert.ok((await clean(given)).file.equals(given))
   })
 
+  test('the orientation stays, as the only EXIF data, and the size is the one that is shown', async () => {
+    const given = file(
+      ...[header({}), pngChunk('eXIf', exif(6)), pngChunk('eXIf', exif(3)), data, end],
+    )
+    const cleaned = await clean(given)
+    const tiff = '4d4d002a0000000800010112000300000001000600000000' + '0000'
+    const kept = pngChunk('eXIf', Buffer.from(tiff, 'hex'))
+    assert.ok(cleaned.file.equals(file(header({}), kept, data, end)))
+    assert.deepEqual([cleaned.width, cleaned.height], [6, 8])
+    const broken = file(header({}), pngChunk('eXIf', SECRET), data, end)
+    assert.ok((await clean(broken)).file.equals(file(header({}), data, end)))
+  })
+
   test('the name of a colour profile goes', async () => {
     const profile = (name: string) =>
       pngChunk('iCCP', Buffer.concat([Buffer.from(`${name}\0\0`), deflateSync('p')]))

@@ -73,7 +73,7 @@ function pngMetadata(): Buffer {
     pngChunk('tEXt', `Comment\0${SECRET}`),
     pngChunk('zTXt', `Comment\0\0${SECRET}`),
     pngChunk('iTXt', `Comment\0\0\0\0\0${SECRET}`),
-    pngChunk('eXIf', exif(6)),
+    pngChunk('eXIf', exif(1)),
     pngChunk('tIME', Buffer.alloc(7)),
     pngChunk('gAMA', SECRET),
     pngChunk('prVt', SECRET),
