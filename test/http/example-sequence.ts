@@ -235,15 +235,17 @@ const configureMail = async ({ core, projectId }: Stage) => {
 }
 
 /** Stores the token of the examples, as if it had been mailed to a new user. */
-const mailToken = (purpose: TokenPurpose) => async ({ core }: Stage) => {
-  core.config.accounts.mailProject = null
-  const { token } = Object(findExample('POST', '/auth/verify-email')?.request)
-  const { id: userId } = await addUser(core, { verifiedAt: null })
-  await core.store.write(async (tx) => {
-    await tx.delete(accountTokens)
-    await insertToken(tx, { token, userId, purpose, at: core.now() })
-  })
-}
+const mailToken =
+  (purpose: TokenPurpose) =>
+  async ({ core }: Stage) => {
+    core.config.accounts.mailProject = null
+    const { token } = Object(findExample('POST', '/auth/verify-email')?.request)
+    const { id: userId } = await addUser(core, { verifiedAt: null })
+    await core.store.write(async (tx) => {
+      await tx.delete(accountTokens)
+      await insertToken(tx, { token, userId, purpose, at: core.now() })
+    })
+  }
 
 const refuseRequest = async ({ core, projectId }: Stage) => {
   await addRequest(core, {

@@ -43,7 +43,7 @@ export const instanceExamples: Examples = {
         billing: { enabled: false },
         storage: { s3Enabled: true },
         authProviders: { github: false, google: false, oidc: null },
-        signup: { signupsDisabled: true },
+        signup: { signupsDisabled: false },
         email: { trackingToggleEnabled: true },
         smtp: { enabled: false, domain: null, ports: null },
         sponsor: { enabled: false },

@@ -20,10 +20,7 @@ test('a user is stored under the canonical address with an argon2id hash', async
   assert.deepEqual(Object.keys(user), ['id', 'email'])
   assert.equal(user.email, 'ada@example.test')
   const row = await rowOf(core, 'ada@example.test')
-  assert.match(
-    row.passwordHash ?? '',
-    /^\$argon2id\$v=19\$m=7168,t=5,p=1\$[\w+/]{22}\$[\w+/]{43}$/,
-  )
+  assert.match(row.passwordHash ?? '', /^\$argon2id\$v=19\$m=7168,t=5,p=1\$[\w+/]{22}\$[\w+/]{43}$/)
   assert.equal(await isPassword('hunter22', row.passwordHash ?? ''), true)
   assert.equal(await isPassword('hunter23', row.passwordHash ?? ''), false)
   assert.equal(row.isSandbox, false)

@@ -10,12 +10,13 @@ const { service, call } = useService()
 
 /** Operations that store nothing, logins, and the wishes of recipients: allowed on a full disk. */
 const goesOn = [
+  'PATCH /projects/:id/members/:userId',
   'PATCH /users/@me',
+  'POST /app/logout',
   'POST /auth/login',
   'POST /auth/logout',
   'POST /auth/reset-password',
   'POST /auth/verify-email',
-  'PATCH /projects/:id/members/:userId',
   'POST /campaigns/:id/archive',
   'POST /campaigns/:id/cancel',
   'POST /campaigns/:id/check',
@@ -43,10 +44,10 @@ const goesOn = [
   'POST /unsubscribe',
   'POST /unsubscribe/',
   'POST /unsubscribe/:token{.+}',
+  'POST /users/@me/projects/:id/regenerate-keys',
+  'POST /users/@me/projects/:id/reset',
   'POST /users/@me/totp',
   'POST /users/@me/totp/confirm',
-  'POST /users/@me/projects/:id/reset',
-  'POST /users/@me/projects/:id/regenerate-keys',
   'POST /v1/verify',
   'POST /verify-email',
   'POST /workflows/:id/executions/cancel-all',
