@@ -10,11 +10,14 @@ export function findChromium(): string | undefined {
   return folders.flatMap((folder) => names.map((name) => path.join(folder, name))).find(isProgram)
 }
 
-/** A browser without a window; its sandbox cannot be had by root. */
-export function launchChromium(executablePath: string): Promise<Browser> {
+/** A browser without a window; its sandbox cannot be had by root. `options`: of its command line. */
+export function launchChromium(
+  executablePath: string,
+  options: readonly string[] = [],
+): Promise<Browser> {
   return chromium.launch({
     executablePath,
-    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+    args: [...(process.getuid?.() === 0 ? ['--no-sandbox'] : []), ...options],
   })
 }
 

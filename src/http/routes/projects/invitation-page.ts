@@ -24,6 +24,12 @@ type PageCall = Call<undefined, unknown>
 
 const form = z.object({ password: z.string().optional().catch(undefined) })
 
+/**
+ * With `no-referrer`, browsers send `Origin: null` with the form, and over clear HTTP no Sec-Fetch-Site:
+ * the form would seem to come from another site.
+ */
+const WITH_ORIGIN = { 'referrer-policy': 'same-origin' }
+
 export const show = (deps: PageDeps) =>
   openOperation({
     ...sharedShape(deps),
@@ -74,7 +80,10 @@ async function showPage(
   const user = await findSessionUser(core, incoming)
   const shown = await showInvitation(core, params.token ?? '', user)
   if (shown === undefined) throw noSuchPage()
-  return layout(invitationView(shown, { language: languageOf(incoming), isWrongPassword }))
+  const page = await layout(
+    invitationView(shown, { language: languageOf(incoming), isWrongPassword }),
+  )
+  return { ...page, headers: { ...page.headers, ...WITH_ORIGIN } }
 }
 
 async function acceptByForm(

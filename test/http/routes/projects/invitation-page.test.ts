@@ -77,7 +77,7 @@ describe('the page of an invitation', () => {
     assert.match(policy, /default-src 'none'.*form-action 'self'.*frame-ancestors 'none'/)
     assert.doesNotMatch(text, /<script|\son\w+=|\sstyle=/i)
     assert.equal(headers['cache-control'], 'no-store')
-    assert.equal(headers['referrer-policy'], 'no-referrer')
+    assert.equal(headers['referrer-policy'], 'same-origin')
   })
 
   it('changes nothing when it is read, by anybody any number of times', async () => {
