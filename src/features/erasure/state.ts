@@ -33,8 +33,9 @@ export async function findResetState(
     return { state: 'idle', startedAt: null, progress: 0, completedAt: null }
   }
   return {
-    ...{ state: 'done', progress: 100 },
+    state: 'done',
     startedAt: formatInstant(lastResetSince),
+    progress: 100,
     completedAt: formatInstant(lastResetAt),
   }
 }
