@@ -21,6 +21,9 @@ const NOT_RUN: readonly [part: string, reason: string][] = [
   ['sqlite3', 'needs the sqlite3 program and the folders of an installation'],
 ]
 
+/** Prints the code of an authenticator app, as `oathtool --totp --base32 SECRET` does. */
+const OATHTOOL = path.join(import.meta.dirname, 'oathtool.ts')
+
 const TOOLS = ['bash', 'curl']
 const missing = TOOLS.filter((tool) => !isInstalled(tool))
 const skip = missing.length > 0 && `${missing.join(', ')} not installed`
@@ -123,7 +126,7 @@ it('every block names its language', () => {
   }
 })
 
-/** `pillarbox`, and an `npm` that knows `npm run -s pillarbox -- …` only; returns their folder. */
+/** `pillarbox`, `oathtool`, and an `npm` that knows `npm run -s pillarbox -- …` only; returns their folder. */
 function makePrograms(folder: string): string {
   const bin = path.join(folder, 'bin')
   mkdirSync(bin)
@@ -131,7 +134,11 @@ function makePrograms(folder: string): string {
   const only = '[ "$1 $2 $3 $4" = "run -s pillarbox --" ] || exit 99\nshift 4\n'
   writeFileSync(path.join(bin, 'pillarbox'), `#!/bin/sh\n${run}`)
   writeFileSync(path.join(bin, 'npm'), `#!/bin/sh\n${only}${run}`)
-  for (const name of ['pillarbox', 'npm']) chmodSync(path.join(bin, name), 0o755)
+  writeFileSync(
+    path.join(bin, 'oathtool'),
+    `#!/bin/sh\nexec '${process.execPath}' '${OATHTOOL}' "$@"\n`,
+  )
+  for (const name of ['pillarbox', 'npm', 'oathtool']) chmodSync(path.join(bin, name), 0o755)
   return bin
 }
 
