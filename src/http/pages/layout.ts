@@ -1,6 +1,6 @@
 /**
  * The frame around the content of all hosted pages. A page works without scripts, loads nothing,
- * cannot be framed, posts only to its own origin, and sends no referrer.
+ * cannot be framed, posts only to its own origin, and sends no referrer to others.
  */
 import { hash } from 'node:crypto'
 import { html, raw } from 'hono/html'
@@ -30,6 +30,9 @@ export function createLayout(extraStyle = ''): Layout {
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': policy(sheet),
     'x-robots-tag': 'noindex, nofollow',
+    // With `no-referrer`, browsers send `Origin: null` with a form, and over clear HTTP to other hosts
+    // than this machine no Sec-Fetch-Site: the form would seem to come from another site.
+    'referrer-policy': 'same-origin',
     'cross-origin-opener-policy': 'same-origin',
     'cross-origin-resource-policy': 'same-origin',
   }

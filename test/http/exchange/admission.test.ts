@@ -39,6 +39,18 @@ describe('a session on a route of a project', () => {
     assert.equal(byQuery.status, 200)
   })
 
+  it('takes the project out of the query, for routes that refuse unknown parameters', async () => {
+    const cookie = await cookieOf('member')
+    const path = (id: string) => `/contacts/export?projectId=${id}`
+    assert.equal((await get(path(mine.id.toUpperCase()), { cookie })).status, 200)
+    const both = { cookie, 'x-project-id': mine.id }
+    assert.equal((await get(path(mine.id), both)).status, 200)
+    assert.deepEqual(await codeOf(get(path(other.id), both)), [422, 'VALIDATION_ERROR'])
+    assert.deepEqual(await codeOf(get(path(other.id), { cookie })), [403, 'PROJECT_ACCESS_DENIED'])
+    const keyed = get(path(other.id), { authorization: `Bearer ${mine.secret}` })
+    assert.deepEqual(await codeOf(keyed), [422, 'VALIDATION_ERROR'])
+  })
+
   it('refuses a request without a project, or with a malformed one', async () => {
     const cookie = await cookieOf('member')
     assert.deepEqual(await codeOf(get('/contacts', { cookie })), [400, 'BAD_REQUEST'])

@@ -349,7 +349,7 @@ test('a page runs nothing, loads nothing, cannot be framed and is not cached', a
       "frame-ancestors 'none'",
     ])
     assert.equal(headers['x-frame-options'], 'DENY')
-    assert.equal(headers['referrer-policy'], 'no-referrer')
+    assert.equal(headers['referrer-policy'], 'same-origin')
     assert.equal(headers['cache-control'], 'no-store')
     assert.equal(headers['x-content-type-options'], 'nosniff')
     assert.equal(headers['x-robots-tag'], 'noindex, nofollow')

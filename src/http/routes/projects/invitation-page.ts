@@ -24,12 +24,6 @@ type PageCall = Call<undefined, unknown>
 
 const form = z.object({ password: z.string().optional().catch(undefined) })
 
-/**
- * With `no-referrer`, browsers send `Origin: null` with the form, and over clear HTTP no Sec-Fetch-Site:
- * the form would seem to come from another site.
- */
-const WITH_ORIGIN = { 'referrer-policy': 'same-origin' }
-
 export const show = (deps: PageDeps) =>
   openOperation({
     ...sharedShape(deps),
@@ -80,10 +74,7 @@ async function showPage(
   const user = await findSessionUser(core, incoming)
   const shown = await showInvitation(core, params.token ?? '', user)
   if (shown === undefined) throw noSuchPage()
-  const page = await layout(
-    invitationView(shown, { language: languageOf(incoming), isWrongPassword }),
-  )
-  return { ...page, headers: { ...page.headers, ...WITH_ORIGIN } }
+  return layout(invitationView(shown, { language: languageOf(incoming), isWrongPassword }))
 }
 
 async function acceptByForm(
