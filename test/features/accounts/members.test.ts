@@ -18,8 +18,10 @@ import type { Role } from '../../../src/store/schema/words.ts'
 import { addProject, openTestCore, type TestCore } from '../../core.ts'
 import { addMember as addRow, addUser } from '../../session.ts'
 
-async function open(t: TestContext) {
-  const core = await openTestCore(t, { settings: { PILLARBOX_DELIVERY__MODE: 'direct' } })
+async function open(t: TestContext, mailProject?: string) {
+  const settings = { PILLARBOX_DELIVERY__MODE: 'direct' }
+  const mail = mailProject === undefined ? {} : { PILLARBOX_ACCOUNTS__MAIL_PROJECT: mailProject }
+  const core = await openTestCore(t, { settings: { ...settings, ...mail } })
   const project = await addProject(core)
   const other = await addProject(core, 'Other')
   const join = async (role: Role, projectId = project.id) => {
@@ -54,6 +56,17 @@ describe('the members of a project', () => {
       ],
     )
     assert.match(listed[0]?.createdAt ?? '', /^\d{4}-.*Z$/)
+  })
+
+  it('S26: are not those who signed up with an address and have not proven it', async (t) => {
+    const mailProject = '0199a7c0-0000-7000-8000-0000000000fe'
+    const { core, projectId, join } = await open(t, mailProject)
+    const admin = await join('ADMIN')
+    const { address } = await addUser(core, { verifiedAt: null })
+    const input = { projectId, address, role: 'MEMBER' as const, actorId: admin.id }
+    const invited = { invited: true, email: address, role: 'MEMBER' }
+    assert.deepEqual(await addMember(core, input), invited)
+    assert.equal(Object.keys(await rolesOf(core, projectId)).length, 2)
   })
 
   it('are added by an admin, in no letter case in particular, and only once', async (t) => {

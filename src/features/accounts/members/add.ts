@@ -1,13 +1,18 @@
-/** Adds members to a project by their addresses. Who has no account yet is invited. */
-
+/**
+ * Adds members to a project by their addresses. Who has no account yet is invited, and so is who has not
+ * proven the address: somebody else may have signed up with it.
+ */
+import type { Config } from '../../../config/config.ts'
+import { eq } from '../../../store/drizzle.ts'
+import { users } from '../../../store/schema/accounts.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { insertInvitation } from '../invitations/invite.ts'
 import { revokeInvitationsTo } from '../invitations/revoke.ts'
 import { digestInvitationToken, invitationUrl, makeInvitationToken } from '../invitations/token.ts'
-import { isPlatformMailConfigured } from '../platform-mail/configured.ts'
-import { findUserId, getUserId } from '../users.ts'
-import { type GivenRole, getMember, insertMember, type Member } from './member.ts'
+import { isPlatformMailConfigured, needsVerification } from '../platform-mail/configured.ts'
+import { getUserId } from '../users.ts'
+import { type GivenRole, getMember, insertMember, type Member, refuseMember } from './member.ts'
 import { requireAdmin } from './require-admin.ts'
 
 type Addition = {
@@ -32,8 +37,9 @@ export async function addMember(
   const at = now()
   return store.write(async (tx) => {
     await requireAdmin(tx, { projectId, userId: actorId })
-    const userId = await findUserId(tx, address)
-    if (userId !== undefined) return join(tx, { projectId, userId, role, at })
+    const user = await findUser(tx, config, address)
+    if (user?.isProven) return join(tx, { projectId, userId: user.id, role, at })
+    if (user !== undefined) await refuseMember(tx, { projectId, userId: user.id })
     await insertInvitation(tx, { projectId, address, role, invitedBy: actorId, digest, at })
     const link = token === undefined ? {} : { url: invitationUrl(config, token) }
     return { invited: true, email: address, role, ...link }
@@ -53,6 +59,15 @@ export async function addKnownMember(
     const userId = await getUserId(tx, email)
     return join(tx, { projectId, userId, role, at })
   })
+}
+
+async function findUser(tx: Tx, config: Config, address: string) {
+  const user = await tx
+    .select({ id: users.id, verifiedAt: users.verifiedAt })
+    .from(users)
+    .where(eq(users.address, address))
+    .get()
+  return user && { id: user.id, isProven: !needsVerification(config, user) }
 }
 
 async function join(
