@@ -24,7 +24,7 @@ export async function runReset(deps: Deps, job: RunningJob): Promise<void> {
   const project = await findProject(deps, job)
   if (project === undefined || project.resetSince === null) return
   const { id, resetSince } = project
-  await untilCounted(deps, { since: resetSince, signal: job.signal })
+  await untilCounted(deps, job)
   // Lines from then on are about the reset itself.
   const values = { projectId: id, jobId: job.id, before: resetSince }
   const eraser = await createEraser(deps, job, values)

@@ -14,19 +14,20 @@ import { resetProject } from '../../../src/features/erasure/reset.ts'
 import { resumeErasures } from '../../../src/features/erasure/resume.ts'
 import { runReset } from '../../../src/features/erasure/run.ts'
 import { findResetState } from '../../../src/features/erasure/state.ts'
+import { untilCounted } from '../../../src/features/erasure/until-counted.ts'
 import { appendEvent } from '../../../src/features/events/append.ts'
 import { enqueueForProject } from '../../../src/jobs/enqueue-for-project.ts'
 import { claimJobs } from '../../../src/jobs/job-row.ts'
 import type { Statement } from '../../../src/store/database.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
 import { projects } from '../../../src/store/schema/accounts.ts'
-import { events } from '../../../src/store/schema/events.ts'
+import { eventFollowers, events } from '../../../src/store/schema/events.ts'
 import { inboundMessages } from '../../../src/store/schema/inbound.ts'
 import { jobs } from '../../../src/store/schema/jobs.ts'
 import { addProject, openTestCore, START, type TestCore, trustDomain } from '../../core.ts'
 import { addRecipient } from '../contacts/add-recipient.ts'
 import { countFilled, digestFilled, fillProject, findText, listAll } from './fill.ts'
-import { work } from './work.ts'
+import { passFollowers, work } from './work.ts'
 
 async function setUp(t: TestContext) {
   const core = await openTestCore(t)
@@ -114,6 +115,7 @@ test('mail to mailboxes of two projects stays with the other one', async (t) => 
 test('rows that come in while a project is reset are erased, too', async (t) => {
   const { core, mine } = await setUp(t)
   await resetProject(core, mine.id)
+  await passFollowers(core)
   const [job] = await core.store.write((tx) =>
     claimJobs(tx, { kinds: ['reset-project'], limit: 1, now: START, leaseUntil: START + 60_000 }),
   )
@@ -137,6 +139,42 @@ test('rows that come in while a project is reset are erased, too', async (t) => 
   assert.equal((await findProject(core, mine.id))?.resetSince, null)
   assert.equal(await core.store.read.$count(events, eq(events.projectId, mine.id)), 0)
   assert.equal((await findProject(core, mine.id))?.contactCount, 0)
+})
+
+test('a reset waits until the reputation has counted what happened before it', async (t) => {
+  const { core } = await setUp(t)
+  const move = (seq: number) =>
+    core.store.write((tx) =>
+      tx
+        .insert(eventFollowers)
+        .values({ name: 'reputation', seq, updatedAt: START })
+        .onConflictDoUpdate({ target: eventFollowers.name, set: { seq } }),
+    )
+  await move(0)
+  const { signal } = new AbortController()
+  let isCounted = false
+  const waiting = untilCounted(core, { signal }).then(() => assert.ok(isCounted))
+  await core.store.write((tx) => tx.select().from(projects))
+  isCounted = true
+  await move(2)
+  await waiting
+})
+
+test('a follower that stands still does not keep a project closed', async (t) => {
+  const { core } = await setUp(t)
+  const place = { name: 'reputation', seq: 0, updatedAt: START }
+  await core.store.write((tx) =>
+    tx
+      .insert(eventFollowers)
+      .values(place)
+      .onConflictDoUpdate({ target: eventFollowers.name, set: { seq: 0 } }),
+  )
+  const warnings: string[] = []
+  const warn = (_facts: object, text: string) => warnings.push(text)
+  const log = { ...core.log, warn } as unknown as TestCore['log']
+  const { signal } = new AbortController()
+  await untilCounted({ store: core.store, log }, { signal, standstillMs: 0 })
+  assert.deepEqual(warnings, ['a reset did not wait until the reputation had counted all events'])
 })
 
 test('a second reset is refused; its state is that of the first, and outlives the job', async (t) => {
@@ -166,6 +204,7 @@ test('a second reset is refused; its state is that of the first, and outlives th
 test('a deletion ends a reset that is under way: its job can write no more', async (t) => {
   const { core, mine, own } = await setUp(t)
   await resetProject(core, mine.id)
+  await passFollowers(core)
   const [job] = await core.store.write((tx) =>
     claimJobs(tx, { kinds: ['reset-project'], limit: 1, now: START, leaseUntil: START + 60_000 }),
   )

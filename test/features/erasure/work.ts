@@ -1,11 +1,20 @@
-/** Runs background jobs until none is left. */
+/** The background jobs of tests of resets, which run without followers of events. */
 import { createSchedule } from '../../../src/features/schedule.ts'
 import { startJobs } from '../../../src/jobs/jobs.ts'
-import { inArray } from '../../../src/store/drizzle.ts'
+import { inArray, sql } from '../../../src/store/drizzle.ts'
 import { jobs } from '../../../src/store/schema/jobs.ts'
 import type { TestCore } from '../../core.ts'
 
+/** As if the followers had handled all events. */
+export async function passFollowers({ store }: TestCore): Promise<void> {
+  await store.write((tx) =>
+    tx.run(sql`update event_followers set seq = (select coalesce(max(seq), 0) from events)`),
+  )
+}
+
+/** Runs background jobs until none is left. */
 export async function work(core: TestCore): Promise<void> {
+  await passFollowers(core)
   const { handlers, limits } = createSchedule(core)
   const { store, log, now } = core
   const loop = startJobs({ store, log, now, handlers, limits })
