@@ -9,7 +9,11 @@ type Page = { data: { email: string; cause?: string; reason: string }[]; total: 
 let program: Program
 
 before(async () => {
-  program = await startProgram({ PILLARBOX_DELIVERY__RETRY_SCHEDULE: '["1s"]' })
+  program = await startProgram({
+    PILLARBOX_DELIVERY__RETRY_SCHEDULE: '["1s"]',
+    // So many bounces would disable the project.
+    PILLARBOX_SECURITY__AUTO_DISABLE: 'false',
+  })
 })
 
 after(() => program.close())

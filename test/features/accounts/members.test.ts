@@ -20,8 +20,13 @@ import { addMember as addRow, addUser } from '../../session.ts'
 
 async function open(t: TestContext, mailProject?: string) {
   const settings = { PILLARBOX_DELIVERY__MODE: 'direct' }
-  const mail = mailProject === undefined ? {} : { PILLARBOX_ACCOUNTS__MAIL_PROJECT: mailProject }
-  const core = await openTestCore(t, { settings: { ...settings, ...mail } })
+  const core = await openTestCore(t, {
+    settings,
+    configure: (config) => ({
+      ...config,
+      accounts: { ...config.accounts, mailProject: mailProject ?? null },
+    }),
+  })
   const project = await addProject(core)
   const other = await addProject(core, 'Other')
   const join = async (role: Role, projectId = project.id) => {

@@ -21,8 +21,12 @@ const standing = {
   deletedAt: projects.deletedAt,
 }
 
+/** Without those whose mail is being deleted with all of their data. */
 export const listDisabled = statement((db) =>
-  db.select(standing).from(projects).where(sql`is_disabled = 1`),
+  db
+    .select(standing)
+    .from(projects)
+    .where(sql`is_disabled = 1 and reset_since is null and deleted_at is null`),
 )
 
 export const findStanding = statement((db) =>
