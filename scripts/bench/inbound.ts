@@ -54,6 +54,8 @@ hostname = "${HOSTNAME}"
 servers = ["127.0.0.1:9"]
 [inbound]
 listen = ["127.0.0.1:0"]
+[security]
+auto_disable = false
 [limits]
 api_requests_per_minute = 0
 [log]

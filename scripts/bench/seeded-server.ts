@@ -27,6 +27,8 @@ secret = "${SECRET}"
 listen = "127.0.0.1:0"
 [dns]
 servers = ["127.0.0.1:9"]
+[security]
+auto_disable = false
 [limits]
 api_requests_per_minute = 0
 [log]
