@@ -3,9 +3,8 @@
  * suggestion. Each edge turns an `AppError` into a response in one place. Any other thrown value
  * becomes an INTERNAL_SERVER_ERROR; its details go to the log only.
  *
- * No code throws these yet, because they belong to features that are not built. Clients of this API
- * family expect them: UNAUTHORIZED, INVALID_CREDENTIALS, PROJECT_ACCESS_DENIED and
- * EMAIL_VERIFICATION_REQUIRED (accounts), BILLING_LIMIT_EXCEEDED and UPGRADE_REQUIRED.
+ * No code throws INVALID_CREDENTIALS, because a refused login is a 200, nor BILLING_LIMIT_EXCEEDED and
+ * UPGRADE_REQUIRED, because billing is not built. Clients of this API family expect them.
  */
 type ErrorMeaning = { status: number; smtp: string; suggestion?: string }
 

@@ -65,6 +65,7 @@ const ALL_LOGIN: Expectation[] = [noKey, noLogin, noLogin, noLogin, noLogin, noL
 /** One row for each kind of caller. `refine` has the rest. */
 const MATRIX: Readonly<Record<string, readonly Expectation[]>> = {
   nobody: [noKey, noKey, noLogin, noKey, noLogin, noKey, noLogin],
+  'another scheme': [noKey, noKey, noLogin, noKey, noLogin, noKey, noLogin],
   'an unknown key': [wrongKey, wrongKey, noLogin, wrongKey, noLogin, wrongKey, noLogin],
   'the public key': [wrongKey, wrongKey, noLogin, wrongKey, noLogin, wrongKey, noLogin],
   'the secret key': [null, null, noLogin, null, noLogin, null, noLogin],
@@ -120,7 +121,7 @@ function refine(
   }
 }
 
-/** The credentials of every kind of caller. All but the first three name the project. */
+/** The credentials of every kind of caller. */
 async function makeCallers({ service, mine, other }: StartedService) {
   const { core } = service
   const person = async (
@@ -145,6 +146,7 @@ async function makeCallers({ service, mine, other }: StartedService) {
   const { cookie } = member.headers
   const callers: Record<string, Headers> = {
     nobody: {},
+    'another scheme': { authorization: 'Basic YTpi' },
     'an unknown key': bearer(`sk_${'0'.repeat(64)}`),
     'the public key': bearer(mine.public),
     'the secret key': { ...bearer(mine.secret), cookie, 'x-project-id': mine.id },
@@ -259,7 +261,7 @@ describe('callers that a route does not admit change nothing, and the one of its
   }
 })
 
-describe('members with the least role have the effect of the key', () => {
+describe('the public key, and members with the least role, have the effect of the secret key', () => {
   const { started, runner, stage } = useStage()
   for (const step of exampleSequence) {
     it(step.name, async () => {
@@ -267,7 +269,8 @@ describe('members with the least role have the effect of the key', () => {
       const { callers, credentials } = prepared
       const isAdmins = callers === 'admin' || callers === 'admin of :id'
       const own = isAdmins ? stage.admin : stage.member
-      const headers = takesMember(step, callers) ? own : credentials
+      const allowed = callers === 'any key' ? stage.callers['the public key'] : credentials
+      const headers = takesMember(step, callers) ? own : (allowed ?? {})
       await asMembers({ started, stage }, prepared, () =>
         perform({ started, runner }, step, { prepared, headers }),
       )
