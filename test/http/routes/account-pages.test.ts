@@ -157,7 +157,7 @@ describe('both pages', () => {
     assert.match(policy, /^default-src 'none';.*form-action 'self'; frame-ancestors 'none'$/)
     assert.deepEqual(
       [headers['referrer-policy'], headers['cache-control']],
-      ['no-referrer', 'no-store'],
+      ['same-origin', 'no-store'],
     )
     assert.doesNotMatch(text, /<script|http:|https:/)
   })

@@ -188,10 +188,10 @@ describe('POST /auth/signup', () => {
     accounts.mailFrom = 'nobody'
     await expectUnusable(/accounts\.mail_from is not an address/)
     accounts.mailFrom = null
+    assert.deepEqual(await counts(), before)
     await updateProject(service.core, mine.id, { disable: 'MANUAL' })
     await expectUnusable(/is disabled/)
     await updateProject(service.core, mine.id, { enable: true })
-    assert.deepEqual(await counts(), before)
     assert.equal((await signUp(newAddress())).body.success, true)
     assert.deepEqual(service.core.health.reasons(), [])
   })
