@@ -1,6 +1,6 @@
 /**
  * The frame around the content of all hosted pages. A page works without scripts, loads nothing,
- * cannot be framed, posts only to its own origin, and sends no referrer.
+ * cannot be framed, posts only to its own origin, and sends no referrer to others.
  */
 import { hash } from 'node:crypto'
 import { html, raw } from 'hono/html'
@@ -22,6 +22,12 @@ export type Layout = (page: Page) => Promise<HttpResponse>
 
 /** The error text for the address of no page. */
 export const NO_SUCH_PAGE = 'There is no such page.'
+
+/**
+ * Headers of a page whose form `refuseCrossSite` checks. With `no-referrer`, browsers send `Origin: null`
+ * with the form, and over clear HTTP no Sec-Fetch-Site: the form would seem to come from another site.
+ */
+export const WITH_ORIGIN = { 'referrer-policy': 'same-origin' } as const
 
 /** `extraStyle` is added to the style sheet of the pages. */
 export function createLayout(extraStyle = ''): Layout {

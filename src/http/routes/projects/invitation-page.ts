@@ -13,7 +13,7 @@ import { sessionCookie } from '../../exchange/cookies.ts'
 import { clientOf, findSessionUser } from '../../exchange/optional-session.ts'
 import { refuseCrossSite } from '../../exchange/same-origin.ts'
 import { goneInvitationView, invitationView } from '../../pages/invitation-view.ts'
-import { NO_SUCH_PAGE } from '../../pages/layout.ts'
+import { NO_SUCH_PAGE, WITH_ORIGIN } from '../../pages/layout.ts'
 import { readerLanguage } from '../../pages/reader-language.ts'
 import { errorView } from '../../pages/views.ts'
 import type { HttpResponse } from '../../response.ts'
@@ -23,12 +23,6 @@ type PageDeps = Pick<RouteDeps, 'core' | 'layout'>
 type PageCall = Call<undefined, unknown>
 
 const form = z.object({ password: z.string().optional().catch(undefined) })
-
-/**
- * With `no-referrer`, browsers send `Origin: null` with the form, and over clear HTTP no Sec-Fetch-Site:
- * the form would seem to come from another site.
- */
-const WITH_ORIGIN = { 'referrer-policy': 'same-origin' }
 
 export const show = (deps: PageDeps) =>
   openOperation({
