@@ -88,6 +88,15 @@ describe('an invitation', () => {
     assert.deepEqual(job?.payload, { kind: 'invitation', invitationId: row?.id })
   })
 
+  it('S26: goes to an account whose address is not proven: a stranger may have signed up with it', async (t) => {
+    const { core, projectId, project, invite } = await open(t, { mode: 'sandbox' })
+    const squatter = await addUser(core, { address: ADDRESS, verifiedAt: null })
+    assert.deepEqual(await invite(), { invited: true, email: ADDRESS, role: 'ADMIN' })
+    assert.deepEqual(await rolesOf({ core, projectId }), [[project.ownerAddress, 'OWNER']])
+    await addRow(core, { projectId, userId: squatter.id, role: 'MEMBER' })
+    await assert.rejects(invite(), { code: 'CONFLICT' })
+  })
+
   it('makes the account of a newcomer, with the role, and begins a session', async (t) => {
     const stage = await open(t)
     const { core, projectId, project } = stage

@@ -1,12 +1,14 @@
 /** Adds members to a project by their addresses. Who has no account yet is invited. */
+import { and, eq } from '../../../store/drizzle.ts'
+import { memberships, users } from '../../../store/schema/accounts.ts'
 
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { insertInvitation } from '../invitations/invite.ts'
 import { revokeInvitationsTo } from '../invitations/revoke.ts'
 import { digestInvitationToken, invitationUrl, makeInvitationToken } from '../invitations/token.ts'
-import { isPlatformMailConfigured } from '../platform-mail/configured.ts'
-import { findUserId, getUserId } from '../users.ts'
+import { isPlatformMailConfigured, needsVerification } from '../platform-mail/configured.ts'
+import { getUserId } from '../users.ts'
 import { type GivenRole, getMember, insertMember, type Member } from './member.ts'
 import { requireAdmin } from './require-admin.ts'
 
@@ -22,7 +24,10 @@ type Addition = {
 /** `url`: the link, when this server has no mail for its users. */
 export type Invited = { invited: true; email: string; role: GivenRole; url?: string }
 
-/** @throws AppError RESOURCE_NOT_FOUND, FORBIDDEN, CONFLICT, RATE_LIMIT_EXCEEDED */
+/**
+ * A user whose address is not proven yet is invited like somebody without an account.
+ * @throws AppError RESOURCE_NOT_FOUND, FORBIDDEN, CONFLICT, RATE_LIMIT_EXCEEDED
+ */
 export async function addMember(
   { store, config, now }: Pick<Base, 'store' | 'config' | 'now'>,
   { projectId, address, role, actorId }: Addition,
@@ -32,8 +37,10 @@ export async function addMember(
   const at = now()
   return store.write(async (tx) => {
     await requireAdmin(tx, { projectId, userId: actorId })
-    const userId = await findUserId(tx, address)
-    if (userId !== undefined) return join(tx, { projectId, userId, role, at })
+    const user = await findUser(tx, projectId, address)
+    // Anyone can sign up with any address: whoever reads its mail must agree.
+    const isKnown = user !== undefined && (user.isMember || !needsVerification(config, user))
+    if (isKnown) return join(tx, { projectId, userId: user.id, role, at })
     await insertInvitation(tx, { projectId, address, role, invitedBy: actorId, digest, at })
     const link = token === undefined ? {} : { url: invitationUrl(config, token) }
     return { invited: true, email: address, role, ...link }
@@ -53,6 +60,21 @@ export async function addKnownMember(
     const userId = await getUserId(tx, email)
     return join(tx, { projectId, userId, role, at })
   })
+}
+
+async function findUser(
+  tx: Tx,
+  projectId: string,
+  address: string,
+): Promise<{ id: string; verifiedAt: number | null; isMember: boolean } | undefined> {
+  const isOfProject = and(eq(memberships.userId, users.id), eq(memberships.projectId, projectId))
+  const found = await tx
+    .select({ id: users.id, verifiedAt: users.verifiedAt, memberOf: memberships.projectId })
+    .from(users)
+    .leftJoin(memberships, isOfProject)
+    .where(eq(users.address, address))
+    .get()
+  return found && { ...found, isMember: found.memberOf !== null }
 }
 
 async function join(
