@@ -9,8 +9,8 @@ import type { Base } from '../base.ts'
 import type { Verifier } from '../verification/verifier.ts'
 import { findAddressFault } from './address-fault.ts'
 import type { HourlyLimit } from './hourly-limit.ts'
-import type { HashInTurn } from './password-queue.ts'
-import { checkPassword } from './passwords.ts'
+import type { LoginQueue } from './login/queue.ts'
+import { checkPassword, hashPassword } from './passwords.ts'
 import { enqueuePlatformMail } from './platform-mail/enqueue.ts'
 import { findPlatformSender } from './platform-mail/sender.ts'
 import { type Client, insertSession } from './sessions/sessions.ts'
@@ -21,7 +21,7 @@ export type SignUpDeps = Pick<
   'store' | 'directory' | 'config' | 'health' | 'jobNotifier' | 'now'
 > & {
   verifier: Verifier
-  hashPassword: HashInTurn
+  loginQueue: LoginQueue
   limits: SignUpLimits
 }
 
@@ -40,6 +40,8 @@ export type NewAccount = {
   client: Client
   /** The name of the client's network. */
   network: string
+  /** Aborts when the client is gone. */
+  signal: AbortSignal
 }
 
 export type SignedUp = { user: { id: string; email: string }; session: Session }
@@ -75,7 +77,8 @@ async function tryToSignUp(deps: SignUpDeps, account: NewAccount): Promise<SignU
   if (kind === 'unusable') throw mailUnusable()
   const refusal = await findRefusal(deps, account.address)
   if (refusal !== undefined) return { refusal }
-  const passwordHash = await deps.hashPassword(account.password)
+  const { password, signal } = account
+  const passwordHash = await deps.loginQueue.run(() => hashPassword(password, signal), signal)
   try {
     return await insertAccount(deps, account, { passwordHash, isMailed: kind === 'usable' })
   } catch (error) {

@@ -25,6 +25,7 @@ import { addMember as addRow, addUser } from '../../session.ts'
 const ADDRESS = 'new@people.test'
 const NOT_OPEN = 'This invitation was used or revoked, or it has expired.'
 const client = { ip: '192.0.2.9', userAgent: 'test' }
+const { signal } = new AbortController()
 const password = 'long enough'
 
 type Stage = Awaited<ReturnType<typeof open>>
@@ -49,7 +50,11 @@ const accept = (
   core: TestCore,
   token: string,
   change: Partial<Parameters<typeof acceptInvitation>[1]> = {},
-) => acceptInvitation(core, { token, user: undefined, password, language: 'en', client, ...change })
+) =>
+  acceptInvitation(core, {
+    ...{ token, user: undefined, password, language: 'en', client, signal },
+    ...change,
+  })
 
 const rolesOf = async ({ core, projectId }: Pick<Stage, 'core' | 'projectId'>) =>
   (await listMembers(core, projectId)).map(({ email, role }) => [email, role])

@@ -238,6 +238,20 @@ describe('POST /auth/signup', () => {
     assert.equal((await signUp(newAddress())).body.success, true)
   })
 
+  it('waits in the one line for passwords, and is refused beyond it', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const { signal } = new AbortController()
+    const waiting = Array.from({ length: 50 }, () =>
+      service.core.loginQueue.run(() => promise, signal),
+    )
+    const before = await counts()
+    const { status, headers } = await signUp(newAddress())
+    assert.deepEqual([status, headers['retry-after']], [503, '2'])
+    resolve()
+    await Promise.all(waiting)
+    assert.deepEqual(await counts(), before)
+  })
+
   it('S17: refuses the page of another site', async () => {
     const before = await counts()
     const foreign: Record<string, string>[] = [
