@@ -4,7 +4,6 @@
  */
 import type { CronEntry } from '../jobs/cron.ts'
 import type { JobHandler } from '../jobs/run.ts'
-import { deleteExpiredTokens } from './accounts/email-tokens.ts'
 import { deleteOldInvitations } from './accounts/invitations/retention.ts'
 import { PLATFORM_MAIL_KIND } from './accounts/platform-mail/enqueue.ts'
 import { sendPlatformMail } from './accounts/platform-mail/send.ts'
@@ -132,11 +131,6 @@ export function createSchedule(core: Core): Schedule {
       name: 'resume-erasures',
       schedule: '*/10 * * * *',
       run: () => resumeErasures(core),
-    },
-    {
-      name: 'sweep-account-tokens',
-      schedule: '37 * * * *',
-      run: () => deleteExpiredTokens(core),
     },
     {
       // `/health` tells of mail that cannot be sent, and of its end, without waiting for the next mail.

@@ -4,7 +4,7 @@
  */
 import { hash, randomBytes } from 'node:crypto'
 import { HOUR_MS } from '../../clock.ts'
-import { and, eq, gt, isNull, lte } from '../../store/drizzle.ts'
+import { and, eq, gt, isNull } from '../../store/drizzle.ts'
 import { accountTokens } from '../../store/schema/accounts.ts'
 import type { TokenPurpose } from '../../store/schema/words.ts'
 import type { Tx } from '../../store/write/transaction.ts'
@@ -77,13 +77,6 @@ export async function endTokens(
     .update(accountTokens)
     .set({ usedAt: at })
     .where(and(isUsers, isNull(accountTokens.usedAt)))
-}
-
-export async function deleteExpiredTokens({
-  store,
-  now,
-}: Pick<Base, 'store' | 'now'>): Promise<void> {
-  await store.write((tx) => tx.delete(accountTokens).where(lte(accountTokens.expiresAt, now())))
 }
 
 function isGiven({ token, purpose, at }: Given) {

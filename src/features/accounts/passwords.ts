@@ -46,9 +46,10 @@ export function checkPassword(password: string): void {
   }
 }
 
-export async function hashPassword(password: string): Promise<string> {
+/** `signal`: as for `isPassword`. */
+export async function hashPassword(password: string, signal?: AbortSignal): Promise<string> {
   const salt = randomBytes(SALT_BYTES)
-  const hash = await compute(password, { salt, cost: COST, length: HASH_BYTES })
+  const hash = await compute(password, { salt, cost: COST, length: HASH_BYTES, signal })
   const { memory, passes, parallelism } = COST
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${encode(salt)}$${encode(hash)}`
 }

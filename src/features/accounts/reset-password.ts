@@ -6,12 +6,12 @@
 import { eq } from '../../store/drizzle.ts'
 import { users } from '../../store/schema/accounts.ts'
 import type { Base } from '../base.ts'
-import { endTokens, findToken, useToken } from './email-tokens.ts'
-import type { HashInTurn } from './password-queue.ts'
-import { checkPassword } from './passwords.ts'
+import { findToken, useToken } from './email-tokens.ts'
+import type { LoginQueue } from './login/queue.ts'
+import { checkPassword, hashPassword } from './passwords.ts'
 import { isPlatformMailConfigured } from './platform-mail/configured.ts'
 import { enqueuePlatformMail } from './platform-mail/enqueue.ts'
-import { endSessions } from './sessions/sessions.ts'
+import { endAccess } from './sessions/end-access.ts'
 import { invalidToken, markVerified } from './verify-address.ts'
 
 const PURPOSE = 'reset-password'
@@ -50,12 +50,12 @@ export async function findReset(
  *   EXTERNAL_SERVICE_ERROR when too many passwords wait
  */
 export async function resetPassword(
-  deps: Pick<Base, 'store' | 'config' | 'now'> & { hashPassword: HashInTurn },
-  { token, password }: { token: string; password: string },
+  deps: Pick<Base, 'store' | 'config' | 'now'> & { loginQueue: LoginQueue },
+  { token, password, signal }: { token: string; password: string; signal: AbortSignal },
 ): Promise<void> {
   checkPassword(password)
   if ((await findReset(deps, token)) === undefined) throw invalidToken()
-  const passwordHash = await deps.hashPassword(password)
+  const passwordHash = await deps.loginQueue.run(() => hashPassword(password, signal), signal)
   const at = deps.now()
   await deps.store.write(async (tx) => {
     const userId = await useToken(tx, { token, purpose: PURPOSE, at })
@@ -65,7 +65,6 @@ export async function resetPassword(
     if (user?.method !== 'PASSWORD' || isRefused) throw invalidToken()
     await tx.update(users).set({ passwordHash, updatedAt: at }).where(eq(users.id, userId))
     await markVerified(tx, userId, at)
-    await endTokens(tx, { userId, purpose: PURPOSE, at })
-    await endSessions(tx, userId)
+    await endAccess(tx, { userId, at })
   })
 }

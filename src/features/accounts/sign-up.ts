@@ -4,25 +4,24 @@
  */
 import { AppError } from '../../errors.ts'
 import type { ParsedAddress } from '../../mail/address/address.ts'
-import { eq } from '../../store/drizzle.ts'
-import { type Session, users } from '../../store/schema/accounts.ts'
+import type { Session } from '../../store/schema/accounts.ts'
 import type { Base } from '../base.ts'
 import type { Verifier } from '../verification/verifier.ts'
-import { verifyAddress } from '../verification/verify.ts'
+import { findAddressFault } from './address-fault.ts'
 import type { HourlyLimit } from './hourly-limit.ts'
-import type { HashInTurn } from './password-queue.ts'
-import { checkPassword } from './passwords.ts'
+import type { LoginQueue } from './login/queue.ts'
+import { checkPassword, hashPassword } from './passwords.ts'
 import { enqueuePlatformMail } from './platform-mail/enqueue.ts'
 import { findPlatformSender } from './platform-mail/sender.ts'
 import { type Client, insertSession } from './sessions/sessions.ts'
-import { insertUser } from './users.ts'
+import { findUserId, insertUser } from './users.ts'
 
 export type SignUpDeps = Pick<
   Base,
   'store' | 'directory' | 'config' | 'health' | 'jobNotifier' | 'now'
 > & {
   verifier: Verifier
-  hashPassword: HashInTurn
+  loginQueue: LoginQueue
   limits: SignUpLimits
 }
 
@@ -41,6 +40,8 @@ export type NewAccount = {
   client: Client
   /** The name of the client's network. */
   network: string
+  /** Aborts when the client is gone. */
+  signal: AbortSignal
 }
 
 export type SignedUp = { user: { id: string; email: string }; session: Session }
@@ -76,7 +77,8 @@ async function tryToSignUp(deps: SignUpDeps, account: NewAccount): Promise<SignU
   if (kind === 'unusable') throw mailUnusable()
   const refusal = await findRefusal(deps, account.address)
   if (refusal !== undefined) return { refusal }
-  const passwordHash = await deps.hashPassword(account.password)
+  const { password, signal } = account
+  const passwordHash = await deps.loginQueue.run(() => hashPassword(password, signal), signal)
   try {
     return await insertAccount(deps, account, { passwordHash, isMailed: kind === 'usable' })
   } catch (error) {
@@ -87,24 +89,8 @@ async function tryToSignUp(deps: SignUpDeps, account: NewAccount): Promise<SignU
 }
 
 async function findRefusal(deps: SignUpDeps, address: ParsedAddress): Promise<string | undefined> {
-  const taken = await deps.store.read
-    .select({ id: users.id })
-    .from(users)
-    .where(eq(users.address, address.address))
-    .get()
-  if (taken !== undefined) return TAKEN
-  return deps.config.accounts.verifyEmailOnSignup ? findFault(deps, address) : undefined
-}
-
-async function findFault(
-  deps: SignUpDeps,
-  { address }: ParsedAddress,
-): Promise<string | undefined> {
-  const found = await verifyAddress(deps, address)
-  if (found.isDisposable) return 'Disposable email addresses cannot sign up.'
-  if (found.isPlusAddressed) return 'Addresses with a plus before the @ cannot sign up.'
-  if (!found.domainExists) return 'The domain of this email address does not exist.'
-  return found.hasMxRecords ? undefined : 'The domain of this email address receives no mail.'
+  const taken = await findUserId(deps.store.read, address.address)
+  return taken === undefined ? findAddressFault(deps, address) : TAKEN
 }
 
 function insertAccount(

@@ -15,6 +15,7 @@ import { returnPathOf } from '../messages/delivery/return-path.ts'
 import { type LoadedEmail, loadEmails, toSource } from '../messages/delivery/source.ts'
 import { emailNotFound } from '../messages/explain/email-history.ts'
 import { readRaw } from '../receiving/raw.ts'
+import { isContentHidden } from './hidden-content.ts'
 import type { EmailKey } from './show-email.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'keyring' | 'directory'> & {
@@ -23,11 +24,13 @@ type Deps = Pick<Base, 'store' | 'config' | 'keyring' | 'directory'> & {
 
 /**
  * @throws AppError RESOURCE_NOT_FOUND for an unknown email, and for one whose octets or content were
- *   cleared by retention; BAD_REQUEST if its templates can no longer be rendered
+ *   cleared by retention; FORBIDDEN for mail of the server to its users; BAD_REQUEST if its templates can
+ *   no longer be rendered
  */
 export async function readRawEmail(deps: Deps, key: EmailKey): Promise<Uint8Array> {
   const [email] = await loadEmails(deps, [key.id])
   if (email === undefined || email.projectId !== key.projectId) throw emailNotFound(key.id)
+  if (isContentHidden(deps, email)) throw hidden()
   return email.sourceType === 'INBOUND' ? readReceived(deps, email) : compose(deps, email)
 }
 
@@ -73,6 +76,10 @@ async function readReceived({ store }: Deps, { id }: LoadedEmail): Promise<Uint8
   const octets = rows[0] === undefined ? null : await readRaw(store, rows[0])
   if (octets === null) throw cleared(id)
   return octets
+}
+
+function hidden(): AppError {
+  return new AppError('FORBIDDEN', 'Mail of the server to its users is shown to nobody else.')
 }
 
 function cleared(id: string): AppError {

@@ -8,7 +8,6 @@
  */
 import { z } from 'zod'
 import type { AppError } from '../../errors.ts'
-import { createHashQueue } from '../../features/accounts/password-queue.ts'
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../features/accounts/passwords.ts'
 import { findReset, resetPassword } from '../../features/accounts/reset-password.ts'
 import {
@@ -30,6 +29,7 @@ import { readerLanguage } from '../pages/reader-language.ts'
 import { errorView } from '../pages/views.ts'
 import type { HttpResponse } from '../response.ts'
 import { type Call, openOperation, type RouteDeps } from '../route.ts'
+import { whileClientWaits } from '../server/client-gone.ts'
 
 const text = z.string().catch('')
 
@@ -76,21 +76,19 @@ export const showResetPassword = ({ core, layout }: RouteDeps) =>
       layout(await resetPage(core, query, languageOf(incoming))),
   })
 
-export const savePassword = ({ core, layout }: RouteDeps) => {
-  const deps = { ...core, hashPassword: createHashQueue() }
-  return openOperation({
+export const savePassword = ({ core, layout }: RouteDeps) =>
+  openOperation({
     ...sharedShape(layout),
     summary: 'Save a new password',
     takesForm: true,
     body: resetForm,
-    handle: async ({ body: { token, password } }) => {
+    handle: async ({ body: { token, password }, incoming }) => {
       if ((await findReset(core, token)) === undefined) throw invalidToken()
       if (!isAllowed(password)) return redirect(`auth/reset-password?token=${token}&refused=1`)
-      await resetPassword(deps, { token, password })
+      await whileClientWaits(incoming, (signal) => resetPassword(core, { token, password, signal }))
       return redirect('auth/reset-password?done=1')
     },
   })
-}
 
 function sharedShape(layout: Layout) {
   return {

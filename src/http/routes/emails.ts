@@ -146,9 +146,14 @@ const attempt = z.object({
 const record = z
   .object({
     ...summaryFields,
-    body: z.string().nullable().meta({
-      description: 'As the recipient gets it, untracked; null once retention has cleared it',
-    }),
+    body: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          'As the recipient gets it, untracked; null once retention has cleared it, and for mail of ' +
+          'the server to its users',
+      }),
     text: z.string().nullable().meta({ description: 'The plain text of received mail' }),
     headers: z.record(z.string(), z.string()).nullable(),
     attachments: z
@@ -227,9 +232,9 @@ export const showRaw = ({ core }: RouteDeps) =>
     summary: 'Show the octets of an email (RFC 5322)',
     description:
       'Sent mail is composed again and signed now. Received mail is what came in; 404 once ' +
-      'retention has cleared it.',
+      'retention has cleared it. Mail of the server to its users is shown to nobody (403).',
     responses: { 200: { description: 'The message', contentType: 'message/rfc822' } },
-    refusals: [400, 404],
+    refusals: [400, 403, 404],
     handle: async (call) => {
       const key = uuidKeyOf(call)
       const body = piecesOf(await readRawEmail(core, key))

@@ -25,6 +25,7 @@ import { addMember as addRow, addUser } from '../../session.ts'
 const ADDRESS = 'new@people.test'
 const NOT_OPEN = 'This invitation was used or revoked, or it has expired.'
 const client = { ip: '192.0.2.9', userAgent: 'test' }
+const { signal } = new AbortController()
 const password = 'long enough'
 
 type Stage = Awaited<ReturnType<typeof open>>
@@ -49,7 +50,11 @@ const accept = (
   core: TestCore,
   token: string,
   change: Partial<Parameters<typeof acceptInvitation>[1]> = {},
-) => acceptInvitation(core, { token, user: undefined, password, language: 'en', client, ...change })
+) =>
+  acceptInvitation(core, {
+    ...{ token, user: undefined, password, language: 'en', client, signal },
+    ...change,
+  })
 
 const rolesOf = async ({ core, projectId }: Pick<Stage, 'core' | 'projectId'>) =>
   (await listMembers(core, projectId)).map(({ email, role }) => [email, role])
@@ -86,6 +91,15 @@ describe('an invitation', () => {
     assert.deepEqual([row?.digest, row?.isMailed], [null, true])
     const job = await core.store.read.select().from(jobs).get()
     assert.deepEqual(job?.payload, { kind: 'invitation', invitationId: row?.id })
+  })
+
+  it('S26: goes to an account whose address is not proven: a stranger may have signed up with it', async (t) => {
+    const { core, projectId, project, invite } = await open(t, { mode: 'sandbox' })
+    const squatter = await addUser(core, { address: ADDRESS, verifiedAt: null })
+    assert.deepEqual(await invite(), { invited: true, email: ADDRESS, role: 'ADMIN' })
+    assert.deepEqual(await rolesOf({ core, projectId }), [[project.ownerAddress, 'OWNER']])
+    await addRow(core, { projectId, userId: squatter.id, role: 'MEMBER' })
+    await assert.rejects(invite(), { code: 'CONFLICT' })
   })
 
   it('makes the account of a newcomer, with the role, and begins a session', async (t) => {

@@ -105,6 +105,14 @@ describe('POST /app/logout', () => {
     assert.equal((await other.get('/app')).status, 200)
   })
 
+  it('is possible over clear HTTP: the page lets browsers say the origin of its form', async () => {
+    const browser = await loggedIn()
+    const { headers } = await fetch(`${server.url}/app`, {
+      headers: { cookie: [...browser.jar].map((pair) => pair.join('=')).join('; ') },
+    })
+    assert.equal(headers.get('referrer-policy'), 'same-origin')
+  })
+
   it('S17: is refused from a page of another site', async () => {
     const browser = await loggedIn()
     const foreign: Record<string, string>[] = [

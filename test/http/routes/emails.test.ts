@@ -37,6 +37,16 @@ test('emails of another project, and unknown ones, are not found', async () => {
   assert.equal((await call('get', `/emails/${id}`)).body.state, 'queued')
 })
 
+test('S20: mail of the server to its users is shown to nobody: its links choose passwords', async () => {
+  const id = await send()
+  assert.match((await call('get', `/emails/${id}`)).body.body, /Hi/)
+  await setEmail(id, { isPlatform: true })
+  const { status, body } = await call('get', `/emails/${id}`)
+  assert.deepEqual([status, body.subject, body.body, body.text], [200, 'Hi', null, null])
+  const raw = await call('get', `/emails/${id}/raw`)
+  assert.deepEqual([raw.status, raw.body.error.code], [403, 'FORBIDDEN'])
+})
+
 test('what is not of the declared shape is refused with 422', async () => {
   const queries = [
     'status=SENT,GONE',

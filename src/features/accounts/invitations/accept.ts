@@ -11,6 +11,7 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { projectDisabled } from '../../directory.ts'
 import type { SessionUser } from '../caller.ts'
+import type { LoginQueue } from '../login/queue.ts'
 import { insertMember } from '../members/member.ts'
 import { checkPassword, hashPassword } from '../passwords.ts'
 import {
@@ -32,6 +33,8 @@ type Acceptance = {
   /** Of the new account: `xx` or `xx-XX`. */
   language: string
   client: Client
+  /** Aborts when the client is gone. */
+  signal: AbortSignal
 }
 
 type Accepted = {
@@ -43,12 +46,15 @@ type Accepted = {
   cookie: SessionCookie | undefined
 }
 
-type AcceptDeps = Pick<Base, 'store' | 'now'> & { sessionTokens: SessionTokens }
+type AcceptDeps = Pick<Base, 'store' | 'now'> & {
+  sessionTokens: SessionTokens
+  loginQueue: LoginQueue
+}
 
 /**
  * @throws AppError BAD_REQUEST when the invitation is not open, PROJECT_DISABLED, FORBIDDEN to another
  *   account, UNAUTHORIZED when the address has an account, VALIDATION_ERROR (password), CONFLICT when
- *   the user is a member already
+ *   the user is a member already, EXTERNAL_SERVICE_ERROR when too many passwords wait
  */
 export async function acceptInvitation(
   deps: AcceptDeps,
@@ -80,10 +86,10 @@ async function acceptAs(
 
 async function acceptAsNewcomer(
   deps: AcceptDeps,
-  { token, password, language, client }: Acceptance,
+  { token, password = '', language, client, signal }: Acceptance,
 ): Promise<Accepted> {
-  checkPassword(password ?? '')
-  const passwordHash = await hashPassword(password ?? '')
+  checkPassword(password)
+  const passwordHash = await deps.loginQueue.run(() => hashPassword(password, signal), signal)
   const at = deps.now()
   const { session, ...accepted } = await deps.store.write(async (tx) => {
     const invitation = await getOpenInvitation(tx, token, at)

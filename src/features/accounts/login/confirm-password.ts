@@ -40,7 +40,10 @@ export async function withPassword<T>(
   return asAttempt(deps, given, async () => act(await confirmPassword(deps, given)))
 }
 
-/** Runs `act` as one attempt of the throttle; an error with fields is a failure. */
+/**
+ * Runs `act` as one attempt of the throttle; an error with fields is a failure. A success clears no
+ * failures: a right password would clear those of codes.
+ */
 export async function asAttempt<T>(
   { loginThrottle }: Pick<PasswordDeps, 'loginThrottle'>,
   guesser: Pick<GivenPassword, 'account' | 'network'>,
@@ -48,9 +51,7 @@ export async function asAttempt<T>(
 ): Promise<T> {
   const attempt = loginThrottle.begin(guesser)
   try {
-    const result = await act()
-    attempt.succeeded()
-    return result
+    return await act()
   } catch (error) {
     countFailure(attempt, error)
     throw error

@@ -1,7 +1,7 @@
 /**
- * The line of logins before argon2, which computes one password at a time (`passwords.ts`). It is bounded:
- * a login beyond is refused at once, which costs nearly nothing, so a flood of logins slows down neither
- * the other requests nor those logins that are in the line.
+ * The line of logins, and of new passwords, before argon2, which computes one password at a time
+ * (`passwords.ts`). It is bounded: a request beyond is refused at once, which costs nearly nothing, so a
+ * flood of logins slows down neither the other requests nor those that are in the line.
  */
 import { AppError } from '../../../errors.ts'
 
@@ -42,8 +42,12 @@ export function createLoginQueue(): LoginQueue {
 }
 
 function full(): AppError {
-  return new AppError('EXTERNAL_SERVICE_ERROR', 'Too many people log in at the moment.', {
-    details: { retryAfter: RETRY_AFTER_SECONDS },
-    isOverload: true,
-  })
+  return new AppError(
+    'EXTERNAL_SERVICE_ERROR',
+    'Too many passwords wait to be checked at the moment.',
+    {
+      details: { retryAfter: RETRY_AFTER_SECONDS },
+      isOverload: true,
+    },
+  )
 }

@@ -3,8 +3,10 @@
  * proven the address: somebody else may have signed up with it.
  */
 import type { Config } from '../../../config/config.ts'
-import { eq } from '../../../store/drizzle.ts'
-import { users } from '../../../store/schema/accounts.ts'
+/** Adds members to a project by their addresses. Who has no account yet is invited. */
+import { and, eq, eq } from '../../../store/drizzle.ts'
+import { memberships, users, users } from '../../../store/schema/accounts.ts'
+
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { insertInvitation } from '../invitations/invite.ts'
@@ -12,7 +14,7 @@ import { revokeInvitationsTo } from '../invitations/revoke.ts'
 import { digestInvitationToken, invitationUrl, makeInvitationToken } from '../invitations/token.ts'
 import { isPlatformMailConfigured, needsVerification } from '../platform-mail/configured.ts'
 import { getUserId } from '../users.ts'
-import { type GivenRole, getMember, insertMember, type Member, refuseMember } from './member.ts'
+import { type GivenRole, type GivenRole, getMember, getMember, insertMember, insertMember, type Member, type Member, refuseMember } from './member.ts'
 import { requireAdmin } from './require-admin.ts'
 
 type Addition = {
@@ -27,7 +29,10 @@ type Addition = {
 /** `url`: the link, when this server has no mail for its users. */
 export type Invited = { invited: true; email: string; role: GivenRole; url?: string }
 
-/** @throws AppError RESOURCE_NOT_FOUND, FORBIDDEN, CONFLICT, RATE_LIMIT_EXCEEDED */
+/**
+ * A user whose address is not proven yet is invited like somebody without an account.
+ * @throws AppError RESOURCE_NOT_FOUND, FORBIDDEN, CONFLICT, RATE_LIMIT_EXCEEDED
+ */
 export async function addMember(
   { store, config, now }: Pick<Base, 'store' | 'config' | 'now'>,
   { projectId, address, role, actorId }: Addition,
@@ -40,6 +45,10 @@ export async function addMember(
     const user = await findUser(tx, config, address)
     if (user?.isProven) return join(tx, { projectId, userId: user.id, role, at })
     if (user !== undefined) await refuseMember(tx, { projectId, userId: user.id })
+    const user = await findUser(tx, projectId, address)
+    // Anyone can sign up with any address: whoever reads its mail must agree.
+    const isKnown = user !== undefined && (user.isMember || !needsVerification(config, user))
+    if (isKnown) return join(tx, { projectId, userId: user.id, role, at })
     await insertInvitation(tx, { projectId, address, role, invitedBy: actorId, digest, at })
     const link = token === undefined ? {} : { url: invitationUrl(config, token) }
     return { invited: true, email: address, role, ...link }
@@ -68,6 +77,19 @@ async function findUser(tx: Tx, config: Config, address: string) {
     .where(eq(users.address, address))
     .get()
   return user && { id: user.id, isProven: !needsVerification(config, user) }
+async function findUser(
+  tx: Tx,
+  projectId: string,
+  address: string,
+): Promise<{ id: string; verifiedAt: number | null; isMember: boolean } | undefined> {
+  const isOfProject = and(eq(memberships.userId, users.id), eq(memberships.projectId, projectId))
+  const found = await tx
+    .select({ id: users.id, verifiedAt: users.verifiedAt, memberOf: memberships.projectId })
+    .from(users)
+    .leftJoin(memberships, isOfProject)
+    .where(eq(users.address, address))
+    .get()
+  return found && { ...found, isMember: found.memberOf !== null }
 }
 
 async function join(

@@ -6,6 +6,7 @@ import { and, eq } from '../../../store/drizzle.ts'
 import { identities } from '../../../store/schema/accounts.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
+import type { Verifier } from '../../verification/verifier.ts'
 import { findSession } from '../sessions/find.ts'
 import {
   type Client,
@@ -21,6 +22,7 @@ import { type NewAccount, readAccount, signUp } from './sign-up.ts'
 
 type LoginDeps = Pick<Base, 'store' | 'config' | 'now' | 'disk'> & {
   sessionTokens: SessionTokens
+  verifier: Verifier
 }
 
 type Login = {

@@ -7,8 +7,10 @@
  * email_unverified   the provider says no address, or does not call it verified
  * method_mismatch    the address belongs to an account with another way to log in
  * signup_disabled    no account, and new ones are not allowed
+ * address_refused    new accounts cannot have the address (`accounts.verify_email_on_signup`)
  * provider_error     the provider is down, slow, or its answer is not valid
  * too_many_attempts  too many logins from the network of the client
+ * other              anything else, such as name servers that do not answer
  */
 export const LOGIN_FAILURES = [
   'access_denied',
@@ -17,8 +19,10 @@ export const LOGIN_FAILURES = [
   'email_unverified',
   'method_mismatch',
   'signup_disabled',
+  'address_refused',
   'provider_error',
   'too_many_attempts',
+  'other',
 ] as const
 
 export type LoginFailureCode = (typeof LOGIN_FAILURES)[number]

@@ -5,22 +5,18 @@
  * provider change nothing here.
  */
 import { AppError } from '../../../errors.ts'
-import { parseAddress } from '../../../mail/address/address.ts'
+import { type ParsedAddress, parseAddress } from '../../../mail/address/address.ts'
 import { and, eq, gt, inArray, isNull } from '../../../store/drizzle.ts'
-import {
-  identities,
-  invitations,
-  memberships,
-  projects,
-  users,
-} from '../../../store/schema/accounts.ts'
+import { identities, invitations, memberships, projects } from '../../../store/schema/accounts.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
-import { insertUser } from '../users.ts'
+import { type AddressFaultDeps, findAddressFault } from '../address-fault.ts'
+import { findUserId, insertUser } from '../users.ts'
 import { LoginFailure } from './login-failure.ts'
 import type { IdentityProvider, ProviderUser } from './provider.ts'
 
-type SignUpDeps = Pick<Base, 'config' | 'now' | 'disk'>
+type SignUpDeps = Pick<Base, 'config' | 'now'>
+type ReadDeps = AddressFaultDeps & Pick<Base, 'store' | 'disk'>
 
 /** A provider's user who may become one of ours. */
 export type NewAccount = Pick<ProviderUser, 'issuer' | 'subject'> & {
@@ -29,9 +25,9 @@ export type NewAccount = Pick<ProviderUser, 'issuer' | 'subject'> & {
   language: string
 }
 
-/** @throws LoginFailure provider_error, email_unverified */
+/** @throws LoginFailure; AppError INSUFFICIENT_STORAGE */
 export async function readAccount(
-  { disk }: Pick<SignUpDeps, 'disk'>,
+  deps: ReadDeps,
   input: { provider: IdentityProvider; user: ProviderUser; language: string },
 ): Promise<NewAccount> {
   const { provider, user, language } = input
@@ -40,9 +36,11 @@ export async function readAccount(
   if (parsed === undefined) {
     throw new LoginFailure('email_unverified', 'the provider calls no address verified')
   }
-  if (disk.isLow()) {
+  if (deps.disk.isLow()) {
     throw new AppError('INSUFFICIENT_STORAGE', 'No account can be made at the moment.')
   }
+  if ((await findUserId(deps.store.read, parsed.address)) !== undefined) throw taken()
+  await refuseFaulty(deps, parsed)
   const { issuer, subject } = user
   return { issuer, subject, address: parsed.address, provider, language }
 }
@@ -50,14 +48,7 @@ export async function readAccount(
 /** Returns the id of the new user. @throws LoginFailure method_mismatch, signup_disabled */
 export async function signUp(deps: SignUpDeps, tx: Tx, account: NewAccount): Promise<string> {
   const { issuer, subject, address, provider, language } = account
-  const holder = await tx
-    .select({ id: users.id })
-    .from(users)
-    .where(eq(users.address, address))
-    .get()
-  if (holder !== undefined) {
-    throw new LoginFailure('method_mismatch', 'the address has an account already')
-  }
+  if ((await findUserId(tx, address)) !== undefined) throw taken()
   const at = deps.now()
   if (!(await maySignUp(deps, tx, account))) {
     throw new LoginFailure('signup_disabled', 'new accounts are not allowed')
@@ -67,6 +58,19 @@ export async function signUp(deps: SignUpDeps, tx: Tx, account: NewAccount): Pro
   const userId = await insertUser(tx, { address, method, language, ...proven, at })
   await tx.insert(identities).values({ issuer, subject, userId, createdAt: at })
   return userId
+}
+
+/** @throws LoginFailure address_refused, or other when DNS gives no answer */
+async function refuseFaulty(deps: ReadDeps, address: ParsedAddress): Promise<void> {
+  const fault = await findAddressFault(deps, address).catch((error) => {
+    if (error instanceof AppError) throw new LoginFailure('other', error.message)
+    throw error
+  })
+  if (fault !== undefined) throw new LoginFailure('address_refused', fault)
+}
+
+function taken(): LoginFailure {
+  return new LoginFailure('method_mismatch', 'the address has an account already')
 }
 
 async function maySignUp(

@@ -1,10 +1,10 @@
 /**
- * What a change of a password or of a second factor ends (THREATS S16): the sessions of the user, except
- * for the one that makes the change, and the links that reset the password.
+ * What a change or reset of a password, or a change of a second factor, ends (THREATS S16): the sessions of
+ * the user, except for the one that makes the change, and the links that reset the password.
  */
-import { and, eq, isNull } from '../../../store/drizzle.ts'
-import { accountTokens, type Session } from '../../../store/schema/accounts.ts'
+import type { Session } from '../../../store/schema/accounts.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import { endTokens } from '../email-tokens.ts'
 import { endSessions } from './sessions.ts'
 
 /** `except` goes on under a new id, which is returned; undefined if it has ended. */
@@ -13,12 +13,6 @@ export async function endAccess(
   { userId, at }: { userId: string; at: number },
   except?: Pick<Session, 'id'>,
 ): Promise<Session | undefined> {
-  // Used ones count for the limit of mails, so they stay.
-  const isOpen = and(
-    eq(accountTokens.userId, userId),
-    eq(accountTokens.purpose, 'reset-password'),
-    isNull(accountTokens.usedAt),
-  )
-  await tx.update(accountTokens).set({ usedAt: at }).where(isOpen)
+  await endTokens(tx, { userId, purpose: 'reset-password', at })
   return endSessions(tx, userId, except)
 }

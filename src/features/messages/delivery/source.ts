@@ -33,6 +33,7 @@ export const sourceColumns = {
   contactId: emails.contactId,
   contentId: emails.contentId,
   sourceType: emails.sourceType,
+  isPlatform: emails.isPlatform,
   templateId: emails.templateId,
   campaignId: emails.campaignId,
   workflowExecutionId: emails.workflowExecutionId,

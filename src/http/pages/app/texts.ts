@@ -14,7 +14,7 @@ export type AppTexts = {
     api: string
   }
   /** Why a login failed, and what helps. */
-  failures: Record<LoginFailureCode | 'other', string>
+  failures: Record<LoginFailureCode, string>
   notFound: { title: string; text: string; home: string }
   failed: { title: string; text: string }
 }

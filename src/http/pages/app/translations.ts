@@ -26,6 +26,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
         'Your email address already has an account here with another way to log in. Please use that one.',
       signup_disabled:
         'You have no account here, and new accounts are not allowed. Please ask the operator of this server for one.',
+      address_refused:
+        'New accounts cannot have your email address: it is disposable, has a plus sign, or its domain receives no mail.',
       provider_error: 'The provider did not answer as it should. Please try again in a moment.',
       too_many_attempts: 'There were too many logins from your network. Please wait a minute.',
       other: 'The login failed. Please try again.',
@@ -63,6 +65,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
         'Je e-mailadres heeft hier al een account met een andere manier van inloggen. Gebruik die.',
       signup_disabled:
         'Je hebt hier geen account, en nieuwe accounts zijn niet toegestaan. Vraag de beheerder van deze server erom.',
+      address_refused:
+        'Nieuwe accounts kunnen je e-mailadres niet gebruiken: het is een wegwerpadres, bevat een plusteken, of het domein ontvangt geen e-mail.',
       provider_error:
         'De aanbieder gaf geen geldig antwoord. Probeer het over een ogenblik opnieuw.',
       too_many_attempts: 'Er is te vaak ingelogd vanaf jouw netwerk. Wacht een minuut.',
@@ -101,6 +105,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
         'Votre adresse e-mail a déjà un compte ici, avec un autre moyen de connexion. Veuillez utiliser celui-là.',
       signup_disabled:
         'Vous n’avez pas de compte ici, et les nouveaux comptes ne sont pas autorisés. Adressez-vous à l’opérateur de ce serveur.',
+      address_refused:
+        'Les nouveaux comptes ne peuvent pas utiliser votre adresse e-mail : elle est jetable, contient un signe plus, ou son domaine ne reçoit pas d’e-mails.',
       provider_error:
         'Le fournisseur n’a pas répondu correctement. Veuillez réessayer dans un instant.',
       too_many_attempts:
@@ -140,6 +146,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
         'आपके ईमेल पते का यहाँ पहले से एक खाता है, जिसमें लॉग इन का दूसरा तरीका है। कृपया उसी का उपयोग करें।',
       signup_disabled:
         'यहाँ आपका कोई खाता नहीं है, और नए खातों की अनुमति नहीं है। कृपया इस सर्वर के संचालक से खाता माँगें।',
+      address_refused:
+        'नए खातों में आपका ईमेल पता नहीं चल सकता: वह अस्थायी है, उसमें प्लस चिह्न है, या उसके डोमेन पर मेल नहीं आती।',
       provider_error: 'प्रदाता ने सही जवाब नहीं दिया। कृपया थोड़ी देर में फिर से कोशिश करें।',
       too_many_attempts: 'आपके नेटवर्क से बहुत अधिक लॉग इन हुए हैं। कृपया एक मिनट प्रतीक्षा करें।',
       other: 'लॉग इन विफल रहा। कृपया फिर से कोशिश करें।',
@@ -177,6 +185,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
         'Deine E-Mail-Adresse hat hier schon ein Konto mit einer anderen Art der Anmeldung. Bitte benutze diese.',
       signup_disabled:
         'Du hast hier kein Konto, und neue Konten sind nicht erlaubt. Bitte wende dich an den Betreiber dieses Servers.',
+      address_refused:
+        'Neue Konten können deine E-Mail-Adresse nicht haben: Sie ist eine Wegwerfadresse, enthält ein Pluszeichen, oder ihre Domain empfängt keine E-Mails.',
       provider_error:
         'Der Anbieter hat nicht richtig geantwortet. Bitte versuche es gleich noch einmal.',
       too_many_attempts: 'Aus deinem Netz kamen zu viele Anmeldungen. Bitte warte eine Minute.',
@@ -215,6 +225,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
         'Seu endereço de e-mail já tem uma conta aqui, com outra forma de entrar. Use essa forma.',
       signup_disabled:
         'Você não tem uma conta aqui, e novas contas não são permitidas. Peça uma ao operador deste servidor.',
+      address_refused:
+        'Novas contas não podem usar o seu endereço de e-mail: ele é descartável, contém um sinal de mais, ou o domínio dele não recebe e-mails.',
       provider_error: 'O provedor não respondeu como deveria. Tente novamente em instantes.',
       too_many_attempts: 'Houve logins demais a partir da sua rede. Aguarde um minuto.',
       other: 'O login falhou. Tente novamente.',
@@ -252,6 +264,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
         'Имейл адресът ви вече има профил тук с друг начин на влизане. Моля, използвайте него.',
       signup_disabled:
         'Нямате профил тук, а нови профили не са разрешени. Моля, обърнете се към оператора на този сървър.',
+      address_refused:
+        'Нови профили не могат да използват вашия имейл адрес: той е за еднократна употреба, съдържа знак плюс или домейнът му не получава поща.',
       provider_error: 'Доставчикът не отговори както трябва. Моля, опитайте отново след малко.',
       too_many_attempts:
         'От вашата мрежа имаше твърде много влизания. Моля, изчакайте една минута.',
@@ -290,6 +304,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
         'Vaše e-mailová adresa tu už má účet s jiným způsobem přihlášení. Použijte prosím ten.',
       signup_disabled:
         'Nemáte tu účet a nové účty nejsou povoleny. Obraťte se prosím na provozovatele tohoto serveru.',
+      address_refused:
+        'Nové účty nemohou mít vaši e-mailovou adresu: je jednorázová, obsahuje znaménko plus, nebo její doména nepřijímá poštu.',
       provider_error: 'Poskytovatel neodpověděl správně. Zkuste to prosím za chvíli znovu.',
       too_many_attempts: 'Z vaší sítě přišlo příliš mnoho přihlášení. Počkejte prosím minutu.',
       other: 'Přihlášení se nezdařilo. Zkuste to prosím znovu.',
@@ -327,6 +343,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
         'Twój adres e-mail ma już tutaj konto z innym sposobem logowania. Użyj tamtego sposobu.',
       signup_disabled:
         'Nie masz tutaj konta, a nowe konta są niedozwolone. Zwróć się do operatora tego serwera.',
+      address_refused:
+        'Nowe konta nie mogą mieć Twojego adresu e-mail: jest tymczasowy, zawiera znak plus albo jego domena nie odbiera poczty.',
       provider_error: 'Dostawca nie odpowiedział prawidłowo. Spróbuj ponownie za chwilę.',
       too_many_attempts: 'Z Twojej sieci było zbyt wiele logowań. Odczekaj minutę.',
       other: 'Logowanie nie powiodło się. Spróbuj ponownie.',
@@ -364,6 +382,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
         'Tu dirección de correo ya tiene aquí una cuenta con otra forma de iniciar sesión. Usa esa forma.',
       signup_disabled:
         'No tienes una cuenta aquí y no se permiten cuentas nuevas. Pide una al operador de este servidor.',
+      address_refused:
+        'Las cuentas nuevas no pueden usar tu dirección de correo: es desechable, contiene un signo más o su dominio no recibe correo.',
       provider_error:
         'El proveedor no respondió como debía. Vuelve a intentarlo dentro de un momento.',
       too_many_attempts: 'Hubo demasiados inicios de sesión desde tu red. Espera un minuto.',
@@ -402,6 +422,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
         'Il tuo indirizzo email ha già un account qui con un altro modo di accedere. Usa quello.',
       signup_disabled:
         'Non hai un account qui e non sono ammessi nuovi account. Chiedine uno al gestore di questo server.',
+      address_refused:
+        'I nuovi account non possono usare il tuo indirizzo email: è temporaneo, contiene un segno più, o il suo dominio non riceve posta.',
       provider_error: 'Il provider non ha risposto come dovrebbe. Riprova tra un momento.',
       too_many_attempts: 'Ci sono stati troppi accessi dalla tua rete. Attendi un minuto.',
       other: 'L’accesso non è riuscito. Riprova.',
@@ -436,6 +458,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
         '您在服務供應商的帳戶沒有已驗證的電子郵件地址。請先在該處驗證，再重新登入。',
       method_mismatch: '您的電子郵件地址在此已有帳戶，並使用其他登入方式。請改用該方式。',
       signup_disabled: '您在此沒有帳戶，而且不開放新帳戶。請聯絡此伺服器的管理者。',
+      address_refused:
+        '新帳戶不能使用您的電子郵件地址：它是拋棄式地址、含有加號，或其網域不接收郵件。',
       provider_error: '服務供應商沒有正確回應。請稍後再試。',
       too_many_attempts: '您的網路登入次數過多。請等候一分鐘。',
       other: '登入失敗。請再試一次。',
@@ -469,6 +493,7 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
       email_unverified: '您在服務供應商的帳戶沒有已驗證的電郵地址。請先在該處驗證，然後重新登入。',
       method_mismatch: '您的電郵地址在此已有帳戶，並使用其他登入方式。請改用該方式。',
       signup_disabled: '您在此沒有帳戶，而且不接受新帳戶。請聯絡此伺服器的管理員。',
+      address_refused: '新帳戶不能使用您的電郵地址：它是即棄地址、含有加號，或其網域不接收郵件。',
       provider_error: '服務供應商沒有正確回應。請稍後再試。',
       too_many_attempts: '您的網絡登入次數過多。請等候一分鐘。',
       other: '登入失敗。請再試一次。',
@@ -503,6 +528,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
         '您在服务提供商的账户没有已验证的电子邮件地址。请先在那里验证，再重新登录。',
       method_mismatch: '您的电子邮件地址在此已有账户，并使用其他登录方式。请改用该方式。',
       signup_disabled: '您在此没有账户，而且不开放新账户。请联系此服务器的管理员。',
+      address_refused:
+        '新账户不能使用您的电子邮件地址：它是一次性地址、含有加号，或其域名不接收邮件。',
       provider_error: '服务提供商没有正确响应。请稍后再试。',
       too_many_attempts: '来自您网络的登录次数过多。请等待一分钟。',
       other: '登录失败。请再试一次。',
@@ -540,6 +567,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
         'このメールアドレスには、別のログイン方法のアカウントがすでにあります。その方法をお使いください。',
       signup_disabled:
         'ここにアカウントがなく、新しいアカウントは作成できません。このサーバーの管理者にお問い合わせください。',
+      address_refused:
+        'このメールアドレスでは新しいアカウントを作成できません。使い捨てのアドレスであるか、プラス記号を含むか、ドメインがメールを受信しません。',
       provider_error:
         'プロバイダーから正しい応答がありませんでした。しばらくしてからもう一度お試しください。',
       too_many_attempts: 'お使いのネットワークからのログインが多すぎます。1 分ほどお待ちください。',
@@ -578,6 +607,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
         'Din e-postadress har redan ett konto här med ett annat sätt att logga in. Använd det.',
       signup_disabled:
         'Du har inget konto här, och nya konton är inte tillåtna. Kontakta den som driver servern.',
+      address_refused:
+        'Nya konton kan inte ha din e-postadress: den är en engångsadress, innehåller ett plustecken, eller så tar dess domän inte emot e-post.',
       provider_error: 'Leverantören svarade inte som den skulle. Försök igen om en stund.',
       too_many_attempts: 'Det har varit för många inloggningar från ditt nätverk. Vänta en minut.',
       other: 'Inloggningen misslyckades. Försök igen.',
@@ -615,6 +646,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
         'Mae gan eich cyfeiriad e-bost gyfrif yma eisoes, gyda ffordd arall o fewngofnodi. Defnyddiwch honno.',
       signup_disabled:
         'Nid oes gennych gyfrif yma, ac ni chaniateir cyfrifon newydd. Gofynnwch i weithredwr y gweinydd hwn am un.',
+      address_refused:
+        'Ni all cyfrifon newydd ddefnyddio eich cyfeiriad e-bost: mae’n un dros dro, yn cynnwys arwydd plws, neu nid yw ei barth yn derbyn e-bost.',
       provider_error:
         'Ni wnaeth y darparwr ateb fel y dylai. Rhowch gynnig arall arni ymhen ychydig.',
       too_many_attempts: 'Bu gormod o fewngofnodi o’ch rhwydwaith. Arhoswch funud.',

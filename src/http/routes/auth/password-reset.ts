@@ -1,11 +1,11 @@
 /** A new password for users who forgot theirs, by the link in a mail. */
 import { z } from 'zod'
 import { createHourlyLimit } from '../../../features/accounts/hourly-limit.ts'
-import { createHashQueue } from '../../../features/accounts/password-queue.ts'
 import { requestPasswordReset, resetPassword } from '../../../features/accounts/reset-password.ts'
 import { type HttpResponse, json } from '../../response.ts'
 import { openOperation, type RouteDeps } from '../../route.ts'
 import { addressGroup } from '../../server/client-address.ts'
+import { whileClientWaits } from '../../server/client-gone.ts'
 import { emailToken, messageResult, newPassword } from '../../shapes/account.ts'
 import { emailAddress } from '../../shapes/fields.ts'
 
@@ -36,9 +36,8 @@ export const request = ({ core }: RouteDeps) => {
   })
 }
 
-export const reset = ({ core }: RouteDeps) => {
-  const deps = { ...core, hashPassword: createHashQueue() }
-  return openOperation({
+export const reset = ({ core }: RouteDeps) =>
+  openOperation({
     tag: 'Authentication',
     summary: 'Choose a new password by a mailed token',
     description:
@@ -47,12 +46,12 @@ export const reset = ({ core }: RouteDeps) => {
     body: z.object({ token: emailToken, newPassword }),
     responses: { 200: { description: 'The password is changed', schema: messageResult } },
     refusals: [403, 503],
-    handle: async ({ body }) => {
-      await resetPassword(deps, { token: body.token, password: body.newPassword })
+    handle: async ({ body, incoming }) => {
+      const { token, newPassword: password } = body
+      await whileClientWaits(incoming, (signal) => resetPassword(core, { token, password, signal }))
       return message('Your password is changed. Log in with the new one.')
     },
   })
-}
 
 function message(text: string): HttpResponse {
   return json(200, { success: true, data: { message: text } })

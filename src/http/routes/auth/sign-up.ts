@@ -1,7 +1,6 @@
 /** `POST /auth/signup`. */
 import { z } from 'zod'
 import { createHourlyLimit } from '../../../features/accounts/hourly-limit.ts'
-import { createHashQueue } from '../../../features/accounts/password-queue.ts'
 import { issueCookie } from '../../../features/accounts/sessions/sessions.ts'
 import { type SignUpLimits, signUp as signUpUser } from '../../../features/accounts/sign-up.ts'
 import type { Core } from '../../../features/core.ts'
@@ -10,6 +9,7 @@ import { readerLanguage } from '../../pages/reader-language.ts'
 import { json } from '../../response.ts'
 import { type Call, openOperation, type RouteDeps } from '../../route.ts'
 import { addressGroup } from '../../server/client-address.ts'
+import { whileClientWaits } from '../../server/client-gone.ts'
 import { newPassword } from '../../shapes/account.ts'
 import { emailAddress } from '../../shapes/fields.ts'
 
@@ -31,7 +31,7 @@ const result = z.discriminatedUnion('success', [
 ])
 
 export const signUp = ({ core }: RouteDeps) => {
-  const deps = { ...core, hashPassword: createHashQueue(), limits: createLimits(core) }
+  const limits = createLimits(core)
   return openOperation({
     growsDisk: true,
     tag: 'Authentication',
@@ -46,7 +46,9 @@ export const signUp = ({ core }: RouteDeps) => {
     responses: { 200: { description: 'The new user, or the reason why not', schema: result } },
     refusals: [403, 429, 503],
     handle: async (call) => {
-      const signedUp = await signUpUser(deps, toAccount(call))
+      const signedUp = await whileClientWaits(call.incoming, (signal) =>
+        signUpUser({ ...core, limits }, { ...toAccount(call), signal }),
+      )
       if ('refusal' in signedUp) return json(200, { success: false, data: signedUp.refusal })
       const cookie = await issueCookie(core, signedUp.session)
       const cookies = [sessionCookie(core.config, cookie, core.now())]

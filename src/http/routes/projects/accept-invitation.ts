@@ -6,6 +6,7 @@ import { clientOf, findSessionUser } from '../../exchange/optional-session.ts'
 import { readerLanguage } from '../../pages/reader-language.ts'
 import { json } from '../../response.ts'
 import { openOperation, type RouteDeps } from '../../route.ts'
+import { whileClientWaits } from '../../server/client-gone.ts'
 import { role } from '../../shapes/project.ts'
 
 const acceptance = z.object({
@@ -47,7 +48,9 @@ export const accept = ({ core }: RouteDeps) =>
       const language = readerLanguage(incoming.headers['accept-language'])
       const client = clientOf(incoming, address)
       const { token, password } = body
-      const made = await acceptInvitation(core, { token, user, password, language, client })
+      const made = await whileClientWaits(incoming, (signal) =>
+        acceptInvitation(core, { token, user, password, language, client, signal }),
+      )
       const { userId: id, address: email, projectId, role, cookie } = made
       const cookies = cookie ? [sessionCookie(core.config, cookie, core.now())] : []
       return { ...json(200, { success: true, data: { id, email, projectId, role } }), cookies }

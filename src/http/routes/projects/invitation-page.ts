@@ -13,11 +13,12 @@ import { sessionCookie } from '../../exchange/cookies.ts'
 import { clientOf, findSessionUser } from '../../exchange/optional-session.ts'
 import { refuseCrossSite } from '../../exchange/same-origin.ts'
 import { goneInvitationView, invitationView } from '../../pages/invitation-view.ts'
-import { NO_SUCH_PAGE } from '../../pages/layout.ts'
+import { NO_SUCH_PAGE, WITH_ORIGIN } from '../../pages/layout.ts'
 import { readerLanguage } from '../../pages/reader-language.ts'
 import { errorView } from '../../pages/views.ts'
 import type { HttpResponse } from '../../response.ts'
 import { type Call, openOperation, type RouteDeps } from '../../route.ts'
+import { whileClientWaits } from '../../server/client-gone.ts'
 
 type PageDeps = Pick<RouteDeps, 'core' | 'layout'>
 type PageCall = Call<undefined, unknown>
@@ -82,13 +83,16 @@ async function acceptByForm(
   call: Call<undefined, z.infer<typeof form>>,
 ): Promise<HttpResponse> {
   const { incoming, address, params, body } = call
-  const { cookie } = await acceptInvitation(core, {
+  const acceptance = {
     token: params.token ?? '',
     user: await findSessionUser(core, incoming),
     password: body.password,
     language: languageOf(incoming),
     client: clientOf(incoming, address),
-  })
+  }
+  const { cookie } = await whileClientWaits(incoming, (signal) =>
+    acceptInvitation(core, { ...acceptance, signal }),
+  )
   const cookies = cookie ? [sessionCookie(core.config, cookie, core.now())] : []
   return { ...redirectToPage(call), cookies }
 }

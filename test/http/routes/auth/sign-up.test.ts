@@ -192,6 +192,9 @@ describe('POST /auth/signup', () => {
     await updateProject(service.core, mine.id, { disable: 'MANUAL' })
     await expectUnusable(/is disabled/)
     await updateProject(service.core, mine.id, { enable: true })
+    const [people, sessions, mails = 0] = before
+    // The members are told that the project was disabled.
+    assert.deepEqual(await counts(), [people, sessions, mails + 1])
     assert.equal((await signUp(newAddress())).body.success, true)
     assert.deepEqual(service.core.health.reasons(), [])
   })
@@ -234,6 +237,20 @@ describe('POST /auth/signup', () => {
     }
     assert.deepEqual(await counts(), before)
     assert.equal((await signUp(newAddress())).body.success, true)
+  })
+
+  it('waits in the one line for passwords, and is refused beyond it', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const { signal } = new AbortController()
+    const waiting = Array.from({ length: 50 }, () =>
+      service.core.loginQueue.run(() => promise, signal),
+    )
+    const before = await counts()
+    const { status, headers } = await signUp(newAddress())
+    assert.deepEqual([status, headers['retry-after']], [503, '2'])
+    resolve()
+    await Promise.all(waiting)
+    assert.deepEqual(await counts(), before)
   })
 
   it('S17: refuses the page of another site', async () => {

@@ -44,6 +44,14 @@ async function login(browser: Browser, name: 'github' | 'oidc' = 'github'): Prom
 
 const errorOf = ({ location }: Visit) => location?.searchParams.get('error')
 
+/** New addresses are checked, and all DNS queries of the check have this answer. */
+function checkAddresses(server: LoginServer, answer: object): void {
+  server.core.config.accounts.verifyEmailOnSignup = true
+  const ask = async () => ({ expiresAt: 0, ...answer })
+  const dns = { ...server.core.verifier.dns, mx: ask, a: ask, aaaa: ask }
+  server.core.verifier = { ...server.core.verifier, dns: dns as never }
+}
+
 /** Runs `act` with other addresses at GitHub. */
 async function withAddresses<T>(emails: unknown, act: () => Promise<T>): Promise<T> {
   const before = provider.githubUser.emails
@@ -158,6 +166,19 @@ describe('a new user', () => {
       await tx.insert(identities).values({ issuer, subject: '4711', userId: 'u', createdAt: at })
     })
     assert.equal((await login(server.browser())).location?.pathname, '/app')
+  })
+
+  it('is refused with an address that no person keeps, with accounts.verify_email_on_signup', async (t) => {
+    const server = await open(t)
+    checkAddresses(server, { kind: 'nodata' })
+    assert.equal(errorOf(await login(server.browser())), 'address_refused')
+    checkAddresses(server, { kind: 'failed', error: 'timeout' })
+    assert.equal(errorOf(await login(server.browser())), 'other')
+    assert.deepEqual((await server.people()).users, [])
+    checkAddresses(server, { kind: 'found', records: [{ preference: 10, host: 'mx.test' }] })
+    assert.equal((await login(server.browser())).location?.pathname, '/app')
+    checkAddresses(server, { kind: 'nxdomain' })
+    assert.equal((await login(server.browser())).location?.pathname, '/app', 'a known user')
   })
 
   it('of the OpenID provider gets an account with accounts.oidc.allow_signup, others do not', async (t) => {

@@ -283,6 +283,19 @@ describe('turning the second factor off', () => {
     assert.deepEqual(await fieldOf({ password, code }), [400, undefined])
   })
 
+  it('S26: is no way to guess codes: a new password in between does not clear the failures', async () => {
+    const { browser, secret } = await guarded()
+    const change = { currentPassword: password, newPassword: password }
+    for (let count = 0; count < 10; count += 1) {
+      assert.equal((await remove(browser, { password, code: 'aaaa-bbbb' })).status, 422)
+      if (count < 9) {
+        assert.equal((await browser.call('patch', '/users/@me', change)).status, 200)
+      }
+    }
+    const code = codeOf(secret, clock.now)
+    assert.equal((await remove(browser, { password, code })).status, 429)
+  })
+
   it('by the operator ends all sessions, and the password is enough again', async () => {
     const { browser } = await guarded()
     await removeSecondFactor(service.core, email)
