@@ -120,7 +120,8 @@ function buildAccounts(values: SettingValues): Config['accounts'] {
     disableSignups: values['accounts.disable_signups'] ?? values['delivery.mode'] !== 'sandbox',
     verifyEmailOnSignup: values['accounts.verify_email_on_signup'],
     testsToMembersOnly: values['accounts.tests_to_members_only'],
-    mailProject: values['accounts.mail_project'],
+    // Ids of projects are in lower case.
+    mailProject: values['accounts.mail_project']?.trim().toLowerCase() ?? null,
     mailFrom: values['accounts.mail_from'],
     github: oauthClient(
       values['accounts.github.client_id'],

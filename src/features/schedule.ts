@@ -107,7 +107,11 @@ export function createSchedule(core: Core): Schedule {
       schedule: '30 3 * * *',
       run: () => deleteOldInvitations(core),
     },
-    { name: 'delete-old-reputation', schedule: '10 3 * * *', run: () => deleteExpiredHours(core) },
+    {
+      name: 'delete-old-reputation',
+      schedule: '10 3 * * *',
+      run: ({ signal }) => deleteExpiredHours(core, signal),
+    },
     { name: 'delete-old-strikes', schedule: '50 3 * * *', run: () => deleteExpiredStrikes(core) },
     {
       name: 'delete-old-webhooks',

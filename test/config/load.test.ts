@@ -147,6 +147,13 @@ describe('the configuration', () => {
     assert.equal(load(null).delivery.returnPathDomain, 'bounce.localhost')
   })
 
+  it('writes the id of the mail project as ids are written', () => {
+    const { load } = makeConfigFolder()
+    const id = '0199A7C0-0000-7000-8000-00000000000A '
+    const { accounts } = load(`[accounts]\nmail_project = "${id}"`)
+    assert.equal(accounts.mailProject, '0199a7c0-0000-7000-8000-00000000000a')
+  })
+
   it('writes base_url without a final slash', () => {
     const { load } = makeConfigFolder()
     assert.equal(load("base_url = 'https://Example.com/'").baseUrl, 'https://example.com')

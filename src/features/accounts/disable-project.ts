@@ -13,8 +13,9 @@ import { enqueuePlatformMail } from './platform-mail/enqueue.ts'
 type Deps = Pick<Base, 'directory'>
 
 /**
- * Disables a project that is enabled, and tells its members. A project that is disabled already, or is
- * being reset, gets the reason only. Returns whether the project was enabled.
+ * Disables a project, and tells its members, unless it is disabled already: then it gets the reason only.
+ * A project that is being reset is closed without a reason, and becomes disabled by this one. Returns
+ * whether the project was enabled.
  */
 export async function disableProject(
   { directory }: Deps,
@@ -32,6 +33,11 @@ export async function disableProject(
     await enqueuePlatformMail(tx, { kind: 'project-disabled', projectId }, at)
     return true
   }
+  const before = await tx
+    .select({ reason: projects.disabledReason, resetSince: projects.resetSince })
+    .from(projects)
+    .where(isKept)
+    .get()
   await tx
     .update(projects)
     .set({
@@ -40,6 +46,8 @@ export async function disableProject(
       updatedAt: at,
     })
     .where(isKept)
+  const isNew = before !== undefined && before.resetSince !== null && before.reason === null
+  if (isNew) await enqueuePlatformMail(tx, { kind: 'project-disabled', projectId }, at)
   return false
 }
 

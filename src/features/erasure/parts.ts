@@ -106,6 +106,7 @@ const KEPT_PARTS: readonly Part[] = [
   part('uploads'),
   part('reputation_hours', { key: () => sql`project_id, starts_at` }),
   part('reputation_totals', { key: () => sql`project_id` }),
+  part('new_project_hours', { key: () => sql`project_id, starts_at` }),
   part('webhook_signing_secrets'),
   part('invitations'),
   part('memberships', { key: () => sql`user_id, project_id` }),

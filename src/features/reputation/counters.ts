@@ -4,12 +4,9 @@
  * behind `reputationSince`.
  */
 import { DAY_MS, HOUR_MS } from '../../clock.ts'
-import { lt, sql } from '../../store/drizzle.ts'
-import {
-  newProjectHours,
-  reputationHours,
-  reputationTotals,
-} from '../../store/schema/reputation.ts'
+import { listOf } from '../../store/dialect.ts'
+import { sql } from '../../store/drizzle.ts'
+import { reputationHours, reputationTotals } from '../../store/schema/reputation.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
@@ -27,6 +24,9 @@ type Row = Record<`${'day' | 'week' | 'all'}${'Emails' | 'Bounces' | 'Complaints
 /** Windows are at most 7 days long. */
 const KEPT_MS = 8 * DAY_MS
 const WEEK_MS = 7 * DAY_MS
+/** A project has some 200 hours of each kind. */
+const PROJECTS_AT_ONCE = 20
+const EXPIRED = [expiredOf('reputation_hours'), expiredOf('new_project_hours')]
 
 const { emails, bounces, complaints } = reputationHours
 
@@ -117,11 +117,33 @@ export async function readWindows(
   return { day: countsOf('day'), week: countsOf('week'), all: countsOf('all') }
 }
 
-/** Deletes hours that no window reaches any more. */
-export async function deleteExpiredHours({ store, now }: Pick<Base, 'store' | 'now'>) {
+/** Deletes hours that no window reaches any more, those of some projects in each transaction. */
+export async function deleteExpiredHours(
+  { store, now }: Pick<Base, 'store' | 'now'>,
+  signal?: AbortSignal,
+): Promise<void> {
   const before = now() - KEPT_MS
-  await store.write(async (tx) => {
-    await tx.delete(reputationHours).where(lt(reputationHours.startsAt, before))
-    await tx.delete(newProjectHours).where(lt(newProjectHours.startsAt, before))
-  })
+  for (const { list, erase } of EXPIRED) {
+    const found = await store.scan.list(list, { before })
+    for (let from = 0; from < found.length && !signal?.aborted; from += PROJECTS_AT_ONCE) {
+      const some = found.slice(from, from + PROJECTS_AT_ONCE)
+      const projectIds = JSON.stringify(some.map(({ projectId }) => projectId))
+      await store.write((tx) => tx.execute(erase, { before, projectIds }))
+    }
+  }
+}
+
+/** `list`: the projects with expired hours. `erase`: deletes those of some of them. */
+function expiredOf(table: string) {
+  const isExpired = sql`starts_at < ${parameter('before')}`
+  return {
+    list: statement<{ projectId: string }>(
+      () =>
+        sql`select distinct project_id as "projectId" from ${sql.raw(table)} where ${isExpired}`,
+    ),
+    erase: statement(
+      () => sql`delete from ${sql.raw(table)}
+        where project_id in ${listOf(parameter('projectIds'))} and ${isExpired}`,
+    ),
+  }
 }

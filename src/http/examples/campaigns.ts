@@ -32,7 +32,7 @@ export const campaignExamples: Examples = {
   'GET /campaigns/:id': {
     params,
     status: 200,
-    response: { success: true, data: { ...winter, description: null } },
+    response: { success: true, data: { ...winter, description: null, limitedUntil: null } },
   },
   'PUT /campaigns/:id': {
     params,

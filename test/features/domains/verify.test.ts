@@ -12,6 +12,8 @@ import { domains } from '../../../src/store/schema/domains.ts'
 import { jobs } from '../../../src/store/schema/jobs.ts'
 import { templates } from '../../../src/store/schema/messages.ts'
 import { addProject, openTestCore, type TestCore, trustDomain } from '../../core.ts'
+import { addMember, addUser } from '../../session.ts'
+import { mailTo, writeMail } from '../accounts/platform-mail/mailed.ts'
 
 async function addTestDomain(
   core: TestCore,
@@ -266,6 +268,28 @@ test('the members are told of a lost domain, at most once a month', async (t) =>
   core.clock.now += 30 * DAY_MS
   await lose()
   assert.deepEqual(await mails(), [mail, mail])
+})
+
+test('the members of a project get the mail about its lost domain', async (t) => {
+  const core = await openTestCore(t)
+  const mail = await addProject(core, 'Mail')
+  await trustDomain(core, mail.id, 'server.test')
+  const accounts = { ...core.config.accounts, mailProject: mail.id }
+  const domain = await addTestDomain(core)
+  const { address } = await addUser(core)
+  const { id: userId } = await addUser(core, { address: 'ann@people.test' })
+  await addMember(core, { projectId: domain.projectId, userId, role: 'MEMBER' })
+  publish(core, domain, 'dkim')
+  await verifyDomain(core, { id: domain.id })
+  core.dns.set(keyName(domain), undefined)
+  for (let check = 0; check < 3; check += 1) {
+    await verifyDomain(core, { id: domain.id })
+    core.clock.now += 30 * MINUTE_MS
+  }
+  assert.equal(await writeMail({ ...core, config: { ...core.config, accounts } }), 1)
+  const subjects = (await mailTo(core, 'ann@people.test')).map(({ subject }) => subject)
+  assert.deepEqual(subjects, ['shop.test can no longer send email'])
+  assert.deepEqual(await mailTo(core, address), [], 'a user who is no member')
 })
 
 test("a background check without changes keeps the directory's cache", async (t) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Config } from '../../../src/config/config.ts'
 import { PLATFORM_MAIL_KIND } from '../../../src/features/accounts/platform-mail/enqueue.ts'
+import { MAIL_TRANSLATIONS } from '../../../src/features/accounts/platform-mail/translations.ts'
 import { updateProject } from '../../../src/features/accounts/projects.ts'
 import { appendEvents } from '../../../src/features/events/append.ts'
 import { deleteExpiredHours } from '../../../src/features/reputation/counters.ts'
@@ -11,8 +12,14 @@ import { eq } from '../../../src/store/drizzle.ts'
 import { projects } from '../../../src/store/schema/accounts.ts'
 import { jobs } from '../../../src/store/schema/jobs.ts'
 import { emails } from '../../../src/store/schema/messages.ts'
-import { reputationHours, reputationTotals } from '../../../src/store/schema/reputation.ts'
-import { address, START } from '../../core.ts'
+import {
+  newProjectHours,
+  reputationHours,
+  reputationTotals,
+} from '../../../src/store/schema/reputation.ts'
+import { addProject, address, openTestCore, START, trustDomain } from '../../core.ts'
+import { addMember, addUser } from '../../session.ts'
+import { mailTo, writeMail } from '../accounts/platform-mail/mailed.ts'
 import { openSender, type Sender } from '../messages/sender.ts'
 
 const HOUR_MS = 3_600_000
@@ -301,6 +308,76 @@ test('a project under reset stays disabled when it is enabled, and its counters 
   const { isDisabled, reputationSince } = (await projectOf(judged)) ?? {}
   assert.deepEqual([isDisabled, reputationSince], [true, 0])
   assert.equal((await totalsOf(judged))?.emails, 1)
+})
+
+test('a project that is disabled while it is reset is told so once', async (t) => {
+  const judged = await openJudged(t)
+  const { core, project } = judged
+  await core.store.write((tx) =>
+    tx
+      .update(projects)
+      .set({ isDisabled: true, resetSince: START })
+      .where(eq(projects.id, project.id))
+      .run(),
+  )
+  await updateProject(core, project.id, { disable: 'MANUAL' })
+  await updateProject(core, project.id, { disable: 'PHISHING_DETECTED' })
+  assert.deepEqual(await mailsOf(judged), [{ kind: 'project-disabled', projectId: project.id }])
+})
+
+test('S27: the members of a disabled project get the mail', async (t) => {
+  const sender = await openJudged(t)
+  const { core, project } = sender
+  const mail = await addProject(core, 'Mail')
+  await trustDomain(core, mail.id, 'server.test')
+  const config = { ...core.config, accounts: { ...core.config.accounts, mailProject: mail.id } }
+  const [ann, ben] = [await addUser(core), await addUser(core, { language: 'de' })]
+  for (const { id: userId } of [ann, ben]) {
+    await addMember(core, { projectId: project.id, userId, role: 'MEMBER' })
+  }
+  await sendHundred(sender, 12)
+  await sender.count()
+  assert.equal(await writeMail({ ...core, config }), 1)
+  const subjects = async (to: string) =>
+    (await mailTo(core, to)).map(({ subject, email }) => [subject, email.state, email.isPlatform])
+  const { en, de } = MAIL_TRANSLATIONS
+  const subjectIn = ({ disabled }: typeof en) => disabled.subject.replace('{project}', project.name)
+  assert.deepEqual(await subjects(ann.address), [[subjectIn(en), 'queued', true]])
+  assert.deepEqual(await subjects(ben.address), [[subjectIn(de), 'queued', true]])
+})
+
+test('S27: mail of the server is no mail of its young project', async (t) => {
+  const limit = { PILLARBOX_LIMITS__NEW_PROJECT_DAILY: '1' }
+  const core = await openTestCore(t, { settings: limit })
+  const mail = await addProject(core, 'Mail')
+  await trustDomain(core, mail.id, 'server.test')
+  const config = { ...core.config, accounts: { ...core.config.accounts, mailProject: mail.id } }
+  for (const name of ['One', 'Two', 'Three']) {
+    const { id } = await addProject(core, name)
+    await updateProject(core, id, { disable: 'MANUAL' })
+  }
+  assert.equal(await writeMail({ ...core, config }), 3)
+  assert.deepEqual(await core.store.read.select().from(newProjectHours), [])
+  assert.equal(await core.store.read.$count(emails, eq(emails.state, 'queued')), 3)
+})
+
+test('hours are deleted some projects at a time', async (t) => {
+  const core = await openTestCore(t)
+  const ids: string[] = []
+  let writes = 0
+  for (let index = 0; index < 45; index += 1) ids.push((await addProject(core, 'A')).id)
+  const rowOf = (projectId: string) => ({ projectId, startsAt: START - 9 * DAY_MS, emails: 1 })
+  await core.store.write(async (tx) => {
+    await tx.insert(newProjectHours).values(ids.map(rowOf))
+    await tx.insert(newProjectHours).values({ ...rowOf(ids[0] as string), startsAt: START })
+  })
+  const write: typeof core.store.write = (act, options) => {
+    writes += 1
+    return core.store.write(act, options)
+  }
+  await deleteExpiredHours({ ...core, store: { ...core.store, write } })
+  assert.equal(await core.store.read.$count(newProjectHours), 1)
+  assert.equal(writes, 3)
 })
 
 test('hours are deleted after eight days, and totals stay', async (t) => {

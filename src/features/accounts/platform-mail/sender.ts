@@ -49,7 +49,7 @@ export async function judgeSender(deps: SenderDeps): Promise<PlatformSender> {
 
 async function findProjectId({ store, config }: SenderDeps): Promise<string | undefined> {
   const { mailProject } = config.accounts
-  if (mailProject !== null) return mailProject.trim().toLowerCase()
+  if (mailProject !== null) return mailProject
   if (config.delivery.mode !== 'sandbox') return undefined
   return (await findSandboxProject({ store }))?.id
 }

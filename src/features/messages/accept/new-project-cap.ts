@@ -53,6 +53,18 @@ export async function findAllowance(
   return Math.max(0, deps.config.limits.newProjectDaily - sumOf(hours))
 }
 
+/** When a project that may send no more may go on (epoch ms); null while it may send. */
+export async function findNextAllowance(
+  deps: Deps,
+  reader: Pick<Tx, 'list'>,
+  { project, at }: { project: CappedProject; at: number },
+): Promise<number | null> {
+  if (!isCapped(deps, project, at)) return null
+  const hours = await reader.list(listHours, { projectId: project.id, after: at - DAY_MS })
+  const tooMany = sumOf(hours) + 1 - deps.config.limits.newProjectDaily
+  return tooMany > 0 ? findRoom(hours, tooMany, project) : null
+}
+
 /** Counts emails that `findAllowance` has allowed. */
 export async function countAllowed(
   deps: Deps,
@@ -79,8 +91,7 @@ export async function countOrRefuse(
   const hours = await tx.list(listHours, { projectId: project.id, after: at - DAY_MS })
   const used = sumOf(hours)
   if (used + count <= limit) return countAllowed(deps, tx, { project, count, at })
-  const endsAt = project.createdAt + NEW_PROJECT_MS
-  const roomAt = Math.min(endsAt, findRoom(hours, used + count - limit) ?? endsAt)
+  const roomAt = findRoom(hours, used + count - limit, project)
   const retryAfter = Math.ceil((roomAt - at) / 1_000)
   const most = limit === 1 ? '1 email' : `${limit} emails`
   const text = `A new project may send ${most} in 24 hours, and this one has sent ${used}.`
@@ -104,12 +115,13 @@ function sumOf(hours: readonly Hour[]): number {
   return hours.reduce((sum, hour) => sum + hour.emails, 0)
 }
 
-/** When the window has left so many emails behind; undefined if it has fewer. */
-function findRoom(hours: readonly Hour[], wanted: number): number | undefined {
+/** When the window has left so many emails behind, or the project is no longer new. */
+function findRoom(hours: readonly Hour[], wanted: number, { createdAt }: CappedProject): number {
+  const endsAt = createdAt + NEW_PROJECT_MS
   let left = 0
   for (const hour of hours) {
     left += hour.emails
-    if (left >= wanted) return hour.startsAt + DAY_MS
+    if (left >= wanted) return Math.min(endsAt, hour.startsAt + DAY_MS)
   }
-  return undefined
+  return endsAt
 }

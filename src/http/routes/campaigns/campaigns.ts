@@ -5,10 +5,10 @@ import { bulkUpdateCampaigns } from '../../../features/campaigns/bulk-update.ts'
 import { createCampaign } from '../../../features/campaigns/create.ts'
 import { deleteCampaign } from '../../../features/campaigns/delete.ts'
 import { duplicateCampaign } from '../../../features/campaigns/duplicate.ts'
-import { loadCampaign } from '../../../features/campaigns/find.ts'
 import { listCampaigns } from '../../../features/campaigns/list.ts'
+import { showCampaign } from '../../../features/campaigns/show.ts'
 import { updateCampaign } from '../../../features/campaigns/update.ts'
-import { type CampaignView, toCampaignView } from '../../../features/campaigns/view.ts'
+import type { CampaignView } from '../../../features/campaigns/view.ts'
 import {
   DEFAULT_PAGE_SIZE,
   MAX_IDS_PER_REQUEST,
@@ -20,7 +20,7 @@ import { readIfMatch } from '../../exchange/if-match.ts'
 import { largeJson } from '../../exchange/large-json.ts'
 import { type HttpResponse, json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { campaignRecord, campaignResponse } from '../../shapes/campaign.ts'
+import { campaignRecord, campaignResponse, shownCampaignResponse } from '../../shapes/campaign.ts'
 import { campaignChanges, MAX_CAMPAIGN_BYTES, newCampaign } from '../../shapes/campaign-fields.ts'
 import { id } from '../../shapes/fields.ts'
 import { choiceParameter, countParameter } from '../../shapes/paging.ts'
@@ -101,12 +101,9 @@ export const get = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'Show a campaign',
     description: 'The header `ETag` holds the version, for `If-Match` of a change.',
-    responses: { 200: { description: 'The campaign', schema: campaignResponse } },
+    responses: { 200: { description: 'The campaign', schema: shownCampaignResponse } },
     refusals: [404],
-    handle: async (call) => {
-      const campaign = await loadCampaign(core.store.read, uuidKeyOf(call))
-      return respond(200, toCampaignView(campaign, core.now()))
-    },
+    handle: async (call) => respond(200, await showCampaign(core, uuidKeyOf(call))),
   })
 
 export const update = ({ core }: RouteDeps) =>

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { sendTest } from '../../../../src/features/campaigns/send-test.ts'
 import { sendCampaign } from '../../../../src/features/campaigns/sending/send.ts'
+import { showCampaign } from '../../../../src/features/campaigns/show.ts'
 import { acceptMessage } from '../../../../src/features/messages/accept/accept-message.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { projects } from '../../../../src/store/schema/accounts.ts'
@@ -141,8 +142,12 @@ test('S27: a campaign of a new project waits, and goes on as the window allows',
   const made = async () => (await emailsOf(core, id)).length
   await runUntil(core, async () => (await made()) >= 3)
   assert.equal(await made(), 3)
+  const limitedUntil = async () =>
+    (await showCampaign(core, { projectId: project.id, id })).limitedUntil
+  assert.equal(await limitedUntil(), new Date(START + DAY_MS).toISOString())
   await assert.rejects(send(1), { code: 'RATE_LIMIT_EXCEEDED' })
   core.clock.now += DAY_MS
+  assert.equal(await limitedUntil(), null)
   // One of the contacts is the recipient of the single email.
   await runUntil(core, async () => (await made()) >= 6)
   assert.ok((await made()) <= 7)
