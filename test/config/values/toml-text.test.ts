@@ -28,10 +28,13 @@ describe('a new configuration file', () => {
 
   it('stays valid when every line with a default is uncommented', () => {
     const dir = makeConfigFolder()
-    const uncommented = formatNewFile({}).replace(/^# (?=[a-z_]+ = )/gm, '')
+    const uncommented = formatNewFile({}).replace(/^# (?=[a-z0-9_]+ = )/gm, '')
     const withoutOptional = uncommented
       .split('\n')
-      .filter((line) => !/^(?:secret|tls_(?:cert|key)|stripe|host|port = 587|user|pass)/.test(line))
+      .filter(
+        (line) =>
+          !/^(?:(?:client_)?secret|tls_(?:cert|key)|stripe|host|port = 587|user|pass)/.test(line),
+      )
     const config = dir.load(withoutOptional.join('\n'))
     assert.equal(config.delivery.port, 25)
     assert.deepEqual(config.limits, dir.load(null).limits)

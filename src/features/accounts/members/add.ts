@@ -1,12 +1,6 @@
-/**
- * Adds members to a project by their addresses. Who has no account yet is invited, and so is who has not
- * proven the address: somebody else may have signed up with it.
- */
-import type { Config } from '../../../config/config.ts'
 /** Adds members to a project by their addresses. Who has no account yet is invited. */
-import { and, eq, eq } from '../../../store/drizzle.ts'
-import { memberships, users, users } from '../../../store/schema/accounts.ts'
-
+import { and, eq } from '../../../store/drizzle.ts'
+import { memberships, users } from '../../../store/schema/accounts.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { insertInvitation } from '../invitations/invite.ts'
@@ -14,7 +8,7 @@ import { revokeInvitationsTo } from '../invitations/revoke.ts'
 import { digestInvitationToken, invitationUrl, makeInvitationToken } from '../invitations/token.ts'
 import { isPlatformMailConfigured, needsVerification } from '../platform-mail/configured.ts'
 import { getUserId } from '../users.ts'
-import { type GivenRole, type GivenRole, getMember, getMember, insertMember, insertMember, type Member, type Member, refuseMember } from './member.ts'
+import { type GivenRole, getMember, insertMember, type Member } from './member.ts'
 import { requireAdmin } from './require-admin.ts'
 
 type Addition = {
@@ -42,9 +36,6 @@ export async function addMember(
   const at = now()
   return store.write(async (tx) => {
     await requireAdmin(tx, { projectId, userId: actorId })
-    const user = await findUser(tx, config, address)
-    if (user?.isProven) return join(tx, { projectId, userId: user.id, role, at })
-    if (user !== undefined) await refuseMember(tx, { projectId, userId: user.id })
     const user = await findUser(tx, projectId, address)
     // Anyone can sign up with any address: whoever reads its mail must agree.
     const isKnown = user !== undefined && (user.isMember || !needsVerification(config, user))
@@ -70,13 +61,6 @@ export async function addKnownMember(
   })
 }
 
-async function findUser(tx: Tx, config: Config, address: string) {
-  const user = await tx
-    .select({ id: users.id, verifiedAt: users.verifiedAt })
-    .from(users)
-    .where(eq(users.address, address))
-    .get()
-  return user && { id: user.id, isProven: !needsVerification(config, user) }
 async function findUser(
   tx: Tx,
   projectId: string,

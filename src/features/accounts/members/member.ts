@@ -36,22 +36,8 @@ export async function insertMember(
     .values({ projectId, userId, role, createdAt: at, updatedAt: at })
     .onConflictDoNothing()
     .returning({ userId: memberships.userId })
-  if (inserted.length === 0) throw isMember()
-}
-
-/** @throws AppError CONFLICT when the user is a member */
-export async function refuseMember(tx: Tx, { projectId, userId }: MemberKey): Promise<void> {
-  const isGiven = and(eq(memberships.projectId, projectId), eq(memberships.userId, userId))
-  const member = await tx
-    .select({ userId: memberships.userId })
-    .from(memberships)
-    .where(isGiven)
-    .get()
-  if (member !== undefined) throw isMember()
-}
-
-function isMember(): AppError {
-  return new AppError('CONFLICT', 'This user is already a member of the project.')
+  if (inserted.length > 0) return
+  throw new AppError('CONFLICT', 'This user is already a member of the project.')
 }
 
 export async function setRole(
