@@ -114,13 +114,16 @@ describe('mail to the users of the server', () => {
     assert.equal(swedish?.subject, 'Shop har stängts av')
     assert.equal(swedish?.email.variables?.request.locale, 'sv')
     assert.deepEqual(await mailTo(core, stranger.address), [])
+    // Another reason is no other event.
+    await disable('MANUAL')
     await updateProject(core, shop.id, { enable: true })
     await disable('MANUAL')
     const [, manual] = await mailTo(core, shop.ownerAddress)
     assert.doesNotMatch(manual?.text ?? '', /spam/)
     // Enabled again before the mail was written.
     await updateProject(core, shop.id, { enable: true })
-    await ask(core, { kind: 'project-disabled', projectId: shop.id })
+    await updateProject(core, shop.id, { disable: 'MANUAL' })
+    await updateProject(core, shop.id, { enable: true })
     await writeMail(core)
     assert.equal((await mailTo(core, shop.ownerAddress)).length, 2)
   })
