@@ -4,7 +4,7 @@
  * another owner: it is durable before its row is written, and is removed after its row is gone. A
  * crash in between leaves a file without a row, which `deleteOrphanedFiles` removes.
  */
-import { mkdir, open, opendir, rm } from 'node:fs/promises'
+import { mkdir, open, opendir, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { Config } from '../../config/config.ts'
 import { syncFolder } from '../../config/sync-folder.ts'
@@ -52,6 +52,14 @@ export async function readImageFile(
   } finally {
     await handle.close()
   }
+}
+
+export async function hasImageFile(place: Place, file: string): Promise<boolean> {
+  const found = await stat(pathOf(place, file)).catch((error: unknown) => {
+    if (hasCode(error, 'ENOENT')) return undefined
+    throw error
+  })
+  return found !== undefined
 }
 
 /** Removes a file; one that is gone already is no error. */

@@ -6,12 +6,12 @@ import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { AppError, notFound } from '../../errors.ts'
 import type { Statements } from '../../store/database.ts'
-import { and, eq, isNull } from '../../store/drizzle.ts'
+import { and, eq, isNull, sql } from '../../store/drizzle.ts'
 import { projects } from '../../store/schema/accounts.ts'
 import { type Upload, uploads } from '../../store/schema/uploads.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
-import { removeImageFile, writeImageFile } from './image-files.ts'
+import { hasImageFile, removeImageFile, writeImageFile } from './image-files.ts'
 import { cleanImage } from './images/clean.ts'
 import { toUploadView, type UploadView } from './view.ts'
 
@@ -59,8 +59,16 @@ const insertUpload = statement((db) =>
   }),
 )
 
+const moveUpload = statement((db) =>
+  db
+    .update(uploads)
+    .set({ file: sql`${parameter('file')}` })
+    .where(eq(uploads.name, parameter('name'))),
+)
+
 /**
- * Resolves when the image is durable. An image that the project has is not stored again.
+ * Resolves when the image is durable. An image that the project has is not stored again, unless its file
+ * is missing, as after a restore of the database alone.
  * @throws AppError VALIDATION_ERROR for the field `image`; PAYLOAD_TOO_LARGE when the project's images
  * would take more than `uploads.max_bytes_per_project`; INSUFFICIENT_STORAGE; DATABASE_ERROR
  */
@@ -74,21 +82,33 @@ export async function storeImage(deps: Deps, given: GivenImage): Promise<UploadV
     sizeBytes: parts.sizeBytes(),
   }
   const known = await findOrRefuse(config, store.read, row)
-  if (known !== undefined) return toUploadView(config, known)
+  if (known !== undefined && (await hasImageFile(config, known.file))) {
+    return toUploadView(config, known)
+  }
   const file = await writeImageFile(config, parts.list())
-  const stored = await insertOrFind(deps, { ...row, file, createdAt: now() })
+  const stored = await insertOrFind(deps, { ...row, file, createdAt: now() }, known?.file)
   return toUploadView(config, stored)
 }
 
-/** When this throws, the file stays for the sweep: after a DATABASE_ERROR it may have a row. */
-async function insertOrFind({ store, config, log }: Deps, row: Upload): Promise<Upload> {
+/**
+ * `lost`: the file that a row of the image names and that is missing. When this throws, the new file
+ * stays for the sweep: after a DATABASE_ERROR it may have a row.
+ */
+async function insertOrFind(
+  { store, config, log }: Deps,
+  row: Upload,
+  lost: string | undefined,
+): Promise<Upload> {
+  const { name, file } = row
   const stored = await store.write(async (tx) => {
     const known = await findOrRefuse(config, tx, row)
     if (known === undefined) await tx.execute(insertUpload, row)
-    return known ?? row
+    if (known === undefined || known.file !== lost) return known ?? row
+    await tx.execute(moveUpload, { name, file })
+    return { ...known, file }
   })
-  if (stored !== row) {
-    await removeImageFile(config, row.file).catch((error) =>
+  if (stored.file !== file) {
+    await removeImageFile(config, file).catch((error) =>
       log.warn({ error }, 'the file of an image could not be removed'),
     )
   }

@@ -105,6 +105,16 @@ describe('POST /uploads/image', () => {
     assert.equal(filesOnDisk().length, 2)
   })
 
+  test('an image whose file is missing is stored again, at the same URL', async () => {
+    const first = await upload(sample('png'))
+    await rm(folder(), { recursive: true })
+    assert.equal((await get(first.body.key)).status, 404)
+    const answers = await Promise.all([upload(sample('png')), upload(sample('png'))])
+    for (const { status, body } of answers) assert.deepEqual([status, body], [200, first.body])
+    assert.ok(sample('png').equals((await get(first.body.key)).body))
+    assert.deepEqual([(await rows()).length, filesOnDisk().length], [1, 1])
+  })
+
   test('the same image many times at once is one row and one file', async () => {
     const answers = await Promise.all(Array.from({ length: 12 }, () => upload(sample('gif'))))
     assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
