@@ -3,6 +3,7 @@ import { html } from 'hono/html'
 import type { ShownInvitation } from '../../features/accounts/invitations/show.ts'
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../features/accounts/passwords.ts'
 import type { Language } from '../../mail/languages.ts'
+import { APP_TRANSLATIONS } from './app/translations.ts'
 import { INVITATION_TEXTS, type InvitationTexts } from './invitation-texts.ts'
 import type { Page } from './layout.ts'
 import { type Html, phrase } from './phrase.ts'
@@ -19,7 +20,7 @@ export function invitationView(
   const isOpen = invitation.state === 'open'
   const title = isOpen ? texts.title : texts.accepted.title
   const content = isOpen
-    ? html`${describe(invitation, texts)}${isWrongPassword ? fault(texts.wrongPassword) : ''}${choice(invitation, texts)}`
+    ? html`${describe(invitation, texts)}${isWrongPassword ? fault(texts.wrongPassword) : ''}${choice(invitation, texts, language)}`
     : html`<p>${phrase(texts.accepted.text, { project: projectName, email: address })}</p>
 ${link('../app', texts.accepted.button)}`
   const status = isWrongPassword ? 422 : 200
@@ -43,6 +44,7 @@ function describe(invitation: OpenInvitation, texts: InvitationTexts): Html {
 function choice(
   { isProjectDisabled, address, reader }: OpenInvitation,
   texts: InvitationTexts,
+  language: Language,
 ): Html {
   if (isProjectDisabled) return note(html`${texts.closed}`)
   switch (reader) {
@@ -53,13 +55,20 @@ function choice(
     case 'known':
       return html`${note(phrase(texts.logIn.text, { email: address }))}${link('../app/login', texts.logIn.button)}`
     case 'other':
-      return note(html`${texts.other}`)
+      return html`${note(html`${texts.other}`)}${logOutForm(language)}`
   }
 }
 
 function form(fields: Html, button: string): Html {
   return html`<form method="post">
 ${fields}<button type="submit">${button}</button>
+</form>
+`
+}
+
+function logOutForm(language: Language): Html {
+  return html`<form method="post" action="../app/logout">
+<button type="submit">${APP_TRANSLATIONS[language].home.logOut}</button>
 </form>
 `
 }

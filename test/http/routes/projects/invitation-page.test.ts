@@ -145,11 +145,22 @@ describe('the page of an invitation', () => {
     expectText(await show(), texts.logIn.text)
   })
 
+  it('lets another user log out, and then shows the invitation to a newcomer', async () => {
+    const cookie = await logIn(service.core, (await addUser(service.core)).id)
+    const page = await show(cookie)
+    const [, action = ''] = /<form method="post" action="([^"]+)">/.exec(page.text) ?? []
+    const logOut = new URL(action, service.url + path).pathname
+    assert.equal(logOut, '/app/logout')
+    const { origin } = new URL(service.url)
+    await supertest(service.url).post(logOut).set({ Cookie: cookie, Origin: origin }).expect(303)
+    expectText(await show(cookie), texts.newcomer)
+  })
+
   it('tells another user so, and adds nobody', async () => {
     const cookie = await logIn(service.core, (await addUser(service.core)).id)
     const page = await show(cookie)
     expectText(page, texts.other)
-    assert.doesNotMatch(page.text, /<form/)
+    assert.doesNotMatch(page.text, /<form method="post">/)
     assert.equal((await post({ password: 'a password' }, cookie)).status, 303)
     expectText(await show(cookie), texts.other)
     assert.equal(await userCount(), 0)
