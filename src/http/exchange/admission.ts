@@ -90,11 +90,10 @@ function withoutProject(query: Exchange['query'], id: string): Exchange['query']
 function refuseForState({ route }: Exchange, caller: Caller): void {
   const project = projectOf(caller)
   if (project === null || route.callers === 'anyone') return
-  if (project.resetSince !== null) {
-    if (ruleOf(route.callers).isData) throw underReset()
-    return
-  }
-  if (project.isDisabled && route.method !== 'GET') throw projectDisabled()
+  if (project.resetSince !== null && ruleOf(route.callers).isData) throw underReset()
+  // A reset alone disables the project without a reason.
+  const isRefused = project.resetSince === null || project.disabledReason !== null
+  if (project.isDisabled && isRefused && route.method !== 'GET') throw projectDisabled()
 }
 
 function underReset(): AppError {

@@ -23,12 +23,6 @@ export type Layout = (page: Page) => Promise<HttpResponse>
 /** The error text for the address of no page. */
 export const NO_SUCH_PAGE = 'There is no such page.'
 
-/**
- * Headers of a page whose form `refuseCrossSite` checks. With `no-referrer`, browsers send `Origin: null`
- * with the form, and over clear HTTP no Sec-Fetch-Site: the form would seem to come from another site.
- */
-export const WITH_ORIGIN = { 'referrer-policy': 'same-origin' } as const
-
 /** `extraStyle` is added to the style sheet of the pages. */
 export function createLayout(extraStyle = ''): Layout {
   const sheet = STYLE + extraStyle

@@ -12,7 +12,7 @@ import { clearedSessionCookie, readCookie, sessionCookieName } from '../exchange
 import { refuseCrossSite } from '../exchange/same-origin.ts'
 import { APP_STYLE } from '../pages/app/style.ts'
 import { appErrorView, homeView, loginView } from '../pages/app/views.ts'
-import { createLayout, type Layout, NO_SUCH_PAGE, WITH_ORIGIN } from '../pages/layout.ts'
+import { createLayout, type Layout, NO_SUCH_PAGE } from '../pages/layout.ts'
 import { ownPath } from '../pages/own-path.ts'
 import { readerLanguage } from '../pages/reader-language.ts'
 import type { HttpResponse } from '../response.ts'
@@ -32,7 +32,7 @@ export const showHome = ({ core }: Deps) => {
       const found = await findPresented(core, incoming)
       if (found === undefined) return redirect(core, '/app/login')
       const { address, language } = found.user
-      const page = await layout(
+      return layout(
         homeView({
           language: matchLanguage(language) ?? languageOf(incoming),
           address,
@@ -40,7 +40,6 @@ export const showHome = ({ core }: Deps) => {
           logOut: ownPath(core.config, '/app/logout'),
         }),
       )
-      return { ...page, headers: { ...page.headers, ...WITH_ORIGIN } }
     },
   })
 }
