@@ -186,11 +186,11 @@ function useStage(): { started: StartedService; runner: ExampleRunner; stage: St
 async function perform(
   { started, runner }: Pick<ReturnType<typeof useStage>, 'started' | 'runner'>,
   step: ExampleStep,
-  { prepared, headers }: Performance,
+  { prepared, headers, query = {} }: Performance,
 ): Promise<void> {
   const { example, send } = prepared
   const before = await digestTables(started.service.core)
-  const answer = await send(headers)
+  const answer = await send(headers).query(query)
   assert.equal(answer.status, example.status, answer.text)
   if (!DEPENDS_ON_CALLER.includes(step.name)) {
     match(example.response, contentOf(answer), runner.bindings)
@@ -246,7 +246,11 @@ async function asMembers(
   })
 }
 
-type Performance = { prepared: Awaited<ReturnType<ExampleRunner['prepare']>>; headers: Headers }
+type Performance = {
+  prepared: Awaited<ReturnType<ExampleRunner['prepare']>>
+  headers: Headers
+  query?: Record<string, string>
+}
 
 describe('callers that a route does not admit change nothing, and the one of its example has effect', () => {
   const { started, runner, stage } = useStage()
@@ -278,14 +282,20 @@ describe('the public key, and members with the least role, have the effect of th
   }
 })
 
-describe('the owner has the effect of the key', () => {
+describe('the owner has the effect of the key, and may name the project of a GET in its query', () => {
   const { started, runner, stage } = useStage()
   for (const step of exampleSequence) {
     it(step.name, async () => {
       const prepared = await runner.prepare(step)
       const { callers, credentials } = prepared
-      const headers = takesMember(step, callers) ? stage.owner : credentials
-      await perform({ started, runner }, step, { prepared, headers })
+      if (!takesMember(step, callers)) {
+        return perform({ started, runner }, step, { prepared, headers: credentials })
+      }
+      const { cookie } = stage.owner
+      const isByQuery = step.name.startsWith('GET ') && ['member', 'admin'].includes(callers)
+      const headers = isByQuery ? { cookie } : stage.owner
+      const query: Headers = isByQuery ? { projectId: started.mine.id } : {}
+      await perform({ started, runner }, step, { prepared, headers, query })
     })
   }
 })

@@ -39,8 +39,9 @@ export async function readAccount(
   if (deps.disk.isLow()) {
     throw new AppError('INSUFFICIENT_STORAGE', 'No account can be made at the moment.')
   }
-  if ((await findUserId(deps.store.read, parsed.address)) !== undefined) throw taken()
-  await refuseFaulty(deps, parsed)
+  // The transaction decides about an address that has an account: it may be this user's, since just now.
+  const isTaken = (await findUserId(deps.store.read, parsed.address)) !== undefined
+  if (!isTaken) await refuseFaulty(deps, parsed)
   const { issuer, subject } = user
   return { issuer, subject, address: parsed.address, provider, language }
 }
@@ -48,7 +49,9 @@ export async function readAccount(
 /** Returns the id of the new user. @throws LoginFailure method_mismatch, signup_disabled */
 export async function signUp(deps: SignUpDeps, tx: Tx, account: NewAccount): Promise<string> {
   const { issuer, subject, address, provider, language } = account
-  if ((await findUserId(tx, address)) !== undefined) throw taken()
+  if ((await findUserId(tx, address)) !== undefined) {
+    throw new LoginFailure('method_mismatch', 'the address has an account already')
+  }
   const at = deps.now()
   if (!(await maySignUp(deps, tx, account))) {
     throw new LoginFailure('signup_disabled', 'new accounts are not allowed')
@@ -67,10 +70,6 @@ async function refuseFaulty(deps: ReadDeps, address: ParsedAddress): Promise<voi
     throw error
   })
   if (fault !== undefined) throw new LoginFailure('address_refused', fault)
-}
-
-function taken(): LoginFailure {
-  return new LoginFailure('method_mismatch', 'the address has an account already')
 }
 
 async function maySignUp(
