@@ -9,8 +9,11 @@ import { inboundMessages } from '../src/store/schema/inbound.ts'
 import { eventually, type Program, startProgram } from './e2e/program.ts'
 import { findJob } from './jobs/running.ts'
 
+/** No other test takes a port of this address between two holds. */
+const HOST = '127.0.77.1'
+
 async function holdPort(port = 0): Promise<Server> {
-  const server = createServer().listen(port, '127.0.0.1')
+  const server = createServer().listen(port, HOST)
   await once(server, 'listening')
   return server
 }
@@ -28,7 +31,7 @@ for (const key of ['HTTP__LISTEN', 'INBOUND__LISTEN', 'SUBMISSION__LISTEN']) {
     const holder = await holdPort()
     const { port } = holder.address() as AddressInfo
     await free(holder)
-    const program = await startProgram({ [`PILLARBOX_${key}`]: `127.0.0.1:${port}` })
+    const program = await startProgram({ [`PILLARBOX_${key}`]: `${HOST}:${port}` })
     t.after(program.close)
     const { core, project } = program
     await program.receive('dest.test')
