@@ -21,7 +21,7 @@ export async function bundle(folder: string): Promise<void> {
     outExtension: { '.js': '.cjs' },
     define: { 'import.meta.dirname': '""' },
     banner: { js: BANNER },
-    plugins: [bundledDrizzle],
+    plugins: [bundledDrizzle, withoutColors],
     metafile: true,
     logLevel: 'warning',
   })
@@ -55,6 +55,18 @@ const bundledDrizzle: Plugin = {
       resolveDir: path.dirname(file),
       loader: 'ts',
     }))
+  },
+}
+
+/** `debug`, which `file-type` brings along, tries to load this package and does without it. */
+const withoutColors: Plugin = {
+  name: 'without-colors',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^supports-color$/ }, ({ path: name }) => ({
+      path: name,
+      namespace: 'absent',
+    }))
+    onLoad({ filter: /.*/, namespace: 'absent' }, () => ({ contents: 'module.exports = null' }))
   },
 }
 
