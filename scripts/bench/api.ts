@@ -15,9 +15,15 @@ export type Api = {
   close(): void
 }
 
-export function createApi({ url, secret }: { url: string; secret: string }): Api {
+/** `secret`: the key of a project. `headers`: in place of it, those of a session. */
+type Client = { url: string } & ({ secret: string } | { headers: Record<string, string> })
+
+export function createApi({ url, ...credentials }: Client): Api {
   const agent = new Agent({ keepAlive: true })
-  const authorization = { Authorization: `Bearer ${secret}` }
+  const authorization =
+    'headers' in credentials
+      ? credentials.headers
+      : { Authorization: `Bearer ${credentials.secret}` }
 
   function send(
     options: { method: string; path: string; headers?: Record<string, string> },
