@@ -4,9 +4,6 @@
  * with each request, so a change of either acts at once.
  */
 import { AppError } from '../../errors.ts'
-import { and, eq } from '../../store/drizzle.ts'
-import { memberships } from '../../store/schema/accounts.ts'
-import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
 import { authenticate, missingAuth } from './authenticate.ts'
 import {
@@ -40,18 +37,6 @@ export type Credentials = {
 
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
 
-const findRole = statement((db) =>
-  db
-    .select({ role: memberships.role })
-    .from(memberships)
-    .where(
-      and(
-        eq(memberships.userId, parameter('userId')),
-        eq(memberships.projectId, parameter('projectId')),
-      ),
-    ),
-)
-
 /**
  * Returns the caller. `identified` is called with every caller that is known, before its rights are
  * checked. A disabled project is not refused here.
@@ -76,41 +61,24 @@ export async function admitCaller(
     if (session.needsOperator) throw noOperator()
     throw keys.length > 0 ? missingAuth() : noSession()
   }
-  const user = await authenticateSession(deps, cookie)
+  const id = session.project === 'path' ? pathId : credentials.projectId
+  const projectId = id?.toLowerCase()
+  const found = await findSession(deps, cookie, projectId)
+  if (found === undefined) throw noSession()
+  const user: UserCaller = { kind: 'user', session: found.session, user: found.user }
   identified(user)
   if (!session.mayBeUnverified && needsVerification(deps.config, user.user)) throw unverified()
   if (session.needsOperator && !user.user.isOperator) throw notOperator()
   if (session.project === null) return user
-  const member = await findMember(deps, user, { callers, credentials })
+  if (session.project === 'header') requireProjectId(id)
+  const project = await deps.directory.findProject(projectId ?? '')
+  if (project === undefined || found.role === null) {
+    throw session.project === 'path' ? noProject(id) : accessDenied()
+  }
+  if (!hasRole(found.role, session.role ?? 'MEMBER')) throw roleTooLow()
+  const member: MemberCaller = { ...user, kind: 'member', role: found.role, project }
   identified(member)
   return member
-}
-
-/** @throws AppError UNAUTHORIZED */
-async function authenticateSession(deps: AdmitDeps, cookie: string): Promise<UserCaller> {
-  const found = await findSession(deps, cookie)
-  if (found === undefined) throw noSession()
-  return { kind: 'user', ...found }
-}
-
-async function findMember(
-  deps: AdmitDeps,
-  { user, session }: UserCaller,
-  { callers, credentials }: { callers: KnownCallers; credentials: Credentials },
-): Promise<MemberCaller> {
-  const rule = ruleOf(callers).session
-  const isInPath = rule?.project === 'path'
-  const id = isInPath ? credentials.pathId : credentials.projectId
-  if (!isInPath) requireProjectId(id)
-  const projectId = (id ?? '').toLowerCase()
-  const project = await deps.directory.findProject(projectId)
-  const membership = await deps.store.read.find(findRole, { userId: user.id, projectId })
-  if (project === undefined || membership === undefined) {
-    throw isInPath ? noProject(id) : accessDenied()
-  }
-  const { role } = membership
-  if (!hasRole(role, rule?.role ?? 'MEMBER')) throw roleTooLow()
-  return { kind: 'member', user, session, role, project }
 }
 
 function requireProjectId(id: string | undefined): void {
