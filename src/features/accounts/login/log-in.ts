@@ -104,7 +104,7 @@ async function checkPassword(
   attempt: LoginAttempt,
 ): Promise<Proven | undefined> {
   const user = await deps.store.read.find(findUser, { address })
-  if (!(await isDeviceOf(deps, user?.id, device))) attempt.limitEverywhere()
+  if (!(await isDeviceOf(deps, user, device))) attempt.limitEverywhere()
   const passwordHash = user === undefined ? null : usableHash(deps, user)
   const isRight = await isPassword(password, passwordHash, signal)
   if (!isRight || user === undefined || passwordHash === null) return undefined
@@ -134,7 +134,7 @@ async function begin(
   })
   if (session === undefined) return fail(attempt, proof === undefined ? 'refused' : 'code-wrong')
   attempt.succeeded()
-  return succeed(deps, user, session)
+  return succeed(deps, { user, passwordHash: renewed ?? passwordHash }, session)
 }
 
 async function readSessionId(
@@ -158,11 +158,15 @@ async function setHash(tx: Tx, userId: string, passwordHash: string): Promise<vo
   await tx.update(users).set({ passwordHash }).where(eq(users.id, userId))
 }
 
-async function succeed(deps: LoginDeps, user: User, session: Session): Promise<LoginResult> {
+async function succeed(
+  deps: LoginDeps,
+  { user, passwordHash }: Proven,
+  session: Session,
+): Promise<LoginResult> {
   return {
     kind: 'done',
     user: { id: user.id, email: user.address },
     session: await issueCookie(deps, session),
-    device: await issueDevice(deps, user.id),
+    device: await issueDevice(deps, { id: user.id, passwordHash }),
   }
 }

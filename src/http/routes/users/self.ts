@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { changePassword, updatePreferences } from '../../../features/accounts/self/update.ts'
 import { describeSelf } from '../../../features/accounts/self/view.ts'
 import { isTimezone } from '../../../features/workflows/schedule/next-firing.ts'
-import { sessionCookie } from '../../exchange/cookies.ts'
+import { deviceCookie, sessionCookie } from '../../exchange/cookies.ts'
 import { type HttpResponse, json } from '../../response.ts'
 import { type RouteDeps, type UserCall, userOperation } from '../../route.ts'
 import { addressGroup } from '../../server/client-address.ts'
@@ -105,6 +105,10 @@ async function setPassword(
       signal,
     }),
   )
-  const cookie = sessionCookie(core.config, changed.cookie, core.now())
-  return { ...json(200, changed.user), cookies: [cookie] }
+  const { config, now } = core
+  const cookies = [
+    sessionCookie(config, changed.cookie, now()),
+    deviceCookie(config, changed.device, now()),
+  ]
+  return { ...json(200, changed.user), cookies }
 }

@@ -316,6 +316,28 @@ describe('guessing passwords', () => {
     assert.equal((await login({}, '203.0.113.9')).body.success, true)
   })
 
+  it('S26: a browser that logged in with an older password is as any other', async () => {
+    const newPassword = 'another horse'
+    const user = await addUser(service.core, { passwordHash: await hashPassword(PASSWORD) })
+    const [old, own] = [openBrowser(service, '203.0.113.1'), openBrowser(service, '203.0.113.2')]
+    for (const browser of [old, own]) {
+      await browser.call('post', '/auth/login', { email: user.address, password: PASSWORD })
+    }
+    const change = { currentPassword: PASSWORD, newPassword }
+    assert.equal((await own.call('patch', '/users/@me', change)).status, 200)
+    for (let count = 0; count < 100; count += 1) {
+      const guessed = await guess(`198.51.100.${count}`, { email: user.address })
+      assert.equal(guessed.status, 200)
+    }
+    const credentials = { email: user.address, password: newPassword }
+    await expectTooMany(await old.call('post', '/auth/login', credentials), 3600)
+    // The browser in which the password was changed has shown that it knows the new one.
+    assert.equal((await own.call('post', '/auth/login', credentials)).body.success, true)
+    await setPassword(service.core, { address: user.address, password: 'a third horse' })
+    const reset = { email: user.address, password: 'a third horse' }
+    await expectTooMany(await own.call('post', '/auth/login', reset), 3600)
+  })
+
   it('the 51st login at a time is refused at once, and neither logged nor counted', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const waiting = Array.from({ length: 50 }, () =>
