@@ -4,10 +4,15 @@
  */
 import { AppError, invalidField } from '../../../errors.ts'
 import { and, eq, isNull } from '../../../store/drizzle.ts'
-import { recoveryCodes, type Session, users } from '../../../store/schema/accounts.ts'
+import { recoveryCodes, type Session, type User, users } from '../../../store/schema/accounts.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { noSession } from '../admit.ts'
-import { asAttempt, type GivenPassword, withPassword } from '../login/confirm-password.ts'
+import {
+  asAttempt,
+  type GivenPassword,
+  type SessionGuesser,
+  withPassword,
+} from '../login/confirm-password.ts'
 import type { LoginDeps } from '../login/log-in.ts'
 import { endAccess } from '../sessions/end-access.ts'
 import { issueCookie, type SessionCookie } from '../sessions/sessions.ts'
@@ -16,10 +21,7 @@ import { findTotpStep, makeTotpSecret, totpUri } from './totp.ts'
 
 export type NewTotp = { secret: string; uri: string }
 
-type GivenCode = {
-  userId: string
-  account: string
-  network: string
+type GivenCode = SessionGuesser & {
   session: Pick<Session, 'id'>
   code: string
 }
@@ -56,7 +58,9 @@ export async function confirmTotp(
   deps: LoginDeps,
   given: GivenCode,
 ): Promise<{ recoveryCodes: string[]; cookie: SessionCookie }> {
-  const { secret, step } = await asAttempt(deps, given, () => readFirstCode(deps, given))
+  const { secret, step } = await asAttempt(deps, given, (user) =>
+    readFirstCode(deps, user, given.code),
+  )
   const codes = makeRecoveryCodes()
   const digests = codes.map((code) => digestRecoveryCode(given.userId, code))
   const at = deps.now()
@@ -72,16 +76,10 @@ export async function confirmTotp(
 
 /** `secret`: sealed. */
 async function readFirstCode(
-  { store, keyring, now }: LoginDeps,
-  { userId, code }: GivenCode,
+  { keyring, now }: LoginDeps,
+  { totpSecret: secret, totpConfirmedAt: confirmedAt }: User,
+  code: string,
 ): Promise<{ secret: string; step: number }> {
-  const user = await store.read
-    .select({ secret: users.totpSecret, confirmedAt: users.totpConfirmedAt })
-    .from(users)
-    .where(eq(users.id, userId))
-    .get()
-  if (user === undefined) throw noSession()
-  const { secret, confirmedAt } = user
   if (confirmedAt !== null) throw alreadyOn()
   if (secret === null) throw noSecret()
   const step = findTotpStep(keyring.unseal(secret), code.replace(/\s/g, ''), now())

@@ -4,9 +4,9 @@ import { changePassword, updatePreferences } from '../../../features/accounts/se
 import { describeSelf } from '../../../features/accounts/self/view.ts'
 import { isTimezone } from '../../../features/workflows/schedule/next-firing.ts'
 import { deviceCookie, sessionCookie } from '../../exchange/cookies.ts'
+import { guesserOf } from '../../exchange/guesser.ts'
 import { type HttpResponse, json } from '../../response.ts'
 import { type RouteDeps, type UserCall, userOperation } from '../../route.ts'
-import { addressGroup } from '../../server/client-address.ts'
 import { whileClientWaits } from '../../server/client-gone.ts'
 import {
   accountMethod,
@@ -90,18 +90,16 @@ export const update = ({ core }: RouteDeps) =>
 
 async function setPassword(
   core: RouteDeps['core'],
-  { incoming, address, user, session }: UserCall<unknown, Change>,
+  call: UserCall<unknown, Change>,
   passwords: { currentPassword: string; newPassword: string },
 ): Promise<HttpResponse> {
-  const changed = await whileClientWaits(incoming, (signal) =>
+  const changed = await whileClientWaits(call.incoming, (signal) =>
     changePassword(core, {
-      userId: user.id,
-      account: user.address,
-      network: addressGroup(address),
+      ...guesserOf(call),
       password: passwords.currentPassword,
       field: 'currentPassword',
       newPassword: passwords.newPassword,
-      session,
+      session: call.session,
       signal,
     }),
   )

@@ -338,6 +338,37 @@ describe('guessing passwords', () => {
     await expectTooMany(await own.call('post', '/auth/login', reset), 3600)
   })
 
+  it('S26: a stolen session guesses from a crowd of addresses no longer than a stranger', async () => {
+    const user = await addUser(service.core, { passwordHash: await hashPassword(PASSWORD) })
+    const own = openBrowser(service, '203.0.113.1')
+    await own.call('post', '/auth/login', { email: user.address, password: PASSWORD })
+    const session = own.cookies.get('pillarbox_session') ?? ''
+    const thief = (address: string) => {
+      const browser = openBrowser(service, address)
+      browser.cookies.set('pillarbox_session', session)
+      return browser
+    }
+    for (let count = 0; count < 100; count += 1) {
+      const wrong = { currentPassword: `wrong ${count}`, newPassword: 'another horse' }
+      const guessed = await thief(`198.51.100.${count}`).call('patch', '/users/@me', wrong)
+      assert.equal(guessed.status, 422)
+    }
+    const password = PASSWORD
+    const change = { currentPassword: password, newPassword: 'another horse' }
+    await expectTooMany(await thief('203.0.113.9').call('patch', '/users/@me', change), 3600)
+    await expectTooMany(
+      await thief('203.0.113.9').call('post', '/users/@me/totp', { password }),
+      3600,
+    )
+    await expectTooMany(
+      await thief('203.0.113.9').call('post', '/users/@me/totp/confirm', { code: '123456' }),
+      3600,
+    )
+    // Logins count in the same limit, and the user's own browser passes it.
+    await expectTooMany(await login({ email: user.address }, '203.0.113.9'), 3600)
+    assert.equal((await own.call('patch', '/users/@me', change)).status, 200)
+  })
+
   it('the 51st login at a time is refused at once, and neither logged nor counted', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const waiting = Array.from({ length: 50 }, () =>
