@@ -173,6 +173,25 @@ describe('POST /auth/login', () => {
     assert.equal(await countSessions(), before)
   })
 
+  it('S17: login CSRF: a form of any kind logs nobody in, even without a word of its origin', async () => {
+    const before = await countSessions()
+    const text = JSON.stringify({ email: ada.address, password: PASSWORD })
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data']) {
+      for (const path of ['/auth/login', '/auth/signup', '/auth/logout']) {
+        const { status, body, headers } = await supertest(service.url)
+          .post(path)
+          .set('Content-Type', type)
+          .serialize((given) => given)
+          .send(text)
+        assert.deepEqual([status, body.error.code], [415, 'UNSUPPORTED_MEDIA_TYPE'])
+        assert.equal(headers['set-cookie'], undefined)
+      }
+    }
+    assert.equal(await countSessions(), before)
+    const untyped = { method: 'POST', body: Buffer.from(text) }
+    assert.equal((await fetch(`${service.url}/auth/login`, untyped)).status, 200)
+  })
+
   it('a hash with other parameters is renewed, unless it was changed meanwhile', async () => {
     const old =
       '$argon2id$v=19$m=19456,t=2,p=1$c29tZXNhbHRzb21lc2FsdA$' +

@@ -127,7 +127,7 @@ describe('POST /auth/signup', () => {
       .post('/auth/signup')
       .type('form')
       .send({ email: newAddress(), password: PASSWORD })
-    assert.equal(form.status, 400)
+    assert.equal(form.status, 415)
     assert.deepEqual(await counts(), before)
   })
 
