@@ -14,6 +14,7 @@ import {
   withPassword,
 } from '../login/confirm-password.ts'
 import type { LoginDeps } from '../login/log-in.ts'
+import { requireUser } from '../require-user.ts'
 import { endAccess } from '../sessions/end-access.ts'
 import { issueCookie, type SessionCookie } from '../sessions/sessions.ts'
 import { digestRecoveryCode, makeRecoveryCodes } from './recovery-codes.ts'
@@ -39,9 +40,10 @@ export async function startTotp(deps: LoginDeps, given: GivenPassword): Promise<
       eq(users.passwordHash, user.passwordHash),
       isNull(users.totpConfirmedAt),
     )
-    const [changed] = await deps.store.write((tx) =>
-      tx.update(users).set(change).where(isOff).returning({ id: users.id }),
-    )
+    const [changed] = await deps.store.write(async (tx) => {
+      await requireUser(tx, user.id)
+      return tx.update(users).set(change).where(isOff).returning({ id: users.id })
+    })
     if (changed === undefined) throw alreadyOn()
     const { hostname } = new URL(deps.config.baseUrl)
     return { secret, uri: totpUri(secret, { host: hostname, address: user.address }) }
@@ -65,6 +67,7 @@ export async function confirmTotp(
   const digests = codes.map((code) => digestRecoveryCode(given.userId, code))
   const at = deps.now()
   const session = await deps.store.write(async (tx) => {
+    await requireUser(tx, given.userId)
     await turnOn(tx, { userId: given.userId, secret, step, at })
     await replaceCodes(tx, given.userId, digests)
     const renamed = await endAccess(tx, { userId: given.userId, at }, given.session)
