@@ -8,7 +8,7 @@
  * password is still the user's; the session of the request's cookie ends in it (session fixation).
  */
 import { eq } from '../../../store/drizzle.ts'
-import { type Session, sessions, type User, users } from '../../../store/schema/accounts.ts'
+import { type Session, type User, users } from '../../../store/schema/accounts.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
@@ -16,8 +16,10 @@ import { hashPassword, isOutdated, isPassword } from '../passwords.ts'
 import { type CodeProof, hasSecondFactor, readCode, useCode } from '../second-factor/code.ts'
 import {
   type Client,
+  endPresented,
   insertSession,
   issueCookie,
+  readPresented,
   type SessionCookie,
 } from '../sessions/sessions.ts'
 import type { SessionTokens } from '../sessions/token.ts'
@@ -124,24 +126,17 @@ async function begin(
 ): Promise<LoginResult> {
   const { user, passwordHash, proof, attempt } = proven
   const renewed = isOutdated(passwordHash) ? await hashPassword(input.password) : undefined
-  const endedId = await readSessionId(deps, input)
+  const presented = await readPresented(deps, input.session)
   const session = await deps.store.write(async (tx) => {
     if (!(await isUnchanged(tx, proven))) return undefined
     if (proof !== undefined && !(await useCode(tx, user.id, proof))) return undefined
     if (renewed !== undefined) await setHash(tx, user.id, renewed)
-    if (endedId !== undefined) await tx.delete(sessions).where(eq(sessions.id, endedId))
+    await endPresented(tx, presented)
     return insertSession(tx, { userId: user.id, client: input.client, at: deps.now() })
   })
   if (session === undefined) return fail(attempt, proof === undefined ? 'refused' : 'code-wrong')
   attempt.succeeded()
   return succeed(deps, { user, passwordHash: renewed ?? passwordHash }, session)
-}
-
-async function readSessionId(
-  { sessionTokens }: LoginDeps,
-  { session }: LoginInput,
-): Promise<string | undefined> {
-  return session === undefined ? undefined : sessionTokens.read('session', session)
 }
 
 /** A password or second factor that was changed meanwhile has ended all sessions; this would be another. */

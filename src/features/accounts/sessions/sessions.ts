@@ -77,6 +77,22 @@ export async function renewCookie(
   return renewed && issueCookie(deps, { id: renewed.id, expiresAt })
 }
 
+/**
+ * Ends the session that a browser presents when a new one begins, whoever its user is: a page of another
+ * site may have set its cookie (session fixation).
+ */
+export async function endPresented(tx: Tx, id: string | undefined): Promise<void> {
+  if (id !== undefined) await tx.delete(sessions).where(eq(sessions.id, id))
+}
+
+/** The id of the session in a cookie, if the token is valid. */
+export async function readPresented(
+  { sessionTokens }: TokenDeps,
+  cookie: string | undefined,
+): Promise<string | undefined> {
+  return cookie === undefined ? undefined : sessionTokens.read('session', cookie)
+}
+
 /** Ends a session of the user; false if there is none with this id. */
 export async function endSession(
   tx: Tx,
