@@ -16,6 +16,8 @@ import {
 } from '../../shapes/account.ts'
 
 const MAX_TIMEZONE_LENGTH = 100
+const ADDRESS_STAYS =
+  'The email address of an account cannot be changed: make an account with the new one, and invite it to your projects'
 
 const self = z
   .object({
@@ -43,13 +45,15 @@ const change = z
       .max(MAX_TIMEZONE_LENGTH)
       .refine(isTimezone, 'Not the name of a time zone, such as Europe/Berlin')
       .optional(),
+    email: z.unknown().optional().meta({ description: 'Refused: it cannot be changed' }),
   })
-  .superRefine(({ currentPassword, newPassword, language, timezone }, context) => {
+  .superRefine(({ currentPassword, newPassword, language, timezone, email }, context) => {
     const isPassword = currentPassword !== undefined || newPassword !== undefined
     const isPreference = language !== undefined || timezone !== undefined
     const refuse = (field: string, message: string) =>
       context.addIssue({ code: 'custom', path: [field], message })
-    if (isPassword && isPreference)
+    if (email !== undefined) refuse('email', ADDRESS_STAYS)
+    else if (isPassword && isPreference)
       refuse('newPassword', 'Change the password in a call of its own')
     else if (!isPassword && !isPreference) refuse('newPassword', 'There is nothing to change')
     else if (isPassword && currentPassword === undefined) refuse('currentPassword', 'Required')
