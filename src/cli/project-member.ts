@@ -14,7 +14,10 @@ import { escapeControls, formatTable } from './engine/text.ts'
 type MemberKey = { projectId: string; userId: string }
 
 export async function listMembersCommand(context: CommandContext, input: Input): Promise<Result> {
-  const members = await withProject(context, input, (core, id) => listMembers(core, id))
+  const members = await withCore(context, async (core) => {
+    const { id } = await getProject(core, projectIdOf(input))
+    return listMembers(core, id)
+  })
   const rows = members.map(({ userId, email, role, createdAt }) => [
     ...[userId, email, role, createdAt.slice(0, 10)],
   ])
@@ -25,8 +28,8 @@ export async function listMembersCommand(context: CommandContext, input: Input):
 export async function addMemberCommand(context: CommandContext, input: Input): Promise<Result> {
   const role = input.choice('role', GIVEN_ROLES) ?? 'MEMBER'
   const email = input.required('email')
-  const member = await withProject(context, input, (core, projectId) =>
-    addKnownMember(core, { projectId, email, role }),
+  const member = await withCore(context, (core) =>
+    addKnownMember(core, { projectId: projectIdOf(input), email, role }),
   )
   return describeMember(member, `is a member of the project now: ${member.role}`)
 }
@@ -44,15 +47,9 @@ export async function removeMemberCommand(context: CommandContext, input: Input)
   return describeMember(member, 'is no member of the project any more')
 }
 
-async function withProject<T>(
-  context: CommandContext,
-  { args }: Input,
-  act: (core: OpenCore, projectId: string) => Promise<T>,
-): Promise<T> {
-  return withCore(context, async (core) => {
-    const { id } = await getProject(core, (args[0] ?? '').toLowerCase())
-    return act(core, id)
-  })
+/** The verbs look for the project in their transactions. */
+function projectIdOf({ args }: Input): string {
+  return (args[0] ?? '').toLowerCase()
 }
 
 async function withMember(
@@ -60,9 +57,9 @@ async function withMember(
   input: Input,
   act: (core: OpenCore, key: MemberKey) => Promise<Member>,
 ): Promise<Member> {
-  return withProject(context, input, async (core, projectId) => {
+  return withCore(context, async (core) => {
     const userId = await getUserId(core.store.read, input.required('email'))
-    return act(core, { projectId, userId })
+    return act(core, { projectId: projectIdOf(input), userId })
   })
 }
 

@@ -53,7 +53,7 @@ async function resealTable(deps: Deps, sealed: Sealed): Promise<number> {
   let resealed = 0
   let page = await listAfter(deps, sealed, '')
   while (page.length > 0) {
-    for (const row of page) if (await resealRow(deps, sealed, row)) resealed += 1
+    for (const row of page) if (await resealFully(deps, sealed, row)) resealed += 1
     page = await listAfter(deps, sealed, page.at(-1)?.key ?? '')
   }
   return resealed
@@ -73,26 +73,53 @@ function listAfter(
     .all() as Promise<SealedRow[]>
 }
 
-/** A row that was changed meanwhile is sealed with the current secret already. */
+/**
+ * Reads a row again that was changed meanwhile: a rotation moves a secret, sealed as it is, to the column
+ * of the previous one. False if there was nothing to seal.
+ */
+async function resealFully(deps: Deps, sealed: Sealed, listed: SealedRow): Promise<boolean> {
+  let row: SealedRow | undefined = listed
+  while (row !== undefined) {
+    const outcome = await resealRow(deps, sealed, row)
+    if (outcome !== 'changed-meanwhile') return outcome === 'resealed'
+    row = await findRow(deps, sealed, row.key)
+  }
+  return false
+}
+
+function findRow(
+  { store }: Deps,
+  { table, key, columns }: Sealed,
+  value: string,
+): Promise<SealedRow | undefined> {
+  return store.read
+    .select({ key, texts: columns })
+    .from(table)
+    .where(eq(key, value))
+    .get() as Promise<SealedRow | undefined>
+}
+
+/** All columns of the row that need it, or none. */
 async function resealRow(
   { store, keyring }: Deps,
   { table, key, columns }: Sealed,
   row: SealedRow,
-): Promise<boolean> {
+): Promise<'current' | 'resealed' | 'changed-meanwhile'> {
   const changes = Object.entries(row.texts).flatMap(([name, text]) => {
     const resealed = text === null ? null : keyring.reseal(text)
     return resealed === text ? [] : [{ name, text, resealed }]
   })
-  if (changes.length === 0) return false
+  if (changes.length === 0) return 'current'
   const areUnchanged = changes.map(({ name, text }) => eq(columnOf(columns, name), text))
   const values = Object.fromEntries(changes.map(({ name, resealed }) => [name, resealed]))
-  await store.write((tx) =>
+  const written = await store.write((tx) =>
     tx
       .update(table)
       .set(values)
-      .where(and(eq(key, row.key), ...areUnchanged)),
+      .where(and(eq(key, row.key), ...areUnchanged))
+      .returning({ key }),
   )
-  return true
+  return written.length > 0 ? 'resealed' : 'changed-meanwhile'
 }
 
 function columnOf(columns: Sealed['columns'], name: string): SQLiteColumn {

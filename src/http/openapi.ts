@@ -20,7 +20,7 @@ const REFUSAL_TEXTS: Readonly<Record<number, string>> = {
   409: 'Conflicts with an existing record, or with an earlier request',
   412: 'The record has another version than `If-Match` names',
   413: 'The body is too large',
-  415: 'The Content-Encoding of the body is not gzip, deflate or br',
+  415: 'The Content-Encoding of the body is not gzip, deflate or br; or a session, or a call of /auth, sends something other than JSON',
   422: 'Does not match the declared shape; `error.errors` names the fields',
   429: 'Too many requests; see Retry-After',
   503: 'Not possible at the moment; nothing was done',

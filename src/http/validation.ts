@@ -56,7 +56,7 @@ export function validate<Output>(schema: z.ZodType<Output>, value: unknown): Out
   // Only this second run reports the invalid values, because reporting them costs time.
   const again = schema.safeParse(value, { reportInput: true })
   const issues = (again.error ?? result.error).issues
-  throw invalid(issues.flatMap((issue) => toFieldErrors(issue, [])).slice(0, MAX_FIELD_ERRORS))
+  throw invalid(allFieldErrors(issues, []).slice(0, MAX_FIELD_ERRORS))
 }
 
 /**
@@ -79,6 +79,15 @@ export function warnOfUnknownFields(
     return `${JSON.stringify(shown)}: unknown field, ignored${hint}`
   })
 }
+
+/** zod also measures a value of a wrong type, such as a list in place of a text: only the type counts. */
+function allFieldErrors(issues: readonly Issue[], prefix: readonly PropertyKey[]): FieldError[] {
+  const errors = issues.flatMap((issue) => toFieldErrors(issue, prefix))
+  const mistyped = new Set(errors.filter(isMistyped).map(({ field }) => field))
+  return errors.filter((error) => isMistyped(error) || !mistyped.has(error.field))
+}
+
+const isMistyped = ({ code }: FieldError): boolean => code === 'invalid_type'
 
 function toFieldErrors(issue: Issue, prefix: readonly PropertyKey[]): FieldError[] {
   const path = [...prefix, ...issue.path]
@@ -220,7 +229,7 @@ function checkList(schema: Schema, list: unknown[], { path, errors }: MemberErro
 
 function addMemberErrors(schema: Schema, value: unknown, { path, errors }: MemberErrors): void {
   const { error } = z.safeParse(schema, value, { reportInput: true })
-  const found = (error?.issues ?? []).flatMap((issue) => toFieldErrors(issue, path))
+  const found = allFieldErrors(error?.issues ?? [], path)
   errors.push(...found.slice(0, MAX_FIELD_ERRORS - errors.length))
 }
 

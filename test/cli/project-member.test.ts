@@ -79,8 +79,9 @@ describe('pillarbox project member', () => {
     assert.match(await failure(...member('remove', 'ann')), /no member/)
     assert.match(await failure(...member('add', 'ann', '--role', 'OWNER')), /expected one of ADMIN/)
     assert.match(await failure(...member('role', 'ann')), /missing: --role/)
-    for (const verb of ['list', 'add', 'remove']) {
-      const options = verb === 'list' ? [] : ['--email', 'ann@example.test']
+    for (const verb of ['list', 'add', 'remove', 'role']) {
+      const role = verb === 'role' ? ['--role', 'OWNER'] : []
+      const options = verb === 'list' ? [] : ['--email', 'ann@example.test', ...role]
       const err = await failure('project', 'member', verb, UNKNOWN, ...options)
       assert.match(err, /No project has this id/)
     }

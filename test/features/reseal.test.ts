@@ -3,8 +3,11 @@ import { test } from 'node:test'
 import { createKeyring } from '../../src/config/keyring.ts'
 import { createDirectory } from '../../src/features/directory.ts'
 import { resealAll } from '../../src/features/reseal.ts'
+import { createEndpoint } from '../../src/features/webhooks/endpoints/create.ts'
+import { rotateEndpointSecret } from '../../src/features/webhooks/endpoints/rotate-secret.ts'
 import { eq } from '../../src/store/drizzle.ts'
 import { users } from '../../src/store/schema/accounts.ts'
+import { webhookEndpoints } from '../../src/store/schema/webhooks.ts'
 import { addProject, openTestCore, SECRET, trustDomain } from '../core.ts'
 import { addUser } from '../session.ts'
 
@@ -54,4 +57,43 @@ test('a column that changes while it is sealed again keeps its new value', async
   await resealAll({ store: core.store, keyring })
   const row = await core.store.read.select().from(users).where(eq(users.id, id)).get()
   assert.equal(row?.totpSecret, fresh)
+})
+
+test('a secret that is rotated while it is sealed again is sealed where it stands then', async (t) => {
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  const { id, secret: first } = await createEndpoint(core, {
+    ...{ projectId, url: 'https://hooks.example.test/', events: ['*'] },
+  })
+  const both = createKeyring('a new secret', SECRET)
+  let second = ''
+  const rotateOnce = async () => {
+    if (second !== '') return
+    second = 'begun'
+    second = (await rotateEndpointSecret({ ...core, keyring: both }, { projectId, id })).secret
+  }
+  const write: typeof core.store.write = async (act, options) => {
+    await rotateOnce()
+    return core.store.write(act, options)
+  }
+  const store = { ...core.store, write }
+  assert.equal(await resealAll({ store, keyring: both }), 1)
+  assert.notEqual(second, '')
+  const [row] = await core.store.read.select().from(webhookEndpoints)
+  const keyring = createKeyring('a new secret')
+  assert.deepEqual(
+    [keyring.unseal(row?.secret ?? ''), keyring.unseal(row?.previousSecret ?? '')],
+    [second, first],
+  )
+})
+
+test('a row that is deleted while it is sealed again is no error', async (t) => {
+  const core = await openTestCore(t)
+  const { id } = await addUser(core, { totpSecret: core.keyring.seal('JBSWY3DPEHPK3PXP') })
+  const write: typeof core.store.write = async (act, options) => {
+    await core.store.write((tx) => tx.delete(users).where(eq(users.id, id)))
+    return core.store.write(act, options)
+  }
+  const keyring = createKeyring('a new secret', SECRET)
+  assert.equal(await resealAll({ store: { ...core.store, write }, keyring }), 0)
 })

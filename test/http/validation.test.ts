@@ -126,3 +126,19 @@ test('a refusal cuts long names and texts of the request', () => {
   const headers = z.record(z.string(), z.string())
   assert.ok(JSON.stringify(errorsOf(headers, { [name]: 1 })).length < 1000)
 })
+
+test('a value of a wrong type has one error, whatever else the schema measures', () => {
+  const text = z.string().min(6, 'Too short').max(8, 'Too long')
+  const body = z.object({ one: text, all: z.array(text).max(100), both: z.union([text, z.int()]) })
+  const list = ['abcdef']
+  const many = Array.from({ length: 30 }, () => 'abcdef')
+  assert.deepEqual(fieldsOf(body, { one: list, all: [list, 'abc'], both: list }), [
+    ['one', 'invalid_type'],
+    ['all.0', 'invalid_type'],
+    ['all.1', 'too_small'],
+    ['both', 'invalid_type'],
+  ])
+  assert.deepEqual(fieldsOf(body, { one: 'abcdef', all: [...many, list], both: 1 }), [
+    ['all.30', 'invalid_type'],
+  ])
+})

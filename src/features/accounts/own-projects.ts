@@ -8,6 +8,7 @@ import { makeKeys } from './keys.ts'
 import { readProjectName } from './project-name.ts'
 import { type ProjectRecord, toProjectRecord } from './project-record.ts'
 import { insertProject } from './projects.ts'
+import { requireUser } from './require-user.ts'
 
 /** Newest first. */
 export async function listOwnProjects(
@@ -25,7 +26,7 @@ export async function listOwnProjects(
 
 /**
  * The record shows the secret key, which nothing shows again.
- * @throws AppError VALIDATION_ERROR (name), PROJECT_DISABLED
+ * @throws AppError VALIDATION_ERROR (name), PROJECT_DISABLED, UNAUTHORIZED when the user is gone
  */
 export async function createOwnProject(
   { store, now }: Pick<Base, 'store' | 'now'>,
@@ -36,6 +37,7 @@ export async function createOwnProject(
   const keys = makeKeys()
   const at = now()
   const project = await store.write(async (tx) => {
+    await requireUser(tx, userId)
     await refuseOwnerOfDisabled(tx, userId)
     const id = await insertProject(tx, { name, ownerId: userId, keys, areKeysSandbox: false, at })
     return tx.select().from(projects).where(eq(projects.id, id)).get()

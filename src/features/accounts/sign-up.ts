@@ -13,13 +13,15 @@ import type { LoginQueue } from './login/queue.ts'
 import { checkPassword, hashPassword } from './passwords.ts'
 import { enqueuePlatformMail } from './platform-mail/enqueue.ts'
 import { findPlatformSender } from './platform-mail/sender.ts'
-import { type Client, insertSession } from './sessions/sessions.ts'
+import { type Client, endPresented, insertSession, readPresented } from './sessions/sessions.ts'
+import type { SessionTokens } from './sessions/token.ts'
 import { findUserId, insertUser } from './users.ts'
 
 export type SignUpDeps = Pick<
   Base,
   'store' | 'directory' | 'config' | 'health' | 'jobNotifier' | 'now'
 > & {
+  sessionTokens: SessionTokens
   verifier: Verifier
   loginQueue: LoginQueue
   limits: SignUpLimits
@@ -38,6 +40,8 @@ export type NewAccount = {
   /** Of the mail to the user. */
   language: string
   client: Client
+  /** The cookie of the session that the browser has; it ends. */
+  presented: string | undefined
   /** The name of the client's network. */
   network: string
   /** Aborts when the client is gone. */
@@ -93,12 +97,14 @@ async function findRefusal(deps: SignUpDeps, address: ParsedAddress): Promise<st
   return taken === undefined ? findAddressFault(deps, address) : TAKEN
 }
 
-function insertAccount(
-  { store, jobNotifier, now }: SignUpDeps,
-  { address: { address }, language, client }: NewAccount,
+async function insertAccount(
+  deps: SignUpDeps,
+  { address: { address }, language, client, presented }: NewAccount,
   { passwordHash, isMailed }: { passwordHash: string; isMailed: boolean },
 ): Promise<SignedUp> {
+  const { store, jobNotifier, now } = deps
   const at = now()
+  const old = await readPresented(deps, presented)
   const verifiedAt = isMailed ? null : at
   return store.write(async (tx) => {
     const user = { address, passwordHash, isSandbox: false, language, verifiedAt, at }
@@ -107,6 +113,7 @@ function insertAccount(
       await enqueuePlatformMail(tx, { kind: 'verify-email', userId: id }, at)
       tx.afterCommit(jobNotifier.notify)
     }
+    await endPresented(tx, old)
     const session = await insertSession(tx, { userId: id, client, at })
     return { user: { id, email: address }, session }
   })

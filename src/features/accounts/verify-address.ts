@@ -4,6 +4,7 @@ import { eq, sql } from '../../store/drizzle.ts'
 import { users } from '../../store/schema/accounts.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
+import { noSession } from './admit.ts'
 import type { SessionUser } from './caller.ts'
 import { countTokens, findToken, TOKEN_LIFE_MS, useToken } from './email-tokens.ts'
 import { enqueuePlatformMail, freePlaces } from './platform-mail/enqueue.ts'
@@ -47,7 +48,7 @@ export async function findVerification(
 /**
  * Asks for another mail with a link. `verified`: there is nothing to prove any more.
  * @throws AppError RATE_LIMIT_EXCEEDED, EXTERNAL_SERVICE_ERROR when the server cannot send mail,
- *   BAD_REQUEST when it sends none
+ *   BAD_REQUEST when it sends none, UNAUTHORIZED when the user is gone
  */
 export async function requestVerification(
   deps: RequestDeps,
@@ -66,14 +67,18 @@ export async function requestVerification(
   return 'requested'
 }
 
-/** Counts the mails of the last hour and those that wait. @throws AppError RATE_LIMIT_EXCEEDED */
+/**
+ * Counts the mails of the last hour and those that wait.
+ * @throws AppError RATE_LIMIT_EXCEEDED, UNAUTHORIZED when the user is gone
+ */
 async function findPlace(tx: Tx, userId: string, at: number): Promise<number> {
   const user = await tx
     .select({ createdAt: users.createdAt })
     .from(users)
     .where(eq(users.id, userId))
     .get()
-  const isNew = user !== undefined && user.createdAt > at - TOKEN_LIFE_MS
+  if (user === undefined) throw noSession()
+  const isNew = user.createdAt > at - TOKEN_LIFE_MS
   const most = isNew ? MAILS_PER_HOUR + 1 : MAILS_PER_HOUR
   const written = await countTokens(tx, { userId, purpose: 'verify-email', at })
   const free = await freePlaces(tx, userId, most)

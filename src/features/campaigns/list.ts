@@ -22,7 +22,7 @@ import type { CampaignStatus } from '../../store/schema/words.ts'
 import type { Base } from '../base.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_SEARCH_LENGTH } from '../limits.ts'
 import { findCampaign } from './find.ts'
-import { type CampaignView, toCampaignView } from './view.ts'
+import { campaignShower, type ShownCampaign } from './limit-end.ts'
 
 export type CampaignQuery = {
   projectId: string
@@ -40,14 +40,14 @@ export type CampaignQuery = {
 }
 
 type CampaignPage = {
-  items: CampaignView[]
+  items: ShownCampaign[]
   /** The number of campaigns on all pages. */
   total: number
   /** The number of archived campaigns of the project. */
   archivedCount: number
 }
 
-type Deps = Pick<Base, 'store' | 'now'>
+type Deps = Pick<Base, 'store' | 'config' | 'directory' | 'now'>
 
 /** Reading a body of this length takes about a millisecond. */
 const MAX_CHARACTERS_AT_ONCE = 128 * 1024
@@ -72,12 +72,13 @@ export async function listCampaigns(deps: Deps, query: CampaignQuery): Promise<C
 }
 
 /** Omits campaigns that were deleted meanwhile. */
-async function readPage(deps: Deps, query: CampaignQuery): Promise<CampaignView[]> {
-  const items: CampaignView[] = []
+async function readPage(deps: Deps, query: CampaignQuery): Promise<ShownCampaign[]> {
+  const show = campaignShower(deps, query.projectId)
+  const items: ShownCampaign[] = []
   for (const { id } of await findIds(deps, query)) {
     const campaign = await findCampaign(deps.store.read, { projectId: query.projectId, id })
     if (campaign === undefined) continue
-    items.push(toCampaignView(campaign, deps.now()))
+    items.push(await show(campaign))
     if (campaign.body.length > MAX_CHARACTERS_AT_ONCE) await setImmediate()
   }
   return items

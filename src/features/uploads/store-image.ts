@@ -77,7 +77,7 @@ export async function storeImage(deps: Deps, given: GivenImage): Promise<UploadV
   const { contentType, extension, width, height, parts } = await cleanImage(given.bytes)
   const { projectId } = given
   const row = {
-    ...{ projectId, filename: toFilename(given.filename), contentType, width, height },
+    ...{ projectId, filename: toFilename(given.filename, extension), contentType, width, height },
     name: `${await digestOf(projectId, parts.list())}.${extension}`,
     sizeBytes: parts.sizeBytes(),
   }
@@ -152,6 +152,7 @@ async function digestOf(projectId: string, parts: readonly Buffer[]): Promise<st
   return hash.digest('hex').slice(0, DIGEST_LENGTH)
 }
 
-function toFilename(given: string): string {
-  return given.replaceAll(/\p{C}/gu, '').trim().slice(0, MAX_FILENAME_LENGTH)
+function toFilename(given: string, extension: string): string {
+  const name = given.replaceAll(/\p{C}/gu, '').trim().slice(0, MAX_FILENAME_LENGTH)
+  return /^\.{0,2}$/.test(name) ? `image.${extension}` : name
 }

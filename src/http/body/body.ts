@@ -1,8 +1,8 @@
 /**
  * Reads the body of a request from the socket, decodes its Content-Encoding (RFC 9110, section 8.4)
  * and counts the decoded bytes. A body takes a share of the memory for bodies, and is refused when it
- * arrives too slowly. The content type is ignored, because some clients of this API family do not set
- * it.
+ * arrives too slowly. The content type is ignored here, because some clients of this API family do not
+ * set it (but see `exchange/json-only.ts`).
  */
 import type { IncomingMessage } from 'node:http'
 import type { Readable, Transform } from 'node:stream'
@@ -80,6 +80,12 @@ const NOT_A_FORM: ReadonlySet<string> = new Set([
 export function announcedLength({ headers }: IncomingMessage): number | undefined {
   const length = headers['content-length']
   return length === undefined ? undefined : Number(length)
+}
+
+/** Clients send a Content-Type even with no body. */
+export function isBodyless(incoming: IncomingMessage): boolean {
+  const isChunked = incoming.headers['transfer-encoding'] !== undefined
+  return !isChunked && (announcedLength(incoming) ?? 0) === 0
 }
 
 async function readBytes(incoming: IncomingMessage, limits: BodyLimits): Promise<Buffer> {

@@ -44,7 +44,7 @@ export const campaignExamples: Examples = {
     query: { page: '1', pageSize: '20', status: 'DRAFT', search: 'winter' },
     status: 200,
     response: {
-      data: [{ ...winter, version: 2 }],
+      data: [{ ...winter, version: 2, limitedUntil: null }],
       total: 1,
       page: 1,
       pageSize: 20,

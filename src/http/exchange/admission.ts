@@ -1,6 +1,6 @@
 /**
- * Admits the caller of a request. The order of the checks is part of the API: origin, credentials,
- * project, role, reset, disabled project, rate.
+ * Admits the caller of a request. The order of the checks is part of the API: origin and content type,
+ * credentials, project, role, reset, disabled project, rate.
  */
 import { AppError } from '../../errors.ts'
 import { admitCaller, type Credentials } from '../../features/accounts/admit.ts'
@@ -17,6 +17,7 @@ import type { RateVerdict } from '../../features/requests/rate-limit.ts'
 import { isDirect } from '../server/client-address.ts'
 import { readCookie, sessionCookie, sessionCookieName } from './cookies.ts'
 import type { Exchange, ExchangeDeps } from './exchange.ts'
+import { refuseOtherMedia } from './json-only.ts'
 import { refuseCrossSite } from './same-origin.ts'
 
 /** Sets the exchange's caller. @throws AppError */
@@ -24,7 +25,7 @@ export async function admit(deps: ExchangeDeps, exchange: Exchange): Promise<voi
   const { callers, path, method } = exchange.route
   const { core } = deps
   if (method !== 'GET' && path.startsWith('/auth/')) {
-    refuseCrossSite(exchange.incoming, core.config.baseUrl)
+    refuseForgery(exchange, core.config.baseUrl)
   }
   if (callers === 'anyone' || isMonitor(deps, exchange)) return
   const caller = await admitKnown(deps, exchange, callers)
@@ -39,6 +40,13 @@ export async function admit(deps: ExchangeDeps, exchange: Exchange): Promise<voi
   if (caller.kind !== 'key') await renew(deps, exchange, caller)
 }
 
+/** @throws AppError FORBIDDEN, UNSUPPORTED_MEDIA_TYPE */
+function refuseForgery({ route, incoming }: Exchange, baseUrl: string): void {
+  refuseCrossSite(incoming, baseUrl)
+  const takesJson = route.takesStream === undefined && route.takesForm !== true
+  if (takesJson) refuseOtherMedia(incoming)
+}
+
 /** Addresses of `http.metrics_allow` need no session where operators have access. */
 function isMonitor({ monitors, proxies }: ExchangeDeps, exchange: Exchange): boolean {
   const { route, address, incoming } = exchange
@@ -51,10 +59,10 @@ async function admitKnown(
   exchange: Exchange,
   callers: KnownCallers,
 ): Promise<Caller> {
-  const { incoming, route } = exchange
+  const { route } = exchange
   const caller = await admitCaller(core, callers, credentialsOf(core, exchange), (known) => {
     if (known.kind !== 'key' && route.method !== 'GET' && exchange.caller === null) {
-      refuseCrossSite(incoming, core.config.baseUrl)
+      refuseForgery(exchange, core.config.baseUrl)
     }
     exchange.caller = known
   })

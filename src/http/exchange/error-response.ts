@@ -29,11 +29,15 @@ export function errorResponse(error: AppError, context: ResponseContext): HttpRe
   const headers: Record<string, string> = { ...response.headers }
   const retryAfter = retryAfterSeconds(error)
   if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter)
-  const { allow, accepted } = error.details ?? {}
+  const { allow, accepted, acceptedTypes } = error.details ?? {}
   if (error.status === 405 && Array.isArray(allow)) headers.allow = allow.join(', ')
   // In a response, Accept-Encoding names the encodings of request bodies (RFC 7694).
   if (error.status === 415 && Array.isArray(accepted)) {
     headers['accept-encoding'] = accepted.join(', ')
+  }
+  // And Accept names their content types (RFC 9110, section 15.5.16).
+  if (error.status === 415 && Array.isArray(acceptedTypes)) {
+    headers.accept = acceptedTypes.join(', ')
   }
   return { ...response, headers }
 }

@@ -9,7 +9,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { AppError } from '../../errors.ts'
 import { projectOf } from '../../features/accounts/caller.ts'
 import { MAX_IDEMPOTENCY_KEY_LENGTH, refuseUsedKey } from '../../features/requests/idempotency.ts'
-import { type BodyLimits, readForm, readJson } from '../body/body.ts'
+import { type BodyLimits, isBodyless, readForm, readJson } from '../body/body.ts'
 import type { HttpResponse } from '../response.ts'
 import type { RawCall, Route } from '../route.ts'
 import {
@@ -132,11 +132,6 @@ async function takeBody(deps: ExchangeDeps, exchange: Exchange): Promise<unknown
   const { value, sizeBytes } = await readForm(incoming, limits)
   exchange.requestBytes = sizeBytes
   return value
-}
-
-/** Clients send a Content-Type even with no body. */
-function isBodyless({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
 }
 
 async function takeJson(

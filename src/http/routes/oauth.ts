@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { notFound } from '../../errors.ts'
 import { ATTEMPT_MS, createLoginAttempts } from '../../features/accounts/oauth/attempts.ts'
 import { logInWithProvider } from '../../features/accounts/oauth/log-in.ts'
-import { LoginFailure } from '../../features/accounts/oauth/login-failure.ts'
+import { LoginFailure, type LoginFailureCode } from '../../features/accounts/oauth/login-failure.ts'
 import { createNetworkLimit } from '../../features/accounts/oauth/network-limit.ts'
 import type { IdentityProvider, ProviderName } from '../../features/accounts/oauth/provider.ts'
 import type { Core } from '../../features/core.ts'
@@ -18,6 +18,7 @@ import {
   sessionCookie,
   sessionCookieName,
 } from '../exchange/cookies.ts'
+import { logError, toAppError } from '../exchange/error-response.ts'
 import { ownPath } from '../pages/own-path.ts'
 import { readerLanguage } from '../pages/reader-language.ts'
 import { type HttpResponse, json } from '../response.ts'
@@ -78,7 +79,7 @@ export const begin = ({ core }: Pick<RouteDeps, 'core'>) => {
     summary: 'Send the browser to the provider',
     handle: (call) => {
       const provider = getProvider(core, call)
-      const failure = { provider: provider.name, peer: call.address }
+      const failure = { provider: provider.name, peer: call.address, requestId: call.requestId }
       return orLoginPage(core, failure, async () => {
         limit(addressGroup(call.address))
         const { attempt, cookie } = await attempts.begin(provider.name)
@@ -115,7 +116,7 @@ export const finish = ({ core }: Pick<RouteDeps, 'core'>) => {
     summary: "Take the provider's answer and begin a session",
     handle: (call) => {
       const provider = getProvider(core, call)
-      const failure = { provider: provider.name, peer: call.address }
+      const failure = { provider: provider.name, peer: call.address, requestId: call.requestId }
       return orLoginPage(core, failure, async () => {
         limit(addressGroup(call.address))
         const response = await orLoginPage(core, failure, async () =>
@@ -136,21 +137,35 @@ function getProvider({ identityProviders }: Core, { params }: ProviderCall): Ide
   throw notFound('provider', name, 'Logging in with this provider is not configured.')
 }
 
-/** A failed login ends at the page for logins, which has a text for its code. */
+type LoginContext = { provider: ProviderName; peer: string | null; requestId: string }
+
+/**
+ * A failed login ends at the page for logins, which has a text for its code: a browser stands here, and
+ * its user could do nothing with the JSON of an error.
+ */
 async function orLoginPage(
   { config, log }: Pick<Core, 'config' | 'log'>,
-  context: { provider: ProviderName; peer: string | null },
+  context: LoginContext,
   act: () => Promise<HttpResponse>,
 ): Promise<HttpResponse> {
   try {
     return await act()
   } catch (error) {
-    if (!(error instanceof LoginFailure)) throw error
-    const { code } = error
-    const level = code === 'provider_error' ? 'warn' : 'info'
-    log[level]({ ...context, code, reason: error.message }, 'login with a provider failed')
+    const code = error instanceof LoginFailure ? error.code : codeOf(error)
+    if (error instanceof LoginFailure) logFailure(log, context, error)
+    else logError(log, toAppError(error), context.requestId)
     return redirect(ownPath(config, `/app/login?error=${code}`), [])
   }
+}
+
+function logFailure(log: Core['log'], context: LoginContext, { code, message }: LoginFailure) {
+  const level = code === 'provider_error' ? 'warn' : 'info'
+  log[level]({ ...context, code, reason: message }, 'login with a provider failed')
+}
+
+/** Of an error that is no `LoginFailure`. */
+function codeOf(error: unknown): LoginFailureCode {
+  return toAppError(error).status === 503 ? 'unavailable' : 'other'
 }
 
 function redirect(location: string, cookies: readonly string[]): HttpResponse {

@@ -103,14 +103,17 @@ export const serve = ({ core }: RouteDeps) => {
     },
     refusals: [404, 503],
     handle: async ({ params: { name = '' }, incoming }) => {
-      const { contentType, sizeBytes, read } = await openImage(name)
+      const image = await openImage(name)
+      const { contentType, sizeBytes } = image
       const etag = `"${name}"`
       const headers = { ...IMAGE_HEADERS, etag }
       if (isKnown(incoming.headers['if-none-match'], etag)) {
         return { status: 304, body: '', headers }
       }
       const content = { 'content-type': contentType, 'content-length': String(sizeBytes) }
-      const body = incoming.method === 'HEAD' ? '' : await read()
+      // HEAD reads as well: it answers like GET when the file is lost.
+      const read = await image.read()
+      const body = incoming.method === 'HEAD' ? '' : read
       return { status: 200, body, headers: { ...headers, ...content } }
     },
   })

@@ -59,16 +59,18 @@ export const campaignRecord = z
   })
   .meta({ id: 'Campaign' })
 
-/** The response of the operation that shows a campaign. */
-export const shownCampaignResponse = z.object({
-  success: z.literal(true),
-  data: campaignRecord.extend({
+/** A campaign as it is shown alone and in the list. */
+export const shownCampaign = campaignRecord
+  .extend({
     limitedUntil: instant.nullable().meta({
       description:
         'When a campaign goes on that waits because its project is new and has sent as much as it may (`limits.new_project_daily`)',
     }),
-  }),
-})
+  })
+  .meta({ id: 'ShownCampaign' })
+
+/** The response of the operation that shows a campaign. */
+export const shownCampaignResponse = z.object({ success: z.literal(true), data: shownCampaign })
 
 /** The response of most operations on one campaign. */
 export const campaignResponse = z.object({

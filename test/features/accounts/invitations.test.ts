@@ -16,7 +16,7 @@ import { isPassword } from '../../../src/features/accounts/passwords.ts'
 import { PLATFORM_MAIL_KIND } from '../../../src/features/accounts/platform-mail/enqueue.ts'
 import { updateProject } from '../../../src/features/accounts/projects.ts'
 import { findSession } from '../../../src/features/accounts/sessions/find.ts'
-import { eq } from '../../../src/store/drizzle.ts'
+import { asc, eq } from '../../../src/store/drizzle.ts'
 import { invitations, projects, sessions, users } from '../../../src/store/schema/accounts.ts'
 import { jobs } from '../../../src/store/schema/jobs.ts'
 import { addProject, openTestCore, type TestCore } from '../../core.ts'
@@ -101,6 +101,29 @@ describe('an invitation', () => {
     await addRow(core, { projectId, userId: squatter.id, role: 'MEMBER' })
     await assert.rejects(invite(), { code: 'CONFLICT' })
   })
+
+  for (const [mode, most] of [
+    ['direct', 10],
+    ['sandbox', 3],
+  ] as const) {
+    it(`S26: of ten to one address at a time one is open, the newest (${mode})`, async (t) => {
+      const stage = await open(t, { mode })
+      const { core, projectId } = stage
+      const results = await Promise.allSettled(Array.from({ length: 10 }, () => stage.invite()))
+      const invited = results.filter(({ status }) => status === 'fulfilled')
+      assert.equal(invited.length, most)
+      const rows = await core.store.read.select().from(invitations).orderBy(asc(invitations.id))
+      assert.deepEqual(
+        rows.map(({ revokedAt }) => revokedAt === null),
+        [...Array(most - 1).fill(false), true],
+      )
+      const listed = await listInvitations(core, projectId)
+      assert.deepEqual(
+        listed.map(({ id }) => id),
+        [rows.at(-1)?.id],
+      )
+    })
+  }
 
   it('makes the account of a newcomer, with the role, and begins a session', async (t) => {
     const stage = await open(t)

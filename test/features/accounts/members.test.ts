@@ -93,6 +93,27 @@ describe('the members of a project', () => {
     )
   })
 
+  it('of a project that was deleted meanwhile stay as they are, for the command line too', async (t) => {
+    const { core, projectId, project, join } = await open(t)
+    const member = await join('ADMIN')
+    const { address: email } = await addUser(core)
+    await core.store.write((tx) =>
+      tx.update(projects).set({ deletedAt: core.now() }).where(eq(projects.id, projectId)),
+    )
+    const before = await rolesOf(core, projectId)
+    const key = { projectId, userId: member.id }
+    const acts = [
+      () => addKnownMember(core, { projectId, email, role: 'ADMIN' }),
+      () => changeRole(core, key, { role: 'MEMBER' }),
+      () => changeRole(core, key, { role: 'MEMBER', actorId: project.ownerId }),
+      () => removeMember(core, key),
+      () => removeMember(core, key, project.ownerId),
+      () => handOver(core, key),
+    ]
+    for (const act of acts) await assert.rejects(act(), { code: 'RESOURCE_NOT_FOUND' })
+    assert.deepEqual(await rolesOf(core, projectId), before)
+  })
+
   it('are added once when two admins add the same user at a time', async (t) => {
     const { core, projectId, project, join } = await open(t)
     const admin = await join('ADMIN')

@@ -4,9 +4,19 @@ import { describe, it } from 'node:test'
 import supertest from 'supertest'
 import { eq } from '../../../src/store/drizzle.ts'
 import { projects, sessions, users } from '../../../src/store/schema/accounts.ts'
+import { contacts } from '../../../src/store/schema/contacts.ts'
 import { addMember, addUser, logIn } from '../../session.ts'
 import { useService } from '../service.ts'
 
+/** The types that a form of another site can have. */
+const FORM_TYPES = [
+  'text/plain',
+  'text/plain; charset=utf-8',
+  'application/x-www-form-urlencoded',
+  'multipart/form-data; boundary=x',
+  'text/json',
+  '',
+]
 const people = { member: '', admin: '', stranger: '' }
 
 const { service, mine, other } = useService({}, async ({ service, mine }) => {
@@ -125,6 +135,56 @@ describe('a session on a route of a project', () => {
     for (const own of ownHeaders) {
       assert.ok((await post(own)).status < 300)
     }
+  })
+
+  it('S17: a session sends JSON only, and a key anything', async () => {
+    const before = await service.core.store.read.$count(contacts)
+    const cookie = await cookieOf('member')
+    const post = (headers: Record<string, string>, type: string) =>
+      supertest(service.url)
+        .post('/contacts')
+        .set({ ...headers, 'content-type': type })
+        .serialize((text) => text)
+        .send('{"email": "media@people.test"}')
+    const session = { cookie, 'x-project-id': mine.id }
+    for (const type of FORM_TYPES) {
+      const { status, body, headers } = await post(session, type)
+      assert.deepEqual([status, body.error.code], [415, 'UNSUPPORTED_MEDIA_TYPE'])
+      assert.equal(body.error.message, 'The body must be JSON.')
+      assert.deepEqual(
+        [headers.accept, headers['accept-encoding']],
+        ['application/json', undefined],
+      )
+    }
+    assert.equal(await service.core.store.read.$count(contacts), before)
+    for (const type of [
+      'application/json',
+      'Application/JSON; charset=utf-8',
+      'application/ld+json',
+    ]) {
+      assert.ok((await post(session, type)).status < 300)
+    }
+    const key = { authorization: `Bearer ${mine.secret}` }
+    for (const type of FORM_TYPES) assert.ok((await post(key, type)).status < 300)
+  })
+
+  it('a session may leave the content type out, and name any if there is no body', async () => {
+    const own = { cookie: await cookieOf('member'), 'x-project-id': mine.id }
+    const bytes = Buffer.from('{"email": "untyped@people.test"}')
+    const untyped = await fetch(`${service.url}/contacts`, {
+      method: 'POST',
+      headers: own,
+      body: bytes,
+    })
+    assert.ok(untyped.status < 300, await untyped.text())
+    const [untypedRow] = await service.core.store.read
+      .select({ id: contacts.id })
+      .from(contacts)
+      .where(eq(contacts.address, 'untyped@people.test'))
+    const bodyless = supertest(service.url)
+      .delete(`/contacts/${untypedRow?.id}`)
+      .set({ ...own, 'content-type': 'text/plain' })
+    assert.equal((await bodyless).status, 204)
   })
 
   it('closes the data of a project while it is being reset', async () => {

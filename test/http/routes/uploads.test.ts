@@ -129,6 +129,13 @@ describe('POST /uploads/image', () => {
     assert.match(body.filename, /^logox{251}$/)
   })
 
+  for (const name of ['../..', '..', '.', 'x/..', ' ', '\u202e']) {
+    test(`a file that is called ${JSON.stringify(name)} is called by its type`, async () => {
+      const { status, body } = await upload(sample('jpeg'), { name, type: 'image/jpeg' })
+      assert.deepEqual([status, body.filename], [200, 'image.jpg'])
+    })
+  }
+
   test('S18: other files are refused, with the field', async () => {
     const wrong: [string, Buffer][] = [
       [
@@ -448,6 +455,8 @@ describe('GET /uploads/:name', () => {
     const { status, headers } = await get(body.key)
     assert.equal(status, 404)
     assert.equal(headers['cache-control'], 'no-store')
+    const head = await supertest(service.url).head(`/uploads/${body.key}`)
+    assert.deepEqual([head.status, head.headers['cache-control']], [404, 'no-store'])
   })
 
   test('many readers at once get whole images', async () => {

@@ -14,6 +14,7 @@ import type { SessionUser } from '../caller.ts'
 import type { LoginQueue } from '../login/queue.ts'
 import { insertMember } from '../members/member.ts'
 import { checkPassword, hashPassword } from '../passwords.ts'
+import { requireUser } from '../require-user.ts'
 import {
   type Client,
   insertSession,
@@ -53,7 +54,7 @@ type AcceptDeps = Pick<Base, 'store' | 'now'> & {
 
 /**
  * @throws AppError BAD_REQUEST when the invitation is not open, PROJECT_DISABLED, FORBIDDEN to another
- *   account, UNAUTHORIZED when the address has an account, VALIDATION_ERROR (password), CONFLICT when
+ *   account, UNAUTHORIZED when the address has an account or the user is gone, VALIDATION_ERROR (password), CONFLICT when
  *   the user is a member already, EXTERNAL_SERVICE_ERROR when too many passwords wait
  */
 export async function acceptInvitation(
@@ -75,6 +76,7 @@ async function acceptAs(
 ): Promise<Accepted> {
   const at = now()
   const { projectId, role } = await store.write(async (tx) => {
+    await requireUser(tx, user.id)
     const invitation = await getOpenInvitation(tx, token, at)
     if (invitation.address !== user.address) throw otherAccount()
     await take(tx, invitation, { userId: user.id, at })

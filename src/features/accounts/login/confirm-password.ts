@@ -7,16 +7,24 @@ import { eq } from '../../../store/drizzle.ts'
 import { type User, users } from '../../../store/schema/accounts.ts'
 import { noSession } from '../admit.ts'
 import { isPassword } from '../passwords.ts'
+import { isDeviceOf } from './device.ts'
 import type { LoginDeps } from './log-in.ts'
 import type { LoginAttempt } from './throttle.ts'
 
-type PasswordDeps = Pick<LoginDeps, 'store' | 'loginThrottle' | 'loginQueue'>
+type GuesserDeps = Pick<LoginDeps, 'store' | 'loginThrottle' | 'sessionTokens'>
+type PasswordDeps = GuesserDeps & Pick<LoginDeps, 'loginQueue'>
 
-export type GivenPassword = {
+/** The one who sends the request: the user, or a thief of the session. */
+export type SessionGuesser = {
   userId: string
   /** The address of the user. */
   account: string
   network: string
+  /** The value of the browser's cookie. */
+  device: string | undefined
+}
+
+export type GivenPassword = SessionGuesser & {
   password: string
   /** The field of the request that holds the password. */
   field: string
@@ -37,21 +45,25 @@ export async function withPassword<T>(
   given: GivenPassword,
   act: (user: ConfirmedUser) => Promise<T>,
 ): Promise<T> {
-  return asAttempt(deps, given, async () => act(await confirmPassword(deps, given)))
+  return asAttempt(deps, given, async (user) => act(await confirmPassword(deps, user, given)))
 }
 
 /**
- * Runs `act` as one attempt of the throttle; an error with fields is a failure. A success clears no
- * failures: a right password would clear those of codes.
+ * Runs `act` as one attempt of the throttle, with all limits of a login; an error with fields is a failure.
+ * A success clears no failures: a right password would clear those of codes.
+ * @throws AppError RATE_LIMIT_EXCEEDED, UNAUTHORIZED when the user is gone
  */
 export async function asAttempt<T>(
-  { loginThrottle }: Pick<PasswordDeps, 'loginThrottle'>,
-  guesser: Pick<GivenPassword, 'account' | 'network'>,
-  act: () => Promise<T>,
+  deps: GuesserDeps,
+  { userId, account, network, device }: SessionGuesser,
+  act: (user: User) => Promise<T>,
 ): Promise<T> {
-  const attempt = loginThrottle.begin(guesser)
+  const attempt = deps.loginThrottle.begin({ account, network })
   try {
-    return await act()
+    const user = await deps.store.read.select().from(users).where(eq(users.id, userId)).get()
+    if (user === undefined) throw noSession()
+    if (!(await isDeviceOf(deps, user, device))) attempt.limitEverywhere()
+    return await act(user)
   } catch (error) {
     countFailure(attempt, error)
     throw error
@@ -65,11 +77,10 @@ function countFailure(attempt: LoginAttempt, error: unknown): void {
 }
 
 async function confirmPassword(
-  { store, loginQueue }: PasswordDeps,
-  { userId, password, field, signal }: GivenPassword,
+  { loginQueue }: PasswordDeps,
+  user: User,
+  { password, field, signal }: GivenPassword,
 ): Promise<ConfirmedUser> {
-  const user = await store.read.select().from(users).where(eq(users.id, userId)).get()
-  if (user === undefined) throw noSession()
   const { method, passwordHash } = user
   if (method !== 'PASSWORD' || passwordHash === null || passwordHash === '') throw noPassword()
   const isRight = await loginQueue.run(() => isPassword(password, passwordHash, signal), signal)

@@ -8,7 +8,7 @@
  * password is still the user's; the session of the request's cookie ends in it (session fixation).
  */
 import { eq } from '../../../store/drizzle.ts'
-import { type Session, sessions, type User, users } from '../../../store/schema/accounts.ts'
+import { type Session, type User, users } from '../../../store/schema/accounts.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
@@ -16,8 +16,10 @@ import { hashPassword, isOutdated, isPassword } from '../passwords.ts'
 import { type CodeProof, hasSecondFactor, readCode, useCode } from '../second-factor/code.ts'
 import {
   type Client,
+  endPresented,
   insertSession,
   issueCookie,
+  readPresented,
   type SessionCookie,
 } from '../sessions/sessions.ts'
 import type { SessionTokens } from '../sessions/token.ts'
@@ -104,7 +106,7 @@ async function checkPassword(
   attempt: LoginAttempt,
 ): Promise<Proven | undefined> {
   const user = await deps.store.read.find(findUser, { address })
-  if (!(await isDeviceOf(deps, user?.id, device))) attempt.limitEverywhere()
+  if (!(await isDeviceOf(deps, user, device))) attempt.limitEverywhere()
   const passwordHash = user === undefined ? null : usableHash(deps, user)
   const isRight = await isPassword(password, passwordHash, signal)
   if (!isRight || user === undefined || passwordHash === null) return undefined
@@ -124,24 +126,17 @@ async function begin(
 ): Promise<LoginResult> {
   const { user, passwordHash, proof, attempt } = proven
   const renewed = isOutdated(passwordHash) ? await hashPassword(input.password) : undefined
-  const endedId = await readSessionId(deps, input)
+  const presented = await readPresented(deps, input.session)
   const session = await deps.store.write(async (tx) => {
     if (!(await isUnchanged(tx, proven))) return undefined
     if (proof !== undefined && !(await useCode(tx, user.id, proof))) return undefined
     if (renewed !== undefined) await setHash(tx, user.id, renewed)
-    if (endedId !== undefined) await tx.delete(sessions).where(eq(sessions.id, endedId))
+    await endPresented(tx, presented)
     return insertSession(tx, { userId: user.id, client: input.client, at: deps.now() })
   })
   if (session === undefined) return fail(attempt, proof === undefined ? 'refused' : 'code-wrong')
   attempt.succeeded()
-  return succeed(deps, user, session)
-}
-
-async function readSessionId(
-  { sessionTokens }: LoginDeps,
-  { session }: LoginInput,
-): Promise<string | undefined> {
-  return session === undefined ? undefined : sessionTokens.read('session', session)
+  return succeed(deps, { user, passwordHash: renewed ?? passwordHash }, session)
 }
 
 /** A password or second factor that was changed meanwhile has ended all sessions; this would be another. */
@@ -158,11 +153,15 @@ async function setHash(tx: Tx, userId: string, passwordHash: string): Promise<vo
   await tx.update(users).set({ passwordHash }).where(eq(users.id, userId))
 }
 
-async function succeed(deps: LoginDeps, user: User, session: Session): Promise<LoginResult> {
+async function succeed(
+  deps: LoginDeps,
+  { user, passwordHash }: Proven,
+  session: Session,
+): Promise<LoginResult> {
   return {
     kind: 'done',
     user: { id: user.id, email: user.address },
     session: await issueCookie(deps, session),
-    device: await issueDevice(deps, user.id),
+    device: await issueDevice(deps, { id: user.id, passwordHash }),
   }
 }

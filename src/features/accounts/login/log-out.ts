@@ -1,15 +1,13 @@
 /** Logging out: ends the session of a cookie. */
-import { eq } from '../../../store/drizzle.ts'
-import { sessions } from '../../../store/schema/accounts.ts'
 import type { Base } from '../../base.ts'
+import { endPresented, readPresented } from '../sessions/sessions.ts'
 import type { SessionTokens } from '../sessions/token.ts'
 
 /** Does nothing if the cookie is of no session. */
 export async function logOut(
-  { store, sessionTokens }: Pick<Base, 'store'> & { sessionTokens: SessionTokens },
+  deps: Pick<Base, 'store'> & { sessionTokens: SessionTokens },
   cookie: string | undefined,
 ): Promise<void> {
-  const id = cookie === undefined ? undefined : await sessionTokens.read('session', cookie)
-  if (id === undefined) return
-  await store.write((tx) => tx.delete(sessions).where(eq(sessions.id, id)))
+  const id = await readPresented(deps, cookie)
+  if (id !== undefined) await deps.store.write((tx) => endPresented(tx, id))
 }

@@ -1,9 +1,9 @@
 /**
  * Slows down those who guess passwords and codes (THREATS S26). Failures count for their network, for the
  * account at this network, and for the account everywhere: the last so that a crowd of addresses gets no
- * more tries, and except for browsers in which the user has logged in before, so that a crowd does not
- * lock out the user. An account is an address, whether it has a user or not. An attempt that is refused
- * here is no failure.
+ * more tries, and except for browsers in which the user has logged in with the present password, so that a
+ * crowd does not lock out the user. An account is an address, whether it has a user or not. An attempt that
+ * is refused here is no failure.
  */
 import type { Now } from '../../../clock.ts'
 import { AppError } from '../../../errors.ts'

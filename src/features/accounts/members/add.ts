@@ -9,7 +9,7 @@ import { digestInvitationToken, invitationUrl, makeInvitationToken } from '../in
 import { isPlatformMailConfigured, needsVerification } from '../platform-mail/configured.ts'
 import { getUserId } from '../users.ts'
 import { type GivenRole, getMember, insertMember, type Member } from './member.ts'
-import { requireAdmin } from './require-admin.ts'
+import { requireAdmin, requireManager } from './require-admin.ts'
 
 type Addition = {
   projectId: string
@@ -56,6 +56,7 @@ export async function addKnownMember(
 ): Promise<Member> {
   const at = now()
   return store.write(async (tx) => {
+    await requireManager(tx, { projectId })
     const userId = await getUserId(tx, email)
     return join(tx, { projectId, userId, role, at })
   })

@@ -3,7 +3,7 @@ import { AppError } from '../../../errors.ts'
 import type { Base } from '../../base.ts'
 import { revokeInvitationsBy } from '../invitations/revoke.ts'
 import { type GivenRole, getMember, type Member, type MemberKey, setRole } from './member.ts'
-import { requireAdmin } from './require-admin.ts'
+import { requireManager } from './require-admin.ts'
 
 /**
  * `actorId`: the user who acts; absent for the command line.
@@ -16,7 +16,7 @@ export async function changeRole(
 ): Promise<Member> {
   const at = now()
   return store.write(async (tx) => {
-    if (actorId !== undefined) await requireAdmin(tx, { projectId, userId: actorId })
+    await requireManager(tx, { projectId, actorId })
     const member = await getMember(tx, { projectId, userId })
     if (member.role === 'OWNER') throw ownerStays()
     await setRole(tx, { projectId, userId, role, at })

@@ -3,6 +3,7 @@ import { and, eq } from '../../../store/drizzle.ts'
 import { memberships } from '../../../store/schema/accounts.ts'
 import type { Base } from '../../base.ts'
 import { getMember, type Member, type MemberKey, setRole } from './member.ts'
+import { requireManager } from './require-admin.ts'
 
 /**
  * The owner until now becomes an ADMIN in the same transaction, so the project has one owner at all
@@ -14,6 +15,7 @@ export async function handOver(
 ): Promise<Member> {
   const at = now()
   return store.write(async (tx) => {
+    await requireManager(tx, { projectId })
     const member = await getMember(tx, { projectId, userId })
     if (member.role === 'OWNER') return member
     await tx

@@ -5,7 +5,7 @@ import { memberships } from '../../../store/schema/accounts.ts'
 import type { Base } from '../../base.ts'
 import { revokeInvitationsBy } from '../invitations/revoke.ts'
 import { getMember, type Member, type MemberKey } from './member.ts'
-import { requireAdmin } from './require-admin.ts'
+import { requireManager } from './require-admin.ts'
 
 /**
  * Takes effect with the member's next request. `actorId`: the user who acts; absent for the command
@@ -19,7 +19,7 @@ export async function removeMember(
 ): Promise<Member> {
   const at = now()
   return store.write(async (tx) => {
-    if (actorId !== undefined) await requireAdmin(tx, { projectId, userId: actorId })
+    await requireManager(tx, { projectId, actorId })
     const member = await getMember(tx, { projectId, userId })
     if (userId === actorId) throw notYourself()
     if (member.role === 'OWNER') throw ownerStays()

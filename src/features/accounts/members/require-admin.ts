@@ -7,7 +7,30 @@ import { and, eq, isNull } from '../../../store/drizzle.ts'
 import { memberships, projects } from '../../../store/schema/accounts.ts'
 import type { Role } from '../../../store/schema/words.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import { projectNotFound } from '../../directory.ts'
 import { hasRole } from '../caller.ts'
+
+/**
+ * The right to change members: an admin's, or that of whoever can run commands (`actorId` is absent), who
+ * needs only a project that is there.
+ * @throws AppError RESOURCE_NOT_FOUND, FORBIDDEN
+ */
+export async function requireManager(
+  tx: Pick<Tx, 'select'>,
+  { projectId, actorId }: { projectId: string; actorId?: string | undefined },
+): Promise<void> {
+  if (actorId === undefined) await requireProject(tx, projectId)
+  else await requireAdmin(tx, { projectId, userId: actorId })
+}
+
+async function requireProject(tx: Pick<Tx, 'select'>, id: string): Promise<void> {
+  const project = await tx
+    .select({ id: projects.id })
+    .from(projects)
+    .where(and(eq(projects.id, id), isNull(projects.deletedAt)))
+    .get()
+  if (project === undefined) throw projectNotFound(id)
+}
 
 /** A user who acts in a project. */
 export type Actor = { projectId: string; userId: string }

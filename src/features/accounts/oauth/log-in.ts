@@ -7,12 +7,12 @@ import { identities } from '../../../store/schema/accounts.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import type { Verifier } from '../../verification/verifier.ts'
-import { findSession } from '../sessions/find.ts'
 import {
   type Client,
-  endSession,
+  endPresented,
   insertSession,
   issueCookie,
+  readPresented,
   type SessionCookie,
 } from '../sessions/sessions.ts'
 import type { SessionTokens } from '../sessions/token.ts'
@@ -41,11 +41,11 @@ export async function logInWithProvider(deps: LoginDeps, login: Login): Promise<
   const { user, client, presented } = login
   const isKnown = (await findUserId(store.read, user)) !== undefined
   const account = isKnown ? undefined : await readAccount(deps, login)
-  const old = presented === undefined ? undefined : await findSession(deps, presented)
+  const old = await readPresented(deps, presented)
   const at = now()
   const session = await store.write(async (tx) => {
     const userId = (await findUserId(tx, user)) ?? (await signUpNew(deps, tx, account))
-    if (old !== undefined) await endSession(tx, { userId: old.user.id, id: old.session.id })
+    await endPresented(tx, old)
     return insertSession(tx, { userId, client, at })
   })
   return issueCookie(deps, session)

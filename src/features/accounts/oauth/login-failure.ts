@@ -10,6 +10,7 @@
  * address_refused    new accounts cannot have the address (`accounts.verify_email_on_signup`)
  * provider_error     the provider is down, slow, or its answer is not valid
  * too_many_attempts  too many logins from the network of the client
+ * unavailable        this server takes no new accounts or logins at the moment, such as on a full disk
  * other              anything else, such as name servers that do not answer
  */
 export const LOGIN_FAILURES = [
@@ -22,6 +23,7 @@ export const LOGIN_FAILURES = [
   'address_refused',
   'provider_error',
   'too_many_attempts',
+  'unavailable',
   'other',
 ] as const
 

@@ -6,6 +6,7 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import { noSession } from '../admit.ts'
 import { type GivenPassword, withPassword } from '../login/confirm-password.ts'
 import type { LoginDeps } from '../login/log-in.ts'
+import { requireUser } from '../require-user.ts'
 import { endAccess } from '../sessions/end-access.ts'
 import { issueCookie, type SessionCookie } from '../sessions/sessions.ts'
 import { hasSecondFactor, readCode, useCode } from './code.ts'
@@ -26,6 +27,7 @@ export async function disableTotp(
     if (proof === undefined) throw wrongCode()
     const at = deps.now()
     const session = await deps.store.write(async (tx) => {
+      await requireUser(tx, user.id)
       if (!(await useCode(tx, user.id, proof))) throw wrongCode()
       await clearTotp(tx, user.id, at)
       const renamed = await endAccess(tx, { userId: user.id, at }, given.session)

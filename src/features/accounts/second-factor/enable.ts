@@ -4,11 +4,17 @@
  */
 import { AppError, invalidField } from '../../../errors.ts'
 import { and, eq, isNull } from '../../../store/drizzle.ts'
-import { recoveryCodes, type Session, users } from '../../../store/schema/accounts.ts'
+import { recoveryCodes, type Session, type User, users } from '../../../store/schema/accounts.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { noSession } from '../admit.ts'
-import { asAttempt, type GivenPassword, withPassword } from '../login/confirm-password.ts'
+import {
+  asAttempt,
+  type GivenPassword,
+  type SessionGuesser,
+  withPassword,
+} from '../login/confirm-password.ts'
 import type { LoginDeps } from '../login/log-in.ts'
+import { requireUser } from '../require-user.ts'
 import { endAccess } from '../sessions/end-access.ts'
 import { issueCookie, type SessionCookie } from '../sessions/sessions.ts'
 import { digestRecoveryCode, makeRecoveryCodes } from './recovery-codes.ts'
@@ -16,10 +22,7 @@ import { findTotpStep, makeTotpSecret, totpUri } from './totp.ts'
 
 export type NewTotp = { secret: string; uri: string }
 
-type GivenCode = {
-  userId: string
-  account: string
-  network: string
+type GivenCode = SessionGuesser & {
   session: Pick<Session, 'id'>
   code: string
 }
@@ -37,9 +40,10 @@ export async function startTotp(deps: LoginDeps, given: GivenPassword): Promise<
       eq(users.passwordHash, user.passwordHash),
       isNull(users.totpConfirmedAt),
     )
-    const [changed] = await deps.store.write((tx) =>
-      tx.update(users).set(change).where(isOff).returning({ id: users.id }),
-    )
+    const [changed] = await deps.store.write(async (tx) => {
+      await requireUser(tx, user.id)
+      return tx.update(users).set(change).where(isOff).returning({ id: users.id })
+    })
     if (changed === undefined) throw alreadyOn()
     const { hostname } = new URL(deps.config.baseUrl)
     return { secret, uri: totpUri(secret, { host: hostname, address: user.address }) }
@@ -56,11 +60,14 @@ export async function confirmTotp(
   deps: LoginDeps,
   given: GivenCode,
 ): Promise<{ recoveryCodes: string[]; cookie: SessionCookie }> {
-  const { secret, step } = await asAttempt(deps, given, () => readFirstCode(deps, given))
+  const { secret, step } = await asAttempt(deps, given, (user) =>
+    readFirstCode(deps, user, given.code),
+  )
   const codes = makeRecoveryCodes()
   const digests = codes.map((code) => digestRecoveryCode(given.userId, code))
   const at = deps.now()
   const session = await deps.store.write(async (tx) => {
+    await requireUser(tx, given.userId)
     await turnOn(tx, { userId: given.userId, secret, step, at })
     await replaceCodes(tx, given.userId, digests)
     const renamed = await endAccess(tx, { userId: given.userId, at }, given.session)
@@ -72,16 +79,10 @@ export async function confirmTotp(
 
 /** `secret`: sealed. */
 async function readFirstCode(
-  { store, keyring, now }: LoginDeps,
-  { userId, code }: GivenCode,
+  { keyring, now }: LoginDeps,
+  { totpSecret: secret, totpConfirmedAt: confirmedAt }: User,
+  code: string,
 ): Promise<{ secret: string; step: number }> {
-  const user = await store.read
-    .select({ secret: users.totpSecret, confirmedAt: users.totpConfirmedAt })
-    .from(users)
-    .where(eq(users.id, userId))
-    .get()
-  if (user === undefined) throw noSession()
-  const { secret, confirmedAt } = user
   if (confirmedAt !== null) throw alreadyOn()
   if (secret === null) throw noSecret()
   const step = findTotpStep(keyring.unseal(secret), code.replace(/\s/g, ''), now())

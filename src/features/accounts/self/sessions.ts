@@ -4,7 +4,7 @@ import { notFound } from '../../../errors.ts'
 import { and, desc, eq, gt } from '../../../store/drizzle.ts'
 import { type Session, sessions } from '../../../store/schema/accounts.ts'
 import type { Base } from '../../base.ts'
-import { endSession } from '../sessions/sessions.ts'
+import { endSession, MAX_SESSIONS } from '../sessions/sessions.ts'
 
 export type SessionView = {
   id: string
@@ -18,9 +18,6 @@ export type SessionView = {
   userAgent: string | null
 }
 
-/** Older ones are not shown; a new password ends them too. */
-const MAX_SHOWN = 500
-
 /** Newest first, without those that have expired. */
 export async function listSessions(
   { store, now }: Pick<Base, 'store' | 'now'>,
@@ -31,7 +28,7 @@ export async function listSessions(
     .from(sessions)
     .where(and(eq(sessions.userId, userId), gt(sessions.expiresAt, now())))
     .orderBy(desc(sessions.createdAt), desc(sessions.id))
-    .limit(MAX_SHOWN)
+    .limit(MAX_SESSIONS)
   return rows.map((row) => toView(row, currentId))
 }
 

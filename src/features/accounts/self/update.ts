@@ -3,6 +3,7 @@ import { and, eq } from '../../../store/drizzle.ts'
 import { type Session, users } from '../../../store/schema/accounts.ts'
 import { noSession } from '../admit.ts'
 import { type GivenPassword, withPassword } from '../login/confirm-password.ts'
+import { issueDevice } from '../login/device.ts'
 import type { LoginDeps } from '../login/log-in.ts'
 import { hashPassword } from '../passwords.ts'
 import { endAccess } from '../sessions/end-access.ts'
@@ -12,13 +13,13 @@ import { type SelfView, toSelfView } from './view.ts'
 export type Preferences = { language?: string | undefined; timezone?: string | undefined }
 
 /**
- * All other sessions end, and this one gets a new cookie.
+ * All other sessions end, and this one gets a new cookie; so does the browser, which knows the new password.
  * @throws AppError as `withPassword`
  */
 export async function changePassword(
   deps: LoginDeps,
   given: GivenPassword & { newPassword: string; session: Pick<Session, 'id'> },
-): Promise<{ user: SelfView; cookie: SessionCookie }> {
+): Promise<{ user: SelfView; cookie: SessionCookie; device: SessionCookie }> {
   return withPassword(deps, given, async (confirmed) => {
     const at = deps.now()
     const passwordHash = await hashPassword(given.newPassword)
@@ -37,7 +38,11 @@ export async function changePassword(
       if (user === undefined || session === undefined) throw noSession()
       return { user, session }
     })
-    return { user: toSelfView(user), cookie: await issueCookie(deps, session) }
+    return {
+      user: toSelfView(user),
+      cookie: await issueCookie(deps, session),
+      device: await issueDevice(deps, { id: user.id, passwordHash }),
+    }
   })
 }
 

@@ -1,7 +1,8 @@
 /** The sessions of users: beginning, renewing and ending them. Each is a row; ending one deletes it. */
 import { randomUUID } from 'node:crypto'
-import { and, eq, ne } from '../../../store/drizzle.ts'
+import { and, eq, ne, sql } from '../../../store/drizzle.ts'
 import { type Session, sessions } from '../../../store/schema/accounts.ts'
+import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { expiryOf, isRenewalDue } from './lifetime.ts'
@@ -15,8 +16,21 @@ export type SessionCookie = { token: string; expiresAt: number }
 type TokenDeps = { sessionTokens: SessionTokens }
 
 const MAX_USER_AGENT = 500
+/** Of one user. */
+export const MAX_SESSIONS = 500
 
-/** Begins a session in the caller's transaction. Sign its token with `issueCookie` afterwards. */
+const endOldest = statement(
+  () => sql`delete from sessions
+    where user_id = ${parameter('userId')} and id <> ${parameter('id')} and id not in
+      (select id from sessions
+        where user_id = ${parameter('userId')} and id <> ${parameter('id')}
+        order by created_at desc, id desc limit ${MAX_SESSIONS - 1})`,
+)
+
+/**
+ * Begins a session in the caller's transaction, and ends the user's oldest ones beyond `MAX_SESSIONS`.
+ * Sign its token with `issueCookie` afterwards.
+ */
 export async function insertSession(
   tx: Tx,
   { userId, client, at }: { userId: string; client: Client; at: number },
@@ -33,6 +47,7 @@ export async function insertSession(
     expiresAt: expiryOf({ createdAt: at, issuedAt: at }),
   }
   await tx.insert(sessions).values(session)
+  await tx.execute(endOldest, { userId, id: session.id })
   return session
 }
 
@@ -60,6 +75,22 @@ export async function renewCookie(
       .returning({ id: sessions.id }),
   )
   return renewed && issueCookie(deps, { id: renewed.id, expiresAt })
+}
+
+/**
+ * Ends the session that a browser presents when a new one begins, whoever its user is: a page of another
+ * site may have set its cookie (session fixation).
+ */
+export async function endPresented(tx: Tx, id: string | undefined): Promise<void> {
+  if (id !== undefined) await tx.delete(sessions).where(eq(sessions.id, id))
+}
+
+/** The id of the session in a cookie, if the token is valid. */
+export async function readPresented(
+  { sessionTokens }: TokenDeps,
+  cookie: string | undefined,
+): Promise<string | undefined> {
+  return cookie === undefined ? undefined : sessionTokens.read('session', cookie)
 }
 
 /** Ends a session of the user; false if there is none with this id. */

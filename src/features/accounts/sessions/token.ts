@@ -1,7 +1,7 @@
 /**
  * The tokens in cookies: JSON Web Tokens (RFC 7519), HS256 only, signed with the key of their purpose.
  * A token of a session names a row of `sessions`, which decides whether the session goes on. A token of
- * a device says that a user has logged in from this browser before.
+ * a device says that a user has logged in from this browser before (`login/device.ts`).
  */
 import type { KeyObject } from 'node:crypto'
 import { errors, jwtVerify, SignJWT } from 'jose'
@@ -12,7 +12,7 @@ import type { Keyring } from '../../../config/keyring.ts'
 type Audience = 'session' | 'device'
 
 export type SessionTokens = {
-  /** `id`: of the session, or of the device's user. `expiresAt`: epoch milliseconds. */
+  /** `id`: of the session or the device. `expiresAt`: epoch milliseconds. */
   sign(audience: Audience, token: { id: string; expiresAt: number }): Promise<string>
   /** The id in a valid token; undefined for any other text. */
   read(audience: Audience, token: string): Promise<string | undefined>

@@ -30,6 +30,7 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
         'New accounts cannot have your email address: it is disposable, has a plus sign, or its domain receives no mail.',
       provider_error: 'The provider did not answer as it should. Please try again in a moment.',
       too_many_attempts: 'There were too many logins from your network. Please wait a minute.',
+      unavailable: 'This server cannot log you in at the moment. Please try again later.',
       other: 'The login failed. Please try again.',
     },
     notFound: {
@@ -70,6 +71,7 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
       provider_error:
         'De aanbieder gaf geen geldig antwoord. Probeer het over een ogenblik opnieuw.',
       too_many_attempts: 'Er is te vaak ingelogd vanaf jouw netwerk. Wacht een minuut.',
+      unavailable: 'Deze server kan je op dit moment niet inloggen. Probeer het later opnieuw.',
       other: 'Het inloggen is mislukt. Probeer het opnieuw.',
     },
     notFound: {
@@ -111,6 +113,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
         'Le fournisseur n’a pas répondu correctement. Veuillez réessayer dans un instant.',
       too_many_attempts:
         'Trop de connexions sont venues de votre réseau. Veuillez attendre une minute.',
+      unavailable:
+        'Ce serveur ne peut pas vous connecter pour le moment. Veuillez réessayer plus tard.',
       other: 'La connexion a échoué. Veuillez réessayer.',
     },
     notFound: {
@@ -150,6 +154,7 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
         'नए खातों में आपका ईमेल पता नहीं चल सकता: वह अस्थायी है, उसमें प्लस चिह्न है, या उसके डोमेन पर मेल नहीं आती।',
       provider_error: 'प्रदाता ने सही जवाब नहीं दिया। कृपया थोड़ी देर में फिर से कोशिश करें।',
       too_many_attempts: 'आपके नेटवर्क से बहुत अधिक लॉग इन हुए हैं। कृपया एक मिनट प्रतीक्षा करें।',
+      unavailable: 'यह सर्वर अभी आपको लॉग इन नहीं कर सकता। कृपया बाद में फिर से कोशिश करें।',
       other: 'लॉग इन विफल रहा। कृपया फिर से कोशिश करें।',
     },
     notFound: {
@@ -190,6 +195,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
       provider_error:
         'Der Anbieter hat nicht richtig geantwortet. Bitte versuche es gleich noch einmal.',
       too_many_attempts: 'Aus deinem Netz kamen zu viele Anmeldungen. Bitte warte eine Minute.',
+      unavailable:
+        'Dieser Server kann dich im Moment nicht anmelden. Bitte versuche es später noch einmal.',
       other: 'Die Anmeldung ist fehlgeschlagen. Bitte versuche es noch einmal.',
     },
     notFound: {
@@ -229,6 +236,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
         'Novas contas não podem usar o seu endereço de e-mail: ele é descartável, contém um sinal de mais, ou o domínio dele não recebe e-mails.',
       provider_error: 'O provedor não respondeu como deveria. Tente novamente em instantes.',
       too_many_attempts: 'Houve logins demais a partir da sua rede. Aguarde um minuto.',
+      unavailable:
+        'Este servidor não pode fazer o seu login no momento. Tente novamente mais tarde.',
       other: 'O login falhou. Tente novamente.',
     },
     notFound: {
@@ -269,6 +278,7 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
       provider_error: 'Доставчикът не отговори както трябва. Моля, опитайте отново след малко.',
       too_many_attempts:
         'От вашата мрежа имаше твърде много влизания. Моля, изчакайте една минута.',
+      unavailable: 'В момента този сървър не може да ви впише. Моля, опитайте отново по-късно.',
       other: 'Входът не успя. Моля, опитайте отново.',
     },
     notFound: {
@@ -308,6 +318,7 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
         'Nové účty nemohou mít vaši e-mailovou adresu: je jednorázová, obsahuje znaménko plus, nebo její doména nepřijímá poštu.',
       provider_error: 'Poskytovatel neodpověděl správně. Zkuste to prosím za chvíli znovu.',
       too_many_attempts: 'Z vaší sítě přišlo příliš mnoho přihlášení. Počkejte prosím minutu.',
+      unavailable: 'Tento server vás teď nemůže přihlásit. Zkuste to prosím později.',
       other: 'Přihlášení se nezdařilo. Zkuste to prosím znovu.',
     },
     notFound: {
@@ -347,6 +358,7 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
         'Nowe konta nie mogą mieć Twojego adresu e-mail: jest tymczasowy, zawiera znak plus albo jego domena nie odbiera poczty.',
       provider_error: 'Dostawca nie odpowiedział prawidłowo. Spróbuj ponownie za chwilę.',
       too_many_attempts: 'Z Twojej sieci było zbyt wiele logowań. Odczekaj minutę.',
+      unavailable: 'Ten serwer nie może Cię teraz zalogować. Spróbuj ponownie później.',
       other: 'Logowanie nie powiodło się. Spróbuj ponownie.',
     },
     notFound: {
@@ -387,6 +399,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
       provider_error:
         'El proveedor no respondió como debía. Vuelve a intentarlo dentro de un momento.',
       too_many_attempts: 'Hubo demasiados inicios de sesión desde tu red. Espera un minuto.',
+      unavailable:
+        'Este servidor no puede iniciar tu sesión en este momento. Vuelve a intentarlo más tarde.',
       other: 'El inicio de sesión falló. Vuelve a intentarlo.',
     },
     notFound: {
@@ -426,6 +440,7 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
         'I nuovi account non possono usare il tuo indirizzo email: è temporaneo, contiene un segno più, o il suo dominio non riceve posta.',
       provider_error: 'Il provider non ha risposto come dovrebbe. Riprova tra un momento.',
       too_many_attempts: 'Ci sono stati troppi accessi dalla tua rete. Attendi un minuto.',
+      unavailable: 'Questo server non può farti accedere al momento. Riprova più tardi.',
       other: 'L’accesso non è riuscito. Riprova.',
     },
     notFound: {
@@ -462,6 +477,7 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
         '新帳戶不能使用您的電子郵件地址：它是拋棄式地址、含有加號，或其網域不接收郵件。',
       provider_error: '服務供應商沒有正確回應。請稍後再試。',
       too_many_attempts: '您的網路登入次數過多。請等候一分鐘。',
+      unavailable: '此伺服器目前無法讓您登入。請稍後再試。',
       other: '登入失敗。請再試一次。',
     },
     notFound: {
@@ -496,6 +512,7 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
       address_refused: '新帳戶不能使用您的電郵地址：它是即棄地址、含有加號，或其網域不接收郵件。',
       provider_error: '服務供應商沒有正確回應。請稍後再試。',
       too_many_attempts: '您的網絡登入次數過多。請等候一分鐘。',
+      unavailable: '此伺服器目前無法讓您登入。請稍後再試。',
       other: '登入失敗。請再試一次。',
     },
     notFound: {
@@ -532,6 +549,7 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
         '新账户不能使用您的电子邮件地址：它是一次性地址、含有加号，或其域名不接收邮件。',
       provider_error: '服务提供商没有正确响应。请稍后再试。',
       too_many_attempts: '来自您网络的登录次数过多。请等待一分钟。',
+      unavailable: '此服务器目前无法让您登录。请稍后再试。',
       other: '登录失败。请再试一次。',
     },
     notFound: {
@@ -572,6 +590,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
       provider_error:
         'プロバイダーから正しい応答がありませんでした。しばらくしてからもう一度お試しください。',
       too_many_attempts: 'お使いのネットワークからのログインが多すぎます。1 分ほどお待ちください。',
+      unavailable:
+        '現在、このサーバーではログインできません。しばらくしてからもう一度お試しください。',
       other: 'ログインできませんでした。もう一度お試しください。',
     },
     notFound: {
@@ -611,6 +631,7 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
         'Nya konton kan inte ha din e-postadress: den är en engångsadress, innehåller ett plustecken, eller så tar dess domän inte emot e-post.',
       provider_error: 'Leverantören svarade inte som den skulle. Försök igen om en stund.',
       too_many_attempts: 'Det har varit för många inloggningar från ditt nätverk. Vänta en minut.',
+      unavailable: 'Den här servern kan inte logga in dig just nu. Försök igen senare.',
       other: 'Inloggningen misslyckades. Försök igen.',
     },
     notFound: {
@@ -651,6 +672,8 @@ export const APP_TRANSLATIONS: Readonly<Record<Language, AppTexts>> = {
       provider_error:
         'Ni wnaeth y darparwr ateb fel y dylai. Rhowch gynnig arall arni ymhen ychydig.',
       too_many_attempts: 'Bu gormod o fewngofnodi o’ch rhwydwaith. Arhoswch funud.',
+      unavailable:
+        'Ni all y gweinydd hwn eich mewngofnodi ar hyn o bryd. Rhowch gynnig arall arni yn nes ymlaen.',
       other: 'Methodd y mewngofnodi. Rhowch gynnig arall arni.',
     },
     notFound: {

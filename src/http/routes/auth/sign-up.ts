@@ -4,7 +4,7 @@ import { createHourlyLimit } from '../../../features/accounts/hourly-limit.ts'
 import { issueCookie } from '../../../features/accounts/sessions/sessions.ts'
 import { type SignUpLimits, signUp as signUpUser } from '../../../features/accounts/sign-up.ts'
 import type { Core } from '../../../features/core.ts'
-import { sessionCookie } from '../../exchange/cookies.ts'
+import { readCookie, sessionCookie, sessionCookieName } from '../../exchange/cookies.ts'
 import { readerLanguage } from '../../pages/reader-language.ts'
 import { json } from '../../response.ts'
 import { type Call, openOperation, type RouteDeps } from '../../route.ts'
@@ -37,8 +37,8 @@ export const signUp = ({ core }: RouteDeps) => {
     tag: 'Authentication',
     summary: 'Sign up',
     description:
-      'Makes an account and logs it in: the response sets the cookie of the session. If the server ' +
-      'sends mail to its users, a mail with a link follows, and until the address is verified the ' +
+      'Makes an account and logs it in: the response sets the cookie of the session; the session of ' +
+      'the cookie in the request ends. If the server sends mail to its users, a mail with a link follows, and until the address is verified the ' +
       'session may only call `/auth/*` and `/users/@me`. `success` is false if sign-ups are ' +
       'disabled, the address has an account, or the server does not admit it. At most ' +
       `${SIGN_UPS_PER_HOUR} sign-ups an hour from one IP address, or one IPv6 network (/64).`,
@@ -47,7 +47,7 @@ export const signUp = ({ core }: RouteDeps) => {
     refusals: [403, 429, 503],
     handle: async (call) => {
       const signedUp = await whileClientWaits(call.incoming, (signal) =>
-        signUpUser({ ...core, limits }, { ...toAccount(call), signal }),
+        signUpUser({ ...core, limits }, { ...toAccount(core, call), signal }),
       )
       if ('refusal' in signedUp) return json(200, { success: false, data: signedUp.refusal })
       const cookie = await issueCookie(core, signedUp.session)
@@ -57,13 +57,17 @@ export const signUp = ({ core }: RouteDeps) => {
   })
 }
 
-function toAccount({ body, address, incoming }: Call<undefined, z.infer<typeof credentials>>) {
+function toAccount(
+  { config }: Pick<Core, 'config'>,
+  { body, address, incoming }: Call<undefined, z.infer<typeof credentials>>,
+) {
   const { headers } = incoming
   return {
     address: body.email,
     password: body.password,
     language: readerLanguage(headers['accept-language']),
     client: { ip: address, userAgent: headers['user-agent'] ?? null },
+    presented: readCookie(incoming, sessionCookieName(config)),
     network: addressGroup(address),
   }
 }

@@ -20,7 +20,7 @@ import { readIfMatch } from '../../exchange/if-match.ts'
 import { largeJson } from '../../exchange/large-json.ts'
 import { type HttpResponse, json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { campaignRecord, campaignResponse, shownCampaignResponse } from '../../shapes/campaign.ts'
+import { campaignResponse, shownCampaign, shownCampaignResponse } from '../../shapes/campaign.ts'
 import { campaignChanges, MAX_CAMPAIGN_BYTES, newCampaign } from '../../shapes/campaign-fields.ts'
 import { id } from '../../shapes/fields.ts'
 import { choiceParameter, countParameter } from '../../shapes/paging.ts'
@@ -45,7 +45,7 @@ const listQuery = z.object({
 
 const campaignPage = z
   .object({
-    data: z.array(campaignRecord),
+    data: z.array(shownCampaign),
     total: z.int(),
     page: z.int(),
     pageSize: z.int(),

@@ -3,10 +3,10 @@ import { z } from 'zod'
 import { changePassword, updatePreferences } from '../../../features/accounts/self/update.ts'
 import { describeSelf } from '../../../features/accounts/self/view.ts'
 import { isTimezone } from '../../../features/workflows/schedule/next-firing.ts'
-import { sessionCookie } from '../../exchange/cookies.ts'
+import { deviceCookie, sessionCookie } from '../../exchange/cookies.ts'
+import { guesserOf } from '../../exchange/guesser.ts'
 import { type HttpResponse, json } from '../../response.ts'
 import { type RouteDeps, type UserCall, userOperation } from '../../route.ts'
-import { addressGroup } from '../../server/client-address.ts'
 import { whileClientWaits } from '../../server/client-gone.ts'
 import {
   accountMethod,
@@ -16,6 +16,8 @@ import {
 } from '../../shapes/account.ts'
 
 const MAX_TIMEZONE_LENGTH = 100
+const ADDRESS_STAYS =
+  'The email address of an account cannot be changed: make an account with the new one, and invite it to your projects'
 
 const self = z
   .object({
@@ -43,13 +45,15 @@ const change = z
       .max(MAX_TIMEZONE_LENGTH)
       .refine(isTimezone, 'Not the name of a time zone, such as Europe/Berlin')
       .optional(),
+    email: z.unknown().optional().meta({ description: 'Refused: it cannot be changed' }),
   })
-  .superRefine(({ currentPassword, newPassword, language, timezone }, context) => {
+  .superRefine(({ currentPassword, newPassword, language, timezone, email }, context) => {
     const isPassword = currentPassword !== undefined || newPassword !== undefined
     const isPreference = language !== undefined || timezone !== undefined
     const refuse = (field: string, message: string) =>
       context.addIssue({ code: 'custom', path: [field], message })
-    if (isPassword && isPreference)
+    if (email !== undefined) refuse('email', ADDRESS_STAYS)
+    else if (isPassword && isPreference)
       refuse('newPassword', 'Change the password in a call of its own')
     else if (!isPassword && !isPreference) refuse('newPassword', 'There is nothing to change')
     else if (isPassword && currentPassword === undefined) refuse('currentPassword', 'Required')
@@ -90,21 +94,23 @@ export const update = ({ core }: RouteDeps) =>
 
 async function setPassword(
   core: RouteDeps['core'],
-  { incoming, address, user, session }: UserCall<unknown, Change>,
+  call: UserCall<unknown, Change>,
   passwords: { currentPassword: string; newPassword: string },
 ): Promise<HttpResponse> {
-  const changed = await whileClientWaits(incoming, (signal) =>
+  const changed = await whileClientWaits(call.incoming, (signal) =>
     changePassword(core, {
-      userId: user.id,
-      account: user.address,
-      network: addressGroup(address),
+      ...guesserOf(call),
       password: passwords.currentPassword,
       field: 'currentPassword',
       newPassword: passwords.newPassword,
-      session,
+      session: call.session,
       signal,
     }),
   )
-  const cookie = sessionCookie(core.config, changed.cookie, core.now())
-  return { ...json(200, changed.user), cookies: [cookie] }
+  const { config, now } = core
+  const cookies = [
+    sessionCookie(config, changed.cookie, now()),
+    deviceCookie(config, changed.device, now()),
+  ]
+  return { ...json(200, changed.user), cookies }
 }

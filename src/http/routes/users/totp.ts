@@ -3,9 +3,9 @@ import { z } from 'zod'
 import { disableTotp } from '../../../features/accounts/second-factor/disable.ts'
 import { confirmTotp, startTotp } from '../../../features/accounts/second-factor/enable.ts'
 import { sessionCookie } from '../../exchange/cookies.ts'
+import { guesserOf } from '../../exchange/guesser.ts'
 import { json, noContent } from '../../response.ts'
 import { type RouteDeps, type UserCall, userOperation } from '../../route.ts'
-import { addressGroup } from '../../server/client-address.ts'
 import { whileClientWaits } from '../../server/client-gone.ts'
 import { code, MAX_ACCOUNT_BYTES, presentPassword } from '../../shapes/account.ts'
 
@@ -50,14 +50,10 @@ export const confirm = ({ core }: RouteDeps) =>
     body: z.object({ code }),
     responses: { 200: { description: 'The recovery codes', schema: confirmed } },
     refusals: [409],
-    handle: async ({ user, session, address, body }) => {
-      const { recoveryCodes, cookie } = await confirmTotp(core, {
-        userId: user.id,
-        account: user.address,
-        network: addressGroup(address),
-        session,
-        code: body.code,
-      })
+    handle: async (call) => {
+      const { session, body } = call
+      const given = { ...guesserOf(call), session, code: body.code }
+      const { recoveryCodes, cookie } = await confirmTotp(core, given)
       const cookies = [sessionCookie(core.config, cookie, core.now())]
       return { ...json(200, { recoveryCodes }), cookies }
     },
@@ -80,16 +76,6 @@ export const remove = ({ core }: RouteDeps) =>
       }),
   })
 
-function passwordOf(
-  { user, address, body }: UserCall<unknown, { password: string }>,
-  signal: AbortSignal,
-) {
-  return {
-    userId: user.id,
-    account: user.address,
-    network: addressGroup(address),
-    password: body.password,
-    field: 'password',
-    signal,
-  }
+function passwordOf(call: UserCall<unknown, { password: string }>, signal: AbortSignal) {
+  return { ...guesserOf(call), password: call.body.password, field: 'password', signal }
 }

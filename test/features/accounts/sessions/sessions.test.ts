@@ -7,6 +7,7 @@ import {
   issueCookie,
   renewCookie,
 } from '../../../../src/features/accounts/sessions/sessions.ts'
+import { desc } from '../../../../src/store/drizzle.ts'
 import { accountTokens, sessions } from '../../../../src/store/schema/accounts.ts'
 import { openTestCore, START, type TestCore } from '../../../core.ts'
 import { addUser } from '../../../session.ts'
@@ -67,6 +68,31 @@ test('a cookie is renewed once a day, and by one of several requests at a time',
   const again = await findSession(core, token)
   assert.ok(again, 'the old cookie goes on until it expires')
   assert.equal(await renewCookie(core, again.session), undefined)
+})
+
+test('S16: a user has 500 sessions at most: a new one ends the oldest', async (t) => {
+  const core = await openTestCore(t)
+  const { id: userId } = await addUser(core)
+  const { id: other } = await addUser(core)
+  const at = core.now()
+  const row = { issuedAt: at, lastUsedAt: at, expiresAt: at + DAY_MS }
+  await core.store.write(async (tx) => {
+    await tx.insert(sessions).values({ id: 'other', userId: other, createdAt: 0, ...row })
+    for (let count = 0; count < 502; count += 1) {
+      await tx.insert(sessions).values({ id: `s${count}`, userId, createdAt: count, ...row })
+    }
+  })
+  // A clock that was set back must not end the new session itself.
+  const added = await core.store.write((tx) => insertSession(tx, { userId, client, at: 1 }))
+  const left = await core.store.read
+    .select({ id: sessions.id })
+    .from(sessions)
+    .orderBy(desc(sessions.createdAt))
+  const expected = Array.from({ length: 499 }, (_, index) => `s${501 - index}`)
+  assert.deepEqual(
+    left.map(({ id }) => id),
+    [...expected, added.id, 'other'],
+  )
 })
 
 test('expired sessions and tokens are deleted in batches, and others stay', async (t) => {

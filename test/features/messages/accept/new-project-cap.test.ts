@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { listCampaigns } from '../../../../src/features/campaigns/list.ts'
 import { sendTest } from '../../../../src/features/campaigns/send-test.ts'
 import { sendCampaign } from '../../../../src/features/campaigns/sending/send.ts'
 import { showCampaign } from '../../../../src/features/campaigns/show.ts'
@@ -145,9 +146,17 @@ test('S27: a campaign of a new project waits, and goes on as the window allows',
   const limitedUntil = async () =>
     (await showCampaign(core, { projectId: project.id, id })).limitedUntil
   assert.equal(await limitedUntil(), new Date(START + DAY_MS).toISOString())
+  const draft = await addCampaign(core, project.id)
+  const listed = async (campaignId: string) => {
+    const { items } = await listCampaigns(core, { projectId: project.id })
+    return items.find((item) => item.id === campaignId)?.limitedUntil
+  }
+  assert.equal(await listed(id), await limitedUntil())
+  assert.equal(await listed(draft), null)
   await assert.rejects(send(1), { code: 'RATE_LIMIT_EXCEEDED' })
   core.clock.now += DAY_MS
   assert.equal(await limitedUntil(), null)
+  assert.equal(await listed(id), null)
   // One of the contacts is the recipient of the single email.
   await runUntil(core, async () => (await made()) >= 6)
   assert.ok((await made()) <= 7)

@@ -173,6 +173,25 @@ describe('POST /auth/login', () => {
     assert.equal(await countSessions(), before)
   })
 
+  it('S17: login CSRF: a form of any kind logs nobody in, even without a word of its origin', async () => {
+    const before = await countSessions()
+    const text = JSON.stringify({ email: ada.address, password: PASSWORD })
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data']) {
+      for (const path of ['/auth/login', '/auth/signup', '/auth/logout']) {
+        const { status, body, headers } = await supertest(service.url)
+          .post(path)
+          .set('Content-Type', type)
+          .serialize((given) => given)
+          .send(text)
+        assert.deepEqual([status, body.error.code], [415, 'UNSUPPORTED_MEDIA_TYPE'])
+        assert.equal(headers['set-cookie'], undefined)
+      }
+    }
+    assert.equal(await countSessions(), before)
+    const untyped = { method: 'POST', body: Buffer.from(text) }
+    assert.equal((await fetch(`${service.url}/auth/login`, untyped)).status, 200)
+  })
+
   it('a hash with other parameters is renewed, unless it was changed meanwhile', async () => {
     const old =
       '$argon2id$v=19$m=19456,t=2,p=1$c29tZXNhbHRzb21lc2FsdA$' +
@@ -314,6 +333,59 @@ describe('guessing passwords', () => {
     await expectTooMany(await other.call('post', '/auth/login', credentials), 3600)
     clock.now += 3_600_000
     assert.equal((await login({}, '203.0.113.9')).body.success, true)
+  })
+
+  it('S26: a browser that logged in with an older password is as any other', async () => {
+    const newPassword = 'another horse'
+    const user = await addUser(service.core, { passwordHash: await hashPassword(PASSWORD) })
+    const [old, own] = [openBrowser(service, '203.0.113.1'), openBrowser(service, '203.0.113.2')]
+    for (const browser of [old, own]) {
+      await browser.call('post', '/auth/login', { email: user.address, password: PASSWORD })
+    }
+    const change = { currentPassword: PASSWORD, newPassword }
+    assert.equal((await own.call('patch', '/users/@me', change)).status, 200)
+    for (let count = 0; count < 100; count += 1) {
+      const guessed = await guess(`198.51.100.${count}`, { email: user.address })
+      assert.equal(guessed.status, 200)
+    }
+    const credentials = { email: user.address, password: newPassword }
+    await expectTooMany(await old.call('post', '/auth/login', credentials), 3600)
+    // The browser in which the password was changed has shown that it knows the new one.
+    assert.equal((await own.call('post', '/auth/login', credentials)).body.success, true)
+    await setPassword(service.core, { address: user.address, password: 'a third horse' })
+    const reset = { email: user.address, password: 'a third horse' }
+    await expectTooMany(await own.call('post', '/auth/login', reset), 3600)
+  })
+
+  it('S26: a stolen session guesses from a crowd of addresses no longer than a stranger', async () => {
+    const user = await addUser(service.core, { passwordHash: await hashPassword(PASSWORD) })
+    const own = openBrowser(service, '203.0.113.1')
+    await own.call('post', '/auth/login', { email: user.address, password: PASSWORD })
+    const session = own.cookies.get('pillarbox_session') ?? ''
+    const thief = (address: string) => {
+      const browser = openBrowser(service, address)
+      browser.cookies.set('pillarbox_session', session)
+      return browser
+    }
+    for (let count = 0; count < 100; count += 1) {
+      const wrong = { currentPassword: `wrong ${count}`, newPassword: 'another horse' }
+      const guessed = await thief(`198.51.100.${count}`).call('patch', '/users/@me', wrong)
+      assert.equal(guessed.status, 422)
+    }
+    const password = PASSWORD
+    const change = { currentPassword: password, newPassword: 'another horse' }
+    await expectTooMany(await thief('203.0.113.9').call('patch', '/users/@me', change), 3600)
+    await expectTooMany(
+      await thief('203.0.113.9').call('post', '/users/@me/totp', { password }),
+      3600,
+    )
+    await expectTooMany(
+      await thief('203.0.113.9').call('post', '/users/@me/totp/confirm', { code: '123456' }),
+      3600,
+    )
+    // Logins count in the same limit, and the user's own browser passes it.
+    await expectTooMany(await login({ email: user.address }, '203.0.113.9'), 3600)
+    assert.equal((await own.call('patch', '/users/@me', change)).status, 200)
   })
 
   it('the 51st login at a time is refused at once, and neither logged nor counted', async () => {

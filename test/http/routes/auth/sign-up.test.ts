@@ -37,6 +37,19 @@ afterEach(() => {
 })
 
 describe('POST /auth/signup', () => {
+  it('S17: ends the session of the cookie in the request, and no session when it is refused', async () => {
+    const statusOf = async (cookie: string) =>
+      (await supertest(service.url).get('/users/@me').set({ cookie })).status
+    const first = newAddress()
+    const old = cookieOf(await signUp(first))
+    assert.equal((await signUp(first, { cookie: old })).body.success, false)
+    assert.equal(await statusOf(old), 200)
+    const response = await signUp(newAddress(), { cookie: old })
+    assert.equal(response.body.success, true)
+    assert.notEqual(cookieOf(response), old)
+    assert.deepEqual([await statusOf(old), await statusOf(cookieOf(response))], [401, 200])
+  })
+
   it('makes an unverified account, logs it in and mails a link that verifies', async () => {
     const address = newAddress()
     const response = await signUp(address.toUpperCase(), { 'accept-language': 'pt-BR' })
@@ -127,7 +140,7 @@ describe('POST /auth/signup', () => {
       .post('/auth/signup')
       .type('form')
       .send({ email: newAddress(), password: PASSWORD })
-    assert.equal(form.status, 400)
+    assert.equal(form.status, 415)
     assert.deepEqual(await counts(), before)
   })
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import type { AccountsConfig } from '../../../../src/config/config.ts'
+import { AppError } from '../../../../src/errors.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import {
   identities,
@@ -211,10 +212,32 @@ describe('a new user', () => {
     const server = await open(t)
     server.core.disk.isLow = () => true
     const visit = await login(server.browser())
-    assert.deepEqual([visit.status, visit.location], [503, null])
-    assert.match(visit.text, /INSUFFICIENT_STORAGE/)
+    assert.deepEqual([visit.status, visit.location?.pathname], [302, '/app/login'])
+    assert.equal(errorOf(visit), 'unavailable')
     assert.deepEqual((await server.people()).users, [])
   })
+
+  const faults: [error: Error, code: string, logged: RegExp][] = [
+    [new AppError('DATABASE_ERROR', 'The database is busy.'), 'unavailable', /DATABASE_ERROR/],
+    [new AppError('EXTERNAL_SERVICE_ERROR', 'Too many.'), 'unavailable', /EXTERNAL_SERVICE_ERROR/],
+    [new AppError('EXTERNAL_SERVICE_ERROR', 'x', { isOverload: true }), 'unavailable', /^$/],
+    [new TypeError('a fault of the server'), 'other', /a fault of the server/],
+  ]
+  for (const [fault, code, logged] of faults) {
+    it(`leads the browser to the login page after "${fault.message}", and logs the cause`, async (t) => {
+      const server = await open(t)
+      const browser = server.browser()
+      const { store } = server.core
+      server.core.store = { ...store, write: () => Promise.reject(fault) }
+      const visit = await login(browser)
+      assert.deepEqual([visit.status, visit.location?.pathname], [302, '/app/login'])
+      assert.equal(errorOf(visit), code)
+      assert.equal(visit.text, '')
+      assert.match(server.log.join(''), logged)
+      assert.deepEqual([...browser.jar.keys()], [])
+      assert.deepEqual((await server.people()).sessions, [])
+    })
+  }
 })
 
 describe('an invitation for the address', () => {

@@ -104,7 +104,10 @@ describe('PATCH /users/@me', () => {
 
   const wrong: [object, string, string][] = [
     [{}, 'newPassword', 'custom'],
+    [{ email: 'new@people.test' }, 'email', 'custom'],
+    [{ email: 'new@people.test', language: 'de' }, 'email', 'custom'],
     [{ language: 'english' }, 'language', 'invalid_string'],
+    [{ language: ['english', 'x'] }, 'language', 'invalid_type'],
     [{ language: null }, 'language', 'invalid_type'],
     [{ timezone: 'Mars/Olympus' }, 'timezone', 'custom'],
     [{ timezone: '+02:00' }, 'timezone', 'custom'],
@@ -132,6 +135,12 @@ describe('PATCH /users/@me', () => {
       assert.equal(await statusOf(browser), 200)
     })
   }
+
+  it('says that the address stays, and what to do', async () => {
+    const { body } = await (await loggedIn()).call('patch', '/users/@me', { email })
+    const [{ message }] = body.error.errors
+    assert.match(message, /cannot be changed: make an account with the new one, and invite it/)
+  })
 
   it('S16: a new password ends all other sessions and reset links, and renames this session', async () => {
     const [mine, other] = [await loggedIn(), await loggedIn()]
