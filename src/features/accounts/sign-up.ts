@@ -8,7 +8,7 @@ import type { Session } from '../../store/schema/accounts.ts'
 import type { Base } from '../base.ts'
 import type { Verifier } from '../verification/verifier.ts'
 import { findAddressFault } from './address-fault.ts'
-import type { HourlyLimit } from './hourly-limit.ts'
+import type { HourlyLimit } from './limits/hourly-limit.ts'
 import type { LoginQueue } from './login/queue.ts'
 import { checkPassword, hashPassword } from './passwords.ts'
 import { enqueuePlatformMail } from './platform-mail/enqueue.ts'
@@ -64,14 +64,16 @@ export async function signUp(deps: SignUpDeps, account: NewAccount): Promise<Sig
   checkPassword(account.password)
   if (deps.config.accounts.disableSignups) return { refusal: DISABLED }
   const { created, refused } = deps.limits
-  created.take(account.network)
+  const attempt = created.enter(account.network)
   const result = await tryToSignUp(deps, account).catch((error) => {
-    created.giveBack(account.network)
+    attempt.abandoned()
     throw error
   })
   if ('refusal' in result) {
-    created.giveBack(account.network)
-    refused.take(account.network)
+    attempt.abandoned()
+    refused.enter(account.network).counted()
+  } else {
+    attempt.counted()
   }
   return result
 }

@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import {
-  createFailureLimit,
-  type FailureLimit,
-  type LimitedAttempt,
-} from '../../../../src/features/accounts/login/failure-limit.ts'
-import { createHourlyLimit } from '../../../../src/features/accounts/login/hourly-limit.ts'
+import type {
+  AttemptLimit,
+  LimitedAttempt,
+} from '../../../../src/features/accounts/limits/attempt.ts'
+import { createFailureLimit } from '../../../../src/features/accounts/limits/failure-limit.ts'
+import { createWindowLimit } from '../../../../src/features/accounts/limits/window-limit.ts'
 import { START } from '../../../core.ts'
 
 const HOUR_MS = 3_600_000
 
-function begun(limit: FailureLimit, key = 'k'): LimitedAttempt {
+function begun(limit: AttemptLimit, key = 'k'): LimitedAttempt {
   const attempt = limit.begin(key)
   assert.ok(typeof attempt !== 'number', `refused for ${attempt} ms`)
   return attempt
 }
 
-function fail(limit: FailureLimit, times: number, key = 'k'): void {
-  for (let count = 0; count < times; count += 1) begun(limit, key).failed()
+function fail(limit: AttemptLimit, times: number, key = 'k'): void {
+  for (let count = 0; count < times; count += 1) begun(limit, key).counted()
 }
 
 function makeLimit(free = 3) {
@@ -34,7 +34,7 @@ describe('the limit of failures', () => {
       clock.now += seconds * 1000 - 1
       assert.equal(limit.begin('k'), 1)
       clock.now += 1
-      begun(limit).failed()
+      begun(limit).counted()
     }
   })
 
@@ -49,7 +49,7 @@ describe('the limit of failures', () => {
   it('forgets failures after a success, and an hour after the last', () => {
     const { clock, limit } = makeLimit()
     fail(limit, 2)
-    begun(limit).succeeded()
+    begun(limit).cleared()
     assert.equal(limit.size(), 0)
     fail(limit, 3)
     clock.now += HOUR_MS
@@ -61,12 +61,12 @@ describe('the limit of failures', () => {
     const { clock, limit } = makeLimit()
     const flying = [begun(limit), begun(limit), begun(limit)]
     assert.equal(limit.begin('k'), 1000)
-    for (const attempt of flying) attempt.failed()
+    for (const attempt of flying) attempt.counted()
     clock.now += 1000
     const probe = begun(limit)
     assert.equal(limit.begin('k'), 1000, 'one probe at a time')
     probe.abandoned()
-    begun(limit).failed()
+    begun(limit).counted()
   })
 
   it('keeps keys apart', () => {
@@ -86,7 +86,7 @@ describe('the limit of failures', () => {
 
   it('remembers a bounded number of keys', () => {
     const { limit } = makeLimit()
-    for (let count = 0; count < 20_500; count += 1) begun(limit, `k${count}`).failed()
+    for (let count = 0; count < 20_500; count += 1) begun(limit, `k${count}`).counted()
     assert.equal(limit.size(), 20_000)
   })
 })
@@ -94,24 +94,24 @@ describe('the limit of failures', () => {
 describe('the limit of failures in any hour', () => {
   it('closes until the oldest failure is an hour old', () => {
     const clock = { now: START }
-    const limit = createHourlyLimit(100, () => clock.now)
+    const limit = createWindowLimit({ limit: 100, windowMs: HOUR_MS, now: () => clock.now })
     for (let count = 0; count < 100; count += 1) {
-      begun(limit).failed()
+      begun(limit).counted()
       clock.now += 1000
     }
     assert.equal(limit.begin('k'), HOUR_MS - 100_000)
     clock.now += HOUR_MS - 100_000
     const attempt = begun(limit)
     assert.equal(limit.begin('k'), 1000)
-    attempt.failed()
+    attempt.counted()
   })
 
   it('a success forgets nothing, and a clock that is set back forgets failures', () => {
     const clock = { now: START }
-    const limit = createHourlyLimit(2, () => clock.now)
-    begun(limit).failed()
-    begun(limit).succeeded()
-    begun(limit).failed()
+    const limit = createWindowLimit({ limit: 2, windowMs: HOUR_MS, now: () => clock.now })
+    begun(limit).counted()
+    begun(limit).cleared()
+    begun(limit).counted()
     assert.equal(limit.begin('k'), HOUR_MS)
     clock.now -= HOUR_MS
     begun(limit).abandoned()

@@ -1,36 +1,19 @@
 /**
  * Limits failures by key, such as the network that a login comes from. A number of failures is free; each
  * further one closes the key for twice as long as the one before. An hour after its last failure a key
- * has none. Attempts in flight count like failures, so that many at a time get no more tries than one
- * after another. The number of keys is bounded: those that were idle longest are forgotten first.
+ * has none. Attempts that count are failures.
  */
 import { LRUCache } from 'lru-cache'
 import { HOUR_MS, MINUTE_MS, type Now, SECOND_MS } from '../../../clock.ts'
-
-export type FailureLimit = {
-  /** Begins an attempt, or returns how many milliseconds to wait before the next one is allowed. */
-  begin(key: string): LimitedAttempt | number
-  /** How many keys are known. */
-  size(): number
-}
-
-/** End it once, in one of these ways. */
-export type LimitedAttempt = {
-  failed(): void
-  /** Forgets the failures of the key. */
-  succeeded(): void
-  /** Neither: nothing was learned. */
-  abandoned(): void
-}
+import { type AttemptLimit, MAX_KEYS } from './attempt.ts'
 
 type Failures = { count: number; lastAt: number; inFlight: number }
 
-const MAX_KEYS = 20_000
 const FIRST_WAIT_MS = SECOND_MS
 const MAX_WAIT_MS = 15 * MINUTE_MS
 const MEMORY_MS = HOUR_MS
 
-export function createFailureLimit(free: number, now: Now): FailureLimit {
+export function createFailureLimit(free: number, now: Now): AttemptLimit {
   const keys = new LRUCache<string, Failures>({ max: MAX_KEYS })
 
   function find(key: string): Failures {
@@ -64,11 +47,11 @@ export function createFailureLimit(free: number, now: Now): FailureLimit {
         else keys.delete(key)
       }
       return {
-        failed() {
+        counted() {
           failures.lastAt = now()
           end(failures.count + 1)
         },
-        succeeded: () => end(0),
+        cleared: () => end(0),
         abandoned: () => end(failures.count),
       }
     },
