@@ -36,7 +36,7 @@ export type SandboxLeftovers = {
 
 type SandboxDeps = Pick<Base, 'store' | 'config' | 'keyring' | 'now'>
 
-export const SANDBOX_DOMAIN = 'example.test'
+const SANDBOX_DOMAIN = 'example.test'
 const USER_ADDRESS = `admin@${SANDBOX_DOMAIN}`
 const PROJECT_NAME = 'Sandbox'
 
@@ -98,10 +98,10 @@ async function createSandbox(deps: SandboxDeps): Promise<SandboxWelcome | null> 
 }
 
 /** The project that has verified the sandbox's domain. */
-export async function findSandboxProject({
-  store,
-}: Pick<Base, 'store'>): Promise<{ id: string; name: string } | undefined> {
-  return store.read
+export async function findSandboxProject(
+  queries: Pick<Tx, 'select'>,
+): Promise<{ id: string; name: string } | undefined> {
+  return queries
     .select({ id: projects.id, name: projects.name })
     .from(domains)
     .innerJoin(projects, eq(projects.id, domains.projectId))
@@ -115,8 +115,8 @@ export async function findSandboxProject({
     .get()
 }
 
-async function findSandbox(deps: SandboxDeps): Promise<SandboxWelcome | null> {
-  const project = await findSandboxProject(deps)
+async function findSandbox({ store }: Pick<Base, 'store'>): Promise<SandboxWelcome | null> {
+  const project = await findSandboxProject(store.read)
   return project === undefined ? null : { kind: 'existing', domain: SANDBOX_DOMAIN, project }
 }
 

@@ -7,10 +7,10 @@ import { HOUR_MS } from '../../clock.ts'
 import type { Project } from '../../store/schema/accounts.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import { disableProject } from '../accounts/disable-project.ts'
+import { findMailProjectId } from '../accounts/platform-mail/mail-project.ts'
 import type { Base } from '../base.ts'
 import { readWindows } from './counters.ts'
 import { isYoung, judge } from './judge.ts'
-import { isMailProject } from './mail-project.ts'
 
 export type EnforceDeps = Pick<Base, 'config' | 'directory' | 'now' | 'log'>
 
@@ -41,7 +41,7 @@ export function createEnforcement(deps: EnforceDeps): Enforcement {
     const violations = await findViolations(deps, tx, project)
     if (project.isDisabled || violations.length === 0) return
     const isAutomatic = deps.config.security.autoDisable
-    if (!isAutomatic || (await isMailProject(deps, tx, project.id))) {
+    if (!isAutomatic || project.id === (await findMailProjectId(deps, tx))) {
       tx.afterCommit(() => warn(project, violations))
       return
     }
