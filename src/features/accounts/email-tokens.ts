@@ -1,36 +1,25 @@
 /**
- * The tokens of mailed links: 32 random bytes in hexadecimal, stored as digests, good for one use within
- * an hour. Used tokens stay until they expire, because they count for the limits of mails.
+ * The tokens of links that are mailed to users, good for one use within an hour. Used tokens stay until
+ * they expire, because they count for the limits of mails.
  */
-import { hash, randomBytes } from 'node:crypto'
 import { HOUR_MS } from '../../clock.ts'
 import { and, eq, gt, isNull } from '../../store/drizzle.ts'
 import { accountTokens } from '../../store/schema/accounts.ts'
 import type { TokenPurpose } from '../../store/schema/words.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
+import { digestLinkToken } from './link-token.ts'
 
 type Given = { token: string; purpose: TokenPurpose; at: number }
 
-/** Characters of a token. */
-export const TOKEN_LENGTH = 64
 /** Also the window of the limits of mails. */
 export const TOKEN_LIFE_MS = HOUR_MS
-
-export function makeEmailToken(): string {
-  return randomBytes(TOKEN_LENGTH / 2).toString('hex')
-}
-
-/** The form in which tokens of mailed links are stored. */
-export function digestToken(token: string): string {
-  return hash('sha256', token)
-}
 
 export async function insertToken(
   tx: Tx,
   { token, purpose, at, userId }: Given & { userId: string },
 ): Promise<void> {
-  const digest = digestToken(token)
+  const digest = digestLinkToken(token)
   const times = { createdAt: at, expiresAt: at + TOKEN_LIFE_MS }
   await tx.insert(accountTokens).values({ digest, userId, purpose, ...times })
 }
@@ -81,7 +70,7 @@ export async function endTokens(
 
 function isGiven({ token, purpose, at }: Given) {
   return and(
-    eq(accountTokens.digest, digestToken(token)),
+    eq(accountTokens.digest, digestLinkToken(token)),
     eq(accountTokens.purpose, purpose),
     gt(accountTokens.expiresAt, at),
   )

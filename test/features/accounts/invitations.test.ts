@@ -6,7 +6,7 @@ import { acceptInvitation } from '../../../src/features/accounts/invitations/acc
 import { listInvitations } from '../../../src/features/accounts/invitations/list.ts'
 import { deleteOldInvitations } from '../../../src/features/accounts/invitations/retention.ts'
 import { revokeInvitation } from '../../../src/features/accounts/invitations/revoke.ts'
-import { digestInvitationToken } from '../../../src/features/accounts/invitations/token.ts'
+import { digestLinkToken } from '../../../src/features/accounts/link-token.ts'
 import { addMember } from '../../../src/features/accounts/members/add.ts'
 import { changeRole } from '../../../src/features/accounts/members/change-role.ts'
 import { handOver } from '../../../src/features/accounts/members/hand-over.ts'
@@ -75,7 +75,7 @@ describe('an invitation', () => {
     const token = url.split('/').at(-1) ?? ''
     assert.match(token, /^[0-9a-f]{64}$/)
     const row = await core.store.read.select().from(invitations).get()
-    assert.equal(row?.digest, digestInvitationToken(token))
+    assert.equal(row?.digest, digestLinkToken(token))
     assert.equal(row?.isMailed, false)
     assert.equal(JSON.stringify(row).includes(token), false)
     assert.equal(await core.store.read.$count(jobs, eq(jobs.kind, PLATFORM_MAIL_KIND)), 0)
@@ -312,7 +312,7 @@ describe('an invitation', () => {
   it('has no other token: any other text opens nothing', async (t) => {
     const { core, tokenOf } = await open(t)
     const token = await tokenOf()
-    const digest = digestInvitationToken(token) ?? ''
+    const digest = digestLinkToken(token)
     for (const text of ['', 'x', token.toUpperCase(), `${token} `, digest, '0'.repeat(64)]) {
       await assert.rejects(accept(core, text), refused)
     }

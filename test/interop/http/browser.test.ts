@@ -5,7 +5,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { insertToken, makeEmailToken } from '../../../src/features/accounts/email-tokens.ts'
+import { insertToken } from '../../../src/features/accounts/email-tokens.ts'
+import { makeLinkToken } from '../../../src/features/accounts/link-token.ts'
 import { isPassword } from '../../../src/features/accounts/passwords.ts'
 import { TRANSLATIONS } from '../../../src/http/pages/translations.ts'
 import { LANGUAGES, type Language } from '../../../src/mail/languages.ts'
@@ -179,7 +180,7 @@ const makeRecipient = (options: Partial<Parameters<typeof addRecipient>[1]> = {}
 async function makeLink(purpose: TokenPurpose): Promise<{ id: string; url: string }> {
   const { core, url } = service
   const { id } = await addUser(core, { verifiedAt: null })
-  const token = makeEmailToken()
+  const token = makeLinkToken()
   const given = { token, purpose, userId: id, at: core.now() }
   await core.store.write((tx) => insertToken(tx, given))
   return { id, url: `${url}/auth/${purpose}?token=${token}` }

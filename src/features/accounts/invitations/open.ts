@@ -5,8 +5,8 @@
 import { and, desc, eq, gt, isNull, ne, type SQL } from '../../../store/drizzle.ts'
 import { invitations, memberships, projects, users } from '../../../store/schema/accounts.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import { digestLinkToken } from '../link-token.ts'
 import type { GivenRole } from '../members/member.ts'
-import { digestInvitationToken } from './token.ts'
 
 export type OpenInvitation = {
   id: string
@@ -29,9 +29,8 @@ export async function findOpenInvitation(
   token: string,
   at: number,
 ): Promise<OpenInvitation | undefined> {
-  const digest = digestInvitationToken(token)
-  if (digest === undefined) return undefined
-  const [found] = await selectOpen(queries, at, eq(invitations.digest, digest))
+  const isTokens = eq(invitations.digest, digestLinkToken(token))
+  const [found] = await selectOpen(queries, at, isTokens)
   return found
 }
 

@@ -4,7 +4,8 @@
  */
 import { and, eq, isNull } from '../../../store/drizzle.ts'
 import { invitations, projects, users } from '../../../store/schema/accounts.ts'
-import { countTokens, digestToken, insertToken, makeEmailToken } from '../email-tokens.ts'
+import { countTokens, insertToken } from '../email-tokens.ts'
+import { digestLinkToken, makeLinkToken } from '../link-token.ts'
 import { type PlanDeps, type PlannedWork, planOne } from './plan.ts'
 import type { UsableSender } from './sender.ts'
 import type { MailTexts } from './texts.ts'
@@ -19,7 +20,7 @@ export async function planVerification(
 ): Promise<PlannedWork | undefined> {
   const user = await deps.store.read.select().from(users).where(eq(users.id, userId)).get()
   if (user === undefined || user.verifiedAt !== null) return undefined
-  const token = makeEmailToken()
+  const token = makeLinkToken()
   const toMessage = ({ verify, hour }: MailTexts) => ({
     ...{ subject: verify.subject, text: verify.text },
     values: { email: user.address },
@@ -43,7 +44,7 @@ export async function planReset(
   const user = await deps.store.read.select().from(users).where(eq(users.address, address)).get()
   if (user === undefined || user.method !== 'PASSWORD') return undefined
   if (user.isSandbox && deps.config.delivery.mode !== 'sandbox') return undefined
-  const token = makeEmailToken()
+  const token = makeLinkToken()
   const toMessage = ({ reset, hour }: MailTexts) => ({
     ...{ subject: reset.subject, text: reset.text },
     values: { email: user.address },
@@ -68,7 +69,7 @@ export async function planInvitation(
   const found = await findInvitation(deps, invitationId)
   if (found === undefined) return undefined
   const { address, project, inviter, language } = found
-  const token = makeEmailToken()
+  const token = makeLinkToken()
   const toMessage = ({ invitation, week }: MailTexts) => ({
     ...{ subject: invitation.subject, text: invitation.text },
     values: { project, person: inviter },
@@ -83,7 +84,7 @@ export async function planInvitation(
     prepare: async (tx) => {
       const changed = await tx
         .update(invitations)
-        .set({ digest: digestToken(token) })
+        .set({ digest: digestLinkToken(token) })
         .where(isOpen(invitationId))
         .returning({ id: invitations.id })
       return changed.length > 0
