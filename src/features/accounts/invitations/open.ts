@@ -43,6 +43,17 @@ export function listOpenInvitations(
   return selectOpen(queries, at, eq(invitations.projectId, projectId))
 }
 
+/** Whether an address has an open invitation to any project. */
+export async function isInvited(queries: Queries, address: string, at: number): Promise<boolean> {
+  const open = await selectOpen(queries, at, eq(invitations.address, address))
+  return open.length > 0
+}
+
+/** Neither accepted nor revoked; it may have expired. */
+export function isUndecided(): SQL | undefined {
+  return and(isNull(invitations.acceptedAt), isNull(invitations.revokedAt))
+}
+
 async function selectOpen(queries: Queries, at: number, which: SQL): Promise<OpenInvitation[]> {
   const rows = await queries
     .select({
@@ -68,14 +79,7 @@ async function selectOpen(queries: Queries, at: number, which: SQL): Promise<Ope
       ),
     )
     .innerJoin(users, eq(users.id, invitations.invitedBy))
-    .where(
-      and(
-        which,
-        isNull(invitations.acceptedAt),
-        isNull(invitations.revokedAt),
-        gt(invitations.expiresAt, at),
-      ),
-    )
+    .where(and(which, isUndecided(), gt(invitations.expiresAt, at)))
     .orderBy(desc(invitations.createdAt), desc(invitations.id))
     .all()
   return rows.map(({ role, ...row }) => ({ ...row, role: role === 'ADMIN' ? 'ADMIN' : 'MEMBER' }))

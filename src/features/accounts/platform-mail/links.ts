@@ -5,6 +5,7 @@
 import { and, eq, isNull } from '../../../store/drizzle.ts'
 import { invitations, projects, users } from '../../../store/schema/accounts.ts'
 import { countTokens, insertToken } from '../email-tokens.ts'
+import { isUndecided } from '../invitations/open.ts'
 import { digestLinkToken, makeLinkToken } from '../link-token.ts'
 import { type PlanDeps, type PlannedWork, planOne } from './plan.ts'
 import type { UsableSender } from './sender.ts'
@@ -85,7 +86,7 @@ export async function planInvitation(
       const changed = await tx
         .update(invitations)
         .set({ digest: digestLinkToken(token) })
-        .where(isOpen(invitationId))
+        .where(and(eq(invitations.id, invitationId), isUndecided()))
         .returning({ id: invitations.id })
       return changed.length > 0
     },
@@ -108,7 +109,7 @@ async function findInvitation(
     .from(invitations)
     .innerJoin(projects, and(eq(projects.id, invitations.projectId), isNull(projects.deletedAt)))
     .innerJoin(users, eq(users.id, invitations.invitedBy))
-    .where(isOpen(id))
+    .where(and(eq(invitations.id, id), isUndecided()))
     .get()
   if (found === undefined || found.expiresAt <= now()) return undefined
   const invited = await store.read
@@ -117,9 +118,4 @@ async function findInvitation(
     .where(eq(users.address, found.address))
     .get()
   return { ...found, language: invited?.language ?? found.language }
-}
-
-function isOpen(id: string) {
-  const isUndecided = and(isNull(invitations.acceptedAt), isNull(invitations.revokedAt))
-  return and(eq(invitations.id, id), isUndecided)
 }
