@@ -8,7 +8,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { insertToken } from '../../../src/features/accounts/email-tokens.ts'
 import { makeLinkToken } from '../../../src/features/accounts/link-token.ts'
 import { isPassword } from '../../../src/features/accounts/passwords.ts'
-import { TRANSLATIONS } from '../../../src/http/pages/translations.ts'
+import { CONTACT_TRANSLATIONS } from '../../../src/http/pages/translations/contact.ts'
 import { LANGUAGES, type Language } from '../../../src/mail/languages.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { users } from '../../../src/store/schema/accounts.ts'
@@ -215,7 +215,8 @@ async function visit(
 }
 
 async function leaveAndComeBack(page: Page, ada: Recipient, language: Language): Promise<void> {
-  const { unsubscribe, unsubscribed, subscribe, subscribed, manage } = TRANSLATIONS[language]
+  const { unsubscribe, unsubscribed, subscribe, subscribed, manage } =
+    CONTACT_TRANSLATIONS[language]
   const before = (await subscriptionEvents(service.core)).length
   await page.goto(`${service.url}/unsubscribe/${ada.token}`)
   assert.equal(await page.locator('html').getAttribute('lang'), language)

@@ -1,8 +1,23 @@
-/** The texts of the hosted pages in each language. `texts.ts` explains their parts. */
-import type { Language } from '../../mail/languages.ts'
-import type { PageTexts } from './texts.ts'
+/**
+ * The texts of the pages for contacts in each language. `{project}` and `{email}` stand for the name of
+ * the project and the contact's address. Marketing mail is called "newsletters and offers": messages
+ * that people requested, such as receipts, are still sent, and no page may claim otherwise.
+ */
+import type { Language } from '../../../mail/languages.ts'
 
-export const TRANSLATIONS: Readonly<Record<Language, PageTexts>> = {
+export type ContactTexts = {
+  unsubscribe: { title: string; ask: string; button: string }
+  unsubscribed: { title: string; text: string; note: string; again: string }
+  subscribe: { title: string; ask: string; button: string }
+  subscribed: { title: string; text: string }
+  manage: { title: string; link: string; what: string; on: string; off: string }
+  /** Shown when the address is on the suppression list, whether subscribed or not. */
+  suppressed: string
+  notFound: { title: string; text: string }
+  failed: { title: string; text: string }
+}
+
+export const CONTACT_TRANSLATIONS: Readonly<Record<Language, ContactTexts>> = {
   en: {
     unsubscribe: {
       title: 'Unsubscribe',

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MAIL_TRANSLATIONS } from '../../../src/features/accounts/platform-mail/translations.ts'
-import { ACCOUNT_TRANSLATIONS } from '../../../src/http/pages/account-translations.ts'
-import { INVITATION_TEXTS } from '../../../src/http/pages/invitation-texts.ts'
-import { TRANSLATIONS } from '../../../src/http/pages/translations.ts'
+import { ACCOUNT_TRANSLATIONS } from '../../../src/http/pages/translations/account.ts'
+import { APP_TRANSLATIONS } from '../../../src/http/pages/translations/app.ts'
+import { CONTACT_TRANSLATIONS } from '../../../src/http/pages/translations/contact.ts'
+import { INVITATION_TRANSLATIONS } from '../../../src/http/pages/translations/invitation.ts'
 import { LANGUAGES, type Language } from '../../../src/mail/languages.ts'
 
 /** `unsubscribe.ask` -> text. */
@@ -17,9 +18,10 @@ const ALL = Object.fromEntries(
   LANGUAGES.map((language) => [
     language,
     {
-      pages: TRANSLATIONS[language],
+      contact: CONTACT_TRANSLATIONS[language],
       account: ACCOUNT_TRANSLATIONS[language],
-      invitation: INVITATION_TEXTS[language],
+      app: APP_TRANSLATIONS[language],
+      invitation: INVITATION_TRANSLATIONS[language],
       mail: MAIL_TRANSLATIONS[language],
     },
   ]),
@@ -50,27 +52,39 @@ test('no translation contains a text of another language', () => {
       assert.notEqual(text, model, `${language} ${key}`)
     }
   }
-  const scripts: [string, RegExp][] = [
-    ['hi', /\p{Script=Devanagari}/u],
-    ['bg', /\p{Script=Cyrillic}/u],
-    ['ja', /[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}]/u],
-    ...['zh-TW', 'zh-HK', 'zh-CN'].map((tag): [string, RegExp] => [tag, /\p{Script=Han}/u]),
-  ]
-  for (const [tag, script] of scripts) {
-    const language = LANGUAGES.find((each) => each === tag) ?? 'en'
-    for (const [key, text] of flatten(ALL[language])) assert.match(text, script, `${tag} ${key}`)
+  const scripts: Readonly<Record<string, RegExp>> = {
+    hi: /\p{Script=Devanagari}/u,
+    bg: /\p{Script=Cyrillic}/u,
+    ja: /[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}]/u,
+    'zh-TW': /\p{Script=Han}/u,
+    'zh-HK': /\p{Script=Han}/u,
+    'zh-CN': /\p{Script=Han}/u,
+  }
+  for (const language of LANGUAGES) {
+    for (const [key, text] of flatten(ALL[language])) {
+      assert.match(text, scripts[language] ?? /\p{Script=Latin}/u, `${language} ${key}`)
+    }
   }
 })
 
 test('questions end with a question mark, and buttons are short', () => {
   for (const language of LANGUAGES) {
-    const { unsubscribe, subscribe, manage } = TRANSLATIONS[language]
+    const { unsubscribe, subscribe, manage } = CONTACT_TRANSLATIONS[language]
     for (const { ask } of [unsubscribe, subscribe]) assert.match(ask, /[?？]$/)
-    const { accept, logIn, accepted } = INVITATION_TEXTS[language]
+    const { accept, logIn, accepted } = INVITATION_TRANSLATIONS[language]
     const ofInvitations = [accept, logIn.button, accepted.button]
     const ofContacts = [unsubscribe.button, subscribe.button, manage.on, manage.off]
     for (const button of [...ofContacts, ...ofInvitations]) {
       assert.ok(button.length <= 28, `${language} ${button}`)
     }
+  }
+})
+
+test('each reason of a failed login has a text of its own', () => {
+  for (const language of LANGUAGES) {
+    const { failures, login } = APP_TRANSLATIONS[language]
+    const texts = Object.values(failures)
+    assert.equal(new Set(texts).size, texts.length, language)
+    assert.match(login.api, /POST \/auth\/login/)
   }
 })

@@ -2,7 +2,7 @@
  * The texts of the page of an invitation in each language. `{project}`, `{inviter}` and `{email}` stand
  * for the name of the project and the addresses of who invites and who is invited.
  */
-import type { Language } from '../../mail/languages.ts'
+import type { Language } from '../../../mail/languages.ts'
 
 export type InvitationTexts = {
   title: string
@@ -23,7 +23,7 @@ export type InvitationTexts = {
   gone: { title: string; text: string }
 }
 
-export const INVITATION_TEXTS: Readonly<Record<Language, InvitationTexts>> = {
+export const INVITATION_TRANSLATIONS: Readonly<Record<Language, InvitationTexts>> = {
   en: {
     title: 'You are invited',
     text: '{inviter} invites {email} to work on the project {project}.',
