@@ -68,7 +68,7 @@ export type UserCall<Query, Body> = CallBy<UserCaller, Query, Body> & {
   user: SessionUser
   session: Session
 }
-export type MemberCall<Query, Body> = CallBy<MemberCaller, Query, Body> & {
+type MemberCall<Query, Body> = CallBy<MemberCaller, Query, Body> & {
   user: SessionUser
   role: Role
   project: Project

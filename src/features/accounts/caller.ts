@@ -44,7 +44,7 @@ type Rule = {
   } | null
 }
 
-export const RULES = {
+const RULES = {
   'any key': { keys: ['secret', 'public'], isData: true, session: null },
   'secret key': { keys: ['secret'], isData: true, session: null },
   member: { keys: ['secret'], isData: true, session: { project: 'header', role: 'MEMBER' } },
@@ -73,7 +73,7 @@ export type KnownCallers = keyof typeof RULES
 export type Callers = 'anyone' | KnownCallers
 /** The callers of operations on a project's data. */
 export type ProjectCallers = 'any key' | 'secret key' | 'member' | 'admin' | PathCallers
-export type PathCallers = 'member of :id or its key'
+type PathCallers = 'member of :id or its key'
 export type MemberCallers = 'member of :id' | 'admin of :id'
 export type SessionCallers = 'session' | 'verified session'
 

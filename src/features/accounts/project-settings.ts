@@ -9,7 +9,7 @@ import { type ProjectRecord, toProjectRecord } from './project-record.ts'
 import { type ProjectSettings, readSettings, replaceKeys } from './projects.ts'
 
 /** The record after new keys were made: the secret key is complete. */
-export type RegeneratedKeys = Pick<
+type RegeneratedKeys = Pick<
   ProjectRecord,
   'id' | 'name' | 'public' | 'secret' | 'createdAt' | 'updatedAt' | 'disabled'
 > & { customer: null; subscription: null }

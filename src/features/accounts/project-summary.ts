@@ -6,7 +6,7 @@ import { memberships, projects } from '../../store/schema/accounts.ts'
 import type { Base } from '../base.ts'
 import { noProject } from './members/require-admin.ts'
 
-export type ProjectSummary = {
+type ProjectSummary = {
   id: string
   name: string
   /** The oldest verified domain. */

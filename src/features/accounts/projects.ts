@@ -29,7 +29,7 @@ export type ProjectView = ProjectKeysView & {
 }
 
 /** `owner`: an address; null if the user was deleted. */
-export type OwnedProjectView = ProjectView & { owner: string | null }
+type OwnedProjectView = ProjectView & { owner: string | null }
 
 export type ProjectSettings = {
   name?: string | undefined

@@ -29,7 +29,7 @@ export type SandboxWelcome = { domain: string; project: { id: string; name: stri
   | { kind: 'existing' }
 )
 
-export type SandboxLeftovers = {
+type SandboxLeftovers = {
   users: { id: string; address: string }[]
   projects: { id: string; name: string }[]
 }

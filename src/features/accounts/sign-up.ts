@@ -17,7 +17,7 @@ import { type Client, endPresented, insertSession, readPresented } from './sessi
 import type { SessionTokens } from './sessions/token.ts'
 import { findUserId, insertUser } from './users.ts'
 
-export type SignUpDeps = Pick<
+type SignUpDeps = Pick<
   Base,
   'store' | 'directory' | 'config' | 'health' | 'jobNotifier' | 'now'
 > & {
@@ -48,10 +48,10 @@ export type NewAccount = {
   signal: AbortSignal
 }
 
-export type SignedUp = { user: { id: string; email: string }; session: Session }
+type SignedUp = { user: { id: string; email: string }; session: Session }
 
 /** `refusal`: why there is no account, for the person who signs up. */
-export type SignUpResult = SignedUp | { refusal: string }
+type SignUpResult = SignedUp | { refusal: string }
 
 const TAKEN = 'An account with this email address exists already.'
 const DISABLED = 'Sign-ups are disabled on this server.'

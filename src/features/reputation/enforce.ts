@@ -15,10 +15,7 @@ import { isYoung, judge } from './judge.ts'
 export type EnforceDeps = Pick<Base, 'config' | 'directory' | 'now' | 'log'>
 
 /** The columns of a project that its judgement needs. */
-export type JudgedProject = Pick<
-  Project,
-  'id' | 'name' | 'isDisabled' | 'reputationSince' | 'createdAt'
->
+type JudgedProject = Pick<Project, 'id' | 'name' | 'isDisabled' | 'reputationSince' | 'createdAt'>
 
 export type Enforcement = {
   /** Judges the projects, and disables the critical ones. */

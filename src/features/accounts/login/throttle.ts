@@ -11,7 +11,7 @@ import { createFailureLimit } from '../limits/failure-limit.ts'
 import { createWindowLimit } from '../limits/window-limit.ts'
 
 /** `network`: addresses that one client may have. `account`: the address of the user. */
-export type Guesser = { network: string; account: string }
+type Guesser = { network: string; account: string }
 
 export type LoginThrottle = {
   /**

@@ -10,7 +10,7 @@ import { domains } from '../../../store/schema/domains.ts'
 import type { Base } from '../../base.ts'
 import { findMailProjectId } from './mail-project.ts'
 
-export type PlatformSender =
+type PlatformSender =
   /** The server sends no mail to its users. */
   | { kind: 'none' }
   /** It should, but cannot. `reason`: one sentence for operators. */

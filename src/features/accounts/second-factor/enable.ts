@@ -20,7 +20,7 @@ import { issueCookie, type SessionCookie } from '../sessions/sessions.ts'
 import { digestRecoveryCode, makeRecoveryCodes } from './recovery-codes.ts'
 import { findTotpStep, makeTotpSecret, totpUri } from './totp.ts'
 
-export type NewTotp = { secret: string; uri: string }
+type NewTotp = { secret: string; uri: string }
 
 type GivenCode = SessionGuesser & {
   session: Pick<Session, 'id'>

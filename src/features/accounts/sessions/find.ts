@@ -41,7 +41,7 @@ const findById = statement((db) =>
 )
 
 /** `role`: in the given project; null for no member and without a project. */
-export type FoundSession = { session: Session; user: SessionUser; role: Role | null }
+type FoundSession = { session: Session; user: SessionUser; role: Role | null }
 
 /** Undefined for a forged or expired token, an ended session, and the sandbox's user in other modes. */
 export async function findSession(
