@@ -1,6 +1,6 @@
 /** Users prove that they read the mail to their address, by the link in it. */
 import { AppError } from '../../errors.ts'
-import { eq, sql } from '../../store/drizzle.ts'
+import { and, eq, isNull } from '../../store/drizzle.ts'
 import { users } from '../../store/schema/accounts.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
@@ -31,8 +31,8 @@ export async function verifyByToken(
 
 /** Keeps the time of the first proof. */
 export async function markVerified(tx: Tx, userId: string, at: number): Promise<void> {
-  const verifiedAt = sql`coalesce(${users.verifiedAt}, ${at})`
-  await tx.update(users).set({ verifiedAt, updatedAt: at }).where(eq(users.id, userId))
+  const isUnverified = and(eq(users.id, userId), isNull(users.verifiedAt))
+  await tx.update(users).set({ verifiedAt: at, updatedAt: at }).where(isUnverified)
 }
 
 /** What opening a link finds. `done`: the link was used, and its address is verified. */

@@ -1,10 +1,11 @@
 /** Changes of a user by the operator of the server. All take effect with the user's next request. */
-import { and, eq, isNull } from '../../../store/drizzle.ts'
+import { eq } from '../../../store/drizzle.ts'
 import { users } from '../../../store/schema/accounts.ts'
 import type { Base } from '../../base.ts'
 import { clearTotp } from '../second-factor/disable.ts'
 import { endAccess } from '../sessions/end-access.ts'
 import { getUserId, parseUserAddress } from '../users.ts'
+import { markVerified } from '../verify-address.ts'
 
 type ChangedUser = { id: string; email: string }
 
@@ -33,8 +34,7 @@ export async function verifyUser(
 ): Promise<ChangedUser & { emailVerified: true }> {
   const id = await store.write(async (tx) => {
     const id = await getUserId(tx, email)
-    const isUnverified = and(eq(users.id, id), isNull(users.verifiedAt))
-    await tx.update(users).set({ verifiedAt: now(), updatedAt: now() }).where(isUnverified)
+    await markVerified(tx, id, now())
     return id
   })
   return { id, email: parseUserAddress(email), emailVerified: true }
