@@ -3,7 +3,7 @@
  * API refuses.
  */
 import { findMailProjectId } from '../features/accounts/platform-mail/mail-project.ts'
-import { getProject, type ProjectView } from '../features/accounts/projects.ts'
+import { getProject, type ProjectView } from '../features/accounts/projects/projects.ts'
 import { deleteProject } from '../features/erasure/delete.ts'
 import {
   type CommandContext,

@@ -16,8 +16,8 @@ import type {
   ProjectCaller,
   SessionUser,
   UserCaller,
-} from '../features/accounts/caller.ts'
-import type { Project, Role, Session } from '../features/accounts/project.ts'
+} from '../features/accounts/callers/caller.ts'
+import type { Project, Role, Session } from '../features/accounts/rows.ts'
 import type { Core } from '../features/core.ts'
 import type { BodyStream } from './body/body-stream.ts'
 import type { Traffic } from './exchange/traffic.ts'
@@ -239,7 +239,7 @@ export function openRoute(endpoint: Endpoint, operation: Operation<RawCall>): Ro
 }
 
 /**
- * A route for known callers. Its rule (`features/accounts/caller.ts`) admits only callers that the
+ * A route for known callers. Its rule (`features/accounts/callers/caller.ts`) admits only callers that the
  * operation takes: the types of the table see to that.
  */
 export function callerRoute(

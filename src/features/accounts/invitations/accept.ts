@@ -10,11 +10,10 @@ import type { Role } from '../../../store/schema/words.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { projectDisabled } from '../../directory.ts'
-import type { SessionUser } from '../caller.ts'
+import type { SessionUser } from '../callers/caller.ts'
 import type { LoginQueue } from '../login/queue.ts'
 import { insertMember } from '../members/member.ts'
-import { checkPassword, hashPassword } from '../passwords.ts'
-import { requireUser } from '../require-user.ts'
+import { checkPassword, hashPassword } from '../passwords/passwords.ts'
 import {
   type Client,
   insertSession,
@@ -22,8 +21,9 @@ import {
   type SessionCookie,
 } from '../sessions/sessions.ts'
 import type { SessionTokens } from '../sessions/token.ts'
-import { findUserId, insertUser } from '../users.ts'
-import { markVerified } from '../verify-address.ts'
+import { markVerified } from '../sign-up/verify-address.ts'
+import { requireUser } from '../users/require-user.ts'
+import { findUserId, insertUser } from '../users/users.ts'
 import { findOpenInvitation, type OpenInvitation } from './open.ts'
 
 type Acceptance = {

@@ -5,7 +5,7 @@
 import { and, desc, eq, gt, isNull, ne, type SQL } from '../../../store/drizzle.ts'
 import { invitations, memberships, projects, users } from '../../../store/schema/accounts.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import { digestLinkToken } from '../link-token.ts'
+import { digestLinkToken } from '../links/link-token.ts'
 import type { GivenRole } from '../members/member.ts'
 
 export type OpenInvitation = {

@@ -2,10 +2,10 @@
 import { and, eq, isNotNull, isNull } from '../../../store/drizzle.ts'
 import { invitations, memberships, projects } from '../../../store/schema/accounts.ts'
 import type { Base } from '../../base.ts'
-import type { SessionUser } from '../caller.ts'
-import { digestLinkToken } from '../link-token.ts'
+import type { SessionUser } from '../callers/caller.ts'
+import { digestLinkToken } from '../links/link-token.ts'
 import type { GivenRole } from '../members/member.ts'
-import { findUserId } from '../users.ts'
+import { findUserId } from '../users/users.ts'
 import { findOpenInvitation } from './open.ts'
 
 /**

@@ -9,9 +9,9 @@ import { type ParsedAddress, parseAddress } from '../../../mail/address/address.
 import { identities } from '../../../store/schema/accounts.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
-import { type AddressFaultDeps, findAddressFault } from '../address-fault.ts'
 import { isInvited } from '../invitations/open.ts'
-import { findUserId, insertUser } from '../users.ts'
+import { type AddressFaultDeps, findAddressFault } from '../sign-up/address-fault.ts'
+import { findUserId, insertUser } from '../users/users.ts'
 import { LoginFailure } from './login-failure.ts'
 import type { IdentityProvider, ProviderUser } from './provider.ts'
 

@@ -4,9 +4,9 @@
  */
 import { and, eq, isNull } from '../../../store/drizzle.ts'
 import { invitations, projects, users } from '../../../store/schema/accounts.ts'
-import { countTokens, insertToken } from '../email-tokens.ts'
 import { isUndecided } from '../invitations/open.ts'
-import { digestLinkToken, makeLinkToken } from '../link-token.ts'
+import { countTokens, insertToken } from '../links/email-tokens.ts'
+import { digestLinkToken, makeLinkToken } from '../links/link-token.ts'
 import { type PlanDeps, type PlannedWork, planOne } from './plan.ts'
 import type { UsableSender } from './sender.ts'
 import type { MailTexts } from './texts.ts'

@@ -4,7 +4,7 @@
  */
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
-import { findSandboxProject } from '../sandbox-project.ts'
+import { findSandboxProject } from '../projects/sandbox-project.ts'
 
 /** Undefined if the server sends no mail to its users. */
 export async function findMailProjectId(

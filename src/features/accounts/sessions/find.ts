@@ -7,7 +7,7 @@ import { memberships, type Session, sessions, users } from '../../../store/schem
 import type { Role } from '../../../store/schema/words.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
-import type { SessionUser } from '../caller.ts'
+import type { SessionUser } from '../callers/caller.ts'
 import type { SessionTokens } from './token.ts'
 
 type FindDeps = Pick<Base, 'store' | 'config' | 'now'> & { sessionTokens: SessionTokens }

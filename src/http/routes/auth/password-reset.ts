@@ -1,7 +1,7 @@
 /** A new password for users who forgot theirs, by the link in a mail. */
 import { z } from 'zod'
 import { createHourlyLimit } from '../../../features/accounts/limits/hourly-limit.ts'
-import { requestPasswordReset, resetPassword } from '../../../features/accounts/reset-password.ts'
+import { requestPasswordReset, resetPassword } from '../../../features/accounts/passwords/reset.ts'
 import { type HttpResponse, json } from '../../response.ts'
 import { openOperation, type RouteDeps } from '../../route.ts'
 import { addressGroup } from '../../server/client-address.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { DAY_MS } from '../../../../src/clock.ts'
-import { digestLinkToken } from '../../../../src/features/accounts/link-token.ts'
+import { digestLinkToken } from '../../../../src/features/accounts/links/link-token.ts'
 import {
   enqueuePlatformMail,
   PLATFORM_MAIL_KIND,
@@ -10,7 +10,7 @@ import {
 import { sendPlatformMail } from '../../../../src/features/accounts/platform-mail/send.ts'
 import { judgeSender } from '../../../../src/features/accounts/platform-mail/sender.ts'
 import { MAIL_TRANSLATIONS } from '../../../../src/features/accounts/platform-mail/translations.ts'
-import { updateProject } from '../../../../src/features/accounts/projects.ts'
+import { updateProject } from '../../../../src/features/accounts/projects/projects.ts'
 import { upsertContact } from '../../../../src/features/contacts/write/upsert.ts'
 import { suppress } from '../../../../src/features/messages/outcome/suppression.ts'
 import { createSchedule } from '../../../../src/features/schedule.ts'
