@@ -15,7 +15,10 @@ import type { Config, ListenAddress } from './config/config.ts'
 import { prepareDataDir } from './config/secret.ts'
 import { formatListenAddress } from './config/values/listen-address.ts'
 import type { Counters } from './counters.ts'
-import { prepareSandbox, type SandboxWelcome } from './features/accounts/sandbox-project.ts'
+import {
+  prepareSandbox,
+  type SandboxWelcome,
+} from './features/accounts/projects/sandbox-project.ts'
 import { startRefusals } from './features/campaigns/brake/follow-refusals.ts'
 import { startFigures } from './features/campaigns/figures/follow-outcomes.ts'
 import { startCampaigns } from './features/campaigns/sending/loop.ts'

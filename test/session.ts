@@ -1,7 +1,7 @@
 /** Users of tests, and their login sessions. */
 
 import { insertSession, issueCookie } from '../src/features/accounts/sessions/sessions.ts'
-import { insertUser } from '../src/features/accounts/users.ts'
+import { insertUser } from '../src/features/accounts/users/users.ts'
 import type { Core } from '../src/features/core.ts'
 import { sessionCookieName } from '../src/http/exchange/cookies.ts'
 import { eq } from '../src/store/drizzle.ts'

@@ -24,7 +24,10 @@ const REPLIES_OPTION: [string, string] = [
   'also show the MX record that brings replies, and all other mail of the domain, to this server',
 ]
 const USER_OPTION: [string, string] = ['!--email <address>', 'address of the user']
-const MEMBER_OPTION: [string, string] = ['!--email <address>', 'address of the user']
+const PASSWORD_OPTIONS: [string, string][] = [
+  ['--password-stdin', 'read the password from standard input'],
+  ['--password <password>', 'the password, visible to anyone who can list processes'],
+]
 const DOMAIN_OPTION: [string, string] = ['!--domain <domain>', 'recipient domain']
 
 export const COMMANDS: CommandSpec[] = [
@@ -62,8 +65,7 @@ export const COMMANDS: CommandSpec[] = [
       'create a user; asks for the password at a terminal, otherwise generates and prints it once',
     options: [
       USER_OPTION,
-      ['--password-stdin', 'read the password from standard input'],
-      ['--password <password>', 'the password, visible to anyone who can list processes'],
+      ...PASSWORD_OPTIONS,
       ['--operator', 'the user may see the state of the server itself'],
     ],
     load: async () => (await import('./user.ts')).createUserCommand,
@@ -72,11 +74,7 @@ export const COMMANDS: CommandSpec[] = [
     name: 'user password',
     summary:
       'set a new password, entered or generated as in user create; ends all sessions of the user',
-    options: [
-      USER_OPTION,
-      ['--password-stdin', 'read the password from standard input'],
-      ['--password <password>', 'the password, visible to anyone who can list processes'],
-    ],
+    options: [USER_OPTION, ...PASSWORD_OPTIONS],
     load: async () => (await import('./user.ts')).setPasswordCommand,
   },
   {
@@ -174,21 +172,21 @@ export const COMMANDS: CommandSpec[] = [
     name: 'project member add',
     summary: 'add a user to a project',
     args: ID_ARGUMENT,
-    options: [MEMBER_OPTION, ['--role <role>', 'MEMBER (default) or ADMIN']],
+    options: [USER_OPTION, ['--role <role>', 'MEMBER (default) or ADMIN']],
     load: async () => (await import('./project-member.ts')).addMemberCommand,
   },
   {
     name: 'project member role',
     summary: 'change the role of a member; a new owner replaces the old one, who becomes an ADMIN',
     args: ID_ARGUMENT,
-    options: [MEMBER_OPTION, ['!--role <role>', 'MEMBER, ADMIN or OWNER']],
+    options: [USER_OPTION, ['!--role <role>', 'MEMBER, ADMIN or OWNER']],
     load: async () => (await import('./project-member.ts')).changeRoleCommand,
   },
   {
     name: 'project member remove',
     summary: 'remove a member from a project; not the owner',
     args: ID_ARGUMENT,
-    options: [MEMBER_OPTION],
+    options: [USER_OPTION],
     load: async () => (await import('./project-member.ts')).removeMemberCommand,
   },
   {

@@ -51,7 +51,7 @@ export function load({ terminal, configPath }: CommandContext): Loaded {
 /** Warns about users and keys that the sandbox created, because the other modes refuse them. */
 async function findLeftovers(context: CommandContext, config: Config): Promise<string[]> {
   if (config.delivery.mode === 'sandbox' || !existsSync(config.database.file)) return []
-  const { sandboxLeftovers } = await import('../features/accounts/sandbox-project.ts')
+  const { sandboxLeftovers } = await import('../features/accounts/projects/sandbox-project.ts')
   const { users, projects } = await withCore(context, sandboxLeftovers)
   return [
     ...users.map(

@@ -2,9 +2,9 @@
  * `project delete`: also for disabled projects, and for the one that sends the server's mail, which the
  * API refuses.
  */
-import { getProject, type ProjectView } from '../features/accounts/projects.ts'
+import { findMailProjectId } from '../features/accounts/platform-mail/mail-project.ts'
+import { getProject, type ProjectView } from '../features/accounts/projects/projects.ts'
 import { deleteProject } from '../features/erasure/delete.ts'
-import { isMailProject } from '../features/erasure/mail-project.ts'
 import {
   type CommandContext,
   type Input,
@@ -27,7 +27,7 @@ export async function deleteProjectCommand(context: CommandContext, input: Input
   }
   const { project, isDeleted } = await withCore(context, async (core) => {
     const found = await getProject(core, id)
-    if (await isMailProject(core, id))
+    if (id === (await findMailProjectId(core, core.store.read)))
       terminal.stderr.write(`pillarbox: warning: ${MAIL_WARNING}\n`)
     if (!isSure && !(await askYes(terminal, questionAbout(found)))) {
       return { project: found, isDeleted: false }

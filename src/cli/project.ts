@@ -7,7 +7,7 @@ import {
   type ProjectView,
   regenerateKeys,
   updateProject,
-} from '../features/accounts/projects.ts'
+} from '../features/accounts/projects/projects.ts'
 import {
   type CommandContext,
   type Input,

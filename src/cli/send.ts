@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { AppError, describeError } from '../errors.ts'
-import type { Project } from '../features/accounts/project.ts'
+import type { Project } from '../features/accounts/rows.ts'
 import { projectNotFound } from '../features/directory.ts'
 import { acceptMessage } from '../features/messages/accept/accept-message.ts'
 import type { OpenCore } from '../features/open-core.ts'

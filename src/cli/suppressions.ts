@@ -1,6 +1,6 @@
 /** `suppressions …`: suppressed addresses, and held suppressions. */
 import { formatInstant } from '../clock.ts'
-import { getProject } from '../features/accounts/projects.ts'
+import { getProject } from '../features/accounts/projects/projects.ts'
 import type { OpenCore } from '../features/open-core.ts'
 import { addSuppressions } from '../features/suppressions/add.ts'
 import { confirmHeld } from '../features/suppressions/confirm-held.ts'

@@ -1,13 +1,9 @@
 /** `user …`: users, their passwords and what they may do. */
-import {
-  removeSecondFactor,
-  setOperator,
-  verifyUser,
-} from '../features/accounts/user-admin/change.ts'
-import { deleteUser } from '../features/accounts/user-admin/delete.ts'
-import { listUsers, type UserView } from '../features/accounts/user-admin/list.ts'
-import { setPassword } from '../features/accounts/user-admin/set-password.ts'
-import { type CreatedUser, createUser, type UserInput } from '../features/accounts/users.ts'
+import { removeSecondFactor, setOperator, verifyUser } from '../features/accounts/users/change.ts'
+import { deleteUser } from '../features/accounts/users/delete.ts'
+import { listUsers, type UserView } from '../features/accounts/users/list.ts'
+import { setPassword } from '../features/accounts/users/set-password.ts'
+import { type CreatedUser, createUser, type UserInput } from '../features/accounts/users/users.ts'
 import type { OpenCore } from '../features/open-core.ts'
 import {
   type CommandContext,

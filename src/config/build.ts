@@ -149,74 +149,28 @@ function oauthClient(clientId: string | null, clientSecret: string | null): OAut
 }
 
 function buildSecurity(values: SettingValues): Config['security'] {
+  const percent = (name: `${'bounce' | 'complaint'}_${'7d' | 'all'}`) => ({
+    warning: values[`security.${name}_warning_percent` as const],
+    critical: values[`security.${name}_critical_percent` as const],
+  })
+  const count = (name: `${'' | 'young_'}${'bounce' | 'complaint'}_${'24h' | '7d'}`) => ({
+    warning: values[`security.${name}_warning` as const],
+    critical: values[`security.${name}_critical` as const],
+  })
   return {
     autoDisable: values['security.auto_disable'],
     minEmails: values['security.min_emails'],
     percent: {
-      bounce: {
-        week: {
-          warning: values['security.bounce_7d_warning_percent'],
-          critical: values['security.bounce_7d_critical_percent'],
-        },
-        all: {
-          warning: values['security.bounce_all_warning_percent'],
-          critical: values['security.bounce_all_critical_percent'],
-        },
-      },
-      complaint: {
-        week: {
-          warning: values['security.complaint_7d_warning_percent'],
-          critical: values['security.complaint_7d_critical_percent'],
-        },
-        all: {
-          warning: values['security.complaint_all_warning_percent'],
-          critical: values['security.complaint_all_critical_percent'],
-        },
-      },
+      bounce: { week: percent('bounce_7d'), all: percent('bounce_all') },
+      complaint: { week: percent('complaint_7d'), all: percent('complaint_all') },
     },
     counts: {
-      bounce: {
-        day: {
-          warning: values['security.bounce_24h_warning'],
-          critical: values['security.bounce_24h_critical'],
-        },
-        week: {
-          warning: values['security.bounce_7d_warning'],
-          critical: values['security.bounce_7d_critical'],
-        },
-      },
-      complaint: {
-        day: {
-          warning: values['security.complaint_24h_warning'],
-          critical: values['security.complaint_24h_critical'],
-        },
-        week: {
-          warning: values['security.complaint_7d_warning'],
-          critical: values['security.complaint_7d_critical'],
-        },
-      },
+      bounce: { day: count('bounce_24h'), week: count('bounce_7d') },
+      complaint: { day: count('complaint_24h'), week: count('complaint_7d') },
     },
     youngCounts: {
-      bounce: {
-        day: {
-          warning: values['security.young_bounce_24h_warning'],
-          critical: values['security.young_bounce_24h_critical'],
-        },
-        week: {
-          warning: values['security.young_bounce_7d_warning'],
-          critical: values['security.young_bounce_7d_critical'],
-        },
-      },
-      complaint: {
-        day: {
-          warning: values['security.young_complaint_24h_warning'],
-          critical: values['security.young_complaint_24h_critical'],
-        },
-        week: {
-          warning: values['security.young_complaint_7d_warning'],
-          critical: values['security.young_complaint_7d_critical'],
-        },
-      },
+      bounce: { day: count('young_bounce_24h'), week: count('young_bounce_7d') },
+      complaint: { day: count('young_complaint_24h'), week: count('young_complaint_7d') },
     },
   }
 }

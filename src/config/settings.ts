@@ -3,41 +3,12 @@
  * descriptions into a new file, and `src/docs/configuration.md` repeats them. The environment takes
  * the same keys (`layers/environment.ts`).
  */
-
-import type { Kind, TomlValue } from './values/kinds.ts'
+import { securityLimits } from './security-limits.ts'
+import { optional, type Setting, setting } from './setting.ts'
 import * as kind from './values/kinds.ts'
-
-export type Setting<T> = {
-  kind: Kind<T>
-  /** As in the file; null for a key that is not set. */
-  default: TomlValue | null
-  description: string
-  /** An example for a key without a default. */
-  example?: TomlValue
-  /** The effect of leaving the key unset, in words. */
-  otherwise?: string
-}
 
 const MIB = 1024 * 1024
 const MAX_DAYS = 36_500
-const MAX_COUNT = 1_000_000_000
-
-function setting<T>(of: Kind<T>, byDefault: TomlValue, description: string): Setting<T> {
-  return { kind: of, default: byDefault, description }
-}
-
-/** A key that may stay unset. */
-function optional<T>(
-  of: Kind<T>,
-  description: string,
-  more: { example?: TomlValue; otherwise?: string } = {},
-): Setting<T | null> {
-  const kindOrNull: Kind<T | null> = {
-    ...of,
-    show: (value) => (value === null ? '' : of.show(value)),
-  }
-  return { kind: kindOrNull, default: null, description, ...more }
-}
 
 const settings = {
   base_url: setting(
@@ -300,17 +271,17 @@ const settings = {
   ),
 
   'limits.api_requests_per_minute': setting(
-    kind.integer(0, MAX_COUNT),
+    kind.count,
     1_000,
     'Maximum number of API requests per project in a sliding minute, counted separately for each of its two keys; 0: no limit.',
   ),
   'limits.session_requests_per_minute': setting(
-    kind.integer(0, MAX_COUNT),
+    kind.count,
     1_000,
     'Maximum number of requests per logged-in user in a sliding minute; 0: no limit.',
   ),
   'limits.new_project_daily': setting(
-    kind.integer(0, MAX_COUNT),
+    kind.count,
     0,
     'Maximum number of emails that a project younger than 30 days may send in 24 hours; 0: no limit.',
   ),
@@ -379,17 +350,17 @@ const settings = {
     'Outcomes of a campaign before its rates can pause it.',
   ),
   'campaigns.brake_hard_bounces': setting(
-    kind.number(0, 100),
+    kind.percentage,
     8,
     'Percentage of hard bounces that pauses a campaign; 0: never.',
   ),
   'campaigns.brake_refusals': setting(
-    kind.number(0, 100),
+    kind.percentage,
     2,
     'Percentage of emails refused for reputation or content that pauses a campaign; 0: never.',
   ),
   'campaigns.brake_complaints': setting(
-    kind.number(0, 100),
+    kind.percentage,
     0.3,
     'Percentage of complaints, of at least 5, that pauses a campaign; 0: never.',
   ),
@@ -406,130 +377,11 @@ const settings = {
     'Whether projects are disabled automatically when their hard bounces or complaints reach a critical value.',
   ),
   'security.min_emails': setting(
-    kind.integer(1, MAX_COUNT),
+    kind.integer(1, kind.MAX_COUNT),
     100,
     'Number of emails below which no percentage counts.',
   ),
-  'security.bounce_7d_warning_percent': setting(
-    kind.number(0, 100),
-    5,
-    'Percentage of hard bounces in 7 days that shows a warning; 0: never.',
-  ),
-  'security.bounce_7d_critical_percent': setting(
-    kind.number(0, 100),
-    10,
-    'Percentage of hard bounces in 7 days that disables a project; 0: never.',
-  ),
-  'security.bounce_all_warning_percent': setting(
-    kind.number(0, 100),
-    4,
-    'Percentage of hard bounces since the project was created or enabled that shows a warning; 0: never.',
-  ),
-  'security.bounce_all_critical_percent': setting(
-    kind.number(0, 100),
-    8,
-    'Percentage of hard bounces since the project was created or enabled that disables a project; 0: never.',
-  ),
-  'security.complaint_7d_warning_percent': setting(
-    kind.number(0, 100),
-    0.075,
-    'Percentage of complaints in 7 days that shows a warning; 0: never.',
-  ),
-  'security.complaint_7d_critical_percent': setting(
-    kind.number(0, 100),
-    0.15,
-    'Percentage of complaints in 7 days that disables a project; 0: never.',
-  ),
-  'security.complaint_all_warning_percent': setting(
-    kind.number(0, 100),
-    0.03,
-    'Percentage of complaints since the project was created or enabled that shows a warning; 0: never.',
-  ),
-  'security.complaint_all_critical_percent': setting(
-    kind.number(0, 100),
-    0.12,
-    'Percentage of complaints since the project was created or enabled that disables a project; 0: never.',
-  ),
-  'security.bounce_24h_warning': setting(
-    kind.integer(0, MAX_COUNT),
-    50,
-    'Number of hard bounces of a project in 24 hours that shows a warning; 0: never.',
-  ),
-  'security.bounce_24h_critical': setting(
-    kind.integer(0, MAX_COUNT),
-    100,
-    'Number of hard bounces of a project in 24 hours that disables it; 0: never.',
-  ),
-  'security.bounce_7d_warning': setting(
-    kind.integer(0, MAX_COUNT),
-    200,
-    'Number of hard bounces of a project in 7 days that shows a warning; 0: never.',
-  ),
-  'security.bounce_7d_critical': setting(
-    kind.integer(0, MAX_COUNT),
-    500,
-    'Number of hard bounces of a project in 7 days that disables it; 0: never.',
-  ),
-  'security.complaint_24h_warning': setting(
-    kind.integer(0, MAX_COUNT),
-    10,
-    'Number of complaints of a project in 24 hours that shows a warning; 0: never.',
-  ),
-  'security.complaint_24h_critical': setting(
-    kind.integer(0, MAX_COUNT),
-    25,
-    'Number of complaints of a project in 24 hours that disables it; 0: never.',
-  ),
-  'security.complaint_7d_warning': setting(
-    kind.integer(0, MAX_COUNT),
-    30,
-    'Number of complaints of a project in 7 days that shows a warning; 0: never.',
-  ),
-  'security.complaint_7d_critical': setting(
-    kind.integer(0, MAX_COUNT),
-    75,
-    'Number of complaints of a project in 7 days that disables it; 0: never.',
-  ),
-  'security.young_bounce_24h_warning': setting(
-    kind.integer(0, MAX_COUNT),
-    10,
-    'Number of hard bounces of a project younger than 30 days in 24 hours that shows a warning; 0: never.',
-  ),
-  'security.young_bounce_24h_critical': setting(
-    kind.integer(0, MAX_COUNT),
-    25,
-    'Number of hard bounces of a project younger than 30 days in 24 hours that disables it; 0: never.',
-  ),
-  'security.young_bounce_7d_warning': setting(
-    kind.integer(0, MAX_COUNT),
-    25,
-    'Number of hard bounces of a project younger than 30 days in 7 days that shows a warning; 0: never.',
-  ),
-  'security.young_bounce_7d_critical': setting(
-    kind.integer(0, MAX_COUNT),
-    50,
-    'Number of hard bounces of a project younger than 30 days in 7 days that disables it; 0: never.',
-  ),
-  'security.young_complaint_24h_warning': setting(
-    kind.integer(0, MAX_COUNT),
-    3,
-    'Number of complaints of a project younger than 30 days in 24 hours that shows a warning; 0: never.',
-  ),
-  'security.young_complaint_24h_critical': setting(
-    kind.integer(0, MAX_COUNT),
-    7,
-    'Number of complaints of a project younger than 30 days in 24 hours that disables it; 0: never.',
-  ),
-  'security.young_complaint_7d_warning': setting(
-    kind.integer(0, MAX_COUNT),
-    10,
-    'Number of complaints of a project younger than 30 days in 7 days that shows a warning; 0: never.',
-  ),
-  'security.young_complaint_7d_critical': setting(
-    kind.integer(0, MAX_COUNT),
-    20,
-    'Number of complaints of a project younger than 30 days in 7 days that disables it; 0: never.',
-  ),
+  ...securityLimits,
 
   'uploads.max_bytes_per_project': setting(
     kind.integer(0, 2 ** 50),

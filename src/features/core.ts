@@ -2,7 +2,7 @@
  * The base and the parts that features make, assembled. `app.ts` builds one; edges and the schedule
  * of jobs take it. Features take their parts from `base.ts`, so that no feature depends on all.
  */
-import type { LastUsed } from './accounts/last-used.ts'
+import type { LastUsed } from './accounts/callers/last-used.ts'
 import type { LoginQueue } from './accounts/login/queue.ts'
 import type { LoginThrottle } from './accounts/login/throttle.ts'
 import type { IdentityProviders } from './accounts/oauth/providers.ts'

@@ -3,7 +3,7 @@
  * for it.
  */
 import type { z } from 'zod'
-import { ruleOf } from '../features/accounts/caller.ts'
+import { ruleOf } from '../features/accounts/callers/caller.ts'
 import { MAX_IDEMPOTENCY_KEY_LENGTH } from '../features/requests/idempotency.ts'
 import { findExample } from './examples/all.ts'
 import type { OperationExample } from './examples/operation-example.ts'

@@ -11,7 +11,7 @@ import type {
   ProjectCallers,
   SessionCallers,
   UserCaller,
-} from '../features/accounts/caller.ts'
+} from '../features/accounts/callers/caller.ts'
 import {
   type CallerCall,
   callerRoute,
@@ -372,20 +372,9 @@ export function createRoutes(deps: Omit<RouteDeps, 'listRoutes'>): Route[] {
 
 /** Each row pairs callers with an operation that takes them. */
 function toRoute([method, path, callers, create]: RouteRow, shared: RouteDeps): Route {
-  switch (callers) {
-    case 'anyone':
-      return openRoute({ method, path }, create(shared))
-    case 'operator or monitor':
-      return { ...openRoute({ method, path }, create(shared)), callers }
-    case 'member of :id':
-    case 'admin of :id':
-      return callerRoute({ method, path, callers }, create(shared))
-    case 'session':
-    case 'verified session':
-      return callerRoute({ method, path, callers }, create(shared))
-    case 'verified session or key':
-      return callerRoute({ method, path, callers }, create(shared))
-    default:
-      return callerRoute({ method, path, callers }, create(shared))
+  if (callers === 'anyone') return openRoute({ method, path }, create(shared))
+  if (callers === 'operator or monitor') {
+    return { ...openRoute({ method, path }, create(shared)), callers }
   }
+  return callerRoute({ method, path, callers }, create(shared))
 }

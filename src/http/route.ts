@@ -16,8 +16,8 @@ import type {
   ProjectCaller,
   SessionUser,
   UserCaller,
-} from '../features/accounts/caller.ts'
-import type { Project, Role, Session } from '../features/accounts/project.ts'
+} from '../features/accounts/callers/caller.ts'
+import type { Project, Role, Session } from '../features/accounts/rows.ts'
 import type { Core } from '../features/core.ts'
 import type { BodyStream } from './body/body-stream.ts'
 import type { Traffic } from './exchange/traffic.ts'
@@ -68,7 +68,7 @@ export type UserCall<Query, Body> = CallBy<UserCaller, Query, Body> & {
   user: SessionUser
   session: Session
 }
-export type MemberCall<Query, Body> = CallBy<MemberCaller, Query, Body> & {
+type MemberCall<Query, Body> = CallBy<MemberCaller, Query, Body> & {
   user: SessionUser
   role: Role
   project: Project
@@ -239,12 +239,12 @@ export function openRoute(endpoint: Endpoint, operation: Operation<RawCall>): Ro
 }
 
 /**
- * A route for known callers. `Kind`: the callers that the rule admits (`features/accounts/caller.ts`);
- * the types of the table see to it that the operation takes them.
+ * A route for known callers. Its rule (`features/accounts/callers/caller.ts`) admits only callers that the
+ * operation takes: the types of the table see to that.
  */
-export function callerRoute<Kind extends Caller>(
+export function callerRoute(
   { callers, ...endpoint }: Endpoint & { callers: KnownCallers },
-  operation: Operation<CallerCall<Kind>>,
+  operation: Operation<CallerCall<never>>,
 ): Route {
   const { growsDisk = !['GET', 'DELETE'].includes(endpoint.method) } = operation
   return {
@@ -255,7 +255,7 @@ export function callerRoute<Kind extends Caller>(
     run: async (call) => {
       const { caller } = call
       if (caller === null) throw new TypeError(`${endpoint.path} was called without a caller`)
-      return operation.run({ ...call, caller: caller as Kind })
+      return operation.run({ ...call, caller: caller as never })
     },
   }
 }

@@ -1,7 +1,7 @@
 /** Checks the login of a program for submission: user `pillarbox`, a secret key as the password. */
 import { AppError } from '../errors.ts'
-import { authenticateKey } from '../features/accounts/authenticate.ts'
-import type { Project } from '../features/accounts/project.ts'
+import { authenticateKey } from '../features/accounts/callers/authenticate.ts'
+import type { Project } from '../features/accounts/rows.ts'
 import type { Core } from '../features/core.ts'
 import { projectDisabled } from '../features/directory.ts'
 import { refusal, type SmtpRefusal } from './refusal.ts'

@@ -6,8 +6,8 @@ import type {
   SMTPServerOptions,
   SMTPServerSession,
 } from 'smtp-server'
-import { callerName } from '../features/accounts/caller.ts'
-import type { Project } from '../features/accounts/project.ts'
+import { callerName } from '../features/accounts/callers/caller.ts'
+import type { Project } from '../features/accounts/rows.ts'
 import type { Core } from '../features/core.ts'
 import { unverifiedSender } from '../features/directory.ts'
 import { acceptMessage } from '../features/messages/accept/accept-message.ts'

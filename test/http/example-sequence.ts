@@ -4,10 +4,10 @@
  */
 
 import { DAY_MS, MINUTE_MS } from '../../src/clock.ts'
-import { insertToken } from '../../src/features/accounts/email-tokens.ts'
+import { insertToken } from '../../src/features/accounts/links/email-tokens.ts'
 import { addMember } from '../../src/features/accounts/members/add.ts'
 import { endSessions } from '../../src/features/accounts/sessions/sessions.ts'
-import { createUser } from '../../src/features/accounts/users.ts'
+import { createUser } from '../../src/features/accounts/users/users.ts'
 import { listDomains } from '../../src/features/domains/list.ts'
 import { appendEvents } from '../../src/features/events/append.ts'
 import { addCounts } from '../../src/features/reputation/counters.ts'

@@ -3,9 +3,10 @@ import assert from 'node:assert/strict'
 import { describe, it, test } from 'node:test'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import supertest from 'supertest'
-import { ruleOf } from '../../src/features/accounts/caller.ts'
-import { insertToken, makeEmailToken } from '../../src/features/accounts/email-tokens.ts'
-import { createUser } from '../../src/features/accounts/users.ts'
+import { ruleOf } from '../../src/features/accounts/callers/caller.ts'
+import { insertToken } from '../../src/features/accounts/links/email-tokens.ts'
+import { makeLinkToken } from '../../src/features/accounts/links/link-token.ts'
+import { createUser } from '../../src/features/accounts/users/users.ts'
 import { appendEvents } from '../../src/features/events/append.ts'
 import { createTraffic } from '../../src/http/exchange/traffic.ts'
 import { createLayout } from '../../src/http/pages/layout.ts'
@@ -463,7 +464,7 @@ describe('responses match their descriptions, with no further fields', () => {
       ['verify-email', '/auth/verify-email', {}],
       ['reset-password', '/auth/reset-password', { newPassword: 'secret 2' }],
     ] as const) {
-      const token = makeEmailToken()
+      const token = makeLinkToken()
       const given = { token, purpose, userId: body.data.id, at: core.now() }
       await core.store.write((tx) => insertToken(tx, given))
       await checked('POST', path, {}, { token, ...more })

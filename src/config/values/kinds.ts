@@ -96,6 +96,11 @@ export function number(min: number, max: number): Kind<number> {
 
 export const port = integer(1, 65_535)
 
+export const MAX_COUNT = 1_000_000_000
+export const count = integer(0, MAX_COUNT)
+
+export const percentage = number(0, 100)
+
 /** Milliseconds. */
 export const duration: Kind<number> = textual(
   'a duration such as "500ms", "30s", "5m", "2h" or "3d"',

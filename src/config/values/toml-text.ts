@@ -1,13 +1,8 @@
 /** Writes settings as TOML: a new file for `init`, the effective values for `config show`. */
 import { stringify } from 'smol-toml'
 import type { Origins } from '../layers/effective.ts'
-import {
-  type Setting,
-  type SettingKey,
-  type SettingValues,
-  settingKeys,
-  settingOf,
-} from '../settings.ts'
+import type { Setting } from '../setting.ts'
+import { type SettingKey, type SettingValues, settingKeys, settingOf } from '../settings.ts'
 import type { TomlValue } from './kinds.ts'
 
 const HIDDEN = '(hidden)'

@@ -3,7 +3,7 @@ import { formatInstant } from '../../clock.ts'
 import { isUnfinished } from '../../jobs/due.ts'
 import { and, eq } from '../../store/drizzle.ts'
 import { jobs } from '../../store/schema/jobs.ts'
-import type { Project } from '../accounts/project.ts'
+import type { Project } from '../accounts/rows.ts'
 import type { Base } from '../base.ts'
 import { RESET_KIND } from './kinds.ts'
 

@@ -1,7 +1,7 @@
 /** What clients may know about this server before anyone has logged in. */
 import type { Config } from '../../config/config.ts'
 
-export type PublicConfig = {
+type PublicConfig = {
   environment: Config['delivery']['mode']
   urls: { api: string; dashboard: string; landing: string; wiki: string }
   features: {

@@ -70,7 +70,7 @@ const addToTotals = statement((db) =>
 )
 
 /** At most 170 rows of hours. */
-export const findWindows = statement<Row>(
+const findWindows = statement<Row>(
   () => sql`select ${sumOfDay('emails')} as "dayEmails", ${sumOfDay('bounces')} as "dayBounces",
       ${sumOfDay('complaints')} as "dayComplaints",
       coalesce(sum(emails), 0) as "weekEmails", coalesce(sum(bounces), 0) as "weekBounces",

@@ -6,19 +6,16 @@
 import { HOUR_MS } from '../../clock.ts'
 import type { Project } from '../../store/schema/accounts.ts'
 import type { Tx } from '../../store/write/transaction.ts'
-import { disableProject } from '../accounts/disable-project.ts'
+import { findMailProjectId } from '../accounts/platform-mail/mail-project.ts'
+import { disableProject } from '../accounts/projects/disable.ts'
 import type { Base } from '../base.ts'
 import { readWindows } from './counters.ts'
 import { isYoung, judge } from './judge.ts'
-import { isMailProject } from './mail-project.ts'
 
 export type EnforceDeps = Pick<Base, 'config' | 'directory' | 'now' | 'log'>
 
 /** The columns of a project that its judgement needs. */
-export type JudgedProject = Pick<
-  Project,
-  'id' | 'name' | 'isDisabled' | 'reputationSince' | 'createdAt'
->
+type JudgedProject = Pick<Project, 'id' | 'name' | 'isDisabled' | 'reputationSince' | 'createdAt'>
 
 export type Enforcement = {
   /** Judges the projects, and disables the critical ones. */
@@ -41,7 +38,7 @@ export function createEnforcement(deps: EnforceDeps): Enforcement {
     const violations = await findViolations(deps, tx, project)
     if (project.isDisabled || violations.length === 0) return
     const isAutomatic = deps.config.security.autoDisable
-    if (!isAutomatic || (await isMailProject(deps, tx, project.id))) {
+    if (!isAutomatic || project.id === (await findMailProjectId(deps, tx))) {
       tx.afterCommit(() => warn(project, violations))
       return
     }

@@ -27,7 +27,7 @@ export type Levels = {
 }
 
 /** `levels`: by the percentages alone. */
-export type Judgement = { findings: Finding[]; levels: Levels }
+type Judgement = { findings: Finding[]; levels: Levels }
 
 /** Below these a percentage says nothing. */
 const LEAST: Record<Kind, Limits> = {

@@ -13,7 +13,7 @@ import type { Base } from '../base.ts'
 import { readImageFile } from './image-files.ts'
 import { isImageName } from './image-name.ts'
 
-export type OpenImage = {
+type OpenImage = {
   contentType: string
   sizeBytes: number
   /**
@@ -23,7 +23,7 @@ export type OpenImage = {
   read(): Promise<AsyncIterable<Uint8Array> | Uint8Array<ArrayBuffer>>
 }
 
-export type ImageOpener = (name: string) => Promise<OpenImage>
+type ImageOpener = (name: string) => Promise<OpenImage>
 
 type Deps = Pick<Base, 'store' | 'config' | 'log'>
 type ImageRow = { name: string; file: string; contentType: string; sizeBytes: number }

@@ -15,7 +15,7 @@ import { hasImageFile, removeImageFile, writeImageFile } from './image-files.ts'
 import { cleanImage } from './images/clean.ts'
 import { toUploadView, type UploadView } from './view.ts'
 
-export type GivenImage = {
+type GivenImage = {
   projectId: string
   /** As the client named the file. */
   filename: string

@@ -3,14 +3,14 @@
  * credentials, project, role, reset, disabled project, rate.
  */
 import { AppError } from '../../errors.ts'
-import { admitCaller, type Credentials } from '../../features/accounts/admit.ts'
+import { admitCaller, type Credentials } from '../../features/accounts/callers/admit.ts'
 import {
   type Caller,
   callerName,
   type KnownCallers,
   projectOf,
   ruleOf,
-} from '../../features/accounts/caller.ts'
+} from '../../features/accounts/callers/caller.ts'
 import { renewCookie } from '../../features/accounts/sessions/sessions.ts'
 import { projectDisabled } from '../../features/directory.ts'
 import type { RateVerdict } from '../../features/requests/rate-limit.ts'

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AppError } from '../../errors.ts'
-import { type Caller, callerName, projectOf } from '../../features/accounts/caller.ts'
+import { type Caller, callerName, projectOf } from '../../features/accounts/callers/caller.ts'
 import type { Core } from '../../features/core.ts'
 import type { RequestLog } from '../../features/requests/log.ts'
 import type { RateLimiter } from '../../features/requests/rate-limit.ts'

@@ -1,6 +1,6 @@
 /** The session on routes that anyone may call: who is logged in sees more there. */
 import type { IncomingMessage } from 'node:http'
-import type { SessionUser } from '../../features/accounts/caller.ts'
+import type { SessionUser } from '../../features/accounts/callers/caller.ts'
 import { findSession } from '../../features/accounts/sessions/find.ts'
 import type { Client } from '../../features/accounts/sessions/sessions.ts'
 import type { Core } from '../../features/core.ts'

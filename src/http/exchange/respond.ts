@@ -7,7 +7,7 @@
 import type { IncomingMessage } from 'node:http'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { AppError } from '../../errors.ts'
-import { projectOf } from '../../features/accounts/caller.ts'
+import { projectOf } from '../../features/accounts/callers/caller.ts'
 import { MAX_IDEMPOTENCY_KEY_LENGTH, refuseUsedKey } from '../../features/requests/idempotency.ts'
 import { type BodyLimits, isBodyless, readForm, readJson } from '../body/body.ts'
 import type { HttpResponse } from '../response.ts'

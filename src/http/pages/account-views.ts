@@ -4,9 +4,9 @@
  */
 import { html } from 'hono/html'
 import type { Language } from '../../mail/languages.ts'
-import { ACCOUNT_TRANSLATIONS } from './account-translations.ts'
 import type { Page } from './layout.ts'
 import type { Html } from './phrase.ts'
+import { ACCOUNT_TRANSLATIONS } from './translations/account.ts'
 import { ENVELOPE, heading, icon, TICK } from './views.ts'
 
 /** `minLength`, `maxLength`: of a password. */

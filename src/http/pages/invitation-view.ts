@@ -1,12 +1,15 @@
 /** The page of an invitation: it shows the invitation, and what its reader can do about it. */
 import { html } from 'hono/html'
 import type { ShownInvitation } from '../../features/accounts/invitations/show.ts'
-import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../features/accounts/passwords.ts'
+import {
+  MAX_PASSWORD_LENGTH,
+  MIN_PASSWORD_LENGTH,
+} from '../../features/accounts/passwords/passwords.ts'
 import type { Language } from '../../mail/languages.ts'
-import { APP_TRANSLATIONS } from './app/translations.ts'
-import { INVITATION_TEXTS, type InvitationTexts } from './invitation-texts.ts'
 import type { Page } from './layout.ts'
 import { type Html, phrase } from './phrase.ts'
+import { APP_TRANSLATIONS } from './translations/app.ts'
+import { INVITATION_TRANSLATIONS, type InvitationTexts } from './translations/invitation.ts'
 
 type OpenInvitation = Extract<ShownInvitation, { state: 'open' }>
 
@@ -15,7 +18,7 @@ export function invitationView(
   invitation: ShownInvitation,
   { language, isWrongPassword = false }: { language: Language; isWrongPassword?: boolean },
 ): Page {
-  const texts = INVITATION_TEXTS[language]
+  const texts = INVITATION_TRANSLATIONS[language]
   const { projectName, address } = invitation
   const isOpen = invitation.state === 'open'
   const title = isOpen ? texts.title : texts.accepted.title
@@ -29,7 +32,7 @@ ${link('../app', texts.accepted.button)}`
 
 /** The page for an invitation that is not open. */
 export function goneInvitationView(language: Language): Page {
-  const { title, text } = INVITATION_TEXTS[language].gone
+  const { title, text } = INVITATION_TRANSLATIONS[language].gone
   const content = html`<h1>${title}</h1>\n<p>${text}</p>`
   return { status: 404, language, title, projectName: null, content }
 }

@@ -76,6 +76,7 @@ p { margin: 0 0 1rem; }
 strong { font-weight: 600; }
 .muted { color: var(--muted); }
 .note { padding: .875rem 1rem; border-radius: .625rem; background: var(--tint); }
+.note[role=alert] { margin-bottom: 1.5rem; }
 .choice { margin: 1.25rem 0 1rem; padding: 1.25rem; border: 1px solid var(--line); border-radius: .75rem; }
 .choice form { margin: 1rem 0 0; }
 .state { display: flex; align-items: center; gap: .5rem; margin: 0; color: var(--muted); }
@@ -104,10 +105,12 @@ a.button {
   justify-content: center;
   min-height: 3rem;
   padding: .625rem 1.25rem;
+  border: 1px solid var(--accent);
   border-radius: .625rem;
   background: var(--accent);
   color: var(--on-accent);
   font-weight: 600;
+  text-align: center;
   text-decoration: none;
 }
 a.button:hover { text-decoration: underline; text-underline-offset: .2em; }

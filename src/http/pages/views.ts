@@ -8,8 +8,7 @@ import type { PageContact } from '../../features/contacts/read/public-contact.ts
 import type { Language } from '../../mail/languages.ts'
 import type { Page } from './layout.ts'
 import { type Html, phrase } from './phrase.ts'
-import type { PageTexts } from './texts.ts'
-import { TRANSLATIONS } from './translations.ts'
+import { CONTACT_TRANSLATIONS, type ContactTexts } from './translations/contact.ts'
 
 export type View = (input: PageInput) => Page
 
@@ -25,7 +24,7 @@ type Wish = 'subscribe' | 'unsubscribe'
 
 export const unsubscribeView: View = (input) => {
   const { contact, link } = input
-  const { unsubscribe, unsubscribed, manage } = TRANSLATIONS[contact.language]
+  const { unsubscribe, unsubscribed, manage } = CONTACT_TRANSLATIONS[contact.language]
   if (contact.subscribed) {
     const { title, ask, button } = unsubscribe
     return page(input, title, [
@@ -51,7 +50,7 @@ export const unsubscribeView: View = (input) => {
 
 export const subscribeView: View = (input) => {
   const { contact, link } = input
-  const texts = TRANSLATIONS[contact.language]
+  const texts = CONTACT_TRANSLATIONS[contact.language]
   const toManage = links([{ href: `../manage/${link}`, text: texts.manage.link }])
   if (contact.subscribed) {
     const { title, text } = texts.subscribed
@@ -75,7 +74,7 @@ export const subscribeView: View = (input) => {
 
 export const manageView: View = (input) => {
   const { contact } = input
-  const texts = TRANSLATIONS[contact.language]
+  const texts = CONTACT_TRANSLATIONS[contact.language]
   const { title, what, on, off } = texts.manage
   const [state, button] = contact.subscribed
     ? [html`<p class="state on">${on}</p>`, form('unsubscribe', texts.unsubscribe.button, 'quiet')]
@@ -94,7 +93,7 @@ ${button}
 
 /** The page for an invalid link or an error. */
 export function errorView(status: number, language: Language): Page {
-  const { notFound, failed } = TRANSLATIONS[language]
+  const { notFound, failed } = CONTACT_TRANSLATIONS[language]
   const { title, text } = status === 404 ? notFound : failed
   const content = html`${heading(title)}<p>${text}</p>`
   return { status, language, title, projectName: null, content }
@@ -127,7 +126,7 @@ function links(items: readonly { href: string; text: string }[]): Html {
 }
 
 /** For a subscribed contact whose address is suppressed: no mail will be sent. */
-function suppressionNote(contact: PageContact, { suppressed }: PageTexts): Html {
+function suppressionNote(contact: PageContact, { suppressed }: ContactTexts): Html {
   if (!contact.isSuppressed || !contact.subscribed) return html``
   return html`<p class="note">${phrase(suppressed, namesOf(contact))}</p>\n`
 }

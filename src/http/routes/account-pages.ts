@@ -8,13 +8,16 @@
  */
 import { z } from 'zod'
 import type { AppError } from '../../errors.ts'
-import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../features/accounts/passwords.ts'
-import { findReset, resetPassword } from '../../features/accounts/reset-password.ts'
+import {
+  MAX_PASSWORD_LENGTH,
+  MIN_PASSWORD_LENGTH,
+} from '../../features/accounts/passwords/passwords.ts'
+import { findReset, resetPassword } from '../../features/accounts/passwords/reset.ts'
 import {
   findVerification,
   invalidToken,
   verifyByToken,
-} from '../../features/accounts/verify-address.ts'
+} from '../../features/accounts/sign-up/verify-address.ts'
 import type { Core } from '../../features/core.ts'
 import type { Language } from '../../mail/languages.ts'
 import {

@@ -10,23 +10,21 @@ import type { Core } from '../../features/core.ts'
 import { type Language, matchLanguage } from '../../mail/languages.ts'
 import { clearedSessionCookie, readCookie, sessionCookieName } from '../exchange/cookies.ts'
 import { refuseCrossSite } from '../exchange/same-origin.ts'
-import { APP_STYLE } from '../pages/app/style.ts'
 import { appErrorView, homeView, loginView } from '../pages/app/views.ts'
-import { createLayout, type Layout, NO_SUCH_PAGE } from '../pages/layout.ts'
+import { NO_SUCH_PAGE } from '../pages/layout.ts'
 import { ownPath } from '../pages/own-path.ts'
 import { readerLanguage } from '../pages/reader-language.ts'
 import type { HttpResponse } from '../response.ts'
 import { openOperation, type RawCall, type RouteDeps } from '../route.ts'
 
-type Deps = Pick<RouteDeps, 'core'>
+type Deps = Pick<RouteDeps, 'core' | 'layout'>
 type Incoming = RawCall['incoming']
 
 const loginQuery = z.object({ error: z.string().optional() })
 
-export const showHome = ({ core }: Deps) => {
-  const layout = createLayout(APP_STYLE)
-  return openOperation({
-    ...sharedShape(core, layout),
+export const showHome = ({ core, layout }: Deps) =>
+  openOperation({
+    ...sharedShape({ core, layout }),
     summary: 'Show who has logged in',
     handle: async ({ incoming }) => {
       const found = await findPresented(core, incoming)
@@ -42,16 +40,14 @@ export const showHome = ({ core }: Deps) => {
       )
     },
   })
-}
 
-export const showLogin = ({ core }: Deps) => {
-  const layout = createLayout(APP_STYLE)
+export const showLogin = ({ core, layout }: Deps) => {
   // With the host of `base_url`: the provider sends the browser there, and so must go the cookie.
   const providers = core.identityProviders
     .list()
     .map(({ name, label }) => ({ label, url: `${core.config.baseUrl}/oauth/${name}/outbound` }))
   return openOperation({
-    ...sharedShape(core, layout),
+    ...sharedShape({ core, layout }),
     summary: 'Show how to log in, and why a login failed',
     query: loginQuery,
     handle: ({ incoming, query }) =>
@@ -67,10 +63,9 @@ export const showLogin = ({ core }: Deps) => {
 }
 
 /** Forms of other sites are refused: they would end the sessions of their readers. */
-export const logOut = ({ core }: Deps) => {
-  const layout = createLayout(APP_STYLE)
-  return openOperation({
-    ...sharedShape(core, layout),
+export const logOut = ({ core, layout }: Deps) =>
+  openOperation({
+    ...sharedShape({ core, layout }),
     summary: 'End the session',
     handle: async ({ incoming }) => {
       refuseCrossSite(incoming, core.config.baseUrl)
@@ -82,18 +77,17 @@ export const logOut = ({ core }: Deps) => {
       return redirect(core, '/app/login', [clearedSessionCookie(core.config)])
     },
   })
-}
 
-export const showUnknown = ({ core }: Deps) =>
+export const showUnknown = ({ core, layout }: Deps) =>
   openOperation({
-    ...sharedShape(core, createLayout(APP_STYLE)),
+    ...sharedShape({ core, layout }),
     summary: 'Refuse an unknown page',
     handle: () => {
       throw new AppError('RESOURCE_NOT_FOUND', NO_SUCH_PAGE)
     },
   })
 
-function sharedShape(core: Core, layout: Layout) {
+function sharedShape({ core, layout }: Deps) {
   return {
     isHidden: true,
     tag: 'Pages',

@@ -1,8 +1,11 @@
 /** Shapes of users and of what they prove themselves with. */
 import { z } from 'zod'
 import { tooLongText } from '../../errors.ts'
-import { TOKEN_LENGTH } from '../../features/accounts/email-tokens.ts'
-import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../features/accounts/passwords.ts'
+import { LINK_TOKEN_LENGTH } from '../../features/accounts/links/link-token.ts'
+import {
+  MAX_PASSWORD_LENGTH,
+  MIN_PASSWORD_LENGTH,
+} from '../../features/accounts/passwords/passwords.ts'
 import { METHOD_NAMES } from '../../features/accounts/self/view.ts'
 
 const MAX_CODE_LENGTH = 40
@@ -30,7 +33,7 @@ export const newPassword = z
 /** The token of a mailed link. */
 export const emailToken = z
   .string()
-  .length(TOKEN_LENGTH, `Must be exactly ${TOKEN_LENGTH} characters long`)
+  .length(LINK_TOKEN_LENGTH, `Must be exactly ${LINK_TOKEN_LENGTH} characters long`)
 
 /** The result of a call whose effect is all there is to say. */
 export const messageResult = z.object({

@@ -1,6 +1,6 @@
 /** The shapes of projects in responses. */
 import { z } from 'zod'
-import { TRACKING_MODES } from '../../features/accounts/projects.ts'
+import { TRACKING_MODES } from '../../features/accounts/projects/projects.ts'
 import { instant } from './fields.ts'
 
 export const role = z.enum(['OWNER', 'ADMIN', 'MEMBER'])

@@ -9,7 +9,7 @@ import { newId } from '../../../src/store/ids.ts'
 import { projects } from '../../../src/store/schema/accounts.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'
 
-export const PROJECTS = ['p1', 'p2']
+const PROJECTS = ['p1', 'p2']
 
 const HOUR_MS = 3_600_000
 /** Nothing is disabled. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { updateProject } from '../../../src/features/accounts/projects.ts'
+import { updateProject } from '../../../src/features/accounts/projects/projects.ts'
 import { cancelCampaign } from '../../../src/features/campaigns/cancel.ts'
 import { pauseCampaign } from '../../../src/features/campaigns/pause.ts'
 import { resumeCampaign } from '../../../src/features/campaigns/resume.ts'

@@ -1,7 +1,7 @@
 /** What a reset and a deletion leave, of every table. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { updateProject } from '../../../src/features/accounts/projects.ts'
+import { updateProject } from '../../../src/features/accounts/projects/projects.ts'
 import { deleteProject } from '../../../src/features/erasure/delete.ts'
 import {
   CONTENTS,

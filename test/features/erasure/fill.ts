@@ -16,7 +16,7 @@ type Row = Record<string, unknown>
 type Rows = ReadonlyMap<string, Row>
 type Table = { name: string; columns: Column[]; foreignKeys: ForeignKey[] }
 /** The rows of a project, by table: the condition that finds them. */
-export type Filled = Map<string, SQL>
+type Filled = Map<string, SQL>
 
 /** References that are not declared: the column, and the table whose row it names. */
 const REFERENCES: Record<string, string> = {

@@ -8,7 +8,7 @@ import {
   listProjects,
   regenerateKeys,
   updateProject,
-} from '../../../src/features/accounts/projects.ts'
+} from '../../../src/features/accounts/projects/projects.ts'
 import {
   listDue as listDueCampaigns,
   listSending,

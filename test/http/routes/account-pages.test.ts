@@ -3,9 +3,10 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import supertest from 'supertest'
 import { HOUR_MS } from '../../../src/clock.ts'
-import { insertToken, makeEmailToken } from '../../../src/features/accounts/email-tokens.ts'
-import { isPassword } from '../../../src/features/accounts/passwords.ts'
-import { ACCOUNT_TRANSLATIONS } from '../../../src/http/pages/account-translations.ts'
+import { insertToken } from '../../../src/features/accounts/links/email-tokens.ts'
+import { makeLinkToken } from '../../../src/features/accounts/links/link-token.ts'
+import { isPassword } from '../../../src/features/accounts/passwords/passwords.ts'
+import { ACCOUNT_TRANSLATIONS } from '../../../src/http/pages/translations/account.ts'
 import { LANGUAGES } from '../../../src/mail/languages.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { accountTokens, users } from '../../../src/store/schema/accounts.ts'
@@ -21,7 +22,7 @@ const press = (path: string, fields: object) =>
 
 async function makeLink(purpose: TokenPurpose): Promise<{ id: string; token: string }> {
   const { id } = await addUser(service.core, { verifiedAt: null })
-  const token = makeEmailToken()
+  const token = makeLinkToken()
   const given = { token, purpose, userId: id, at: clock.now }
   await service.core.store.write((tx) => insertToken(tx, given))
   return { id, token }
@@ -119,7 +120,7 @@ describe('both pages', () => {
       ['verify-email', [old.token, freshReset.token]],
       ['reset-password', [oldReset.token, fresh.token]],
     ] as const) {
-      const queries = [...tokens, makeEmailToken(), 'x', '<b>'].map((token) => `?token=${token}`)
+      const queries = [...tokens, makeLinkToken(), 'x', '<b>'].map((token) => `?token=${token}`)
       for (const query of [...queries, '', '?token=']) {
         const shown = await get(`/auth/${page}${query}`)
         const name = `${page}${query}`

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { LOGIN_FAILURES } from '../../../src/features/accounts/oauth/login-failure.ts'
-import { APP_TRANSLATIONS } from '../../../src/http/pages/app/translations.ts'
+import { APP_TRANSLATIONS } from '../../../src/http/pages/translations/app.ts'
 import { addUser, logIn } from '../../session.ts'
 import type { Browser } from './oauth/browser.ts'
 import { BASE_URL, type LoginServer, startLoginServer } from './oauth/login-server.ts'

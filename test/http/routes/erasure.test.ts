@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import supertest from 'supertest'
-import { updateProject } from '../../../src/features/accounts/projects.ts'
+import { updateProject } from '../../../src/features/accounts/projects/projects.ts'
 import { addDomain } from '../../../src/features/domains/add.ts'
 import { and, eq } from '../../../src/store/drizzle.ts'
 import { memberships, projects } from '../../../src/store/schema/accounts.ts'

@@ -5,10 +5,10 @@ import fc from 'fast-check'
 import supertest from 'supertest'
 import { createKeyring } from '../../../src/config/keyring.ts'
 import { AppError } from '../../../src/errors.ts'
-import { updateProject } from '../../../src/features/accounts/projects.ts'
+import { updateProject } from '../../../src/features/accounts/projects/projects.ts'
 import { setSubscribed } from '../../../src/features/contacts/write/set-subscribed.ts'
 import { suppress } from '../../../src/features/messages/outcome/suppression.ts'
-import { TRANSLATIONS } from '../../../src/http/pages/translations.ts'
+import { CONTACT_TRANSLATIONS } from '../../../src/http/pages/translations/contact.ts'
 import { LANGUAGES } from '../../../src/mail/languages.ts'
 import {
   createClickToken,
@@ -208,7 +208,7 @@ test('a link truncated at any character shows a page in the language of the read
       const answer = await get(path).set('accept-language', 'de').expect(404)
       assert.match(answer.headers['content-type'] ?? '', /^text\/html/, path)
       assert.match(answer.text, /<html lang="de"/, path)
-      assert.ok(answer.text.includes(TRANSLATIONS.de.notFound.title), path)
+      assert.ok(answer.text.includes(CONTACT_TRANSLATIONS.de.notFound.title), path)
     }
     await get(`${link.slice(0, -5)}%E0%A4`)
       .expect(404)
@@ -318,7 +318,7 @@ test('names and addresses are shown as text, in every language', async (t) => {
 test('a page is in the language of its contact, and says so', async () => {
   for (const language of LANGUAGES) {
     const { token } = await makeRecipient({ data: { locale: language } })
-    const texts = TRANSLATIONS[language]
+    const texts = CONTACT_TRANSLATIONS[language]
     for (const page of pages) {
       const { text, headers } = await get(`/${page}/${token}`)
       assert.match(text, new RegExp(`<html lang="${language}" dir="ltr">`))

@@ -5,9 +5,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { insertToken, makeEmailToken } from '../../../src/features/accounts/email-tokens.ts'
-import { isPassword } from '../../../src/features/accounts/passwords.ts'
-import { TRANSLATIONS } from '../../../src/http/pages/translations.ts'
+import { insertToken } from '../../../src/features/accounts/links/email-tokens.ts'
+import { makeLinkToken } from '../../../src/features/accounts/links/link-token.ts'
+import { isPassword } from '../../../src/features/accounts/passwords/passwords.ts'
+import { CONTACT_TRANSLATIONS } from '../../../src/http/pages/translations/contact.ts'
 import { LANGUAGES, type Language } from '../../../src/mail/languages.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { users } from '../../../src/store/schema/accounts.ts'
@@ -179,7 +180,7 @@ const makeRecipient = (options: Partial<Parameters<typeof addRecipient>[1]> = {}
 async function makeLink(purpose: TokenPurpose): Promise<{ id: string; url: string }> {
   const { core, url } = service
   const { id } = await addUser(core, { verifiedAt: null })
-  const token = makeEmailToken()
+  const token = makeLinkToken()
   const given = { token, purpose, userId: id, at: core.now() }
   await core.store.write((tx) => insertToken(tx, given))
   return { id, url: `${url}/auth/${purpose}?token=${token}` }
@@ -214,7 +215,8 @@ async function visit(
 }
 
 async function leaveAndComeBack(page: Page, ada: Recipient, language: Language): Promise<void> {
-  const { unsubscribe, unsubscribed, subscribe, subscribed, manage } = TRANSLATIONS[language]
+  const { unsubscribe, unsubscribed, subscribe, subscribed, manage } =
+    CONTACT_TRANSLATIONS[language]
   const before = (await subscriptionEvents(service.core)).length
   await page.goto(`${service.url}/unsubscribe/${ada.token}`)
   assert.equal(await page.locator('html').getAttribute('lang'), language)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { addMember } from '../../../src/features/accounts/members/add.ts'
-import { INVITATION_TEXTS } from '../../../src/http/pages/invitation-texts.ts'
+import { INVITATION_TRANSLATIONS } from '../../../src/http/pages/translations/invitation.ts'
 import { LANGUAGES } from '../../../src/mail/languages.ts'
 import { useService } from '../../http/service.ts'
 import { addUser, logIn } from '../../session.ts'
@@ -15,7 +15,7 @@ const program = findChromium()
 const LAN_HOST = 'mail.lan'
 
 const { service, mine } = useService()
-const texts = INVITATION_TEXTS.en
+const texts = INVITATION_TRANSLATIONS.en
 let browser: Browser
 let count = 0
 

@@ -4,17 +4,16 @@
  * and begins its session.
  */
 import { AppError } from '../../../errors.ts'
-import { and, eq, isNull } from '../../../store/drizzle.ts'
-import { invitations, users } from '../../../store/schema/accounts.ts'
+import { eq } from '../../../store/drizzle.ts'
+import { invitations } from '../../../store/schema/accounts.ts'
 import type { Role } from '../../../store/schema/words.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { projectDisabled } from '../../directory.ts'
-import type { SessionUser } from '../caller.ts'
+import type { SessionUser } from '../callers/caller.ts'
 import type { LoginQueue } from '../login/queue.ts'
 import { insertMember } from '../members/member.ts'
-import { checkPassword, hashPassword } from '../passwords.ts'
-import { requireUser } from '../require-user.ts'
+import { checkPassword, hashPassword } from '../passwords/passwords.ts'
 import {
   type Client,
   insertSession,
@@ -22,7 +21,9 @@ import {
   type SessionCookie,
 } from '../sessions/sessions.ts'
 import type { SessionTokens } from '../sessions/token.ts'
-import { findUserId, insertUser } from '../users.ts'
+import { markVerified } from '../sign-up/verify-address.ts'
+import { requireUser } from '../users/require-user.ts'
+import { findUserId, insertUser } from '../users/users.ts'
 import { findOpenInvitation, type OpenInvitation } from './open.ts'
 
 type Acceptance = {
@@ -80,7 +81,8 @@ async function acceptAs(
     const invitation = await getOpenInvitation(tx, token, at)
     if (invitation.address !== user.address) throw otherAccount()
     await take(tx, invitation, { userId: user.id, at })
-    if (invitation.isMailed) await verify(tx, user.id, at)
+    // Whoever has the mailed link can read the address's mail.
+    if (invitation.isMailed) await markVerified(tx, user.id, at)
     return invitation
   })
   return { userId: user.id, address: user.address, projectId, role, cookie: undefined }
@@ -126,14 +128,6 @@ async function take(
 ): Promise<void> {
   await tx.update(invitations).set({ acceptedAt: at }).where(eq(invitations.id, id))
   await insertMember(tx, { projectId, userId, role, at })
-}
-
-/** Whoever has the mailed link can read the address's mail. */
-async function verify(tx: Tx, userId: string, at: number): Promise<void> {
-  await tx
-    .update(users)
-    .set({ verifiedAt: at, updatedAt: at })
-    .where(and(eq(users.id, userId), isNull(users.verifiedAt)))
 }
 
 /** @throws AppError UNAUTHORIZED */

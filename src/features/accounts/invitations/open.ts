@@ -5,8 +5,8 @@
 import { and, desc, eq, gt, isNull, ne, type SQL } from '../../../store/drizzle.ts'
 import { invitations, memberships, projects, users } from '../../../store/schema/accounts.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import { digestLinkToken } from '../links/link-token.ts'
 import type { GivenRole } from '../members/member.ts'
-import { digestInvitationToken } from './token.ts'
 
 export type OpenInvitation = {
   id: string
@@ -29,9 +29,8 @@ export async function findOpenInvitation(
   token: string,
   at: number,
 ): Promise<OpenInvitation | undefined> {
-  const digest = digestInvitationToken(token)
-  if (digest === undefined) return undefined
-  const [found] = await selectOpen(queries, at, eq(invitations.digest, digest))
+  const isTokens = eq(invitations.digest, digestLinkToken(token))
+  const [found] = await selectOpen(queries, at, isTokens)
   return found
 }
 
@@ -42,6 +41,17 @@ export function listOpenInvitations(
   at: number,
 ): Promise<OpenInvitation[]> {
   return selectOpen(queries, at, eq(invitations.projectId, projectId))
+}
+
+/** Whether an address has an open invitation to any project. */
+export async function isInvited(queries: Queries, address: string, at: number): Promise<boolean> {
+  const open = await selectOpen(queries, at, eq(invitations.address, address))
+  return open.length > 0
+}
+
+/** Neither accepted nor revoked; it may have expired. */
+export function isUndecided(): SQL | undefined {
+  return and(isNull(invitations.acceptedAt), isNull(invitations.revokedAt))
 }
 
 async function selectOpen(queries: Queries, at: number, which: SQL): Promise<OpenInvitation[]> {
@@ -69,14 +79,7 @@ async function selectOpen(queries: Queries, at: number, which: SQL): Promise<Ope
       ),
     )
     .innerJoin(users, eq(users.id, invitations.invitedBy))
-    .where(
-      and(
-        which,
-        isNull(invitations.acceptedAt),
-        isNull(invitations.revokedAt),
-        gt(invitations.expiresAt, at),
-      ),
-    )
+    .where(and(which, isUndecided(), gt(invitations.expiresAt, at)))
     .orderBy(desc(invitations.createdAt), desc(invitations.id))
     .all()
   return rows.map(({ role, ...row }) => ({ ...row, role: role === 'ADMIN' ? 'ADMIN' : 'MEMBER' }))

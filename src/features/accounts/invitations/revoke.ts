@@ -1,10 +1,11 @@
 /** Revokes invitations: their links stop working. */
 import { notFound } from '../../../errors.ts'
-import { and, eq, isNull, type SQL } from '../../../store/drizzle.ts'
+import { and, eq, type SQL } from '../../../store/drizzle.ts'
 import { invitations } from '../../../store/schema/accounts.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { requireAdmin } from '../members/require-admin.ts'
+import { isUndecided } from './open.ts'
 
 /**
  * `actorId`: the user who acts.
@@ -49,7 +50,7 @@ async function revokeWhere(tx: Tx, which: SQL | undefined, at: number): Promise<
   const revoked = await tx
     .update(invitations)
     .set({ revokedAt: at })
-    .where(and(which, isNull(invitations.acceptedAt), isNull(invitations.revokedAt)))
+    .where(and(which, isUndecided()))
     .returning({ id: invitations.id })
   return revoked.length
 }

@@ -2,11 +2,11 @@
 import { and, eq, isNotNull, isNull } from '../../../store/drizzle.ts'
 import { invitations, memberships, projects } from '../../../store/schema/accounts.ts'
 import type { Base } from '../../base.ts'
-import type { SessionUser } from '../caller.ts'
+import type { SessionUser } from '../callers/caller.ts'
+import { digestLinkToken } from '../links/link-token.ts'
 import type { GivenRole } from '../members/member.ts'
-import { findUserId } from '../users.ts'
+import { findUserId } from '../users/users.ts'
 import { findOpenInvitation } from './open.ts'
-import { digestInvitationToken } from './token.ts'
 
 /**
  * `invited`: logged in with the invited address. `other`: logged in with another one. `known`: not
@@ -54,8 +54,6 @@ async function findAccepted(
   token: string,
   { id, address }: NonNullable<ReadingUser>,
 ): Promise<ShownInvitation | undefined> {
-  const digest = digestInvitationToken(token)
-  if (digest === undefined) return undefined
   const accepted = await read
     .select({ projectName: projects.name })
     .from(invitations)
@@ -66,7 +64,7 @@ async function findAccepted(
     )
     .where(
       and(
-        eq(invitations.digest, digest),
+        eq(invitations.digest, digestLinkToken(token)),
         eq(invitations.address, address),
         isNotNull(invitations.acceptedAt),
       ),

@@ -12,7 +12,7 @@ import { type Session, type User, users } from '../../../store/schema/accounts.t
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
-import { hashPassword, isOutdated, isPassword } from '../passwords.ts'
+import { hashPassword, isOutdated, isPassword } from '../passwords/passwords.ts'
 import { type CodeProof, hasSecondFactor, readCode, useCode } from '../second-factor/code.ts'
 import {
   type Client,

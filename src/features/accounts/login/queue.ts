@@ -1,7 +1,7 @@
 /**
  * The line of logins, and of new passwords, before argon2, which computes one password at a time
- * (`passwords.ts`). It is bounded: a request beyond is refused at once, which costs nearly nothing, so a
- * flood of logins slows down neither the other requests nor those that are in the line.
+ * (`passwords/passwords.ts`). It is bounded: a request beyond is refused at once, which costs nearly
+ * nothing, so a flood of logins slows down neither the other requests nor those that are in the line.
  */
 import { AppError } from '../../../errors.ts'
 

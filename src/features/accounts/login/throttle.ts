@@ -5,13 +5,13 @@
  * crowd does not lock out the user. An account is an address, whether it has a user or not. An attempt that
  * is refused here is no failure.
  */
-import type { Now } from '../../../clock.ts'
-import { AppError } from '../../../errors.ts'
-import { createFailureLimit, type FailureLimit, type LimitedAttempt } from './failure-limit.ts'
-import { createHourlyLimit } from './hourly-limit.ts'
+import { HOUR_MS, type Now } from '../../../clock.ts'
+import { enter, type LimitedAttempt } from '../limits/attempt.ts'
+import { createFailureLimit } from '../limits/failure-limit.ts'
+import { createWindowLimit } from '../limits/window-limit.ts'
 
 /** `network`: addresses that one client may have. `account`: the address of the user. */
-export type Guesser = { network: string; account: string }
+type Guesser = { network: string; account: string }
 
 export type LoginThrottle = {
   /**
@@ -34,47 +34,40 @@ export type LoginAttempt = {
 const FREE_BY_NETWORK = 20
 const FREE_BY_ACCOUNT = 10
 const HOURLY_BY_ACCOUNT = 100
+const REFUSAL = { publicText: 'Too many failed attempts. Try again later.' }
 
 export function createLoginThrottle(now: Now): LoginThrottle {
   const networks = createFailureLimit(FREE_BY_NETWORK, now)
   const accounts = createFailureLimit(FREE_BY_ACCOUNT, now)
-  const everywhere = createHourlyLimit(HOURLY_BY_ACCOUNT, now)
+  const everywhere = createWindowLimit({ limit: HOURLY_BY_ACCOUNT, windowMs: HOUR_MS, now })
 
   return {
     begin({ network, account }) {
-      const ofNetwork = enter(networks, network)
+      const ofNetwork = enter(networks, network, REFUSAL)
       const others: LimitedAttempt[] = []
       let isOpen = true
       const close = (outcome: keyof LimitedAttempt): void => {
         if (!isOpen) return
         isOpen = false
         // Otherwise a guesser with an account of their own could clear the count of the network.
-        if (outcome === 'succeeded') ofNetwork.abandoned()
+        if (outcome === 'cleared') ofNetwork.abandoned()
         else ofNetwork[outcome]()
         for (const other of others) other[outcome]()
       }
       const end = () => close('abandoned')
       try {
-        others.push(enter(accounts, `${account} ${network}`))
+        others.push(enter(accounts, `${account} ${network}`, REFUSAL))
       } catch (error) {
         end()
         throw error
       }
       return {
-        limitEverywhere: () => void others.push(enter(everywhere, account)),
-        failed: () => close('failed'),
-        succeeded: () => close('succeeded'),
+        limitEverywhere: () => void others.push(enter(everywhere, account, REFUSAL)),
+        failed: () => close('counted'),
+        succeeded: () => close('cleared'),
         end,
       }
     },
     size: () => networks.size() + accounts.size() + everywhere.size(),
   }
-}
-
-function enter(limit: FailureLimit, key: string): LimitedAttempt {
-  const entered = limit.begin(key)
-  if (typeof entered !== 'number') return entered
-  throw new AppError('RATE_LIMIT_EXCEEDED', 'Too many failed attempts. Try again later.', {
-    details: { retryAfter: Math.ceil(entered / 1000) },
-  })
 }

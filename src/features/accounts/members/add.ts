@@ -5,9 +5,9 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { insertInvitation } from '../invitations/invite.ts'
 import { revokeInvitationsTo } from '../invitations/revoke.ts'
-import { digestInvitationToken, invitationUrl, makeInvitationToken } from '../invitations/token.ts'
+import { digestLinkToken, makeLinkToken } from '../links/link-token.ts'
 import { isPlatformMailConfigured, needsVerification } from '../platform-mail/configured.ts'
-import { getUserId } from '../users.ts'
+import { getUserId } from '../users/users.ts'
 import { type GivenRole, getMember, insertMember, type Member } from './member.ts'
 import { requireAdmin, requireManager } from './require-admin.ts'
 
@@ -31,8 +31,8 @@ export async function addMember(
   { store, config, now }: Pick<Base, 'store' | 'config' | 'now'>,
   { projectId, address, role, actorId }: Addition,
 ): Promise<Member | Invited> {
-  const token = isPlatformMailConfigured(config) ? undefined : makeInvitationToken()
-  const digest = (token && digestInvitationToken(token)) ?? null
+  const token = isPlatformMailConfigured(config) ? undefined : makeLinkToken()
+  const digest = token === undefined ? null : digestLinkToken(token)
   const at = now()
   return store.write(async (tx) => {
     await requireAdmin(tx, { projectId, userId: actorId })
@@ -41,7 +41,7 @@ export async function addMember(
     const isKnown = user !== undefined && (user.isMember || !needsVerification(config, user))
     if (isKnown) return join(tx, { projectId, userId: user.id, role, at })
     await insertInvitation(tx, { projectId, address, role, invitedBy: actorId, digest, at })
-    const link = token === undefined ? {} : { url: invitationUrl(config, token) }
+    const link = token === undefined ? {} : { url: `${config.baseUrl}/invitations/${token}` }
     return { invited: true, email: address, role, ...link }
   })
 }

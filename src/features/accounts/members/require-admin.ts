@@ -8,7 +8,7 @@ import { memberships, projects } from '../../../store/schema/accounts.ts'
 import type { Role } from '../../../store/schema/words.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { projectNotFound } from '../../directory.ts'
-import { hasRole } from '../caller.ts'
+import { hasRole } from '../callers/caller.ts'
 
 /**
  * The right to change members: an admin's, or that of whoever can run commands (`actorId` is absent), who

@@ -13,7 +13,7 @@ import type { Keyring } from '../../../config/keyring.ts'
 import { LoginFailure } from './login-failure.ts'
 import type { LoginAttempt, ProviderName } from './provider.ts'
 
-export type LoginAttempts = {
+type LoginAttempts = {
   /** A new attempt, and the value of its cookie. */
   begin(provider: ProviderName): Promise<{ attempt: LoginAttempt; cookie: string }>
   /** The attempt that an answer with this state belongs to. @throws LoginFailure */

@@ -31,7 +31,7 @@ export async function withProvider<T>(act: () => Promise<T>): Promise<T> {
 }
 
 /** Other errors than those of a provider are returned as they are. */
-export function toLoginFailure(error: unknown): unknown {
+function toLoginFailure(error: unknown): unknown {
   if (error instanceof AuthorizationResponseError) {
     const isDenied = REFUSED_BY_USER.has(error.error)
     return new LoginFailure(isDenied ? 'access_denied' : 'provider_error', describe(error))

@@ -10,7 +10,7 @@ import type { HttpMethod } from '../../../outbound/http/exchange.ts'
 import { isPrivateAddress, isPublicAddress } from '../../../outbound/routing/addresses.ts'
 import { isLocal } from './local-address.ts'
 
-export type ProviderFetch = {
+type ProviderFetch = {
   fetch: CustomFetch
   /** Ends requests in flight, and closes the connections. */
   stop(): void

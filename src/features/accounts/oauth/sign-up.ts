@@ -6,12 +6,12 @@
  */
 import { AppError } from '../../../errors.ts'
 import { type ParsedAddress, parseAddress } from '../../../mail/address/address.ts'
-import { and, eq, gt, inArray, isNull } from '../../../store/drizzle.ts'
-import { identities, invitations, memberships, projects } from '../../../store/schema/accounts.ts'
+import { identities } from '../../../store/schema/accounts.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
-import { type AddressFaultDeps, findAddressFault } from '../address-fault.ts'
-import { findUserId, insertUser } from '../users.ts'
+import { isInvited } from '../invitations/open.ts'
+import { type AddressFaultDeps, findAddressFault } from '../sign-up/address-fault.ts'
+import { findUserId, insertUser } from '../users/users.ts'
 import { LoginFailure } from './login-failure.ts'
 import type { IdentityProvider, ProviderUser } from './provider.ts'
 
@@ -79,28 +79,4 @@ async function maySignUp(
 ): Promise<boolean> {
   if (!config.accounts.disableSignups || provider.allowsSignup) return true
   return isInvited(tx, address, now())
-}
-
-/** Whether somebody who may still invite has invited the address to a project that is still there. */
-async function isInvited(tx: Tx, address: string, at: number): Promise<boolean> {
-  const isOfInviter = and(
-    eq(memberships.projectId, invitations.projectId),
-    eq(memberships.userId, invitations.invitedBy),
-  )
-  const isOpen = and(
-    eq(invitations.address, address),
-    isNull(invitations.acceptedAt),
-    isNull(invitations.revokedAt),
-    gt(invitations.expiresAt, at),
-    isNull(projects.deletedAt),
-    inArray(memberships.role, ['OWNER', 'ADMIN']),
-  )
-  const open = await tx
-    .select({ id: invitations.id })
-    .from(invitations)
-    .innerJoin(projects, eq(projects.id, invitations.projectId))
-    .innerJoin(memberships, isOfInviter)
-    .where(isOpen)
-    .get()
-  return open !== undefined
 }

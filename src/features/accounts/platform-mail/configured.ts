@@ -1,6 +1,6 @@
 /** Whether this server can send mail to its users. */
 import type { Config } from '../../../config/config.ts'
-import type { SessionUser } from '../caller.ts'
+import type { SessionUser } from '../callers/caller.ts'
 
 /** In sandbox mode the sandbox project sends the mail. */
 export function isPlatformMailConfigured({ accounts, delivery }: Config): boolean {

@@ -4,7 +4,9 @@
  */
 import { and, eq, isNull } from '../../../store/drizzle.ts'
 import { invitations, projects, users } from '../../../store/schema/accounts.ts'
-import { countTokens, digestToken, insertToken, makeEmailToken } from '../email-tokens.ts'
+import { isUndecided } from '../invitations/open.ts'
+import { countTokens, insertToken } from '../links/email-tokens.ts'
+import { digestLinkToken, makeLinkToken } from '../links/link-token.ts'
 import { type PlanDeps, type PlannedWork, planOne } from './plan.ts'
 import type { UsableSender } from './sender.ts'
 import type { MailTexts } from './texts.ts'
@@ -19,7 +21,7 @@ export async function planVerification(
 ): Promise<PlannedWork | undefined> {
   const user = await deps.store.read.select().from(users).where(eq(users.id, userId)).get()
   if (user === undefined || user.verifiedAt !== null) return undefined
-  const token = makeEmailToken()
+  const token = makeLinkToken()
   const toMessage = ({ verify, hour }: MailTexts) => ({
     ...{ subject: verify.subject, text: verify.text },
     values: { email: user.address },
@@ -43,7 +45,7 @@ export async function planReset(
   const user = await deps.store.read.select().from(users).where(eq(users.address, address)).get()
   if (user === undefined || user.method !== 'PASSWORD') return undefined
   if (user.isSandbox && deps.config.delivery.mode !== 'sandbox') return undefined
-  const token = makeEmailToken()
+  const token = makeLinkToken()
   const toMessage = ({ reset, hour }: MailTexts) => ({
     ...{ subject: reset.subject, text: reset.text },
     values: { email: user.address },
@@ -68,7 +70,7 @@ export async function planInvitation(
   const found = await findInvitation(deps, invitationId)
   if (found === undefined) return undefined
   const { address, project, inviter, language } = found
-  const token = makeEmailToken()
+  const token = makeLinkToken()
   const toMessage = ({ invitation, week }: MailTexts) => ({
     ...{ subject: invitation.subject, text: invitation.text },
     values: { project, person: inviter },
@@ -83,8 +85,8 @@ export async function planInvitation(
     prepare: async (tx) => {
       const changed = await tx
         .update(invitations)
-        .set({ digest: digestToken(token) })
-        .where(isOpen(invitationId))
+        .set({ digest: digestLinkToken(token) })
+        .where(and(eq(invitations.id, invitationId), isUndecided()))
         .returning({ id: invitations.id })
       return changed.length > 0
     },
@@ -107,7 +109,7 @@ async function findInvitation(
     .from(invitations)
     .innerJoin(projects, and(eq(projects.id, invitations.projectId), isNull(projects.deletedAt)))
     .innerJoin(users, eq(users.id, invitations.invitedBy))
-    .where(isOpen(id))
+    .where(and(eq(invitations.id, id), isUndecided()))
     .get()
   if (found === undefined || found.expiresAt <= now()) return undefined
   const invited = await store.read
@@ -116,9 +118,4 @@ async function findInvitation(
     .where(eq(users.address, found.address))
     .get()
   return { ...found, language: invited?.language ?? found.language }
-}
-
-function isOpen(id: string) {
-  const isUndecided = and(isNull(invitations.acceptedAt), isNull(invitations.revokedAt))
-  return and(eq(invitations.id, id), isUndecided)
 }

@@ -17,7 +17,7 @@ import { planDisabled, planDomainLost } from './notices.ts'
 import type { PlanDeps, PlannedWork } from './plan.ts'
 import { findPlatformSender, type UsableSender } from './sender.ts'
 
-export type SendDeps = PlanDeps & Pick<Base, 'health'>
+type SendDeps = PlanDeps & Pick<Base, 'health'>
 
 type Job = Pick<RunningJob, 'id' | 'leaseId' | 'signal' | 'payload'>
 

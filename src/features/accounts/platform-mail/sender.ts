@@ -1,7 +1,6 @@
 /**
- * The project and the address that the mail of this server to its users comes from:
- * `accounts.mail_project` and `accounts.mail_from`; in sandbox mode the sandbox's project, unless another
- * is set.
+ * The project (`mail-project.ts`) and the address (`accounts.mail_from`) that the mail of this server to
+ * its users comes from.
  */
 import { displayDomain, type ParsedAddress, parseAddress } from '../../../mail/address/address.ts'
 import { type NamedMailbox, parseNamedMailbox } from '../../../mail/address/named-mailbox.ts'
@@ -9,9 +8,9 @@ import { and, asc, eq } from '../../../store/drizzle.ts'
 import type { Project } from '../../../store/schema/accounts.ts'
 import { domains } from '../../../store/schema/domains.ts'
 import type { Base } from '../../base.ts'
-import { findSandboxProject } from '../sandbox-project.ts'
+import { findMailProjectId } from './mail-project.ts'
 
-export type PlatformSender =
+type PlatformSender =
   /** The server sends no mail to its users. */
   | { kind: 'none' }
   /** It should, but cannot. `reason`: one sentence for operators. */
@@ -36,7 +35,7 @@ export async function findPlatformSender(
 
 /** As `findPlatformSender`, and tells nobody. */
 export async function judgeSender(deps: SenderDeps): Promise<PlatformSender> {
-  const projectId = await findProjectId(deps)
+  const projectId = await findMailProjectId(deps, deps.store.read)
   if (projectId === undefined) return { kind: 'none' }
   const project = await deps.directory.findProject(projectId)
   if (project === undefined) return unusable('accounts.mail_project names no project')
@@ -45,13 +44,6 @@ export async function judgeSender(deps: SenderDeps): Promise<PlatformSender> {
   }
   const from = await chooseFrom(deps, project)
   return typeof from === 'string' ? unusable(from) : { kind: 'usable', project, from }
-}
-
-async function findProjectId({ store, config }: SenderDeps): Promise<string | undefined> {
-  const { mailProject } = config.accounts
-  if (mailProject !== null) return mailProject
-  if (config.delivery.mode !== 'sandbox') return undefined
-  return (await findSandboxProject({ store }))?.id
 }
 
 /** A text says why there is no sender. */

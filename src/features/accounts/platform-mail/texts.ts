@@ -3,7 +3,7 @@
  * `{email}` the address of the user, `{person}` the address of the user who invites.
  */
 
-export type LinkTexts = { subject: string; text: string; button: string }
+type LinkTexts = { subject: string; text: string; button: string }
 
 export type MailTexts = {
   verify: LinkTexts

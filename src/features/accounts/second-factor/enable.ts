@@ -6,7 +6,7 @@ import { AppError, invalidField } from '../../../errors.ts'
 import { and, eq, isNull } from '../../../store/drizzle.ts'
 import { recoveryCodes, type Session, type User, users } from '../../../store/schema/accounts.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import { noSession } from '../admit.ts'
+import { noSession } from '../callers/admit.ts'
 import {
   asAttempt,
   type GivenPassword,
@@ -14,13 +14,13 @@ import {
   withPassword,
 } from '../login/confirm-password.ts'
 import type { LoginDeps } from '../login/log-in.ts'
-import { requireUser } from '../require-user.ts'
 import { endAccess } from '../sessions/end-access.ts'
 import { issueCookie, type SessionCookie } from '../sessions/sessions.ts'
+import { requireUser } from '../users/require-user.ts'
 import { digestRecoveryCode, makeRecoveryCodes } from './recovery-codes.ts'
 import { findTotpStep, makeTotpSecret, totpUri } from './totp.ts'
 
-export type NewTotp = { secret: string; uri: string }
+type NewTotp = { secret: string; uri: string }
 
 type GivenCode = SessionGuesser & {
   session: Pick<Session, 'id'>

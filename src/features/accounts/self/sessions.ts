@@ -6,7 +6,7 @@ import { type Session, sessions } from '../../../store/schema/accounts.ts'
 import type { Base } from '../../base.ts'
 import { endSession, MAX_SESSIONS } from '../sessions/sessions.ts'
 
-export type SessionView = {
+type SessionView = {
   id: string
   /** The session of this request. */
   current: boolean

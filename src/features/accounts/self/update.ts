@@ -1,11 +1,11 @@
 /** Changes of users to themselves: the password, the language and the time zone. */
 import { and, eq } from '../../../store/drizzle.ts'
 import { type Session, users } from '../../../store/schema/accounts.ts'
-import { noSession } from '../admit.ts'
+import { noSession } from '../callers/admit.ts'
 import { type GivenPassword, withPassword } from '../login/confirm-password.ts'
 import { issueDevice } from '../login/device.ts'
 import type { LoginDeps } from '../login/log-in.ts'
-import { hashPassword } from '../passwords.ts'
+import { hashPassword } from '../passwords/passwords.ts'
 import { endAccess } from '../sessions/end-access.ts'
 import { issueCookie, type SessionCookie } from '../sessions/sessions.ts'
 import { type SelfView, toSelfView } from './view.ts'

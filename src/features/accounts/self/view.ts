@@ -3,7 +3,7 @@ import { eq } from '../../../store/drizzle.ts'
 import { type User, users } from '../../../store/schema/accounts.ts'
 import type { AccountMethod } from '../../../store/schema/words.ts'
 import type { Base } from '../../base.ts'
-import { noSession } from '../admit.ts'
+import { noSession } from '../callers/admit.ts'
 import { hasSecondFactor } from '../second-factor/code.ts'
 
 /** The methods by the names that clients of this API family know. */

@@ -4,7 +4,7 @@
  */
 import type { Session } from '../../../store/schema/accounts.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import { endTokens } from '../email-tokens.ts'
+import { endTokens } from '../links/email-tokens.ts'
 import { endSessions } from './sessions.ts'
 
 /** `except` goes on under a new id, which is returned; undefined if it has ended. */

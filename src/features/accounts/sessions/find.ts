@@ -7,7 +7,7 @@ import { memberships, type Session, sessions, users } from '../../../store/schem
 import type { Role } from '../../../store/schema/words.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
-import type { SessionUser } from '../caller.ts'
+import type { SessionUser } from '../callers/caller.ts'
 import type { SessionTokens } from './token.ts'
 
 type FindDeps = Pick<Base, 'store' | 'config' | 'now'> & { sessionTokens: SessionTokens }
@@ -41,7 +41,7 @@ const findById = statement((db) =>
 )
 
 /** `role`: in the given project; null for no member and without a project. */
-export type FoundSession = { session: Session; user: SessionUser; role: Role | null }
+type FoundSession = { session: Session; user: SessionUser; role: Role | null }
 
 /** Undefined for a forged or expired token, an ended session, and the sandbox's user in other modes. */
 export async function findSession(

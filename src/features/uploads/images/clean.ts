@@ -11,7 +11,7 @@ import { cleanPng } from './png.ts'
 import { cleanWebp } from './webp.ts'
 
 /** Width x height x frames: a viewer needs four bytes for each. */
-export const MAX_PIXELS = 50_000_000
+const MAX_PIXELS = 50_000_000
 
 /** As many bytes as the package wants to see. */
 const SAMPLE_BYTES = 4100

@@ -1,7 +1,7 @@
 /** The parts of a JPEG file that say how to decode it, checked (ITU-T T.81, sections B.2.2 to B.2.4). */
 import { brokenImage, refusedImage } from './broken-image.ts'
 
-export type JpegFrame = { width: number; height: number; components: number }
+type JpegFrame = { width: number; height: number; components: number }
 
 /** @throws AppError VALIDATION_ERROR */
 export function readFrame(payload: Buffer): JpegFrame {

@@ -4,8 +4,7 @@ import { LOGIN_FAILURES } from '../../../features/accounts/oauth/login-failure.t
 import type { Language } from '../../../mail/languages.ts'
 import type { Page } from '../layout.ts'
 import type { Html } from '../phrase.ts'
-import type { AppTexts } from './texts.ts'
-import { APP_TRANSLATIONS } from './translations.ts'
+import { APP_TRANSLATIONS, type AppTexts } from '../translations/app.ts'
 
 type ProviderLink = { label: string; url: string }
 

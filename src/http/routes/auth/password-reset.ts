@@ -1,7 +1,7 @@
 /** A new password for users who forgot theirs, by the link in a mail. */
 import { z } from 'zod'
-import { createHourlyLimit } from '../../../features/accounts/hourly-limit.ts'
-import { requestPasswordReset, resetPassword } from '../../../features/accounts/reset-password.ts'
+import { createHourlyLimit } from '../../../features/accounts/limits/hourly-limit.ts'
+import { requestPasswordReset, resetPassword } from '../../../features/accounts/passwords/reset.ts'
 import { type HttpResponse, json } from '../../response.ts'
 import { openOperation, type RouteDeps } from '../../route.ts'
 import { addressGroup } from '../../server/client-address.ts'
@@ -29,7 +29,7 @@ export const request = ({ core }: RouteDeps) => {
     responses: { 200: { description: 'The request is noted', schema: messageResult } },
     refusals: [403, 429, 503],
     handle: async ({ body, address }) => {
-      limit.take(addressGroup(address))
+      limit.enter(addressGroup(address)).counted()
       await requestPasswordReset(core, body.email.address)
       return message('If the address has an account with a password, a mail is on its way.')
     },

@@ -1,8 +1,11 @@
 /** `POST /auth/signup`. */
 import { z } from 'zod'
-import { createHourlyLimit } from '../../../features/accounts/hourly-limit.ts'
+import { createHourlyLimit } from '../../../features/accounts/limits/hourly-limit.ts'
 import { issueCookie } from '../../../features/accounts/sessions/sessions.ts'
-import { type SignUpLimits, signUp as signUpUser } from '../../../features/accounts/sign-up.ts'
+import {
+  type SignUpLimits,
+  signUp as signUpUser,
+} from '../../../features/accounts/sign-up/sign-up.ts'
 import type { Core } from '../../../features/core.ts'
 import { readCookie, sessionCookie, sessionCookieName } from '../../exchange/cookies.ts'
 import { readerLanguage } from '../../pages/reader-language.ts'

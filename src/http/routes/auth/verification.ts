@@ -1,6 +1,9 @@
 /** The proof that a user reads the mail to an address: by the link in a mail, which can be sent again. */
 import { z } from 'zod'
-import { requestVerification, verifyByToken } from '../../../features/accounts/verify-address.ts'
+import {
+  requestVerification,
+  verifyByToken,
+} from '../../../features/accounts/sign-up/verify-address.ts'
 import { type HttpResponse, json } from '../../response.ts'
 import { openOperation, type RouteDeps, userOperation } from '../../route.ts'
 import { emailToken, messageResult } from '../../shapes/account.ts'

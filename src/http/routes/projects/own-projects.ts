@@ -1,8 +1,11 @@
 /** The projects of the user who has logged in: list, creation, settings and keys. */
 import { z } from 'zod'
-import { createOwnProject, listOwnProjects } from '../../../features/accounts/own-projects.ts'
-import { changeSettings, regenerateOwnKeys } from '../../../features/accounts/project-settings.ts'
-import { LANGUAGE_PATTERN } from '../../../features/accounts/projects.ts'
+import {
+  createOwnProject,
+  listOwnProjects,
+} from '../../../features/accounts/projects/own-projects.ts'
+import { LANGUAGE_PATTERN } from '../../../features/accounts/projects/projects.ts'
+import { changeSettings, regenerateOwnKeys } from '../../../features/accounts/projects/settings.ts'
 import { MAX_NAME_LENGTH } from '../../../features/limits.ts'
 import { json } from '../../response.ts'
 import { memberOperation, type RouteDeps, userOperation } from '../../route.ts'

@@ -1,10 +1,10 @@
 /** Projects in short, and how far they are set up: for users and for the keys of the projects. */
 import { z } from 'zod'
+import { getSetupState } from '../../../features/accounts/projects/setup-state.ts'
 import {
   getProjectSummary,
   listProjectSummaries,
-} from '../../../features/accounts/project-summary.ts'
-import { getSetupState } from '../../../features/accounts/setup-state.ts'
+} from '../../../features/accounts/projects/summary.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps, userOrKeyOperation } from '../../route.ts'
 import { instant } from '../../shapes/fields.ts'

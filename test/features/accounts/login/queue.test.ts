@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import crypto from 'node:crypto'
 import { describe, it } from 'node:test'
 import { createLoginQueue } from '../../../../src/features/accounts/login/queue.ts'
-import { hashPassword, isPassword } from '../../../../src/features/accounts/passwords.ts'
+import { hashPassword, isPassword } from '../../../../src/features/accounts/passwords/passwords.ts'
 
 const forever = new AbortController().signal
 const busy = { code: 'EXTERNAL_SERVICE_ERROR', status: 503, isOverload: true }

@@ -6,7 +6,7 @@ import { claimJobs, completeJob } from '../../../../src/jobs/job-row.ts'
 import { asc, eq } from '../../../../src/store/drizzle.ts'
 import { type Email, emails } from '../../../../src/store/schema/messages.ts'
 
-export type Mailed = { email: Email; subject: string; text: string; html: string; link: string }
+type Mailed = { email: Email; subject: string; text: string; html: string; link: string }
 
 /** Runs the jobs that wait. Returns how many there were. */
 export async function writeMail(core: Core): Promise<number> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { DAY_MS } from '../../../../src/clock.ts'
-import { digestToken } from '../../../../src/features/accounts/email-tokens.ts'
+import { digestLinkToken } from '../../../../src/features/accounts/links/link-token.ts'
 import {
   enqueuePlatformMail,
   PLATFORM_MAIL_KIND,
@@ -10,7 +10,7 @@ import {
 import { sendPlatformMail } from '../../../../src/features/accounts/platform-mail/send.ts'
 import { judgeSender } from '../../../../src/features/accounts/platform-mail/sender.ts'
 import { MAIL_TRANSLATIONS } from '../../../../src/features/accounts/platform-mail/translations.ts'
-import { updateProject } from '../../../../src/features/accounts/projects.ts'
+import { updateProject } from '../../../../src/features/accounts/projects/projects.ts'
 import { upsertContact } from '../../../../src/features/contacts/write/upsert.ts'
 import { suppress } from '../../../../src/features/messages/outcome/suppression.ts'
 import { createSchedule } from '../../../../src/features/schedule.ts'
@@ -70,7 +70,7 @@ describe('mail to the users of the server', () => {
     assert.deepEqual(others, [])
     const token = mail.link.slice(-64)
     assert.equal(mail.link, `${BASE_URL}/invitations/${token}`)
-    assert.equal((await findInvitation(core, id))?.digest, digestToken(token))
+    assert.equal((await findInvitation(core, id))?.digest, digestLinkToken(token))
     assert.equal(mail.subject, 'Invitation to Shop')
     assert.match(mail.text, new RegExp(`^${shop.ownerAddress} invites you to .* Shop at mail.shop`))
     assert.deepEqual([mail.email.isPlatform, mail.email.ignoresComplaint], [true, false])

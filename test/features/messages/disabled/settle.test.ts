@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { updateProject } from '../../../../src/features/accounts/projects.ts'
+import { updateProject } from '../../../../src/features/accounts/projects/projects.ts'
 import { resumeCampaign } from '../../../../src/features/campaigns/resume.ts'
 import { settleStopped } from '../../../../src/features/campaigns/settle-stopped.ts'
 import { createDeliverer } from '../../../../src/features/messages/delivery/deliverer.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { updateProject } from '../../../../src/features/accounts/projects.ts'
+import { updateProject } from '../../../../src/features/accounts/projects/projects.ts'
 import { cancelExecution } from '../../../../src/features/workflows/executions/cancel.ts'
 import {
   CANCELLED_AT_ONCE,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../../src/clock.ts'
-import { updateProject } from '../../../../src/features/accounts/projects.ts'
+import { updateProject } from '../../../../src/features/accounts/projects/projects.ts'
 import { createSegment } from '../../../../src/features/segments/create.ts'
 import { runBulkStart } from '../../../../src/features/workflows/executions/bulk/run.ts'
 import { BULK_START_KIND } from '../../../../src/features/workflows/executions/bulk/start.ts'

@@ -10,8 +10,8 @@ import {
   hashPassword,
   isOutdated,
   isPassword,
-} from '../../../../src/features/accounts/passwords.ts'
-import { setPassword } from '../../../../src/features/accounts/user-admin/set-password.ts'
+} from '../../../../src/features/accounts/passwords/passwords.ts'
+import { setPassword } from '../../../../src/features/accounts/users/set-password.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { sessions, users } from '../../../../src/store/schema/accounts.ts'
 import { addUser } from '../../../session.ts'

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import supertest from 'supertest'
 import { HOUR_MS } from '../../../../src/clock.ts'
-import { insertToken, makeEmailToken } from '../../../../src/features/accounts/email-tokens.ts'
+import { insertToken } from '../../../../src/features/accounts/links/email-tokens.ts'
+import { makeLinkToken } from '../../../../src/features/accounts/links/link-token.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { accountTokens, users } from '../../../../src/store/schema/accounts.ts'
 import { mailTo, tokenTo, writeMail } from '../../../features/accounts/platform-mail/mailed.ts'
@@ -53,11 +54,11 @@ describe('POST /auth/verify-email', () => {
 
   it('refuses unknown tokens, those of other links, and other shapes', async () => {
     const { id, address } = await addUser(service.core, { verifiedAt: null })
-    const token = makeEmailToken()
+    const token = makeLinkToken()
     const given = { token, purpose: 'reset-password', userId: id, at: clock.now } as const
     await service.core.store.write((tx) => insertToken(tx, given))
     assert.equal((await verify(token)).status, 400)
-    assert.equal((await verify(makeEmailToken())).status, 400)
+    assert.equal((await verify(makeLinkToken())).status, 400)
     for (const wrong of ['', 'a'.repeat(63), 'a'.repeat(65), 64, null, undefined]) {
       assert.equal((await verify(wrong)).status, 422)
     }

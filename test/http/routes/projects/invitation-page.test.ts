@@ -4,8 +4,8 @@ import { hash } from 'node:crypto'
 import { beforeEach, describe, it } from 'node:test'
 import supertest from 'supertest'
 import { addMember as inviteOrAdd } from '../../../../src/features/accounts/members/add.ts'
-import { updateProject } from '../../../../src/features/accounts/projects.ts'
-import { INVITATION_TEXTS } from '../../../../src/http/pages/invitation-texts.ts'
+import { updateProject } from '../../../../src/features/accounts/projects/projects.ts'
+import { INVITATION_TRANSLATIONS } from '../../../../src/http/pages/translations/invitation.ts'
 import { LANGUAGES } from '../../../../src/mail/languages.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { projects, sessions, users } from '../../../../src/store/schema/accounts.ts'
@@ -14,7 +14,7 @@ import { addUser, logIn } from '../../../session.ts'
 import { useService } from '../../service.ts'
 
 const { service } = useService()
-const texts = INVITATION_TEXTS.en
+const texts = INVITATION_TRANSLATIONS.en
 
 let project: TestProject
 let email: string
@@ -91,8 +91,8 @@ describe('the page of an invitation', () => {
     for (const language of LANGUAGES) {
       const page = await show(undefined, language)
       assert.equal(page.headers['content-language'], language)
-      expectText(page, INVITATION_TEXTS[language].role.ADMIN)
-      expectText(page, INVITATION_TEXTS[language].text)
+      expectText(page, INVITATION_TRANSLATIONS[language].role.ADMIN)
+      expectText(page, INVITATION_TRANSLATIONS[language].text)
     }
   })
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { updateProject } from '../../../../../src/features/accounts/projects.ts'
+import { updateProject } from '../../../../../src/features/accounts/projects/projects.ts'
 import { createSegment } from '../../../../../src/features/segments/create.ts'
 import { deleteSegment } from '../../../../../src/features/segments/delete.ts'
 import { runBulkStart } from '../../../../../src/features/workflows/executions/bulk/run.ts'

@@ -1,0 +1,30 @@
+/** A key of the configuration. `settings.ts` has all of them. */
+import type { Kind, TomlValue } from './values/kinds.ts'
+
+export type Setting<T> = {
+  kind: Kind<T>
+  /** As in the file; null for a key that is not set. */
+  default: TomlValue | null
+  description: string
+  /** An example for a key without a default. */
+  example?: TomlValue
+  /** The effect of leaving the key unset, in words. */
+  otherwise?: string
+}
+
+export function setting<T>(of: Kind<T>, byDefault: TomlValue, description: string): Setting<T> {
+  return { kind: of, default: byDefault, description }
+}
+
+/** A key that may stay unset. */
+export function optional<T>(
+  of: Kind<T>,
+  description: string,
+  more: { example?: TomlValue; otherwise?: string } = {},
+): Setting<T | null> {
+  const kindOrNull: Kind<T | null> = {
+    ...of,
+    show: (value) => (value === null ? '' : of.show(value)),
+  }
+  return { kind: kindOrNull, default: null, description, ...more }
+}

@@ -1,0 +1,17 @@
+/**
+ * The tokens in links that prove something of the person who follows them: 256 random bits in hexadecimal.
+ * The database has their digests only.
+ */
+import { hash, randomBytes } from 'node:crypto'
+
+/** Characters of a token. */
+export const LINK_TOKEN_LENGTH = 64
+
+export function makeLinkToken(): string {
+  return randomBytes(LINK_TOKEN_LENGTH / 2).toString('hex')
+}
+
+/** The form in which the database stores a token. */
+export function digestLinkToken(token: string): string {
+  return hash('sha256', token)
+}

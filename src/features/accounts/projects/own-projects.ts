@@ -1,0 +1,70 @@
+/** The projects of a user who has logged in: listing them and creating one. */
+import { AppError } from '../../../errors.ts'
+import { and, desc, eq, isNull } from '../../../store/drizzle.ts'
+import { memberships, projects } from '../../../store/schema/accounts.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../base.ts'
+import { requireUser } from '../users/require-user.ts'
+import { makeKeys } from './keys.ts'
+import { readProjectName } from './name.ts'
+import { insertProject } from './projects.ts'
+import { type ProjectRecord, toProjectRecord } from './record.ts'
+
+/** Newest first. */
+export async function listOwnProjects(
+  { store }: Pick<Base, 'store'>,
+  userId: string,
+): Promise<ProjectRecord[]> {
+  const rows = await store.read
+    .select({ project: projects, role: memberships.role })
+    .from(memberships)
+    .innerJoin(projects, and(eq(projects.id, memberships.projectId), isNull(projects.deletedAt)))
+    .where(eq(memberships.userId, userId))
+    .orderBy(desc(projects.createdAt), desc(projects.id))
+  return rows.map(({ project, role }) => toProjectRecord(project, role))
+}
+
+/**
+ * The record shows the secret key, which nothing shows again.
+ * @throws AppError VALIDATION_ERROR (name), PROJECT_DISABLED, UNAUTHORIZED when the user is gone
+ */
+export async function createOwnProject(
+  { store, now }: Pick<Base, 'store' | 'now'>,
+  input: { userId: string; name: string },
+): Promise<ProjectRecord> {
+  const { userId } = input
+  const name = readProjectName(input.name)
+  const keys = makeKeys()
+  const at = now()
+  const project = await store.write(async (tx) => {
+    await requireUser(tx, userId)
+    await refuseOwnerOfDisabled(tx, userId)
+    const id = await insertProject(tx, { name, ownerId: userId, keys, areKeysSandbox: false, at })
+    return tx.select().from(projects).where(eq(projects.id, id)).get()
+  })
+  if (project === undefined) throw new TypeError('the new project is not there')
+  return { ...toProjectRecord(project, 'OWNER'), secret: keys.secretKey }
+}
+
+/**
+ * Nobody goes on in a new project after the old one was disabled. A project that is being reset is not
+ * disabled in this sense.
+ */
+async function refuseOwnerOfDisabled(tx: Tx, userId: string): Promise<void> {
+  const disabled = await tx
+    .select({ id: projects.id })
+    .from(memberships)
+    .innerJoin(projects, eq(projects.id, memberships.projectId))
+    .where(
+      and(
+        eq(memberships.userId, userId),
+        eq(memberships.role, 'OWNER'),
+        eq(projects.isDisabled, true),
+        isNull(projects.resetSince),
+        isNull(projects.deletedAt),
+      ),
+    )
+    .limit(1)
+  if (disabled.length === 0) return
+  throw new AppError('PROJECT_DISABLED', 'You own a project that is disabled.')
+}

@@ -1,0 +1,58 @@
+/** Projects as their members see them. */
+import { formatInstant, formatOptionalInstant } from '../../../clock.ts'
+import type { Project } from '../../../store/schema/accounts.ts'
+import type { DisabledReason, Role, TrackingMode } from '../../../store/schema/words.ts'
+import { maskSecret } from './keys.ts'
+
+/** The fields without a value on a server without billing. */
+type BillingFields = {
+  customer: null
+  subscription: null
+  billingLimitWorkflows: null
+  billingLimitCampaigns: null
+  billingLimitTransactional: null
+  billingLimitInbound: null
+}
+
+export type ProjectRecord = BillingFields & {
+  id: string
+  name: string
+  public: string
+  /** Masked, unless the keys were just made. */
+  secret: string
+  /** To the minute. */
+  publicLastUsedAt: string | null
+  secretLastUsedAt: string | null
+  disabled: boolean
+  disabledReason: DisabledReason | null
+  tracking: TrackingMode
+  language: string
+  /** Of the user who asks. */
+  role: Role
+  createdAt: string
+  updatedAt: string
+}
+
+export function toProjectRecord(project: Project, role: Role): ProjectRecord {
+  return {
+    id: project.id,
+    name: project.name,
+    public: project.publicKey,
+    secret: maskSecret(project.secretHint),
+    publicLastUsedAt: formatOptionalInstant(project.publicLastUsedAt),
+    secretLastUsedAt: formatOptionalInstant(project.secretLastUsedAt),
+    disabled: project.isDisabled,
+    disabledReason: project.disabledReason,
+    customer: null,
+    subscription: null,
+    billingLimitWorkflows: null,
+    billingLimitCampaigns: null,
+    billingLimitTransactional: null,
+    billingLimitInbound: null,
+    tracking: project.tracking,
+    language: project.language,
+    role,
+    createdAt: formatInstant(project.createdAt),
+    updatedAt: formatInstant(project.updatedAt),
+  }
+}

@@ -1,0 +1,91 @@
+/** Users, who may log in. Operators create them; memberships say which projects they may use. */
+import type { Now } from '../../../clock.ts'
+import { AppError, invalidField, notFound } from '../../../errors.ts'
+import { parseAddress } from '../../../mail/address/address.ts'
+import { eq } from '../../../store/drizzle.ts'
+import { newId } from '../../../store/ids.ts'
+import { type User, users } from '../../../store/schema/accounts.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../base.ts'
+import { checkPassword, hashPassword, makePassword } from '../passwords/passwords.ts'
+
+export type UserInput = {
+  address: string
+  /** Generated when absent. */
+  password?: string | undefined
+  isOperator?: boolean | undefined
+}
+
+/** `password` is present only if it was generated; it is shown only once. */
+export type CreatedUser = { id: string; email: string; password?: string }
+
+type NewUser = Pick<User, 'address' | 'passwordHash' | 'isSandbox'> &
+  Partial<Pick<User, 'method' | 'isOperator' | 'verifiedAt' | 'language'>> & { at: number }
+
+type UserDeps = Pick<Base, 'store'> & { now: Now }
+
+/** @throws AppError VALIDATION_ERROR (email, password), CONFLICT when the address is taken */
+export async function createUser(deps: UserDeps, input: UserInput): Promise<CreatedUser> {
+  const address = parseUserAddress(input.address)
+  const { passwordHash, made } = await choosePassword(input)
+  const at = deps.now()
+  const { isOperator = false } = input
+  // Whoever can run commands vouches for the address.
+  const user = { address, passwordHash, isSandbox: false, isOperator, verifiedAt: at, at }
+  const id = await deps.store.write((tx) => insertUser(tx, user))
+  return { id, email: address, ...made }
+}
+
+/** Returns the id of the new user, unverified unless given. @throws AppError CONFLICT */
+export async function insertUser(tx: Tx, { at, ...user }: NewUser): Promise<string> {
+  const id = newId()
+  const [inserted] = await tx
+    .insert(users)
+    .values({ id, ...user, createdAt: at, updatedAt: at })
+    .onConflictDoNothing({ target: users.address })
+    .returning({ id: users.id })
+  if (inserted === undefined) {
+    throw new AppError('CONFLICT', 'A user with this email address already exists.')
+  }
+  return id
+}
+
+/** The id of the user with this address. @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND */
+export async function getUserId(queries: Pick<Tx, 'select'>, text: string): Promise<string> {
+  const address = parseUserAddress(text)
+  const id = await findUserId(queries, address)
+  if (id === undefined) throw userNotFound(address)
+  return id
+}
+
+/** `address`: as `ParsedAddress.address`. */
+export async function findUserId(
+  queries: Pick<Tx, 'select'>,
+  address: string,
+): Promise<string | undefined> {
+  const user = await queries
+    .select({ id: users.id })
+    .from(users)
+    .where(eq(users.address, address))
+    .get()
+  return user?.id
+}
+
+/** Generates a password when none is given. @throws AppError VALIDATION_ERROR (password) */
+export async function choosePassword({ password }: Pick<UserInput, 'password'>) {
+  if (password !== undefined) checkPassword(password)
+  const chosen = password ?? makePassword()
+  const passwordHash = await hashPassword(chosen)
+  return { passwordHash, made: password === undefined ? { password: chosen } : {} }
+}
+
+/** @throws AppError VALIDATION_ERROR (email) */
+export function parseUserAddress(text: string): string {
+  const parsed = parseAddress(text)
+  if (parsed === undefined) throw invalidField('email', 'invalid_string', 'Not an email address')
+  return parsed.address
+}
+
+export function userNotFound(address: string): AppError {
+  return notFound('user', address, 'No user has this email address.')
+}
