@@ -8,7 +8,7 @@ import type { Config } from '../../config/config.ts'
 /** `maxAgeSeconds` 0 deletes the cookie. */
 type Cookie = { name: string; value: string; maxAgeSeconds: number; path?: string }
 
-/** Says that a user has logged in from this browser before. */
+/** Says that a user has logged in, or chosen a password, in this browser before. */
 export const DEVICE_COOKIE = 'pillarbox_device'
 
 export function isSecure({ baseUrl }: Pick<Config, 'baseUrl'>): boolean {
@@ -46,6 +46,15 @@ export function sessionCookie(config: Pick<Config, 'baseUrl'>, token: Token, at:
 /** Sets the browser's cookie until the token expires. */
 export function deviceCookie(config: Pick<Config, 'baseUrl'>, token: Token, at: number): string {
   return formatCookie(config, { name: DEVICE_COOKIE, ...valueUntil(token, at) })
+}
+
+/** Of a browser in which a user has logged in, or chosen a password. */
+export function loginCookies(
+  config: Pick<Config, 'baseUrl'>,
+  { session, device }: { session: Token; device: Token },
+  at: number,
+): string[] {
+  return [sessionCookie(config, session, at), deviceCookie(config, device, at)]
 }
 
 function valueUntil({ token, expiresAt }: Token, at: number) {

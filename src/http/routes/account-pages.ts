@@ -20,6 +20,7 @@ import {
 } from '../../features/accounts/sign-up/verify-address.ts'
 import type { Core } from '../../features/core.ts'
 import type { Language } from '../../mail/languages.ts'
+import { deviceCookie } from '../exchange/cookies.ts'
 import {
   changedView,
   expiredView,
@@ -88,8 +89,11 @@ export const savePassword = ({ core, layout }: RouteDeps) =>
     handle: async ({ body: { token, password }, incoming }) => {
       if ((await findReset(core, token)) === undefined) throw invalidToken()
       if (!isAllowed(password)) return redirect(`auth/reset-password?token=${token}&refused=1`)
-      await whileClientWaits(incoming, (signal) => resetPassword(core, { token, password, signal }))
-      return redirect('auth/reset-password?done=1')
+      const device = await whileClientWaits(incoming, (signal) =>
+        resetPassword(core, { token, password, signal }),
+      )
+      const cookies = [deviceCookie(core.config, device, core.now())]
+      return { ...redirect('auth/reset-password?done=1'), cookies }
     },
   })
 

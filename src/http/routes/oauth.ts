@@ -4,7 +4,7 @@
  * request decides where it goes.
  */
 import { z } from 'zod'
-import { notFound } from '../../errors.ts'
+import { type AppError, notFound } from '../../errors.ts'
 import { ATTEMPT_MS, createLoginAttempts } from '../../features/accounts/oauth/attempts.ts'
 import { logInWithProvider } from '../../features/accounts/oauth/log-in.ts'
 import { LoginFailure, type LoginFailureCode } from '../../features/accounts/oauth/login-failure.ts'
@@ -27,6 +27,7 @@ import { addressGroup } from '../server/client-address.ts'
 
 /** Logins that a network may begin in a minute, and answers that it may bring. */
 const PER_MINUTE = 60
+const LOGIN_FAILED = 'login with a provider failed'
 
 type ProviderCall = Call<undefined, undefined>
 
@@ -153,14 +154,20 @@ async function orLoginPage(
   } catch (error) {
     const code = error instanceof LoginFailure ? error.code : codeOf(error)
     if (error instanceof LoginFailure) logFailure(log, context, error)
-    else logError(log, toAppError(error), context.requestId)
+    else logFault(log, context, toAppError(error))
     return redirect(ownPath(config, `/app/login?error=${code}`), [])
   }
 }
 
 function logFailure(log: Core['log'], context: LoginContext, { code, message }: LoginFailure) {
   const level = code === 'provider_error' ? 'warn' : 'info'
-  log[level]({ ...context, code, reason: message }, 'login with a provider failed')
+  log[level]({ ...context, code, reason: message }, LOGIN_FAILED)
+}
+
+/** The browser gets no text of the error, so the log says the cause even if the server has no fault. */
+function logFault(log: Core['log'], context: LoginContext, error: AppError): void {
+  if (error.status >= 500) logError(log, error, context.requestId)
+  else log.warn({ ...context, code: error.code, reason: error.message }, LOGIN_FAILED)
 }
 
 /** Of an error that is no `LoginFailure`. */

@@ -168,6 +168,15 @@ describe('a session on a route of a project', () => {
     for (const type of FORM_TYPES) assert.ok((await post(key, type)).status < 300)
   })
 
+  it('a session sends files where a route takes them', async () => {
+    const session = { cookie: await cookieOf('admin'), 'x-project-id': mine.id }
+    const { status, body } = await supertest(service.url)
+      .post('/contacts/import')
+      .set(session)
+      .attach('file', Buffer.from('email\nfile@people.test\n'), 'contacts.csv')
+    assert.equal(status, 202, JSON.stringify(body))
+  })
+
   it('a session may leave the content type out, and name any if there is no body', async () => {
     const own = { cookie: await cookieOf('member'), 'x-project-id': mine.id }
     const bytes = Buffer.from('{"email": "untyped@people.test"}')

@@ -12,6 +12,7 @@ import { eq } from '../../../src/store/drizzle.ts'
 import { accountTokens, users } from '../../../src/store/schema/accounts.ts'
 import type { TokenPurpose } from '../../../src/store/schema/words.ts'
 import { addUser } from '../../session.ts'
+import { makesKnown, setCookies } from './auth/browser.ts'
 import { clock, useNewcomers } from './auth/newcomers.ts'
 
 const { service } = useNewcomers()
@@ -99,7 +100,11 @@ describe('the page for a new password', () => {
     const saved = await press('/reset-password', { token, password: 'new horse' }).set({
       origin: 'null',
     })
-    assert.equal(saved.headers['set-cookie'], undefined)
+    assert.deepEqual(
+      setCookies(saved).map((line) => line.split('=')[0]),
+      ['pillarbox_device'],
+    )
+    assert.equal(await makesKnown(service.core, saved, id), true)
     assert.equal(titleOf(await follow('/reset-password', saved)), 'Your password is changed')
     const user = await findUser(id)
     assert.equal(await isPassword('new horse', user?.passwordHash ?? ''), true)

@@ -11,6 +11,7 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { projectDisabled } from '../../directory.ts'
 import type { SessionUser } from '../callers/caller.ts'
+import { issueDevice } from '../login/device.ts'
 import type { LoginQueue } from '../login/queue.ts'
 import { insertMember } from '../members/member.ts'
 import { checkPassword, hashPassword } from '../passwords/passwords.ts'
@@ -44,8 +45,8 @@ type Accepted = {
   address: string
   projectId: string
   role: Role
-  /** Of the new session, if an account was made. */
-  cookie: SessionCookie | undefined
+  /** Of the browser in which an account was made, and of its session. */
+  cookies: { session: SessionCookie; device: SessionCookie } | undefined
 }
 
 type AcceptDeps = Pick<Base, 'store' | 'now'> & {
@@ -55,8 +56,9 @@ type AcceptDeps = Pick<Base, 'store' | 'now'> & {
 
 /**
  * @throws AppError BAD_REQUEST when the invitation is not open, PROJECT_DISABLED, FORBIDDEN to another
- *   account, UNAUTHORIZED when the address has an account or the user is gone, VALIDATION_ERROR (password), CONFLICT when
- *   the user is a member already, EXTERNAL_SERVICE_ERROR when too many passwords wait
+ *   account, UNAUTHORIZED when the address has an account or the user is gone, VALIDATION_ERROR
+ *   (password), CONFLICT when the user is a member already, EXTERNAL_SERVICE_ERROR when too many
+ *   passwords wait
  */
 export async function acceptInvitation(
   deps: AcceptDeps,
@@ -85,7 +87,7 @@ async function acceptAs(
     if (invitation.isMailed) await markVerified(tx, user.id, at)
     return invitation
   })
-  return { userId: user.id, address: user.address, projectId, role, cookie: undefined }
+  return { userId: user.id, address: user.address, projectId, role, cookies: undefined }
 }
 
 async function acceptAsNewcomer(
@@ -107,7 +109,11 @@ async function acceptAsNewcomer(
     const session = await insertSession(tx, { userId, client, at })
     return { userId, address, projectId, role, session }
   })
-  return { ...accepted, cookie: await issueCookie(deps, session) }
+  const cookies = {
+    session: await issueCookie(deps, session),
+    device: await issueDevice(deps, { id: accepted.userId, passwordHash }),
+  }
+  return { ...accepted, cookies }
 }
 
 async function getOpenInvitation(

@@ -7,7 +7,7 @@ import { eq } from '../../../store/drizzle.ts'
 import { type User, users } from '../../../store/schema/accounts.ts'
 import { noSession } from '../callers/admit.ts'
 import { isPassword } from '../passwords/passwords.ts'
-import { isDeviceOf } from './device.ts'
+import { findDevice } from './device.ts'
 import type { LoginDeps } from './log-in.ts'
 import type { LoginAttempt } from './throttle.ts'
 
@@ -62,7 +62,7 @@ export async function asAttempt<T>(
   try {
     const user = await deps.store.read.select().from(users).where(eq(users.id, userId)).get()
     if (user === undefined) throw noSession()
-    if (!(await isDeviceOf(deps, user, device))) attempt.limitEverywhere()
+    attempt.limitEverywhere(await findDevice(deps, user, device))
     return await act(user)
   } catch (error) {
     countFailure(attempt, error)

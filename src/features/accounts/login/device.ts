@@ -1,8 +1,8 @@
 /**
- * The token of a browser in which a user has logged in with the present password: it says so for a year
- * (`throttle.ts`), or until the password is another one.
+ * The token of a browser in which a user has logged in with, or chosen, the present password: it says so for
+ * a year (`throttle.ts`), or until another hash is stored.
  */
-import { hash } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { DAY_MS } from '../../../clock.ts'
 import type { User } from '../../../store/schema/accounts.ts'
 import type { Base } from '../../base.ts'
@@ -19,21 +19,23 @@ export async function issueDevice(
   { id: userId, passwordHash }: { id: string; passwordHash: string },
 ): Promise<SessionCookie> {
   const expiresAt = now() + LIFETIME_MS
-  const id = deviceId(userId, passwordHash)
+  const id = `${prefixOf(userId, passwordHash)}${randomUUID()}`
   return { token: await sessionTokens.sign('device', { id, expiresAt }), expiresAt }
 }
 
-export async function isDeviceOf(
+/** The id of the browser that has the token; undefined unless it knows this user. */
+export async function findDevice(
   { sessionTokens }: Pick<DeviceDeps, 'sessionTokens'>,
   user: Pick<User, 'id' | 'passwordHash'> | undefined,
   token: string | undefined,
-): Promise<boolean> {
+): Promise<string | undefined> {
   const passwordHash = user?.passwordHash ?? null
-  if (user === undefined || passwordHash === null || token === undefined) return false
-  return (await sessionTokens.read('device', token)) === deviceId(user.id, passwordHash)
+  if (user === undefined || passwordHash === null || token === undefined) return undefined
+  const id = await sessionTokens.read('device', token)
+  return id?.startsWith(prefixOf(user.id, passwordHash)) ? id : undefined
 }
 
 /** The salt in the hash keeps the digest from telling anything about the password. */
-function deviceId(userId: string, passwordHash: string): string {
-  return `${userId}.${hash('sha256', passwordHash, 'base64url').slice(0, DIGEST_LENGTH)}`
+function prefixOf(userId: string, passwordHash: string): string {
+  return `${userId}.${hash('sha256', passwordHash, 'base64url').slice(0, DIGEST_LENGTH)}.`
 }

@@ -23,7 +23,7 @@ import {
   type SessionCookie,
 } from '../sessions/sessions.ts'
 import type { SessionTokens } from '../sessions/token.ts'
-import { isDeviceOf, issueDevice } from './device.ts'
+import { findDevice, issueDevice } from './device.ts'
 import type { LoginQueue } from './queue.ts'
 import type { LoginAttempt, LoginThrottle } from './throttle.ts'
 
@@ -106,7 +106,7 @@ async function checkPassword(
   attempt: LoginAttempt,
 ): Promise<Proven | undefined> {
   const user = await deps.store.read.find(findUser, { address })
-  if (!(await isDeviceOf(deps, user, device))) attempt.limitEverywhere()
+  attempt.limitEverywhere(await findDevice(deps, user, device))
   const passwordHash = user === undefined ? null : usableHash(deps, user)
   const isRight = await isPassword(password, passwordHash, signal)
   if (!isRight || user === undefined || passwordHash === null) return undefined

@@ -1,9 +1,9 @@
 /**
  * Slows down those who guess passwords and codes (THREATS S26). Failures count for their network, for the
  * account at this network, and for the account everywhere: the last so that a crowd of addresses gets no
- * more tries, and except for browsers in which the user has logged in with the present password, so that a
- * crowd does not lock out the user. An account is an address, whether it has a user or not. An attempt that
- * is refused here is no failure.
+ * more tries. The failures of each browser that knows the user (`device.ts`) count by themselves there: a
+ * crowd does not lock out the user, and one with a stolen cookie of the browser gets no more tries either.
+ * An account is an address, whether it has a user or not. An attempt that is refused here is no failure.
  */
 import { HOUR_MS, type Now } from '../../../clock.ts'
 import { enter, type LimitedAttempt } from '../limits/attempt.ts'
@@ -24,8 +24,11 @@ export type LoginThrottle = {
 }
 
 export type LoginAttempt = {
-  /** Applies the limit of the account everywhere too. @throws AppError RATE_LIMIT_EXCEEDED */
-  limitEverywhere(): void
+  /**
+   * Applies the limit over all networks too. `device`: the id of the browser, if it knows the user.
+   * @throws AppError RATE_LIMIT_EXCEEDED
+   */
+  limitEverywhere(device: string | undefined): void
   failed(): void
   succeeded(): void
   end(): void
@@ -62,7 +65,10 @@ export function createLoginThrottle(now: Now): LoginThrottle {
         throw error
       }
       return {
-        limitEverywhere: () => void others.push(enter(everywhere, account, REFUSAL)),
+        limitEverywhere(device) {
+          const key = device === undefined ? account : `device ${device}`
+          others.push(enter(everywhere, key, REFUSAL))
+        },
         failed: () => close('counted'),
         succeeded: () => close('cleared'),
         end,

@@ -1,18 +1,27 @@
 /**
  * Users who forgot their password choose a new one, by the link in a mail. Whoever reads the mail owns
  * the address, so it counts as verified. All sessions and all other links end; the second factor stays,
- * and nobody is logged in.
+ * and nobody is logged in. The browser is known from then on (`login/device.ts`): a crowd that guesses the
+ * password does not keep the user from logging in with the new one.
  */
 import { eq } from '../../../store/drizzle.ts'
 import { users } from '../../../store/schema/accounts.ts'
 import type { Base } from '../../base.ts'
 import { findToken, useToken } from '../links/email-tokens.ts'
+import { issueDevice } from '../login/device.ts'
 import type { LoginQueue } from '../login/queue.ts'
 import { isPlatformMailConfigured } from '../platform-mail/configured.ts'
 import { enqueuePlatformMail } from '../platform-mail/enqueue.ts'
 import { endAccess } from '../sessions/end-access.ts'
+import type { SessionCookie } from '../sessions/sessions.ts'
+import type { SessionTokens } from '../sessions/token.ts'
 import { invalidToken, markVerified } from '../sign-up/verify-address.ts'
 import { checkPassword, hashPassword } from './passwords.ts'
+
+type ResetDeps = Pick<Base, 'store' | 'config' | 'now'> & {
+  sessionTokens: SessionTokens
+  loginQueue: LoginQueue
+}
 
 const PURPOSE = 'reset-password'
 
@@ -46,18 +55,19 @@ export async function findReset(
 }
 
 /**
+ * Returns the cookie of the browser.
  * @throws AppError BAD_REQUEST for a token that is unknown, used or expired; VALIDATION_ERROR (password);
  *   EXTERNAL_SERVICE_ERROR when too many passwords wait
  */
 export async function resetPassword(
-  deps: Pick<Base, 'store' | 'config' | 'now'> & { loginQueue: LoginQueue },
+  deps: ResetDeps,
   { token, password, signal }: { token: string; password: string; signal: AbortSignal },
-): Promise<void> {
+): Promise<SessionCookie> {
   checkPassword(password)
   if ((await findReset(deps, token)) === undefined) throw invalidToken()
   const passwordHash = await deps.loginQueue.run(() => hashPassword(password, signal), signal)
   const at = deps.now()
-  await deps.store.write(async (tx) => {
+  const id = await deps.store.write(async (tx) => {
     const userId = await useToken(tx, { token, purpose: PURPOSE, at })
     if (userId === undefined) throw invalidToken()
     const user = await tx.select().from(users).where(eq(users.id, userId)).get()
@@ -66,5 +76,7 @@ export async function resetPassword(
     await tx.update(users).set({ passwordHash, updatedAt: at }).where(eq(users.id, userId))
     await markVerified(tx, userId, at)
     await endAccess(tx, { userId, at })
+    return userId
   })
+  return issueDevice(deps, { id, passwordHash })
 }

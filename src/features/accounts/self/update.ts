@@ -13,13 +13,14 @@ import { type SelfView, toSelfView } from './view.ts'
 export type Preferences = { language?: string | undefined; timezone?: string | undefined }
 
 /**
- * All other sessions end, and this one gets a new cookie; so does the browser, which knows the new password.
+ * All other sessions end, and this one gets a new cookie. The browser gets one too (`login/device.ts`): the
+ * user knows the new password there.
  * @throws AppError as `withPassword`
  */
 export async function changePassword(
   deps: LoginDeps,
   given: GivenPassword & { newPassword: string; session: Pick<Session, 'id'> },
-): Promise<{ user: SelfView; cookie: SessionCookie; device: SessionCookie }> {
+): Promise<{ user: SelfView; session: SessionCookie; device: SessionCookie }> {
   return withPassword(deps, given, async (confirmed) => {
     const at = deps.now()
     const passwordHash = await hashPassword(given.newPassword)
@@ -40,7 +41,7 @@ export async function changePassword(
     })
     return {
       user: toSelfView(user),
-      cookie: await issueCookie(deps, session),
+      session: await issueCookie(deps, session),
       device: await issueDevice(deps, { id: user.id, passwordHash }),
     }
   })

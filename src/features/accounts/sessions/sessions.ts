@@ -19,12 +19,13 @@ const MAX_USER_AGENT = 500
 /** Of one user. */
 export const MAX_SESSIONS = 500
 
+/** Reads the index only, up to the oldest of the other sessions that stay, and then those that end. */
 const endOldest = statement(
   () => sql`delete from sessions
-    where user_id = ${parameter('userId')} and id <> ${parameter('id')} and id not in
-      (select id from sessions
+    where user_id = ${parameter('userId')} and id <> ${parameter('id')} and (created_at, id) <
+      (select created_at, id from sessions
         where user_id = ${parameter('userId')} and id <> ${parameter('id')}
-        order by created_at desc, id desc limit ${MAX_SESSIONS - 1})`,
+        order by created_at desc, id desc limit 1 offset ${MAX_SESSIONS - 2})`,
 )
 
 /**

@@ -1,7 +1,7 @@
 /**
  * The tokens in cookies: JSON Web Tokens (RFC 7519), HS256 only, signed with the key of their purpose.
  * A token of a session names a row of `sessions`, which decides whether the session goes on. A token of
- * a device says that a user has logged in from this browser before (`login/device.ts`).
+ * a device says that a user has logged in, or chosen a password, in this browser before (`login/device.ts`).
  */
 import type { KeyObject } from 'node:crypto'
 import { errors, jwtVerify, SignJWT } from 'jose'

@@ -8,11 +8,18 @@ import type { Session } from '../../../store/schema/accounts.ts'
 import type { Base } from '../../base.ts'
 import type { Verifier } from '../../verification/verifier.ts'
 import type { HourlyLimit } from '../limits/hourly-limit.ts'
+import { issueDevice } from '../login/device.ts'
 import type { LoginQueue } from '../login/queue.ts'
 import { checkPassword, hashPassword } from '../passwords/passwords.ts'
 import { enqueuePlatformMail } from '../platform-mail/enqueue.ts'
 import { findPlatformSender } from '../platform-mail/sender.ts'
-import { type Client, endPresented, insertSession, readPresented } from '../sessions/sessions.ts'
+import {
+  type Client,
+  endPresented,
+  insertSession,
+  readPresented,
+  type SessionCookie,
+} from '../sessions/sessions.ts'
 import type { SessionTokens } from '../sessions/token.ts'
 import { findUserId, insertUser } from '../users/users.ts'
 import { findAddressFault } from './address-fault.ts'
@@ -48,7 +55,11 @@ export type NewAccount = {
   signal: AbortSignal
 }
 
-type SignedUp = { user: { id: string; email: string }; session: Session }
+type SignedUp = {
+  user: { id: string; email: string }
+  session: Session
+  device: SessionCookie
+}
 
 /** `refusal`: why there is no account, for the person who signs up. */
 type SignUpResult = SignedUp | { refusal: string }
@@ -108,7 +119,7 @@ async function insertAccount(
   const at = now()
   const old = await readPresented(deps, presented)
   const verifiedAt = isMailed ? null : at
-  return store.write(async (tx) => {
+  const signedUp = await store.write(async (tx) => {
     const user = { address, passwordHash, isSandbox: false, language, verifiedAt, at }
     const id = await insertUser(tx, user)
     if (isMailed) {
@@ -119,6 +130,7 @@ async function insertAccount(
     const session = await insertSession(tx, { userId: id, client, at })
     return { user: { id, email: address }, session }
   })
+  return { ...signedUp, device: await issueDevice(deps, { id: signedUp.user.id, passwordHash }) }
 }
 
 /** The server should send mail to its users but cannot; `/health` says why. */

@@ -5,9 +5,8 @@ import { logOut } from '../../../features/accounts/login/log-out.ts'
 import {
   clearedSessionCookie,
   DEVICE_COOKIE,
-  deviceCookie,
+  loginCookies,
   readCookie,
-  sessionCookie,
   sessionCookieName,
 } from '../../exchange/cookies.ts'
 import { type HttpResponse, json } from '../../response.ts'
@@ -89,9 +88,8 @@ function toResponse(
   outcome: LoginResult,
 ): HttpResponse {
   if (outcome.kind !== 'done') return json(200, REFUSALS[outcome.kind])
-  const { user, session, device } = outcome
-  const cookies = [sessionCookie(config, session, now()), deviceCookie(config, device, now())]
-  return { ...json(200, { success: true, data: user }), cookies }
+  const cookies = loginCookies(config, outcome, now())
+  return { ...json(200, { success: true, data: outcome.user }), cookies }
 }
 
 const loggedOut = {

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { createHourlyLimit } from '../../../features/accounts/limits/hourly-limit.ts'
 import { requestPasswordReset, resetPassword } from '../../../features/accounts/passwords/reset.ts'
+import { deviceCookie } from '../../exchange/cookies.ts'
 import { type HttpResponse, json } from '../../response.ts'
 import { openOperation, type RouteDeps } from '../../route.ts'
 import { addressGroup } from '../../server/client-address.ts'
@@ -48,8 +49,11 @@ export const reset = ({ core }: RouteDeps) =>
     refusals: [403, 503],
     handle: async ({ body, incoming }) => {
       const { token, newPassword: password } = body
-      await whileClientWaits(incoming, (signal) => resetPassword(core, { token, password, signal }))
-      return message('Your password is changed. Log in with the new one.')
+      const device = await whileClientWaits(incoming, (signal) =>
+        resetPassword(core, { token, password, signal }),
+      )
+      const cookies = [deviceCookie(core.config, device, core.now())]
+      return { ...message('Your password is changed. Log in with the new one.'), cookies }
     },
   })
 

@@ -7,7 +7,7 @@ import {
   signUp as signUpUser,
 } from '../../../features/accounts/sign-up/sign-up.ts'
 import type { Core } from '../../../features/core.ts'
-import { readCookie, sessionCookie, sessionCookieName } from '../../exchange/cookies.ts'
+import { loginCookies, readCookie, sessionCookieName } from '../../exchange/cookies.ts'
 import { readerLanguage } from '../../pages/reader-language.ts'
 import { json } from '../../response.ts'
 import { type Call, openOperation, type RouteDeps } from '../../route.ts'
@@ -41,8 +41,8 @@ export const signUp = ({ core }: RouteDeps) => {
     summary: 'Sign up',
     description:
       'Makes an account and logs it in: the response sets the cookie of the session; the session of ' +
-      'the cookie in the request ends. If the server sends mail to its users, a mail with a link follows, and until the address is verified the ' +
-      'session may only call `/auth/*` and `/users/@me`. `success` is false if sign-ups are ' +
+      'the cookie in the request ends. If the server sends mail to its users, a mail with a link ' +
+      'follows, and until the address is verified the session may only call `/auth/*` and `/users/@me`. `success` is false if sign-ups are ' +
       'disabled, the address has an account, or the server does not admit it. At most ' +
       `${SIGN_UPS_PER_HOUR} sign-ups an hour from one IP address, or one IPv6 network (/64).`,
     body: credentials,
@@ -53,9 +53,10 @@ export const signUp = ({ core }: RouteDeps) => {
         signUpUser({ ...core, limits }, { ...toAccount(core, call), signal }),
       )
       if ('refusal' in signedUp) return json(200, { success: false, data: signedUp.refusal })
-      const cookie = await issueCookie(core, signedUp.session)
-      const cookies = [sessionCookie(core.config, cookie, core.now())]
-      return { ...json(200, { success: true, data: signedUp.user }), cookies }
+      const { user, session, device } = signedUp
+      const cookie = await issueCookie(core, session)
+      const cookies = loginCookies(core.config, { session: cookie, device }, core.now())
+      return { ...json(200, { success: true, data: user }), cookies }
     },
   })
 }

@@ -1,7 +1,7 @@
 /** `POST /auth/accept-invitation`. */
 import { z } from 'zod'
 import { acceptInvitation } from '../../../features/accounts/invitations/accept.ts'
-import { sessionCookie } from '../../exchange/cookies.ts'
+import { loginCookies } from '../../exchange/cookies.ts'
 import { clientOf, findSessionUser } from '../../exchange/optional-session.ts'
 import { readerLanguage } from '../../pages/reader-language.ts'
 import { json } from '../../response.ts'
@@ -51,8 +51,8 @@ export const accept = ({ core }: RouteDeps) =>
       const made = await whileClientWaits(incoming, (signal) =>
         acceptInvitation(core, { token, user, password, language, client, signal }),
       )
-      const { userId: id, address: email, projectId, role, cookie } = made
-      const cookies = cookie ? [sessionCookie(core.config, cookie, core.now())] : []
+      const { userId: id, address: email, projectId, role } = made
+      const cookies = made.cookies ? loginCookies(core.config, made.cookies, core.now()) : []
       return { ...json(200, { success: true, data: { id, email, projectId, role } }), cookies }
     },
   })

@@ -9,7 +9,7 @@ import { z } from 'zod'
 import { AppError } from '../../../errors.ts'
 import { acceptInvitation } from '../../../features/accounts/invitations/accept.ts'
 import { showInvitation } from '../../../features/accounts/invitations/show.ts'
-import { sessionCookie } from '../../exchange/cookies.ts'
+import { loginCookies } from '../../exchange/cookies.ts'
 import { clientOf, findSessionUser } from '../../exchange/optional-session.ts'
 import { refuseCrossSite } from '../../exchange/same-origin.ts'
 import { goneInvitationView, invitationView } from '../../pages/invitation-view.ts'
@@ -90,10 +90,10 @@ async function acceptByForm(
     language: languageOf(incoming),
     client: clientOf(incoming, address),
   }
-  const { cookie } = await whileClientWaits(incoming, (signal) =>
+  const made = await whileClientWaits(incoming, (signal) =>
     acceptInvitation(core, { ...acceptance, signal }),
   )
-  const cookies = cookie ? [sessionCookie(core.config, cookie, core.now())] : []
+  const cookies = made.cookies ? loginCookies(core.config, made.cookies, core.now()) : []
   return { ...redirectToPage(call), cookies }
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { changePassword, updatePreferences } from '../../../features/accounts/self/update.ts'
 import { describeSelf } from '../../../features/accounts/self/view.ts'
 import { isTimezone } from '../../../features/workflows/schedule/next-firing.ts'
-import { deviceCookie, sessionCookie } from '../../exchange/cookies.ts'
+import { loginCookies } from '../../exchange/cookies.ts'
 import { guesserOf } from '../../exchange/guesser.ts'
 import { type HttpResponse, json } from '../../response.ts'
 import { type RouteDeps, type UserCall, userOperation } from '../../route.ts'
@@ -108,9 +108,6 @@ async function setPassword(
     }),
   )
   const { config, now } = core
-  const cookies = [
-    sessionCookie(config, changed.cookie, now()),
-    deviceCookie(config, changed.device, now()),
-  ]
+  const cookies = loginCookies(config, changed, now())
   return { ...json(200, changed.user), cookies }
 }

@@ -14,7 +14,7 @@ const refusal = (retryAfter: number) => (error: { code: string; details: object 
 
 function fail(throttle: LoginThrottle, account: string, network: string): void {
   const attempt = throttle.begin({ account, network })
-  attempt.limitEverywhere()
+  attempt.limitEverywhere(undefined)
   attempt.failed()
   attempt.end()
 }
@@ -60,15 +60,28 @@ describe('the throttle of logins', () => {
     const throttle = createLoginThrottle(() => START)
     for (let count = 0; count < 100; count += 1) fail(throttle, 'ada', `network${count}`)
     const attempt = throttle.begin({ account: 'ada', network: 'new' })
-    assert.throws(() => attempt.limitEverywhere(), refusal(3600))
+    assert.throws(() => attempt.limitEverywhere(undefined), refusal(3600))
     attempt.end()
+  })
+
+  it('S26: counts the failures of a browser that knows the user by themselves', () => {
+    const throttle = createLoginThrottle(() => START)
+    const begin = (network: string, device?: string) => {
+      const attempt = throttle.begin({ account: 'ada', network })
+      attempt.limitEverywhere(device)
+      return attempt
+    }
+    for (let count = 0; count < 100; count += 1) begin(`network${count}`, 'one').failed()
+    assert.throws(() => begin('new', 'one'), refusal(3600))
+    begin('other', 'two').end()
+    begin('third').end()
   })
 
   it('what ends without an outcome is no failure, and leaves nothing in memory', () => {
     const throttle = createLoginThrottle(() => START)
     for (let count = 0; count < 200; count += 1) {
       const attempt = throttle.begin({ account: 'ada', network: 'a' })
-      attempt.limitEverywhere()
+      attempt.limitEverywhere(undefined)
       attempt.end()
     }
     assert.equal(throttle.size(), 0)

@@ -78,8 +78,10 @@ test('S16: a user has 500 sessions at most: a new one ends the oldest', async (t
   const row = { issuedAt: at, lastUsedAt: at, expiresAt: at + DAY_MS }
   await core.store.write(async (tx) => {
     await tx.insert(sessions).values({ id: 'other', userId: other, createdAt: 0, ...row })
-    for (let count = 0; count < 502; count += 1) {
-      await tx.insert(sessions).values({ id: `s${count}`, userId, createdAt: count, ...row })
+    for (let count = 100; count < 602; count += 1) {
+      // Two at a time: ids decide between them.
+      const createdAt = Math.floor((count - 100) / 2)
+      await tx.insert(sessions).values({ id: `s${count}`, userId, createdAt, ...row })
     }
   })
   // A clock that was set back must not end the new session itself.
@@ -87,8 +89,8 @@ test('S16: a user has 500 sessions at most: a new one ends the oldest', async (t
   const left = await core.store.read
     .select({ id: sessions.id })
     .from(sessions)
-    .orderBy(desc(sessions.createdAt))
-  const expected = Array.from({ length: 499 }, (_, index) => `s${501 - index}`)
+    .orderBy(desc(sessions.createdAt), desc(sessions.id))
+  const expected = Array.from({ length: 499 }, (_, index) => `s${601 - index}`)
   assert.deepEqual(
     left.map(({ id }) => id),
     [...expected, added.id, 'other'],

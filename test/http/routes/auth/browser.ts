@@ -1,5 +1,10 @@
 /** A browser of tests: a client with an address and a cookie jar. */
 import supertest from 'supertest'
+import { findDevice } from '../../../../src/features/accounts/login/device.ts'
+import { DEVICE_COOKIE } from '../../../../src/http/exchange/cookies.ts'
+import { eq } from '../../../../src/store/drizzle.ts'
+import { users } from '../../../../src/store/schema/accounts.ts'
+import type { TestCore } from '../../../core.ts'
 
 export type Browser = {
   /** Values by name. */
@@ -33,6 +38,18 @@ export function openBrowser(
       return response
     },
   }
+}
+
+/** Whether the browser that gets this response is one that knows the user from then on. */
+export async function makesKnown(
+  core: TestCore,
+  response: supertest.Response,
+  userId: string,
+): Promise<boolean> {
+  const user = await core.store.read.select().from(users).where(eq(users.id, userId)).get()
+  const pairs = setCookies(response).map((line) => line.split(';', 1)[0]?.split('=') ?? [])
+  const [, token] = pairs.find(([name]) => name === DEVICE_COOKIE) ?? []
+  return (await findDevice(core, user, token)) !== undefined
 }
 
 /** The values of the Set-Cookie header fields. */

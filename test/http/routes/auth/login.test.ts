@@ -41,6 +41,13 @@ const login = (
   address?: string,
 ) => openBrowser(service, address).call('post', '/auth/login', { email, password, ...more })
 
+async function guessFromCrowd(email: string): Promise<void> {
+  for (let count = 0; count < 100; count += 1) {
+    const { status } = await login({ email, password: 'wrong horse' }, `198.51.100.${count}`)
+    assert.equal(status, 200)
+  }
+}
+
 const countSessions = () => service.core.store.read.$count(sessions)
 
 describe('POST /auth/login', () => {
@@ -207,11 +214,17 @@ describe('POST /auth/login', () => {
         .toString('base64')
         .replace(/=+$/, '')
     const { id, address: email } = await addUser(service.core, { passwordHash: old })
-    assert.equal((await login({ email })).body.success, true)
+    const own = openBrowser(service, '203.0.113.1')
+    const credentials = { email, password: PASSWORD }
+    assert.equal((await own.call('post', '/auth/login', credentials)).body.success, true)
     const row = await service.core.store.read.select().from(users).where(eq(users.id, id)).get()
     assert.equal(isOutdated(old), true)
     assert.equal(isOutdated(row?.passwordHash ?? ''), false)
     assert.equal(await isPassword(PASSWORD, row?.passwordHash ?? ''), true)
+    // The browser knows the new hash.
+    await guessFromCrowd(email)
+    assert.equal((await login({ email })).status, 429)
+    assert.equal((await own.call('post', '/auth/login', credentials)).body.success, true)
   })
 
   it('S16: a login with a password that is replaced at that moment begins no session', async () => {
@@ -386,6 +399,32 @@ describe('guessing passwords', () => {
     // Logins count in the same limit, and the user's own browser passes it.
     await expectTooMany(await login({ email: user.address }, '203.0.113.9'), 3600)
     assert.equal((await own.call('patch', '/users/@me', change)).status, 200)
+  })
+
+  it('S26: a browser whose cookies are stolen gives a crowd no more guesses', async () => {
+    const user = await addUser(service.core, { passwordHash: await hashPassword(PASSWORD) })
+    const credentials = { email: user.address, password: PASSWORD }
+    const [own, other] = [openBrowser(service, '203.0.113.1'), openBrowser(service, '203.0.113.2')]
+    for (const browser of [own, other]) await browser.call('post', '/auth/login', credentials)
+    const thief = (address: string) => {
+      const browser = openBrowser(service, address)
+      for (const [name, value] of own.cookies) browser.cookies.set(name, value)
+      return browser
+    }
+    const change = { currentPassword: PASSWORD, newPassword: 'another horse' }
+    for (let count = 0; count < 100; count += 1) {
+      const browser = thief(`198.51.100.${count}`)
+      const isLogin = count % 2 === 0
+      const guessed = isLogin
+        ? await browser.call('post', '/auth/login', { ...credentials, password: 'wrong horse' })
+        : await browser.call('patch', '/users/@me', { ...change, currentPassword: 'wrong horse' })
+      assert.equal(guessed.status, isLogin ? 200 : 422)
+    }
+    await expectTooMany(await thief('203.0.113.9').call('patch', '/users/@me', change), 3600)
+    await expectTooMany(await thief('203.0.113.9').call('post', '/auth/login', credentials), 3600)
+    // Neither strangers nor the user's other browser pay for it.
+    assert.equal((await login({ email: user.address }, '203.0.113.9')).body.success, true)
+    assert.equal((await other.call('patch', '/users/@me', change)).status, 200)
   })
 
   it('the 51st login at a time is refused at once, and neither logged nor counted', async () => {

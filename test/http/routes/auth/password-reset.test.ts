@@ -11,6 +11,7 @@ import { emails } from '../../../../src/store/schema/messages.ts'
 import type { SuppressionReason } from '../../../../src/store/schema/words.ts'
 import { mailTo, tokenTo, writeMail } from '../../../features/accounts/platform-mail/mailed.ts'
 import { addUser, logIn } from '../../../session.ts'
+import { makesKnown, setCookies } from './browser.ts'
 import { BASE_URL, clock, useNewcomers } from './newcomers.ts'
 
 const { service, mine, post } = useNewcomers()
@@ -149,7 +150,11 @@ describe('POST /auth/reset-password', () => {
     assert.notEqual(older, token)
     const done = await reset(token, 'another horse')
     assert.equal(done.status, 200, done.text)
-    assert.equal(done.headers['set-cookie'], undefined)
+    assert.deepEqual(
+      setCookies(done).map((line) => line.split('=')[0]),
+      ['pillarbox_device'],
+    )
+    assert.equal(await makesKnown(core, done, id), true)
     const user = await findUser(id)
     assert.equal(await isPassword('another horse', user?.passwordHash ?? ''), true)
     assert.deepEqual([user?.verifiedAt, user?.totpSecret], [clock.now, 'sealed'])

@@ -8,6 +8,7 @@ import { sessions, users } from '../../../../src/store/schema/accounts.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { jobs } from '../../../../src/store/schema/jobs.ts'
 import { mailTo, writeMail } from '../../../features/accounts/platform-mail/mailed.ts'
+import { makesKnown } from './browser.ts'
 import { BASE_URL, clock, cookieOf, useNewcomers } from './newcomers.ts'
 
 const { service, mine, other, post, newAddress } = useNewcomers()
@@ -59,6 +60,7 @@ describe('POST /auth/signup', () => {
     assert.deepEqual([user.verifiedAt, user.language, user.method], [null, 'pt', 'PASSWORD'])
     const cookie = cookieOf(response)
     assert.match(cookie, /^__Host-pillarbox_session=/)
+    assert.equal(await makesKnown(service.core, response, user.id), true)
     const [session] = await service.core.store.read
       .select()
       .from(sessions)

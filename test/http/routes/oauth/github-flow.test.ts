@@ -221,6 +221,7 @@ describe('a new user', () => {
     [new AppError('DATABASE_ERROR', 'The database is busy.'), 'unavailable', /DATABASE_ERROR/],
     [new AppError('EXTERNAL_SERVICE_ERROR', 'Too many.'), 'unavailable', /EXTERNAL_SERVICE_ERROR/],
     [new AppError('EXTERNAL_SERVICE_ERROR', 'x', { isOverload: true }), 'unavailable', /^$/],
+    [new AppError('CONFLICT', 'It is there already.'), 'other', /CONFLICT.+It is there already/],
     [new TypeError('a fault of the server'), 'other', /a fault of the server/],
   ]
   for (const [fault, code, logged] of faults) {

@@ -12,6 +12,7 @@ import { projects, sessions, users } from '../../../../src/store/schema/accounts
 import { addProject, type TestProject } from '../../../core.ts'
 import { addUser, logIn } from '../../../session.ts'
 import { useService } from '../../service.ts'
+import { makesKnown } from '../auth/browser.ts'
 
 const { service } = useService()
 const texts = INVITATION_TRANSLATIONS.en
@@ -101,7 +102,11 @@ describe('the page of an invitation', () => {
     assert.deepEqual([posted.status, `/invitations/${posted.headers.location}`], [303, path])
     const [cookie = ''] = posted.get('Set-Cookie') ?? []
     assert.match(cookie, /^pillarbox_session=/)
-    assert.equal(await userCount(), 1)
+    const [user] = await service.core.store.read
+      .select()
+      .from(users)
+      .where(eq(users.address, email))
+    assert.equal(await makesKnown(service.core, posted, user?.id ?? ''), true)
     const session = cookie.split(';')[0]
     const page = await show(session)
     assert.equal(page.status, 200)

@@ -8,6 +8,7 @@ import { invitations, memberships, sessions, users } from '../../../../src/store
 import { addProject, type TestProject } from '../../../core.ts'
 import { addMember, addUser, logIn } from '../../../session.ts'
 import { type Method, useService } from '../../service.ts'
+import { makesKnown } from '../auth/browser.ts'
 
 const { service, call } = useService()
 const UNKNOWN = '0199a7c0-0000-7000-8000-0000000000ff'
@@ -232,6 +233,7 @@ describe('POST /auth/accept-invitation', () => {
       cookie,
       /^pillarbox_session=\S+; Path=\/; Max-Age=604[78]\d\d; HttpOnly; SameSite=Lax$/,
     )
+    assert.equal(await makesKnown(service.core, accepted, id), true)
     const read = by(cookie.split(';')[0] ?? '', 'get', '/contacts')
     assert.equal((await read.set('X-Project-Id', project.id)).status, 200)
     assert.deepEqual(await ids(), [project.ownerId, id])

@@ -107,7 +107,7 @@ describe('PATCH /users/@me', () => {
     [{ email: 'new@people.test' }, 'email', 'custom'],
     [{ email: 'new@people.test', language: 'de' }, 'email', 'custom'],
     [{ language: 'english' }, 'language', 'invalid_string'],
-    [{ language: ['english', 'x'] }, 'language', 'invalid_type'],
+    [{ currentPassword: PASSWORD, newPassword: ['short'] }, 'newPassword', 'invalid_type'],
     [{ language: null }, 'language', 'invalid_type'],
     [{ timezone: 'Mars/Olympus' }, 'timezone', 'custom'],
     [{ timezone: '+02:00' }, 'timezone', 'custom'],
