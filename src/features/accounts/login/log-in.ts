@@ -72,17 +72,22 @@ export async function logIn(deps: LoginDeps, input: LoginInput): Promise<LoginRe
   const { address: account, network } = input
   const attempt = deps.loginThrottle.begin({ account, network })
   try {
-    return await tryLogIn(deps, input, attempt)
+    const first = await tryLogIn(deps, input, attempt)
+    if (first !== 'changed') return first
+    // Another login may have renewed the hash, which leaves the password as it was.
+    const second = await tryLogIn(deps, input, attempt)
+    return second === 'changed' ? fail(attempt, 'refused') : second
   } finally {
     attempt.end()
   }
 }
 
+/** `changed`: the user was not as checked when the session was to begin. */
 async function tryLogIn(
   deps: LoginDeps,
   input: LoginInput,
   attempt: LoginAttempt,
-): Promise<LoginResult> {
+): Promise<LoginResult | 'changed'> {
   const check = () => checkPassword(deps, input, attempt)
   const proven = await deps.loginQueue.run(check, input.signal)
   if (proven === undefined) return fail(attempt, 'refused')
@@ -123,18 +128,19 @@ async function begin(
   deps: LoginDeps,
   input: LoginInput,
   proven: Proven & { proof: CodeProof | undefined; attempt: LoginAttempt },
-): Promise<LoginResult> {
+): Promise<LoginResult | 'changed'> {
   const { user, passwordHash, proof, attempt } = proven
   const renewed = isOutdated(passwordHash) ? await hashPassword(input.password) : undefined
   const presented = await readPresented(deps, input.session)
   const session = await deps.store.write(async (tx) => {
-    if (!(await isUnchanged(tx, proven))) return undefined
-    if (proof !== undefined && !(await useCode(tx, user.id, proof))) return undefined
+    if (!(await isUnchanged(tx, proven))) return 'changed'
+    if (proof !== undefined && !(await useCode(tx, user.id, proof))) return 'code-wrong'
     if (renewed !== undefined) await setHash(tx, user.id, renewed)
     await endPresented(tx, presented)
     return insertSession(tx, { userId: user.id, client: input.client, at: deps.now() })
   })
-  if (session === undefined) return fail(attempt, proof === undefined ? 'refused' : 'code-wrong')
+  if (session === 'changed') return session
+  if (session === 'code-wrong') return fail(attempt, session)
   attempt.succeeded()
   return succeed(deps, { user, passwordHash: renewed ?? passwordHash }, session)
 }

@@ -25,7 +25,7 @@ export type LoginThrottle = {
 
 export type LoginAttempt = {
   /**
-   * Applies the limit over all networks too. `device`: the id of the browser, if it knows the user.
+   * Applies the limit over all networks too, once. `device`: the id of the browser, if it knows the user.
    * @throws AppError RATE_LIMIT_EXCEEDED
    */
   limitEverywhere(device: string | undefined): void
@@ -49,6 +49,7 @@ export function createLoginThrottle(now: Now): LoginThrottle {
       const ofNetwork = enter(networks, network, REFUSAL)
       const others: LimitedAttempt[] = []
       let isOpen = true
+      let isLimitedEverywhere = false
       const close = (outcome: keyof LimitedAttempt): void => {
         if (!isOpen) return
         isOpen = false
@@ -66,8 +67,10 @@ export function createLoginThrottle(now: Now): LoginThrottle {
       }
       return {
         limitEverywhere(device) {
+          if (isLimitedEverywhere) return
           const key = device === undefined ? account : `device ${device}`
           others.push(enter(everywhere, key, REFUSAL))
+          isLimitedEverywhere = true
         },
         failed: () => close('counted'),
         succeeded: () => close('cleared'),

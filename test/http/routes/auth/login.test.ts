@@ -200,19 +200,7 @@ describe('POST /auth/login', () => {
   })
 
   it('a hash with other parameters is renewed, unless it was changed meanwhile', async () => {
-    const old =
-      '$argon2id$v=19$m=19456,t=2,p=1$c29tZXNhbHRzb21lc2FsdA$' +
-      crypto
-        .argon2Sync('argon2id', {
-          message: PASSWORD,
-          nonce: Buffer.from('somesaltsomesalt'),
-          memory: 19_456,
-          passes: 2,
-          parallelism: 1,
-          tagLength: 32,
-        })
-        .toString('base64')
-        .replace(/=+$/, '')
+    const old = outdatedHash()
     const { id, address: email } = await addUser(service.core, { passwordHash: old })
     const own = openBrowser(service, '203.0.113.1')
     const credentials = { email, password: PASSWORD }
@@ -225,6 +213,31 @@ describe('POST /auth/login', () => {
     await guessFromCrowd(email)
     assert.equal((await login({ email })).status, 429)
     assert.equal((await own.call('post', '/auth/login', credentials)).body.success, true)
+  })
+
+  it('two logins at a time that renew a hash both succeed', async (t) => {
+    const { address: email } = await addUser(service.core, { passwordHash: outdatedHash() })
+    const { loginQueue } = service.core
+    t.after(() => {
+      service.core.loginQueue = loginQueue
+    })
+    const both = Promise.withResolvers<void>()
+    let checked = 0
+    service.core.loginQueue = {
+      run: async (check, signal) => {
+        const result = await loginQueue.run(check, signal)
+        checked += 1
+        if (checked === 2) both.resolve()
+        await both.promise
+        return result
+      },
+    }
+    const answers = await Promise.all([login({ email }), login({ email })])
+    assert.deepEqual(
+      answers.map(({ body }) => body.success),
+      [true, true],
+    )
+    assert.equal(checked, 3)
   })
 
   it('S16: a login with a password that is replaced at that moment begins no session', async () => {
@@ -273,6 +286,23 @@ describe('POST /auth/login', () => {
     service.core.loginQueue = loginQueue
   })
 })
+
+/** Of `PASSWORD`, with parameters of an earlier version. */
+function outdatedHash(): string {
+  const salt = Buffer.from('somesaltsomesalt')
+  const hash = crypto.argon2Sync('argon2id', {
+    message: PASSWORD,
+    nonce: salt,
+    memory: 19_456,
+    passes: 2,
+    parallelism: 1,
+    tagLength: 32,
+  })
+  const [encodedSalt, encodedHash] = [salt, hash].map((bytes) =>
+    bytes.toString('base64').replace(/=+$/, ''),
+  )
+  return `$argon2id$v=19$m=19456,t=2,p=1$${encodedSalt}$${encodedHash}`
+}
 
 describe('guessing passwords', () => {
   const guess = (address: string, more: Record<string, string> = {}) =>
