@@ -2,6 +2,7 @@
  * Admits the caller of a request. The order of the checks is part of the API: origin and content type,
  * credentials, project, role, reset, disabled project, rate.
  */
+import { SECOND_MS } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
 import { admitCaller, type Credentials } from '../../features/accounts/callers/admit.ts'
 import {
@@ -19,6 +20,9 @@ import { readCookie, sessionCookie, sessionCookieName } from './cookies.ts'
 import type { Exchange, ExchangeDeps } from './exchange.ts'
 import { refuseOtherMedia } from './json-only.ts'
 import { refuseCrossSite } from './same-origin.ts'
+
+/** How long an admission holds while the body arrives. */
+const ADMISSION_MS = SECOND_MS
 
 /** Sets the exchange's caller. @throws AppError */
 export async function admit(deps: ExchangeDeps, exchange: Exchange): Promise<void> {
@@ -38,6 +42,19 @@ export async function admit(deps: ExchangeDeps, exchange: Exchange): Promise<voi
   }
   core.lastUsed.note(caller)
   if (caller.kind !== 'key') await renew(deps, exchange, caller)
+}
+
+/**
+ * Admits the caller of a request whose body took long once more: a body may arrive slowly for two minutes,
+ * in which the session, the role or the key may have ended. Nothing is counted again.
+ * @throws AppError
+ */
+export async function admitAfterBody(deps: ExchangeDeps, exchange: Exchange): Promise<void> {
+  const { caller, receivedAt } = exchange
+  const { callers } = exchange.route
+  if (caller === null || callers === 'anyone') return
+  if (deps.core.now() - receivedAt < ADMISSION_MS) return
+  refuseForState(exchange, await admitKnown(deps, exchange, callers))
 }
 
 /** @throws AppError FORBIDDEN, UNSUPPORTED_MEDIA_TYPE */

@@ -18,7 +18,7 @@ import {
   respondAndLinger,
   sendContinueFor,
 } from '../server/unread-body.ts'
-import { admit } from './admission.ts'
+import { admit, admitAfterBody } from './admission.ts'
 import { errorResponse, logError, toAppError } from './error-response.ts'
 import {
   type Exchange,
@@ -87,6 +87,7 @@ async function runExchange(deps: ExchangeDeps, exchange: Exchange): Promise<Http
   const isRefused = route.growsDisk && core.disk.isLow()
   if (isRefused && route.protects === undefined) throw diskFull()
   const body = route.body === undefined ? undefined : await takeBody(deps, exchange)
+  if (route.body !== undefined) await admitAfterBody(deps, exchange)
   if (isRefused && route.protects?.(body) !== true) throw diskFull()
   return exchange.within(() => route.run(toCall(deps, exchange, { body, idempotencyKey })))
 }

@@ -1,9 +1,12 @@
 /** Sessions on the routes of a project's data: who is admitted, and what a refusal says. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { describe, it } from 'node:test'
 import supertest from 'supertest'
+import { regenerateOwnKeys } from '../../../src/features/accounts/projects/settings.ts'
 import { eq } from '../../../src/store/drizzle.ts'
-import { projects, sessions, users } from '../../../src/store/schema/accounts.ts'
+import { memberships, projects, sessions, users } from '../../../src/store/schema/accounts.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { addMember, addUser, logIn } from '../../session.ts'
 import { useService } from '../service.ts'
@@ -19,7 +22,8 @@ const FORM_TYPES = [
 ]
 const people = { member: '', admin: '', stranger: '' }
 
-const { service, mine, other } = useService({}, async ({ service, mine }) => {
+const clock = { now: Date.now() }
+const { service, mine, other } = useService({ now: () => clock.now }, async ({ service, mine }) => {
   for (const role of ['MEMBER', 'ADMIN'] as const) {
     const { id } = await addUser(service.core)
     await addMember(service.core, { projectId: mine.id, userId: id, role })
@@ -211,6 +215,53 @@ describe('a session on a route of a project', () => {
     assert.deepEqual(await codeOf(keyed), [409, 'CONFLICT'])
     await set(null)
     assert.equal((await get('/contacts', { cookie, 'x-project-id': mine.id })).status, 200)
+  })
+})
+
+describe('a body that arrives slowly', () => {
+  /** The status of a request whose body follows after `meanwhile` and `ms`, when it was admitted before. */
+  async function statusAfter(
+    headers: Record<string, string>,
+    { meanwhile, ms }: { meanwhile: () => unknown; ms: number },
+  ): Promise<string | undefined> {
+    const body = JSON.stringify({ email: 'slow@example.net' })
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+    const fields = {
+      ...{ Host: 'x', Connection: 'close', Expect: '100-continue', ...headers },
+      ...{ 'Content-Type': 'application/json', 'Content-Length': String(body.length) },
+    }
+    const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
+    socket.write(`POST /contacts HTTP/1.1\r\n${lines.join('')}\r\n`)
+    const [admitted] = await once(socket, 'data')
+    assert.match(String(admitted), /^HTTP\/1.1 100 /)
+    await meanwhile()
+    clock.now += ms
+    socket.write(body)
+    const answer = (await socket.toArray()).join('')
+    return /^HTTP\/1.1 (\d+)/.exec(answer)?.[1]
+  }
+
+  it('S16: is worth nothing when the session, the role or the key has ended by then', async () => {
+    const { core } = service
+    const { id } = await addUser(core)
+    const add = () => addMember(core, { projectId: mine.id, userId: id, role: 'MEMBER' })
+    const remove = () =>
+      core.store.write((tx) => tx.delete(memberships).where(eq(memberships.userId, id)))
+    const logOut = () =>
+      core.store.write((tx) => tx.delete(sessions).where(eq(sessions.userId, id)))
+    const session = async () => ({ Cookie: await logIn(core, id), 'X-Project-Id': mine.id })
+    await add()
+    const ms = 1_000
+    const nothing = () => undefined
+    assert.equal(await statusAfter(await session(), { meanwhile: logOut, ms }), '401')
+    assert.equal(await statusAfter(await session(), { meanwhile: remove, ms }), '403')
+    await add()
+    assert.equal(await statusAfter(await session(), { meanwhile: nothing, ms }), '201')
+    const project = await service.makeProject('Slow')
+    const key = { Authorization: `Bearer ${project.secret}` }
+    const regenerate = () =>
+      regenerateOwnKeys(core, { projectId: project.id, userId: project.ownerId })
+    assert.equal(await statusAfter(key, { meanwhile: regenerate, ms }), '401')
   })
 })
 
