@@ -34,6 +34,8 @@ type OpenidOptions = Pick<IdentityProvider, 'name' | 'label' | 'method' | 'allow
 }
 
 const SCOPE = 'openid email'
+/** All that a login cannot do without. */
+const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const
 /** OpenID Connect Core, section 2. */
 const MAX_SUBJECT = 255
 
@@ -46,7 +48,9 @@ export function createOpenidProvider(
       [customFetch]: fetch,
       execute: isLocal(issuer) ? [allowInsecureRequests] : [],
     })
-    return createRelyingParty({ client, fetch, callback }, found.serverMetadata())
+    const server = found.serverMetadata()
+    for (const endpoint of ENDPOINTS) checkEndpoint(endpoint, server[endpoint])
+    return createRelyingParty({ client, fetch, callback }, server)
   }, now)
 
   return {
@@ -64,9 +68,19 @@ export function createOpenidProvider(
   }
 }
 
+/** What is discovered serves for an hour, so that what nobody can log in with must not be kept. */
+function checkEndpoint(name: string, url: unknown): void {
+  if (typeof url !== 'string' || !URL.canParse(url)) {
+    throw new LoginFailure('provider_error', `the discovered ${name} is no URL`)
+  }
+  const { host, protocol } = new URL(url)
+  if (protocol === 'https:' || isLocal(url)) return
+  throw new LoginFailure('provider_error', `the discovered ${name} is unsafe: ${host}: no https`)
+}
+
 function toUser(party: RelyingParty, tokens: Tokens, trustsAddresses: boolean): ProviderUser {
   const claims = tokens.claims()
-  if (claims === undefined || claims.sub.length > MAX_SUBJECT) {
+  if (claims === undefined || claims.sub === '' || claims.sub.length > MAX_SUBJECT) {
     throw new LoginFailure('provider_error', 'the id token names no subject')
   }
   const { iss: issuer, sub: subject } = claims

@@ -221,6 +221,7 @@ describe('an id token is refused', () => {
     ['without an end', ({ exp: _, ...own }) => own],
     ['without a subject', ({ sub: _, ...own }) => own],
     ['with a subject that is no text', (own) => ({ ...own, sub: 5 as unknown as string })],
+    ['with an empty subject', (own) => ({ ...own, sub: '' })],
     ['with a subject of 300 characters', (own) => ({ ...own, sub: 'x'.repeat(300) })],
     [
       'for many clients, of which another asked',

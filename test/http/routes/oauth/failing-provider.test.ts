@@ -142,6 +142,23 @@ describe('discovery', () => {
     assert.equal((await answer(server.browser())).location?.pathname, '/app')
   })
 
+  it('is not kept when it names no usable endpoint', async (t) => {
+    const endpoints = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const
+    const unusable: unknown[] = [undefined, null, 7, 'no address', 'http://login.example.com/']
+    for (const endpoint of endpoints) {
+      for (const url of unusable) {
+        const server = await open(t)
+        provider.metadata = { [endpoint]: url }
+        const visit = await answer(server.browser())
+        assert.equal(errorOf(visit), 'provider_error', `${endpoint} ${url}`)
+        provider.metadata = {}
+        server.core.clock.now += 5_000
+        const mended = await answer(server.browser())
+        assert.equal(mended.location?.pathname, '/app', `${endpoint} ${url}`)
+      }
+    }
+  })
+
   it('is refused when the provider names itself differently; the log says how', async (t) => {
     const server = await open(t)
     provider.metadata = { issuer: 'https://other.test/realms/a' }
