@@ -152,7 +152,10 @@ async function digestOf(projectId: string, parts: readonly Buffer[]): Promise<st
   return hash.digest('hex').slice(0, DIGEST_LENGTH)
 }
 
+/** Without characters that nobody sees or that break the line; cut between characters. */
 function toFilename(given: string, extension: string): string {
-  const name = given.replaceAll(/\p{C}/gu, '').trim().slice(0, MAX_FILENAME_LENGTH)
+  const shown = given.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim()
+  // Half a character may be left at the end.
+  const name = shown.slice(0, MAX_FILENAME_LENGTH).replace(/\p{Cs}$/u, '')
   return /^\.{0,2}$/.test(name) ? `image.${extension}` : name
 }

@@ -129,6 +129,12 @@ describe('POST /uploads/image', () => {
     assert.match(body.filename, /^logox{251}$/)
   })
 
+  test('the name of the file is cut between characters, and has one line', async () => {
+    const name = `a\u2028b\u2029${'😀'.repeat(200)}.png`
+    const { body } = await upload(sample('png'), { name })
+    assert.equal(body.filename, `ab${'😀'.repeat(126)}`)
+  })
+
   for (const name of ['../..', '..', '.', 'x/..', ' ', '\u202e']) {
     test(`a file that is called ${JSON.stringify(name)} is called by its type`, async () => {
       const { status, body } = await upload(sample('jpeg'), { name, type: 'image/jpeg' })
