@@ -70,6 +70,9 @@ describe('a session on a route of a project', () => {
     assert.deepEqual(await codeOf(get('/contacts', { cookie })), [400, 'BAD_REQUEST'])
     const malformed = get('/contacts', { cookie, 'x-project-id': 'mine' })
     assert.deepEqual(await codeOf(malformed), [400, 'BAD_REQUEST'])
+    const { status, body } = await get('/contacts?projectId=mine', { cookie })
+    const text = 'X-Project-Id, or projectId in the query, is not a UUID.'
+    assert.deepEqual([status, body.error.message], [400, text])
   })
 
   it('answers alike for a project that is not there and one of others', async () => {

@@ -83,8 +83,11 @@ export async function admitCaller(
 
 function requireProjectId(id: string | undefined): void {
   if (id !== undefined && UUID.test(id)) return
-  const fault = id === undefined ? 'is missing' : 'is not a UUID'
-  throw new AppError('BAD_REQUEST', `The header X-Project-Id ${fault}.`, {
+  const fault =
+    id === undefined
+      ? 'The header X-Project-Id is missing.'
+      : 'X-Project-Id, or projectId in the query, is not a UUID.'
+  throw new AppError('BAD_REQUEST', fault, {
     suggestion: 'Send the id of a project of yours; GET /users/@me/projects lists them.',
   })
 }
