@@ -92,7 +92,9 @@ export const savePassword = ({ core, layout }: RouteDeps) =>
       const device = await whileClientWaits(incoming, (signal) =>
         resetPassword(core, { token, password, signal }),
       )
-      const cookies = [deviceCookie(core.config, device, core.now())]
+      // A form of another site could put the cookie of its own account in place of the reader's.
+      const isForeign = incoming.headers['sec-fetch-site'] === 'cross-site'
+      const cookies = isForeign ? [] : [deviceCookie(core.config, device, core.now())]
       return { ...redirect('auth/reset-password?done=1'), cookies }
     },
   })

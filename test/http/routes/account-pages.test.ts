@@ -114,6 +114,16 @@ describe('the page for a new password', () => {
   })
 })
 
+describe('the form of another site', () => {
+  it('S17: that saves a password leaves the cookies of the browser alone', async () => {
+    const { token } = await makeLink('reset-password')
+    const saved = await press('/reset-password', { token, password: 'new horse' }).set({
+      'sec-fetch-site': 'cross-site',
+    })
+    assert.deepEqual([saved.status, saved.get('Set-Cookie')], [303, undefined])
+  })
+})
+
 describe('both pages', () => {
   it('say that a link is no longer valid: unknown, cut off, too old, or of the other page', async () => {
     const old = await makeLink('verify-email')
