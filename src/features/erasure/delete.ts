@@ -2,12 +2,12 @@
  * Deletes a project. When the call returns, nothing shows it any more, its keys are dead and its domains
  * are free; a job erases its rows. A reset that is under way ends.
  */
-import { and, eq, isNull } from '../../store/drizzle.ts'
+import { eq } from '../../store/drizzle.ts'
 import { invitations, memberships, projects } from '../../store/schema/accounts.ts'
 import { domains } from '../../store/schema/domains.ts'
 import type { Tx } from '../../store/write/transaction.ts'
+import { requireManager } from '../accounts/members/require-admin.ts'
 import type { Base } from '../base.ts'
-import { projectNotFound } from '../directory.ts'
 import { endActivity } from './end-activity.ts'
 import { DELETION_KIND, enqueueErasure } from './kinds.ts'
 import { refuseDeletion } from './mail-project.ts'
@@ -15,18 +15,21 @@ import { refuseDeletion } from './mail-project.ts'
 type Deps = Pick<Base, 'store' | 'config' | 'directory' | 'now' | 'jobNotifier'>
 
 /**
- * `force`: also the project that sends the server's mail, as an operator may at the command line.
- * @throws AppError RESOURCE_NOT_FOUND; CONFLICT for the project that sends the server's mail
+ * `actorId`: the user who deletes, unless it is an operator at the command line. `force`: also the project
+ * that sends the server's mail, as an operator may.
+ * @throws AppError RESOURCE_NOT_FOUND; FORBIDDEN without the role; CONFLICT for the project that sends the
+ *   server's mail
  */
 export async function deleteProject(
   deps: Deps,
   projectId: string,
-  { force = false }: { force?: boolean } = {},
+  { actorId, force = false }: { actorId?: string; force?: boolean } = {},
 ): Promise<void> {
   if (!force) await refuseDeletion(deps, projectId)
   await deps.store.write(async (tx) => {
     const at = deps.now()
-    if (!(await hide(tx, { projectId, at }))) throw projectNotFound(projectId)
+    await requireManager(tx, { projectId, actorId })
+    await hide(tx, { projectId, at })
     await tx.delete(memberships).where(eq(memberships.projectId, projectId))
     await tx.delete(invitations).where(eq(invitations.projectId, projectId))
     await tx.delete(domains).where(eq(domains.projectId, projectId))
@@ -36,20 +39,15 @@ export async function deleteProject(
   })
 }
 
-/** Returns false if there is no such project. No key has the values that replace its own. */
-async function hide(
-  tx: Tx,
-  { projectId, at }: { projectId: string; at: number },
-): Promise<boolean> {
+/** No key has the values that replace the project's own. */
+async function hide(tx: Tx, { projectId, at }: { projectId: string; at: number }): Promise<void> {
   const dead = `deleted ${projectId}`
-  const hidden = await tx
+  await tx
     .update(projects)
     .set({
       ...{ name: '', publicKey: dead, secretDigest: dead, secretHint: '', areKeysSandbox: false },
       ...{ isDisabled: true, disabledReason: null, resetSince: null },
       ...{ deletedAt: at, updatedAt: at },
     })
-    .where(and(eq(projects.id, projectId), isNull(projects.deletedAt)))
-    .returning({ id: projects.id })
-  return hidden.length > 0
+    .where(eq(projects.id, projectId))
 }

@@ -6,27 +6,34 @@
 import { AppError } from '../../errors.ts'
 import { and, eq, isNull } from '../../store/drizzle.ts'
 import { projects } from '../../store/schema/accounts.ts'
+import { requireManager } from '../accounts/members/require-admin.ts'
 import type { Base } from '../base.ts'
-import { projectNotFound } from '../directory.ts'
 import { endActivity } from './end-activity.ts'
 import { enqueueErasure, RESET_KIND } from './kinds.ts'
 import { refuseReset } from './mail-project.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'directory' | 'now' | 'jobNotifier'>
 
-/** @throws AppError RESOURCE_NOT_FOUND; CONFLICT while it is being reset, and for the mail's project */
-export async function resetProject(deps: Deps, projectId: string): Promise<void> {
+/**
+ * `actorId`: the user who resets, if one does.
+ * @throws AppError RESOURCE_NOT_FOUND; FORBIDDEN without the role; CONFLICT while it is being reset, and for
+ *   the mail's project
+ */
+export async function resetProject(
+  deps: Deps,
+  projectId: string,
+  { actorId }: { actorId?: string } = {},
+): Promise<void> {
   refuseReset(deps, projectId)
   await deps.store.write(async (tx) => {
     const at = deps.now()
-    const isThis = and(eq(projects.id, projectId), isNull(projects.deletedAt))
-    const project = await tx.select().from(projects).where(isThis).get()
-    if (project === undefined) throw projectNotFound(projectId)
-    if (project.resetSince !== null) throw isUnderWay()
-    await tx
+    await requireManager(tx, { projectId, actorId })
+    const begun = await tx
       .update(projects)
       .set({ isDisabled: true, resetSince: at, updatedAt: at })
-      .where(eq(projects.id, projectId))
+      .where(and(eq(projects.id, projectId), isNull(projects.resetSince)))
+      .returning({ id: projects.id })
+    if (begun.length === 0) throw isUnderWay()
     await endActivity(tx, { projectId, at })
     await enqueueErasure(deps, tx, { kind: RESET_KIND, projectId })
     tx.afterCommit(deps.directory.drop)

@@ -35,8 +35,8 @@ project that sends this server's mail to users.`,
     growsDisk: false,
     responses: { 200: { description: 'The reset has begun', schema: accepted } },
     refusals: [409],
-    handle: async ({ project }) => {
-      await resetProject(core, project.id)
+    handle: async ({ project, user }) => {
+      await resetProject(core, project.id, { actorId: user.id })
       return json(200, { success: true, message: 'The project is being reset.' })
     },
   })
@@ -66,8 +66,8 @@ sends this server's mail to users is not deleted (409).`,
     params,
     responses: { 200: { description: 'The project was deleted', schema: accepted } },
     refusals: [409],
-    handle: async ({ project }) => {
-      await deleteProject(core, project.id)
+    handle: async ({ project, user }) => {
+      await deleteProject(core, project.id, { actorId: user.id })
       return json(200, { success: true, message: 'The project was deleted.' })
     },
   })

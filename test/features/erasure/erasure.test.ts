@@ -25,6 +25,7 @@ import { eventFollowers, events } from '../../../src/store/schema/events.ts'
 import { inboundMessages } from '../../../src/store/schema/inbound.ts'
 import { jobs } from '../../../src/store/schema/jobs.ts'
 import { addProject, openTestCore, START, type TestCore, trustDomain } from '../../core.ts'
+import { addMember, addUser } from '../../session.ts'
 import { addRecipient } from '../contacts/add-recipient.ts'
 import { countFilled, digestFilled, fillProject, findText, listAll } from './fill.ts'
 import { passFollowers, work } from './work.ts'
@@ -199,6 +200,24 @@ test('a second reset is refused; its state is that of the first, and outlives th
   await core.store.write((tx) => tx.delete(jobs))
   const completedAt = new Date(START + 1_000).toISOString()
   assert.deepEqual(await state(), { state: 'done', startedAt, progress: 100, completedAt })
+})
+
+test('a role that ended after the request was admitted erases nothing', async (t) => {
+  const { core, mine, other } = await setUp(t)
+  const { id: memberId } = await addUser(core)
+  await addMember(core, { projectId: mine.id, userId: memberId, role: 'MEMBER' })
+  const refusals = [
+    [memberId, 'FORBIDDEN'],
+    [other.ownerId, 'RESOURCE_NOT_FOUND'],
+  ] as const
+  for (const [actorId, code] of refusals) {
+    await assert.rejects(resetProject(core, mine.id, { actorId }), { code })
+    await assert.rejects(deleteProject(core, mine.id, { actorId }), { code })
+  }
+  const project = await findProject(core, mine.id)
+  assert.deepEqual([project?.resetSince, project?.deletedAt], [null, null])
+  await resetProject(core, mine.id, { actorId: mine.ownerId })
+  await deleteProject(core, mine.id, { actorId: mine.ownerId })
 })
 
 test('a deletion ends a reset that is under way: its job can write no more', async (t) => {
