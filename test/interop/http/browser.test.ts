@@ -101,7 +101,8 @@ describe('in Chromium', { skip: program === undefined && 'chromium is not instal
       { width: 320, height: 640 },
       { width: 1280, height: 800 },
     ]) {
-      await visit({ viewport, javaScriptEnabled: false }, async (page) => {
+      const options = { viewport, javaScriptEnabled: false, cookies: ['pillarbox_device'] }
+      await visit(options, async (page) => {
         page.on('dialog', () => assert.fail('the browser asked something'))
         const verify = await makeLink('verify-email')
         await page.goto(verify.url)
@@ -190,9 +191,12 @@ function findUser(id: string) {
   return service.core.store.read.select().from(users).where(eq(users.id, id)).get()
 }
 
-/** Hands over a page of a browser that knows nothing; it must speak to nobody but us. */
+/**
+ * Hands over a page of a browser that knows nothing; it must speak to nobody but us. `cookies`: the names of
+ * those that it may have in the end.
+ */
 async function visit(
-  options: BrowserContextOptions,
+  { cookies = [], ...options }: BrowserContextOptions & { cookies?: string[] },
   run: (page: Page) => Promise<void>,
 ): Promise<void> {
   const context = await browser.newContext({ viewport: { width: 1000, height: 700 }, ...options })
@@ -208,7 +212,10 @@ async function visit(
   try {
     await run(page)
     assert.deepEqual(complaints, [])
-    assert.deepEqual(await context.cookies(), [])
+    assert.deepEqual(
+      (await context.cookies()).map(({ name }) => name),
+      cookies,
+    )
   } finally {
     await context.close()
   }
