@@ -10,6 +10,7 @@ import { AppError } from '../../errors.ts'
 import { projectOf } from '../../features/accounts/callers/caller.ts'
 import { MAX_IDEMPOTENCY_KEY_LENGTH, refuseUsedKey } from '../../features/requests/idempotency.ts'
 import { type BodyLimits, isBodyless, readForm, readJson } from '../body/body.ts'
+import type { BodyStream } from '../body/body-stream.ts'
 import type { HttpResponse } from '../response.ts'
 import type { RawCall, Route } from '../route.ts'
 import {
@@ -161,7 +162,7 @@ function toCall(
   { body, idempotencyKey }: Pick<RawCall, 'body' | 'idempotencyKey'>,
 ): RawCall {
   const { id: requestId, receivedAt, path, address, incoming, params, query } = exchange
-  const { stream, caller } = exchange
+  const { caller } = exchange
   return {
     requestId,
     receivedAt,
@@ -171,10 +172,23 @@ function toCall(
     params,
     query,
     body,
-    stream,
+    stream: admittedStream(deps, exchange),
     readJson: (maxBytes) => takeJson(deps, exchange, maxBytes),
     idempotencyKey,
     caller,
+  }
+}
+
+/** The body for a handler that reads it: it ends only if the caller may still call the route by then. */
+function admittedStream(deps: ExchangeDeps, exchange: Exchange): BodyStream | undefined {
+  const { stream } = exchange
+  if (stream === undefined) return undefined
+  return {
+    ...stream,
+    async *read(maxBytes) {
+      yield* stream.read(maxBytes)
+      await admitAfterBody(deps, exchange)
+    },
   }
 }
 

@@ -8,6 +8,7 @@ import { regenerateOwnKeys } from '../../../src/features/accounts/projects/setti
 import { eq } from '../../../src/store/drizzle.ts'
 import { memberships, projects, sessions, users } from '../../../src/store/schema/accounts.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
+import { importChunks, jobs } from '../../../src/store/schema/jobs.ts'
 import { addMember, addUser, logIn } from '../../session.ts'
 import { useService } from '../service.ts'
 
@@ -222,19 +223,25 @@ describe('a session on a route of a project', () => {
 })
 
 describe('a body that arrives slowly', () => {
+  type Form = { path: string; type: string; body: string }
+
   /** The status of a request whose body follows after `meanwhile` and `ms`, when it was admitted before. */
   async function statusAfter(
     headers: Record<string, string>,
-    { meanwhile, ms }: { meanwhile: () => unknown; ms: number },
+    { meanwhile, ms, form }: { meanwhile: () => unknown; ms: number; form?: Form },
   ): Promise<string | undefined> {
-    const body = JSON.stringify({ email: 'slow@example.net' })
+    const { path, type, body } = form ?? {
+      path: '/contacts',
+      type: 'application/json',
+      body: JSON.stringify({ email: 'slow@example.net' }),
+    }
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
     const fields = {
       ...{ Host: 'x', Connection: 'close', Expect: '100-continue', ...headers },
-      ...{ 'Content-Type': 'application/json', 'Content-Length': String(body.length) },
+      ...{ 'Content-Type': type, 'Content-Length': String(body.length) },
     }
     const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
-    socket.write(`POST /contacts HTTP/1.1\r\n${lines.join('')}\r\n`)
+    socket.write(`POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n`)
     const [admitted] = await once(socket, 'data')
     assert.match(String(admitted), /^HTTP\/1.1 100 /)
     await meanwhile()
@@ -265,6 +272,31 @@ describe('a body that arrives slowly', () => {
     const regenerate = () =>
       regenerateOwnKeys(core, { projectId: project.id, userId: project.ownerId })
     assert.equal(await statusAfter(key, { meanwhile: regenerate, ms }), '401')
+  })
+
+  it('S16: is worth nothing as a file either', async () => {
+    const { core } = service
+    const { id } = await addUser(core)
+    await addMember(core, { projectId: mine.id, userId: id, role: 'MEMBER' })
+    const remove = () =>
+      core.store.write((tx) => tx.delete(memberships).where(eq(memberships.userId, id)))
+    const session = { Cookie: await logIn(core, id), 'X-Project-Id': mine.id }
+    const disposition = 'Content-Disposition: form-data; name="file"; filename="a.csv"'
+    const form = {
+      path: '/contacts/import',
+      type: 'multipart/form-data; boundary=x',
+      body: `--x\r\n${disposition}\r\n\r\nemail\nslow@example.net\r\n--x--\r\n`,
+    }
+    const ms = 1_000
+    const nothing = () => undefined
+    const count = async () => [
+      await core.store.read.$count(jobs, eq(jobs.kind, 'import')),
+      await core.store.read.$count(importChunks),
+    ]
+    assert.equal(await statusAfter(session, { meanwhile: nothing, ms, form }), '202')
+    const before = await count()
+    assert.equal(await statusAfter(session, { meanwhile: remove, ms, form }), '403')
+    assert.deepEqual(await count(), before)
   })
 })
 
