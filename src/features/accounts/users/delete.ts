@@ -45,6 +45,7 @@ function ownsProjects(owned: readonly OwnedProject[]): AppError {
   const more = owned.length > MAX_NAMED ? ` and ${owned.length - MAX_NAMED} more` : ''
   return new AppError('CONFLICT', `This user owns projects: ${named.join(', ')}${more}.`, {
     details: { projects: owned },
-    suggestion: 'Delete them, or hand them over: pillarbox project member role ID --role OWNER.',
+    suggestion:
+      'Delete them, or hand them over: pillarbox project member role ID --email ADDRESS --role OWNER.',
   })
 }
