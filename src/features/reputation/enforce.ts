@@ -9,8 +9,9 @@ import type { Tx } from '../../store/write/transaction.ts'
 import { findMailProjectId } from '../accounts/platform-mail/mail-project.ts'
 import { disableProject } from '../accounts/projects/disable.ts'
 import type { Base } from '../base.ts'
+import { isYoung } from '../messages/accept/new-project-cap.ts'
 import { readWindows } from './counters.ts'
-import { isYoung, judge } from './judge.ts'
+import { judge } from './judge.ts'
 
 export type EnforceDeps = Pick<Base, 'config' | 'directory' | 'now' | 'log'>
 
