@@ -180,6 +180,11 @@ export function tooLongText(max: number): string {
 /** The message of a field that must be one line. */
 export const NOT_ONE_LINE_TEXT = 'Must not contain line breaks or control characters'
 
+/** Whether a thrown value is an error of the system or of Node with this code, such as `ENOENT`. */
+export function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}
+
 /** The message of a thrown value, for logs and stored error texts. */
 export function describeError(error: unknown): string {
   if (error instanceof Error) return error.message || error.name

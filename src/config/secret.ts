@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import path from 'node:path'
-import { describeError } from '../errors.ts'
+import { describeError, hasCode } from '../errors.ts'
 import type { Config } from './config.ts'
 import { ConfigError, describeHidden } from './problems.ts'
 import { syncFolder } from './sync-folder.ts'
@@ -88,8 +88,4 @@ function expectedSecret(error: unknown, dataDir: string): string {
 function unusable(key: string, error: unknown, expected: string): ConfigError {
   const problem = { key, found: describeError(error), expected, where: null }
   return new ConfigError([problem], { cause: error })
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
 }

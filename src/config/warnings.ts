@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import path from 'node:path'
+import { hasCode } from '../errors.ts'
 import type { Config } from './config.ts'
 import type { Loaded } from './load.ts'
 import { settingKeys, settingOf } from './settings.ts'
@@ -112,7 +113,7 @@ function hasMode(name: string, bits: number): boolean {
     return found !== undefined && (found.mode & bits) !== 0
   } catch (error) {
     // A file in a folder that this user cannot enter is not open to every user.
-    if (error instanceof Error && 'code' in error && error.code === 'EACCES') return false
+    if (hasCode(error, 'EACCES')) return false
     throw error
   }
 }

@@ -10,6 +10,7 @@
  */
 import { closeSync, openSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
+import { hasCode } from '../errors.ts'
 import type { Health } from '../health.ts'
 import type { Log } from '../log.ts'
 import { type Connection, openConnection } from './connection.ts'
@@ -211,6 +212,6 @@ function createFile(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600))
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    if (!hasCode(error, 'EEXIST')) throw error
   }
 }

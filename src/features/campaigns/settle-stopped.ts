@@ -15,13 +15,13 @@ import { statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import { endEmails } from '../messages/outcome/end-emails.ts'
+import { notifyReleased } from '../messages/queue/aside.ts'
 import { startSettler } from '../settler.ts'
 import { pauseInTx, type StopDeps } from './pause.ts'
 import {
   listCancelled,
   listUnsettled,
   listUntried,
-  notifyReleased,
   pauseUntried,
   pauseWaiting,
   releasePaused,

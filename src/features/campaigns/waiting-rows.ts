@@ -1,16 +1,13 @@
-/**
- * Moves waiting emails of campaigns between states, some rows at a time. `retry_at` keeps the due time
- * of a paused email: only a claim uses it otherwise.
- */
+/** Moves waiting emails of campaigns between states, some rows at a time. */
 import { HOUR_MS } from '../../clock.ts'
 import { holdsItsMail, isActive, isPaced, unfinishedCampaigns } from '../../store/campaign-terms.ts'
-import type { RowOf } from '../../store/database.ts'
 import { indexedBy, larger, listOf, orderedJoin, rowNumber } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { isUnfinished, waitingState } from '../../store/email-terms.ts'
 import { emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
-import type { QueueNotifier } from '../messages/queue/notifier.ts'
+import { endingColumns } from '../messages/outcome/end-emails.ts'
+import { aside, releasedColumns } from '../messages/queue/aside.ts'
 
 /** A number of the campaign's waiting emails. */
 function some(condition: SQL): SQL {
@@ -19,14 +16,6 @@ function some(condition: SQL): SQL {
     where campaign_id = ${parameter('campaignId')} and ${isUnfinished} and ${condition}
     limit ${parameter('limit')})`
 }
-
-const aside = {
-  state: 'paused',
-  heldAt: parameter('at'),
-  retryAt: sql`${emails.dueAt}`,
-  dueAt: null,
-  updatedAt: parameter('at'),
-} as const
 
 export const pauseWaiting = statement((db) =>
   db
@@ -70,13 +59,6 @@ const released = {
   updatedAt: parameter('at'),
 } as const
 
-const lane = {
-  dueAt: emails.dueAt,
-  queueClass: emails.queueClass,
-  domain: emails.recipientDomain,
-  projectId: emails.projectId,
-}
-
 /** Emails that were not tried yet lose the slots of a pace that the campaign has no more. */
 const duePaused = sql`case when retry_at is null then created_at
   when retry_at > ${parameter('at')} and (${waitingState}) = 'queued' then ${parameter('at')}
@@ -96,7 +78,7 @@ export const releasePaused = statement((db) =>
         and not exists (select 1 from campaigns where id = ${parameter('campaignId')}
           and (status = 'CANCELLED' or (status = 'SENDING' and paused_at is not null)))`,
     )
-    .returning(lane),
+    .returning(releasedColumns),
 )
 
 const retryOfInterrupted = sql`case when (${waitingState}) = 'deferred'
@@ -123,15 +105,8 @@ export const releaseUntried = statement((db) =>
             order by ${rowNumber()} limit ${parameter('limit')})) as slots`,
     )
     .where(sql`${rowNumber('emails')} = slots.number`)
-    .returning(lane),
+    .returning(releasedColumns),
 )
-
-export function notifyReleased(
-  queueNotifier: QueueNotifier,
-  released: readonly RowOf<typeof releasePaused>[],
-): void {
-  for (const { dueAt, ...lane } of released) queueNotifier.notify({ ...lane, dueAt: dueAt ?? 0 })
-}
 
 export const findUntried = statement<{ isWaiting: number }>(
   () => sql`select 1 as "isWaiting" from emails ${indexedBy('emails_paused')}
@@ -142,14 +117,7 @@ export const findUntried = statement<{ isWaiting: number }>(
 /** What waits of a cancelled campaign; claimed mail ends when it is put back. */
 export const listCancelled = statement((db) =>
   db
-    .select({
-      id: emails.id,
-      projectId: emails.projectId,
-      contactId: emails.contactId,
-      recipient: emails.recipient,
-      attemptCount: emails.attemptCount,
-      state: emails.state,
-    })
+    .select(endingColumns)
     .from(emails)
     .where(some(sql`state in ('queued', 'deferred', 'held', 'paused')`)),
 )

@@ -9,8 +9,9 @@ import type { Tx } from '../../store/write/transaction.ts'
 import { findMailProjectId } from '../accounts/platform-mail/mail-project.ts'
 import { disableProject } from '../accounts/projects/disable.ts'
 import type { Base } from '../base.ts'
+import { isYoung } from '../messages/accept/new-project-cap.ts'
 import { readWindows } from './counters.ts'
-import { isYoung, judge } from './judge.ts'
+import { judge } from './judge.ts'
 
 export type EnforceDeps = Pick<Base, 'config' | 'directory' | 'now' | 'log'>
 
@@ -34,9 +35,10 @@ export function createEnforcement(deps: EnforceDeps): Enforcement {
   }
 
   async function enforceOne(tx: Tx, project: JudgedProject): Promise<void> {
+    if (project.isDisabled) return
     const at = deps.now()
-    const violations = await findViolations(deps, tx, project)
-    if (project.isDisabled || violations.length === 0) return
+    const violations = await findViolations(deps, tx, { project, at })
+    if (violations.length === 0) return
     const isAutomatic = deps.config.security.autoDisable
     if (!isAutomatic || project.id === (await findMailProjectId(deps, tx))) {
       tx.afterCommit(() => warn(project, violations))
@@ -57,11 +59,11 @@ export function createEnforcement(deps: EnforceDeps): Enforcement {
 }
 
 async function findViolations(
-  { config, now }: EnforceDeps,
+  { config }: EnforceDeps,
   tx: Tx,
-  { id: projectId, reputationSince: since, ...project }: JudgedProject,
+  { project, at }: { project: JudgedProject; at: number },
 ): Promise<string[]> {
-  const at = now()
+  const { id: projectId, reputationSince: since } = project
   const windows = await readWindows(tx, { projectId, since, at })
   const { findings } = judge(config.security, windows, { isNew: isYoung(project, at) })
   return findings.filter(({ level }) => level === 'critical').map(({ text }) => text)

@@ -4,7 +4,6 @@
  * days, with lower limits for projects younger than 30 days. A limit of 0 is never reached.
  */
 import type { SecurityConfig } from '../../config/config.ts'
-import { NEW_PROJECT_MS } from '../messages/accept/new-project-cap.ts'
 import type { Counts, Windows } from './counters.ts'
 
 type Level = 'healthy' | 'warning' | 'critical'
@@ -37,11 +36,6 @@ const LEAST: Record<Kind, Limits> = {
 
 const PLURALS = { bounce: 'bounces', complaint: 'complaints' } as const
 const WINDOW_NAMES = { day: '24-hour', week: '7-day', all: 'all-time' } as const
-
-/** Whether the stricter limits of new projects apply. */
-export function isYoung({ createdAt }: { createdAt: number }, at: number): boolean {
-  return at - createdAt < NEW_PROJECT_MS
-}
 
 export function judge(
   config: SecurityConfig,

@@ -6,8 +6,9 @@ import { eq } from '../../store/drizzle.ts'
 import { projects } from '../../store/schema/accounts.ts'
 import type { Base } from '../base.ts'
 import { projectNotFound } from '../directory.ts'
+import { isYoung } from '../messages/accept/new-project-cap.ts'
 import { type Counts, readWindows } from './counters.ts'
-import { type Finding, isYoung, judge, type Levels, rateOf } from './judge.ts'
+import { type Finding, judge, type Levels, rateOf } from './judge.ts'
 
 /** Rates in percent. */
 export type WindowView = {
@@ -34,6 +35,8 @@ export type SecurityView = {
   isDisabled: boolean
 }
 
+type Deps = Pick<Base, 'store' | 'config' | 'now'>
+
 const NONE: Counts = { emails: 0, bounces: 0, complaints: 0 }
 
 const TEXTS = {
@@ -48,26 +51,20 @@ const TEXTS = {
 } as const
 
 /** For operators. @throws AppError RESOURCE_NOT_FOUND */
-export async function viewSecurity(
-  { store, config, now }: Pick<Base, 'store' | 'config' | 'now'>,
-  projectId: string,
-): Promise<SecurityView> {
-  const { findings, view } = await load({ store, config, now }, projectId)
+export async function viewSecurity(deps: Deps, projectId: string): Promise<SecurityView> {
+  const { findings, view } = await load(deps, projectId)
   return withTexts(view, findings, ({ text }) => text)
 }
 
 /** As clients see it: without what would tell the limits. @throws AppError RESOURCE_NOT_FOUND */
-export async function viewSecurityForClients(
-  { store, config, now }: Pick<Base, 'store' | 'config' | 'now'>,
-  projectId: string,
-): Promise<SecurityView> {
-  const { findings, view } = await load({ store, config, now }, projectId)
+export async function viewSecurityForClients(deps: Deps, projectId: string): Promise<SecurityView> {
+  const { findings, view } = await load(deps, projectId)
   const status = { ...view.status, twentyFourHour: toView(NONE), isNewProject: false }
   return withTexts({ ...view, status }, findings, ({ kind, level }) => TEXTS[kind][level])
 }
 
 async function load(
-  { store, config, now }: Pick<Base, 'store' | 'config' | 'now'>,
+  { store, config, now }: Deps,
   projectId: string,
 ): Promise<{ findings: Finding[]; view: SecurityView }> {
   const project = await store.read.select().from(projects).where(eq(projects.id, projectId)).get()

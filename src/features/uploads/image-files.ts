@@ -8,7 +8,7 @@ import { mkdir, open, opendir, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { Config } from '../../config/config.ts'
 import { syncFolder } from '../../config/sync-folder.ts'
-import { AppError } from '../../errors.ts'
+import { AppError, hasCode } from '../../errors.ts'
 import { isUuid, newId } from '../../store/ids.ts'
 
 type Place = Pick<Config, 'dataDir'>
@@ -40,10 +40,7 @@ export async function readImageFile(
   file: string,
   { offset, maxBytes }: { offset: number; maxBytes: number },
 ): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  const handle = await open(pathOf(place, file), 'r').catch((error: unknown) => {
-    if (hasCode(error, 'ENOENT')) return undefined
-    throw error
-  })
+  const handle = await unlessMissing(open(pathOf(place, file), 'r'))
   if (handle === undefined) return undefined
   try {
     const bytes = new Uint8Array(maxBytes)
@@ -55,11 +52,7 @@ export async function readImageFile(
 }
 
 export async function hasImageFile(place: Place, file: string): Promise<boolean> {
-  const found = await stat(pathOf(place, file)).catch((error: unknown) => {
-    if (hasCode(error, 'ENOENT')) return undefined
-    throw error
-  })
-  return found !== undefined
+  return (await unlessMissing(stat(pathOf(place, file)))) !== undefined
 }
 
 /** Removes a file; one that is gone already is no error. */
@@ -79,11 +72,18 @@ export async function* listImageFiles(place: Place): AsyncGenerator<string> {
 }
 
 async function* entriesOf(folder: string) {
-  const entries = await opendir(folder).catch((error: unknown) => {
+  const entries = await unlessMissing(opendir(folder))
+  if (entries !== undefined) yield* entries
+}
+
+/** Undefined when there is no such file or folder. */
+async function unlessMissing<T>(opened: Promise<T>): Promise<T | undefined> {
+  try {
+    return await opened
+  } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined
     throw error
-  })
-  if (entries !== undefined) yield* entries
+  }
 }
 
 async function makeFolder(place: Place, folder: string): Promise<void> {
@@ -125,8 +125,4 @@ function diskFull(cause: unknown): AppError {
     cause,
     details: { retryAfter: 60 },
   })
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
 }

@@ -7,6 +7,8 @@
  * The result is plain data, so that it can cross a thread. A message that cannot be sent gives a
  * refusal with the SMTP reply.
  */
+
+import { hasCode } from '../../errors.ts'
 import type { ParsedAddress } from '../address/address.ts'
 import type { NamedMailbox } from '../address/named-mailbox.ts'
 import { readMailboxes } from '../address/parsed-mailboxes.ts'
@@ -104,7 +106,7 @@ async function parse(raw: Uint8Array): Promise<ParsedSubmission | undefined> {
       PARSER_OPTIONS,
     )
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EMAXLEN') return undefined
+    if (hasCode(error, 'EMAXLEN')) return undefined
     throw error
   }
 }

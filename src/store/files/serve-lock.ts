@@ -14,7 +14,7 @@
  */
 import { closeSync, openSync, rmSync, statSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { AppError } from '../../errors.ts'
+import { AppError, hasCode } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { type Connection, openConnection } from '../connection.ts'
 import { isBusy, openError } from '../database-error.ts'
@@ -144,7 +144,7 @@ function makeFile(file: string): boolean {
     closeSync(openSync(file, 'wx', 0o600))
     return true
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false
+    if (hasCode(error, 'EEXIST')) return false
     throw error
   }
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { SecurityConfig } from '../../../src/config/config.ts'
+import { isYoung } from '../../../src/features/messages/accept/new-project-cap.ts'
 import type { Windows } from '../../../src/features/reputation/counters.ts'
-import { isYoung, judge, rateOf } from '../../../src/features/reputation/judge.ts'
+import { judge, rateOf } from '../../../src/features/reputation/judge.ts'
 import { openTestCore, START } from '../../core.ts'
 
 const DAY_MS = 86_400_000

@@ -14,9 +14,11 @@ import type { Base } from '../../base.ts'
 
 type Deps = Pick<Base, 'config'>
 type CappedProject = Pick<Project, 'id' | 'createdAt'>
+type Asked = { project: CappedProject; at: number }
+type Hour = { startsAt: number; emails: number }
 
 /** A project is new for so long. */
-export const NEW_PROJECT_MS = 30 * DAY_MS
+const NEW_PROJECT_MS = 30 * DAY_MS
 
 const { projectId, startsAt, emails } = newProjectHours
 
@@ -46,30 +48,28 @@ const addToHour = statement((db) =>
 export async function findAllowance(
   deps: Deps,
   reader: Pick<Tx, 'list'>,
-  { project, at }: { project: CappedProject; at: number },
+  asked: Asked,
 ): Promise<number> {
-  if (!isCapped(deps, project, at)) return Number.POSITIVE_INFINITY
-  const hours = await reader.list(listHours, { projectId: project.id, after: at - DAY_MS })
-  return Math.max(0, deps.config.limits.newProjectDaily - sumOf(hours))
+  const use = await findUse(deps, reader, asked)
+  return use === undefined ? Number.POSITIVE_INFINITY : Math.max(0, use.limit - use.used)
 }
 
 /** When a project that may send no more may go on (epoch ms); null while it may send. */
 export async function findNextAllowance(
   deps: Deps,
   reader: Pick<Tx, 'list'>,
-  { project, at }: { project: CappedProject; at: number },
+  asked: Asked,
 ): Promise<number | null> {
-  if (!isCapped(deps, project, at)) return null
-  const hours = await reader.list(listHours, { projectId: project.id, after: at - DAY_MS })
-  const tooMany = sumOf(hours) + 1 - deps.config.limits.newProjectDaily
-  return tooMany > 0 ? findRoom(hours, tooMany, project) : null
+  const use = await findUse(deps, reader, asked)
+  if (use === undefined || use.used < use.limit) return null
+  return findRoom(use.hours, use.used + 1 - use.limit, asked.project)
 }
 
 /** Counts emails that `findAllowance` has allowed. */
 export async function countAllowed(
   deps: Deps,
   tx: Tx,
-  { project, count, at }: { project: CappedProject; count: number; at: number },
+  { project, count, at }: Asked & { count: number },
 ): Promise<void> {
   if (count === 0 || !isCapped(deps, project, at)) return
   const row = { projectId: project.id, startsAt: at - (at % HOUR_MS), emails: count }
@@ -84,12 +84,11 @@ export async function countAllowed(
 export async function countOrRefuse(
   deps: Deps,
   tx: Tx,
-  { project, count, at }: { project: CappedProject; count: number; at: number },
+  { project, count, at }: Asked & { count: number },
 ): Promise<void> {
-  if (!isCapped(deps, project, at)) return
-  const limit = deps.config.limits.newProjectDaily
-  const hours = await tx.list(listHours, { projectId: project.id, after: at - DAY_MS })
-  const used = sumOf(hours)
+  const use = await findUse(deps, tx, { project, at })
+  if (use === undefined) return
+  const { limit, used, hours } = use
   if (used + count <= limit) return countAllowed(deps, tx, { project, count, at })
   const roomAt = findRoom(hours, used + count - limit, project)
   const retryAfter = Math.ceil((roomAt - at) / 1_000)
@@ -105,14 +104,25 @@ export async function countOrRefuse(
   })
 }
 
-function isCapped({ config }: Deps, { createdAt }: CappedProject, at: number): boolean {
-  return config.limits.newProjectDaily > 0 && at - createdAt < NEW_PROJECT_MS
+/** Whether the stricter limits of new projects apply. */
+export function isYoung({ createdAt }: Pick<Project, 'createdAt'>, at: number): boolean {
+  return at - createdAt < NEW_PROJECT_MS
 }
 
-type Hour = { startsAt: number; emails: number }
+function isCapped({ config }: Deps, project: CappedProject, at: number): boolean {
+  return config.limits.newProjectDaily > 0 && isYoung(project, at)
+}
 
-function sumOf(hours: readonly Hour[]): number {
-  return hours.reduce((sum, hour) => sum + hour.emails, 0)
+/** What the project has sent of its limit; undefined without one. */
+async function findUse(
+  deps: Deps,
+  reader: Pick<Tx, 'list'>,
+  { project, at }: Asked,
+): Promise<{ limit: number; used: number; hours: Hour[] } | undefined> {
+  if (!isCapped(deps, project, at)) return undefined
+  const hours = await reader.list(listHours, { projectId: project.id, after: at - DAY_MS })
+  const used = hours.reduce((sum, hour) => sum + hour.emails, 0)
+  return { limit: deps.config.limits.newProjectDaily, used, hours }
 }
 
 /** When the window has left so many emails behind, or the project is no longer new. */

@@ -15,6 +15,7 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { startSettler } from '../../settler.ts'
 import { endEmails } from '../outcome/end-emails.ts'
+import { notifyReleased } from '../queue/aside.ts'
 import type { QueueNotifier } from '../queue/notifier.ts'
 import { DISABLED, fateOf, type MailFate, NOT_ENABLED_IN_TIME } from './mail-fate.ts'
 import {
@@ -26,7 +27,6 @@ import {
   listQueued,
   listReleasable,
   putAside,
-  type ReleasedRow,
   releaseSome,
 } from './waiting-rows.ts'
 
@@ -97,13 +97,6 @@ async function release(
       })
     return store.write(write, { heavyFor: projectId })
   })
-}
-
-/** What an operator holds has no due time. */
-function notifyReleased(queueNotifier: QueueNotifier, released: readonly ReleasedRow[]): void {
-  for (const { dueAt, ...lane } of released) {
-    if (dueAt !== null) queueNotifier.notify({ ...lane, dueAt })
-  }
 }
 
 /** Each pass over the queue finds what the one before has left. */

@@ -4,13 +4,14 @@
  * Mail in the queue is found by one pass over `emails_ready`, on a scan thread: no index begins with the
  * project, because it would cost each send. Other mail is found by `emails_parked`.
  */
-import type { RowOf } from '../../../store/database.ts'
 import { indexedBy, listOf, rowNumber, unindexed } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import { isParked, waitingState } from '../../../store/email-terms.ts'
 import { projects } from '../../../store/schema/accounts.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
+import { endingColumns } from '../outcome/end-emails.ts'
+import { aside, releasedColumns } from '../queue/aside.ts'
 
 const standing = {
   id: projects.id,
@@ -52,25 +53,9 @@ const isQueued = sql`${rowNumber()} in ${listOf(parameter('numbers'))}
 export const putAside = statement((db) =>
   db
     .update(emails)
-    .set({
-      state: 'paused',
-      heldAt: parameter('at'),
-      // The due time of a paused email of a campaign.
-      retryAt: sql`${emails.dueAt}`,
-      dueAt: null,
-      updatedAt: parameter('at'),
-    })
+    .set(aside)
     .where(sql`${isQueued} and (campaign_id is not null or ${parameter('ofCampaigns')} = 0)`),
 )
-
-const endingColumns = {
-  id: emails.id,
-  projectId: emails.projectId,
-  contactId: emails.contactId,
-  recipient: emails.recipient,
-  attemptCount: emails.attemptCount,
-  state: emails.state,
-}
 
 export const listEndingQueued = statement((db) =>
   db.select(endingColumns).from(emails).where(isQueued),
@@ -134,12 +119,5 @@ export const releaseSome = statement((db) =>
         and exists (select 1 from projects
           where id = ${parameter('projectId')} and is_disabled = 0)`,
     )
-    .returning({
-      dueAt: emails.dueAt,
-      queueClass: emails.queueClass,
-      domain: emails.recipientDomain,
-      projectId: emails.projectId,
-    }),
+    .returning(releasedColumns),
 )
-
-export type ReleasedRow = RowOf<typeof releaseSome>

@@ -39,9 +39,8 @@ export function explainHeld({ email, hold, isCampaignPaused }: Facts): Sentence 
 export function explainPaused(facts: Facts): Sentence {
   const { email, hold, isCampaignPaused, pace, isSenderVerified, projectHold } = facts
   const since = email.heldAt === null ? '' : ` since ${formatSecond(email.heldAt)}`
-  const held =
-    hold === null ? '' : ` An operator holds all mail to ${displayDomain(hold.domain)}, too.`
   if (projectHold !== null) return explainProjectHold(facts, projectHold)
+  const held = describeOtherHold(hold)
   if (pace !== null) {
     const most = pace === 1 ? '1 email' : `${pace} emails`
     return withoutCommand(
@@ -70,17 +69,21 @@ function explainProjectHold(
 ): Sentence {
   const resume = isOfCampaign ? ' Its campaign must be resumed after that.' : ''
   const end = until === null ? '' : `, or fails at ${formatSecond(until)}`
-  const held =
-    hold === null ? '' : ` An operator holds all mail to ${displayDomain(hold.domain)}, too.`
-  const reason = `It is held: its project was disabled for its reputation at ${formatSecond(since)}. It waits until the project is enabled${end}.${resume}${held}`
+  const reason = `It is held: its project was disabled for its reputation at ${formatSecond(since)}. It waits until the project is enabled${end}.${resume}${describeOtherHold(hold)}`
   return { reason, command: ['project', 'update', email.projectId, '--enable'] }
+}
+
+/** Of mail that waits for another reason as well. */
+function describeOtherHold(hold: Facts['hold']): string {
+  return hold === null ? '' : ` An operator holds all mail to ${displayDomain(hold.domain)}, too.`
 }
 
 export function explainWaiting(facts: Facts): Explanation {
   const { email, hold, live, now, projectHold } = facts
   if (hold !== null) return { ...explainHeld(facts), nextAttemptAt: null }
-  if (projectHold !== null)
+  if (projectHold !== null) {
     return { ...explainProjectHold(facts, projectHold), nextAttemptAt: null }
+  }
   const ownAt = email.dueAt ?? now
   if (live.server === 'none') return { ...explainStopped(facts), nextAttemptAt: ownAt }
   const site = live.server === 'running' ? live.sites[email.recipientDomain] : undefined

@@ -1,6 +1,7 @@
 /** The facts that explain an email, and the explanation. */
 import { type Attempt, type Email, emails, type Hold } from '../../../store/schema/messages.ts'
 import type { Suppression } from '../../../store/schema/suppressions.ts'
+import type { Retryable } from '../queue/retryable.ts'
 import type { LiveStatus } from './live-status.ts'
 
 /** The columns of an email that an explanation needs. */
@@ -49,25 +50,13 @@ export type LiveFacts =
   | { server: 'none' }
   | { server: 'silent' }
 
-export type Facts = {
+export type Facts = Retryable & {
   email: ExplainedEmail
   /** The hold of its recipient domain. */
   hold: Hold | null
   /** The suppression of its recipient in its project. */
   suppression: Pick<Suppression, 'reason' | 'source' | 'createdAt'> | null
   last: LastAttempt | null
-  /** Why it cannot be tried again; null if it can. */
-  obstacle: string | null
-  isCampaignPaused: boolean
-  /** `maxPerHour` of its campaign, if the email waits for its slot when it is paused; else null. */
-  pace: number | null
-  isSenderVerified: boolean
-  isOfCampaign: boolean
-  /**
-   * Since when and until when (epoch ms) it is held because of its project's reputation; that of
-   * campaigns without an end.
-   */
-  projectHold: { since: number; until: number | null } | null
   /** The id of the first email to its domain that is in flight. */
   ahead: string | null
   live: LiveFacts

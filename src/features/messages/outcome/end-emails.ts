@@ -27,6 +27,16 @@ export type Ending = { email: EndedEmail & Pick<Email, 'state'>; end: End }
 /** The end of an email that no attempt was planned for. */
 type InsertedEnding = { email: Omit<EndedEmail, 'attemptCount'>; end: End }
 
+/** What `endEmails` must know of an email. */
+export const endingColumns = {
+  id: emails.id,
+  projectId: emails.projectId,
+  contactId: emails.contactId,
+  recipient: emails.recipient,
+  state: emails.state,
+  attemptCount: emails.attemptCount,
+}
+
 const endWithoutAttempt = statement((db) =>
   db
     .update(emails)

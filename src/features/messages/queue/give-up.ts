@@ -20,7 +20,7 @@ import { emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
-import { type Ending, endEmails } from '../outcome/end-emails.ts'
+import { type Ending, endEmails, endingColumns } from '../outcome/end-emails.ts'
 import { giveUpError } from '../outcome/final-state.ts'
 import { ANY_CLASS } from './any-class.ts'
 
@@ -46,15 +46,7 @@ export const findOverdue = statement((db) =>
 /** The index `emails_ready` finds the rows. */
 export const listOverdue = statement((db) =>
   db
-    .select({
-      id: emails.id,
-      projectId: emails.projectId,
-      contactId: emails.contactId,
-      recipient: emails.recipient,
-      state: emails.state,
-      attemptCount: emails.attemptCount,
-      error: emails.error,
-    })
+    .select({ ...endingColumns, error: emails.error })
     .from(emails)
     .where(
       sql`${rowNumber()} in (select ${rowNumber()} from emails where due_at is not null

@@ -40,7 +40,10 @@ export function formatOrientation(orientation: number): Buffer {
   return tiff
 }
 
-/** Whether viewers turn the image by a quarter, so that width and height change places. */
-export function isTurned(orientation: number): boolean {
-  return orientation >= 5
+/** The size of an image as viewers show it: some turn it by a quarter, so that its sides change places. */
+export function shownSize(
+  { width, height }: { width: number; height: number },
+  orientation: number,
+): { width: number; height: number } {
+  return orientation >= 5 ? { width: height, height: width } : { width, height }
 }

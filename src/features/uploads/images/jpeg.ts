@@ -8,7 +8,7 @@
  */
 import { brokenImage, refusedImage, requireBytes, requireFewBlocks } from './broken-image.ts'
 import type { CleanImage } from './clean-image.ts'
-import { formatOrientation, isTurned, readOrientation } from './exif.ts'
+import { formatOrientation, readOrientation, shownSize } from './exif.ts'
 import { isColourProfile } from './icc-profile.ts'
 import { createParts, type ImageParts } from './image-parts.ts'
 import { isHuffmanTables, isQuantizationTables, readFrame, requireScan } from './jpeg-tables.ts'
@@ -54,9 +54,7 @@ export function cleanJpeg(bytes: Buffer): CleanImage {
   for (const segment of listSegments(bytes)) take(found, segment)
   const { frame, orientation = 1, scans } = found
   if (frame === undefined || scans === 0) throw brokenImage('it has no picture')
-  const { width, height } = isTurned(orientation)
-    ? { width: frame.height, height: frame.width }
-    : frame
+  const { width, height } = shownSize(frame, orientation)
   const parts = join(createParts(bytes), found)
   return { contentType: 'image/jpeg', extension: 'jpg', width, height, frames: 1, parts }
 }

@@ -8,7 +8,7 @@
 import { crc32 } from 'node:zlib'
 import { brokenImage, refusedImage, requireBytes, requireFewBlocks } from './broken-image.ts'
 import type { CleanImage } from './clean-image.ts'
-import { formatOrientation, isTurned, readOrientation } from './exif.ts'
+import { formatOrientation, readOrientation, shownSize } from './exif.ts'
 import { createParts, type ImageParts } from './image-parts.ts'
 import { type Animation, openAnimation } from './png-animation.ts'
 
@@ -73,9 +73,7 @@ export function cleanPng(bytes: Buffer): CleanImage {
   }
   for (const chunk of chunks) take(state, chunk)
   const frames = state.animation?.finish() ?? 1
-  const { width, height } = isTurned(state.orientation)
-    ? { width: header.height, height: header.width }
-    : header
+  const { width, height } = shownSize(header, state.orientation)
   return { contentType: 'image/png', extension: 'png', width, height, frames, parts }
 }
 

@@ -1,6 +1,7 @@
 /** An operator's list of domains: one domain per line, with comments after `#`. */
 import { readFile, stat } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
+import { hasCode } from '../../../errors.ts'
 import { parseDomain } from '../../../mail/address/address.ts'
 
 /** Identifies the state of a file; undefined if there is no file. */
@@ -17,7 +18,7 @@ export async function stampOf(file: string): Promise<FileStamp> {
     const { mtimeMs, size, ino } = await stat(file)
     return `${mtimeMs} ${size} ${ino}`
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    if (hasCode(error, 'ENOENT')) return undefined
     throw error
   }
 }
