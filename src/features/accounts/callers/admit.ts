@@ -4,6 +4,7 @@
  * with each request, so a change of either acts at once.
  */
 import { AppError } from '../../../errors.ts'
+import { isUuid } from '../../../store/ids.ts'
 import type { Base } from '../../base.ts'
 import { noProject, roleTooLow } from '../members/require-admin.ts'
 import { needsVerification } from '../platform-mail/configured.ts'
@@ -34,8 +35,6 @@ export type Credentials = {
   /** The `:id` of the path. */
   pathId: string | undefined
 }
-
-const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
 
 /**
  * Returns the caller. `identified` is called with every caller that is known, before its rights are
@@ -70,7 +69,7 @@ export async function admitCaller(
   if (!session.mayBeUnverified && needsVerification(deps.config, user.user)) throw unverified()
   if (session.needsOperator && !user.user.isOperator) throw notOperator()
   if (session.project === null) return user
-  if (session.project === 'header') requireProjectId(id)
+  if (session.project === 'header') requireProjectId(projectId)
   const project = await deps.directory.findProject(projectId ?? '')
   if (project === undefined || found.role === null) {
     throw session.project === 'path' ? noProject(id) : accessDenied()
@@ -82,7 +81,7 @@ export async function admitCaller(
 }
 
 function requireProjectId(id: string | undefined): void {
-  if (id !== undefined && UUID.test(id)) return
+  if (id !== undefined && isUuid(id)) return
   const fault =
     id === undefined
       ? 'The header X-Project-Id is missing.'
