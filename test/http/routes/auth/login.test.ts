@@ -15,6 +15,7 @@ import { setPassword } from '../../../../src/features/accounts/users/set-passwor
 import { eq } from '../../../../src/store/drizzle.ts'
 import { sessions, users } from '../../../../src/store/schema/accounts.ts'
 import { addUser } from '../../../session.ts'
+import { FOREIGN_SITE } from '../../foreign-site.ts'
 import { useService } from '../../service.ts'
 import { openBrowser, setCookies } from './browser.ts'
 
@@ -162,13 +163,7 @@ describe('POST /auth/login', () => {
 
   it('S17: login CSRF: a page of another site cannot log anybody in', async () => {
     const before = await countSessions()
-    const foreign: Record<string, string>[] = [
-      { 'Sec-Fetch-Site': 'cross-site' },
-      { 'Sec-Fetch-Site': 'same-site' },
-      { Origin: 'https://evil.test' },
-      { Origin: 'null' },
-    ]
-    for (const headers of foreign) {
+    for (const headers of FOREIGN_SITE) {
       for (const path of ['/auth/login', '/auth/logout']) {
         const browser = openBrowser(service, undefined, headers)
         const body = { email: ada.address, password: PASSWORD }
