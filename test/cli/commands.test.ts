@@ -5,7 +5,6 @@ import { before, describe, it } from 'node:test'
 import { runCli } from '../../src/cli/cli.ts'
 import { createKeyring } from '../../src/config/keyring.ts'
 import { insertSession } from '../../src/features/accounts/sessions/sessions.ts'
-import { silentLog } from '../../src/log.ts'
 import { eq } from '../../src/store/drizzle.ts'
 import {
   accountTokens,
@@ -17,45 +16,15 @@ import {
 } from '../../src/store/schema/accounts.ts'
 import { attempts, contents, type Email, emails } from '../../src/store/schema/messages.ts'
 import { sandboxMessages } from '../../src/store/schema/service.ts'
-import { openStore, type Store } from '../../src/store/store.ts'
 import { makeFolder } from '../config/config-folder.ts'
 import { makeTerminal, runAt } from '../fakes/terminal.ts'
+import { commandsAt } from './commands-at.ts'
 
 const cwd = makeFolder()
 const env = { PILLARBOX_DELIVERY__HOSTNAME: 'mail.example.com' }
+const { run, text, json, failure, withStore } = commandsAt({ cwd, env })
 const owner = 'owner@example.test'
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
-
-/** The output of a command that must succeed with an empty stderr. */
-async function json(...argv: string[]) {
-  const { status, out, err } = await runAt({ cwd, env }, ...argv, '--json')
-  assert.deepEqual([status, err], [0, ''], argv.join(' '))
-  assert.match(out, /^[[{].*\n$/)
-  return JSON.parse(out)
-}
-
-async function text(...argv: string[]): Promise<string> {
-  const { status, out, err } = await runAt({ cwd, env }, ...argv)
-  assert.deepEqual([status, err], [0, ''], argv.join(' '))
-  return out
-}
-
-/** The error of a command that must fail. */
-async function failure(...argv: string[]) {
-  const { status, out, err } = await runAt({ cwd, env }, ...argv, '--json')
-  assert.equal(out, '')
-  return { status, ...JSON.parse(err).error }
-}
-
-async function withStore(act: (store: Store) => Promise<unknown>): Promise<void> {
-  const file = path.join(cwd, 'data', 'pillarbox.db')
-  const store = await openStore({ path: file, log: silentLog(), watch: false })
-  try {
-    await act(store)
-  } finally {
-    await store.close()
-  }
-}
 
 /** Returns the texts that an email is rendered from. */
 async function contentOf(emailId: string) {
@@ -134,7 +103,7 @@ describe('pillarbox user', () => {
     const taken = await failure('user', 'create', '--email', owner)
     assert.deepEqual([taken.status, taken.code], [1, 'CONFLICT'])
     const argv = ['user', 'create', '--email', 'short@example.test', '--password', 'abc']
-    const { status, err } = await runAt({ cwd, env }, ...argv)
+    const { status, err } = await run(...argv)
     assert.equal(status, 2)
     assert.match(err, /warning: --password[\s\S]*password: Must be at least 6/)
   })
@@ -616,7 +585,7 @@ describe('pillarbox sandbox', () => {
       subject: 'Hi',
     })
     for (const argv of [[], ['--json']]) {
-      const shown = await runAt({ cwd, env }, 'sandbox', 'show', String(message.id), ...argv)
+      const shown = await run('sandbox', 'show', String(message.id), ...argv)
       assert.deepEqual([shown.status, shown.err], [0, ''])
       assert.ok(shown.raw.equals(raw))
     }

@@ -7,24 +7,14 @@ import { templates } from '../../src/store/schema/messages.ts'
 import { openStore } from '../../src/store/store.ts'
 import { makeFolder } from '../config/config-folder.ts'
 import { type FakeDns, startDnsServer } from '../fakes/dns-server.ts'
-import { runAt } from '../fakes/terminal.ts'
+import { commandsAt } from './commands-at.ts'
 
 const cwd = makeFolder()
 let dns: FakeDns
-let env: NodeJS.ProcessEnv
+const env: NodeJS.ProcessEnv = { PILLARBOX_DELIVERY__HOSTNAME: 'mail.example.com' }
+const { run, text, json } = commandsAt({ cwd, env })
 let projects: string[]
 
-async function run(...argv: string[]) {
-  return runAt({ cwd, env }, ...argv)
-}
-
-async function text(...argv: string[]): Promise<string> {
-  const { status, out, err } = await run(...argv)
-  assert.deepEqual([status, err], [0, ''], argv.join(' '))
-  return out
-}
-
-const json = async (...argv: string[]) => JSON.parse(await text(...argv, '--json'))
 const add = (name: string, ...options: string[]) =>
   text('domain', 'add', '--project', projects[0] ?? '', name, ...options)
 
@@ -34,10 +24,7 @@ before(async () => {
     '1.2.0.192.in-addr.arpa': { PTR: ['Mail.Example.com'] },
     [`1.${'0.'.repeat(23)}8.b.d.0.1.0.0.2.ip6.arpa`]: { PTR: ['host.provider.test'] },
   })
-  env = {
-    PILLARBOX_DELIVERY__HOSTNAME: 'mail.example.com',
-    PILLARBOX_DNS__SERVERS: JSON.stringify([dns.address]),
-  }
+  env.PILLARBOX_DNS__SERVERS = JSON.stringify([dns.address])
   await json('user', 'create', '--email', 'owner@example.test')
   const make = (name: string) =>
     json('project', 'create', '--name', name, '--owner', 'owner@example.test')

@@ -1,35 +1,16 @@
 import assert from 'node:assert/strict'
-import path from 'node:path'
 import { before, describe, it } from 'node:test'
 import { countAll, selectListed } from '../../src/features/receiving/admin/list.ts'
-import { silentLog } from '../../src/log.ts'
 import { eq, sql } from '../../src/store/drizzle.ts'
 import { newId } from '../../src/store/ids.ts'
 import { type InboundMessage, inboundMessages } from '../../src/store/schema/inbound.ts'
-import { openStore, type Store } from '../../src/store/store.ts'
 import { makeFolder } from '../config/config-folder.ts'
-import { type Outcome, runAt } from '../fakes/terminal.ts'
+import { commandsAt } from './commands-at.ts'
 
 const cwd = makeFolder()
 const env = { PILLARBOX_DELIVERY__HOSTNAME: 'mail.example.com' }
+const { run, json, withStore } = commandsAt({ cwd, env })
 const raw = Buffer.from('Subject: b\xfccher\r\n\r\nraw \0 bytes\r\n', 'latin1')
-const run = (...argv: string[]): Promise<Outcome> => runAt({ cwd, env }, ...argv)
-
-async function json(...argv: string[]) {
-  const { status, out, err } = await run(...argv, '--json')
-  assert.deepEqual([status, err], [0, ''], argv.join(' '))
-  return JSON.parse(out)
-}
-
-async function withStore<T>(act: (store: Store) => Promise<T>): Promise<T> {
-  const file = path.join(cwd, 'data', 'pillarbox.db')
-  const store = await openStore({ path: file, log: silentLog(), watch: false })
-  try {
-    return await act(store)
-  } finally {
-    await store.close()
-  }
-}
 
 const base = {
   receivedAt: Date.UTC(2026, 0, 2, 3, 4, 5),

@@ -1,24 +1,13 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { makeFolder } from '../config/config-folder.ts'
-import { runAt } from '../fakes/terminal.ts'
+import { commandsAt } from './commands-at.ts'
 
 const cwd = makeFolder()
 const env = { PILLARBOX_DELIVERY__HOSTNAME: 'mail.example.com' }
+const { run, text, json } = commandsAt({ cwd, env })
 const UNKNOWN = '01900000-0000-7000-8000-000000000000'
 let project: string
-
-async function run(...argv: string[]) {
-  return runAt({ cwd, env }, ...argv)
-}
-
-async function text(...argv: string[]): Promise<string> {
-  const { status, out, err } = await run(...argv)
-  assert.deepEqual([status, err], [0, ''], argv.join(' '))
-  return out
-}
-
-const json = async (...argv: string[]) => JSON.parse(await text(...argv, '--json'))
 
 async function failure(...argv: string[]): Promise<string> {
   const { status, out, err } = await run(...argv)

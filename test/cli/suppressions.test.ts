@@ -2,24 +2,13 @@ import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { readSince } from '../../src/cli/options/since.ts'
 import { makeFolder } from '../config/config-folder.ts'
-import { type Outcome, runAt } from '../fakes/terminal.ts'
+import { runAt } from '../fakes/terminal.ts'
+import { commandsAt } from './commands-at.ts'
 
 const cwd = makeFolder()
 const env = { PILLARBOX_DELIVERY__HOSTNAME: 'mail.example.com' }
-const run = (...argv: string[]): Promise<Outcome> => runAt({ cwd, env }, 'suppressions', ...argv)
+const { run, json, failure } = commandsAt({ cwd, env }, 'suppressions')
 const projects: string[] = []
-
-async function json(...argv: string[]) {
-  const { status, out, err } = await run(...argv, '--json')
-  assert.deepEqual([status, err], [0, ''], argv.join(' '))
-  return JSON.parse(out)
-}
-
-async function failure(...argv: string[]) {
-  const { status, out, err } = await run(...argv, '--json')
-  assert.equal(out, '')
-  return { status, ...JSON.parse(err).error }
-}
 
 before(async () => {
   await runAt({ cwd, env }, 'user', 'create', '--email', 'owner@example.test')

@@ -14,36 +14,14 @@ import {
   workflowSteps,
   workflows,
 } from '../../../src/store/schema/workflows.ts'
-import { openStore, type Store } from '../../../src/store/store.ts'
 import { makeFolder } from '../../config/config-folder.ts'
-import { runAt } from '../../fakes/terminal.ts'
+import { commandsAt } from '../commands-at.ts'
 
 const cwd = makeFolder()
 const env = { PILLARBOX_DELIVERY__HOSTNAME: 'mail.example.com' }
+const { run, text, json, withStore } = commandsAt({ cwd, env })
 const owner = 'owner@example.test'
 const AT = Date.UTC(2026, 0, 2, 3, 4, 5)
-
-async function json(...argv: string[]) {
-  const { status, out, err } = await runAt({ cwd, env }, ...argv, '--json')
-  assert.deepEqual([status, err], [0, ''], argv.join(' '))
-  return JSON.parse(out)
-}
-
-async function text(...argv: string[]): Promise<string> {
-  const { status, out, err } = await runAt({ cwd, env }, ...argv)
-  assert.deepEqual([status, err], [0, ''], argv.join(' '))
-  return out
-}
-
-async function withStore(act: (store: Store) => Promise<unknown>): Promise<void> {
-  const file = path.join(cwd, 'data', 'pillarbox.db')
-  const store = await openStore({ path: file, log: silentLog(), watch: false })
-  try {
-    await act(store)
-  } finally {
-    await store.close()
-  }
-}
 
 async function change(id: string, values: Partial<Email>): Promise<void> {
   await withStore((store) =>
@@ -176,7 +154,7 @@ describe('pillarbox queue list', () => {
     for (const id of [...sent, again]) await change(id, { state: 'failed', dueAt: null })
     const ended = await text(...list, '--state', 'ended', '--limit', '1')
     assert.match(ended, /There are more; --limit shows them/)
-    const wrong = await runAt({ cwd, env }, ...list, '--limit', '0')
+    const wrong = await run(...list, '--limit', '0')
     assert.equal(wrong.status, 2)
     assert.match(wrong.err, /--limit: expected a number from 1 to 10000/)
   })
@@ -188,7 +166,7 @@ describe('pillarbox queue list', () => {
       ['--domain', '-'],
     ]
     for (const argv of wrong) {
-      assert.equal((await runAt({ cwd, env }, 'queue', 'list', ...argv)).status, 2, argv.join(' '))
+      assert.equal((await run('queue', 'list', ...argv)).status, 2, argv.join(' '))
     }
   })
 })
@@ -346,7 +324,7 @@ describe('a server that runs and does not respond', () => {
       assert.match(said, /The server did not answer within 2 s, so its live state is not shown\./)
       assert.match(said, /It is due now; the server did not answer, so no more is known\./)
     }
-    const { status, err } = await runAt({ cwd, env }, 'queue', 'sites')
+    const { status, err } = await run('queue', 'sites')
     assert.deepEqual(
       [status, err.split('\n')[0]],
       [...[1, 'pillarbox: The server did not answer within 2 s.']],

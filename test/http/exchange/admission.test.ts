@@ -10,6 +10,7 @@ import { memberships, projects, sessions, users } from '../../../src/store/schem
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { importChunks, jobs } from '../../../src/store/schema/jobs.ts'
 import { addMember, addUser, logIn } from '../../session.ts'
+import { FOREIGN_SITE } from '../foreign-site.ts'
 import { useService } from '../service.ts'
 
 /** The types that a form of another site can have. */
@@ -124,13 +125,7 @@ describe('a session on a route of a project', () => {
         .post('/contacts')
         .set({ cookie, 'x-project-id': mine.id, ...headers })
         .send({ email: 'ann@people.test' })
-    const foreignHeaders: Record<string, string>[] = [
-      { 'sec-fetch-site': 'cross-site' },
-      { 'sec-fetch-site': 'same-site' },
-      { origin: 'https://evil.test' },
-      { origin: 'null' },
-    ]
-    for (const foreign of foreignHeaders) {
+    for (const foreign of FOREIGN_SITE) {
       assert.deepEqual(await codeOf(post(foreign)), [403, 'FORBIDDEN'])
     }
     const host = new URL(service.url).host

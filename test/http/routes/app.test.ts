@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test'
 import { LOGIN_FAILURES } from '../../../src/features/accounts/oauth/login-failure.ts'
 import { APP_TRANSLATIONS } from '../../../src/http/pages/translations/app.ts'
 import { addUser, logIn } from '../../session.ts'
+import { FOREIGN_SITE } from '../foreign-site.ts'
 import type { Browser } from './oauth/browser.ts'
 import { BASE_URL, type LoginServer, startLoginServer } from './oauth/login-server.ts'
 
@@ -115,13 +116,7 @@ describe('POST /app/logout', () => {
 
   it('S17: is refused from a page of another site', async () => {
     const browser = await loggedIn()
-    const foreign: Record<string, string>[] = [
-      { origin: 'https://evil.test' },
-      { origin: 'null' },
-      { 'sec-fetch-site': 'cross-site' },
-      { 'sec-fetch-site': 'same-site' },
-    ]
-    for (const headers of foreign) {
+    for (const headers of FOREIGN_SITE) {
       const { status, cookies } = await browser.post('/app/logout', {}, headers)
       assert.deepEqual([status, cookies], [403, []])
     }

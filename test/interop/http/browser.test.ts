@@ -3,8 +3,8 @@
  * narrow screen, in both colour schemes, and as assistive technology is told of them.
  */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { describe, test } from 'node:test'
+import type { BrowserContextOptions, Page } from 'playwright-core'
 import { insertToken } from '../../../src/features/accounts/links/email-tokens.ts'
 import { makeLinkToken } from '../../../src/features/accounts/links/link-token.ts'
 import { isPassword } from '../../../src/features/accounts/passwords/passwords.ts'
@@ -20,23 +20,13 @@ import {
 } from '../../features/contacts/add-recipient.ts'
 import { useService } from '../../http/service.ts'
 import { addUser } from '../../session.ts'
-import { findChromium, launchChromium } from './chromium.ts'
+import { useChromium } from './chromium.ts'
 import { enlargeLetters, focused, lowestContrast, overflow, smallTargets } from './page-layout.ts'
 
-const program = findChromium()
-
 const { service, mine } = useService()
-let browser: Browser
+const chromium = useChromium()
 
-describe('in Chromium', { skip: program === undefined && 'chromium is not installed' }, () => {
-  before(async () => {
-    browser = await launchChromium(program ?? '')
-  })
-
-  after(async () => {
-    await browser?.close()
-  })
-
+describe('in Chromium', { skip: chromium.skip }, () => {
   for (const [language, javaScriptEnabled] of [
     ['en', false],
     ['fr', true],
@@ -199,26 +189,23 @@ async function visit(
   { cookies = [], ...options }: BrowserContextOptions & { cookies?: string[] },
   run: (page: Page) => Promise<void>,
 ): Promise<void> {
-  const context = await browser.newContext({ viewport: { width: 1000, height: 700 }, ...options })
-  const complaints: string[] = []
-  const page = await context.newPage()
-  page.on('request', (request) => {
-    if (!request.url().startsWith(`${service.url}/`)) complaints.push(request.url())
-  })
-  page.on('pageerror', ({ message }) => complaints.push(message))
-  page.on('console', (message) => {
-    if (!/status of 404/.test(message.text())) complaints.push(message.text())
-  })
-  try {
+  const viewport = { width: 1000, height: 700 }
+  await chromium.visit({ viewport, ...options }, async (page) => {
+    const complaints: string[] = []
+    page.on('request', (request) => {
+      if (!request.url().startsWith(`${service.url}/`)) complaints.push(request.url())
+    })
+    page.on('pageerror', ({ message }) => complaints.push(message))
+    page.on('console', (message) => {
+      if (!/status of 404/.test(message.text())) complaints.push(message.text())
+    })
     await run(page)
     assert.deepEqual(complaints, [])
     assert.deepEqual(
-      (await context.cookies()).map(({ name }) => name),
+      (await page.context().cookies()).map(({ name }) => name),
       cookies,
     )
-  } finally {
-    await context.close()
-  }
+  })
 }
 
 async function leaveAndComeBack(page: Page, ada: Recipient, language: Language): Promise<void> {

@@ -1,20 +1,47 @@
 /** The system's Chromium, driven by playwright-core. */
 import { accessSync, constants } from 'node:fs'
 import path from 'node:path'
-import { type Browser, chromium } from 'playwright-core'
+import { after, before } from 'node:test'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome']
 
-export function findChromium(): string | undefined {
+type Chromium = {
+  /** Why there is no browser; `false` when there is one. */
+  skip: string | false
+  /** Hands over a page of a browser that knows nothing, which forgets all in the end. */
+  visit<T>(options: BrowserContextOptions, look: (page: Page) => Promise<T>): Promise<T>
+}
+
+/** A browser for the tests of a file. `options`: of its command line. */
+export function useChromium(options: readonly string[] = []): Chromium {
+  const program = findChromium()
+  let browser: Browser | undefined
+  before(async () => {
+    if (program !== undefined) browser = await launchChromium(program, options)
+  })
+  after(() => browser?.close())
+  return {
+    skip: program === undefined && 'chromium is not installed',
+    async visit(contextOptions, look) {
+      if (browser === undefined) throw new Error('Chromium does not run')
+      const context = await browser.newContext(contextOptions)
+      try {
+        return await look(await context.newPage())
+      } finally {
+        await context.close()
+      }
+    },
+  }
+}
+
+function findChromium(): string | undefined {
   const folders = (process.env.PATH ?? '').split(path.delimiter)
   return folders.flatMap((folder) => names.map((name) => path.join(folder, name))).find(isProgram)
 }
 
 /** A browser without a window; its sandbox cannot be had by root. `options`: of its command line. */
-export function launchChromium(
-  executablePath: string,
-  options: readonly string[] = [],
-): Promise<Browser> {
+function launchChromium(executablePath: string, options: readonly string[] = []): Promise<Browser> {
   return chromium.launch({
     executablePath,
     args: [...(process.getuid?.() === 0 ? ['--no-sandbox'] : []), ...options],

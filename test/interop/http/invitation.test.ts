@@ -1,34 +1,23 @@
 /** The page of an invitation in a real browser, on the desktop and on a phone. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { describe, test } from 'node:test'
 import { addMember } from '../../../src/features/accounts/members/add.ts'
 import { INVITATION_TRANSLATIONS } from '../../../src/http/pages/translations/invitation.ts'
 import { LANGUAGES } from '../../../src/mail/languages.ts'
 import { useService } from '../../http/service.ts'
 import { addUser, logIn } from '../../session.ts'
-import { findChromium, launchChromium } from './chromium.ts'
+import { useChromium } from './chromium.ts'
 import { enlargeLetters, lowestContrast, overflow, smallTargets } from './page-layout.ts'
 
-const program = findChromium()
 /** Not localhost: over clear HTTP the browser does not say Sec-Fetch-Site to such a host. */
 const LAN_HOST = 'mail.lan'
 
 const { service, mine } = useService()
+const { skip, visit } = useChromium([`--host-resolver-rules=MAP ${LAN_HOST} 127.0.0.1`])
 const texts = INVITATION_TRANSLATIONS.en
-let browser: Browser
 let count = 0
 
-describe('in Chromium', { skip: program === undefined && 'chromium is not installed' }, () => {
-  before(async () => {
-    const options = [`--host-resolver-rules=MAP ${LAN_HOST} 127.0.0.1`]
-    browser = await launchChromium(program ?? '', options)
-  })
-
-  after(async () => {
-    await browser?.close()
-  })
-
+describe('in Chromium', { skip }, () => {
   for (const isLan of [false, true]) {
     const where = isLan ? 'of a local network, in clear' : 'of this machine'
     test(`a newcomer chooses a password and is a member, at a server ${where}`, async () => {
@@ -119,16 +108,4 @@ async function invite(address = `guest${++count}@people.test`) {
 function atLan(path: string): string {
   const { port } = new URL(service.url)
   return `http://${LAN_HOST}:${port}${path}`
-}
-
-async function visit(
-  options: BrowserContextOptions,
-  run: (page: Page) => Promise<void>,
-): Promise<void> {
-  const context = await browser.newContext(options)
-  try {
-    await run(await context.newPage())
-  } finally {
-    await context.close()
-  }
 }

@@ -1,28 +1,18 @@
 /** Images with and without their metadata, decoded by a real browser: every pixel is the same. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
-import type { Browser, Page } from 'playwright-core'
+import { describe, test } from 'node:test'
 import { exif, insert, jpegSegment, withMetadata } from '../../features/uploads/images/metadata.ts'
 import { SAMPLE_NAMES, sample } from '../../features/uploads/images/samples.ts'
 import { useService } from '../../http/service.ts'
-import { findChromium, launchChromium } from './chromium.ts'
+import { useChromium } from './chromium.ts'
 
 /** The pages of the server show no images by themselves. */
 const showsImages = { bypassCSP: true }
 
-const program = findChromium()
 const { service, call } = useService()
-let browser: Browser
+const { skip, visit } = useChromium()
 
-describe('in Chromium', { skip: program === undefined && 'chromium is not installed' }, () => {
-  before(async () => {
-    browser = await launchChromium(program ?? '')
-  })
-
-  after(async () => {
-    await browser?.close()
-  })
-
+describe('in Chromium', { skip }, () => {
   for (const name of SAMPLE_NAMES) {
     test(`${name}: all frames look as before`, async () => {
       const { before: given, after: kept } = await comparePixels(withMetadata(name))
@@ -36,22 +26,22 @@ describe('in Chromium', { skip: program === undefined && 'chromium is not instal
     const data = Buffer.concat([Buffer.from('Exif\0\0'), exif(6)])
     const photo = insert(sample('jpeg'), 20, jpegSegment(0xe1, data))
     const { body } = await upload(photo)
-    await visit(async (page) => {
+    await visit(showsImages, async (page) => {
       await page.goto(`${service.url}/health`)
       const size = await page.evaluate(sizeOf, `${service.url}/uploads/${body.key}`)
       assert.deepEqual(size, [6, 8])
-    }, showsImages)
+    })
   })
 
   test('S18: a page of another origin shows the image, and a visit of its URL runs nothing', async () => {
     const { body } = await upload(withMetadata('jpeg'))
     const url = `${service.url}/uploads/${body.key}`
-    await visit(async (page) => {
+    await visit(showsImages, async (page) => {
       // The same server under another name is another site.
       await page.goto(`${service.url.replace('127.0.0.1', 'localhost')}/health`)
       assert.deepEqual(await page.evaluate(sizeOf, url), [8, 6])
-    }, showsImages)
-    await visit(async (page) => {
+    })
+    await visit({}, async (page) => {
       await page.goto(url)
       assert.equal(await page.evaluate('document.contentType'), 'image/jpeg')
       assert.equal(await page.evaluate('window.origin'), 'null')
@@ -63,31 +53,19 @@ function upload(bytes: Buffer) {
   return call('post', '/uploads/image').attach('image', bytes, 'photo.png')
 }
 
-async function visit(look: (page: Page) => Promise<void>, options = {}): Promise<void> {
-  const page = await browser.newPage(options)
-  try {
-    await look(page)
-  } finally {
-    await page.close()
-  }
-}
-
 /** The pixels of all frames, before and after the upload. */
 async function comparePixels(given: Buffer): Promise<{ before: string[]; after: string[] }> {
   const { body, status } = await upload(given)
   assert.equal(status, 200, JSON.stringify(body))
   const served = await fetch(`${service.url}/uploads/${body.key}`)
   const kept = Buffer.from(await served.arrayBuffer())
-  const page = await browser.newPage()
-  try {
+  return visit({}, async (page) => {
     // Decoders of images exist in secure contexts only, and localhost is one.
     await page.goto(`${service.url}/health`)
     const decode = (bytes: Buffer) =>
       page.evaluate(framesOf, { base64: bytes.toString('base64'), type: String(body.contentType) })
     return { before: await decode(given), after: await decode(kept) }
-  } finally {
-    await page.close()
-  }
+  })
 }
 
 /** Runs in the page. */

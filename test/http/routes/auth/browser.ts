@@ -52,6 +52,11 @@ export async function makesKnown(
   return (await findDevice(core, user, token)) !== undefined
 }
 
+/** The status of a request that needs a session. */
+export async function statusOf(browser: Browser): Promise<number> {
+  return (await browser.call('get', '/users/@me')).status
+}
+
 /** The values of the Set-Cookie header fields. */
 export function setCookies({ headers }: supertest.Response): string[] {
   return (headers['set-cookie'] as unknown as string[] | undefined) ?? []

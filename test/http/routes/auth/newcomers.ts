@@ -2,6 +2,7 @@
 import supertest from 'supertest'
 import { trustDomain } from '../../../core.ts'
 import { useService } from '../../service.ts'
+import { setCookies } from './browser.ts'
 
 export const clock = { now: Date.UTC(2026, 10, 21, 12) }
 
@@ -49,7 +50,7 @@ export function useNewcomers() {
 }
 
 /** The value of the header Cookie that a response's cookies give. */
-export function cookieOf({ headers }: supertest.Response): string {
-  const [cookie = ''] = (headers['set-cookie'] as unknown as string[] | undefined) ?? []
+export function cookieOf(response: supertest.Response): string {
+  const [cookie = ''] = setCookies(response)
   return cookie.split(';')[0] ?? ''
 }

@@ -8,6 +8,7 @@ import { sessions, users } from '../../../../src/store/schema/accounts.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { jobs } from '../../../../src/store/schema/jobs.ts'
 import { mailTo, writeMail } from '../../../features/accounts/platform-mail/mailed.ts'
+import { FOREIGN_SITE } from '../../foreign-site.ts'
 import { makesKnown } from './browser.ts'
 import { BASE_URL, clock, cookieOf, useNewcomers } from './newcomers.ts'
 
@@ -270,11 +271,9 @@ describe('POST /auth/signup', () => {
 
   it('S17: refuses the page of another site', async () => {
     const before = await counts()
-    const foreign: Record<string, string>[] = [
-      { origin: 'https://evil.test' },
-      { 'sec-fetch-site': 'cross-site' },
-    ]
-    for (const headers of foreign) assert.equal((await signUp(newAddress(), headers)).status, 403)
+    for (const headers of FOREIGN_SITE) {
+      assert.equal((await signUp(newAddress(), headers)).status, 403)
+    }
     assert.deepEqual(await counts(), before)
   })
 })

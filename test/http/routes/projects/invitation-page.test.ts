@@ -11,6 +11,7 @@ import { eq } from '../../../../src/store/drizzle.ts'
 import { projects, sessions, users } from '../../../../src/store/schema/accounts.ts'
 import { addProject, type TestProject } from '../../../core.ts'
 import { addUser, logIn } from '../../../session.ts'
+import { FOREIGN_SITE } from '../../foreign-site.ts'
 import { useService } from '../../service.ts'
 import { makesKnown } from '../auth/browser.ts'
 
@@ -203,13 +204,7 @@ describe('the page of an invitation', () => {
   it('S17: takes no form from a page of another site', async () => {
     const user = await addUser(service.core, { address: email })
     const cookie = await logIn(service.core, user.id)
-    const foreign: Record<string, string>[] = [
-      { 'Sec-Fetch-Site': 'cross-site' },
-      { 'Sec-Fetch-Site': 'same-site' },
-      { Origin: 'https://evil.test' },
-      { Origin: 'null' },
-    ]
-    for (const headers of foreign) {
+    for (const headers of FOREIGN_SITE) {
       assert.equal((await post({}, cookie).set(headers)).status, 403)
       const unknown = await post({ password: 'a password' }).set(headers)
       assert.deepEqual([unknown.status, unknown.get('Set-Cookie')], [403, undefined])

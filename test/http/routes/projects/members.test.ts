@@ -7,6 +7,7 @@ import { eq } from '../../../../src/store/drizzle.ts'
 import { invitations, memberships, sessions, users } from '../../../../src/store/schema/accounts.ts'
 import { addProject, type TestProject } from '../../../core.ts'
 import { addMember, addUser, logIn } from '../../../session.ts'
+import { FOREIGN_SITE } from '../../foreign-site.ts'
 import { type Method, useService } from '../../service.ts'
 import { makesKnown } from '../auth/browser.ts'
 
@@ -276,11 +277,7 @@ describe('POST /auth/accept-invitation', () => {
 
   it('S17: refuses pages of other sites, with and without a cookie', async () => {
     const { token } = await invite()
-    const foreign: Record<string, string>[] = [
-      { 'Sec-Fetch-Site': 'cross-site' },
-      { Origin: 'https://evil.test' },
-    ]
-    for (const headers of foreign) {
+    for (const headers of FOREIGN_SITE) {
       const sent = accept({ token, password: 'a password' }).set(headers)
       assert.deepEqual(await codeOf(sent), [403, 'FORBIDDEN'])
     }

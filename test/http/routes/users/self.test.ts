@@ -1,54 +1,28 @@
 /** Users look after themselves: the password, settings and sessions. */
 import assert from 'node:assert/strict'
-import { beforeEach, describe, it } from 'node:test'
-import { createLoginThrottle } from '../../../../src/features/accounts/login/throttle.ts'
-import { hashPassword } from '../../../../src/features/accounts/passwords/passwords.ts'
+import { describe, it } from 'node:test'
 import { setOperator } from '../../../../src/features/accounts/users/change.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { accountTokens, sessions, users } from '../../../../src/store/schema/accounts.ts'
-import { addUser } from '../../../session.ts'
 import { useService } from '../../service.ts'
-import { type Browser, openBrowser, setCookies } from '../auth/browser.ts'
+import { openBrowser, setCookies, statusOf } from '../auth/browser.ts'
+import { PASSWORD, usePasswordUser } from '../auth/password-user.ts'
 
 const clock = { now: Date.now() }
-const { service } = useService(
-  {
-    http: { trustedProxies: ['127.0.0.1'] },
-    settings: { PILLARBOX_BASE_URL: 'https://mail.people.test' },
-    now: () => clock.now,
-  },
-  async () => {
-    passwordHash = await hashPassword(PASSWORD)
-  },
-)
-const PASSWORD = 'correct horse'
-const COOKIE = '__Host-pillarbox_session'
-let passwordHash: string
-let email: string
-let id: string
-
-beforeEach(async () => {
-  service.core.loginThrottle = createLoginThrottle(() => clock.now)
-  const user = await addUser(service.core, { passwordHash })
-  email = user.address
-  id = user.id
+const { service } = useService({
+  http: { trustedProxies: ['127.0.0.1'] },
+  settings: { PILLARBOX_BASE_URL: 'https://mail.people.test' },
+  now: () => clock.now,
 })
-
-async function loggedIn(password = PASSWORD): Promise<Browser> {
-  const browser = openBrowser(service)
-  const { body } = await browser.call('post', '/auth/login', { email, password })
-  assert.equal(body.success, true)
-  return browser
-}
-
-const statusOf = async (browser: Browser) => (await browser.call('get', '/users/@me')).status
+const { user, addOther, login, loggedIn } = usePasswordUser(service)
+const COOKIE = '__Host-pillarbox_session'
 
 describe('GET /users/@me', () => {
   it('shows the user, and nothing secret', async () => {
     const { body } = await (await loggedIn()).call('get', '/users/@me')
     assert.deepEqual(body, {
-      id,
-      email,
+      id: user.id,
+      email: user.address,
       isOperator: false,
       emailVerified: true,
       method: 'PASSWORD',
@@ -60,7 +34,7 @@ describe('GET /users/@me', () => {
 
   it('is open to an unverified session, as are its sessions', async () => {
     await service.core.store.write((tx) =>
-      tx.update(users).set({ verifiedAt: null }).where(eq(users.id, id)),
+      tx.update(users).set({ verifiedAt: null }).where(eq(users.id, user.id)),
     )
     const browser = await loggedIn()
     const { status, body } = await browser.call('get', '/users/@me')
@@ -71,19 +45,15 @@ describe('GET /users/@me', () => {
 
   it('shows at once that the user became an operator', async () => {
     const browser = await loggedIn()
-    await setOperator(service.core, { email, isOperator: true })
+    await setOperator(service.core, { email: user.address, isOperator: true })
     assert.equal((await browser.call('get', '/users/@me')).body.isOperator, true)
     assert.equal((await browser.call('get', '/metrics')).status, 200)
-    await setOperator(service.core, { email, isOperator: false })
+    await setOperator(service.core, { email: user.address, isOperator: false })
     assert.equal((await browser.call('get', '/metrics')).status, 403)
   })
 
   it('S17: with an https base_url the cookie is Secure and of this host only', async () => {
-    const response = await openBrowser(service).call('post', '/auth/login', {
-      email,
-      password: PASSWORD,
-    })
-    const [session, device] = setCookies(response)
+    const [session, device] = setCookies(await login())
     assert.match(
       session ?? '',
       /^__Host-pillarbox_session=.*; Path=\/; .*HttpOnly; SameSite=Lax; Secure$/,
@@ -137,28 +107,28 @@ describe('PATCH /users/@me', () => {
   }
 
   it('says that the address stays, and what to do', async () => {
-    const { body } = await (await loggedIn()).call('patch', '/users/@me', { email })
+    const { body } = await (await loggedIn()).call('patch', '/users/@me', { email: user.address })
     const [{ message }] = body.error.errors
     assert.match(message, /cannot be changed: make an account with the new one, and invite it/)
   })
 
   it('S16: a new password ends all other sessions and reset links, and renames this session', async () => {
     const [mine, other] = [await loggedIn(), await loggedIn()]
-    const stranger = await addUser(service.core, { passwordHash })
+    const stranger = await addOther()
     const tokenOf = (
       digest: string,
       userId: string,
       purpose: 'reset-password' | 'verify-email',
     ) => ({
-      ...{ digest: `${digest} ${id}`, userId, purpose },
+      ...{ digest: `${digest} ${user.id}`, userId, purpose },
       ...{ createdAt: clock.now, expiresAt: clock.now + 3_600_000 },
     })
     await service.core.store.write((tx) =>
       tx
         .insert(accountTokens)
         .values([
-          tokenOf('reset', id, 'reset-password'),
-          tokenOf('verify', id, 'verify-email'),
+          tokenOf('reset', user.id, 'reset-password'),
+          tokenOf('verify', user.id, 'verify-email'),
           tokenOf('theirs', stranger.id, 'reset-password'),
         ]),
     )
@@ -167,7 +137,7 @@ describe('PATCH /users/@me', () => {
       currentPassword: PASSWORD,
       newPassword: 'another horse',
     })
-    assert.deepEqual([status, body.id], [200, id])
+    assert.deepEqual([status, body.id], [200, user.id])
     assert.notEqual(mine.cookies.get(COOKIE), stolen)
     assert.deepEqual([await statusOf(mine), await statusOf(other)], [200, 401])
     const thief = openBrowser(service)
@@ -175,12 +145,8 @@ describe('PATCH /users/@me', () => {
     assert.equal(await statusOf(thief), 401)
     const tokens = await service.core.store.read.select().from(accountTokens)
     const used = tokens.filter(({ usedAt }) => usedAt !== null).map(({ digest }) => digest)
-    assert.deepEqual(used, [`reset ${id}`])
-    const old = await openBrowser(service).call('post', '/auth/login', {
-      email,
-      password: PASSWORD,
-    })
-    assert.equal(old.body.success, false)
+    assert.deepEqual(used, [`reset ${user.id}`])
+    assert.equal((await login()).body.success, false)
     await loggedIn('another horse')
   })
 
@@ -192,7 +158,7 @@ describe('PATCH /users/@me', () => {
     assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 401])
     const winner = answers.findIndex(({ status }) => status === 200)
     await loggedIn(winner === 0 ? 'first horse' : 'second horse')
-    assert.equal(await service.core.store.read.$count(sessions, eq(sessions.userId, id)), 2)
+    assert.equal(await service.core.store.read.$count(sessions, eq(sessions.userId, user.id)), 2)
   })
 
   it('S26: wrong passwords count as failed logins, here and at the login', async () => {
@@ -201,11 +167,7 @@ describe('PATCH /users/@me', () => {
       browser.call('patch', '/users/@me', { currentPassword, newPassword: 'another horse' })
     for (let count = 0; count < 10; count += 1) assert.equal((await change('wrong')).status, 422)
     assert.equal((await change(PASSWORD)).status, 429)
-    const login = await openBrowser(service).call('post', '/auth/login', {
-      email,
-      password: PASSWORD,
-    })
-    assert.equal(login.status, 429)
+    assert.equal((await login()).status, 429)
     clock.now += 1000
     assert.equal((await change(PASSWORD)).status, 200)
   })
@@ -213,7 +175,7 @@ describe('PATCH /users/@me', () => {
   it('is refused to users of other methods', async () => {
     const browser = await loggedIn()
     await service.core.store.write((tx) =>
-      tx.update(users).set({ method: 'GOOGLE' }).where(eq(users.id, id)),
+      tx.update(users).set({ method: 'GOOGLE' }).where(eq(users.id, user.id)),
     )
     const { status, body } = await browser.call('patch', '/users/@me', {
       currentPassword: PASSWORD,
@@ -252,7 +214,7 @@ describe('the sessions of a user', () => {
 
   it('S20: those of another user are not there', async () => {
     const mine = await loggedIn()
-    const stranger = await addUser(service.core, { passwordHash })
+    const stranger = await addOther()
     const theirs = openBrowser(service)
     await theirs.call('post', '/auth/login', { email: stranger.address, password: PASSWORD })
     const { body } = await theirs.call('get', '/users/@me/sessions')
@@ -271,5 +233,5 @@ describe('the sessions of a user', () => {
 })
 
 function rowOf() {
-  return service.core.store.read.select().from(users).where(eq(users.id, id)).get()
+  return service.core.store.read.select().from(users).where(eq(users.id, user.id)).get()
 }

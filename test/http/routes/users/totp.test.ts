@@ -1,47 +1,24 @@
 /** The second factor: turning it on and off, and logging in with it. */
 import assert from 'node:assert/strict'
-import { beforeEach, describe, it } from 'node:test'
-import { createLoginThrottle } from '../../../../src/features/accounts/login/throttle.ts'
-import { hashPassword } from '../../../../src/features/accounts/passwords/passwords.ts'
+import { describe, it } from 'node:test'
 import { removeSecondFactor } from '../../../../src/features/accounts/users/change.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { accountTokens, recoveryCodes, users } from '../../../../src/store/schema/accounts.ts'
 import { codeOf } from '../../../features/accounts/totp-code.ts'
-import { addUser } from '../../../session.ts'
 import { useService } from '../../service.ts'
-import { type Browser, openBrowser, setCookies } from '../auth/browser.ts'
+import { type Browser, openBrowser, setCookies, statusOf } from '../auth/browser.ts'
+import { PASSWORD as password, usePasswordUser } from '../auth/password-user.ts'
 
 const STEP_MS = 30_000
 /** In the middle of a step. */
 const clock = { now: Math.floor(Date.now() / STEP_MS) * STEP_MS + STEP_MS / 2 }
-const { service } = useService(
-  { http: { trustedProxies: ['127.0.0.1'] }, now: () => clock.now },
-  async () => {
-    passwordHash = await hashPassword(password)
-  },
-)
-const password = 'correct horse'
-let passwordHash: string
-let email: string
-let id: string
-
-beforeEach(async () => {
-  service.core.loginThrottle = createLoginThrottle(() => clock.now)
-  const user = await addUser(service.core, { passwordHash })
-  email = user.address
-  id = user.id
+const { service } = useService({
+  http: { trustedProxies: ['127.0.0.1'] },
+  now: () => clock.now,
 })
+const { user, addOther, login, loggedIn } = usePasswordUser(service)
 
 type Guarded = { browser: Browser; secret: string; recoveryCodes: string[] }
-
-const login = (more: object = {}, browser = openBrowser(service)) =>
-  browser.call('post', '/auth/login', { email, password, ...more })
-
-async function loggedIn(): Promise<Browser> {
-  const browser = openBrowser(service)
-  assert.equal((await login({}, browser)).body.success, true)
-  return browser
-}
 
 /** A user whose second factor is on. A step has passed since its code was used. */
 async function guarded(): Promise<Guarded> {
@@ -54,7 +31,6 @@ async function guarded(): Promise<Guarded> {
   return { browser, secret: body.secret, recoveryCodes: confirmed.body.recoveryCodes }
 }
 
-const statusOf = async (browser: Browser) => (await browser.call('get', '/users/@me')).status
 const twoFactorOf = async (browser: Browser) =>
   (await browser.call('get', '/users/@me')).body.twoFactor
 
@@ -67,7 +43,11 @@ describe('turning the second factor on', () => {
     assert.equal(new URL(body.uri).searchParams.get('secret'), body.secret)
     assert.equal(await twoFactorOf(browser), false)
     await loggedIn()
-    const row = await service.core.store.read.select().from(users).where(eq(users.id, id)).get()
+    const row = await service.core.store.read
+      .select()
+      .from(users)
+      .where(eq(users.id, user.id))
+      .get()
     assert.ok(!JSON.stringify(row).includes(body.secret), 'sealed')
     const code = codeOf(body.secret, clock.now)
     const confirmed = await browser.call('post', '/users/@me/totp/confirm', { code })
@@ -81,7 +61,7 @@ describe('turning the second factor on', () => {
     const [mine, other] = [await loggedIn(), await loggedIn()]
     await service.core.store.write((tx) =>
       tx.insert(accountTokens).values({
-        ...{ digest: id, userId: id, purpose: 'reset-password' },
+        ...{ digest: user.id, userId: user.id, purpose: 'reset-password' },
         ...{ createdAt: clock.now, expiresAt: clock.now + 3_600_000 },
       }),
     )
@@ -97,7 +77,7 @@ describe('turning the second factor on', () => {
     const token = await service.core.store.read
       .select()
       .from(accountTokens)
-      .where(eq(accountTokens.digest, id))
+      .where(eq(accountTokens.digest, user.id))
       .get()
     assert.equal(token?.usedAt, clock.now)
   })
@@ -135,20 +115,20 @@ describe('turning the second factor on', () => {
     const stored = await service.core.store.read
       .select()
       .from(recoveryCodes)
-      .where(eq(recoveryCodes.userId, id))
+      .where(eq(recoveryCodes.userId, user.id))
     assert.equal(stored.length, 10)
   })
 
   it('is for users with a password who are verified', async () => {
     const browser = await loggedIn()
     const set = (change: object) =>
-      service.core.store.write((tx) => tx.update(users).set(change).where(eq(users.id, id)))
+      service.core.store.write((tx) => tx.update(users).set(change).where(eq(users.id, user.id)))
     await set({ method: 'OIDC' })
     assert.equal((await browser.call('post', '/users/@me/totp', { password })).status, 400)
     await set({ method: 'PASSWORD', verifiedAt: null })
     const { accounts } = service.core.config
     // Only a server that can send mail asks for verification.
-    Object.assign(accounts, { mailProject: id })
+    Object.assign(accounts, { mailProject: user.id })
     const { status, body } = await browser.call('post', '/users/@me/totp', { password })
     Object.assign(accounts, { mailProject: null })
     assert.deepEqual([status, body.error.code], [403, 'EMAIL_VERIFICATION_REQUIRED'])
@@ -217,15 +197,13 @@ describe('logging in with a second factor', () => {
     const left = await service.core.store.read
       .select()
       .from(recoveryCodes)
-      .where(eq(recoveryCodes.userId, id))
+      .where(eq(recoveryCodes.userId, user.id))
     assert.equal(left.length, 8)
   })
 
   it('a recovery code of another user is wrong', async () => {
     const { recoveryCodes: codes } = await guarded()
-    const user = await addUser(service.core, { passwordHash })
-    email = user.address
-    id = user.id
+    Object.assign(user, await addOther())
     await guarded()
     assert.equal((await login({ code: codes[0] })).body.success, false)
   })
@@ -257,7 +235,7 @@ describe('turning the second factor off', () => {
     assert.equal(await twoFactorOf(browser), false)
     await loggedIn()
     assert.equal(
-      await service.core.store.read.$count(recoveryCodes, eq(recoveryCodes.userId, id)),
+      await service.core.store.read.$count(recoveryCodes, eq(recoveryCodes.userId, user.id)),
       0,
     )
   })
@@ -298,7 +276,7 @@ describe('turning the second factor off', () => {
 
   it('by the operator ends all sessions, and the password is enough again', async () => {
     const { browser } = await guarded()
-    await removeSecondFactor(service.core, email)
+    await removeSecondFactor(service.core, user.address)
     assert.equal(await statusOf(browser), 401)
     await loggedIn()
   })
