@@ -46,6 +46,7 @@ export const {
   primaryKey,
   SQLiteAsyncDialect,
   sqliteTable,
+  sqliteView,
   text,
   uniqueIndex,
 } = sqlite

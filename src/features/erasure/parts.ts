@@ -68,6 +68,11 @@ const RESET_PARTS: readonly Part[] = [
   }),
   part('workflows'),
   part('events', { from: () => sql`events ${indexedBy('events_named')} where ${isOwn}` }),
+  part('deleted_events'),
+  part('mail_counts', { key: () => sql`project_id, kind, span, starts_at, stream, subject` }),
+  part('link_counts', { key: () => sql`project_id, span, starts_at, stream, subject` }),
+  part('event_counts', { key: () => sql`project_id, span, starts_at, stream, subject` }),
+  part('analytics_subjects'),
   part('campaign_links', {
     key: () => sql`campaign_id, url`,
     from: () => sql`campaign_links where campaign_id in ${ownOf('campaigns')}`,
@@ -107,6 +112,10 @@ const KEPT_PARTS: readonly Part[] = [
   part('reputation_hours', { key: () => sql`project_id, starts_at` }),
   part('reputation_totals', { key: () => sql`project_id` }),
   part('new_project_hours', { key: () => sql`project_id, starts_at` }),
+  part('usage_months', { key: () => sql`project_id, starts_at` }),
+  part('usage_notices', {
+    key: () => sql`project_id, starts_at, category, percent, limit_emails`,
+  }),
   part('webhook_signing_secrets'),
   part('invitations'),
   part('memberships', { key: () => sql`user_id, project_id` }),
@@ -115,6 +124,9 @@ const KEPT_PARTS: readonly Part[] = [
 
 /** Tables with the column `project_id` whose rows go with those of another table. */
 export const OWNED_TABLES: readonly string[] = ['campaign_progress', 'workflow_requests']
+
+/** What a deleted project sent is still charged. */
+export const SURVIVING_TABLES: readonly string[] = ['metering_batches']
 
 /** After the queue and its contents. */
 export const PARTS_OF = {

@@ -97,6 +97,16 @@ export const projects = sqliteTable('projects', {
   publicLastUsedAt: integer('public_last_used_at'),
   secretLastUsedAt: integer('secret_last_used_at'),
   uploadBytes: integer('upload_bytes').notNull().default(0),
+  /** The customer and the subscription at Stripe. */
+  customer: text('customer'),
+  subscription: text('subscription'),
+  /** `usd`; null until the project subscribes. */
+  currency: text('currency'),
+  /** Emails in a month (UTC); null: no limit. */
+  limitTransactional: integer('limit_transactional'),
+  limitCampaigns: integer('limit_campaigns'),
+  limitWorkflows: integer('limit_workflows'),
+  limitInbound: integer('limit_inbound'),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
 })

@@ -57,6 +57,7 @@ export type PauseReason =
   | 'condition_invalid'
   | 'segment_missing'
   | 'project_disabled'
+  | 'billing_limit'
 export type TriggerType = 'EVENT' | 'MANUAL' | 'SCHEDULE'
 export type StepType =
   | 'TRIGGER'
@@ -84,3 +85,9 @@ export type StepExecutionStatus =
   | 'FAILED'
 export type WaitOutcome = 'EVENT' | 'TIMEOUT'
 export type WebhookStatus = 'PENDING' | 'SUCCEEDED' | 'FAILED'
+export type UsageCategory = 'transactional' | 'campaigns' | 'workflows' | 'inbound'
+/** `settling`: whether Stripe has counted the batch is unknown. */
+export type MeteringState = 'waiting' | 'settling' | 'charged' | 'dropped'
+/** What the counts of emails are about. */
+export type AnalyticsKind = 'all' | 'provider' | 'campaign' | 'template' | 'workflow'
+export type AnalyticsStream = Exclude<SourceType, 'INBOUND'>
