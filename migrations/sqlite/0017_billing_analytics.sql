@@ -71,8 +71,11 @@ CREATE TABLE analytics_subjects (
   project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
   kind TEXT NOT NULL,
   name TEXT NOT NULL,
+  -- The day (UTC) of the first bucket with it: a day has a limited number of new links and events.
+  first_day INTEGER NOT NULL DEFAULT 0,
   UNIQUE (project_id, kind, name)
 ) STRICT;
+CREATE INDEX analytics_subjects_new ON analytics_subjects (project_id, kind, first_day);
 
 -- Emails by the instant of their acceptance. `kind`: all, provider, campaign, template, workflow;
 -- `subject` is 0 for all. `stream`: TRANSACTIONAL, CAMPAIGN, WORKFLOW.
@@ -190,8 +193,12 @@ INSERT INTO event_followers (name, seq, updated_at)
   SELECT 'analytics-backfill', coalesce(max(seq), 0), 0 FROM events;
 INSERT INTO event_followers (name, seq, updated_at) VALUES ('analytics', 0, 0);
 
+-- Of a project that is being erased, only billing still counts the events.
 CREATE TRIGGER events_leave BEFORE DELETE ON events
-WHEN OLD.seq > (SELECT min(seq) FROM event_followers WHERE name IN ('analytics', 'billing')) BEGIN
+WHEN OLD.seq > (SELECT min(seq) FROM event_followers WHERE name IN ('analytics', 'billing'))
+  AND (OLD.seq > (SELECT seq FROM event_followers WHERE name = 'billing')
+    OR EXISTS (SELECT 1 FROM projects
+      WHERE id = OLD.project_id AND reset_since IS NULL AND deleted_at IS NULL)) BEGIN
   INSERT OR IGNORE INTO deleted_events SELECT * FROM counted_events WHERE seq = OLD.seq;
 END;
 CREATE TRIGGER followers_move AFTER UPDATE OF seq ON event_followers

@@ -16,7 +16,11 @@ export const analyticsSubjects = sqliteTable('analytics_subjects', {
   projectId: text('project_id').notNull(),
   kind: text('kind').$type<Exclude<AnalyticsKind, 'all'> | 'url' | 'event'>().notNull(),
   name: text('name').notNull(),
+  /** The day (UTC) of the first bucket with it. */
+  firstDay: integer('first_day').notNull().default(0),
 })
+
+export type AnalyticsSubject = InferSelectModel<typeof analyticsSubjects>
 
 /** Emails by the instant of their acceptance. `span`: the length of a bucket in ms. */
 export const mailCounts = sqliteTable(
