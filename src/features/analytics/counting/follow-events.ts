@@ -70,11 +70,11 @@ async function createNaming(
     mail !== undefined && mail.changes.length > 0 && isUnknown(event) ? [event] : [],
   )
   const hosts = await findHosts(tx, unknown)
-  return ({ emailId, recipientDomain, sentAt }) => {
+  return ({ emailId, recipientDomain, deliveredAt }) => {
     const ofDomain = providerOfDomain(recipientDomain ?? '')
     if (ofDomain !== undefined) return ofDomain
-    // The smarthost refused it.
-    if (isRelay && sentAt === null) return providerOfHost(null)
+    // The smarthost's, unless the email was delivered before there was one.
+    if (isRelay && deliveredAt === null) return providerOfHost(null)
     return providerOfHost(hosts.get(emailId ?? ''))
   }
 }

@@ -33,12 +33,13 @@ export type Mailing = {
 type Sent = Required<Omit<Mailing, 'contactId'>> & {
   id: string
   contactId: string
-  provider: string
+  provider: string | undefined
+  isTried: boolean
   isSent: boolean
   isDelivered: boolean
   openedAt?: number
   clickedAt?: number
-  bounce?: 'Permanent' | 'Undetermined'
+  bounce?: 'Permanent' | 'Undetermined' | undefined
   isComplained: boolean
   isUnsubscribed: boolean
   clicks: { url: string; isFirst: boolean }[]
@@ -46,8 +47,6 @@ type Sent = Required<Omit<Mailing, 'contactId'>> & {
 type Counted = { projectId: string; at: number; stream: string; name: string }
 /** A row of counts, without zeros. */
 export type Row = Record<string, string | number>
-
-export type Ledger = ReturnType<typeof createLedger>
 
 export function createLedger(store: Pick<Store, 'write'>) {
   const sent = new Map<string, Sent>()
@@ -80,8 +79,14 @@ export function createLedger(store: Pick<Store, 'write'>) {
     const email: Sent = {
       ...{ campaignId: null, templateId: null, isTest: false, isPlatform: false },
       ...mailing,
-      ...{ id, contactId, domain, source, provider: domain === 'gmail.com' ? 'Gmail' : 'Other' },
-      ...{ isSent: false, isDelivered: false, isComplained: false, isUnsubscribed: false },
+      ...{ id, contactId, domain, source, provider: domain === 'gmail.com' ? 'Gmail' : undefined },
+      ...{
+        isTried: false,
+        isSent: false,
+        isDelivered: false,
+        isComplained: false,
+        isUnsubscribed: false,
+      },
       clicks: [],
     }
     await store.write(async (tx) => {
@@ -104,19 +109,18 @@ export function createLedger(store: Pick<Store, 'write'>) {
     return id
   }
 
-  async function tried(tx: Tx, id: string, attempt: { result: string; host?: string; at: number }) {
-    await tx.insert(attempts).values({
-      ...{ emailId: id, durationMs: 1, steps: [] },
-      ...attempt,
-      host: attempt.host ?? null,
-    })
+  async function tried(tx: Tx, id: string, attempt: { result: string; host: string; at: number }) {
+    const email = get(id)
+    email.isTried = true
+    // The first server that an email is offered to decides, unless its domain did; a smarthost says nothing.
+    email.provider ??= attempt.result === 'relayed' ? 'Other' : providerOf(attempt.host)
+    await tx.insert(attempts).values({ ...{ emailId: id, durationMs: 1, steps: [] }, ...attempt })
   }
 
   return {
     send,
     emails: () => [...sent.values()],
-    /** Accepted by the host of a provider. */
-    async deliver(id: string, at: number, { host = 'mx.dest.test', provider = '' } = {}) {
+    async deliver(id: string, at: number, host = 'mx.dest.test') {
       const email = get(id)
       await store.write(async (tx) => {
         await tried(tx, id, { result: 'delivered', host, at })
@@ -125,7 +129,6 @@ export function createLedger(store: Pick<Store, 'write'>) {
         await event(tx, 'email.delivery', { id, at })
       })
       Object.assign(email, { isSent: true, isDelivered: true })
-      if (provider !== '') email.provider = provider
     },
     async relay(id: string, at: number, host: string) {
       await store.write(async (tx) => {
@@ -136,19 +139,23 @@ export function createLedger(store: Pick<Store, 'write'>) {
       get(id).isSent = true
     },
     /** In the session, before it is sent, or later. */
-    async bounce(id: string, at: number, type: 'Permanent' | 'Undetermined' = 'Permanent') {
+    async bounce(
+      id: string,
+      at: number,
+      { type = 'Permanent', host = 'mx.dest.test' }: { type?: Sent['bounce']; host?: string } = {},
+    ) {
       const email = get(id)
       await store.write(async (tx) => {
-        await tried(tx, id, { result: 'bounced', host: 'mx.report.test', at })
+        await tried(tx, id, { result: 'bounced', host, at })
         await write(id, { state: 'bounced', bouncedAt: at })(tx)
         await event(tx, 'email.bounce', { id, at, data: { bounceType: type } })
       })
       Object.assign(email, { isSent: true, isDelivered: false, bounce: type })
     },
     /** A delay. */
-    async defer(id: string, at: number) {
+    async defer(id: string, at: number, host = 'alt1.aspmx.l.google.com') {
       await store.write(async (tx) => {
-        await tried(tx, id, { result: 'deferred', host: 'aspmx.l.google.com', at })
+        await tried(tx, id, { result: 'deferred', host, at })
         const data = { bounceType: 'Transient', transientBounce: true }
         await event(tx, 'email.bounce', { id, at, data })
       })
@@ -225,6 +232,11 @@ function recount(sent: readonly Sent[], happened: readonly Counted[]): Row[] {
   return inOrder([...rows.values()])
 }
 
+function providerOf(host: string): string {
+  if (host.endsWith('.google.com')) return 'Google Workspace'
+  return host.endsWith('.mail.protection.outlook.com') ? 'Microsoft 365' : 'Other'
+}
+
 function countEmail(add: (place: Row, counts: Record<string, number>) => void, email: Sent): void {
   const { projectId, source: stream, at: startsAt, provider, campaignId, templateId } = email
   if (email.isTest || email.isPlatform || stream === 'INBOUND') return
@@ -241,7 +253,12 @@ function countEmail(add: (place: Row, counts: Record<string, number>) => void, e
     unsubscribed: email.isUnsubscribed,
   }
   const counts = Object.fromEntries(Object.entries(facts).map(([name, is]) => [name, is ? 1 : 0]))
-  const about = { all: '', provider, campaign: campaignId, template: templateId }
+  const about = {
+    all: '',
+    provider: provider ?? 'Other',
+    campaign: campaignId,
+    template: templateId,
+  }
   for (const [kind, name] of Object.entries(about)) {
     if (name !== null) add({ table: 'mail', projectId, kind, startsAt, stream, name }, counts)
   }
