@@ -1,8 +1,9 @@
 /** The figures of mail by UTC days, in the words of older clients of this API family. */
-import { formatInstant } from '../../clock.ts'
+import { DAY_MS, formatInstant } from '../../clock.ts'
 import { sql } from '../../store/drizzle.ts'
 import { MAIL_SUMS, type MailSums, NO_MAIL } from './metrics.ts'
 import { dayBorders } from './range/points.ts'
+import { UTC } from './range/zone.ts'
 import { type AnalyticsDeps, type AnalyticsQuery, mailRows, SEGMENT } from './read-counts.ts'
 
 /** `date`: the first instant of the day. */
@@ -17,14 +18,15 @@ type DailyPoint = {
 
 type Row = MailSums & { segment: number }
 
-/** The zone of the range is UTC. */
+/** Of all days in UTC that the range touches. */
 export async function findDaily(
   { store, now }: AnalyticsDeps,
   { projectId, range, stream }: AnalyticsQuery,
 ): Promise<DailyPoint[]> {
-  const { zone } = range
-  const borders = dayBorders(zone, range)
-  const spans = { borders, zone, now: now() }
+  const fromAt = Math.floor(range.fromAt / DAY_MS) * DAY_MS
+  const toAt = Math.ceil(range.toAt / DAY_MS) * DAY_MS
+  const borders = dayBorders(UTC, { fromAt, toAt })
+  const spans = { borders, zone: UTC, now: now() }
   const rows = await store.scan.all<Row>(
     sql`select ${SEGMENT} as segment, ${MAIL_SUMS}
       ${mailRows('all', { projectId, stream, spans })} group by 1`,
