@@ -7,6 +7,7 @@ import { ruleOf } from '../features/accounts/callers/caller.ts'
 import { MAX_IDEMPOTENCY_KEY_LENGTH } from '../features/requests/idempotency.ts'
 import { findExample } from './examples/all.ts'
 import type { OperationExample } from './examples/operation-example.ts'
+import { CSV_TYPE } from './exchange/table.ts'
 import type { ResponseDoc, Route } from './route.ts'
 
 type Server = { url: string; version: string }
@@ -147,13 +148,23 @@ function successes({ responses }: Route, example?: OperationExample) {
   return Object.fromEntries(entries)
 }
 
-function success(
-  { description, schema, contentType = 'application/json' }: ResponseDoc,
-  example: unknown,
-) {
-  if (schema === undefined) return { description }
-  return { description, content: contentOf({ contentType, schema }, example) }
+function success(doc: ResponseDoc, example: unknown) {
+  const { description, schema, contentType = 'application/json', isTableToo, headers } = doc
+  const fields = headers === undefined ? {} : { headers: headersOf(headers) }
+  if (schema === undefined) return { description, ...fields }
+  const content = contentOf({ contentType, schema }, example)
+  return { description, ...fields, content: isTableToo ? { ...content, ...TABLE } : content }
 }
+
+function headersOf(descriptions: Readonly<Record<string, string>>) {
+  const entries = Object.entries(descriptions).map(([name, description]) => [
+    name,
+    { description, schema: { type: 'string' as const } },
+  ])
+  return Object.fromEntries(entries)
+}
+
+const TABLE = { [CSV_TYPE]: { schema: { type: 'string' as const } } }
 
 function refusals(route: Route) {
   const name = route.path.startsWith('/v1/') ? 'PublicApiError' : 'Error'
@@ -189,6 +200,8 @@ const TAG_TEXTS: Readonly<Record<string, string>> = {
   Events: 'Events that applications recorded or that the service emitted.',
   Webhooks: 'Events sent to the systems of the project, signed as Standard Webhooks has it.',
   Activity: 'The history of emails and contacts, with figures.',
+  Analytics:
+    'How mail fared: by day and hour, provider, campaign, link; and how often events happened.',
   Contacts: 'Contacts with their data: one by one, in lists, in files and in bulk.',
   Authentication: 'Logging in and out, signing up, and the links that the server mails.',
   Users: 'The user who has logged in: sessions, second factor, settings.',

@@ -24,6 +24,10 @@ import {
 } from './route.ts'
 import * as accountPages from './routes/account-pages.ts'
 import * as activity from './routes/activity.ts'
+import * as mailAnalytics from './routes/analytics/mail.ts'
+import * as subjectAnalytics from './routes/analytics/subjects.ts'
+import { showTimeseries } from './routes/analytics/timeseries.ts'
+import * as topAnalytics from './routes/analytics/top.ts'
 import * as app from './routes/app.ts'
 import * as login from './routes/auth/login.ts'
 import * as passwordReset from './routes/auth/password-reset.ts'
@@ -225,6 +229,16 @@ export const ROUTES: readonly RouteRow[] = [
   ['GET', '/activity/recent-count', 'member', activity.countRecentActivity],
   ['GET', '/activity/types', 'member', activity.listTypes],
   ['GET', '/activity/upcoming', 'member', activity.listUpcomingActivity],
+
+  ['GET', '/analytics/overview', 'member', mailAnalytics.showOverview],
+  ['GET', '/analytics/timeseries', 'member', showTimeseries],
+  ['GET', '/analytics/deliverability', 'member', mailAnalytics.showDeliverability],
+  ['GET', '/analytics/leaderboard', 'member', mailAnalytics.showLeaderboard],
+  ['GET', '/analytics/links', 'member', subjectAnalytics.listLinks],
+  ['GET', '/analytics/events', 'member', subjectAnalytics.listEvents],
+  ['GET', '/analytics/top-campaigns', 'member', topAnalytics.listTopCampaigns],
+  ['GET', '/analytics/campaign-stats', 'member', topAnalytics.showCampaignStats],
+  ['GET', '/analytics/top-events', 'member', topAnalytics.listTopEvents],
 
   ['POST', '/contacts/verify', 'member', contactVerify.start],
   ['GET', '/contacts/verify/:jobId', 'member', contactVerify.showStatus],

@@ -78,6 +78,10 @@ export type ResponseDoc = {
   description: string
   schema?: z.ZodType
   contentType?: string
+  /** Clients that prefer CSV get the same as a table (`exchange/table.ts`). */
+  isTableToo?: boolean
+  /** Descriptions of header fields, by name. */
+  headers?: Readonly<Record<string, string>>
 }
 
 type Shape<Query, Body> = {

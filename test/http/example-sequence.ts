@@ -3,7 +3,7 @@
  * the operations before it have made. `prepare` makes what no operation can make.
  */
 
-import { DAY_MS, MINUTE_MS } from '../../src/clock.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/clock.ts'
 import { insertToken } from '../../src/features/accounts/links/email-tokens.ts'
 import { addMember } from '../../src/features/accounts/members/add.ts'
 import { endSessions } from '../../src/features/accounts/sessions/sessions.ts'
@@ -19,11 +19,12 @@ import type { DnsAnswer, MxRecord } from '../../src/outbound/dns/answer.ts'
 import type { Resolver } from '../../src/outbound/dns/resolver.ts'
 import { and, eq } from '../../src/store/drizzle.ts'
 import { accountTokens, memberships, projects, users } from '../../src/store/schema/accounts.ts'
-import { campaigns } from '../../src/store/schema/campaigns.ts'
+import { campaignProgress, campaigns } from '../../src/store/schema/campaigns.ts'
 import { jobs } from '../../src/store/schema/jobs.ts'
 import type { TokenPurpose } from '../../src/store/schema/words.ts'
 import { addProject, type TestCore } from '../core.ts'
 import { codeOf } from '../features/accounts/totp-code.ts'
+import { countEvents, countLinks, countMail } from '../features/analytics/add-counts.ts'
 import { addCampaign as addRunningCampaign } from '../features/campaigns/add-campaign.ts'
 import { addCampaign } from '../features/campaigns/sending/campaign.ts'
 import { pageToken } from '../features/contacts/add-recipient.ts'
@@ -145,6 +146,49 @@ async function addOpen({ core, projectId }: Stage, ageMs: number): Promise<void>
 const makeDelivery = async ({ core, projectId, real }: Stage) => {
   const endpointId = real(EXAMPLE_IDS.endpoint)
   return { deliveryId: await addDelivery(core, { projectId, endpointId, name: 'email.open' }) }
+}
+
+const AUTUMN = Date.parse('2026-11-01T12:00:00.000Z')
+
+/** Figures of two days and of the two before, and a campaign that was sent. */
+const addFigures = async ({ core, projectId }: Stage) => {
+  const at = AUTUMN
+  const campaign = await addRunningCampaign(core as TestCore, {
+    ...{ projectId, name: 'Autumn sale', subject: 'Autumn sale: 20% off', status: 'SENT' },
+    ...{ fromDomain: 'example.com', sentAt: core.now() },
+  })
+  await core.store.write((tx) =>
+    tx
+      .update(campaignProgress)
+      .set({ sentCount: 1200, deliveredCount: 1180, openedCount: 530, clickedCount: 96 })
+      .where(eq(campaignProgress.campaignId, campaign)),
+  )
+  const mail = { projectId, at, subjects: { provider: 'Gmail', campaign } }
+  const gmail = { sent: 800, delivered: 792, opened: 380, clicked: 70, openedAndClicked: 66 }
+  const outlook = { sent: 400, delivered: 388, opened: 150, clicked: 26, openedAndClicked: 24 }
+  const early = { at: at - DAY_MS, sent: 500, delivered: 498, opened: 200 }
+  const later = { projectId, at: at + 20 * HOUR_MS, stream: 'TRANSACTIONAL' as const }
+  await countMail(
+    core,
+    { ...mail, ...gmail, hardBounced: 6, softBounced: 2, complained: 1, unsubscribed: 5 },
+    { ...mail, ...outlook, hardBounced: 12, subjects: { provider: 'Microsoft', campaign } },
+    { ...later, sent: 40, delivered: 40, opened: 31, subjects: { provider: 'Gmail' } },
+    { ...mail, ...early, subjects: { provider: 'Gmail' } },
+  )
+  const link = { projectId, at, url: 'https://example.com/autumn' }
+  await countLinks(
+    core,
+    { ...link, clicks: 120, firstClicks: 88 },
+    { ...link, url: 'https://example.com/', clicks: 11, firstClicks: 8 },
+  )
+  const event = { projectId, at, stream: 'CAMPAIGN' as const }
+  await countEvents(
+    core,
+    { ...event, name: 'email.open', events: 702 },
+    { ...event, name: 'email.open', at: at - DAY_MS, events: 260 },
+    { ...event, name: 'order placed', stream: '', events: 17 },
+    { ...event, name: 'workflow.started', stream: '', events: 3 },
+  )
 }
 
 const makeList = async ({ core, projectId }: Stage) => {
@@ -304,7 +348,6 @@ export const exampleSequence: ExampleStep[] = [
   { name: 'GET /segments/:id/contacts' },
   { name: 'POST /segments/:id/refresh' },
   { name: 'GET /activity' },
-  { name: 'GET /activity/stats' },
   { name: 'GET /activity/recent-count' },
   { name: 'GET /activity/types' },
   { name: 'GET /activity/upcoming' },
@@ -352,6 +395,16 @@ export const exampleSequence: ExampleStep[] = [
   { name: 'GET /campaigns/:id/links' },
   { name: 'POST /campaigns/:id/retry-failed' },
   { name: 'POST /campaigns/:id/cancel' },
+  { name: 'GET /analytics/overview', prepare: addFigures },
+  { name: 'GET /analytics/timeseries' },
+  { name: 'GET /analytics/deliverability' },
+  { name: 'GET /analytics/leaderboard' },
+  { name: 'GET /analytics/links' },
+  { name: 'GET /analytics/events' },
+  { name: 'GET /analytics/top-campaigns' },
+  { name: 'GET /analytics/campaign-stats' },
+  { name: 'GET /analytics/top-events' },
+  { name: 'GET /activity/stats' },
   { name: 'POST /workflows/:id/executions', prepare: makeWorkflow },
   { name: 'GET /workflows/:id/executions', prepare: ({ core }) => sleepAtDelay(core) },
   { name: 'GET /workflows/:id/executions/:eid' },

@@ -448,6 +448,12 @@ describe('responses match their descriptions, with no further fields', () => {
     await checked('GET', '/auth/oauth-config', {})
   })
 
+  it('analytics', async () => {
+    const calls = ['overview', 'timeseries', 'deliverability', 'leaderboard', 'links', 'events']
+    const older = ['top-campaigns', 'campaign-stats', 'top-events']
+    for (const path of [...calls, ...older]) await checked('GET', `/analytics/${path}`, {})
+  })
+
   it('match for security', async () => {
     await checked('GET', '/projects/:id/security', { id: mine.id })
     await checked('GET', '/users/@me/projects/:id/security', { id: mine.id })

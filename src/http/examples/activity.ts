@@ -44,15 +44,16 @@ export const activityExamples: Examples = {
     },
   },
   'GET /activity/stats': {
+    query: { startDate: '2026-11-01', endDate: '2026-11-02' },
     status: 200,
     response: {
-      totalEvents: 4,
-      totalEmailsSent: 0,
-      totalEmailsOpened: 0,
-      totalEmailsClicked: 0,
-      totalWorkflowsStarted: 0,
-      openRate: 0,
-      clickRate: 0,
+      totalEvents: 722,
+      totalEmailsSent: 1240,
+      totalEmailsOpened: 561,
+      totalEmailsClicked: 96,
+      totalWorkflowsStarted: 3,
+      openRate: 45.24,
+      clickRate: 7.74,
     },
   },
   'GET /activity/recent-count': {

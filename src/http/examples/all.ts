@@ -1,6 +1,7 @@
 /** The examples of all operations, by method and path. */
 
 import { activityExamples } from './activity.ts'
+import { analyticsExamples } from './analytics.ts'
 import { authExamples } from './auth.ts'
 import { campaignComposingExamples } from './campaign-composing.ts'
 import { campaignFiguresExamples } from './campaign-figures.ts'
@@ -51,6 +52,7 @@ const examples: Examples = {
   ...webhookExamples,
   ...domainExamples,
   ...activityExamples,
+  ...analyticsExamples,
   ...authExamples,
   ...oauthExamples,
   ...userExamples,

@@ -91,7 +91,7 @@ export const projectExamples: Examples = {
         hasVerifiedDomain: true,
         contactCount: 3,
         hasContacts: true,
-        lastCampaignSentAt: null,
+        lastCampaignSentAt: '2026-11-22T09:30:00.000Z',
         hasEnabledWorkflow: true,
         hasSentEmail: false,
         deliveryMode: 'direct',

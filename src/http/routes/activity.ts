@@ -3,12 +3,14 @@ import { z } from 'zod'
 import { ACTIVITY_TYPES } from '../../features/activity/activity-types.ts'
 import { listActivity } from '../../features/activity/list.ts'
 import { countRecent } from '../../features/activity/recent.ts'
-import { createActivityStats } from '../../features/activity/stats.ts'
+import { countActivity } from '../../features/activity/stats.ts'
 import { listUpcoming } from '../../features/activity/upcoming.ts'
+import { createAnswers } from '../../features/analytics/answers.ts'
 import { UNLISTED_EVENTS } from '../../features/events/unlisted.ts'
 import { largeJson } from '../exchange/large-json.ts'
 import { json } from '../response.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
+import { COMPLETE_HEADER, completeHeader } from '../shapes/analytics.ts'
 import { id, instant } from '../shapes/fields.ts'
 import { countParameter, cursorParameter, instantParameter } from '../shapes/paging.ts'
 
@@ -99,14 +101,21 @@ export const list = ({ core }: RouteDeps) =>
   })
 
 export const showStats = ({ core }: RouteDeps) => {
-  const findStats = createActivityStats(core)
+  const find = createAnswers(core, countActivity)
   return projectOperation({
     ...shared,
-    summary: 'Show figures for the last 30 days or for a range; up to five minutes old',
+    summary: 'Show figures for the last 30 days or for a range; up to a minute old',
     query: statsQuery,
-    responses: { 200: { description: 'The figures', schema: activityStats } },
-    handle: async ({ project, query: { startDate, endDate } }) =>
-      json(200, await findStats(project.id, { startAt: startDate, endAt: endDate })),
+    responses: {
+      200: { description: 'The figures', schema: activityStats, headers: completeHeader },
+    },
+    handle: async ({ project, query: { startDate, endDate } }) => {
+      const range = { startAt: startDate, endAt: endDate }
+      const { value, isComplete } = await find(project, { range })
+      const response = json(200, value)
+      if (isComplete) return response
+      return { ...response, headers: { ...response.headers, [COMPLETE_HEADER]: 'false' } }
+    },
   })
 }
 

@@ -2,17 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY_MS } from '../../../src/clock.ts'
 import { countEmailsSince, countRecent, countSince } from '../../../src/features/activity/recent.ts'
-import {
-  countActivity,
-  countPart,
-  createActivityStats,
-  findPartEnd,
-} from '../../../src/features/activity/stats.ts'
+import { countActivity, type StatsRange } from '../../../src/features/activity/stats.ts'
 import { listUpcoming } from '../../../src/features/activity/upcoming.ts'
 import type { UpcomingSource } from '../../../src/features/activity/upcoming-source.ts'
+import { QUARTER_MS } from '../../../src/features/analytics/buckets.ts'
 import { appendEvents, type NewEvent } from '../../../src/features/events/append.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import { address, START } from '../../core.ts'
+import { countEvents, countMail } from '../analytics/add-counts.ts'
 import { addSenderProject, openSender, type Sender } from '../messages/sender.ts'
 
 type EventInput = { name: string; at?: number; data?: Record<string, unknown>; projectId?: string }
@@ -29,115 +26,73 @@ async function addEvents(sender: Sender, inputs: readonly EventInput[]): Promise
   await sender.core.store.write((tx) => appendEvents(tx, rows))
 }
 
-const times = (count: number, brief: EventInput): EventInput[] =>
-  Array.from({ length: count }, () => brief)
-
-test('figures compare the first opens and clicks of people with the emails sent', async (t) => {
-  const sender = await openSender(t)
-  await addEvents(sender, [
-    ...times(6, { name: 'email.sent' }),
-    ...times(6, { name: 'email.delivery' }),
-    ...times(2, { name: 'email.open', data: { isFirstOpen: true, opens: 1 } }),
-    { name: 'email.open', data: { isFirstOpen: false, opens: 2 } },
-    { name: 'email.click', data: { isFirstClick: true, link: 'https://a.test/' } },
-    { name: 'email.click', data: { isFirstClick: false, link: 'https://a.test/' } },
-    { name: 'signup', data: { isFirstOpen: true } },
-  ])
-  assert.deepEqual(await countActivity(sender.core, sender.project.id, { range: {} }), {
-    totalEvents: 18,
+test('figures compare opens and clicks with the emails sent', async (t) => {
+  const { core, project } = await openSender(t)
+  const projectId = project.id
+  const mail = { projectId, at: START }
+  await countMail(
+    core,
+    { ...mail, stream: 'CAMPAIGN', sent: 4, delivered: 4, opened: 1 },
+    { ...mail, stream: 'TRANSACTIONAL', sent: 2, delivered: 2, opened: 1, clicked: 1 },
+  )
+  const event = { projectId, at: START }
+  await countEvents(
+    core,
+    { ...event, name: 'email.sent', stream: 'CAMPAIGN', events: 6 },
+    { ...event, name: 'signup', events: 2 },
+    { ...event, name: 'workflow.started', events: 3 },
+    { ...event, name: 'email.failed', events: 9 },
+    { ...event, name: '', events: 1 },
+  )
+  assert.deepEqual(await countActivity(core, { projectId, range: {} }), {
+    totalEvents: 12,
     totalEmailsSent: 6,
     totalEmailsOpened: 2,
     totalEmailsClicked: 1,
-    totalWorkflowsStarted: 0,
+    totalWorkflowsStarted: 3,
     openRate: 33.33,
     clickRate: 16.67,
   })
 })
 
-test('rates are 0 where nothing was sent, even when something was opened', async (t) => {
-  const sender = await openSender(t)
-  const none = await countActivity(sender.core, sender.project.id, { range: {} })
+test('rates are 0 where nothing was sent', async (t) => {
+  const { core, project } = await openSender(t)
+  const none = await countActivity(core, { projectId: project.id, range: {} })
   assert.deepEqual([none.totalEvents, none.openRate, none.clickRate], [0, 0, 0])
-  await addEvents(sender, [{ name: 'email.open', data: { isFirstOpen: true } }])
-  const opened = await countActivity(sender.core, sender.project.id, { range: {} })
-  assert.deepEqual([opened.totalEmailsOpened, opened.openRate], [1, 0])
 })
 
-test('a range includes both ends and defaults to the thirty days before its end', async (t) => {
-  const sender = await openSender(t)
-  await addEvents(sender, [
-    { name: 'old', at: START - 31 * DAY_MS },
-    { name: 'first', at: START - 2 },
-    { name: 'last', at: START },
-    { name: 'later', at: START + 1 },
-  ])
-  const count = async (range: { startAt?: number; endAt?: number }) =>
-    (await countActivity(sender.core, sender.project.id, { range })).totalEvents
-  assert.equal(await count({}), 2)
-  assert.equal(await count({ startAt: START - 2, endAt: START - 2 }), 1)
-  assert.equal(await count({ startAt: START - 1, endAt: START }), 1)
-  assert.equal(await count({ endAt: START + 1 }), 3)
-  assert.equal(await count({ startAt: 0 }), 3)
-  assert.equal(await count({ startAt: START, endAt: START - 1 }), 0)
-})
-
-test('parts of any size give the same figures, even if many events share an instant', async (t) => {
-  const sender = await openSender(t)
-  await addEvents(sender, [
-    ...times(7, { name: 'email.sent', at: START - 5 }),
-    ...times(5, { name: 'email.sent', at: START - 4 }),
-    { name: 'other', at: START - 3 },
-    ...times(4, { name: 'email.sent', at: START }),
-  ])
-  for (const partEvents of [1, 2, 3, 7, 16, 17, 18]) {
-    const input = { range: {}, partEvents }
-    const { totalEvents, totalEmailsSent } = await countActivity(
-      sender.core,
-      sender.project.id,
-      input,
-    )
-    assert.deepEqual([partEvents, totalEvents, totalEmailsSent], [partEvents, 17, 16])
+test('a range includes the quarters of both ends, and defaults to the thirty days before its end', async (t) => {
+  const { core, project } = await openSender(t)
+  const projectId = project.id
+  for (const at of [START - 31 * DAY_MS, START - 1, START, START + QUARTER_MS]) {
+    await countEvents(core, { projectId, at, name: 'signup' })
   }
+  const count = async (range: StatsRange) =>
+    (await countActivity(core, { projectId, range })).totalEvents
+  assert.equal(await count({}), 2)
+  assert.equal(await count({ startAt: START - 1, endAt: START - 1 }), 1)
+  assert.equal(await count({ startAt: START - 1, endAt: START }), 2)
+  assert.equal(await count({ endAt: START + QUARTER_MS }), 3)
+  assert.equal(await count({ startAt: 0 }), 3)
+  assert.equal(await count({ startAt: START, endAt: START - QUARTER_MS }), 0)
 })
 
 test('figures of a project exclude other projects', async (t) => {
   const sender = await openSender(t)
   const other = await addSenderProject(sender.core, 'Other', 'other.test')
   await addEvents(sender, [{ name: 'email.sent', projectId: other.id }])
-  const stats = createActivityStats(sender.core)
-  assert.equal((await stats(sender.project.id, {})).totalEvents, 0)
-  assert.equal((await stats(other.id, {})).totalEvents, 1)
-  assert.equal((await countRecent(sender.core, sender.project.id, 5)).count, 0)
-})
-
-test('figures are cached for five minutes by project and range', async (t) => {
-  const sender = await openSender(t)
-  const stats = createActivityStats(sender.core)
-  const total = async (range = {}) => (await stats(sender.project.id, range)).totalEvents
-  assert.equal(await total(), 0)
-  await addEvents(sender, [{ name: 'signup' }])
-  assert.equal(await total(), 0)
-  assert.equal(await total({ startAt: START }), 1, 'another range is another question')
-  sender.clock.now += 5 * 60_000 - 1
-  assert.equal(await total(), 0)
-  sender.clock.now += 1
-  assert.equal(await total(), 1)
-})
-
-test('a failed count is not cached', async (t) => {
-  const sender = await openSender(t)
-  let isBroken = true
-  const store = {
-    ...sender.core.store,
-    get scan() {
-      if (isBroken) throw new Error('the reader is gone')
-      return sender.core.store.scan
-    },
+  await countEvents(sender.core, { projectId: other.id, at: START, name: 'email.sent' })
+  await countMail(sender.core, { projectId: other.id, at: START, sent: 1 })
+  const of = async (projectId: string) => {
+    const { totalEvents, totalEmailsSent } = await countActivity(sender.core, {
+      projectId,
+      range: {},
+    })
+    return [totalEvents, totalEmailsSent]
   }
-  const stats = createActivityStats({ ...sender.core, store })
-  await assert.rejects(stats(sender.project.id, {}), /the reader is gone/)
-  isBroken = false
-  assert.equal((await stats(sender.project.id, {})).totalEvents, 0)
+  assert.deepEqual(await of(sender.project.id), [0, 0])
+  assert.deepEqual(await of(other.id), [1, 1])
+  assert.equal((await countRecent(sender.core, sender.project.id, 5)).count, 0)
 })
 
 test('the recent count covers only the last minutes', async (t) => {
@@ -203,21 +158,11 @@ async function planOf(sender: Sender, text: string): Promise<string[]> {
   return rows.map(({ detail }) => detail)
 }
 
-test('figures read their rows through an index', async (t) => {
+test('recent counts read their rows through an index', async (t) => {
   const sender = await openSender(t)
-  const between =
-    /SEARCH events USING .*events_listed \(project_id=\? AND created_at>\? AND created_at<\?\)/
-  const plans: [string, RegExp][] = [
-    [countPart.compiled().text, between],
-    [findPartEnd.compiled().text, between],
-    [countSince.compiled().text, /INDEX events_listed \(project_id=\? AND created_at>\?\)/],
-  ]
-  for (const [text, expected] of plans) {
-    const plan = await planOf(sender, text)
-    assert.match(plan[0] ?? '', expected, text)
-    assert.ok(!plan.some((step) => step.startsWith('SCAN')), plan.join('; '))
-    assert.ok(!plan.includes('USE TEMP B-TREE FOR ORDER BY'), plan.join('; '))
-  }
+  const plan = await planOf(sender, countSince.compiled().text)
+  assert.match(plan[0] ?? '', /INDEX events_listed \(project_id=\? AND created_at>\?\)/)
+  assert.ok(!plan.some((step) => step.startsWith('SCAN')), plan.join('; '))
   const recent = await planOf(sender, countEmailsSince.compiled().text)
   assert.match(recent[1] ?? '', /^SEARCH emails USING .*sqlite_autoindex_emails_1 \(id>\?\)/)
 })

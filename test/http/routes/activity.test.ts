@@ -4,6 +4,7 @@ import supertest from 'supertest'
 import { appendEvent } from '../../../src/features/events/append.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { events } from '../../../src/store/schema/events.ts'
+import { countEvents, countMail, setComplete } from '../../features/analytics/add-counts.ts'
 import { useService } from '../service.ts'
 
 const { service, mine, other, call } = useService({}, addEvents)
@@ -118,31 +119,44 @@ const get = (path: string) =>
   supertest(service.url).get(path).set('Authorization', `Bearer ${mine.secret}`)
 
 test('GET /activity/stats has all figures of the range', async () => {
-  const { status, body } = await get('/activity/stats?startDate=2026-03-01&endDate=2026-03-02')
+  const { core } = service
+  const counted = { projectId: mine.id, at: start + day }
+  await countMail(core, { ...counted, sent: 4, delivered: 4, opened: 3, clicked: 1 })
+  await countEvents(core, { ...counted, name: 'signup' }, { ...counted, name: 'workflow.started' })
+  const { status, headers, body } = await get(
+    '/activity/stats?startDate=2026-03-01&endDate=2026-03-02',
+  )
   assert.equal(status, 200)
+  assert.equal(headers['x-analytics-complete'], undefined)
   assert.deepEqual(body, {
     totalEvents: 2,
-    totalEmailsSent: 0,
-    totalEmailsOpened: 0,
-    totalEmailsClicked: 0,
-    totalWorkflowsStarted: 0,
-    openRate: 0,
-    clickRate: 0,
+    totalEmailsSent: 4,
+    totalEmailsOpened: 3,
+    totalEmailsClicked: 1,
+    totalWorkflowsStarted: 1,
+    openRate: 75,
+    clickRate: 25,
   })
 })
 
-test('GET /activity/stats returns the same figures for five minutes, then new ones', async (t) => {
+test('GET /activity/stats returns the same figures for a minute, then new ones', async (t) => {
   const at = start + 60 * day
   const { mock } = t.mock.method(service.core, 'now', () => at + day)
-  const query = 'startDate=2026-03-02&endDate=2026-05-30'
+  const query = 'startDate=2026-03-04&endDate=2026-05-30'
   const ask = async () => (await get(`/activity/stats?${query}`)).body.totalEvents
-  const before = await ask()
-  const event = { projectId: mine.id, name: 'order', contactId: null, emailId: null, data: null }
-  await service.core.store.write((tx) => appendEvent(tx, { ...event, at }))
-  mock.mockImplementation(() => at + day + 299_999)
-  assert.equal(await ask(), before)
-  mock.mockImplementation(() => at + day + 300_000)
-  assert.equal(await ask(), before + 1)
+  assert.equal(await ask(), 0)
+  await countEvents(service.core, { projectId: mine.id, at, name: 'order' })
+  mock.mockImplementation(() => at + day + 59_999)
+  assert.equal(await ask(), 0)
+  mock.mockImplementation(() => at + day + 60_000)
+  assert.equal(await ask(), 1)
+})
+
+test('GET /activity/stats says when older events are still being counted', async (t) => {
+  t.after(() => setComplete(service.core, true))
+  await setComplete(service.core, false)
+  const { status, headers } = await get('/activity/stats?startDate=2026-02-01')
+  assert.deepEqual([status, headers['x-analytics-complete']], [200, 'false'])
 })
 
 test('GET /activity/recent-count counts the last minutes, sixty at most', async () => {

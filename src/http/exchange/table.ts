@@ -1,0 +1,49 @@
+/**
+ * Responses that are JSON, or CSV (RFC 4180, UTF-8) for a client that prefers it. Text that a spreadsheet
+ * program would take for a formula is escaped, as in every export.
+ */
+import { writeText } from '../../features/import-export/csv/cell.ts'
+import { writeRecord } from '../../features/import-export/csv/writer.ts'
+import { type HttpResponse, json } from '../response.ts'
+import { prefers } from './accepts.ts'
+
+export type Table = {
+  /** The file that a browser saves, without `.csv`. */
+  name: string
+  columns: readonly string[]
+  /** Each row has the columns; null is an empty cell. */
+  rows: readonly Readonly<Record<string, unknown>>[]
+}
+
+export const CSV_TYPE = 'text/csv'
+
+const VARY = { vary: 'Accept' }
+
+/** `accept`: the header field of the request. */
+export function jsonOrTable(
+  accept: string | undefined,
+  value: object,
+  toTable: () => Table,
+): HttpResponse {
+  if (prefers(CSV_TYPE, accept)) return csv(toTable())
+  const plain = json(200, value)
+  return { ...plain, headers: { ...plain.headers, ...VARY } }
+}
+
+function csv({ name, columns, rows }: Table): HttpResponse {
+  const records = rows.map((row) => columns.map((column) => toCell(row[column])))
+  return {
+    status: 200,
+    body: [columns, ...records].map((cells) => writeRecord(cells)).join(''),
+    headers: {
+      ...VARY,
+      'content-type': `${CSV_TYPE}; charset=utf-8`,
+      'content-disposition': `attachment; filename="${name}.csv"`,
+    },
+  }
+}
+
+function toCell(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  return typeof value === 'string' ? writeText(value) : String(value)
+}

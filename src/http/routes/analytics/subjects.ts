@@ -1,0 +1,81 @@
+/** Figures of links and events. */
+import { z } from 'zod'
+import { createAnswers } from '../../../features/analytics/answers.ts'
+import { findEvents } from '../../../features/analytics/events.ts'
+import { findLinks } from '../../../features/analytics/links.ts'
+import { UNLISTED_EVENTS } from '../../../features/events/unlisted.ts'
+import { projectOperation, type RouteDeps } from '../../route.ts'
+import { completeHeader, rangeFields, rangeParameters } from '../../shapes/analytics.ts'
+import { countParameter } from '../../shapes/paging.ts'
+import { answerRange, readAsked } from './respond.ts'
+
+const query = z.object({ ...rangeParameters, limit: countParameter({ fallback: 100, cap: 1_000 }) })
+
+const links = z
+  .object({
+    ...rangeFields,
+    totalClicks: z.int(),
+    links: z.array(
+      z.object({
+        url: z.string().nullable().meta({ description: 'Null: all further links together' }),
+        clicks: z.int(),
+        uniqueClickers: z.int().meta({ description: 'Emails whose first click was on this link' }),
+      }),
+    ),
+  })
+  .meta({ id: 'AnalyticsLinks' })
+
+const events = z
+  .object({
+    ...rangeFields,
+    events: z.array(
+      z.object({
+        name: z.string().nullable().meta({ description: 'Null: all further names together' }),
+        count: z.int(),
+        previousCount: z.int().meta({ description: 'In the equal range before' }),
+      }),
+    ),
+  })
+  .meta({ id: 'AnalyticsEvents' })
+
+const good = { isTableToo: true, headers: completeHeader } as const
+
+export const listLinks = (deps: RouteDeps) => {
+  const find = createAnswers(deps.core, findLinks)
+  return projectOperation({
+    tag: 'Analytics',
+    summary: 'List the links that were clicked in the mail of a range, most clicks first',
+    query,
+    responses: { 200: { ...good, description: 'The links', schema: links } },
+    handle: async (call) => {
+      const asked = readAsked(deps, call.query)
+      const answer = await find(call.project, { ...asked, limit: call.query.limit })
+      const columns = ['url', 'clicks', 'uniqueClickers']
+      const toTable = ({ links: rows }: typeof answer.value) => ({ name: 'links', columns, rows })
+      return answerRange(call, { asked, answer }, toTable)
+    },
+  })
+}
+
+export const listEvents = (deps: RouteDeps) => {
+  const find = createAnswers(deps.core, findEvents)
+  return projectOperation({
+    tag: 'Analytics',
+    summary: 'List the events of a range by how often they happened',
+    description:
+      'Events count by their own instant. With `stream`, only events of such mail. Not listed: ' +
+      `${UNLISTED_EVENTS.join(', ')}.`,
+    query,
+    responses: { 200: { ...good, description: 'The events', schema: events } },
+    handle: async (call) => {
+      const asked = readAsked(deps, call.query)
+      const { value: rows, isComplete } = await find(call.project, {
+        ...asked,
+        limit: call.query.limit,
+      })
+      const answer = { value: { events: rows }, isComplete }
+      const columns = ['name', 'count', 'previousCount']
+      return answerRange(call, { asked, answer }, () => ({ name: 'events', columns, rows }))
+    },
+  })
+}

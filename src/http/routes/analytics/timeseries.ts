@@ -1,0 +1,112 @@
+/** Figures of mail by time: by days and hours of a time zone, or by UTC days for older clients. */
+import { z } from 'zod'
+import { createAnswers } from '../../../features/analytics/answers.ts'
+import { findDaily } from '../../../features/analytics/daily.ts'
+import { METRIC_NAMES } from '../../../features/analytics/metrics.ts'
+import {
+  findTimeseries,
+  GRANULARITIES,
+  MAX_HOURLY_DAYS,
+} from '../../../features/analytics/timeseries.ts'
+import { projectOperation, type RouteDeps } from '../../route.ts'
+import {
+  completeHeader,
+  dateParameters,
+  metrics,
+  rangeFields,
+  rangeParameters,
+  wordParameter,
+} from '../../shapes/analytics.ts'
+import { instant } from '../../shapes/fields.ts'
+import { answerRange, answerWith, readAsked, readDates } from './respond.ts'
+
+const granularity = wordParameter(
+  GRANULARITIES,
+  `By default hours for ranges of up to two days, else days; hours for up to ${MAX_HOURLY_DAYS} days`,
+)
+
+const query = z
+  .object({ ...dateParameters, ...rangeParameters, granularity })
+  .superRefine(({ startDate, endDate, ...newer }, context) => {
+    if (!isNewer(newer)) return
+    for (const [name, value] of Object.entries({ startDate, endDate })) {
+      if (value === undefined) continue
+      const message = 'Not together with from, to, tz, stream or granularity'
+      context.addIssue({ code: 'custom', path: [name], message })
+    }
+  })
+
+const days = z
+  .array(
+    z.object({
+      date: instant.meta({ description: 'The first instant of a UTC day' }),
+      emails: z.int(),
+      opens: z.int(),
+      clicks: z.int(),
+      bounces: z.int(),
+      delivered: z.int(),
+    }),
+  )
+  .meta({ id: 'AnalyticsDays' })
+
+const point = z.object({
+  date: z.iso.date().optional().meta({ description: 'A day in the time zone' }),
+  at: z.iso
+    .datetime({ offset: true })
+    .optional()
+    .meta({ description: 'The start of an hour in the time zone, with its offset' }),
+  ...metrics,
+})
+
+const timeseries = z
+  .object({
+    ...rangeFields,
+    granularity: z.enum(GRANULARITIES),
+    current: z.array(point),
+    previous: z.array(point).meta({ description: 'Of the equal range before' }),
+  })
+  .meta({ id: 'AnalyticsTimeseries' })
+
+export const showTimeseries = (deps: RouteDeps) => {
+  const findPoints = createAnswers(deps.core, findTimeseries)
+  const findDays = createAnswers(deps.core, findDaily)
+  return projectOperation({
+    tag: 'Analytics',
+    summary: 'Show the figures of mail by days or hours',
+    description:
+      'With `from`, `to`, `tz`, `stream` or `granularity`, points of the time zone, beside those of the ' +
+      'equal range before. Without any of them, as older clients know it: a list of UTC days.',
+    query,
+    responses: {
+      200: {
+        description: 'Every day or hour of the range, also those without mail',
+        schema: z.union([timeseries, days]),
+        isTableToo: true,
+        headers: completeHeader,
+      },
+    },
+    handle: async (call) => {
+      const { startDate, endDate, ...newer } = call.query
+      if (!isNewer(newer)) {
+        const answer = await findDays(call.project, readDates(deps, { startDate, endDate }))
+        const columns = ['date', 'emails', 'opens', 'clicks', 'bounces', 'delivered']
+        return answerWith(call, answer, () => ({ name: 'days', columns, rows: answer.value }))
+      }
+      const asked = readAsked(deps, newer)
+      const wanted = { ...asked, granularity: newer.granularity }
+      const answer = await findPoints(call.project, wanted)
+      return answerRange(call, { asked, answer }, (value) => ({
+        name: value.granularity === 'day' ? 'days' : 'hours',
+        columns: ['period', value.granularity === 'day' ? 'date' : 'at', ...METRIC_NAMES],
+        rows: [
+          ...value.current.map((row) => ({ period: 'current', ...row })),
+          ...value.previous.map((row) => ({ period: 'previous', ...row })),
+        ],
+      }))
+    },
+  })
+}
+
+function isNewer(parameters: Readonly<Record<string, unknown>>): boolean {
+  return Object.values(parameters).some((value) => value !== undefined)
+}

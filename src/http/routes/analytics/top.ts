@@ -1,0 +1,117 @@
+/** Figures as older clients of this API family know them: of UTC days, without the facts of the range. */
+import { z } from 'zod'
+import { createAnswers } from '../../../features/analytics/answers.ts'
+import { findCampaignStats } from '../../../features/analytics/campaign-stats.ts'
+import { findTopCampaigns } from '../../../features/analytics/top-campaigns.ts'
+import { findTopEvents } from '../../../features/analytics/top-events.ts'
+import { jsonOrTable } from '../../exchange/table.ts'
+import { projectOperation, type RouteDeps } from '../../route.ts'
+import { completeHeader, dateParameters } from '../../shapes/analytics.ts'
+import { countParameter } from '../../shapes/paging.ts'
+import { answerWith, readDates } from './respond.ts'
+
+const MAX_TOP = 100
+
+const topCampaigns = z
+  .array(
+    z.object({
+      id: z.string(),
+      subject: z.string(),
+      sentCount: z.int(),
+      openedCount: z.int(),
+      clickedCount: z.int(),
+      openRate: z.number().meta({ description: 'Percent of sentCount, with two decimals' }),
+      clickRate: z.number(),
+    }),
+  )
+  .meta({ id: 'TopCampaigns' })
+
+const campaignStats = z
+  .object({
+    total: z.int().meta({ description: 'Made in the range' }),
+    active: z.int().meta({ description: 'Of those, drafts and scheduled ones' }),
+    completed: z.int().meta({ description: 'Sent in the range' }),
+    averageOpenRate: z
+      .number()
+      .meta({ description: 'Percent of the mail of the completed ones, with one decimal' }),
+    averageClickRate: z.number(),
+  })
+  .meta({ id: 'AnalyticsCampaignStats' })
+
+const topEvents = z
+  .array(
+    z.object({
+      name: z.string(),
+      count: z.int(),
+      trend: z
+        .int()
+        .meta({ description: 'Percent against the equal range before; 100 for a new event' }),
+    }),
+  )
+  .meta({ id: 'TopEvents' })
+
+const shared = { tag: 'Analytics' } as const
+
+export const listTopCampaigns = (deps: RouteDeps) => {
+  const find = createAnswers(deps.core, findTopCampaigns)
+  return projectOperation({
+    ...shared,
+    summary: 'List the campaigns sent in a range that most recipients opened',
+    query: z.object({ ...dateParameters, limit: countParameter({ fallback: 10, cap: MAX_TOP }) }),
+    responses: { 200: { description: 'The campaigns', schema: topCampaigns, isTableToo: true } },
+    handle: async (call) => {
+      const { range } = readDates(deps, call.query)
+      const { value } = await find(call.project, { range, limit: call.query.limit })
+      return jsonOrTable(call.incoming.headers.accept, value, () => ({
+        name: 'top-campaigns',
+        columns: Object.keys(topCampaigns.element.shape),
+        rows: value,
+      }))
+    },
+  })
+}
+
+export const showCampaignStats = (deps: RouteDeps) => {
+  const find = createAnswers(deps.core, findCampaignStats)
+  return projectOperation({
+    ...shared,
+    summary: 'Show how many campaigns there are, and their average rates',
+    query: z.object(dateParameters),
+    responses: { 200: { description: 'The figures', schema: campaignStats, isTableToo: true } },
+    handle: async (call) => {
+      const { range } = readDates(deps, call.query)
+      const { value } = await find(call.project, { range })
+      return jsonOrTable(call.incoming.headers.accept, value, () => ({
+        name: 'campaign-stats',
+        columns: Object.keys(campaignStats.shape),
+        rows: [value],
+      }))
+    },
+  })
+}
+
+export const listTopEvents = (deps: RouteDeps) => {
+  const find = createAnswers(deps.core, findTopEvents)
+  return projectOperation({
+    ...shared,
+    summary: 'List the most frequent events of a range, with their trend',
+    query: z.object({ ...dateParameters, limit: countParameter({ fallback: 5, cap: MAX_TOP }) }),
+    responses: {
+      200: {
+        description: 'The events',
+        schema: topEvents,
+        isTableToo: true,
+        headers: completeHeader,
+      },
+    },
+    handle: async (call) => {
+      const asked = readDates(deps, call.query)
+      const answer = await find(call.project, { ...asked, limit: call.query.limit })
+      return answerWith(call, answer, () => ({
+        name: 'top-events',
+        columns: Object.keys(topEvents.element.shape),
+        rows: answer.value,
+      }))
+    },
+  })
+}
