@@ -175,9 +175,11 @@ export function startFollower<Row extends { seq: number }>(
     limit = suspects > 0 ? 1 : pace.size()
     const act = (tx: Tx) => handleBatch(deps, tx, { ...options, limit, clock })
     const done = await store.write(act, isFar ? { heavyFor: options.name } : {})
+    // A heavy write is alone in its transaction, so the commit is its own, too.
+    const tookMs = isFar ? clock() - done.startedAt : done.tookMs
     seq = done.seq
-    if (done.rows > 0) pace.record(done.rows, done.tookMs)
-    fullMs = done.rows === limit ? done.tookMs : 0
+    if (done.rows > 0) pace.record(done.rows, tookMs)
+    fullMs = done.rows === limit ? tookMs : 0
     if (seq === from) return
     failures = 0
     suspects = Math.max(0, suspects - 1)
@@ -252,6 +254,7 @@ type Batch = {
   /** The new cursor. */
   seq: number
   rows: number
+  startedAt: number
   /** The time from the first query to the last. */
   tookMs: number
 }
@@ -272,13 +275,13 @@ async function handleBatch<Row extends { seq: number }>(
   const from = (await tx.find(findCursor, { name }))?.seq ?? 0
   const batch = await tx.list(rows.listAfter, { seq: from, limit })
   let seq = batch.at(-1)?.seq ?? (await tx.find(rows.newest))?.seq ?? 0
-  if (seq === from) return { seq, rows: 0, tookMs: 0 }
+  if (seq === from) return { seq, rows: 0, startedAt, tookMs: 0 }
   const endAt = (row: Row) => {
     seq = row.seq
   }
   if (batch.length > 0) await handle(tx, batch, endAt)
   await tx.execute(saveCursor, { name, seq, at: now() })
-  return { seq, rows: batch.length, tookMs: clock() - startedAt }
+  return { seq, rows: batch.length, startedAt, tookMs: clock() - startedAt }
 }
 
 async function pause(ms: number, interrupted: Promise<void>): Promise<void> {
