@@ -113,6 +113,7 @@ export const EFFECTS: Readonly<Record<string, readonly string[]>> = {
   'DELETE /contacts/:id': [
     'contact_fields',
     'contacts',
+    'deleted_events',
     'emails',
     'events',
     'projects',

@@ -40,12 +40,14 @@ export async function countActivity(
       ${mailRows('all', counts)} group by ${SEGMENT}`,
   )
   const [happened] = await store.scan.all<EventSums>(
-    sql`select sum(counts.events) as events,
-        coalesce(sum(counts.events) filter (where subjects.name = 'workflow.started'), 0)
-          as "workflowsStarted"
-      ${subjectRows('event_counts', counts)}
-      join analytics_subjects as subjects on subjects.id = counts.subject
-      where subjects.name not in ${listOf(UNLISTED_EVENTS)} group by ${SEGMENT}`,
+    sql`select coalesce(sum(events), 0) as events,
+        coalesce(sum(events) filter (where name = 'workflow.started'), 0) as "workflowsStarted"
+      from (
+        select counts.subject, sum(counts.events) as events
+        ${subjectRows('event_counts', counts)} group by counts.subject
+      ) as happened
+      join analytics_subjects as subjects on subjects.id = happened.subject
+      where name not in ${listOf(UNLISTED_EVENTS)}`,
   )
   const { sent = 0, opened = 0, clicked = 0 } = mail ?? {}
   return {

@@ -22,11 +22,13 @@ export async function findEvents(
   const sumOf = (segment: number) =>
     sql`coalesce(sum(counts.events) filter (where ${SEGMENT} = ${sql.raw(String(segment))}), 0)`
   return store.scan.all<EventFigures>(
-    sql`select nullif(subjects.name, '') as name, ${sumOf(1)} as count, ${sumOf(0)} as "previousCount"
-      ${subjectRows('event_counts', { projectId, stream, spans })}
-      join analytics_subjects as subjects on subjects.id = counts.subject
+    sql`select nullif(subjects.name, '') as name, count, "previousCount"
+      from (
+        select counts.subject, ${sumOf(1)} as count, ${sumOf(0)} as "previousCount"
+        ${subjectRows('event_counts', { projectId, stream, spans })} group by counts.subject
+      ) as happened
+      join analytics_subjects as subjects on subjects.id = happened.subject
       where subjects.name not in ${listOf(UNLISTED_EVENTS)}
-      group by counts.subject
-      order by 2 desc, 3 desc, subjects.name limit ${sql.raw(String(limit))}`,
+      order by count desc, "previousCount" desc, subjects.name limit ${sql.raw(String(limit))}`,
   )
 }

@@ -23,13 +23,16 @@ export async function findLinks(
 ): Promise<{ totalClicks: number; links: LinkFigures[] }> {
   const spans = currentPeriod(range, now())
   const rows = await store.scan.all<Row>(
-    sql`select nullif(subjects.name, '') as url, sum(counts.clicks) as clicks,
-        sum(counts.first_clicks) as "uniqueClickers",
-        sum(sum(counts.clicks)) over () as "totalClicks"
-      ${subjectRows('link_counts', { projectId, stream, spans })}
-      join analytics_subjects as subjects on subjects.id = counts.subject
-      group by counts.subject
-      order by clicks desc, "uniqueClickers" desc, subjects.name limit ${sql.raw(String(limit))}`,
+    sql`select nullif(subjects.name, '') as url, clicks, "uniqueClickers", "totalClicks"
+      from (
+        select counts.subject, sum(counts.clicks) as clicks,
+          sum(counts.first_clicks) as "uniqueClickers",
+          sum(sum(counts.clicks)) over () as "totalClicks"
+        ${subjectRows('link_counts', { projectId, stream, spans })} group by counts.subject
+        order by 2 desc, 3 desc, counts.subject limit ${sql.raw(String(limit))}
+      ) as links
+      join analytics_subjects as subjects on subjects.id = links.subject
+      order by clicks desc, "uniqueClickers" desc, links.subject`,
   )
   return {
     totalClicks: rows[0]?.totalClicks ?? 0,

@@ -20,7 +20,7 @@ type Spans = { borders: readonly number[]; zone: Zone; now: number }
 
 type Counts = { projectId: string; stream: StreamChoice; spans: Spans }
 
-/** The first number is the segment; those of a later list begin after those of an earlier one. */
+/** The number of the span that a row is in, from 0. */
 export const SEGMENT = sql.raw('pieces.segment')
 
 /** Both periods as two spans: 0 is the previous one, 1 the current one. */

@@ -60,10 +60,9 @@ function chooseGranularity(
   if (length > MAX_HOURLY_DAYS * DAY_MS) {
     throw refused(`Hours are available for ranges of up to ${MAX_HOURLY_DAYS} days`)
   }
-  const first = formatInstant(quartersFrom(now))
-  if (!isKept)
-    throw refused(`Hours are available for ranges and the time before them from ${first}`)
-  return 'hour'
+  if (isKept) return 'hour'
+  const oldest = formatInstant(quartersFrom(now))
+  throw refused(`The range, or the equal one before, begins before the oldest hours: ${oldest}`)
 }
 
 function refused(message: string) {
