@@ -185,6 +185,7 @@ function buildBilling(values: SettingValues): BillingConfig | null {
     stripeWebhookSecret: webhookSecret,
     stripePrice: price,
     stripeApiBase: values['billing.stripe_api_base'],
+    freeEmails: values['billing.free_emails'],
   }
 }
 

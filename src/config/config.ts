@@ -24,6 +24,8 @@ export type BillingConfig = {
   stripeWebhookSecret: string
   stripePrice: string
   stripeApiBase: string | null
+  /** Emails in a month of a project without a subscription. */
+  freeEmails: number
 }
 
 export type OAuthClient = { clientId: string; clientSecret: string }

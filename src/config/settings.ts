@@ -338,6 +338,11 @@ const settings = {
     example: 'https://api.stripe.com',
     otherwise: "Stripe's own",
   }),
+  'billing.free_emails': setting(
+    kind.integer(0, 1_000_000_000),
+    1_000,
+    'Emails that a project without a subscription may send and receive in a month (UTC). Used only with the Stripe keys above.',
+  ),
 
   'campaigns.rows_ahead': setting(
     kind.integer(0, 100_000_000),

@@ -196,6 +196,10 @@ const cases: Record<SettingKey, Case> = {
   'billing.stripe_webhook_secret': text!,
   'billing.stripe_price': text!,
   'billing.stripe_api_base': web!,
+  'billing.free_emails': {
+    right: [0, 1_000, 1_000_000_000],
+    wrong: [-1, 1.5, '1000', 1_000_000_001],
+  },
   'campaigns.rows_ahead': { right: [0, 50_000, 100_000_000], wrong: [-1, 1.5, '5', 100_000_001] },
   'campaigns.brake_minimum': { right: [1, 1_000_000], wrong: [0, 1_000_001, 2.5] },
   'campaigns.brake_hard_bounces': { right: [0, 8, 12.5, 100], wrong: [-1, 100.5, '8'] },
