@@ -19,6 +19,7 @@ import {
   prepareSandbox,
   type SandboxWelcome,
 } from './features/accounts/projects/sandbox-project.ts'
+import { startAnalytics } from './features/analytics/counting/follow-events.ts'
 import { startRefusals } from './features/campaigns/brake/follow-refusals.ts'
 import { startFigures } from './features/campaigns/figures/follow-outcomes.ts'
 import { startCampaigns } from './features/campaigns/sending/loop.ts'
@@ -176,7 +177,7 @@ async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void
   const campaigns = startCampaigns(core)
   stops.parts.push(campaigns.stop)
   stops.parts.push(startFigures(core).stop, startRefusals(core).stop)
-  stops.parts.push(startReputation(core).stop)
+  stops.parts.push(startReputation(core).stop, startAnalytics(core).stop)
   stops.parts.push(startSettlingCancelled(core).stop, startSchedules(core).stop)
   const engine = await startEngine(core)
   stops.parts.push(engine.stop, startTriggers(core).stop)
