@@ -181,11 +181,11 @@ function buildBilling(values: SettingValues): BillingConfig | null {
   const price = values['billing.stripe_price']
   if (secretKey === null || webhookSecret === null || price === null) return null
   return {
+    freeEmails: values['billing.free_emails'],
     stripeSecretKey: secretKey,
     stripeWebhookSecret: webhookSecret,
     stripePrice: price,
     stripeApiBase: values['billing.stripe_api_base'],
-    freeEmails: values['billing.free_emails'],
   }
 }
 

@@ -20,12 +20,12 @@ export type RelayConfig = {
 }
 
 export type BillingConfig = {
+  /** Emails in a month of a project without a subscription. */
+  freeEmails: number
   stripeSecretKey: string
   stripeWebhookSecret: string
   stripePrice: string
   stripeApiBase: string | null
-  /** Emails in a month of a project without a subscription. */
-  freeEmails: number
 }
 
 export type OAuthClient = { clientId: string; clientSecret: string }

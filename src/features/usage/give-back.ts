@@ -8,14 +8,15 @@ import { categoryOf } from './categories.ts'
 import { type MonthChange, takeOff } from './counters.ts'
 import { monthOf } from './month.ts'
 
-const ENDS: ReadonlySet<string> = new Set(['email.failed', 'email.suppressed'])
+/** The events of emails that no longer count. */
+export const ENDS: readonly string[] = ['email.failed', 'email.suppressed']
 
 export async function giveBack(tx: Tx, events: readonly CountedEvent[]): Promise<void> {
   const sums = new Map<string, MonthChange>()
   for (const event of events) {
     const { name, projectId, acceptedAt, sourceType, isPlatform } = event
     // Nothing is known of an email that was deleted before its event.
-    if (!ENDS.has(name) || acceptedAt === null || sourceType === null || isPlatform) continue
+    if (!ENDS.includes(name) || acceptedAt === null || sourceType === null || isPlatform) continue
     const startsAt = monthOf(acceptedAt)
     const category = categoryOf(sourceType)
     const key = `${projectId} ${startsAt} ${category}`
