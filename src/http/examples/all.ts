@@ -2,6 +2,7 @@
 
 import { activityExamples } from './activity.ts'
 import { authExamples } from './auth.ts'
+import { billingLimitExamples } from './billing-limits.ts'
 import { campaignComposingExamples } from './campaign-composing.ts'
 import { campaignFiguresExamples } from './campaign-figures.ts'
 import { campaignSendingExamples } from './campaign-sending.ts'
@@ -57,6 +58,7 @@ const examples: Examples = {
   ...projectExamples,
   ...memberExamples,
   ...erasureExamples,
+  ...billingLimitExamples,
   ...securityExamples,
   ...uploadExamples,
   ...instanceExamples,
