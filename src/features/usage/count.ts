@@ -155,18 +155,20 @@ function refuseOver(
   if (over !== undefined) throw overLimit(over, use.startsAt)
 }
 
-const NAMES = {
-  transactional: 'transactional emails',
-  campaigns: 'emails of campaigns',
-  workflows: 'emails of workflows',
-  inbound: 'received emails',
-  shared: 'emails',
-} as const satisfies Record<Limit['name'], string>
+const COUNTED = {
+  transactional: ['transactional email', 'transactional emails'],
+  campaigns: ['email of campaigns', 'emails of campaigns'],
+  workflows: ['email of workflows', 'emails of workflows'],
+  inbound: ['received email', 'received emails'],
+  shared: ['email', 'emails'],
+} as const satisfies Record<Limit['name'], readonly [one: string, many: string]>
 
 function overLimit({ name, limit, used }: Limit, startsAt: number): AppError {
   const resetsAt = nextMonthOf(startsAt)
   const owner = name === 'shared' ? 'A project without a subscription' : 'This project'
-  const text = `${owner} is limited to ${limit} ${NAMES[name]} a month, and ${used} are used.`
+  const [one, many] = COUNTED[name]
+  const most = `${limit} ${limit === 1 ? one : many} a month`
+  const text = `${owner} is limited to ${most}, and has used ${used}.`
   const remedy = name === 'shared' ? 'Subscribe' : 'Raise the limit of the project'
   return new AppError('BILLING_LIMIT_EXCEEDED', text, {
     details: { category: name, limit, used, resetsAt: formatInstant(resetsAt) },

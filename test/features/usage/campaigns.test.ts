@@ -64,7 +64,7 @@ describe('a campaign', () => {
     assert.deepEqual(await eventNames(core, 'campaign.paused'), ['campaign.paused'])
     await assert.rejects(resumeCampaign(core, key), {
       ...REFUSED,
-      message: 'This project is limited to 7 emails of campaigns a month, and 7 are used.',
+      message: 'This project is limited to 7 emails of campaigns a month, and has used 7.',
     })
     assert.equal((await loadCampaignRow(core, id)).pauseReason, 'billing_limit')
     await setColumns(core, project.id, { limitCampaigns: 12 })

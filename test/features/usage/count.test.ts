@@ -44,7 +44,7 @@ describe('a limit of transactional emails', () => {
       code: 'BILLING_LIMIT_EXCEEDED',
       status: 402,
       smtp: '452 4.7.1',
-      message: 'This project is limited to 4 transactional emails a month, and 3 are used.',
+      message: 'This project is limited to 4 transactional emails a month, and has used 3.',
       details: {
         ...{ category: 'transactional', limit: 4, used: 3 },
         resetsAt: '2026-12-01T00:00:00.000Z',
@@ -100,7 +100,7 @@ describe('a limit of transactional emails', () => {
     await assert.rejects(send(1, stale), { code: 'BILLING_LIMIT_EXCEEDED' })
     await setColumns(core, project.id, { limitTransactional: 2 })
     await assert.rejects(send(1), {
-      message: 'This project is limited to 2 transactional emails a month, and 3 are used.',
+      message: 'This project is limited to 2 transactional emails a month, and has used 3.',
     })
     const limited = await findProject(core, project.id)
     await setColumns(core, project.id, { limitTransactional: null })
@@ -219,7 +219,7 @@ describe('the shared limit', () => {
     await send(2)
     await assert.rejects(send(2), {
       code: 'BILLING_LIMIT_EXCEEDED',
-      message: 'A project without a subscription is limited to 3 emails a month, and 2 are used.',
+      message: 'A project without a subscription is limited to 3 emails a month, and has used 2.',
       details: { category: 'shared', limit: 3, used: 2, resetsAt: '2026-12-01T00:00:00.000Z' },
     })
     await send(1)
@@ -237,7 +237,7 @@ describe('the shared limit', () => {
     const { send } = await openLimited(t, columns, { configure: withStripe(2) })
     await send(2)
     await assert.rejects(send(1), {
-      message: 'A project without a subscription is limited to 2 emails a month, and 2 are used.',
+      message: 'A project without a subscription is limited to 2 emails a month, and has used 2.',
     })
   })
 
