@@ -27,11 +27,11 @@ export type Use = {
   currency: string | null
 }
 
-type UseRow = CategoryNumbers & {
-  limitTransactional: number | null
-  limitCampaigns: number | null
-  limitWorkflows: number | null
-  limitInbound: number | null
+type LimitRow = {
+  transactional: number | null
+  campaigns: number | null
+  workflows: number | null
+  inbound: number | null
   subscription: string | null
   currency: string | null
 }
@@ -41,16 +41,18 @@ const MONTH = parameter('startsAt')
 const COUNT = parameter('count')
 const isOwn = sql`project_id = ${PROJECT} and starts_at = ${MONTH}`
 
-const findUse = statement<UseRow>(
-  () => sql`select coalesce(transactional, 0) as transactional, coalesce(campaigns, 0) as campaigns,
-      coalesce(workflows, 0) as workflows, coalesce(inbound, 0) as inbound,
-      limit_transactional as "limitTransactional", limit_campaigns as "limitCampaigns",
-      limit_workflows as "limitWorkflows", limit_inbound as "limitInbound",
-      subscription, currency
-    from projects left join usage_months
-      on usage_months.project_id = projects.id and usage_months.starts_at = ${MONTH}
-    where projects.id = ${PROJECT}`,
+/** Two statements: one with a join takes six times as long (15 against 2.3 microseconds). */
+const findLimits = statement<LimitRow>(
+  () => sql`select limit_transactional as transactional, limit_campaigns as campaigns,
+      limit_workflows as workflows, limit_inbound as inbound, subscription, currency
+    from projects where id = ${PROJECT}`,
 )
+
+const findUsed = statement<CategoryNumbers>(
+  () => sql`select transactional, campaigns, workflows, inbound from usage_months where ${isOwn}`,
+)
+
+const NOTHING: CategoryNumbers = { transactional: 0, campaigns: 0, workflows: 0, inbound: 0 }
 
 /** Built once for each category: a statement names its column. */
 const COUNTERS = {
@@ -91,19 +93,11 @@ export async function readUse(
   reader: Pick<Tx, 'find'>,
   { projectId, startsAt }: { projectId: string; startsAt: number },
 ): Promise<Use | undefined> {
-  const row = await reader.find(findUse, { projectId, startsAt })
+  const row = await reader.find(findLimits, { projectId })
   if (row === undefined) return undefined
-  const { transactional, campaigns, workflows, inbound, subscription, currency } = row
-  return {
-    ...{ projectId, startsAt, currency, isSubscribed: subscription !== null },
-    used: { transactional, campaigns, workflows, inbound },
-    limits: {
-      transactional: row.limitTransactional,
-      campaigns: row.limitCampaigns,
-      workflows: row.limitWorkflows,
-      inbound: row.limitInbound,
-    },
-  }
+  const { subscription, currency, ...limits } = row
+  const used = (await reader.find(findUsed, { projectId, startsAt })) ?? NOTHING
+  return { projectId, startsAt, used, limits, isSubscribed: subscription !== null, currency }
 }
 
 export async function add(tx: Tx, { category, ...values }: MonthChange): Promise<void> {
