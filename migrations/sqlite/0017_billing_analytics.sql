@@ -139,8 +139,8 @@ CREATE TABLE event_counts (
 
 -- An event with all that analytics and billing need of its email. `detail`: the type of a bounce, the
 -- link of a click, the reason of an unsubscription. `is_first`: an email's first open, click or
--- unsubscription; nothing looks beyond 200 earlier unsubscriptions of the contact. `host`: the server
--- that took or refused the email; null if a smarthost took it.
+-- unsubscription; nothing looks beyond 200 earlier unsubscriptions of the contact. `host`: the first
+-- server that the email was offered to; null if a smarthost took it.
 CREATE VIEW counted_events AS
   SELECT
     events.seq, events.project_id, events.name, events.email_id, events.contact_id,
@@ -166,9 +166,11 @@ CREATE VIEW counted_events AS
       WHERE workflow_executions.id = emails.workflow_execution_id) AS workflow_id,
     emails.recipient_domain, emails.sent_at, emails.delivered_at, emails.opened_at,
     emails.clicked_at, emails.is_platform, emails.is_test,
-    (SELECT CASE attempts.result WHEN 'relayed' THEN NULL ELSE attempts.host END FROM attempts
-      WHERE attempts.email_id = emails.id AND attempts.result IN ('delivered', 'relayed', 'bounced')
-      ORDER BY attempts.id LIMIT 1) AS host
+    CASE WHEN NOT EXISTS (SELECT 1 FROM attempts
+        WHERE attempts.email_id = emails.id AND attempts.result = 'relayed')
+      THEN (SELECT host FROM attempts
+        WHERE attempts.email_id = emails.id AND attempts.host IS NOT NULL
+        ORDER BY attempts.id LIMIT 1) END AS host
   FROM events LEFT JOIN emails ON emails.id = events.email_id;
 
 -- Events that were deleted before both followers had counted them. They go when both have.

@@ -9,6 +9,7 @@ import { PLATFORM_MAIL_KIND } from './accounts/platform-mail/enqueue.ts'
 import { sendPlatformMail } from './accounts/platform-mail/send.ts'
 import { findPlatformSender } from './accounts/platform-mail/sender.ts'
 import { deleteExpiredSessions } from './accounts/sessions/expiry.ts'
+import { deleteExpiredQuarters } from './analytics/counting/retention.ts'
 import { countUncounted } from './campaigns/audience/total-recipients.ts'
 import { deleteExpiredChunks } from './chunks.ts'
 import { runBulk } from './contacts/bulk/run.ts'
@@ -111,6 +112,13 @@ export function createSchedule(core: Core): Schedule {
       name: 'delete-old-reputation',
       schedule: '10 3 * * *',
       run: ({ signal }) => deleteExpiredHours(core, signal),
+    },
+    {
+      name: 'delete-old-quarters',
+      schedule: '40 4 * * *',
+      // A run may take minutes, and a stop of the program does not wait for it.
+      atOnce: 1,
+      run: ({ signal }) => deleteExpiredQuarters(core, signal),
     },
     { name: 'delete-old-strikes', schedule: '50 3 * * *', run: () => deleteExpiredStrikes(core) },
     {

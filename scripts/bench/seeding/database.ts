@@ -38,6 +38,8 @@ export async function buildDatabase(
     const traces = fillEmails(database, plan, { projects, contacts, progress, traced })
     fillEvents(database, plan, { projects, contacts, traces, progress })
     fillSegments(database, plan, { projects, progress })
+    // The benchmarks measure no first run of a follower.
+    database.exec('update event_followers set seq = (select max(seq) from events)')
     progress.step('writing')
     database.exec('pragma locking_mode = normal; pragma journal_mode = wal')
   } finally {

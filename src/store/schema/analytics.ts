@@ -130,7 +130,7 @@ export const countedEvents = sqliteView('counted_events', countedColumns).existi
 export const deletedEvents = sqliteTable('deleted_events', {
   ...countedColumns,
   seq: integer('seq').primaryKey(),
-  /** The server that took or refused the email; null if a smarthost took it. */
+  /** The first server that the email was offered to; null if a smarthost took it. */
   host: text('host'),
 })
 

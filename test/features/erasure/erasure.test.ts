@@ -13,20 +13,23 @@ import {
 } from '../../../src/features/erasure/parts.ts'
 import { resetProject } from '../../../src/features/erasure/reset.ts'
 import { resumeErasures } from '../../../src/features/erasure/resume.ts'
-import { runReset } from '../../../src/features/erasure/run.ts'
+import { runDeletion, runReset } from '../../../src/features/erasure/run.ts'
 import { findResetState } from '../../../src/features/erasure/state.ts'
-import { untilCounted } from '../../../src/features/erasure/until-counted.ts'
+import { untilBilled, untilCounted } from '../../../src/features/erasure/until-counted.ts'
 import { appendEvent } from '../../../src/features/events/append.ts'
 import { enqueueForProject } from '../../../src/jobs/enqueue-for-project.ts'
 import { claimJobs } from '../../../src/jobs/job-row.ts'
 import type { Statement } from '../../../src/store/database.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
 import { projects } from '../../../src/store/schema/accounts.ts'
+import { deletedEvents } from '../../../src/store/schema/analytics.ts'
 import { eventFollowers, events } from '../../../src/store/schema/events.ts'
 import { inboundMessages } from '../../../src/store/schema/inbound.ts'
 import { jobs } from '../../../src/store/schema/jobs.ts'
+import { emails } from '../../../src/store/schema/messages.ts'
 import { addProject, openTestCore, START, type TestCore, trustDomain } from '../../core.ts'
 import { addMember, addUser } from '../../session.ts'
+import { createLedger } from '../analytics/counting/ledger.ts'
 import { addRecipient } from '../contacts/add-recipient.ts'
 import { countFilled, digestFilled, fillProject, findText, listAll } from './fill.ts'
 import { passFollowers, work } from './work.ts'
@@ -357,3 +360,63 @@ async function planOf({ read }: TestCore['store'], text: string): Promise<string
   )
   return plan.map(({ detail }) => detail)
 }
+
+/** The project with a delivered email whose event billing has not read, and the job that erases it. */
+async function setUpUnbilled(t: TestContext, kind: 'reset-project' | 'delete-project') {
+  const core = await openTestCore(t)
+  const { id } = await addProject(core)
+  const ledger = createLedger(core.store)
+  const email = await ledger.send({ projectId: id, at: START, domain: 'firm.test' })
+  await passFollowers(core)
+  await ledger.deliver(email, START)
+  await core.store.write((tx) =>
+    tx.update(projects).set({ customer: 'cus_1' }).where(eq(projects.id, id)),
+  )
+  await (kind === 'reset-project' ? resetProject(core, id) : deleteProject(core, id))
+  const [job] = await core.store.write((tx) =>
+    claimJobs(tx, { kinds: [kind], limit: 1, now: START, leaseUntil: START + 60_000 }),
+  )
+  assert.ok(job)
+  const abort = new AbortController()
+  const running = { ...job, attempt: 1, signal: abort.signal, setPercent: async () => undefined }
+  const waiting = () =>
+    core.store.read
+      .select({ name: deletedEvents.name, domain: deletedEvents.recipientDomain })
+      .from(deletedEvents)
+  return { core, id, running, abort, waiting }
+}
+
+test('billing reads the events of an erased project with the facts of their emails, and then they go', async (t) => {
+  for (const kind of ['reset-project', 'delete-project'] as const) {
+    const { core, id, running, waiting } = await setUpUnbilled(t, kind)
+    const run = kind === 'reset-project' ? runReset : runDeletion
+    const erasure = run(core, running)
+    while ((await core.store.read.$count(emails)) > 0) await new Promise(setImmediate)
+    assert.deepEqual(await waiting(), [
+      { name: 'email.sent', domain: 'firm.test' },
+      { name: 'email.delivery', domain: 'firm.test' },
+    ])
+    await passFollowers(core)
+    await erasure
+    assert.deepEqual(await waiting(), [])
+    const project = await findProject(core, id)
+    assert.equal(project?.resetSince ?? null, null)
+    assert.equal(project === undefined, kind === 'delete-project')
+  }
+})
+
+test('a project that pays is not gone before billing has read its events', async (t) => {
+  const { core, id, running, abort, waiting } = await setUpUnbilled(t, 'delete-project')
+  const warnings: string[] = []
+  const warn = (_facts: object, text: string) => warnings.push(text)
+  const log = { ...core.log, warn } as unknown as TestCore['log']
+  const wait = { projectId: id, signal: abort.signal, standstillMs: 0 }
+  const erasure = runDeletion(core, running)
+  while ((await waiting()).length === 0) await new Promise(setImmediate)
+  assert.equal(await untilBilled({ store: core.store, log }, wait), false)
+  assert.deepEqual(warnings, ['billing has not counted all events of an erased project'])
+  abort.abort()
+  await assert.rejects(erasure)
+  assert.ok(await findProject(core, id))
+  assert.equal((await waiting()).length, 2)
+})

@@ -257,3 +257,42 @@ test('the cursor goes back when the newest rows are deleted', async (t) => {
   assert.deepEqual(batches, [numbered(5), ['again']])
   await follower.stop()
 })
+
+test('a follower that is far behind writes heavy and rests, unless somebody waits for it', async (t) => {
+  const core = await openTestCore(t)
+  await addEvents(core, ...numbered(25))
+  const heavy: unknown[] = []
+  let first = Promise.withResolvers<void>()
+  const write: Store['write'] = async (fn, options) => {
+    heavy.push(options?.heavyFor)
+    const done = await core.store.write(fn, options)
+    first.resolve()
+    return done
+  }
+  const slow = { batch: 10, restTimes: 1, clock: createSlowClock() }
+  const start = () => follow({ ...core, store: { ...core.store, write } }, slow)
+  const { follower, batches } = start()
+  await first.promise
+  // It rests for a second, which the stop ends.
+  await follower.stop()
+  assert.deepEqual(batches, [numbered(10)])
+  first = Promise.withResolvers()
+  const next = start()
+  await first.promise
+  assert.deepEqual(next.batches.flat(), numbered(25).slice(10, 20))
+  await next.follower.caughtUp()
+  assert.deepEqual(next.batches.flat(), numbered(25).slice(10))
+  await next.follower.stop()
+  // Not the first of each: nothing is known yet.
+  assert.deepEqual([...new Set(heavy.slice(0, 2))], [undefined])
+  assert.deepEqual([...new Set(heavy.slice(2))], ['test'])
+})
+
+/** A minute passes between two looks. */
+function createSlowClock(): () => number {
+  let at = 0
+  return () => {
+    at += 60_000
+    return at
+  }
+}

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdir, writeFile } from 'node:fs/promises'
-import path from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { listInboundMessages } from '../../../src/features/receiving/admin/list.ts'
 import { retryInboundMessages } from '../../../src/features/receiving/admin/retry.ts'
 import { listPending } from '../../../src/features/receiving/process/pending.ts'
@@ -10,12 +8,11 @@ import { silentLog } from '../../../src/log.ts'
 import { readIncomingHeader } from '../../../src/mail/incoming/header.ts'
 import { readReport } from '../../../src/mail/report/read-report.ts'
 import { asc, sql } from '../../../src/store/drizzle.ts'
-import { readMigrations } from '../../../src/store/migrate.ts'
 import { inboundMessages, inboundUsage } from '../../../src/store/schema/inbound.ts'
 import type { PendingKind } from '../../../src/store/schema/words.ts'
 import { openStore } from '../../../src/store/store.ts'
 import { openTestCore } from '../../core.ts'
-import { makeDatabaseFolder } from '../../store/test-store.ts'
+import { openBefore } from '../../store/open-before.ts'
 
 const log = silentLog()
 const mailbox = '{"for":"mailbox","address":"a@shop.test","projectId":"p"}'
@@ -29,17 +26,6 @@ const rows: [id: string, state: string, recipients: string, bytes: number, attem
   ['3', 'pending', `[${returned}]`, 3, 2],
   ['4', 'failed', `[${server}]`, 4_000, 3],
 ]
-
-/** Opens a new database whose migrations are those with smaller numbers. */
-async function openBefore(t: TestContext, number: number) {
-  const { folder, path: file } = await makeDatabaseFolder(t)
-  const migrationsDir = path.join(folder, 'before')
-  await mkdir(migrationsDir)
-  for (const { name, sql: text } of readMigrations().slice(0, number - 1)) {
-    await writeFile(path.join(migrationsDir, name), text)
-  }
-  return { before: await openStore({ path: file, log, migrationsDir }), file }
-}
 
 test('a migrated database counts its stored bytes, and none of its messages has an attempt', async (t) => {
   const { before, file } = await openBefore(t, 2)

@@ -1,4 +1,7 @@
-/** The servers that took or refused emails, by which their providers are named. */
+/**
+ * The servers by which the providers of emails are named: of each email the first one that it was offered
+ * to, because that one is known before the email counts anywhere, and stays. A smarthost is no receiver.
+ */
 import { listOf } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import type { CountedEvent } from '../../../store/schema/analytics.ts'
@@ -6,19 +9,18 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 
 type HostRow = { emailId: string; host: string | null }
+type AttemptRow = HostRow & { result: string }
 
-/** Of each email the first attempt that ended it comes first. A smarthost is not the receiver. */
-const listHosts = statement<HostRow>(
-  () => sql`select email_id as "emailId", case result when 'relayed' then null else host end as host
-    from attempts
-    where email_id in ${listOf(parameter('ids'))} and result in ('delivered', 'relayed', 'bounced')
+const listAttempts = statement<AttemptRow>(
+  () => sql`select email_id as "emailId", result, host from attempts
+    where email_id in ${listOf(parameter('ids'))} and (host is not null or result = 'relayed')
     order by id`,
 )
 
 /** Of emails that were deleted meanwhile, with their attempts. */
 const listDeletedHosts = statement<HostRow>(
   () => sql`select email_id as "emailId", host from deleted_events
-    where seq in ${listOf(parameter('seqs'))} and host is not null`,
+    where seq in ${listOf(parameter('seqs'))}`,
 )
 
 /** `events`: those of emails. Returns the hosts by the ids of emails. */
@@ -29,13 +31,15 @@ export async function findHosts(
   const hosts = new Map<string, string | null>()
   if (events.length === 0) return hosts
   const ids = JSON.stringify([...new Set(events.map(({ emailId }) => emailId))])
-  const add = ({ emailId, host }: HostRow) => {
-    if (!hosts.has(emailId)) hosts.set(emailId, host)
+  for (const { emailId, result, host } of await tx.list(listAttempts, { ids })) {
+    if (result === 'relayed') hosts.set(emailId, null)
+    else if (!hosts.has(emailId)) hosts.set(emailId, host)
   }
-  for (const row of await tx.list(listHosts, { ids })) add(row)
-  const deleted = events.filter(({ emailId }) => emailId !== null && !hosts.has(emailId))
-  if (deleted.length === 0) return hosts
-  const seqs = JSON.stringify(deleted.map(({ seq }) => seq))
-  for (const row of await tx.list(listDeletedHosts, { seqs })) add(row)
+  const unknown = events.filter(({ emailId }) => emailId !== null && !hosts.has(emailId))
+  if (unknown.length === 0) return hosts
+  const seqs = JSON.stringify(unknown.map(({ seq }) => seq))
+  for (const { emailId, host } of await tx.list(listDeletedHosts, { seqs })) {
+    hosts.set(emailId, host)
+  }
   return hosts
 }

@@ -50,10 +50,12 @@ async function countEvents(
   events: readonly CountedEvent[],
 ): Promise<void> {
   const projects = await findProjects(tx, events)
-  const counted = events
-    .filter(({ projectId, seq }) => seq > (projects.get(projectId)?.countedAfter ?? seq))
-    .map(countableOf)
-    .filter((each) => each !== undefined)
+  const counted: Countable[] = []
+  for (const event of events) {
+    const after = projects.get(event.projectId)?.countedAfter
+    const countable = after !== undefined && event.seq > after ? countableOf(event) : undefined
+    if (countable !== undefined) counted.push(countable)
+  }
   const isRelay = config.delivery.mode === 'relay'
   const sums = addUp(counted, await createNaming(tx, { counted, isRelay }))
   await writeCounts({ tx, subjects, projects, at: now() }, sums)
@@ -66,15 +68,16 @@ async function createNaming(
 ): Promise<(event: CountedEvent) => string> {
   const isUnknown = ({ recipientDomain }: CountedEvent) =>
     providerOfDomain(recipientDomain ?? '') === undefined
-  const unknown = counted.flatMap(({ event, mail }) =>
-    mail !== undefined && mail.changes.length > 0 && isUnknown(event) ? [event] : [],
+  const unknown = counted.filter(({ event, changes }) => changes.length > 0 && isUnknown(event))
+  const hosts = await findHosts(
+    tx,
+    unknown.map(({ event }) => event),
   )
-  const hosts = await findHosts(tx, unknown)
-  return ({ emailId, recipientDomain, sentAt }) => {
+  return ({ emailId, recipientDomain, deliveredAt }) => {
     const ofDomain = providerOfDomain(recipientDomain ?? '')
     if (ofDomain !== undefined) return ofDomain
-    // The smarthost refused it.
-    if (isRelay && sentAt === null) return providerOfHost(null)
+    // The smarthost's, unless the email was delivered before there was one.
+    if (isRelay && deliveredAt === null) return providerOfHost(null)
     return providerOfHost(hosts.get(emailId ?? ''))
   }
 }

@@ -20,15 +20,29 @@ export type Metric = (typeof METRICS)[number]
 export type Change = { metric: Metric; by: 1 | -1 }
 
 const NONE: readonly Change[] = []
+const SENT = one('sent')
+const DELIVERED = one('delivered')
+const OPENED = one('opened')
+const CLICKED = one('clicked')
+const BOTH = one('openedAndClicked')
+const COMPLAINED = one('complained')
+const UNSUBSCRIBED = one('unsubscribed')
+const UNDELIVERED: readonly Change[] = [{ metric: 'delivered', by: -1 }]
+/** The types of bounces; a transient one is a delay. */
+const BOUNCED: Readonly<Record<string, readonly Change[]>> = {
+  Permanent: one('hardBounced'),
+  Undetermined: one('softBounced'),
+}
+
 /** An unsubscription for one of these counts as a bounce or a complaint. */
 const COUNTED_OTHERWISE: ReadonlySet<string | null> = new Set(['bounce', 'complaint'])
 
 export function changesOf(event: CountedEvent): readonly Change[] {
   switch (event.name) {
     case 'email.sent':
-      return [more('sent')]
+      return SENT
     case 'email.delivery':
-      return [more('delivered')]
+      return DELIVERED
     case 'email.bounce':
       return changesOfBounce(event)
     case 'email.open':
@@ -36,21 +50,21 @@ export function changesOf(event: CountedEvent): readonly Change[] {
     case 'email.click':
       return changesOfClick(event)
     case 'email.complaint':
-      return [more('complained')]
+      return COMPLAINED
     case 'contact.unsubscribed':
-      return event.isFirst && !COUNTED_OTHERWISE.has(event.detail) ? [more('unsubscribed')] : NONE
+      return event.isFirst && !COUNTED_OTHERWISE.has(event.detail) ? UNSUBSCRIBED : NONE
     default:
       return NONE
   }
 }
 
-/** A transient one is a delay. */
 function changesOfBounce({ detail, sentAt, deliveredAt }: CountedEvent): readonly Change[] {
-  if (detail !== 'Permanent' && detail !== 'Undetermined') return NONE
+  const bounced = BOUNCED[detail ?? '']
+  if (bounced === undefined) return NONE
   return [
-    more(detail === 'Permanent' ? 'hardBounced' : 'softBounced'),
-    ...(sentAt === null ? [more('sent')] : []),
-    ...(deliveredAt === null ? [] : [{ metric: 'delivered', by: -1 } as const]),
+    ...bounced,
+    ...(sentAt === null ? SENT : NONE),
+    ...(deliveredAt === null ? NONE : UNDELIVERED),
   ]
 }
 
@@ -58,15 +72,15 @@ function changesOfBounce({ detail, sentAt, deliveredAt }: CountedEvent): readonl
 function changesOfOpen({ isFirst, openedAt, clickedAt }: CountedEvent): readonly Change[] {
   if (!isFirst) return NONE
   const isLater = openedAt !== null && clickedAt !== null && clickedAt < openedAt
-  return isLater ? [more('opened'), more('openedAndClicked')] : [more('opened')]
+  return isLater ? [...OPENED, ...BOTH] : OPENED
 }
 
 function changesOfClick({ isFirst, openedAt, clickedAt }: CountedEvent): readonly Change[] {
   if (!isFirst) return NONE
   const isLater = openedAt !== null && clickedAt !== null && openedAt <= clickedAt
-  return isLater ? [more('clicked'), more('openedAndClicked')] : [more('clicked')]
+  return isLater ? [...CLICKED, ...BOTH] : CLICKED
 }
 
-function more(metric: Metric): Change {
-  return { metric, by: 1 }
+function one(metric: Metric): readonly Change[] {
+  return [{ metric, by: 1 }]
 }

@@ -26,11 +26,18 @@ export type Sums = {
   events: Iterable<EventSum>
 }
 
-/** An event with what it counts as. `mail`: undefined if it is not about mail that counts. */
+/**
+ * An event with what it counts as. `stream`: '' if it is not about mail that counts. `startsAt`: the
+ * quarter in which the email was accepted. `changes`: of the counts of mail.
+ */
 export type Countable = {
   event: CountedEvent
-  mail: { stream: AnalyticsStream; startsAt: number; changes: readonly Change[] } | undefined
+  stream: AnalyticsStream | ''
+  startsAt: number
+  changes: readonly Change[]
 }
+
+type ProviderOf = (event: CountedEvent) => string
 
 /** Undefined for mail of the server to its users and for tests of campaigns, which count nothing. */
 export function countableOf(event: CountedEvent): Countable | undefined {
@@ -38,61 +45,75 @@ export function countableOf(event: CountedEvent): Countable | undefined {
   if (event.isPlatform || event.isTest) return undefined
   // What was received is no mailing, and of a deleted email nothing is known.
   if (acceptedAt === null || sourceType === null || sourceType === 'INBOUND') {
-    return { event, mail: undefined }
+    return { event, stream: '', startsAt: 0, changes: [] }
   }
   const startsAt = startOf(QUARTER_MS, acceptedAt)
-  return { event, mail: { stream: sourceType, startsAt, changes: changesOf(event) } }
+  return { event, stream: sourceType, startsAt, changes: changesOf(event) }
 }
 
 /** `providerOf`: of the events that change counts of mail. */
-export function addUp(
-  events: readonly Countable[],
-  providerOf: (event: CountedEvent) => string,
-): Sums {
-  const mail = new Map<string, MailSum>()
-  const links = new Map<string, LinkSum>()
+export function addUp(events: readonly Countable[], providerOf: ProviderOf): Sums {
   const byName = new Map<string, EventSum>()
+  const mail = createMailSums(providerOf)
+  const links = new Map<string, LinkSum>()
   for (const countable of events) {
     addEvent(byName, countable)
-    addMail(mail, countable, providerOf)
+    mail.add(countable)
     if (countable.event.name === 'email.click') addClick(links, countable)
   }
-  return { mail: mail.values(), links: links.values(), events: byName.values() }
+  return { mail: mail.all(), links: links.values(), events: byName.values() }
 }
 
-function addEvent(sums: Map<string, EventSum>, { event, mail }: Countable): void {
+function addEvent(sums: Map<string, EventSum>, { event, stream }: Countable): void {
   const { projectId, name, createdAt } = event
   const startsAt = startOf(QUARTER_MS, createdAt)
-  const stream = mail?.stream ?? ''
   const key = `${projectId} ${stream} ${startsAt} ${name}`
   const sum = sums.get(key)
   if (sum === undefined) sums.set(key, { projectId, stream, startsAt, name, events: 1 })
   else sum.events += 1
 }
 
-function addMail(
-  sums: Map<string, MailSum>,
-  { event, mail }: Countable,
-  providerOf: (event: CountedEvent) => string,
-): void {
-  if (mail === undefined || mail.changes.length === 0) return
-  const { projectId, campaignId, templateId, workflowId } = event
-  const { stream, startsAt, changes } = mail
-  const provider = providerOf(event)
-  const key = `${projectId} ${stream} ${startsAt} ${campaignId} ${templateId} ${workflowId} ${provider}`
-  let sum = sums.get(key)
-  if (sum === undefined) {
-    const ids = { campaignId, templateId, workflowId }
-    sum = { projectId, stream, startsAt, provider, ...ids, counts: noCounts() }
-    sums.set(key, sum)
+function createMailSums(providerOf: ProviderOf) {
+  const sums = new Map<string, MailSum>()
+  let last: MailSum | undefined
+
+  function find(place: Omit<MailSum, 'counts'>): MailSum {
+    // Most events are of the same mailing as the one before, so no key is needed.
+    if (last !== undefined && isSame(last, place)) return last
+    const { projectId, stream, startsAt, campaignId, templateId, workflowId, provider } = place
+    const key = `${projectId} ${stream} ${startsAt} ${campaignId} ${templateId} ${workflowId} ${provider}`
+    last = sums.get(key) ?? { ...place, counts: noCounts() }
+    sums.set(key, last)
+    return last
   }
-  for (const { metric, by } of changes) sum.counts[metric] += by
+
+  return {
+    add({ event, stream, startsAt, changes }: Countable): void {
+      if (stream === '' || changes.length === 0) return
+      const { projectId, campaignId, templateId, workflowId } = event
+      const about = { provider: providerOf(event), campaignId, templateId, workflowId }
+      const { counts } = find({ projectId, stream, startsAt, ...about })
+      for (const { metric, by } of changes) counts[metric] += by
+    },
+    all: () => sums.values(),
+  }
 }
 
-function addClick(sums: Map<string, LinkSum>, { event, mail }: Countable): void {
+function isSame(one: MailSum, other: Omit<MailSum, 'counts'>): boolean {
+  return (
+    one.startsAt === other.startsAt &&
+    one.stream === other.stream &&
+    one.provider === other.provider &&
+    one.campaignId === other.campaignId &&
+    one.templateId === other.templateId &&
+    one.workflowId === other.workflowId &&
+    one.projectId === other.projectId
+  )
+}
+
+function addClick(sums: Map<string, LinkSum>, { event, stream, startsAt }: Countable): void {
   const { projectId, detail: url, isFirst } = event
-  if (mail === undefined || url === null) return
-  const { stream, startsAt } = mail
+  if (stream === '' || url === null) return
   const key = `${projectId} ${stream} ${startsAt} ${url}`
   const sum = sums.get(key) ?? { projectId, stream, startsAt, url, clicks: 0, firstClicks: 0 }
   sum.clicks += 1

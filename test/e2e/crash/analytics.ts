@@ -1,0 +1,59 @@
+/**
+ * A process in which mail happens and is counted at once, until somebody kills it. The first argument is
+ * the database; a line on stdout follows each commit that was heard of.
+ */
+import { startAnalytics } from '../../../src/features/analytics/counting/follow-events.ts'
+import { silentLog } from '../../../src/log.ts'
+import { sql } from '../../../src/store/drizzle.ts'
+import { projects } from '../../../src/store/schema/accounts.ts'
+import { openStore, type Store } from '../../../src/store/store.ts'
+import { createLedger } from '../../features/analytics/counting/ledger.ts'
+
+const PROJECTS = ['p1', 'p2']
+/** Contacts of every so many emails are deleted at once. */
+const DELETED = 7
+
+export async function openCounted(file: string): Promise<Store> {
+  const store = await openStore({ path: file, log: silentLog(), watch: false })
+  await store.write(async (tx) => {
+    for (const id of PROJECTS) {
+      const at = Date.now()
+      const keys = { publicKey: id, secretDigest: id, secretHint: '' }
+      const row = { id, name: id, ...keys, createdAt: at, updatedAt: at }
+      await tx.insert(projects).values(row).onConflictDoNothing()
+    }
+  })
+  // The ledger, kept by triggers: what happened to emails, also to those that are deleted.
+  await store.write(async (tx) => {
+    await tx.run(sql`create table if not exists ledger (
+      project_id text, accepted_at integer, sent integer, delivered integer, opened integer)`)
+    await tx.run(sql`create trigger if not exists emails_leave before delete on emails begin
+      insert into ledger values (old.project_id, old.created_at, old.sent_at is not null,
+        old.delivered_at is not null, old.opened_at is not null); end`)
+  })
+  return store
+}
+
+export function countAnalytics(store: Store) {
+  const deps = { store, log: silentLog(), now: Date.now, config: { delivery: { mode: 'direct' } } }
+  return startAnalytics(deps as unknown as Parameters<typeof startAnalytics>[0])
+}
+
+async function mailForever(store: Store, projectId: string): Promise<never> {
+  const ledger = createLedger(store)
+  for (let round = 0; ; round += 1) {
+    const at = Date.now() - (round % 5) * 900_000
+    const domain = round % 2 === 0 ? 'gmail.com' : 'firm.test'
+    const id = await ledger.send({ projectId, at, domain, campaignId: `c${round % 3}` })
+    await ledger.deliver(id, at)
+    if (round % 3 === 0) await ledger.open(id, at)
+    if (round % DELETED === 0) await ledger.deleteContact(id)
+    process.stdout.write('committed\n')
+  }
+}
+
+if (import.meta.main) {
+  const store = await openCounted(process.argv[2] ?? '')
+  countAnalytics(store)
+  await Promise.all([...PROJECTS, ...PROJECTS].map((id) => mailForever(store, id)))
+}
