@@ -43,6 +43,7 @@ import { createRateLimiter } from './features/requests/rate-limit.ts'
 import { resealAll } from './features/reseal.ts'
 import { createSchedule } from './features/schedule.ts'
 import { startHitWriter } from './features/tracking/hit-writer.ts'
+import { startUsage } from './features/usage/follow-events.ts'
 import { startWebhookFollower } from './features/webhooks/follow-events.ts'
 import { startWebhookSender } from './features/webhooks/sending/sender.ts'
 import { startEngine } from './features/workflows/engine/engine.ts'
@@ -178,6 +179,7 @@ async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void
   stops.parts.push(campaigns.stop)
   stops.parts.push(startFigures(core).stop, startRefusals(core).stop)
   stops.parts.push(startReputation(core).stop, startAnalytics(core).stop)
+  stops.parts.push(startUsage(core).stop)
   stops.parts.push(startSettlingCancelled(core).stop, startSchedules(core).stop)
   const engine = await startEngine(core)
   stops.parts.push(engine.stop, startTriggers(core).stop)

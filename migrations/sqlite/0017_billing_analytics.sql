@@ -21,6 +21,18 @@ CREATE TABLE usage_months (
   PRIMARY KEY (project_id, starts_at)
 ) STRICT, WITHOUT ROWID;
 
+-- What was accepted this month before this migration. Earlier months are not counted.
+INSERT INTO usage_months (project_id, starts_at, transactional, campaigns, workflows, inbound)
+  SELECT emails.project_id, unixepoch('now', 'start of month') * 1000,
+    count(*) FILTER (WHERE source_type = 'TRANSACTIONAL'),
+    count(*) FILTER (WHERE source_type = 'CAMPAIGN'),
+    count(*) FILTER (WHERE source_type = 'WORKFLOW'),
+    count(*) FILTER (WHERE source_type = 'INBOUND')
+  FROM projects CROSS JOIN emails INDEXED BY emails_newest ON emails.project_id = projects.id
+    AND emails.created_at >= unixepoch('now', 'start of month') * 1000
+  WHERE is_platform = 0 AND status NOT IN ('FAILED', 'SUPPRESSED')
+  GROUP BY emails.project_id;
+
 -- The notices that members got in a month. A changed limit makes a notice possible again.
 CREATE TABLE usage_notices (
   project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,

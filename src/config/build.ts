@@ -181,6 +181,7 @@ function buildBilling(values: SettingValues): BillingConfig | null {
   const price = values['billing.stripe_price']
   if (secretKey === null || webhookSecret === null || price === null) return null
   return {
+    freeEmails: values['billing.free_emails'],
     stripeSecretKey: secretKey,
     stripeWebhookSecret: webhookSecret,
     stripePrice: price,

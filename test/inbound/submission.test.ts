@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
+import { projects } from '../../src/store/schema/accounts.ts'
 import { contacts } from '../../src/store/schema/contacts.ts'
 import { addProject } from '../core.ts'
 import { openSubmission } from './submission-server.ts'
@@ -327,6 +328,19 @@ describe('submission', { concurrency: 8 }, () => {
     const { send, rows } = await openSubmission(t, { settings })
     await send({ text: '1' })
     await assert.rejects(send({ text: '2' }), { response: /^452 4\.7\.1 A new project may send 1/ })
+    assert.equal((await rows()).length, 1)
+  })
+
+  it('a message over a limit by the month gets 452 4.7.1, and no recipient gets it', async (t) => {
+    const { send, rows, core } = await openSubmission(t)
+    await core.store.write(async (tx) => {
+      await tx.update(projects).set({ limitTransactional: 2 }).run()
+      tx.afterCommit(core.directory.drop)
+    })
+    await send({ text: '1' })
+    await assert.rejects(send({ text: '2', to: 'ada@dest.test, bob@dest.test' }), {
+      response: /^452 4\.7\.1 This project is limited to 2 transactional emails a month/,
+    })
     assert.equal((await rows()).length, 1)
   })
 

@@ -3,6 +3,7 @@
 import { activityExamples } from './activity.ts'
 import { analyticsExamples } from './analytics.ts'
 import { authExamples } from './auth.ts'
+import { billingLimitExamples } from './billing-limits.ts'
 import { campaignComposingExamples } from './campaign-composing.ts'
 import { campaignFiguresExamples } from './campaign-figures.ts'
 import { campaignSendingExamples } from './campaign-sending.ts'
@@ -59,6 +60,7 @@ const examples: Examples = {
   ...projectExamples,
   ...memberExamples,
   ...erasureExamples,
+  ...billingLimitExamples,
   ...securityExamples,
   ...uploadExamples,
   ...instanceExamples,

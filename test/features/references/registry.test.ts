@@ -27,6 +27,10 @@ const NO_REFERENCES: Record<string, string> = {
   'campaign_links.campaign_id': 'the clicks of the campaign, which is deleted with it',
   'campaigns.template_id':
     'history: a campaign keeps its own texts; templates/usage.ts counts them',
+  'deleted_events.campaign_id': 'history: an event that waits to be counted',
+  'deleted_events.recipient_domain': 'a domain that receives',
+  'deleted_events.template_id': 'history: an event that waits to be counted',
+  'deleted_events.workflow_id': 'history: an event that waits to be counted',
   'domains.domain': 'the domain itself',
   'emails.campaign_id': 'history: an email keeps its own content',
   'emails.recipient_domain': 'a domain that receives',
@@ -50,7 +54,15 @@ const NO_REFERENCES: Record<string, string> = {
 }
 
 /** Tables with times of counts. */
-const COUNTS = ['new_project_hours', 'reputation_hours']
+const COUNTS = [
+  'new_project_hours',
+  'reputation_hours',
+  'usage_months',
+  'usage_notices',
+  'mail_counts',
+  'link_counts',
+  'event_counts',
+]
 
 /** Names of columns with a time that the feed shows: of a future activity, or of a start. */
 const TIMED = /^(?:scheduled|starts?|started|resumes?|wakes?)_(?:at|for)$/

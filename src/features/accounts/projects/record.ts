@@ -4,14 +4,14 @@ import type { Project } from '../../../store/schema/accounts.ts'
 import type { DisabledReason, Role, TrackingMode } from '../../../store/schema/words.ts'
 import { maskSecret } from './keys.ts'
 
-/** The fields without a value on a server without billing. */
+/** Ids at Stripe; limits of emails in a month. */
 type BillingFields = {
-  customer: null
-  subscription: null
-  billingLimitWorkflows: null
-  billingLimitCampaigns: null
-  billingLimitTransactional: null
-  billingLimitInbound: null
+  customer: string | null
+  subscription: string | null
+  billingLimitWorkflows: number | null
+  billingLimitCampaigns: number | null
+  billingLimitTransactional: number | null
+  billingLimitInbound: number | null
 }
 
 export type ProjectRecord = BillingFields & {
@@ -43,12 +43,12 @@ export function toProjectRecord(project: Project, role: Role): ProjectRecord {
     secretLastUsedAt: formatOptionalInstant(project.secretLastUsedAt),
     disabled: project.isDisabled,
     disabledReason: project.disabledReason,
-    customer: null,
-    subscription: null,
-    billingLimitWorkflows: null,
-    billingLimitCampaigns: null,
-    billingLimitTransactional: null,
-    billingLimitInbound: null,
+    customer: project.customer,
+    subscription: project.subscription,
+    billingLimitWorkflows: project.limitWorkflows,
+    billingLimitCampaigns: project.limitCampaigns,
+    billingLimitTransactional: project.limitTransactional,
+    billingLimitInbound: project.limitInbound,
     tracking: project.tracking,
     language: project.language,
     role,

@@ -10,10 +10,12 @@ import {
 import { sendPlatformMail } from '../../../../src/features/accounts/platform-mail/send.ts'
 import { judgeSender } from '../../../../src/features/accounts/platform-mail/sender.ts'
 import { MAIL_TRANSLATIONS } from '../../../../src/features/accounts/platform-mail/translations.ts'
+import { USAGE_TRANSLATIONS } from '../../../../src/features/accounts/platform-mail/usage-translations.ts'
 import { updateProject } from '../../../../src/features/accounts/projects/projects.ts'
 import { upsertContact } from '../../../../src/features/contacts/write/upsert.ts'
 import { suppress } from '../../../../src/features/messages/outcome/suppression.ts'
 import { createSchedule } from '../../../../src/features/schedule.ts'
+import { monthOf } from '../../../../src/features/usage/month.ts'
 import { claimJobs } from '../../../../src/jobs/job-row.ts'
 import { LANGUAGES } from '../../../../src/mail/languages.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
@@ -135,6 +137,59 @@ describe('mail to the users of the server', () => {
     const [mail] = await mailTo(core, shop.ownerAddress)
     assert.equal(mail?.subject, 'münchen.test can no longer send email')
     assert.match(mail?.text ?? '', /The project Shop at mail\.shop\.test/)
+  })
+
+  it('tells all members of a limit, with its numbers and what happens at it', async (t) => {
+    const { core, shop } = await openMailer(t)
+    const { id: userId, address: to } = await addUser(core, { language: 'de' })
+    await addMember(core, { projectId: shop.id, userId, role: 'MEMBER' })
+    const startsAt = monthOf(core.now())
+    const notice = { kind: 'usage-limit', projectId: shop.id, startsAt } as const
+    const numbers = { percent: 80, limit: 10_000, used: 8_000 } as const
+    await ask(core, { ...notice, ...numbers, category: 'campaigns' })
+    await ask(core, { ...notice, category: 'shared', percent: 100, limit: 1_000, used: 1_000 })
+    await writeMail(core)
+    const mails = await mailTo(core, shop.ownerAddress)
+    assert.deepEqual(mails.map(({ subject }) => subject).sort(), [
+      'Shop has reached its email limit',
+      'Shop has used 80% of its email limit',
+    ])
+    const warning = mails.find(({ subject }) => subject.includes('80%'))
+    assert.equal(
+      warning?.text,
+      'The project Shop at mail.shop.test has used 8,000 of 10,000 emails this month. The limit is for: emails of campaigns. At the limit, campaigns are paused. They can be resumed when the next month (UTC) begins or the limit is raised.\n',
+    )
+    const [german] = await mailTo(core, to)
+    assert.match(german?.text ?? '', /diesen Monat 8\.000 von 10\.000 E-Mails/)
+  })
+
+  it('tells of no limit of a month that is over', async (t) => {
+    const { core, shop } = await openMailer(t)
+    const startsAt = monthOf(core.now() - 31 * DAY_MS)
+    const notice = { projectId: shop.id, startsAt, category: 'inbound', limit: 1, used: 1 } as const
+    await ask(core, { kind: 'usage-limit', percent: 100, ...notice })
+    assert.equal(await writeMail(core), 1)
+    assert.deepEqual(await mailTo(core, shop.ownerAddress), [])
+  })
+
+  it('writes of every category in every language', () => {
+    const texts = new Set<string>()
+    for (const language of LANGUAGES) {
+      const { usage } = { usage: USAGE_TRANSLATIONS[language] }
+      for (const text of ['{project}', '{server}', '{used}', '{limit}', '{category}']) {
+        assert.equal(usage.text.split(text).length, 2, `${language} ${text}`)
+      }
+      assert.match(usage.warning, /\{project\}/, language)
+      assert.match(usage.warning, /80/, language)
+      assert.match(usage.reached, /\{project\}/, language)
+      const { inbound, ...refusing } = usage.atLimit
+      for (const text of Object.values(refusing)) assert.match(text, /UTC/, language)
+      for (const text of [...Object.values(usage.atLimit), ...Object.values(usage.categories)]) {
+        assert.ok(!texts.has(text), `${language}: ${text}`)
+        texts.add(text)
+      }
+      assert.ok(inbound.length > 10)
+    }
   })
 
   it('escapes names, and parses none as a template', async (t) => {

@@ -30,7 +30,7 @@ function filtered(field: string, operator: string, value: unknown) {
 }
 
 async function loadActive(core: TestCore, id: string): Promise<ActiveCampaign> {
-  return { ...(await loadProgress(core, id)), id, maxPerHour: null }
+  return { ...(await loadProgress(core, id)), id, type: 'MARKETING', maxPerHour: null }
 }
 
 /** `advance` waits until the next contacts have been read, if it has to. */
@@ -164,15 +164,15 @@ test('contacts that were read long ago are read again before their emails are ma
   const id = await addCampaign(core, project.id, filtered('data.vip', 'equals', true))
   await sendCampaign(core, { projectId: project.id, id })
   const { advance } = openExpansion(core, id)
-  assert.deepEqual(await advance(2), { inserted: 0, isReading: true })
-  assert.deepEqual(await advance(2), { inserted: 2, isReading: false })
+  assert.deepEqual(await advance(2), { inserted: 0, isReading: true, isFull: false })
+  assert.deepEqual(await advance(2), { inserted: 2, isReading: false, isFull: true })
   await core.store.write((tx) =>
     tx.run(sql`update contacts set data = '{"name":"new","vip":false}' where number > 3`),
   )
   ms = 11_000
-  assert.deepEqual(await advance(10), { inserted: 0, isReading: false })
-  assert.deepEqual(await advance(10), { inserted: 0, isReading: true })
-  assert.deepEqual(await advance(10), { inserted: 1, isReading: false })
+  assert.deepEqual(await advance(10), { inserted: 0, isReading: false, isFull: false })
+  assert.deepEqual(await advance(10), { inserted: 0, isReading: true, isFull: false })
+  assert.deepEqual(await advance(10), { inserted: 1, isReading: false, isFull: false })
   const rows = await emailsOf(core, id)
   assert.deepEqual(
     rows.map(({ recipient }) => recipient),

@@ -8,6 +8,8 @@ import { listInboundMessages } from '../../../../src/features/receiving/admin/li
 import type { MessageReader } from '../../../../src/features/receiving/process/parsed-message.ts'
 import { createReturnPathLocalPart } from '../../../../src/mail/signed-tokens.ts'
 import { eq, sql } from '../../../../src/store/drizzle.ts'
+import { projects } from '../../../../src/store/schema/accounts.ts'
+import { usageMonths } from '../../../../src/store/schema/billing.ts'
 import { contents, type Email, emails } from '../../../../src/store/schema/messages.ts'
 import { addSenderProject } from '../../messages/sender.ts'
 import { buildDsn, buildMessage, openReceiver, type Receiver, shareReader } from '../receiver.ts'
@@ -69,6 +71,19 @@ test('a reply becomes an email of the project, linked to its sender and to the e
     autoReply: false,
     inReplyTo: id,
   })
+})
+
+test('received mail counts in its month, also over a limit', async (t) => {
+  const receiver = await openReceiver(t, shared)
+  const { core } = receiver
+  await core.store.write((tx) => tx.update(projects).set({ limitInbound: 1 }).run())
+  for (let count = 0; count < 3; count += 1) {
+    const raw = buildMessage({ 'Message-ID': `<n${count}@people.test>` })
+    await receiver.receive({ to: [receiver.mailbox()], raw, from: bob })
+  }
+  assert.equal(await core.store.read.$count(emails, eq(emails.sourceType, 'INBOUND')), 3)
+  const [month] = await core.store.read.select().from(usageMonths)
+  assert.deepEqual([month?.inbound, month?.transactional], [3, 0])
 })
 
 test('a known sender keeps its state', async (t) => {

@@ -8,6 +8,7 @@ import { createTemplate } from '../../../../src/features/templates/create.ts'
 import { retryExecution } from '../../../../src/features/workflows/executions/retry.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { projects } from '../../../../src/store/schema/accounts.ts'
+import { usageMonths } from '../../../../src/store/schema/billing.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
 import {
@@ -427,6 +428,42 @@ test('S27: a SEND_EMAIL step beyond the limit of new projects fails, and can be 
   await retryExecution(core, { projectId, id, executionId: failed.id })
   await runner.run()
   assert.equal((await listEmails(core, projectId)).length, 2)
+})
+
+test('a SEND_EMAIL step beyond a limit by the month fails, and can be retried when it is raised', async (t) => {
+  const { core, projectId, runner, templateId } = await open(t)
+  const limit = (limitWorkflows: number | null) =>
+    core.store.write(async (tx) => {
+      await tx.update(projects).set({ limitWorkflows }).where(eq(projects.id, projectId))
+      tx.afterCommit(core.directory.drop)
+    })
+  await limit(1)
+  const { id } = await buildWorkflow(core, {
+    projectId,
+    steps: { mail: { type: 'SEND_EMAIL', templateId } },
+    transitions: [['trigger', 'mail']],
+  })
+  // Recording an event is never refused.
+  for (const name of ['ada', 'eve', 'bob']) {
+    await track(core, projectId, 'signup', { address: address(`${name}@example.net`) })
+  }
+  await runner.run()
+  const failed = (await listExecutions(core, id)).filter(({ status }) => status === 'FAILED')
+  assert.equal(failed.length, 2)
+  for (const { number } of failed) {
+    const step = (await listSteps(core, number)).at(-1)
+    const text = 'This project is limited to 1 email of workflows a month, and has used 1.'
+    assert.equal(step?.error, text)
+  }
+  assert.equal((await listEmails(core, projectId)).length, 1)
+  await limit(2)
+  for (const { id: executionId } of failed) {
+    await retryExecution(core, { projectId, id, executionId })
+  }
+  await runner.run()
+  assert.equal((await listEmails(core, projectId)).length, 2)
+  const [month, ...others] = await core.store.read.select().from(usageMonths)
+  assert.deepEqual([month?.workflows, month?.transactional, others], [2, 0, []])
 })
 
 test('an execution of a disabled project is cancelled', async (t) => {

@@ -1,0 +1,126 @@
+/**
+ * The counters of use: one row for each project and month. Accepting adds to them in its transaction;
+ * what is tried again, or turns out to have been sent, is added again.
+ */
+import { larger } from '../../store/dialect.ts'
+import { sql } from '../../store/drizzle.ts'
+import type { UsageCategory } from '../../store/schema/words.ts'
+import { parameter, statement } from '../../store/statement.ts'
+import type { Tx } from '../../store/write/transaction.ts'
+import type { CategoryNumbers, Limits } from './categories.ts'
+
+/** `startsAt`: the beginning of the month. */
+export type MonthChange = {
+  projectId: string
+  startsAt: number
+  category: UsageCategory
+  count: number
+}
+
+/** The use of a project in a month, with what limits it. */
+export type Use = {
+  projectId: string
+  startsAt: number
+  used: CategoryNumbers
+  limits: Limits
+  isSubscribed: boolean
+  currency: string | null
+}
+
+type LimitRow = {
+  transactional: number | null
+  campaigns: number | null
+  workflows: number | null
+  inbound: number | null
+  subscription: string | null
+  currency: string | null
+}
+
+const PROJECT = parameter('projectId')
+const MONTH = parameter('startsAt')
+const COUNT = parameter('count')
+const isOwn = sql`project_id = ${PROJECT} and starts_at = ${MONTH}`
+
+/** Two statements: one with a join takes six times as long (15 against 2.3 microseconds). */
+const findLimits = statement<LimitRow>(
+  () => sql`select limit_transactional as transactional, limit_campaigns as campaigns,
+      limit_workflows as workflows, limit_inbound as inbound, subscription, currency
+    from projects where id = ${PROJECT}`,
+)
+
+const findUsed = statement<CategoryNumbers>(
+  () => sql`select transactional, campaigns, workflows, inbound from usage_months where ${isOwn}`,
+)
+
+const NOTHING: CategoryNumbers = { transactional: 0, campaigns: 0, workflows: 0, inbound: 0 }
+
+/** Built once for each category: a statement names its column. */
+const COUNTERS = {
+  transactional: countersOf('transactional'),
+  campaigns: countersOf('campaigns'),
+  workflows: countersOf('workflows'),
+  inbound: countersOf('inbound'),
+} satisfies Record<UsageCategory, unknown>
+
+function countersOf(category: UsageCategory) {
+  const column = sql.raw(category)
+  const limit = sql.raw(`limit_${category}`)
+  return {
+    add: statement(
+      () => sql`insert into usage_months (project_id, starts_at, ${column})
+        values (${PROJECT}, ${MONTH}, ${COUNT})
+        on conflict (project_id, starts_at) do update set ${column} = ${column} + ${COUNT}`,
+    ),
+    addUnlimited: statement(
+      () => sql`insert into usage_months (project_id, starts_at, ${column})
+        select id, ${MONTH}, ${COUNT} from projects
+        where id = ${PROJECT} and ${limit} is null
+          and (${parameter('isShared')} = 0 or subscription is not null)
+        on conflict (project_id, starts_at) do update set ${column} = ${column} + ${COUNT}`,
+    ),
+    addAgain: statement(
+      () => sql`update usage_months set ${column} = ${column} + ${COUNT} where ${isOwn}`,
+    ),
+    takeOff: statement(
+      () => sql`update usage_months set ${column} = ${larger(sql`${column} - ${COUNT}`, sql`0`)}
+        where ${isOwn}`,
+    ),
+  }
+}
+
+/** Undefined if the project is gone. */
+export async function readUse(
+  reader: Pick<Tx, 'find'>,
+  { projectId, startsAt }: { projectId: string; startsAt: number },
+): Promise<Use | undefined> {
+  const row = await reader.find(findLimits, { projectId })
+  if (row === undefined) return undefined
+  const { subscription, currency, ...limits } = row
+  const used = (await reader.find(findUsed, { projectId, startsAt })) ?? NOTHING
+  return { projectId, startsAt, used, limits, isSubscribed: subscription !== null, currency }
+}
+
+export async function add(tx: Tx, { category, ...values }: MonthChange): Promise<void> {
+  await tx.execute(COUNTERS[category].add, values)
+}
+
+/**
+ * Adds only if the project has no limit for the category, as of this transaction. Returns false if it
+ * has one, or is gone. `isShared`: whether the server limits projects without a subscription.
+ */
+export async function addUnlimited(
+  tx: Tx,
+  { category, isShared, ...values }: MonthChange & { isShared: boolean },
+): Promise<boolean> {
+  const { addUnlimited: statement } = COUNTERS[category]
+  return (await tx.execute(statement, { ...values, isShared: isShared ? 1 : 0 })) > 0
+}
+
+/** Adds emails that were taken off before. Does nothing in a month that was not counted. */
+export async function addAgain(tx: Tx, { category, ...values }: MonthChange): Promise<void> {
+  await tx.execute(COUNTERS[category].addAgain, values)
+}
+
+export async function takeOff(tx: Tx, { category, ...values }: MonthChange): Promise<void> {
+  await tx.execute(COUNTERS[category].takeOff, values)
+}

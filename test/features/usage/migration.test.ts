@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { monthOf } from '../../../src/features/usage/month.ts'
+import { silentLog } from '../../../src/log.ts'
+import { sql } from '../../../src/store/drizzle.ts'
+import { usageMonths } from '../../../src/store/schema/billing.ts'
+import { openStore } from '../../../src/store/store.ts'
+import { openBefore } from '../../store/open-before.ts'
+
+type Row = {
+  id: string
+  project: string
+  source: string
+  status?: string
+  at?: number
+  isPlatform?: number
+}
+
+test('a database with mail starts with what was accepted this month', async (t) => {
+  const { before, file } = await openBefore(t, 17)
+  const now = Date.now()
+  const month = monthOf(now)
+  const rows: Row[] = [
+    { id: 'a1', project: 'a', source: 'TRANSACTIONAL', at: month },
+    { id: 'a2', project: 'a', source: 'TRANSACTIONAL', status: 'BOUNCED' },
+    { id: 'a3', project: 'a', source: 'TRANSACTIONAL', status: 'FAILED' },
+    { id: 'a4', project: 'a', source: 'CAMPAIGN', status: 'SUPPRESSED' },
+    { id: 'a5', project: 'a', source: 'CAMPAIGN' },
+    { id: 'a6', project: 'a', source: 'WORKFLOW' },
+    { id: 'a7', project: 'a', source: 'TRANSACTIONAL', at: month - 1 },
+    { id: 'a8', project: 'a', source: 'TRANSACTIONAL', isPlatform: 1 },
+    { id: 'b1', project: 'b', source: 'INBOUND', status: 'RECEIVED' },
+    { id: 'c1', project: 'c', source: 'TRANSACTIONAL', at: month - 1 },
+  ]
+  await before.write(async (tx) => {
+    for (const id of ['a', 'b', 'c']) {
+      await tx.run(sql`insert into projects (id, name, public_key, secret_digest, secret_hint,
+        created_at, updated_at) values (${id}, ${id}, ${id}, ${id}, '', ${now}, ${now})`)
+      await tx.run(sql`insert into contacts (id, project_id, email, subscribed, created_at, updated_at)
+        values (${`k${id}`}, ${id}, ${`${id}@people.test`}, 1, ${now}, ${now})`)
+    }
+    for (const { id, project, source, status = 'PENDING', at = now, isPlatform = 0 } of rows) {
+      await tx.run(sql`insert into emails (id, project_id, contact_id, content_id, source_type,
+          recipient, recipient_domain, from_address, subject, content_class, is_tracked, message_id, state,
+          status, queue_class, give_up_at, is_platform, created_at, updated_at)
+        values (${id}, ${project}, ${`k${project}`}, 'none', ${source}, 'x@people.test',
+          'people.test', 'a@shop.test', 'Hi', 'TRANSACTIONAL', 1, ${id}, 'delivered',
+          ${status}, 1, ${now}, ${isPlatform}, ${at}, ${now})`)
+    }
+  })
+  await before.close()
+  const store = await openStore({ path: file, log: silentLog() })
+  t.after(() => store.close())
+  const counted = await store.read.select().from(usageMonths).orderBy(usageMonths.projectId)
+  assert.deepEqual(counted, [
+    ...[
+      { projectId: 'a', startsAt: month, transactional: 2, campaigns: 1, workflows: 1, inbound: 0 },
+    ],
+    ...[
+      { projectId: 'b', startsAt: month, transactional: 0, campaigns: 0, workflows: 0, inbound: 1 },
+    ],
+  ])
+})
