@@ -99,6 +99,7 @@ export const EFFECTS: Readonly<Record<string, readonly string[]>> = {
   'DELETE /suppressions/:id': ['suppressions'],
   'DELETE /suppressions': ['suppressions'],
   'POST /suppressions/import': ['import_chunks', 'jobs'],
+  'POST /webhooks/sns': [],
   'POST /webhooks/endpoints': ['webhook_endpoints'],
   'PATCH /webhooks/endpoints/:id': ['webhook_endpoints'],
   'POST /webhooks/endpoints/:id/test': ['webhook_deliveries', 'webhook_endpoints'],
@@ -113,6 +114,7 @@ export const EFFECTS: Readonly<Record<string, readonly string[]>> = {
   'DELETE /contacts/:id': [
     'contact_fields',
     'contacts',
+    'deleted_events',
     'emails',
     'events',
     'projects',
@@ -185,7 +187,6 @@ export const OPEN_PAGES: readonly string[] = [
   'POST /manage',
   'GET /t/o/:token',
   'GET /t/c/:token',
-  'POST /webhooks/sns',
   'GET /metrics',
   'GET /openapi.json',
   'GET /',
