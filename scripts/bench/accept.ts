@@ -3,15 +3,23 @@
  * connections, with distinct recipients and bodies of 2 KB. Postfix accepts mail from smtp-source in
  * the same minutes for comparison. Delivery is held on both sides. Required: 4 times Postfix, and a
  * p99 below 100 ms.
+ *
+ * `npm run bench:accept -- --before FILE` compares with another executable: ten interleaved pairs, in
+ * microseconds of processor time a request over all threads. Required: at most 3% more.
  */
+import { parseArgs } from 'node:util'
 import { isPostfixInstalled, measureIntake, startPostfix } from './mail/postfix.ts'
 import { makeProject, prose, runLoad } from './mail/sender.ts'
-import { createBench } from './server.ts'
+import { createBench, processorMicroseconds, type Running } from './server.ts'
 import { median, printTable, show } from './table.ts'
 
 const ROUNDS = 3
 const OURS = 15_000
 const THEIRS = 4_000
+
+const PAIRS = 10
+const WARM_UP = 6_000
+const REQUESTS_OF_PAIR = 4_000
 
 const configuration = `
 [http]
@@ -27,46 +35,108 @@ api_requests_per_minute = 0
 level = "warn"
 `
 
-const bench = createBench(configuration)
-const secret = await makeProject(bench)
-await bench.command('queue', 'hold', '--domain', 'example.org')
-const postfix = isPostfixInstalled() ? await startPostfix(9) : undefined
-const server = await bench.serve()
-try {
-  const ours: number[] = []
-  const p99: number[] = []
-  const theirs: number[] = []
-  for (let round = 0; round < ROUNDS; round += 1) {
-    if (postfix !== undefined) theirs.push(measureIntake(postfix.port, THEIRS, 2_048))
-    const result = await runLoad({
-      url: server.url,
-      secret,
-      connections: 50,
-      requests: OURS,
-      body: JSON.stringify({
-        to: 'user@@@example.org',
-        from: 'shop@example.test',
-        subject: 'Your order @@',
-        body: prose(2_048),
-      }),
-      from: round * OURS,
-    })
-    if (result.refused > 0) throw new Error(`${result.refused} requests were refused`)
-    ours.push(result.perSecond)
-    p99.push(result.p99Ms)
+type Subject = { server: Running; secret: string; sent: number; remove(): Promise<void> }
+
+const { values } = parseArgs({ options: { before: { type: 'string' } }, strict: false })
+if (typeof values.before === 'string') await compare(values.before)
+else await measure()
+
+async function measure(): Promise<void> {
+  const subject = await startSubject()
+  const postfix = isPostfixInstalled() ? await startPostfix(9) : undefined
+  try {
+    const ours: number[] = []
+    const p99: number[] = []
+    const theirs: number[] = []
+    for (let round = 0; round < ROUNDS; round += 1) {
+      if (postfix !== undefined) theirs.push(measureIntake(postfix.port, THEIRS, 2_048))
+      const result = await send(subject, OURS)
+      ours.push(result.perSecond)
+      p99.push(result.p99Ms)
+    }
+    printTable([
+      ['accept, medians of 3', 'a second', 'p99 ms', 'ratio'],
+      ['Postfix, smtp-source -s 50 -l 2048', show(median(theirs)), '', '1.0'],
+      [
+        'POST /v1/send, 50 connections, 2 KB',
+        show(median(ours)),
+        show(median(p99), 1),
+        show(median(ours) / median(theirs), 1),
+      ],
+    ])
+  } finally {
+    await subject.remove()
+    postfix?.stop()
   }
-  printTable([
-    ['accept, medians of 3', 'a second', 'p99 ms', 'ratio'],
-    ['Postfix, smtp-source -s 50 -l 2048', show(median(theirs)), '', '1.0'],
-    [
-      'POST /v1/send, 50 connections, 2 KB',
-      show(median(ours)),
-      show(median(p99), 1),
-      show(median(ours) / median(theirs), 1),
-    ],
-  ])
-} finally {
-  await server.stop()
-  postfix?.stop()
-  bench.remove()
+}
+
+async function compare(before: string): Promise<void> {
+  const subjects = [await startSubject(before), await startSubject()] as const
+  try {
+    for (const subject of subjects) await send(subject, WARM_UP)
+    const pairs: { before: number; after: number }[] = []
+    for (let pair = 0; pair < PAIRS; pair += 1) {
+      // Each goes first in every other pair.
+      const [first, second] = pair % 2 === 0 ? [0, 1] : [1, 0]
+      const costs = [Number.NaN, Number.NaN]
+      for (const index of [first, second]) {
+        const subject = subjects[index]
+        if (subject !== undefined) costs[index] = await costOf(subject)
+      }
+      pairs.push({ before: costs[0] ?? Number.NaN, after: costs[1] ?? Number.NaN })
+    }
+    const row = (name: string, of: (pair: { before: number; after: number }) => number) => [
+      name,
+      show(median(pairs.map(of)), 1),
+      pairs.map((pair) => show(of(pair), 1)).join(' '),
+    ]
+    printTable([
+      ['processor time a request, us', 'median', 'pairs'],
+      row('before', (pair) => pair.before),
+      row('after', (pair) => pair.after),
+      row('more, %', (pair) => 100 * (pair.after / pair.before - 1)),
+    ])
+  } finally {
+    for (const subject of subjects) await subject.remove()
+  }
+}
+
+async function startSubject(program?: string): Promise<Subject> {
+  const bench = createBench(configuration, program)
+  const secret = await makeProject(bench)
+  await bench.command('queue', 'hold', '--domain', 'example.org')
+  const server = await bench.serve()
+  const remove = async () => {
+    await server.stop()
+    bench.remove()
+  }
+  return { server, secret, sent: 0, remove }
+}
+
+async function send(subject: Subject, requests: number) {
+  const { server, secret } = subject
+  const result = await runLoad({
+    url: server.url,
+    secret,
+    connections: 50,
+    requests,
+    body: JSON.stringify({
+      to: 'user@@@example.org',
+      from: 'shop@example.test',
+      subject: 'Your order @@',
+      body: prose(2_048),
+    }),
+    from: subject.sent,
+  })
+  if (result.refused > 0) throw new Error(`${result.refused} requests were refused`)
+  subject.sent += requests
+  return result
+}
+
+/** Microseconds of processor time a request. */
+async function costOf(subject: Subject): Promise<number> {
+  const { pid } = subject.server
+  const start = processorMicroseconds(pid)
+  await send(subject, REQUESTS_OF_PAIR)
+  return (processorMicroseconds(pid) - start) / REQUESTS_OF_PAIR
 }

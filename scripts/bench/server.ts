@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
@@ -46,9 +46,9 @@ function findProgram(): [string, ...string[]] {
   return [process.execPath, path.join(import.meta.dirname, '../../src/main.ts')]
 }
 
-/** Creates a folder with this configuration (TOML). */
-export function createBench(configuration: string): Bench {
-  const [executable, ...first] = findProgram()
+/** Creates a folder with this configuration (TOML). `program`: another executable to measure. */
+export function createBench(configuration: string, program?: string): Bench {
+  const [executable, ...first] = program === undefined ? findProgram() : [program]
   const folder = mkdtempSync(path.join(tmpdir(), 'pillarbox-bench-'))
   const configFile = path.join(folder, 'pillarbox.toml')
   writeFileSync(configFile, configuration, { mode: 0o600 })
@@ -98,6 +98,16 @@ export function residentMegabytes(pid: number): { now: number; peak: number } {
   const read = (name: string) =>
     Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) / 1024
   return { now: read('VmRSS'), peak: read('VmHWM') }
+}
+
+/** The processor time that all threads of a process have used, in microseconds. */
+export function processorMicroseconds(pid: number): number {
+  const threads = readdirSync(`/proc/${pid}/task`)
+  const nanoseconds = threads.map((thread) => {
+    const [ran] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')
+    return Number(ran)
+  })
+  return nanoseconds.reduce((sum, ran) => sum + ran, 0) / 1_000
 }
 
 /** Resets the peak. */

@@ -132,9 +132,10 @@ function describeRequest(route: Route, example?: OperationExample) {
 
 type Body = NonNullable<Route['takesStream']>
 
-function bodyOf({ body, takesStream }: Route): Body | undefined {
+function bodyOf({ body, takesStream, readsJson }: Route): Body | undefined {
   if (takesStream !== undefined) return takesStream
-  return body === undefined ? undefined : { contentType: 'application/json', schema: body }
+  const schema = body ?? readsJson
+  return schema === undefined ? undefined : { contentType: 'application/json', schema }
 }
 
 function contentOf({ contentType, schema }: Body, example: unknown) {

@@ -100,6 +100,8 @@ type Shape<Query, Body> = {
    * memory for bodies.
    */
   takesStream?: { contentType: string; schema: z.ZodType; isKept?: boolean }
+  /** The handler reads the body by `readJson`; this describes it. */
+  readsJson?: z.ZodType
   /** The limit of the decoded body; 1 MB unless given. */
   maxBodyBytes?: number
   takesIdempotencyKey?: boolean

@@ -23,7 +23,12 @@ import {
   type ExampleRunner,
   type Headers,
 } from './example-runner.ts'
-import { createExampleDns, type ExampleStep, exampleSequence } from './example-sequence.ts'
+import {
+  createExampleDns,
+  type ExampleStep,
+  exampleOptions,
+  exampleSequence,
+} from './example-sequence.ts'
 import { type StartedService, useService } from './service.ts'
 
 const NO_PROJECT = '0199a7c0-0000-7000-8000-0000000000fe'
@@ -174,8 +179,7 @@ type Stage = Awaited<ReturnType<typeof makeCallers>>
 function useStage(): { started: StartedService; runner: ExampleRunner; stage: Stage } {
   const dns = createExampleDns()
   const stage = {} as Stage
-  const accounts = { disableSignups: false }
-  const options = { resolver: dns.resolver, lastUsed: idle, accounts }
+  const options = { ...exampleOptions(dns), lastUsed: idle }
   const started = useService(options, async (made) => {
     Object.assign(stage, await makeCallers(made))
   })

@@ -25,6 +25,7 @@ import { campaignProgress, campaigns } from '../../src/store/schema/campaigns.ts
 import { jobs } from '../../src/store/schema/jobs.ts'
 import type { TokenPurpose } from '../../src/store/schema/words.ts'
 import { addProject, type TestCore } from '../core.ts'
+import { createSns, TOPIC } from '../fakes/sns.ts'
 import { codeOf } from '../features/accounts/totp-code.ts'
 import { countEvents, countLinks, countMail } from '../features/analytics/add-counts.ts'
 import { addCampaign as addRunningCampaign } from '../features/campaigns/add-campaign.ts'
@@ -84,6 +85,18 @@ export function createExampleDns() {
   }
   records.set('MX example.org', '10 mx.example.org')
   return { resolver: resolver as Resolver, records }
+}
+
+const sns = createSns()
+
+/** What a service needs so that all examples succeed. */
+export function exampleOptions(dns: ReturnType<typeof createExampleDns>) {
+  return {
+    resolver: dns.resolver,
+    publicFetch: sns.publicFetch,
+    topicArns: [TOPIC],
+    accounts: { disableSignups: false },
+  }
 }
 
 const makeRecords = async ({ core, projectId, dns }: Stage) => {
@@ -328,7 +341,6 @@ export const exampleSequence: ExampleStep[] = [
   { name: 'POST /contacts/lookup' },
   { name: 'GET /contacts/fields' },
   { name: 'GET /contacts/fields/:field/values' },
-  { name: 'GET /contacts/fields/:field/usage' },
   { name: 'GET /contacts/export' },
   { name: 'GET /contacts/public/:id', prepare: token },
   { name: 'POST /contacts/public/:id/unsubscribe', prepare: token },
@@ -358,6 +370,7 @@ export const exampleSequence: ExampleStep[] = [
   { name: 'GET /segments/:id' },
   { name: 'PATCH /segments/:id' },
   { name: 'GET /segments/:id/contacts' },
+  { name: 'GET /contacts/fields/:field/usage' },
   { name: 'POST /segments/:id/refresh' },
   { name: 'GET /activity' },
   { name: 'GET /activity/recent-count' },
@@ -523,6 +536,7 @@ export const exampleSequence: ExampleStep[] = [
   { name: 'GET /uploads' },
   { name: 'GET /uploads/:name' },
   { name: 'DELETE /uploads/:name' },
+  { name: 'POST /webhooks/sns', fields: () => sns.message() },
   { name: 'GET /requests', prepare: refuseRequest },
   { name: 'GET /config' },
   { name: 'GET /health', headers: { 'X-Forwarded-For': '198.51.100.7' } },

@@ -4,11 +4,11 @@ import { test } from 'node:test'
 import supertest from 'supertest'
 import { match } from './example-match.ts'
 import { contentOf, createExampleRunner } from './example-runner.ts'
-import { createExampleDns, exampleSequence } from './example-sequence.ts'
+import { createExampleDns, exampleOptions, exampleSequence } from './example-sequence.ts'
 import { useService } from './service.ts'
 
 const dns = createExampleDns()
-const started = useService({ resolver: dns.resolver, accounts: { disableSignups: false } })
+const started = useService(exampleOptions(dns))
 const { bindings, prepare } = createExampleRunner(started, dns)
 
 for (const step of exampleSequence) {

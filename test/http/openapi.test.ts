@@ -14,6 +14,7 @@ import type { Route } from '../../src/http/route.ts'
 import { createRoutes } from '../../src/http/route-table.ts'
 import { createAddressList } from '../../src/http/server/client-address.ts'
 import { addProject, trustDomain } from '../core.ts'
+import { createSns, TOPIC } from '../fakes/sns.ts'
 import { codeOf } from '../features/accounts/totp-code.ts'
 import { addCampaign as addRunningCampaign } from '../features/campaigns/add-campaign.ts'
 import { addCampaign } from '../features/campaigns/sending/campaign.ts'
@@ -39,7 +40,15 @@ type Description = {
   paths: Record<string, Record<string, Operation>>
 }
 
-const { service, mine, call } = useService({ accounts: { disableSignups: false } }, prepare)
+const sns = createSns()
+const { service, mine, call } = useService(
+  {
+    accounts: { disableSignups: false },
+    topicArns: [TOPIC],
+    publicFetch: sns.publicFetch,
+  },
+  prepare,
+)
 let routes: Route[]
 let description: Description
 
@@ -77,7 +86,9 @@ test('each operation has its security, parameters, body and error responses', ()
       name,
     )
     assert.equal(operation.security.length > 0, route.callers !== 'anyone', name)
-    const hasBody = route.body !== undefined || route.takesStream !== undefined
+    const hasBody = [route.body, route.takesStream, route.readsJson].some(
+      (each) => each !== undefined,
+    )
     assert.equal(operation.requestBody !== undefined, hasBody, name)
     if (route.callers !== 'anyone') assert.ok(operation.responses[401], name)
     for (const status of hasBody ? [400, 408, 413, 415, 422] : []) {
@@ -445,6 +456,7 @@ describe('responses match their descriptions, with no further fields', () => {
     await checked('GET', '/activity/types', {})
     await checked('GET', '/activity/upcoming', {})
     await checked('GET', '/health', {})
+    await checked('POST', '/webhooks/sns', {}, sns.message())
     await checked('GET', '/auth/oauth-config', {})
   })
 

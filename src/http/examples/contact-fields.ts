@@ -62,11 +62,11 @@ export const contactFieldExamples: Examples = {
     },
     status: 200,
     response: {
-      usedInSegments: [],
+      usedInSegments: [{ id: '0199a7c0-0000-7000-8000-000000000017', name: 'Pro customers' }],
       usedInCampaigns: [],
       usedInWorkflows: [],
       contactCount: 1,
-      canDelete: true,
+      canDelete: false,
     },
   },
   'DELETE /contacts/fields/:field': {
