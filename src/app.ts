@@ -19,6 +19,7 @@ import {
   prepareSandbox,
   type SandboxWelcome,
 } from './features/accounts/projects/sandbox-project.ts'
+import { startMetering } from './features/billing/metering/loop.ts'
 import { startRefusals } from './features/campaigns/brake/follow-refusals.ts'
 import { startFigures } from './features/campaigns/figures/follow-outcomes.ts'
 import { startCampaigns } from './features/campaigns/sending/loop.ts'
@@ -177,6 +178,7 @@ async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void
   stops.parts.push(campaigns.stop)
   stops.parts.push(startFigures(core).stop, startRefusals(core).stop)
   stops.parts.push(startReputation(core).stop)
+  if (core.stripe !== null) stops.parts.push(startMetering({ ...core, stripe: core.stripe }).stop)
   stops.parts.push(startSettlingCancelled(core).stop, startSchedules(core).stop)
   const engine = await startEngine(core)
   stops.parts.push(engine.stop, startTriggers(core).stop)
