@@ -8,6 +8,7 @@ import type { Stripe } from 'stripe'
 import { HOUR_MS, type Now, SECOND_MS } from '../../clock.ts'
 import type { BillingConfig } from '../../config/config.ts'
 import { productVersion } from '../../config/version.ts'
+import { describeError } from '../../errors.ts'
 import { StripeFault, toFault } from './stripe-fault.ts'
 
 /** The version of the API that the requests and their tests are written for: that of stripe 23.1.0. */
@@ -18,6 +19,8 @@ const TIMEOUT_MS = 10 * SECOND_MS
 /** A request that takes longer counts as unanswered, even if data still arrives. */
 const CALL_MS = 25 * SECOND_MS
 const METER_AGE_MS = HOUR_MS
+
+type HttpClient = ReturnType<typeof Stripe.createNodeHttpClient>
 
 export type StripeClient = {
   /** Whether the secret key is one of live mode; undefined if its form does not say. */
@@ -57,7 +60,7 @@ export function createStripe(
     return new Client(billing.stripeSecretKey, {
       apiVersion: STRIPE_API_VERSION,
       ...address,
-      httpAgent: agent,
+      httpClient: withoutRepetition(Client.createNodeHttpClient(agent)),
       timeout: timeoutMs,
       maxNetworkRetries: 0,
       telemetry: false,
@@ -97,6 +100,16 @@ export function createStripe(
       agent.destroy()
     },
   }
+}
+
+/** The package repeats a request whose connection was closed, even without retries; by the code it knows. */
+function withoutRepetition(client: HttpClient): HttpClient {
+  const request = client.makeRequest.bind(client)
+  client.makeRequest = (...args) =>
+    request(...args).catch((error: unknown) => {
+      throw new Error(describeError(error))
+    })
+  return client
 }
 
 type Address = { host?: string; port?: number; protocol?: 'http' | 'https' }
