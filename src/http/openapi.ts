@@ -194,6 +194,7 @@ const TAG_TEXTS: Readonly<Record<string, string>> = {
   Users: 'The user who has logged in: sessions, second factor, settings.',
   Projects: 'Projects, their keys, and what becomes of them.',
   Members: 'The people of a project, and invitations to others.',
+  Billing: 'The subscription of a project at Stripe; 404 on a server without billing.',
   Security: 'The reputation of a project: bounces and complaints.',
   Uploads: 'Images for emails, which the server serves.',
   Requests: 'The log of the requests to the API.',

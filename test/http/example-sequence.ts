@@ -33,6 +33,7 @@ import { addDelivery } from '../features/webhooks/add-delivery.ts'
 import { addWorkflow } from '../features/workflows/add-workflow.ts'
 import { failExecution, sleepAtDelay } from '../features/workflows/place-execution.ts'
 import { addUser, logIn } from '../session.ts'
+import { closeBilling, openBilling, subscribe } from './example-billing.ts'
 
 type Stage = {
   core: TestCore
@@ -446,7 +447,11 @@ export const exampleSequence: ExampleStep[] = [
   ofAda('POST /users/@me/totp'),
   ofAda('POST /users/@me/totp/confirm', { prepare: readCode(0), fields: () => ({ code }) }),
   ofAda('DELETE /users/@me/totp', { prepare: readCode(1), fields: () => ({ code }) }),
-  { name: 'GET /users/@me/projects/:id/reset' },
+  { name: 'POST /users/@me/projects/:id/checkout', prepare: openBilling },
+  { name: 'POST /users/@me/projects/:id/billing-portal', prepare: subscribe },
+  { name: 'GET /users/@me/projects/:id/billing-consumption' },
+  { name: 'GET /users/@me/projects/:id/billing-invoices' },
+  { name: 'GET /users/@me/projects/:id/reset', prepare: closeBilling },
   { name: 'POST /users/@me/projects/:id/reset', prepare: makeSurplus },
   { name: 'DELETE /users/@me/projects/:id' },
   {

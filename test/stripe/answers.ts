@@ -108,7 +108,7 @@ function createSession({ state, now, newId }: World, form: Form): object {
 function createPortal({ state, newId }: World, form: Form): object {
   const customer = get(state.customers, text(form.customer) ?? '', 'customer', 400)
   const id = newId('bps')
-  const url = `https://billing.stripe.test/p/${id}`
+  const url = `https://billing.stripe.com/p/session/${id}`
   return { id, object: 'billing_portal.session', customer: customer.id, livemode: false, url }
 }
 

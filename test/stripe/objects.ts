@@ -83,7 +83,7 @@ export function toSession(session: FakeSession): object {
     payment_status: session.status === 'complete' ? 'paid' : 'unpaid',
     status: session.status,
     subscription: session.subscription,
-    url: session.status === 'open' ? `https://checkout.stripe.test/c/${session.id}` : null,
+    url: session.status === 'open' ? `https://checkout.stripe.com/c/pay/${session.id}` : null,
   }
 }
 
@@ -134,8 +134,8 @@ export function toInvoice(invoice: FakeInvoice): object {
     currency: 'usd',
     customer: invoice.customer,
     due_date: null,
-    hosted_invoice_url: isFinal ? `https://invoice.stripe.test/i/${id}` : null,
-    invoice_pdf: isFinal ? `https://invoice.stripe.test/i/${id}/pdf` : null,
+    hosted_invoice_url: isFinal ? `https://invoice.stripe.com/i/${id}` : null,
+    invoice_pdf: isFinal ? `https://invoice.stripe.com/i/${id}/pdf` : null,
     livemode: false,
     number: isFinal ? `PB-${id.slice(-4)}` : null,
     parent:

@@ -45,8 +45,9 @@ export function toFault(error: unknown): StripeFault {
   return new StripeFault(kindOf({ statusCode, code, text: cause.message }), cause, code)
 }
 
+/** Of any kind if none is named. */
 export function isFault(error: unknown, ...kinds: FaultKind[]): error is StripeFault {
-  return error instanceof StripeFault && kinds.includes(error.kind)
+  return error instanceof StripeFault && (kinds.length === 0 || kinds.includes(error.kind))
 }
 
 type Facts = { statusCode: number | undefined; code: string | undefined; text: string }

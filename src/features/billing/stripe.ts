@@ -25,6 +25,11 @@ type HttpClient = ReturnType<typeof Stripe.createNodeHttpClient>
 export type StripeClient = {
   /** Whether the secret key is one of live mode; undefined if its form does not say. */
   isLive: boolean | undefined
+  webhookSecret: string
+  /** The id of the price that projects subscribe to. */
+  price: string
+  /** The event name of the meter. */
+  meterEvent: string
   /**
    * Runs requests. They are given up when `signal` aborts, and may have had their effect then.
    * @throws StripeFault, an AppError EXTERNAL_SERVICE_ERROR
@@ -93,6 +98,9 @@ export function createStripe(
 
   return {
     isLive: modeOf(billing.stripeSecretKey),
+    webhookSecret: billing.stripeWebhookSecret,
+    price: billing.stripePrice,
+    meterEvent: billing.stripeMeterEvent,
     call,
     meter,
     close() {

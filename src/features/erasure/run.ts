@@ -24,7 +24,8 @@ export async function runReset(deps: Deps, job: RunningJob): Promise<void> {
   const project = await findProject(deps, job)
   if (project === undefined || project.resetSince === null) return
   const { id, resetSince } = project
-  await untilCounted(deps, job)
+  const followers = ['reputation', ...followersOf(project)]
+  await untilCounted(deps, { signal: job.signal, followers })
   // Lines from then on are about the reset itself.
   const values = { projectId: id, jobId: job.id, before: resetSince }
   const eraser = await createEraser(deps, job, values)
@@ -40,6 +41,7 @@ export async function runDeletion(deps: Deps, job: RunningJob): Promise<void> {
   const project = await findProject(deps, job)
   if (project === undefined || project.deletedAt === null) return
   const { id } = project
+  await untilCounted(deps, { signal: job.signal, followers: followersOf(project) })
   const values = { projectId: id, jobId: job.id, before: Number.MAX_SAFE_INTEGER }
   const eraser = await createEraser(deps, job, values)
   await erase(deps, eraser, {
@@ -51,6 +53,11 @@ export async function runDeletion(deps: Deps, job: RunningJob): Promise<void> {
       await tx.delete(jobs).where(eq(jobs.id, job.id))
     },
   })
+}
+
+/** Those of billing, if the project pays for its mail. */
+function followersOf({ subscription }: Project): string[] {
+  return subscription === null ? [] : ['billing']
 }
 
 async function findProject({ store }: Deps, { payload }: RunningJob): Promise<Project | undefined> {

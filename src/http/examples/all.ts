@@ -2,6 +2,7 @@
 
 import { activityExamples } from './activity.ts'
 import { authExamples } from './auth.ts'
+import { billingExamples } from './billing.ts'
 import { campaignComposingExamples } from './campaign-composing.ts'
 import { campaignFiguresExamples } from './campaign-figures.ts'
 import { campaignSendingExamples } from './campaign-sending.ts'
@@ -56,6 +57,7 @@ const examples: Examples = {
   ...userExamples,
   ...projectExamples,
   ...memberExamples,
+  ...billingExamples,
   ...erasureExamples,
   ...securityExamples,
   ...uploadExamples,

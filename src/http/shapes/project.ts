@@ -28,8 +28,8 @@ export const projectRecord = z
         'MANUAL',
       ])
       .nullable(),
-    customer: z.null(),
-    subscription: z.null(),
+    customer: z.string().nullable().meta({ description: 'The customer at Stripe' }),
+    subscription: z.string().nullable().meta({ description: 'The subscription at Stripe' }),
     billingLimitWorkflows: z.null(),
     billingLimitCampaigns: z.null(),
     billingLimitTransactional: z.null(),

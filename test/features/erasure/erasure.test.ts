@@ -142,6 +142,8 @@ test('rows that come in while a project is reset are erased, too', async (t) => 
   assert.equal((await findProject(core, mine.id))?.contactCount, 0)
 })
 
+const followers = ['reputation']
+
 test('a reset waits until the reputation has counted what happened before it', async (t) => {
   const { core } = await setUp(t)
   const move = (seq: number) =>
@@ -154,7 +156,7 @@ test('a reset waits until the reputation has counted what happened before it', a
   await move(0)
   const { signal } = new AbortController()
   let isCounted = false
-  const waiting = untilCounted(core, { signal }).then(() => assert.ok(isCounted))
+  const waiting = untilCounted(core, { signal, followers }).then(() => assert.ok(isCounted))
   await core.store.write((tx) => tx.select().from(projects))
   isCounted = true
   await move(2)
@@ -174,8 +176,8 @@ test('a follower that stands still does not keep a project closed', async (t) =>
   const warn = (_facts: object, text: string) => warnings.push(text)
   const log = { ...core.log, warn } as unknown as TestCore['log']
   const { signal } = new AbortController()
-  await untilCounted({ store: core.store, log }, { signal, standstillMs: 0 })
-  assert.deepEqual(warnings, ['a reset did not wait until the reputation had counted all events'])
+  await untilCounted({ store: core.store, log }, { signal, followers, standstillMs: 0 })
+  assert.deepEqual(warnings, ['an erasure did not wait until all events were counted'])
 })
 
 test('a second reset is refused; its state is that of the first, and outlives the job', async (t) => {

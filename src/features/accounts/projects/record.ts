@@ -4,10 +4,8 @@ import type { Project } from '../../../store/schema/accounts.ts'
 import type { DisabledReason, Role, TrackingMode } from '../../../store/schema/words.ts'
 import { maskSecret } from './keys.ts'
 
-/** The fields without a value on a server without billing. */
+/** The limits of a month. */
 type BillingFields = {
-  customer: null
-  subscription: null
   billingLimitWorkflows: null
   billingLimitCampaigns: null
   billingLimitTransactional: null
@@ -25,6 +23,9 @@ export type ProjectRecord = BillingFields & {
   secretLastUsedAt: string | null
   disabled: boolean
   disabledReason: DisabledReason | null
+  /** The ids at Stripe. */
+  customer: string | null
+  subscription: string | null
   tracking: TrackingMode
   language: string
   /** Of the user who asks. */
@@ -43,8 +44,8 @@ export function toProjectRecord(project: Project, role: Role): ProjectRecord {
     secretLastUsedAt: formatOptionalInstant(project.secretLastUsedAt),
     disabled: project.isDisabled,
     disabledReason: project.disabledReason,
-    customer: null,
-    subscription: null,
+    customer: project.customer,
+    subscription: project.subscription,
     billingLimitWorkflows: null,
     billingLimitCampaigns: null,
     billingLimitTransactional: null,

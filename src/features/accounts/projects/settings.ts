@@ -11,8 +11,16 @@ import { type ProjectRecord, toProjectRecord } from './record.ts'
 /** The record after new keys were made: the secret key is complete. */
 type RegeneratedKeys = Pick<
   ProjectRecord,
-  'id' | 'name' | 'public' | 'secret' | 'createdAt' | 'updatedAt' | 'disabled'
-> & { customer: null; subscription: null }
+  | 'id'
+  | 'name'
+  | 'public'
+  | 'secret'
+  | 'createdAt'
+  | 'updatedAt'
+  | 'disabled'
+  | 'customer'
+  | 'subscription'
+>
 
 type ChangeDeps = Pick<Base, 'store' | 'directory' | 'now'>
 
@@ -58,7 +66,7 @@ export async function regenerateOwnKeys(
     createdAt: formatInstant(project.createdAt),
     updatedAt: formatInstant(project.updatedAt),
     disabled: project.isDisabled,
-    customer: null,
-    subscription: null,
+    customer: project.customer,
+    subscription: project.subscription,
   }
 }

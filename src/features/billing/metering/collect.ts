@@ -13,6 +13,7 @@ import { contents, emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
+import type { WithStripe } from '../require-stripe.ts'
 import { MAX_EMAILS, mayTake, timeOf } from './batch.ts'
 
 /** What metering needs of an event. */
@@ -21,7 +22,7 @@ export type MeteredEvent = Pick<
   'projectId' | 'name' | 'emailId' | 'createdAt' | 'isPlatform'
 >
 
-type Deps = Pick<Base, 'config' | 'now'>
+type Deps = WithStripe & Pick<Base, 'now'>
 type Email = { id: string; credits: number; at: number }
 type Subscriber = { id: string; customer: string | null; subscribedAt: number | null }
 type OpenBatch = Pick<
@@ -126,7 +127,7 @@ const growBatch = statement((db) =>
 
 /** `events`: in their order, each given once. */
 export async function meter(deps: Deps, tx: Tx, events: readonly MeteredEvent[]): Promise<void> {
-  if (deps.config.billing === null) return
+  if (deps.stripe === null) return
   const metered = events.filter(isMetered)
   if (metered.length === 0) return
   const ids = JSON.stringify([...new Set(metered.map(({ projectId }) => projectId))])

@@ -7,7 +7,7 @@ import type { Meter, StripeClient } from '../stripe.ts'
 import { isFault, type StripeFault } from '../stripe-fault.ts'
 import { beginTry, drop, forgetTry, noteError, setCharged } from './rows.ts'
 
-export type MeteringDeps = Pick<Base, 'config' | 'store' | 'counters' | 'now' | 'log'> & {
+export type MeteringDeps = Pick<Base, 'store' | 'counters' | 'now' | 'log'> & {
   stripe: StripeClient
 }
 
@@ -41,13 +41,13 @@ export async function sendBatch(
 }
 
 async function createEvent(
-  { config, stripe }: MeteringDeps,
+  { stripe }: MeteringDeps,
   { batch, meter, signal }: { batch: MeteringBatch; meter: Meter; signal: AbortSignal },
 ): Promise<void> {
   await stripe.call(
     (api) =>
       api.billing.meterEvents.create({
-        event_name: config.billing?.stripeMeterEvent ?? '',
+        event_name: stripe.meterEvent,
         identifier: batch.id,
         timestamp: Math.floor(batch.occurredAt / 1000),
         payload: {
