@@ -125,6 +125,7 @@ function cancel(world: World, subscription: FakeSubscription, form: Form): objec
       status: 'paid',
       billingReason: 'subscription_update',
       attempted: true,
+      metadata: subscription.metadata,
       amountDue: Math.round(
         usage(world, customer, { from: periodStart, to: seconds + 60 }) * PER_CREDIT,
       ),
@@ -166,6 +167,7 @@ function preview(world: World, form: Form): object {
     status: 'draft',
     billingReason: 'upcoming',
     attempted: false,
+    metadata: subscription.metadata,
     amountDue,
     created: periodEnd,
     periodStart,

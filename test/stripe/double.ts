@@ -154,6 +154,7 @@ export async function startStripeDouble(now: () => number = Date.now): Promise<S
         status: 'open',
         billingReason: 'subscription_cycle',
         attempted: true,
+        metadata: {},
         amountDue: 250,
         created: seconds(),
         periodStart: seconds() - 86_400,

@@ -44,6 +44,8 @@ export type FakeInvoice = {
   status: 'draft' | 'open' | 'paid' | 'uncollectible' | 'void'
   billingReason: string
   attempted: boolean
+  /** That of the subscription when the invoice was made. */
+  metadata: Record<string, string>
   amountDue: number
   created: number
   periodStart: number
@@ -144,7 +146,7 @@ export function toInvoice(invoice: FakeInvoice): object {
         : {
             type: 'subscription_details',
             quote_details: null,
-            subscription_details: { metadata: {}, subscription },
+            subscription_details: { metadata: invoice.metadata, subscription },
           },
     period_end: invoice.periodEnd,
     period_start: invoice.periodStart,

@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 import type { MeteredEvent } from '../../../src/features/billing/metering/collect.ts'
 import { meter } from '../../../src/features/billing/metering/collect.ts'
 import { createMetering } from '../../../src/features/billing/metering/loop.ts'
-import type { MeteringDeps } from '../../../src/features/billing/metering/send.ts'
+import type { StripeClient } from '../../../src/features/billing/stripe.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { projects } from '../../../src/store/schema/accounts.ts'
@@ -22,7 +22,8 @@ export type LogLine = { level: 'info' | 'warn' | 'error'; text: string } & Recor
 export type Billed = {
   core: TestCore
   stripe: StripeDouble
-  deps: MeteringDeps
+  /** The core with a log that keeps its lines. */
+  deps: TestCore & { stripe: StripeClient }
   lines: LogLine[]
   subscribe(name?: string): Promise<Subscribed>
   /** Emails that are sent now, as the follower of events has them; returns their ids. */

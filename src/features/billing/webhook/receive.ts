@@ -28,7 +28,7 @@ import { parseEvent, type StripeEvent } from './event.ts'
 import { findReference, type Reference } from './find-reference.ts'
 import { readStanding } from './read-standing.ts'
 import { checkSignature } from './signature.ts'
-import { createTurns } from './turns.ts'
+import { createTurns, type Turns } from './turns.ts'
 
 export type ReceiveDeps = WithStripe &
   Pick<Base, 'config' | 'store' | 'directory' | 'now' | 'log' | 'jobNotifier'>
@@ -50,40 +50,33 @@ export function createStripeReceiver(deps: ReceiveDeps): StripeReceiver {
       checkSignature({ header: signature, body, secret, at: deps.now() })
       const event = parseEvent(body)
       if (event === undefined) throw new AppError('BAD_REQUEST', 'The body is not an event.')
-      await handle(deps, event, (projectId, act) => turns.take(projectId, act), stripe)
+      await acceptGone(deps, event, () => handle({ ...deps, stripe, turns }, event))
     },
   }
 }
 
-type Turn = <T>(projectId: string, act: () => Promise<T>) => Promise<T>
+type HandleDeps = ReceiveDeps & { stripe: StripeClient; turns: Turns }
 
-async function handle(
-  deps: ReceiveDeps,
-  event: StripeEvent,
-  turn: Turn,
-  stripe: StripeClient,
-): Promise<void> {
+async function handle(deps: HandleDeps, event: StripeEvent): Promise<void> {
+  const { stripe, turns, log } = deps
   const { id, type, isLive, target } = event
   if (target === undefined) return
   if (stripe.isLive !== undefined && isLive !== stripe.isLive) {
-    return deps.log.warn({ event: id, type }, 'an event of the other mode of Stripe was ignored')
+    log.warn({ event: id, type }, 'an event of the other mode of Stripe was ignored')
+    return
   }
   if (await isKnown(deps, id)) return
-  const reference = await orGone(deps, event, () => findReference(stripe, target))
+  const reference = await findReference(stripe, target)
   if (reference === undefined) {
-    return deps.log.info({ event: id, type }, 'an event of Stripe is about no project')
+    log.info({ event: id, type }, 'an event of Stripe is about no project')
+    return
   }
-  await turn(reference.projectId, () => update(deps, event, reference, stripe))
+  await turns.take(reference.projectId, () => update(deps, event, reference))
 }
 
 /** Reads and writes in the project's turn, so that an older state never replaces a newer one. */
-async function update(
-  deps: ReceiveDeps,
-  event: StripeEvent,
-  reference: Reference,
-  stripe: StripeClient,
-): Promise<void> {
-  const standing = await orGone(deps, event, () => readStanding(deps, stripe, reference))
+async function update(deps: HandleDeps, event: StripeEvent, reference: Reference): Promise<void> {
+  const standing = await readStanding(deps, deps.stripe, reference)
   if (standing === undefined) return
   await deps.store.write(async (tx) => {
     const times = { id: event.id, createdAt: deps.now() }
@@ -97,17 +90,16 @@ async function isKnown({ store }: ReceiveDeps, id: string): Promise<boolean> {
   return found !== undefined
 }
 
-/** Undefined for an object that Stripe does not have: no repetition would find it. */
-async function orGone<T>(
+/** No repetition would find an object that Stripe does not have. */
+async function acceptGone(
   { log }: ReceiveDeps,
   { id, type }: StripeEvent,
-  read: () => Promise<T>,
-): Promise<T | undefined> {
+  act: () => Promise<void>,
+): Promise<void> {
   try {
-    return await read()
+    await act()
   } catch (error) {
     if (!isFault(error, 'missing')) throw error
     log.warn({ event: id, type }, 'an event is about an object that Stripe does not have')
-    return undefined
   }
 }

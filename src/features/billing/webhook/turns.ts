@@ -1,5 +1,5 @@
 /** Runs work of the same project one after another. */
-type Turns = { take<T>(key: string, act: () => Promise<T>): Promise<T> }
+export type Turns = { take<T>(key: string, act: () => Promise<T>): Promise<T> }
 
 export function createTurns(): Turns {
   const tails = new Map<string, Promise<unknown>>()
