@@ -19,6 +19,8 @@ import {
   prepareSandbox,
   type SandboxWelcome,
 } from './features/accounts/projects/sandbox-project.ts'
+import { startAnalytics } from './features/analytics/counting/follow-events.ts'
+import { meter } from './features/billing/metering/collect.ts'
 import { startMetering } from './features/billing/metering/loop.ts'
 import { startRefusals } from './features/campaigns/brake/follow-refusals.ts'
 import { startFigures } from './features/campaigns/figures/follow-outcomes.ts'
@@ -43,6 +45,7 @@ import { createRateLimiter } from './features/requests/rate-limit.ts'
 import { resealAll } from './features/reseal.ts'
 import { createSchedule } from './features/schedule.ts'
 import { startHitWriter } from './features/tracking/hit-writer.ts'
+import { startUsage } from './features/usage/follow-events.ts'
 import { startWebhookFollower } from './features/webhooks/follow-events.ts'
 import { startWebhookSender } from './features/webhooks/sending/sender.ts'
 import { startEngine } from './features/workflows/engine/engine.ts'
@@ -177,8 +180,8 @@ async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void
   const campaigns = startCampaigns(core)
   stops.parts.push(campaigns.stop)
   stops.parts.push(startFigures(core).stop, startRefusals(core).stop)
-  stops.parts.push(startReputation(core).stop)
-  if (core.stripe !== null) stops.parts.push(startMetering({ ...core, stripe: core.stripe }).stop)
+  stops.parts.push(startReputation(core).stop, startAnalytics(core).stop)
+  startBilling(core, stops)
   stops.parts.push(startSettlingCancelled(core).stop, startSchedules(core).stop)
   const engine = await startEngine(core)
   stops.parts.push(engine.stop, startTriggers(core).stop)
@@ -193,6 +196,17 @@ async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void
   const searchIndex = startSearchIndexer(core)
   stops.parts.push(searchIndex.stop)
   await startReading(core, stops)
+}
+
+/** The use of projects is counted without Stripe, too. */
+function startBilling(core: Core, stops: Stops): void {
+  const { stripe } = core
+  if (stripe === null) {
+    stops.parts.push(startUsage(core).stop)
+    return
+  }
+  const usage = startUsage(core, { meter: (tx, events) => meter(core, tx, events) })
+  stops.parts.push(usage.stop, startMetering({ ...core, stripe }).stop)
 }
 
 /**

@@ -3,8 +3,8 @@
  * suggestion. Each edge turns an `AppError` into a response in one place. Any other thrown value
  * becomes an INTERNAL_SERVER_ERROR; its details go to the log only.
  *
- * No code throws INVALID_CREDENTIALS, because a refused login is a 200, nor BILLING_LIMIT_EXCEEDED and
- * UPGRADE_REQUIRED, because billing is not built. Clients of this API family expect them.
+ * No code throws INVALID_CREDENTIALS, because a refused login is a 200, nor UPGRADE_REQUIRED: whoever may
+ * send more says BILLING_LIMIT_EXCEEDED. Clients of this API family expect them.
  */
 type ErrorMeaning = { status: number; smtp: string; suggestion?: string }
 
@@ -60,7 +60,7 @@ const MEANINGS = {
     smtp: '451 4.7.1',
     suggestion: 'Wait as long as the Retry-After header says.',
   },
-  BILLING_LIMIT_EXCEEDED: { status: 402, smtp: '550 5.7.1' },
+  BILLING_LIMIT_EXCEEDED: { status: 402, smtp: '452 4.7.1' },
   UPGRADE_REQUIRED: { status: 402, smtp: '550 5.7.1' },
   METHOD_NOT_ALLOWED: {
     status: 405,

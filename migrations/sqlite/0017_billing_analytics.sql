@@ -23,6 +23,18 @@ CREATE TABLE usage_months (
   PRIMARY KEY (project_id, starts_at)
 ) STRICT, WITHOUT ROWID;
 
+-- What was accepted this month before this migration. Earlier months are not counted.
+INSERT INTO usage_months (project_id, starts_at, transactional, campaigns, workflows, inbound)
+  SELECT emails.project_id, unixepoch('now', 'start of month') * 1000,
+    count(*) FILTER (WHERE source_type = 'TRANSACTIONAL'),
+    count(*) FILTER (WHERE source_type = 'CAMPAIGN'),
+    count(*) FILTER (WHERE source_type = 'WORKFLOW'),
+    count(*) FILTER (WHERE source_type = 'INBOUND')
+  FROM projects CROSS JOIN emails INDEXED BY emails_newest ON emails.project_id = projects.id
+    AND emails.created_at >= unixepoch('now', 'start of month') * 1000
+  WHERE is_platform = 0 AND status NOT IN ('FAILED', 'SUPPRESSED')
+  GROUP BY emails.project_id;
+
 -- The notices that members got in a month. A changed limit makes a notice possible again.
 CREATE TABLE usage_notices (
   project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
@@ -73,8 +85,11 @@ CREATE TABLE analytics_subjects (
   project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
   kind TEXT NOT NULL,
   name TEXT NOT NULL,
+  -- The day (UTC) of the first bucket with it: a day has a limited number of new links and events.
+  first_day INTEGER NOT NULL DEFAULT 0,
   UNIQUE (project_id, kind, name)
 ) STRICT;
+CREATE INDEX analytics_subjects_new ON analytics_subjects (project_id, kind, first_day);
 
 -- Emails by the instant of their acceptance. `kind`: all, provider, campaign, template, workflow;
 -- `subject` is 0 for all. `stream`: TRANSACTIONAL, CAMPAIGN, WORKFLOW.
@@ -125,7 +140,9 @@ CREATE TABLE event_counts (
 ) STRICT, WITHOUT ROWID;
 
 -- An event with all that analytics and billing need of its email. `detail`: the type of a bounce, the
--- link of a click, the reason of an unsubscription. `is_first`: an email's first open or click.
+-- link of a click, the reason of an unsubscription. `is_first`: an email's first open, click or
+-- unsubscription; nothing looks beyond 200 earlier unsubscriptions of the contact. `host`: the server
+-- that took or refused the email; null if a smarthost took it.
 CREATE VIEW counted_events AS
   SELECT
     events.seq, events.project_id, events.name, events.email_id, events.contact_id,
@@ -136,16 +153,27 @@ CREATE VIEW counted_events AS
       WHEN 'contact.unsubscribed' THEN events.data ->> '$.reason' END AS detail,
     CASE events.name
       WHEN 'email.open' THEN events.data ->> '$.isFirstOpen'
-      WHEN 'email.click' THEN events.data ->> '$.isFirstClick' END AS is_first,
+      WHEN 'email.click' THEN events.data ->> '$.isFirstClick'
+      WHEN 'contact.unsubscribed' THEN CASE WHEN events.email_id IS NOT NULL THEN
+        (SELECT count(*) < 200 AND coalesce(sum(earlier.email_id = events.email_id
+            AND coalesce(earlier.reason, '') NOT IN ('bounce', 'complaint')), 0) = 0
+          FROM (SELECT other.email_id, other.data ->> '$.reason' AS reason
+            FROM events AS other INDEXED BY events_contact
+            WHERE other.contact_id = events.contact_id AND other.name = 'contact.unsubscribed'
+              AND other.seq < events.seq
+            ORDER BY other.created_at LIMIT 200) AS earlier) END END AS is_first,
     emails.created_at AS accepted_at,
     emails.source_type, emails.campaign_id, emails.template_id,
     (SELECT workflow_id FROM workflow_executions
       WHERE workflow_executions.id = emails.workflow_execution_id) AS workflow_id,
     emails.recipient_domain, emails.sent_at, emails.delivered_at, emails.opened_at,
-    emails.clicked_at, emails.is_platform, emails.is_test
+    emails.clicked_at, emails.is_platform, emails.is_test,
+    (SELECT CASE attempts.result WHEN 'relayed' THEN NULL ELSE attempts.host END FROM attempts
+      WHERE attempts.email_id = emails.id AND attempts.result IN ('delivered', 'relayed', 'bounced')
+      ORDER BY attempts.id LIMIT 1) AS host
   FROM events LEFT JOIN emails ON emails.id = events.email_id;
 
--- Events that were deleted before both followers had counted them.
+-- Events that were deleted before both followers had counted them. They go when both have.
 CREATE TABLE deleted_events (
   seq INTEGER PRIMARY KEY,
   project_id TEXT NOT NULL,
@@ -166,8 +194,10 @@ CREATE TABLE deleted_events (
   opened_at INTEGER,
   clicked_at INTEGER,
   is_platform INTEGER,
-  is_test INTEGER
+  is_test INTEGER,
+  host TEXT
 ) STRICT;
+CREATE INDEX deleted_events_project ON deleted_events (project_id);
 
 -- 'analytics' begins with the oldest event; 'analytics-backfill' is where it has caught up with what
 -- was there before this migration. 'billing' begins with what happens from now on.
@@ -177,12 +207,27 @@ INSERT INTO event_followers (name, seq, updated_at)
   SELECT 'analytics-backfill', coalesce(max(seq), 0), 0 FROM events;
 INSERT INTO event_followers (name, seq, updated_at) VALUES ('analytics', 0, 0);
 
+-- Of a project that is being erased, only billing still counts the events.
 CREATE TRIGGER events_leave BEFORE DELETE ON events
-WHEN OLD.seq > (SELECT min(seq) FROM event_followers WHERE name IN ('analytics', 'billing')) BEGIN
+WHEN OLD.seq > (SELECT min(seq) FROM event_followers WHERE name IN ('analytics', 'billing'))
+  AND (OLD.seq > (SELECT seq FROM event_followers WHERE name = 'billing')
+    OR EXISTS (SELECT 1 FROM projects
+      WHERE id = OLD.project_id AND reset_since IS NULL AND deleted_at IS NULL)) BEGIN
   INSERT OR IGNORE INTO deleted_events SELECT * FROM counted_events WHERE seq = OLD.seq;
 END;
--- Before the contact, because its emails go with it.
+CREATE TRIGGER followers_move AFTER UPDATE OF seq ON event_followers
+WHEN NEW.name IN ('analytics', 'billing') BEGIN
+  DELETE FROM deleted_events
+    WHERE seq <= (SELECT min(seq) FROM event_followers WHERE name IN ('analytics', 'billing'));
+END;
+-- Before the contact, because its emails go with it. All of its events are copied before the first of
+-- them goes, because an unsubscription looks at the earlier ones.
 DROP TRIGGER contacts_gone;
 CREATE TRIGGER contacts_gone BEFORE DELETE ON contacts BEGIN
+  INSERT OR IGNORE INTO deleted_events SELECT * FROM counted_events WHERE contact_id = OLD.id
+    AND seq > (SELECT min(seq) FROM event_followers WHERE name IN ('analytics', 'billing'));
   DELETE FROM events WHERE contact_id = OLD.id;
 END;
+
+-- Analytics counts a project's events from behind this one on: a reset erased the earlier ones.
+ALTER TABLE projects ADD COLUMN counted_after INTEGER NOT NULL DEFAULT 0;

@@ -183,6 +183,7 @@ function buildBilling(values: SettingValues): BillingConfig | null {
   if (secretKey === null || webhookSecret === null) return null
   if (price === null || meterEvent === null) return null
   return {
+    freeEmails: values['billing.free_emails'],
     stripeSecretKey: secretKey,
     stripeWebhookSecret: webhookSecret,
     stripePrice: price,

@@ -20,6 +20,8 @@ export type RelayConfig = {
 }
 
 export type BillingConfig = {
+  /** Emails in a month of a project without a subscription. */
+  freeEmails: number
   stripeSecretKey: string
   stripeWebhookSecret: string
   stripePrice: string

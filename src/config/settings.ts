@@ -326,6 +326,11 @@ const settings = {
     'Hours that an Idempotency-Key is remembered.',
   ),
 
+  'billing.free_emails': setting(
+    kind.integer(0, 1_000_000_000),
+    1_000,
+    'Emails that a project without a subscription may send and receive in a month (UTC). Used only with the keys for Stripe.',
+  ),
   'billing.stripe_secret_key': optional(
     kind.secret,
     'Secret key of Stripe. Projects can subscribe when all four values for Stripe are set.',

@@ -15,12 +15,25 @@ import type { HttpClient } from '../outbound/http/client.ts'
 import type { PublicFetch } from '../outbound/http/public-fetch.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import type { Disk } from '../store/files/disk.ts'
+import type { UsageCategory } from '../store/schema/words.ts'
 import type { Store } from '../store/store.ts'
 import type { Tx } from '../store/write/transaction.ts'
 import type { Directory } from './directory.ts'
 import type { Notifier } from './notifier.ts'
 import type { SharedRuns } from './shared-runs.ts'
 import type { WebhookNotifier } from './webhook-notifier.ts'
+
+export type UsageNotice = {
+  projectId: string
+  /** The beginning of the month. */
+  startsAt: number
+  /** 'shared': of all categories together. */
+  category: UsageCategory | 'shared'
+  percent: 80 | 100
+  /** Emails in the month. */
+  limit: number
+  used: number
+}
 
 export type Base = {
   config: Config
@@ -44,6 +57,8 @@ export type Base = {
   webhookNotifier: WebhookNotifier
   /** Asks for mail to the members of a project whose domain (A-labels) has lost its verification. */
   reportDomainLoss(tx: Tx, lost: { projectId: string; domain: string }, at: number): Promise<void>
+  /** Asks for mail to the members of a project whose use has reached a mark of a limit. */
+  reportUsage(tx: Tx, notice: UsageNotice, at: number): Promise<void>
   /** Callers that compute the same segment at the same time share one run. */
   sharedRuns: SharedRuns
   /** The TLS certificates of the listeners, reloaded when their files change. */

@@ -120,6 +120,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
     loginThrottle: createLoginThrottle(now),
     loginQueue: createLoginQueue(),
     reportDomainLoss: mailDomainLoss,
+    reportUsage: usageMailer(notifiers),
     reservedKeys: new Map(),
     sharedRuns: createSharedRuns(),
   }
@@ -138,6 +139,15 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
 
 const mailDomainLoss: CommandCore['reportDomainLoss'] = (tx, { projectId, domain }, at) =>
   enqueuePlatformMail(tx, { kind: 'domain-lost', projectId, domain }, at)
+
+function usageMailer({
+  jobNotifier,
+}: Pick<CommandCore, 'jobNotifier'>): CommandCore['reportUsage'] {
+  return async (tx, notice, at) => {
+    await enqueuePlatformMail(tx, { kind: 'usage-limit', ...notice }, at)
+    tx.afterCommit(() => jobNotifier.notify())
+  }
+}
 
 function diskOf({ database, limits }: Config) {
   return { folder: path.dirname(database.file), minFreeBytes: limits.minFreeBytes }

@@ -14,6 +14,7 @@ type Server = { url: string; version: string }
 const REFUSAL_TEXTS: Readonly<Record<number, string>> = {
   400: 'Malformed, or not possible in the current state',
   401: 'No key, an unknown key, or a key of the wrong kind',
+  402: 'Over a limit of the project by the month; nothing was sent',
   403: 'Not allowed, or the project is disabled',
   404: 'Not found in this project',
   408: 'The request arrived too slowly',
@@ -193,8 +194,8 @@ const TAG_TEXTS: Readonly<Record<string, string>> = {
   Authentication: 'Logging in and out, signing up, and the links that the server mails.',
   Users: 'The user who has logged in: sessions, second factor, settings.',
   Projects: 'Projects, their keys, and what becomes of them.',
+  Billing: 'What a project may send and receive in a month, and what it pays for it.',
   Members: 'The people of a project, and invitations to others.',
-  Billing: 'The subscription of a project at Stripe; 404 on a server without billing.',
   Security: 'The reputation of a project: bounces and complaints.',
   Uploads: 'Images for emails, which the server serves.',
   Requests: 'The log of the requests to the API.',

@@ -29,7 +29,8 @@ import * as login from './routes/auth/login.ts'
 import * as passwordReset from './routes/auth/password-reset.ts'
 import { signUp } from './routes/auth/sign-up.ts'
 import * as verification from './routes/auth/verification.ts'
-import * as billing from './routes/billing.ts'
+import * as billingLimits from './routes/billing/limits.ts'
+import * as billing from './routes/billing/subscription.ts'
 import * as campaignAudience from './routes/campaigns/audience.ts'
 import * as campaigns from './routes/campaigns/campaigns.ts'
 import * as campaignComposing from './routes/campaigns/composing.ts'
@@ -320,6 +321,10 @@ export const ROUTES: readonly RouteRow[] = [
   ['POST', '/users/@me/projects/:id/reset', 'admin of :id', erasure.reset],
   ['GET', '/users/@me/projects/:id/reset', 'member of :id', erasure.showReset],
   ['DELETE', '/users/@me/projects/:id', 'admin of :id', erasure.remove],
+
+  // Limits by the month.
+  ['GET', '/users/@me/projects/:id/billing-limits', 'member of :id', billingLimits.show],
+  ['PUT', '/users/@me/projects/:id/billing-limits', 'admin of :id', billingLimits.set],
 
   // Security.
   ['GET', '/users/@me/projects/:id/security', 'member of :id', security.showOfMember],

@@ -26,6 +26,7 @@ import type { SubmissionReader } from './submission-reader.ts'
 export type SubmissionCore = Pick<
   Core,
   | 'config'
+  | 'reportUsage'
   | 'disk'
   | 'store'
   | 'directory'

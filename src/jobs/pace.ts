@@ -12,6 +12,8 @@ export type BatchPace = {
    * so that the wait for the writer does not count.
    */
   measure<T>(rows: number, work: () => Promise<T>): Promise<T>
+  /** As `measure`, for who knows the number of rows only afterwards. */
+  record(rows: number, tookMs: number): void
   /** Runs a batch, then rests twice as long. */
   batch<T>(act: () => Promise<T>, signal?: AbortSignal): Promise<T>
 }
@@ -35,14 +37,20 @@ export function createBatchPace({
   clock = () => performance.now(),
 }: BatchPaceOptions): BatchPace {
   let size = first
+
+  function record(rows: number, tookMs: number): void {
+    const fitting = Math.floor((rows * batchMs) / Math.max(tookMs, 0.01))
+    // The size at most doubles, because the rows of one batch may be unlike the others.
+    size = Math.max(1, Math.min(max, size * 2, fitting))
+  }
+
   return {
     size: () => size,
+    record,
     async measure(rows, work) {
       const from = clock()
       const result = await work()
-      const tookMs = Math.max(clock() - from, 0.01)
-      // The size at most doubles, because the rows of one batch may be unlike the others.
-      size = Math.max(1, Math.min(max, size * 2, Math.floor((rows * batchMs) / tookMs)))
+      record(rows, clock() - from)
       return result
     },
     batch: (act, signal) => withRest(act, { times: REST_TIMES, signal, clock }),

@@ -85,6 +85,11 @@ export function rowNumber(table?: string): SQL {
   return sql.raw(table === undefined ? 'rowid' : `${table}.rowid`)
 }
 
+/** The last number that a table has given to a row, also to one that is gone; no row before the first. */
+export function selectLastNumber(table: string): SQL {
+  return sql`select seq from sqlite_sequence where name = ${table}`
+}
+
 /** The size of a text in octets of UTF-8. */
 export function octets(text: Term): SQL {
   return sql`octet_length(${text})`

@@ -192,6 +192,10 @@ const cases: Record<SettingKey, Case> = {
   'limits.submission_recipients': { right: [1, 1_000], wrong: [0, 1_001] },
   'limits.min_free_bytes': { right: [0, 200_000_000], wrong: [-1, 1.5, '200MB'] },
   'limits.idempotency_hours': { right: [1, 8_760], wrong: [0, 8_761, '24h'] },
+  'billing.free_emails': {
+    right: [0, 1_000, 1_000_000_000],
+    wrong: [-1, 1.5, '1000', 1_000_000_001],
+  },
   'billing.stripe_secret_key': text!,
   'billing.stripe_webhook_secret': text!,
   'billing.stripe_price': text!,

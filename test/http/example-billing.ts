@@ -24,6 +24,7 @@ export async function openBilling({ core }: BillingStage): Promise<void> {
     stripePrice: PRICE,
     stripeMeterEvent: METER.eventName,
     stripeApiBase: double.url,
+    freeEmails: 1_000,
   }
   core.stripe = createStripe(billing, { now: core.now })
 }

@@ -13,12 +13,14 @@ import { appendEvents } from '../../src/features/events/append.ts'
 import { addCounts } from '../../src/features/reputation/counters.ts'
 import { createSchedule } from '../../src/features/schedule.ts'
 import { createSegment } from '../../src/features/segments/create.ts'
+import { monthOf } from '../../src/features/usage/month.ts'
 import { findExample } from '../../src/http/examples/all.ts'
 import { startJobs } from '../../src/jobs/jobs.ts'
 import type { DnsAnswer, MxRecord } from '../../src/outbound/dns/answer.ts'
 import type { Resolver } from '../../src/outbound/dns/resolver.ts'
 import { and, eq } from '../../src/store/drizzle.ts'
 import { accountTokens, memberships, projects, users } from '../../src/store/schema/accounts.ts'
+import { usageMonths } from '../../src/store/schema/billing.ts'
 import { campaigns } from '../../src/store/schema/campaigns.ts'
 import { jobs } from '../../src/store/schema/jobs.ts'
 import type { TokenPurpose } from '../../src/store/schema/words.ts'
@@ -132,6 +134,16 @@ const manyEvents = async ({ core, projectId, real }: Stage) => {
   const event = { projectId, contactId: real(EXAMPLE_IDS.contact), emailId: null, at: core.now() }
   const often = Array.from({ length: 501 }, () => ({ ...event, name: 'page viewed', data: null }))
   await core.store.write((tx) => appendEvents(tx, often))
+}
+
+/** What the project has used of its limits in this month. */
+const addUse = async ({ core, projectId }: Stage) => {
+  const used = { transactional: 640, campaigns: 8_500, workflows: 120, inbound: 17 }
+  const month = { projectId, startsAt: monthOf(core.now()) }
+  await core.store.write(async (tx) => {
+    await tx.delete(usageMonths).where(eq(usageMonths.projectId, projectId))
+    await tx.insert(usageMonths).values({ ...month, ...used })
+  })
 }
 
 const OLD_MS = 20 * DAY_MS
@@ -451,7 +463,15 @@ export const exampleSequence: ExampleStep[] = [
   { name: 'POST /users/@me/projects/:id/billing-portal', prepare: subscribe },
   { name: 'GET /users/@me/projects/:id/billing-consumption' },
   { name: 'GET /users/@me/projects/:id/billing-invoices' },
-  { name: 'GET /users/@me/projects/:id/reset', prepare: closeBilling },
+  {
+    name: 'PUT /users/@me/projects/:id/billing-limits',
+    prepare: async (stage) => {
+      await closeBilling(stage)
+      await addUse(stage)
+    },
+  },
+  { name: 'GET /users/@me/projects/:id/billing-limits' },
+  { name: 'GET /users/@me/projects/:id/reset' },
   { name: 'POST /users/@me/projects/:id/reset', prepare: makeSurplus },
   { name: 'DELETE /users/@me/projects/:id' },
   {

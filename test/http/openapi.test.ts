@@ -461,6 +461,13 @@ describe('responses match their descriptions, with no further fields', () => {
     await closeBilling(stage)
   })
 
+  it('limits of a project by the month', async () => {
+    const id = { id: mine.id }
+    const limits = { workflows: null, campaigns: 10_000, transactional: null, inbound: null }
+    await checked('PUT', '/users/@me/projects/:id/billing-limits', id, limits)
+    await checked('GET', '/users/@me/projects/:id/billing-limits', id)
+  })
+
   it('match for security', async () => {
     await checked('GET', '/projects/:id/security', { id: mine.id })
     await checked('GET', '/users/@me/projects/:id/security', { id: mine.id })

@@ -15,7 +15,7 @@ import { escapeControls, formatTable, formatTime } from '../engine/text.ts'
 import { formatCommand } from './live.ts'
 
 export async function retryCommand(context: CommandContext, { args }: Input): Promise<Result> {
-  await withCore(context, (core) => retryEmails(core, args))
+  await withCore(context, (core) => retryEmails(core, args, { isOperator: true }))
   return { json: { ids: args }, text: `Due now: ${args.length}.` }
 }
 

@@ -8,20 +8,22 @@ import { campaignProgress, campaigns } from '../../store/schema/campaigns.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import { requireSender } from '../templates/validate.ts'
+import { refuseAtLimit } from '../usage/count.ts'
 import { appendCampaignEvent } from './append-event.ts'
 import { type CampaignKey, type FoundCampaign, loadCampaign } from './find.ts'
 import { type StopDeps, wakeLoops } from './pause.ts'
 import { restartPace } from './sending/pace.ts'
+import { usageCategoryOf } from './usage-category.ts'
 import { type CampaignView, toCampaignView } from './view.ts'
+
+type ResumeDeps = StopDeps & Pick<Base, 'store' | 'config'>
 
 /**
  * A campaign that is not paused stays as it is.
- * @throws AppError CAMPAIGN_NOT_FOUND; BAD_REQUEST (it is not being sent); FORBIDDEN (sender domain)
+ * @throws AppError CAMPAIGN_NOT_FOUND; BAD_REQUEST (it is not being sent); FORBIDDEN (sender domain);
+ *   BILLING_LIMIT_EXCEEDED (it has emails to make, and its project may send no more)
  */
-export async function resumeCampaign(
-  deps: StopDeps & Pick<Base, 'store'>,
-  key: CampaignKey,
-): Promise<CampaignView> {
+export async function resumeCampaign(deps: ResumeDeps, key: CampaignKey): Promise<CampaignView> {
   return deps.store.write(async (tx) => {
     const campaign = await loadCampaign(tx, key)
     if (campaign.status !== 'SENDING') {
@@ -29,10 +31,19 @@ export async function resumeCampaign(
     }
     if (campaign.pausedAt !== null) {
       await requireSender(tx, key.projectId, { domain: campaign.fromDomain })
+      await requireRoom(deps, tx, campaign)
       await resume(deps, tx, campaign)
     }
     return toCampaignView(await loadCampaign(tx, key), deps.now())
   })
+}
+
+/** A campaign whose emails are all made needs no room. */
+async function requireRoom(deps: ResumeDeps, tx: Tx, campaign: FoundCampaign): Promise<void> {
+  const { projectId, progress } = campaign
+  if (progress !== null && progress.expandedAt !== null) return
+  const category = usageCategoryOf(campaign)
+  await refuseAtLimit(deps, tx, { projectId, category, at: deps.now() })
 }
 
 async function resume(deps: StopDeps, tx: Tx, campaign: FoundCampaign): Promise<void> {

@@ -1,6 +1,8 @@
 /**
  * Makes the failed emails of a campaign due again, except those that were cancelled, whose contact
- * has unsubscribed, or whose content was cleared. A campaign that was sent keeps its status.
+ * has unsubscribed, or whose content was cleared. They count again for the limits of their project, in
+ * the month in which they were accepted; what is over a limit stays failed. A campaign that was sent
+ * keeps its status.
  */
 import { AppError } from '../../errors.ts'
 import { createBatchPace } from '../../jobs/pace.ts'
@@ -17,19 +19,23 @@ import { UNSUBSCRIBED } from '../messages/delivery/prepare.ts'
 import { giveUpAfterMs } from '../messages/queue/give-up-after.ts'
 import type { QueueNotifier } from '../messages/queue/notifier.ts'
 import { requireSender } from '../templates/validate.ts'
+import { countAgain, findUsageAllowance, refuseAtLimit, type UsageDeps } from '../usage/count.ts'
+import { monthOf } from '../usage/month.ts'
 import { type CampaignKey, type FoundCampaign, loadCampaign } from './find.ts'
+import { usageCategoryOf } from './usage-category.ts'
 
-type Deps = Pick<Base, 'store' | 'config' | 'campaignNotifier' | 'now'> & {
-  queueNotifier: QueueNotifier
-}
+type Deps = UsageDeps &
+  Pick<Base, 'store' | 'campaignNotifier' | 'now'> & { queueNotifier: QueueNotifier }
+
+type FailedEmail = { id: string; number: number; createdAt: number }
 
 const FIRST_BATCH = 50
 const MAX_BATCH = 1_000
 const BATCH_MS = 8
 
 /** A page of emails to retry, by row. */
-const listFailed = statement<{ id: string; number: number }>(
-  () => sql`select emails.id, emails.${rowNumber()} as number
+const listFailed = statement<FailedEmail>(
+  () => sql`select emails.id, emails.${rowNumber()} as number, emails.created_at as "createdAt"
     from emails ${indexedBy('emails_campaign_ends')}
     join contents on contents.id = content_id
     join contacts on contacts.id = emails.contact_id
@@ -55,30 +61,34 @@ const makeDue = statement((db) =>
       updatedAt: parameter('at'),
     })
     .where(sql`${emails.id} in ${listOf(parameter('ids'))} and ${emails.state} = 'failed'`)
-    .returning({ id: emails.id }),
+    .returning({ createdAt: emails.createdAt }),
 )
 
 /**
  * Returns how many emails are due again.
  * @throws AppError CAMPAIGN_NOT_FOUND; BAD_REQUEST (neither being sent nor sent); FORBIDDEN (it was
- *   sent, and its sender domain is not verified any more)
+ *   sent, and its sender domain is not verified any more); BILLING_LIMIT_EXCEEDED (a limit of the
+ *   project leaves room for none of them)
  */
 export async function retryFailed(deps: Deps, key: CampaignKey): Promise<number> {
   const { store, queueNotifier, campaignNotifier } = deps
   await loadRetryable(store.read, key)
   const pace = createBatchPace({ first: FIRST_BATCH, max: MAX_BATCH, batchMs: BATCH_MS })
   let retried = 0
+  let refused: FailedEmail | undefined
   for (let after = 0; ; ) {
     const limit = pace.size()
     const failed = await store.scan.list(listFailed, { campaignId: key.id, after, limit })
-    const ids = failed.map(({ id }) => id)
-    const write = (tx: Tx) => pace.measure(limit, () => retrySome(deps, tx, { key, ids }))
-    if (ids.length > 0) {
-      retried += await pace.batch(() => store.write(write, { heavyFor: key.projectId }))
+    const write = (tx: Tx) => pace.measure(limit, () => retrySome(deps, tx, { key, failed }))
+    if (failed.length > 0) {
+      const some = await pace.batch(() => store.write(write, { heavyFor: key.projectId }))
+      retried += some.retried
+      refused ??= some.refused
     }
     if (failed.length < limit) break
     after = failed.at(-1)?.number ?? after
   }
+  if (retried === 0 && refused !== undefined) await refuseRetry(deps, key, refused)
   if (retried > 0) {
     queueNotifier.notify('anywhere')
     // What a paused campaign retries waits with its other mail, and that of a paced one for its slots.
@@ -87,20 +97,68 @@ export async function retryFailed(deps: Deps, key: CampaignKey): Promise<number>
   return retried
 }
 
+/** `refused`: the first email that is over a limit. */
 async function retrySome(
-  { config, now }: Deps,
+  deps: Deps,
   tx: Tx,
-  { key, ids }: { key: CampaignKey; ids: readonly string[] },
-): Promise<number> {
-  const { status, maxPerHour } = await loadRetryable(tx, key)
+  { key, failed }: { key: CampaignKey; failed: readonly FailedEmail[] },
+): Promise<{ retried: number; refused: FailedEmail | undefined }> {
+  const campaign = await loadRetryable(tx, key)
+  const { status, maxPerHour } = campaign
+  const { allowed, refused } = await takeAllowed(deps, tx, { campaign, failed })
+  if (allowed.length === 0) return { retried: 0, refused }
   if (status === 'SENDING' && maxPerHour !== null) {
     // What was not tried yet goes out at the pace of its campaign.
     const isOwn = eq(campaignProgress.campaignId, key.id)
     await tx.update(campaignProgress).set({ hasOldSlots: true }).where(isOwn)
   }
-  const at = now()
-  const giveUpAt = at + giveUpAfterMs(config, CAMPAIGN_CLASS)
-  return (await tx.list(makeDue, { ids: JSON.stringify(ids), at, giveUpAt })).length
+  const at = deps.now()
+  const giveUpAt = at + giveUpAfterMs(deps.config, CAMPAIGN_CLASS)
+  const ids = JSON.stringify(allowed.map(({ id }) => id))
+  const due = await tx.list(makeDue, { ids, at, giveUpAt })
+  for (const [startsAt, { length: count }] of byMonth(due)) {
+    const change = {
+      projectId: key.projectId,
+      category: usageCategoryOf(campaign),
+      startsAt,
+      count,
+    }
+    await countAgain(deps, tx, { change, at })
+  }
+  return { retried: due.length, refused }
+}
+
+/** Those that the limits of the project leave room for, in each month. */
+async function takeAllowed(
+  deps: Deps,
+  tx: Tx,
+  { campaign, failed }: { campaign: FoundCampaign; failed: readonly FailedEmail[] },
+): Promise<{ allowed: FailedEmail[]; refused: FailedEmail | undefined }> {
+  const { projectId } = campaign
+  const category = usageCategoryOf(campaign)
+  const allowed: FailedEmail[] = []
+  let refused: FailedEmail | undefined
+  for (const [at, ofMonth] of byMonth(failed)) {
+    const left = await findUsageAllowance(deps, tx, { projectId, category, at })
+    allowed.push(...ofMonth.slice(0, left))
+    refused ??= ofMonth[left]
+  }
+  return { allowed, refused }
+}
+
+function byMonth<Row extends Pick<FailedEmail, 'createdAt'>>(rows: readonly Row[]) {
+  return Map.groupBy(rows, ({ createdAt }) => monthOf(createdAt))
+}
+
+/** @throws AppError BILLING_LIMIT_EXCEEDED unless there is room by now */
+async function refuseRetry(
+  deps: Deps,
+  key: CampaignKey,
+  { createdAt }: FailedEmail,
+): Promise<void> {
+  const campaign = await loadCampaign(deps.store.read, key)
+  const asked = { projectId: key.projectId, category: usageCategoryOf(campaign), at: createdAt }
+  await refuseAtLimit(deps, deps.store.read, asked)
 }
 
 async function loadRetryable(

@@ -16,8 +16,8 @@ import { getContact } from '../contacts/read/get.ts'
 import { findKnownAddresses } from '../contacts/read/known-addresses.ts'
 import type { SenderDomain } from '../directory.ts'
 import { acceptEmails, isHeavy } from '../messages/accept/accept-emails.ts'
+import { countAccepted } from '../messages/accept/count-accepted.ts'
 import type { AcceptDeps, AcceptedEmail } from '../messages/accept/email-drafts.ts'
-import { countOrRefuse } from '../messages/accept/new-project-cap.ts'
 import type { EmailPlan } from '../messages/accept/plan.ts'
 import { loadCampaign } from './find.ts'
 import { requireSenderDomain } from './sender-domain.ts'
@@ -40,7 +40,7 @@ const SUBJECT_MARK = '[TEST] '
 /**
  * @throws AppError CAMPAIGN_NOT_FOUND, CONTACT_NOT_FOUND; FORBIDDEN (sender domain, address of no
  *   member); BAD_REQUEST for a suppressed address, RATE_LIMIT_EXCEEDED
- *   (`limits.new_project_daily`): then nothing is sent
+ *   (`limits.new_project_daily`), BILLING_LIMIT_EXCEEDED: then nothing is sent
  */
 export async function sendTest(
   deps: TestDeps,
@@ -61,7 +61,8 @@ export async function sendTest(
   const plan: EmailPlan = { ...test, heldDomains, reader }
   const write = async (tx: Tx) => {
     await refuseSuppressed(tx, projectId, addresses)
-    await countOrRefuse(deps, tx, { project, count: addresses.length, at })
+    const count = addresses.length
+    await countAccepted(deps, tx, { project, category: 'transactional', count, at })
     return acceptEmails(deps, tx, plan)
   }
   const heavyFor = isHeavy(plan) ? projectId : undefined

@@ -6,7 +6,7 @@
  * A table with the column `project_id` is in one of these lists; a test checks that.
  */
 import type { Statement } from '../../store/database.ts'
-import { indexedBy, jsonValue, rowNumber } from '../../store/dialect.ts'
+import { indexedBy, jsonValue, notIndexed, rowNumber } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { parameter, statement } from '../../store/statement.ts'
 
@@ -32,6 +32,8 @@ const PROJECT = parameter('projectId')
 const LIMIT = parameter('limit')
 const isOwn = sql`project_id = ${PROJECT}`
 const ownOf = (table: string) => sql`(select id from ${sql.raw(table)} where ${isOwn})`
+/** The events up to there count for billing. */
+const billedUntil = sql`(select seq from event_followers where name = 'billing')`
 const uploadsOfJobs = sql`(select ${jsonValue(sql`payload`, 'uploadId')} from jobs
   where ${isOwn} and kind in ('import', 'suppressions-import'))`
 
@@ -68,7 +70,9 @@ const RESET_PARTS: readonly Part[] = [
   }),
   part('workflows'),
   part('events', { from: () => sql`events ${indexedBy('events_named')} where ${isOwn}` }),
-  part('deleted_events'),
+  part('deleted_events', {
+    from: () => sql`deleted_events where ${isOwn} and seq <= ${billedUntil}`,
+  }),
   part('mail_counts', { key: () => sql`project_id, kind, span, starts_at, stream, subject` }),
   part('link_counts', { key: () => sql`project_id, span, starts_at, stream, subject` }),
   part('event_counts', { key: () => sql`project_id, span, starts_at, stream, subject` }),
@@ -103,6 +107,19 @@ const RESET_PARTS: readonly Part[] = [
 export const QUEUE = part('emails', {
   from: () => sql`emails ${indexedBy('emails_newest')} where ${isOwn}`,
 })
+
+/**
+ * Events that billing has not counted yet. When they are deleted, the database copies them with what
+ * billing needs of their emails, so they go before the emails.
+ */
+export const UNBILLED = part('events', {
+  from: () => sql`events ${notIndexed()} where seq > ${billedUntil} and ${isOwn}`,
+})
+
+/** What waits for billing. */
+export const findUnbilled = statement<{ found: number }>(
+  () => sql`select 1 as found from deleted_events where ${isOwn} and seq > ${billedUntil} limit 1`,
+)
 
 /** What a reset keeps and a deletion erases. */
 const KEPT_PARTS: readonly Part[] = [

@@ -4,34 +4,39 @@
  * interrupted begins again, and finds only what is left.
  */
 import type { RunningJob } from '../../jobs/run.ts'
+import { selectLastNumber } from '../../store/dialect.ts'
 import { and, eq, isNull, sql } from '../../store/drizzle.ts'
 import { projects } from '../../store/schema/accounts.ts'
 import { jobs } from '../../store/schema/jobs.ts'
+import { statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import { eraseContents } from './contents.ts'
 import { createEraser, type Eraser, type EraserDeps } from './eraser.ts'
 import { eraseInboundMessages } from './inbound-messages.ts'
 import type { ErasurePayload } from './kinds.ts'
-import { CONTENTS, PARTS_OF, type Part, QUEUE } from './parts.ts'
-import { untilCounted } from './until-counted.ts'
+import { CONTENTS, PARTS_OF, type Part, QUEUE, UNBILLED } from './parts.ts'
+import { untilBilled, untilCounted } from './until-counted.ts'
 
 type Deps = EraserDeps & Pick<Base, 'directory'>
 type Project = typeof projects.$inferSelect
+
+/** Also one that is gone. */
+const findLastEvent = statement<{ seq: number }>(() => selectLastNumber('events'))
 
 /** Runs the job of a reset. */
 export async function runReset(deps: Deps, job: RunningJob): Promise<void> {
   const project = await findProject(deps, job)
   if (project === undefined || project.resetSince === null) return
   const { id, resetSince } = project
-  const followers = ['reputation', ...followersOf(project)]
-  await untilCounted(deps, { signal: job.signal, followers })
+  await untilCounted(deps, job)
   // Lines from then on are about the reset itself.
   const values = { projectId: id, jobId: job.id, before: resetSince }
   const eraser = await createEraser(deps, job, values)
   await erase(deps, eraser, {
     parts: PARTS_OF.reset,
     forget: false,
+    mustBeBilled: false,
     finish: (tx) => finishReset(deps, tx, { id, resetSince }),
   })
 }
@@ -40,13 +45,14 @@ export async function runReset(deps: Deps, job: RunningJob): Promise<void> {
 export async function runDeletion(deps: Deps, job: RunningJob): Promise<void> {
   const project = await findProject(deps, job)
   if (project === undefined || project.deletedAt === null) return
-  const { id } = project
-  await untilCounted(deps, { signal: job.signal, followers: followersOf(project) })
+  const { id, customer } = project
   const values = { projectId: id, jobId: job.id, before: Number.MAX_SAFE_INTEGER }
   const eraser = await createEraser(deps, job, values)
   await erase(deps, eraser, {
     parts: PARTS_OF.deletion,
     forget: true,
+    // Nobody could be charged for it later.
+    mustBeBilled: customer !== null,
     finish: async (tx) => {
       await tx.delete(projects).where(eq(projects.id, id))
       // Its payload names the project.
@@ -55,24 +61,33 @@ export async function runDeletion(deps: Deps, job: RunningJob): Promise<void> {
   })
 }
 
-/** Those of billing, if the project pays for its mail. */
-function followersOf({ subscription }: Project): string[] {
-  return subscription === null ? [] : ['billing']
-}
-
 async function findProject({ store }: Deps, { payload }: RunningJob): Promise<Project | undefined> {
   const { projectId } = payload as ErasurePayload
   return store.read.select().from(projects).where(eq(projects.id, projectId)).get()
 }
 
-type Work = { parts: readonly Part[]; forget: boolean; finish(tx: Tx): Promise<unknown> }
+/** `mustBeBilled`: the project cannot go before billing has counted its events. */
+type Work = {
+  parts: readonly Part[]
+  forget: boolean
+  mustBeBilled: boolean
+  finish(tx: Tx): Promise<unknown>
+}
 
-async function erase(deps: Deps, eraser: Eraser, { parts, forget, finish }: Work): Promise<void> {
+/** @throws Error when the project's events must be billed and billing stands still */
+async function erase(
+  deps: Deps,
+  eraser: Eraser,
+  { parts, forget, mustBeBilled, finish }: Work,
+): Promise<void> {
   const all = [QUEUE, CONTENTS, ...parts]
   await eraser.count(all)
   for (let isDone = false; !isDone; ) {
-    await eraseRows(deps, eraser, QUEUE)
+    await eraseQueue(deps, eraser)
     await eraseContents(deps, eraser)
+    const { signal, values } = eraser
+    const isBilled = await untilBilled(deps, { signal, projectId: values.projectId })
+    if (mustBeBilled && !isBilled) throw new Error('Billing stands still.')
     for (const part of parts) await eraseRows(deps, eraser, part)
     await eraseInboundMessages(deps, eraser, { forget })
     isDone = await eraser.write(async (tx) => {
@@ -81,6 +96,17 @@ async function erase(deps: Deps, eraser: Eraser, { parts, forget, finish }: Work
       return true
     })
   }
+}
+
+async function eraseQueue(
+  { store }: Pick<Deps, 'store'>,
+  { repeat, values }: Eraser,
+): Promise<void> {
+  if ((await store.read.find(QUEUE.find, values)) === undefined) return
+  await repeat(async (tx, limit) => {
+    const unbilled = await tx.execute(UNBILLED.erase, { ...values, limit })
+    return unbilled > 0 ? unbilled : tx.execute(QUEUE.erase, { ...values, limit })
+  })
 }
 
 async function eraseRows(
@@ -111,6 +137,7 @@ async function finishReset(
     .set({
       ...{ resetSince: null, lastResetSince: resetSince, lastResetAt: at, updatedAt: at },
       isDisabled: sql`${projects.disabledReason} is not null`,
+      countedAfter: (await tx.find(findLastEvent))?.seq ?? 0,
     })
     .where(and(eq(projects.id, id), isNull(projects.deletedAt)))
   tx.afterCommit(directory.drop)

@@ -6,7 +6,8 @@
  *   idle       the follower reads nothing until a transaction commits
  *   linger     a follower may wait a moment after a commit, so that it handles many commits at once
  *   behind     one transaction for each batch: cursor, events, the handler's writes, the new cursor.
- *              The number of events in a batch adapts to the time that the handler takes
+ *              The number of events in a batch adapts to the time that it takes
+ *   far behind batches are full: a follower may rest between them, so that other writes stay fast
  *   failed     the batch is rolled back, and its events are handled one by one. Events before the
  *              failing one succeed, and the log names the failing one. It is tried again after one
  *              second, then after twice as long each time, at most a minute
@@ -17,7 +18,7 @@
  */
 import { MINUTE_MS } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
-import { type BatchPace, createBatchPace } from '../../jobs/pace.ts'
+import { createBatchPace } from '../../jobs/pace.ts'
 import type { Statement } from '../../store/database.ts'
 import { asc, desc, eq, gt } from '../../store/drizzle.ts'
 import { type EventRow, eventFollowers, events } from '../../store/schema/events.ts'
@@ -44,6 +45,11 @@ export type FollowerOptions<Row extends { seq: number }> = {
   /** How long it waits after a commit before it reads; 0 if absent. */
   lingerMs?: number
   /**
+   * How many times as long as a batch took it rests before the next one, while it is far behind and
+   * nobody waits for it; 0 if absent. Its batches are heavy writes then.
+   */
+  restTimes?: number
+  /**
    * Where a new follower starts: with the oldest row (the default), or after the row that is the
    * newest at its first `caughtUp`, which the caller then awaits first.
    */
@@ -68,8 +74,12 @@ export type Follower = {
 type Deps = Pick<Base, 'store' | 'log' | 'now'>
 
 const DEFAULT_BATCH = 100
-/** How long a handler should hold the writer. */
+/** Nothing is known of its rows. */
+const MAX_FIRST_BATCH = 500
+/** How long a batch should hold the writer. */
 const BATCH_MS = 12
+/** The longest rest. */
+const MAX_REST_MS = 1_000
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = MINUTE_MS
 
@@ -111,11 +121,9 @@ export function startFollower<Row extends { seq: number }>(
 ): Follower {
   const { store, log } = deps
   const batchSize = options.batch ?? DEFAULT_BATCH
-  const lingerMs = options.lingerMs ?? 0
-  const pace = createBatchPace({
-    ...{ first: batchSize, max: batchSize, batchMs: BATCH_MS },
-    ...(options.clock && { clock: options.clock }),
-  })
+  const { lingerMs = 0, restTimes = 0, clock = () => performance.now() } = options
+  const first = Math.min(batchSize, MAX_FIRST_BATCH)
+  const pace = createBatchPace({ first, max: batchSize, batchMs: BATCH_MS, clock })
   const stopping = Promise.withResolvers<void>()
   let waiting: PromiseWithResolvers<void>[] = []
   /** Resolves when somebody waits for the rows. */
@@ -129,6 +137,8 @@ export function startFollower<Row extends { seq: number }>(
   /** The most rows that the last transaction could handle. */
   let limit = batchSize
   let failures = 0
+  /** How long the last batch took, if it was full. */
+  let fullMs = 0
 
   function wake(): void {
     isWoken = true
@@ -141,9 +151,7 @@ export function startFollower<Row extends { seq: number }>(
 
   async function follow(): Promise<void> {
     while (isWoken && !isStopping) {
-      if (lingerMs > 0 && waiting.length === 0) {
-        await pause(lingerMs, Promise.race([stopping.promise, hurry.promise]))
-      }
+      if (lingerMs > 0) await pauseUnlessAwaited(lingerMs)
       isWoken = false
       const asking = waiting
       try {
@@ -160,11 +168,24 @@ export function startFollower<Row extends { seq: number }>(
   }
 
   async function advance(from: number): Promise<void> {
+    const restMs = Math.min(MAX_REST_MS, restTimes * fullMs)
+    const isFar = restMs > 0
+    if (isFar) await pauseUnlessAwaited(restMs)
+    if (isStopping) return
     limit = suspects > 0 ? 1 : pace.size()
-    seq = await store.write((tx) => handleBatch(deps, tx, { ...options, limit, pace }))
+    const act = (tx: Tx) => handleBatch(deps, tx, { ...options, limit, clock })
+    const done = await store.write(act, isFar ? { heavyFor: options.name } : {})
+    seq = done.seq
+    if (done.rows > 0) pace.record(done.rows, done.tookMs)
+    fullMs = done.rows === limit ? done.tookMs : 0
     if (seq === from) return
     failures = 0
     suspects = Math.max(0, suspects - 1)
+  }
+
+  async function pauseUnlessAwaited(ms: number): Promise<void> {
+    if (waiting.length > 0 || isStopping) return
+    await pause(ms, Promise.race([stopping.promise, hurry.promise]))
   }
 
   async function recover(error: unknown): Promise<void> {
@@ -227,22 +248,37 @@ async function isBehind(
   return (found?.seq ?? 0) !== seq
 }
 
-/** Handles the next rows and returns the new cursor. */
+type Batch = {
+  /** The new cursor. */
+  seq: number
+  rows: number
+  /** The time from the first query to the last. */
+  tookMs: number
+}
+
+/** Handles the next rows. */
 async function handleBatch<Row extends { seq: number }>(
   { now }: Deps,
   tx: Tx,
-  { rows, name, limit, pace, handle }: FollowerOptions<Row> & { limit: number; pace: BatchPace },
-): Promise<number> {
+  {
+    rows,
+    name,
+    limit,
+    clock,
+    handle,
+  }: FollowerOptions<Row> & { limit: number; clock: () => number },
+): Promise<Batch> {
+  const startedAt = clock()
   const from = (await tx.find(findCursor, { name }))?.seq ?? 0
   const batch = await tx.list(rows.listAfter, { seq: from, limit })
   let seq = batch.at(-1)?.seq ?? (await tx.find(rows.newest))?.seq ?? 0
-  if (seq === from) return from
+  if (seq === from) return { seq, rows: 0, tookMs: 0 }
   const endAt = (row: Row) => {
     seq = row.seq
   }
-  if (batch.length > 0) await pace.measure(batch.length, () => handle(tx, batch, endAt))
+  if (batch.length > 0) await handle(tx, batch, endAt)
   await tx.execute(saveCursor, { name, seq, at: now() })
-  return seq
+  return { seq, rows: batch.length, tookMs: clock() - startedAt }
 }
 
 async function pause(ms: number, interrupted: Promise<void>): Promise<void> {

@@ -36,7 +36,14 @@ import { parseCertificateUrl } from './urls.ts'
 
 type SnsDeps = Pick<
   Base,
-  'config' | 'store' | 'inboundNotifier' | 'counters' | 'now' | 'log' | 'publicFetch'
+  | 'config'
+  | 'store'
+  | 'reportUsage'
+  | 'inboundNotifier'
+  | 'counters'
+  | 'now'
+  | 'log'
+  | 'publicFetch'
 >
 
 export type SnsReceiver = {

@@ -3,6 +3,7 @@
 import { activityExamples } from './activity.ts'
 import { authExamples } from './auth.ts'
 import { billingExamples } from './billing.ts'
+import { billingLimitExamples } from './billing-limits.ts'
 import { campaignComposingExamples } from './campaign-composing.ts'
 import { campaignFiguresExamples } from './campaign-figures.ts'
 import { campaignSendingExamples } from './campaign-sending.ts'
@@ -59,6 +60,7 @@ const examples: Examples = {
   ...memberExamples,
   ...billingExamples,
   ...erasureExamples,
+  ...billingLimitExamples,
   ...securityExamples,
   ...uploadExamples,
   ...instanceExamples,

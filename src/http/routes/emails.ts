@@ -273,9 +273,10 @@ export const retry = ({ core }: RouteDeps) =>
       'One that waits is due at once; one that failed is tried again with a new give-up time. 409 ' +
       'for one that was delivered, bounced or is being sent, and for one that would fail again: ' +
       'its contact has unsubscribed, its address is suppressed, its campaign was cancelled, its ' +
-      'project is disabled, its sender domain is not verified, or its content was cleared.',
+      'project is disabled, its sender domain is not verified, or its content was cleared. One that ' +
+      'failed counts again for the limits of the project by the month, and is refused over one (402).',
     responses: { 200: { description: 'The email', schema: record } },
-    refusals: [404, 409],
+    refusals: [402, 404, 409],
     handle: async (call) => {
       const key = uuidKeyOf(call)
       await requireEmail(core, key)

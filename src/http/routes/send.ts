@@ -197,12 +197,13 @@ export const send = ({ core }: RouteDeps) => {
       'Needs either `template`, or both `subject` and `body`; and `from` unless the template has a ' +
       'sender. One request is one transaction: a refused request leaves nothing queued. For an ' +
       "address on the project's suppression list the email gets the status SUPPRESSED and is " +
-      'never sent.',
+      'never sent. A request that is over a limit of the project by the month is refused (402); its ' +
+      'Idempotency-Key stays free.',
     takesIdempotencyKey: true,
     body: schema,
     maxBodyBytes: maxBodyBytes(core.config.limits),
     responses: { 200: { description: 'Accepted: stored and queued', schema: sent } },
-    refusals: [400, 404, 409],
+    refusals: [400, 402, 404, 409],
     handle: async ({ project, body, givenBody, path, idempotencyKey }) => {
       await checkLongContents(body.attachments ?? [])
       const idempotency =

@@ -46,6 +46,7 @@ export const campaignRecord = z
         'condition_invalid',
         'segment_missing',
         'project_disabled',
+        'billing_limit',
       ])
       .nullable(),
     pauseDetails: z.record(z.string(), z.unknown()).nullable(),

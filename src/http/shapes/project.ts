@@ -8,6 +8,11 @@ export const trackingMode = z.enum(TRACKING_MODES)
 
 const lastUsed = instant.nullable().meta({ description: 'To the minute; null if never used' })
 
+const billingLimit = z
+  .int()
+  .nullable()
+  .meta({ description: 'Emails in a month (UTC); null: no limit of its own' })
+
 export const projectRecord = z
   .object({
     id: z.string(),
@@ -28,12 +33,15 @@ export const projectRecord = z
         'MANUAL',
       ])
       .nullable(),
-    customer: z.string().nullable().meta({ description: 'The customer at Stripe' }),
-    subscription: z.string().nullable().meta({ description: 'The subscription at Stripe' }),
-    billingLimitWorkflows: z.null(),
-    billingLimitCampaigns: z.null(),
-    billingLimitTransactional: z.null(),
-    billingLimitInbound: z.null(),
+    customer: z.string().nullable().meta({ description: 'The id of the customer at Stripe' }),
+    subscription: z
+      .string()
+      .nullable()
+      .meta({ description: 'The id of the subscription at Stripe' }),
+    billingLimitWorkflows: billingLimit,
+    billingLimitCampaigns: billingLimit,
+    billingLimitTransactional: billingLimit,
+    billingLimitInbound: billingLimit,
     tracking: trackingMode,
     language: z.string(),
     role: role.meta({ description: 'The role of the user who asks' }),

@@ -87,6 +87,8 @@ export const projects = sqliteTable('projects', {
   /** When the last reset that is done began and ended. */
   lastResetSince: integer('last_reset_since'),
   lastResetAt: integer('last_reset_at'),
+  /** Analytics counts the events behind this `seq`: a reset erased the earlier ones. */
+  countedAfter: integer('counted_after').notNull().default(0),
   tracking: text('tracking').$type<TrackingMode>().notNull().default('ENABLED'),
   language: text('language').notNull().default('en'),
   contactCount: integer('contact_count').notNull().default(0),

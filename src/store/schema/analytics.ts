@@ -16,7 +16,11 @@ export const analyticsSubjects = sqliteTable('analytics_subjects', {
   projectId: text('project_id').notNull(),
   kind: text('kind').$type<Exclude<AnalyticsKind, 'all'> | 'url' | 'event'>().notNull(),
   name: text('name').notNull(),
+  /** The day (UTC) of the first bucket with it. */
+  firstDay: integer('first_day').notNull().default(0),
 })
+
+export type AnalyticsSubject = InferSelectModel<typeof analyticsSubjects>
 
 /** Emails by the instant of their acceptance. `span`: the length of a bucket in ms. */
 export const mailCounts = sqliteTable(
@@ -103,7 +107,7 @@ const countedColumns = {
   createdAt: integer('created_at').notNull(),
   /** The type of a bounce, the link of a click, the reason of an unsubscription. */
   detail: text('detail'),
-  /** Whether it is the email's first open or click. */
+  /** Whether it is the email's first open, click or unsubscription. */
   isFirst: bool('is_first'),
   acceptedAt: integer('accepted_at'),
   sourceType: text('source_type').$type<SourceType>(),
@@ -126,6 +130,8 @@ export const countedEvents = sqliteView('counted_events', countedColumns).existi
 export const deletedEvents = sqliteTable('deleted_events', {
   ...countedColumns,
   seq: integer('seq').primaryKey(),
+  /** The server that took or refused the email; null if a smarthost took it. */
+  host: text('host'),
 })
 
-export type CountedEvent = InferSelectModel<typeof deletedEvents>
+export type CountedEvent = Omit<InferSelectModel<typeof deletedEvents>, 'host'>

@@ -5,8 +5,9 @@
 import { type Language, matchLanguage } from '../../../mail/languages.ts'
 import { oneLine } from '../../../mail/one-line.ts'
 import { escapeHtml } from '../../../mail/template/characters.ts'
-import type { MailTexts, MailValues } from './texts.ts'
+import { MAIL_VALUES, type MailTexts, type MailValues } from './texts.ts'
 import { MAIL_TRANSLATIONS } from './translations.ts'
+import { USAGE_TRANSLATIONS } from './usage-translations.ts'
 
 /** `language`: of the texts. */
 export type ComposedMail = { language: Language; subject: string; text: string; html: string }
@@ -19,11 +20,16 @@ export type Message = {
   link?: { url: string; button: string; life: string }
 }
 
+/** `language`: of the texts. */
+export type ToMessage = (texts: MailTexts, language: Language) => Message
+
 type Composing = {
   /** The user's language, `xx` or `xx-XX`. */
   language: string
-  toMessage(texts: MailTexts): Message
+  toMessage: ToMessage
 }
+
+const PLACEHOLDER = new RegExp(`\\{(${MAIL_VALUES.join('|')})\\}`, 'g')
 
 const BUTTON_STYLE =
   'display: inline-block; padding: 12px 20px; border-radius: 8px; background: #2a46b8; ' +
@@ -31,8 +37,8 @@ const BUTTON_STYLE =
 
 export function composeMail({ language: tag, toMessage }: Composing): ComposedMail {
   const language = matchLanguage(tag) ?? 'en'
-  const texts = MAIL_TRANSLATIONS[language]
-  const message = toMessage(texts)
+  const texts = { ...MAIL_TRANSLATIONS[language], usage: USAGE_TRANSLATIONS[language] }
+  const message = toMessage(texts, language)
   return {
     language,
     subject: oneLine(fill(message.subject, message.values, asIs)),
@@ -64,9 +70,7 @@ function htmlOf({ text, values, link }: Message, { copy, ignore }: MailTexts): s
 
 /** `text` with the values in place of `{project}` and the like; a value is never searched. */
 function fill(text: string, values: MailValues, show: (value: string) => string): string {
-  return text.replace(/\{(server|email|person|project|domain)\}/g, (_, name: keyof MailValues) =>
-    show(values[name] ?? ''),
-  )
+  return text.replace(PLACEHOLDER, (_, name: keyof MailValues) => show(values[name] ?? ''))
 }
 
 function asIs(text: string): string {

@@ -9,6 +9,7 @@ import { enqueueJob } from '../../../jobs/enqueue.ts'
 import { and, inArray } from '../../../store/drizzle.ts'
 import { jobs } from '../../../store/schema/jobs.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import type { UsageNotice } from '../../base.ts'
 
 export type PlatformMail =
   /** `place`: among the mails that wait for this user; 0 if absent. One mail waits in each place. */
@@ -23,6 +24,8 @@ export type PlatformMail =
   | { kind: 'project-disabled'; projectId: string }
   /** To all members. `domain` in A-labels. */
   | { kind: 'domain-lost'; projectId: string; domain: string }
+  /** To all members: their project has reached a mark of a limit of its emails in a month. */
+  | ({ kind: 'usage-limit' } & UsageNotice)
 
 export const PLATFORM_MAIL_KIND = 'platform-mail'
 

@@ -2,10 +2,11 @@
 import { displayDomain } from '../../../mail/address/address.ts'
 import { and, eq, isNull } from '../../../store/drizzle.ts'
 import { memberships, type Project, projects, users } from '../../../store/schema/accounts.ts'
-import type { Message } from './compose.ts'
+import type { UsageNotice } from '../../base.ts'
+import { monthOf } from '../../usage/month.ts'
+import type { ToMessage } from './compose.ts'
 import { type PlanDeps, type PlannedMail, type PlannedWork, planOne } from './plan.ts'
 import type { UsableSender } from './sender.ts'
-import type { MailTexts } from './texts.ts'
 
 export async function planDisabled(
   deps: PlanDeps,
@@ -41,6 +42,34 @@ export async function planDomainLost(
   })
 }
 
+/** A month that is over has no limit any more. */
+export async function planUsageLimit(
+  deps: PlanDeps,
+  sender: UsableSender,
+  { projectId, startsAt, category, percent, limit, used }: UsageNotice,
+): Promise<PlannedWork | undefined> {
+  const project = await findProject(deps, projectId)
+  if (project === undefined || startsAt !== monthOf(deps.now())) return undefined
+  return planForMembers(deps, sender, {
+    projectId,
+    toMessage: ({ usage }, language) => ({
+      subject: percent === 100 ? usage.reached : usage.warning,
+      text: joinSentences(usage.text, usage.atLimit[category]),
+      values: {
+        project: project.name,
+        category: usage.categories[category],
+        used: used.toLocaleString(language),
+        limit: limit.toLocaleString(language),
+      },
+    }),
+  })
+}
+
+/** Sentences of Chinese and Japanese have no space between them. */
+function joinSentences(first: string, second: string): string {
+  return first.endsWith('。') ? first + second : `${first} ${second}`
+}
+
 function findProject({ store }: Pick<PlanDeps, 'store'>, id: string): Promise<Project | undefined> {
   return store.read
     .select()
@@ -52,7 +81,7 @@ function findProject({ store }: Pick<PlanDeps, 'store'>, id: string): Promise<Pr
 async function planForMembers(
   deps: PlanDeps,
   sender: UsableSender,
-  { projectId, toMessage }: { projectId: string; toMessage: (texts: MailTexts) => Message },
+  { projectId, toMessage }: { projectId: string; toMessage: ToMessage },
 ): Promise<PlannedWork> {
   const members = await deps.store.read
     .select({ address: users.address, language: users.language })

@@ -10,9 +10,8 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import type { AcceptDeps } from '../../messages/accept/email-drafts.ts'
 import { type EmailPlan, planEmails } from '../../messages/accept/plan.ts'
-import { type ComposedMail, composeMail, type Message } from './compose.ts'
+import { type ComposedMail, composeMail, type ToMessage } from './compose.ts'
 import type { UsableSender } from './sender.ts'
-import type { MailTexts } from './texts.ts'
 
 export type PlanDeps = AcceptDeps & Pick<Base, 'store' | 'directory' | 'now'>
 
@@ -33,7 +32,7 @@ type NewMail = {
   to: Pick<User, 'address' | 'language'>
   isAskedFor: boolean
   /** The URL of a link is a path of this server. */
-  toMessage(texts: MailTexts): Message
+  toMessage: ToMessage
 }
 
 /**
@@ -56,8 +55,8 @@ export async function planOne(
   const { baseUrl } = deps.config
   const mail = composeMail({
     language: to.language,
-    toMessage: (texts) => {
-      const { link, values, ...message } = toMessage(texts)
+    toMessage: (texts, language) => {
+      const { link, values, ...message } = toMessage(texts, language)
       const complete = { ...message, values: { ...values, server: new URL(baseUrl).host } }
       return link === undefined
         ? complete

@@ -13,7 +13,7 @@ import type { Base } from '../../base.ts'
 import { acceptEmails } from '../../messages/accept/accept-emails.ts'
 import type { PlatformMail } from './enqueue.ts'
 import { planInvitation, planReset, planVerification } from './links.ts'
-import { planDisabled, planDomainLost } from './notices.ts'
+import { planDisabled, planDomainLost, planUsageLimit } from './notices.ts'
 import type { PlanDeps, PlannedWork } from './plan.ts'
 import { findPlatformSender, type UsableSender } from './sender.ts'
 
@@ -54,5 +54,7 @@ function plan(
       return planDisabled(deps, sender, mail)
     case 'domain-lost':
       return planDomainLost(deps, sender, mail)
+    case 'usage-limit':
+      return planUsageLimit(deps, sender, mail)
   }
 }

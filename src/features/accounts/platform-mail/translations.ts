@@ -1,8 +1,11 @@
-/** The texts of the server's mail to its users in each language. `texts.ts` explains their parts. */
+/**
+ * The texts of the server's mail to its users in each language, except those of
+ * `usage-translations.ts`. `texts.ts` explains their parts.
+ */
 import type { Language } from '../../../mail/languages.ts'
 import type { MailTexts } from './texts.ts'
 
-export const MAIL_TRANSLATIONS: Readonly<Record<Language, MailTexts>> = {
+export const MAIL_TRANSLATIONS: Readonly<Record<Language, Omit<MailTexts, 'usage'>>> = {
   en: {
     verify: {
       subject: 'Confirm your email address',

@@ -4,12 +4,14 @@ import type { Project } from '../../../store/schema/accounts.ts'
 import type { DisabledReason, Role, TrackingMode } from '../../../store/schema/words.ts'
 import { maskSecret } from './keys.ts'
 
-/** The limits of a month. */
+/** Ids at Stripe; limits of emails in a month. */
 type BillingFields = {
-  billingLimitWorkflows: null
-  billingLimitCampaigns: null
-  billingLimitTransactional: null
-  billingLimitInbound: null
+  customer: string | null
+  subscription: string | null
+  billingLimitWorkflows: number | null
+  billingLimitCampaigns: number | null
+  billingLimitTransactional: number | null
+  billingLimitInbound: number | null
 }
 
 export type ProjectRecord = BillingFields & {
@@ -23,9 +25,6 @@ export type ProjectRecord = BillingFields & {
   secretLastUsedAt: string | null
   disabled: boolean
   disabledReason: DisabledReason | null
-  /** The ids at Stripe. */
-  customer: string | null
-  subscription: string | null
   tracking: TrackingMode
   language: string
   /** Of the user who asks. */
@@ -46,10 +45,10 @@ export function toProjectRecord(project: Project, role: Role): ProjectRecord {
     disabledReason: project.disabledReason,
     customer: project.customer,
     subscription: project.subscription,
-    billingLimitWorkflows: null,
-    billingLimitCampaigns: null,
-    billingLimitTransactional: null,
-    billingLimitInbound: null,
+    billingLimitWorkflows: project.limitWorkflows,
+    billingLimitCampaigns: project.limitCampaigns,
+    billingLimitTransactional: project.limitTransactional,
+    billingLimitInbound: project.limitInbound,
     tracking: project.tracking,
     language: project.language,
     role,

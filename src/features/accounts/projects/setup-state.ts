@@ -7,7 +7,6 @@ import type { Base } from '../../base.ts'
 import { noProject } from '../members/require-admin.ts'
 
 export type SetupState = {
-  /** False on a server without billing. */
   hasSubscription: boolean
   hasVerifiedDomain: boolean
   contactCount: number
@@ -21,6 +20,7 @@ export type SetupState = {
 
 type Facts = {
   contactCount: number
+  hasSubscription: 0 | 1
   hasVerifiedDomain: 0 | 1
   hasEnabledWorkflow: 0 | 1
   hasSentEmail: 0 | 1
@@ -30,7 +30,7 @@ type Facts = {
 const projectId = parameter('projectId')
 
 const selectFacts = statement<Facts>(
-  () => sql`select contact_count as contactCount,
+  () => sql`select contact_count as contactCount, subscription is not null as hasSubscription,
     exists (select 1 from domains
       where project_id = projects.id and is_verified = 1) as hasVerifiedDomain,
     exists (select 1 from workflows
@@ -50,7 +50,7 @@ export async function getSetupState(
   if (facts === undefined) throw noProject(id)
   const { contactCount, lastCampaignSentAt } = facts
   return {
-    hasSubscription: false,
+    hasSubscription: facts.hasSubscription === 1,
     hasVerifiedDomain: facts.hasVerifiedDomain === 1,
     contactCount,
     hasContacts: contactCount > 0,

@@ -1,7 +1,7 @@
 /** The campaigns that have something to do: those that are due, and those that send. */
 import { isActive } from '../../../store/campaign-terms.ts'
 import { and, asc, eq, isNull, lte, min } from '../../../store/drizzle.ts'
-import { campaignProgress, campaigns } from '../../../store/schema/campaigns.ts'
+import { type Campaign, campaignProgress, campaigns } from '../../../store/schema/campaigns.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import type { CampaignKey } from '../find.ts'
@@ -10,6 +10,7 @@ import { beginSending } from './begin.ts'
 export type ActiveCampaign = {
   id: string
   projectId: string
+  type: Campaign['type']
   maxPerHour: number | null
   cursor: number
   lastNumber: number
@@ -78,6 +79,7 @@ function selectActive(queries: Pick<Tx, 'select'>) {
     .select({
       id: campaigns.id,
       projectId: campaigns.projectId,
+      type: campaigns.type,
       maxPerHour: campaigns.maxPerHour,
       cursor: campaignProgress.cursor,
       lastNumber: campaignProgress.lastNumber,

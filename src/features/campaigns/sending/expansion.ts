@@ -9,7 +9,7 @@ import { pauseInTx } from '../pause.ts'
 import type { ActiveCampaign } from './active.ts'
 import { type AudiencePage, type AudiencePages, readAudience } from './audience-pages.ts'
 import { planSending, type SendingPlan } from './plan.ts'
-import { type StretchDeps, writeStretch } from './stretch.ts'
+import { mayGet, type StretchContact, type StretchDeps, writeStretch } from './stretch.ts'
 
 /** Writes of a stretch take about this long; the size of the next one follows the last one. */
 const TRANSACTION_MS = 12
@@ -24,14 +24,22 @@ export type ExpansionDeps = StretchDeps & Pick<Base, 'directory' | 'campaignNoti
 
 export type Expansion = {
   /**
-   * Writes up to `limit` emails of the next contacts. Returns their number, and whether the next
-   * contacts are still being read: `wake` is called when they are there. Pauses a campaign that cannot
-   * go on.
+   * Writes up to `limit` emails of the next contacts. Contacts who get none need no room. Pauses a
+   * campaign that cannot go on.
    */
   advance(campaign: ActiveCampaign, limit: number): Promise<Turn>
 }
 
-type Turn = { inserted: number; isReading: boolean }
+type Turn = {
+  /** The number of emails that were written. */
+  inserted: number
+  /** Whether the next contacts are still being read: `wake` is called when they are there. */
+  isReading: boolean
+  /** Whether the limit is used up and the next contact would get an email. */
+  isFull: boolean
+}
+
+const NOTHING: Turn = { inserted: 0, isReading: false, isFull: false }
 
 type Reading = {
   plan: SendingPlan
@@ -64,8 +72,11 @@ export function createExpansion(
   }
 
   /** Returns undefined if the campaign does not send any more, or at another pace. */
-  async function writeNext(from: Reading, page: AudiencePage, limit: number) {
-    const contacts = page.contacts.slice(0, Math.min(size, limit))
+  async function writeNext(
+    from: Reading,
+    page: AudiencePage,
+    contacts: readonly StretchContact[],
+  ): Promise<number | undefined> {
     const isWhole = contacts.length === page.contacts.length
     const upTo = isWhole ? page.upTo : (contacts.at(-1)?.number ?? from.after)
     const stretch = { contacts, after: from.after, upTo, isLast: page.isLast && isWhole }
@@ -77,32 +88,52 @@ export function createExpansion(
     return written.inserted
   }
 
-  async function writePage(from: Reading, limit: number): Promise<number> {
+  async function writePage(from: Reading, limit: number): Promise<Turn> {
     let inserted = 0
-    while (from.page !== undefined && inserted < limit && !isStopping()) {
-      const written = await writeNext(from, from.page, limit - inserted)
-      if (written === undefined) return inserted
+    let isFull = false
+    while (from.page !== undefined && !isFull && !isStopping()) {
+      const { contacts } = from.page
+      const fitting = takeFitting(from.plan, contacts.slice(0, size), limit - inserted)
+      isFull = fitting.length === 0 && contacts.length > 0
+      if (isFull) break
+      const written = await writeNext(from, from.page, fitting)
+      if (written === undefined) return { inserted, isReading: false, isFull }
       inserted += written
     }
     // After a failure, or if the campaign ended, the stored position counts.
     if (ageOf(from.openedAt) < MAX_AGE_MS) reading = from
-    return inserted
+    return { inserted, isReading: false, isFull }
   }
 
   async function advance(campaign: ActiveCampaign, limit: number): Promise<Turn> {
     const from = reading ?? (await open(campaign))
     reading = undefined
-    if (from === undefined) return { inserted: 0, isReading: false }
+    if (from === undefined) return NOTHING
     from.page ??= from.pages.take()
     if (from.page === undefined) {
       reading = from
-      return { inserted: 0, isReading: true }
+      return { ...NOTHING, isReading: true }
     }
-    if (ageOf(from.page.readAt) > MAX_AGE_MS) return { inserted: 0, isReading: false }
-    return { inserted: await writePage(from, limit), isReading: false }
+    if (ageOf(from.page.readAt) > MAX_AGE_MS) return NOTHING
+    return writePage(from, limit)
   }
 
   return { advance }
+}
+
+/** The first contacts, of whom at most `limit` get the campaign. */
+function takeFitting(
+  plan: SendingPlan,
+  contacts: readonly StretchContact[],
+  limit: number,
+): readonly StretchContact[] {
+  let left = limit
+  for (const [index, contact] of contacts.entries()) {
+    if (!mayGet(plan, contact)) continue
+    if (left <= 0) return contacts.slice(0, index)
+    left -= 1
+  }
+  return contacts
 }
 
 function ageOf(instant: number): number {

@@ -7,10 +7,13 @@ import { setImmediate } from 'node:timers/promises'
 import { describeError } from '../../../errors.ts'
 import type { Base } from '../../base.ts'
 import { findAllowance } from '../../messages/accept/new-project-cap.ts'
+import { findUsageAllowance } from '../../usage/count.ts'
+import { usageCategoryOf } from '../usage-category.ts'
 import { type ActiveCampaign, findNextDue, fire, listDue, listSending } from './active.ts'
 import { endIfDone } from './end.ts'
 import { createExpansion, type Expansion, type ExpansionDeps } from './expansion.ts'
 import { countSlots } from './pace.ts'
+import { pauseAtLimit } from './pause-at-limit.ts'
 import { releasePaced } from './release-paced.ts'
 import { createRoom, type Room, type RoomDeps } from './room.ts'
 
@@ -30,8 +33,11 @@ const BRIEF_TURN = 500
 const REST_FACTOR = 3
 const MAX_REST_MS = 250
 
-/** A campaign whose emails are being made. It rests until `restUntil`, on the monotonic clock. */
-type MakingState = { expansion: Expansion; restUntil: number }
+/**
+ * A campaign whose emails are being made. It rests until `restUntil`. `fullSince`: when a limit of its
+ * project by the month stopped it, if that still holds. Both on the monotonic clock.
+ */
+type MakingState = { expansion: Expansion; restUntil: number; fullSince: number | undefined }
 
 type LoopState = {
   deps: CampaignsDeps
@@ -113,14 +119,23 @@ async function takeTurn(
   if (slots === 0) return Math.min(RECHECK_MS, Math.max(1, waitMs))
   const allowed = await findAllowed(deps, campaign)
   if (allowed === 0) return RECHECK_MS
+  const unused = await findUnused(deps, campaign)
+  if (unused > 0) own.fullSince = undefined
   const free = await room.free(campaign.projectId)
   if (free === 0) return FULL_MS
   const isAmple = room.due(campaign.projectId) >= AMPLE
   const begunAt = performance.now()
-  const limit = Math.min(slots, free, allowed, isAmple ? BRIEF_TURN : Number.POSITIVE_INFINITY)
-  const { inserted, isReading } = await own.expansion.advance(campaign, limit)
+  const limit = Math.min(
+    slots,
+    free,
+    allowed,
+    unused,
+    isAmple ? BRIEF_TURN : Number.POSITIVE_INFINITY,
+  )
+  const { inserted, isReading, isFull } = await own.expansion.advance(campaign, limit)
   room.took(campaign.projectId, inserted)
   if (isReading) return MAX_WAIT_MS
+  if (isFull && unused === 0) return stopAtLimit(state, campaign, own)
   if (!isAmple) return 0
   const endedAt = performance.now()
   const nextRestMs = Math.min(MAX_REST_MS, REST_FACTOR * (endedAt - begunAt)) * unfinished
@@ -136,12 +151,34 @@ async function findAllowed(deps: CampaignsDeps, { projectId }: ActiveCampaign): 
   return findAllowance(deps, deps.store.read, { project, at: deps.now() })
 }
 
+/** How many more emails the limits of the project by the month allow. */
+function findUnused(deps: CampaignsDeps, campaign: ActiveCampaign): Promise<number> {
+  const { projectId } = campaign
+  const category = usageCategoryOf(campaign)
+  return findUsageAllowance(deps, deps.store.read, { projectId, category, at: deps.now() })
+}
+
+/**
+ * The use of emails to suppressed addresses is given back a moment after they were made
+ * (`features/usage`), so the campaign is paused only if it stays full.
+ */
+async function stopAtLimit(
+  { deps }: LoopState,
+  campaign: ActiveCampaign,
+  own: MakingState,
+): Promise<number> {
+  const at = performance.now()
+  own.fullSince ??= at
+  if (at - own.fullSince >= RECHECK_MS) await pauseAtLimit(deps, campaign)
+  return RECHECK_MS
+}
+
 function makingStateOf(state: LoopState, { id }: ActiveCampaign): MakingState {
   const known = state.making.get(id)
   if (known !== undefined) return known
   const { deps, wake } = state
   const expansion = createExpansion(deps, { wake, isStopping: () => state.isStopping })
-  const own = { expansion, restUntil: 0 }
+  const own: MakingState = { expansion, restUntil: 0, fullSince: undefined }
   state.making.set(id, own)
   return own
 }

@@ -6,20 +6,23 @@ import { type Campaign, campaigns } from '../../../store/schema/campaigns.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { walkContacts } from '../../contacts/list/walk.ts'
+import { refuseAtLimit } from '../../usage/count.ts'
 import { appendCampaignEvent } from '../append-event.ts'
 import { audienceScope, recipientScope } from '../audience/scope.ts'
 import { type CampaignKey, loadCampaign } from '../find.ts'
 import { requireSenderDomain } from '../sender-domain.ts'
+import { usageCategoryOf } from '../usage-category.ts'
 import { type CampaignView, toCampaignView } from '../view.ts'
 import { beginSending } from './begin.ts'
 import { readScheduledFor } from './scheduled-for.ts'
 
-type Deps = Pick<Base, 'store' | 'directory' | 'campaignNotifier' | 'now'>
+type Deps = Pick<Base, 'store' | 'config' | 'directory' | 'campaignNotifier' | 'now'>
 
 /**
  * Sends a campaign in status DRAFT or SCHEDULED, or schedules it again.
  * @throws AppError CAMPAIGN_NOT_FOUND; VALIDATION_ERROR (scheduledFor); FORBIDDEN (sender domain);
- *   BAD_REQUEST for another status, a time that has passed, and an audience without recipients
+ *   BAD_REQUEST for another status, a time that has passed, and an audience without recipients;
+ *   BILLING_LIMIT_EXCEEDED if it would begin now and its project may send no more
  */
 export async function sendCampaign(
   deps: Deps,
@@ -36,7 +39,7 @@ export async function sendCampaign(
     const current = await loadCampaign(tx, key)
     requireUnsent(current)
     if (current.version !== campaign.version) throw changedMeanwhile()
-    if (at === null) await sendNow(tx, current, now())
+    if (at === null) await sendNow(deps, tx, current)
     else await schedule(tx, current, { at, now: now() })
     tx.afterCommit(() => deps.campaignNotifier.notify())
   })
@@ -58,7 +61,10 @@ export async function hasRecipients(
   return false
 }
 
-async function sendNow(tx: Tx, campaign: Campaign, at: number): Promise<void> {
+async function sendNow(deps: Deps, tx: Tx, campaign: Campaign): Promise<void> {
+  const at = deps.now()
+  const { projectId } = campaign
+  await refuseAtLimit(deps, tx, { projectId, category: usageCategoryOf(campaign), at })
   await tx.update(campaigns).set({ scheduledFor: null }).where(eq(campaigns.id, campaign.id))
   await beginSending(tx, campaign, at)
 }

@@ -15,6 +15,8 @@ import { countAllowed, findAllowance } from '../../messages/accept/new-project-c
 import { recordEnded } from '../../messages/outcome/end-emails.ts'
 import { giveUpAfterMs } from '../../messages/queue/give-up-after.ts'
 import type { QueueNotifier } from '../../messages/queue/notifier.ts'
+import { categoryOf } from '../../usage/categories.ts'
+import { countAlways, findUsageAllowance } from '../../usage/count.ts'
 import { type ActiveCampaign, findSending } from './active.ts'
 import {
   type CurrentContact,
@@ -26,7 +28,10 @@ import {
 import { slotsOf } from './pace.ts'
 import type { SendingPlan } from './plan.ts'
 
-export type StretchDeps = Pick<Base, 'store' | 'config' | 'counters' | 'log' | 'now'> & {
+export type StretchDeps = Pick<
+  Base,
+  'store' | 'config' | 'reportUsage' | 'counters' | 'log' | 'now'
+> & {
   queueNotifier: QueueNotifier
   outbound: Pick<Base['outbound'], 'siteOf' | 'pauseOf'>
 }
@@ -47,8 +52,8 @@ export type WrittenStretch = { inserted: number; tookMs: number }
 
 /**
  * Returns undefined if the campaign does not send any more, its pace has changed since the plan was
- * made, another place has moved its position away from `after`, or the project is new and has sent as
- * much as it may.
+ * made, another place has moved its position away from `after`, or the stretch has more emails than a
+ * limit of the project leaves: that of new projects, or those by the month.
  */
 export function writeStretch(
   deps: StretchDeps,
@@ -62,36 +67,52 @@ export function writeStretch(
     if (active?.cursor !== after || active.expandedAt !== null) return undefined
     if (active.maxPerHour !== plan.campaign.maxPerHour) return undefined
     const { project } = plan
-    const allowed = await findAllowance(deps, tx, { project, at: deps.now() })
-    if (stretch.contacts.length > allowed) return undefined
-    const inserted = await writeRows(deps, tx, { plan, active, stretch })
-    await countAllowed(deps, tx, { project, count: inserted, at: deps.now() })
+    const at = deps.now()
+    const category = categoryOf(plan.sourceType)
+    const count = stretch.contacts.filter((contact) => mayGet(plan, contact)).length
+    if (count > (await findAllowance(deps, tx, { project, at }))) return undefined
+    if (count > (await findUsageAllowance(deps, tx, { projectId, category, at }))) return undefined
+    const inserted = await writeRows(deps, tx, { plan, active, stretch, at })
+    await countAllowed(deps, tx, { project, count: inserted, at })
+    await countAlways(deps, tx, { projectId, category, count: inserted, at })
     return { inserted, tookMs: performance.now() - begunAt }
   }
   return deps.store.write(write, { heavyFor: projectId })
 }
 
+/** Whether the contact gets the campaign. One that does not may still get a row that says why. */
+export function mayGet(
+  { isForAll }: Pick<SendingPlan, 'isForAll'>,
+  { subscribed }: Pick<StretchContact, 'subscribed'>,
+): boolean {
+  return subscribed || isForAll
+}
+
 async function writeRows(
   deps: StretchDeps,
   tx: Tx,
-  { plan, active, stretch }: { plan: SendingPlan; active: ActiveCampaign; stretch: Stretch },
+  {
+    plan,
+    active,
+    stretch,
+    at,
+  }: { plan: SendingPlan; active: ActiveCampaign; stretch: Stretch; at: number },
 ): Promise<number> {
-  const at = deps.now()
-  const mayGet = ({ subscribed }: StretchContact) => subscribed || plan.isForAll
-  const wanted = stretch.contacts.filter(mayGet)
+  const isWanted = (contact: StretchContact) => mayGet(plan, contact)
+  const wanted = stretch.contacts.filter(isWanted)
   const { dueAt, pacedAt } = slotsOf(active, { count: wanted.length, now: at })
   const drafts = wanted.flatMap((contact, index) => draftRow(plan, contact, dueAt(index)))
   const shared = await sharedColumns(deps, tx, { plan, at })
   const done = await insertDrafts(tx, shared, drafts)
   let { inserted } = done
   const { suppressed } = done
-  const unsubscribed = stretch.contacts.filter((contact) => !mayGet(contact))
+  const unsubscribed = stretch.contacts.filter((contact) => !isWanted(contact))
   if (done.current !== undefined) {
     const current = done.current.map(toContact)
     const again = await insertMoved(tx, { plan, shared, drafts, current })
     inserted += again.inserted
     suppressed.push(...again.suppressed)
-    unsubscribed.push(...current.filter((contact) => !mayGet(contact)))
+    unsubscribed.push(...current.filter((contact) => !isWanted(contact)))
   }
   const listed = await insertListed(tx, { plan, shared, contacts: unsubscribed })
   suppressed.push(...listed.suppressed)

@@ -47,6 +47,11 @@ export type WorkflowEmail = {
   at: number
 }
 
+/** What emails of the template count as. */
+export function sourceOf({ contentClass }: TemplatePlan): 'TRANSACTIONAL' | 'WORKFLOW' {
+  return contentClass === 'TRANSACTIONAL' ? 'TRANSACTIONAL' : 'WORKFLOW'
+}
+
 /** The queue is notified when the transaction is durable. @throws AppError DATABASE_ERROR */
 export async function acceptForContact(
   deps: AcceptDeps,
@@ -90,7 +95,7 @@ function toDraft(
     projectId: project.id,
     contactId: contact.id,
     contentId,
-    sourceType: contentClass === 'TRANSACTIONAL' ? 'TRANSACTIONAL' : 'WORKFLOW',
+    sourceType: sourceOf(plan),
     templateId: template.id,
     campaignId: null,
     workflowExecutionId: executionId,

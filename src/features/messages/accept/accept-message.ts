@@ -14,8 +14,8 @@ import {
   reserveKey,
 } from '../../requests/idempotency.ts'
 import { acceptEmails, isHeavy } from './accept-emails.ts'
+import { countAccepted } from './count-accepted.ts'
 import type { AcceptDeps, AcceptedEmail } from './email-drafts.ts'
-import { countOrRefuse } from './new-project-cap.ts'
 import { discardPlan, type EmailOrigin, planEmails, type SendRequest } from './plan.ts'
 
 /** `planEmails` also takes the origin, which is the same for all requests of clients. */
@@ -65,7 +65,7 @@ export async function acceptOnce<Data extends Record<string, unknown>>(
  * Accepts a request, without a key.
  * @throws AppError TEMPLATE_NOT_FOUND, VALIDATION_ERROR, FORBIDDEN (sender domain), BAD_REQUEST
  *   (marketing to an unsubscribed contact), RATE_LIMIT_EXCEEDED (`limits.new_project_daily`),
- *   DATABASE_ERROR
+ *   BILLING_LIMIT_EXCEEDED, DATABASE_ERROR
  */
 export async function acceptMessage(
   deps: MessageDeps,
@@ -83,7 +83,8 @@ async function writePlanned<Result>(
   const heavyFor = isHeavy(plan) ? input.project.id : undefined
   const { project } = input
   const write = async (tx: Tx) => {
-    await countOrRefuse(deps, tx, { project, count: plan.request.to.length, at })
+    const count = plan.request.to.length
+    await countAccepted(deps, tx, { project, category: 'transactional', count, at })
     return finish(tx, { emails: await acceptEmails(deps, tx, plan), at })
   }
   try {

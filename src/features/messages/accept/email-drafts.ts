@@ -42,7 +42,7 @@ export type EmailDraft = Pick<
 /** A row that acceptance has written. */
 export type AcceptedEmail = Pick<EmailDraft, 'id' | 'contactId' | 'recipient' | 'state'>
 
-export type AcceptDeps = Pick<Base, 'config' | 'counters' | 'log'> & {
+export type AcceptDeps = Pick<Base, 'config' | 'reportUsage' | 'counters' | 'log'> & {
   queueNotifier: QueueNotifier
 }
 

@@ -65,7 +65,7 @@ export async function findNextAllowance(
   return findRoom(use.hours, use.used + 1 - use.limit, asked.project)
 }
 
-/** Counts emails that `findAllowance` has allowed. */
+/** Counts emails that `findAllowance` or `refuseOverCap` has allowed. */
 export async function countAllowed(
   deps: Deps,
   tx: Tx,
@@ -77,19 +77,19 @@ export async function countAllowed(
 }
 
 /**
- * Counts emails that are about to be accepted, all or none.
+ * Refuses emails that are about to be accepted, all or none. It counts nothing.
  * @throws AppError RATE_LIMIT_EXCEEDED with `details` {limit, used}, and retryAfter (seconds) unless
  *   there are more than the limit
  */
-export async function countOrRefuse(
+export async function refuseOverCap(
   deps: Deps,
-  tx: Tx,
+  reader: Pick<Tx, 'list'>,
   { project, count, at }: Asked & { count: number },
 ): Promise<void> {
-  const use = await findUse(deps, tx, { project, at })
+  const use = await findUse(deps, reader, { project, at })
   if (use === undefined) return
   const { limit, used, hours } = use
-  if (used + count <= limit) return countAllowed(deps, tx, { project, count, at })
+  if (used + count <= limit) return
   const roomAt = findRoom(hours, used + count - limit, project)
   const retryAfter = Math.ceil((roomAt - at) / 1_000)
   const most = limit === 1 ? '1 email' : `${limit} emails`

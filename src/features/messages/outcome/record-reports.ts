@@ -15,6 +15,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { setSubscribed } from '../../contacts/write/set-subscribed.ts'
+import { countEmailAgain, type UsageDeps } from '../../usage/count.ts'
 import { logOutcome } from './final-state.ts'
 import { suppressReportedBounce } from './suppress-bounced.ts'
 import { suppress } from './suppression.ts'
@@ -65,6 +66,9 @@ const findEmail = statement((db) =>
       deliveredAt: emails.deliveredAt,
       complainedAt: emails.complainedAt,
       attemptCount: emails.attemptCount,
+      sourceType: emails.sourceType,
+      isPlatform: emails.isPlatform,
+      createdAt: emails.createdAt,
       isToOther: sql<boolean>`${isToOther} and ${readerAddress} <> ${emails.recipient}`.mapWith(
         Boolean,
       ),
@@ -73,7 +77,7 @@ const findEmail = statement((db) =>
     .where(eq(emails.id, parameter('id'))),
 )
 
-type Deps = Pick<Base, 'counters' | 'now' | 'log'>
+type Deps = UsageDeps & Pick<Base, 'counters' | 'now' | 'log'>
 type ReportedEmailRow = RowOf<typeof findEmail>
 
 /**
@@ -118,6 +122,7 @@ async function recordBounce(
   if (isOver(email)) return false
   const { verdict, diagnostic } = report
   const bounceType = verdict.isHard ? 'Permanent' : 'Undetermined'
+  await countIfFailed(deps, tx, { email, at })
   await bounceByReport(tx, { email, at, error: diagnostic, bounceType })
   const facts = { class: verdict.class, ...factsOf(report) }
   await insertRow(tx, reported, { result: 'reported-bounced', ...facts })
@@ -176,6 +181,7 @@ async function recordComplaint(
   const { id: emailId, contactId } = email
   if (email.complainedAt !== null || !wasSent(email)) return false
   const { feedbackType } = report
+  await countIfFailed(deps, tx, { email, at })
   await complainByReport(tx, { email, at, isSettled: isSettled(email), feedbackType })
   const source = `complaint (${report.feedbackType ?? 'abuse'})`
   await insertRow(tx, reported, { result: 'reported-complaint', error: source })
@@ -194,6 +200,15 @@ async function recordComplaint(
 /** BOUNCED and COMPLAINED are terminal; an email that was never sent cannot bounce. */
 function isOver(email: ReportedEmailRow): boolean {
   return !wasSent(email) || email.state === 'bounced' || email.status === 'COMPLAINED'
+}
+
+/** The use of an email that failed was given back; the report proves that it was sent all the same. */
+async function countIfFailed(
+  deps: Deps,
+  tx: Tx,
+  { email, at }: Pick<EmailAndReport, 'email' | 'at'>,
+): Promise<void> {
+  if (email.state === 'failed') await countEmailAgain(deps, tx, { email, at })
 }
 
 function isSettled({ state }: ReportedEmailRow): boolean {

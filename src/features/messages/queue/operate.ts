@@ -6,33 +6,39 @@ import { waitingState } from '../../../store/email-terms.ts'
 import { type Email, emails } from '../../../store/schema/messages.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
+import { countEmailAgain, refuseEmailAgain, type UsageDeps } from '../../usage/count.ts'
 import { emailNotFound } from '../explain/email-history.ts'
 import { endEmails } from '../outcome/end-emails.ts'
 import { giveUpAfterMs } from './give-up-after.ts'
 import type { QueueNotifier } from './notifier.ts'
 import { findRetryable, RETRYABLE, type Retryable } from './retryable.ts'
 
+type RetryDeps = UsageDeps & Pick<Base, 'now'> & { queueNotifier: QueueNotifier }
+
 /**
- * Makes waiting emails due at once; one that failed is tried again, with a new give-up time.
+ * Makes waiting emails due at once; one that failed is tried again, with a new give-up time, and counts
+ * again. The limits of a project do not hold back an operator.
  * @throws AppError RESOURCE_NOT_FOUND, CONFLICT (delivered, bounced, being sent, or it would fail
- *   again: see `retryable.ts`); after an error no email is changed
+ *   again: see `retryable.ts`), BILLING_LIMIT_EXCEEDED (one that failed, and its project may send no
+ *   more); after an error no email is changed
  */
 export async function retryEmails(
-  core: Pick<Base, 'store' | 'config' | 'now'> & { queueNotifier: QueueNotifier },
+  core: RetryDeps & Pick<Base, 'store'>,
   ids: readonly string[],
+  { isOperator = false }: { isOperator?: boolean } = {},
 ): Promise<void> {
   await core.store.write(async (tx) => {
     const retryable = await findRetryable(tx, ids, core.now())
     for (const id of ids) {
-      await retryEmail(core, tx, { id, facts: retryable.get(id) ?? RETRYABLE })
+      await retryEmail(core, tx, { id, facts: retryable.get(id) ?? RETRYABLE, isOperator })
     }
   })
 }
 
 async function retryEmail(
-  core: Pick<Base, 'config' | 'now'> & { queueNotifier: QueueNotifier },
+  core: RetryDeps,
   tx: Tx,
-  { id, facts }: { id: string; facts: Retryable },
+  { id, facts, isOperator }: { id: string; facts: Retryable; isOperator: boolean },
 ): Promise<void> {
   const email = await getEmail(tx, id)
   if (email.state === 'paused') throw pausedEmail(email, facts)
@@ -47,6 +53,10 @@ async function retryEmail(
     throw new AppError('CONFLICT', `Email ${id} cannot be retried: ${facts.obstacle}.`)
   }
   const now = core.now()
+  if (email.state === 'failed') {
+    if (!isOperator) await refuseEmailAgain(core, tx, email)
+    await countEmailAgain(core, tx, { email, at: now })
+  }
   const renewed =
     email.state === 'failed'
       ? {

@@ -6,17 +6,19 @@
 import { MAX_SHOWN_ADDRESS_LENGTH } from '../../../mail/limits.ts'
 import type { InboundKind } from '../../../store/schema/words.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import type { Base } from '../../base.ts'
+
 import { mayStoreReport } from '../accept/quota.ts'
 import { applyReturnedReport, applyStrayReport } from './apply-report.ts'
 import { applyUnsubscribe } from './apply-unsubscribe.ts'
 import { deliverToMailboxes } from './deliver-to-mailbox.ts'
-import { type Effect, hasEffect, ignore, type ReceivedMessage } from './effect.ts'
+import { type ApplyDeps, type Effect, hasEffect, ignore, type ReceivedMessage } from './effect.ts'
 import { endPending, isPending } from './pending.ts'
 
-type Deps = Pick<Base, 'counters' | 'now' | 'keyring' | 'log'>
-
-export async function applyMessage(deps: Deps, tx: Tx, message: ReceivedMessage): Promise<void> {
+export async function applyMessage(
+  deps: ApplyDeps,
+  tx: Tx,
+  message: ReceivedMessage,
+): Promise<void> {
   const { row, parsed } = message
   if (!(await isPending(tx, row.id))) return
   const effects = [
@@ -43,7 +45,11 @@ export async function applyMessage(deps: Deps, tx: Tx, message: ReceivedMessage)
 }
 
 /** Logs ignored and capped mail. */
-function logEffects({ log }: Deps, row: ReceivedMessage['row'], effects: readonly Effect[]): void {
+function logEffects(
+  { log }: ApplyDeps,
+  row: ReceivedMessage['row'],
+  effects: readonly Effect[],
+): void {
   const facts = { inbound: row.id, clientAddress: row.clientAddress }
   const ignored = effects.filter(({ did }) => did === 'ignored')
   if (ignored.length > 0) log.info({ ...facts, ignored }, 'received mail was ignored')
@@ -66,7 +72,7 @@ function remarkOf(effects: readonly Effect[]): string | null {
 }
 
 async function applyReturnedReports(
-  deps: Deps,
+  deps: ApplyDeps,
   tx: Tx,
   message: ReceivedMessage,
 ): Promise<Effect[]> {
@@ -78,7 +84,7 @@ async function applyReturnedReports(
 }
 
 async function applyUnsubscriptions(
-  deps: Deps,
+  deps: ApplyDeps,
   tx: Tx,
   message: ReceivedMessage,
 ): Promise<Effect[]> {
@@ -93,7 +99,11 @@ async function applyUnsubscriptions(
  * Applies mail to mailboxes and to the server. A report about mail of this server is applied and
  * not delivered.
  */
-async function applyToMailboxes(deps: Deps, tx: Tx, message: ReceivedMessage): Promise<Effect[]> {
+async function applyToMailboxes(
+  deps: ApplyDeps,
+  tx: Tx,
+  message: ReceivedMessage,
+): Promise<Effect[]> {
   if (!isForMailboxOrServer(message)) return []
   const stray = await applyStrayReport(deps, tx, message)
   if (stray !== undefined && hasEffect(stray)) return [stray]

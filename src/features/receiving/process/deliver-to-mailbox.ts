@@ -19,6 +19,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { upsertContacts } from '../../contacts/write/upsert.ts'
 import { appendEvent } from '../../events/append.ts'
+import { countAlways } from '../../usage/count.ts'
 import { type ApplyDeps, type Effect, ignore, type ReceivedMessage } from './effect.ts'
 import { findAnsweredEmail } from './find-answered-email.ts'
 import { readOwnTokens } from './own-tokens.ts'
@@ -30,7 +31,7 @@ type Mailboxes = { projectId: string; addresses: readonly string[] }
 
 const findProject = statement((db) =>
   db
-    .select({ resetSince: projects.resetSince })
+    .select({ id: projects.id, resetSince: projects.resetSince })
     .from(projects)
     .where(and(eq(projects.id, parameter('id')), isNull(projects.deletedAt))),
 )
@@ -121,6 +122,7 @@ export async function deliverToMailboxes(
   const answered = { projectId: to.projectId, messageIds: header.answers }
   const answeredEmailId = await findAnsweredEmail(tx, answered)
   await insertReceived(tx, { ...received, answeredEmailId })
+  await countAlways(deps, tx, { projectId: project.id, category: 'inbound', count: 1, at })
   await appendReceivedEvent(tx, { ...received, answeredEmailId, isCapped: cap !== undefined })
   const did = { did: 'received', emailId: received.id } as const
   return cap === undefined ? did : { ...did, why: cap }

@@ -12,7 +12,10 @@ export type Effect = {
 
 export type ReceivedMessage = { row: PendingMessage; parsed: ParsedMessage }
 
-export type ApplyDeps = Pick<Base, 'counters' | 'now' | 'keyring' | 'log'>
+export type ApplyDeps = Pick<
+  Base,
+  'config' | 'reportUsage' | 'counters' | 'now' | 'keyring' | 'log'
+>
 
 const KNOWN = 'already known'
 

@@ -13,7 +13,7 @@ import { retryWhileUnwritable } from '../../../store/write/retry.ts'
 import type { Base } from '../../base.ts'
 import { discardChunks } from '../../chunks.ts'
 import { applyMessage } from './apply-message.ts'
-import type { ReceivedMessage } from './effect.ts'
+import type { ApplyDeps, ReceivedMessage } from './effect.ts'
 import { type MessageReader, ReaderLost } from './parsed-message.ts'
 import { failPending, findRaw, listPending, PENDING_KINDS, type PendingMessage } from './pending.ts'
 import {
@@ -36,7 +36,7 @@ export type Processing = {
   stop(): Promise<void>
 }
 
-type ProcessDeps = Pick<Base, 'store' | 'keyring' | 'inboundNotifier' | 'counters' | 'now' | 'log'>
+type ProcessDeps = ApplyDeps & Pick<Base, 'store' | 'inboundNotifier'>
 
 /**
  * The maximum number of messages of each kind that are in progress: being parsed, or waiting to be

@@ -52,10 +52,10 @@ export const test = ({ core }: RouteDeps) =>
       'The subject begins with "[TEST]", and the message has the header `X-Pillarbox-Test: 1`. A test ' +
       'is never tracked and counts for no campaign. It goes to unsubscribed contacts too, and from a ' +
       'campaign in any status. With a suppressed address nothing is sent. An unknown address becomes ' +
-      'a contact, as in a send.',
+      'a contact, as in a send. Tests count for the limits of the project by the month (402).',
     body: testRequest,
     responses: { 200: { description: 'Accepted: stored and queued', schema: testResponse } },
-    refusals: [400, 403, 404],
+    refusals: [400, 402, 403, 404],
     handle: async (call) => {
       const request = { campaignId: uuidKeyOf(call).id, ...call.body }
       const { emails, at } = await sendTest(core, call.project, request)

@@ -15,14 +15,15 @@ export const send = ({ core }: RouteDeps) =>
     summary: 'Send or schedule a campaign',
     description:
       'Each contact of the audience that exists now gets one email. A scheduled campaign goes to the ' +
-      'audience of its time, and can be scheduled again or sent at once.',
+      'audience of its time, and can be scheduled again or sent at once. While a limit of the project ' +
+      'by the month is reached, it cannot be sent at once (402).',
     // A time in the query must not be ignored: the campaign would be sent at once.
     query: z.strictObject({}),
     body: schedule.optional(),
     responses: {
       200: { description: 'The campaign is SENDING or SCHEDULED', schema: campaignResponse },
     },
-    refusals: [400, 403, 404, 409],
+    refusals: [400, 402, 403, 404, 409],
     handle: async (call) => {
       const { campaign, message } = await sendCampaign(core, uuidKeyOf(call), call.body)
       return json(200, { success: true, data: campaign, message })

@@ -39,8 +39,9 @@ export const resume = ({ core }: RouteDeps) =>
     summary: 'Resume a paused campaign',
     description:
       'A campaign that is not paused stays as it is. Without a verified sender domain a campaign ' +
-      'cannot be resumed (403).',
-    refusals: [400, 403, 404],
+      'cannot be resumed (403), nor with emails to make while a limit of the project by the month is ' +
+      'reached (402).',
+    refusals: [400, 402, 403, 404],
     responses: { 200: { description: 'The campaign', schema: campaignResponse } },
     handle: async (call) => {
       const data = await resumeCampaign(core, uuidKeyOf(call))
@@ -69,7 +70,9 @@ export const retry = ({ core }: RouteDeps) =>
     summary: 'Try the failed emails of a campaign again',
     description:
       'Except those that were cancelled, whose contact has unsubscribed, or whose content was ' +
-      'cleared by retention. A campaign that was sent keeps its status.',
+      'cleared by retention. They count for the limits of the project again; those that are over a ' +
+      'limit stay failed. A campaign that was sent keeps its status.',
+    refusals: [400, 402, 403, 404],
     responses: { 200: { description: 'The number of emails', schema: retried } },
     handle: async (call) => {
       const count = await retryFailed(core, uuidKeyOf(call))

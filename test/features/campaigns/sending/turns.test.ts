@@ -30,7 +30,7 @@ function filtered(field: string, operator: string, value: unknown) {
 }
 
 async function loadActive(core: TestCore, id: string): Promise<ActiveCampaign> {
-  return { ...(await loadProgress(core, id)), id, maxPerHour: null }
+  return { ...(await loadProgress(core, id)), id, type: 'MARKETING', maxPerHour: null }
 }
 
 /** `advance` waits until the next contacts have been read, if it has to. */

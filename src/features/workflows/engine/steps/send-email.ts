@@ -2,7 +2,7 @@
  * SEND_EMAIL (contract 5.4): accepts an email of the step's template in the transaction of the turn. An
  * email that may not be sent, because its contact has unsubscribed or its address is suppressed,
  * becomes a row that says so, and the execution goes on. A template or a sender that is missing fails
- * the step, and so does the limit of new projects; the execution can be retried.
+ * the step, and so does a limit of the project; the execution can be retried.
  */
 import { formatInstant } from '../../../../clock.ts'
 import { AppError } from '../../../../errors.ts'
@@ -11,10 +11,11 @@ import type { Project } from '../../../../store/schema/accounts.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../base.ts'
 import { RESERVED_KEYS } from '../../../contacts/write/data.ts'
-import { acceptForContact } from '../../../messages/accept/accept-for-contact.ts'
+import { acceptForContact, sourceOf } from '../../../messages/accept/accept-for-contact.ts'
+import { countAccepted } from '../../../messages/accept/count-accepted.ts'
 import type { AcceptDeps } from '../../../messages/accept/email-drafts.ts'
-import { countOrRefuse } from '../../../messages/accept/new-project-cap.ts'
 import { planTemplate, type TemplatePlan } from '../../../messages/accept/plan-template.ts'
+import { categoryOf } from '../../../usage/categories.ts'
 import type { StepOf } from '../../graph/step-config.ts'
 import type { StepCall, StepOutcome, Walker } from '../walk.ts'
 
@@ -80,10 +81,11 @@ export async function sendEmail(
 async function countEmail(
   deps: AcceptDeps,
   tx: Tx,
-  { plan: { project }, at }: { plan: TemplatePlan; at: number },
+  { plan, at }: { plan: TemplatePlan; at: number },
 ): Promise<AppError | undefined> {
   try {
-    await countOrRefuse(deps, tx, { project, count: 1, at })
+    const { project } = plan
+    await countAccepted(deps, tx, { project, category: categoryOf(sourceOf(plan)), count: 1, at })
     return undefined
   } catch (error) {
     return refusalOf(error)

@@ -1,14 +1,14 @@
 /** The subscription of a project at Stripe, and the webhook of Stripe. */
 import { z } from 'zod'
-import { beginCheckout, CURRENCIES } from '../../features/billing/checkout.ts'
-import { showConsumption } from '../../features/billing/consumption.ts'
-import { listInvoices } from '../../features/billing/invoices.ts'
-import { openPortal } from '../../features/billing/portal.ts'
-import { createStripeReceiver } from '../../features/billing/webhook/receive.ts'
-import type { BodyStream } from '../body/body-stream.ts'
-import { json } from '../response.ts'
-import { memberOperation, openOperation, type RouteDeps } from '../route.ts'
-import { instant } from '../shapes/fields.ts'
+import { beginCheckout, CURRENCIES } from '../../../features/billing/checkout.ts'
+import { showConsumption } from '../../../features/billing/consumption.ts'
+import { listInvoices } from '../../../features/billing/invoices.ts'
+import { openPortal } from '../../../features/billing/portal.ts'
+import { createStripeReceiver } from '../../../features/billing/webhook/receive.ts'
+import type { BodyStream } from '../../body/body-stream.ts'
+import { json } from '../../response.ts'
+import { memberOperation, openOperation, type RouteDeps } from '../../route.ts'
+import { instant } from '../../shapes/fields.ts'
 
 /** Events of Stripe have some KB; a subscription with all its fields has less than 100. */
 const MAX_EVENT_BYTES = 512 * 1024

@@ -1,0 +1,80 @@
+/**
+ * The follower that counts mail, clicks and events for analytics, at most a second behind:
+ *
+ *   mail_counts   emails by the instant of their acceptance, so that no rate is over 100%
+ *   link_counts   clicks, by the instant of the email's acceptance
+ *   event_counts  events by their own instant
+ *
+ * A batch is added up in memory and written, with the cursor, in one transaction: so each event counts
+ * once, also after a crash. What an event counts follows from the event and the facts of its email that
+ * do not change any more (`metrics.ts`). Nothing is taken back when an email, contact, campaign or event
+ * is deleted. The first run over an existing database takes its time (`isAnalyticsComplete`).
+ */
+import type { CountedEvent } from '../../../store/schema/analytics.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../base.ts'
+import { countedRows } from '../../events/counted-events.ts'
+import { type Follower, startFollower } from '../../events/follow.ts'
+import { findHosts } from './find-hosts.ts'
+import { findProjects } from './projects.ts'
+import { providerOfDomain, providerOfHost } from './providers.ts'
+import { createSubjects, type Subjects } from './subjects.ts'
+import { addUp, type Countable, countableOf } from './sums.ts'
+import { writeCounts } from './write-counts.ts'
+
+type Deps = Pick<Base, 'store' | 'log' | 'now' | 'config'>
+
+/** What one batch can be; its duration decides. */
+const MAX_BATCH = 4_000
+const LINGER_MS = 500
+/** Far behind, it works for a third of the time. */
+const REST_TIMES = 2
+
+const ROWS = countedRows()
+
+export function startAnalytics(
+  deps: Deps,
+  options: { batch?: number; clock?: () => number } = {},
+): Follower {
+  const subjects = createSubjects()
+  return startFollower(deps, {
+    ...{ rows: ROWS, name: 'analytics', batch: MAX_BATCH, lingerMs: LINGER_MS },
+    ...{ restTimes: REST_TIMES, ...options },
+    handle: (tx, events) => countEvents(deps, { tx, subjects }, events),
+  })
+}
+
+async function countEvents(
+  { config, now }: Pick<Deps, 'config' | 'now'>,
+  { tx, subjects }: { tx: Tx; subjects: Subjects },
+  events: readonly CountedEvent[],
+): Promise<void> {
+  const projects = await findProjects(tx, events)
+  const counted = events
+    .filter(({ projectId, seq }) => seq > (projects.get(projectId)?.countedAfter ?? seq))
+    .map(countableOf)
+    .filter((each) => each !== undefined)
+  const isRelay = config.delivery.mode === 'relay'
+  const sums = addUp(counted, await createNaming(tx, { counted, isRelay }))
+  await writeCounts({ tx, subjects, projects, at: now() }, sums)
+}
+
+/** Returns the function that names the provider of an event's email. */
+async function createNaming(
+  tx: Tx,
+  { counted, isRelay }: { counted: readonly Countable[]; isRelay: boolean },
+): Promise<(event: CountedEvent) => string> {
+  const isUnknown = ({ recipientDomain }: CountedEvent) =>
+    providerOfDomain(recipientDomain ?? '') === undefined
+  const unknown = counted.flatMap(({ event, mail }) =>
+    mail !== undefined && mail.changes.length > 0 && isUnknown(event) ? [event] : [],
+  )
+  const hosts = await findHosts(tx, unknown)
+  return ({ emailId, recipientDomain, sentAt }) => {
+    const ofDomain = providerOfDomain(recipientDomain ?? '')
+    if (ofDomain !== undefined) return ofDomain
+    // The smarthost refused it.
+    if (isRelay && sentAt === null) return providerOfHost(null)
+    return providerOfHost(hosts.get(emailId ?? ''))
+  }
+}

@@ -1,0 +1,175 @@
+/**
+ * Counts emails in the transaction that accepts them, and refuses those that are over a limit. The
+ * limits are read in that transaction, so a change of them holds at once. A project without a limit
+ * costs one statement.
+ *
+ * A refusal comes before any write: a closure that fails after one makes its group run again
+ * (`store/write/group.ts`), which a flood of refusals must not do.
+ */
+import { formatInstant, formatSecond } from '../../clock.ts'
+import { AppError } from '../../errors.ts'
+import type { Project } from '../../store/schema/accounts.ts'
+import type { Email } from '../../store/schema/messages.ts'
+import type { UsageCategory } from '../../store/schema/words.ts'
+import type { Tx } from '../../store/write/transaction.ts'
+import type { Base } from '../base.ts'
+import { categoryOf, limitsOf } from './categories.ts'
+import { add, addAgain, addUnlimited, type MonthChange, readUse, type Use } from './counters.ts'
+import { hasSharedLimit, type Limit, leftOf, limitsFor } from './limits.ts'
+import { monthOf, nextMonthOf } from './month.ts'
+import { announceCrossed } from './notices.ts'
+
+export type UsageDeps = Pick<Base, 'config' | 'reportUsage'>
+
+/** `project` as of some moments ago: it only chooses the statement that is tried first. */
+type Counted = {
+  project: Project
+  category: UsageCategory
+  count: number
+  /** When the emails are accepted; they count in that month. */
+  at: number
+}
+
+type CountedEmail = Pick<Email, 'projectId' | 'sourceType' | 'isPlatform' | 'createdAt'>
+
+type Asked = { projectId: string; category: UsageCategory; at: number }
+
+/**
+ * Counts emails that are about to be accepted, all or none.
+ * @throws AppError BILLING_LIMIT_EXCEEDED with `details` {category, limit, used, resetsAt}, before any
+ *   write
+ */
+export async function countUsage(deps: UsageDeps, tx: Tx, counted: Counted): Promise<void> {
+  const { project, category, count, at } = counted
+  const change = { projectId: project.id, startsAt: monthOf(at), category, count }
+  if (!isLimited(deps, project, category)) {
+    if (await addUnlimited(tx, { ...change, isShared: hasSharedLimit(deps) })) return
+  }
+  const use = await readUse(tx, change)
+  if (use === undefined) return
+  refuseOver(deps, use, { category, count })
+  await addToUse(deps, tx, { change, use, at })
+}
+
+/** Counts emails whatever the limits are. */
+export async function countAlways(
+  deps: UsageDeps,
+  tx: Tx,
+  { count, at, ...asked }: Asked & { count: number },
+): Promise<void> {
+  if (count === 0) return
+  const change = { ...asked, startsAt: monthOf(at), count }
+  if (await addUnlimited(tx, { ...change, isShared: hasSharedLimit(deps) })) return
+  const use = await readUse(tx, change)
+  if (use !== undefined) await addToUse(deps, tx, { change, use, at })
+}
+
+/**
+ * Counts emails again that were taken off, in the month in which they were accepted, whatever the
+ * limits are.
+ */
+export async function countAgain(
+  deps: UsageDeps,
+  tx: Tx,
+  { change, at }: { change: MonthChange; at: number },
+): Promise<void> {
+  await addAgain(tx, change)
+  if (change.startsAt !== monthOf(at)) return
+  const after = await readUse(tx, change)
+  if (after !== undefined) await announceCrossed(deps, tx, { after, change, at })
+}
+
+/** Counts an email that had failed and is tried again, or was sent all the same. */
+export async function countEmailAgain(
+  deps: UsageDeps,
+  tx: Tx,
+  { email, at }: { email: CountedEmail; at: number },
+): Promise<void> {
+  if (email.isPlatform) return
+  await countAgain(deps, tx, { change: { ...changeOf(email), count: 1 }, at })
+}
+
+/**
+ * Refuses an email that had failed and would count again.
+ * @throws AppError BILLING_LIMIT_EXCEEDED as `countUsage`
+ */
+export async function refuseEmailAgain(
+  deps: Pick<Base, 'config'>,
+  reader: Pick<Tx, 'find'>,
+  email: CountedEmail,
+): Promise<void> {
+  if (email.isPlatform) return
+  const { projectId, category } = changeOf(email)
+  await refuseAtLimit(deps, reader, { projectId, category, at: email.createdAt })
+}
+
+/** How many more emails the project may send in the month of `at`; infinite without a limit. */
+export async function findUsageAllowance(
+  deps: Pick<Base, 'config'>,
+  reader: Pick<Tx, 'find'>,
+  { projectId, category, at }: Asked,
+): Promise<number> {
+  const use = await readUse(reader, { projectId, startsAt: monthOf(at) })
+  return use === undefined ? Number.POSITIVE_INFINITY : leftOf(limitsFor(deps, use, category))
+}
+
+/**
+ * Refuses what needs at least one more email.
+ * @throws AppError BILLING_LIMIT_EXCEEDED as `countUsage`
+ */
+export async function refuseAtLimit(
+  deps: Pick<Base, 'config'>,
+  reader: Pick<Tx, 'find'>,
+  { projectId, category, at }: Asked,
+): Promise<void> {
+  const use = await readUse(reader, { projectId, startsAt: monthOf(at) })
+  if (use !== undefined) refuseOver(deps, use, { category, count: 1 })
+}
+
+function changeOf({ projectId, sourceType, createdAt }: CountedEmail) {
+  return { projectId, startsAt: monthOf(createdAt), category: categoryOf(sourceType) }
+}
+
+function isLimited(deps: UsageDeps, project: Project, category: UsageCategory): boolean {
+  if (limitsOf(project)[category] !== null) return true
+  return hasSharedLimit(deps) && project.subscription === null
+}
+
+async function addToUse(
+  deps: UsageDeps,
+  tx: Tx,
+  { change, use, at }: { change: MonthChange; use: Use; at: number },
+): Promise<void> {
+  await add(tx, change)
+  const { category, count } = change
+  const after = { ...use, used: { ...use.used, [category]: use.used[category] + count } }
+  await announceCrossed(deps, tx, { after, change, at })
+}
+
+function refuseOver(
+  deps: Pick<Base, 'config'>,
+  use: Use,
+  { category, count }: { category: UsageCategory; count: number },
+): void {
+  const over = limitsFor(deps, use, category).find(({ limit, used }) => used + count > limit)
+  if (over !== undefined) throw overLimit(over, use.startsAt)
+}
+
+const NAMES = {
+  transactional: 'transactional emails',
+  campaigns: 'emails of campaigns',
+  workflows: 'emails of workflows',
+  inbound: 'received emails',
+  shared: 'emails',
+} as const satisfies Record<Limit['name'], string>
+
+function overLimit({ name, limit, used }: Limit, startsAt: number): AppError {
+  const resetsAt = nextMonthOf(startsAt)
+  const owner = name === 'shared' ? 'A project without a subscription' : 'This project'
+  const text = `${owner} is limited to ${limit} ${NAMES[name]} a month, and ${used} are used.`
+  const remedy = name === 'shared' ? 'Subscribe' : 'Raise the limit of the project'
+  return new AppError('BILLING_LIMIT_EXCEEDED', text, {
+    details: { category: name, limit, used, resetsAt: formatInstant(resetsAt) },
+    suggestion: `Nothing was sent. ${remedy}, or wait for the next month: it begins at ${formatSecond(resetsAt)}.`,
+  })
+}
