@@ -271,6 +271,57 @@ describe('billing', () => {
     })
   }
 
+  const post = (body: string, signature?: string) => {
+    const call = supertest(service.url).post('/webhooks/incoming/stripe')
+    if (signature !== undefined) call.set('Stripe-Signature', signature)
+    return call.set('Content-Type', 'application/json; charset=utf-8').send(body)
+  }
+
+  it('takes an event whose bytes are signed, whatever they look like', async () => {
+    const project = await service.makeProject('by event')
+    const subscription = stripe.addSubscription({ metadata: { project_id: project.id } })
+    const event = stripe.event('customer.subscription.created', subscription.id)
+    const { body, signature } = stripe.sign(`${JSON.stringify(event, null, 3)}\n`)
+    const answer = await post(body, signature)
+    assert.deepEqual([answer.status, answer.body], [200, { received: true }])
+    const found = await service.core.store.read
+      .select()
+      .from(projects)
+      .where(eq(projects.id, project.id))
+    assert.equal(found[0]?.subscription, subscription.id)
+  })
+
+  it('refuses an event without a right signature, of no shape, or too large', async () => {
+    const { body, signature } = stripe.sign(stripe.event('invoice.paid', 'in_1'))
+    const requests = stripe.requests.length
+    const refused: [string, string | undefined][] = [
+      [body, undefined],
+      [body, 'nonsense'],
+      [`${body} `, signature],
+      [body, stripe.sign(body, { secret: 'whsec_other' }).signature],
+      [body, stripe.sign(body, { at: now - 6 * 60_000 }).signature],
+      ['{', stripe.sign('{').signature],
+      ['{"id":"evt_1"}', stripe.sign('{"id":"evt_1"}').signature],
+      ['', stripe.sign('').signature],
+    ]
+    for (const [text, by] of refused) {
+      const answer = await post(text, by)
+      assert.equal(answer.status, 400, `${text.slice(0, 20)} ${by}`)
+      assert.equal(answer.body.error.code, 'BAD_REQUEST')
+    }
+    const large = `{"a":"${'a'.repeat(600_000)}"}`
+    assert.equal((await post(large, stripe.sign(large).signature)).status, 413)
+    assert.equal(stripe.requests.length, requests)
+  })
+
+  it('asks for an event again while Stripe does not answer', async () => {
+    const { body, signature } = stripe.sign(stripe.event('invoice.paid', 'in_1'))
+    stripe.fault = () => '500'
+    assert.equal((await post(body, signature)).status, 503)
+    stripe.fault = () => undefined
+    assert.equal((await post(body, signature)).status, 200)
+  })
+
   it('gives up a request without an answer', async () => {
     const shop = await subscribed()
     const { core } = service
