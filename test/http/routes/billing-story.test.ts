@@ -87,9 +87,7 @@ test('a project subscribes, sends, is charged exactly, and hears of 80% and 100%
   const set = await own('put', 'billing-limits').send(limits)
   assert.equal(set.status, 200, set.text)
   assert.equal((await send(12)).status, 200)
-  assert.deepEqual(await noticesOf(core), [
-    { category: 'shared', percent: 100, limit: 3, used: 3 },
-  ])
+  assert.deepEqual(await noticesOf(core), [{ category: 'shared', percent: 100, limit: 3, used: 3 }])
   const pdf = { filename: 'a.pdf', content: 'JVBERi0=', contentType: 'application/pdf' }
   assert.equal((await send(3, [pdf])).status, 200)
   assert.equal((await send(2)).status, 200)
