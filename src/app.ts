@@ -20,6 +20,8 @@ import {
   type SandboxWelcome,
 } from './features/accounts/projects/sandbox-project.ts'
 import { startAnalytics } from './features/analytics/counting/follow-events.ts'
+import { meter } from './features/billing/metering/collect.ts'
+import { startMetering } from './features/billing/metering/loop.ts'
 import { startRefusals } from './features/campaigns/brake/follow-refusals.ts'
 import { startFigures } from './features/campaigns/figures/follow-outcomes.ts'
 import { startCampaigns } from './features/campaigns/sending/loop.ts'
@@ -179,7 +181,7 @@ async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void
   stops.parts.push(campaigns.stop)
   stops.parts.push(startFigures(core).stop, startRefusals(core).stop)
   stops.parts.push(startReputation(core).stop, startAnalytics(core).stop)
-  stops.parts.push(startUsage(core).stop)
+  startBilling(core, stops)
   stops.parts.push(startSettlingCancelled(core).stop, startSchedules(core).stop)
   const engine = await startEngine(core)
   stops.parts.push(engine.stop, startTriggers(core).stop)
@@ -194,6 +196,17 @@ async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void
   const searchIndex = startSearchIndexer(core)
   stops.parts.push(searchIndex.stop)
   await startReading(core, stops)
+}
+
+/** The use of projects is counted without Stripe, too. */
+function startBilling(core: Core, stops: Stops): void {
+  const { stripe } = core
+  if (stripe === null) {
+    stops.parts.push(startUsage(core).stop)
+    return
+  }
+  const usage = startUsage(core, { meter: (tx, events) => meter(core, tx, events) })
+  stops.parts.push(usage.stop, startMetering({ ...core, stripe }).stop)
 }
 
 /**

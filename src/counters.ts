@@ -43,6 +43,14 @@ export const COUNTER_TEXTS = {
     help: 'Connections refused because there were too many',
     labelNames: [],
   },
+  pillarbox_metering_batches_total: {
+    help: 'Batches of emails for Stripe to charge that have ended; dropped ones are not charged',
+    labelNames: ['outcome'],
+  },
+  pillarbox_emails_not_charged_total: {
+    help: 'Emails of dropped batches; the log has their ids',
+    labelNames: [],
+  },
   pillarbox_template_faults_total: {
     help: 'Template faults in emails that were sent nevertheless, by the part of the message',
     labelNames: ['part'],

@@ -41,6 +41,7 @@ const table: Record<string, string[] | 'any'> = {
 const owners: Record<string, string> = {
   'drizzle-orm': 'store/drizzle.ts',
   'better-sqlite3': 'store/',
+  stripe: 'features/billing/',
 }
 
 /** `mail` is pure: no sockets, files, processes or threads. */

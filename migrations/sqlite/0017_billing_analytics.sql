@@ -2,6 +2,8 @@
 ALTER TABLE projects ADD COLUMN customer TEXT;
 ALTER TABLE projects ADD COLUMN subscription TEXT;
 ALTER TABLE projects ADD COLUMN currency TEXT;
+-- When the subscription began at Stripe. Mail that was sent before is not charged.
+ALTER TABLE projects ADD COLUMN subscribed_at INTEGER;
 -- Emails in a month (UTC); null: no limit.
 ALTER TABLE projects ADD COLUMN limit_transactional INTEGER;
 ALTER TABLE projects ADD COLUMN limit_campaigns INTEGER;
@@ -50,8 +52,6 @@ CREATE TABLE metering_batches (
   id TEXT PRIMARY KEY,
   project_id TEXT NOT NULL,
   customer TEXT NOT NULL,
-  -- A JSON list, in the order of their events.
-  email_ids TEXT NOT NULL,
   credits INTEGER NOT NULL,
   -- The timestamp of the meter event.
   occurred_at INTEGER NOT NULL,
@@ -60,11 +60,13 @@ CREATE TABLE metering_batches (
   last_tried_at INTEGER,
   error TEXT,
   created_at INTEGER NOT NULL,
-  updated_at INTEGER NOT NULL
+  updated_at INTEGER NOT NULL,
+  -- A JSON list, in the order of their events; empty once they are charged. Last, because it is long.
+  email_ids TEXT NOT NULL
 ) STRICT;
-CREATE INDEX metering_batches_open ON metering_batches (created_at)
+CREATE INDEX metering_batches_open ON metering_batches (project_id, occurred_at)
   WHERE state NOT IN ('charged', 'dropped');
-CREATE INDEX metering_batches_project ON metering_batches (project_id, created_at);
+CREATE INDEX metering_batches_window ON metering_batches (customer, occurred_at);
 
 -- The webhook events of Stripe that had their effect.
 CREATE TABLE stripe_events (

@@ -179,12 +179,15 @@ function buildBilling(values: SettingValues): BillingConfig | null {
   const secretKey = values['billing.stripe_secret_key']
   const webhookSecret = values['billing.stripe_webhook_secret']
   const price = values['billing.stripe_price']
-  if (secretKey === null || webhookSecret === null || price === null) return null
+  const meterEvent = values['billing.stripe_meter_event']
+  if (secretKey === null || webhookSecret === null) return null
+  if (price === null || meterEvent === null) return null
   return {
     freeEmails: values['billing.free_emails'],
     stripeSecretKey: secretKey,
     stripeWebhookSecret: webhookSecret,
     stripePrice: price,
+    stripeMeterEvent: meterEvent,
     stripeApiBase: values['billing.stripe_api_base'],
   }
 }

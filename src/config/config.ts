@@ -25,6 +25,8 @@ export type BillingConfig = {
   stripeSecretKey: string
   stripeWebhookSecret: string
   stripePrice: string
+  /** The event name of the meter. */
+  stripeMeterEvent: string
   stripeApiBase: string | null
 }
 

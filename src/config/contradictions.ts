@@ -27,6 +27,13 @@ const TLS_PAIRS: [cert: SettingKey, key: SettingKey][] = [
   ['submission.tls_cert', 'submission.tls_key'],
 ]
 
+const STRIPE_KEYS = [
+  'billing.stripe_secret_key',
+  'billing.stripe_webhook_secret',
+  'billing.stripe_price',
+  'billing.stripe_meter_event',
+] as const satisfies SettingKey[]
+
 const rules: Rule[] = [
   {
     keys: ['delivery.mode', 'delivery.hostname'],
@@ -86,10 +93,8 @@ const rules: Rule[] = [
     check: (values) => bothOrNone(values, ['accounts.oidc.issuer', 'accounts.oidc.client_id']),
   },
   { keys: ['accounts.oidc.issuer'], check: checkClearIssuer },
-  {
-    keys: ['billing.stripe_secret_key', 'billing.stripe_webhook_secret', 'billing.stripe_price'],
-    check: checkBilling,
-  },
+  { keys: [...STRIPE_KEYS, 'billing.stripe_api_base'], check: checkBilling },
+  { keys: ['billing.stripe_api_base'], check: checkStripeAddress },
 ]
 
 function missing(values: SettingValues, key: SettingKey, expected: string): Finding[] {
@@ -115,8 +120,7 @@ function checkClearIssuer(values: SettingValues): Finding[] {
   const key = 'accounts.oidc.issuer'
   const issuer = values[key]
   if (issuer === null) return []
-  const { protocol, hostname } = new URL(issuer)
-  if (protocol === 'https:' || isLoopbackHost(hostname.replace(/^\[|\]$/g, ''))) return []
+  if (new URL(issuer).protocol === 'https:' || isLoopbackUrl(issuer)) return []
   const expected = 'an https address, since logins would cross the network in clear text'
   return [{ key, found: describeFound(issuer), expected }]
 }
@@ -154,13 +158,25 @@ function checkListeners(values: SettingValues): Finding[] {
 }
 
 function checkBilling(values: SettingValues): Finding[] {
-  const needed = [
-    'billing.stripe_secret_key',
-    'billing.stripe_webhook_secret',
-    'billing.stripe_price',
-  ] as const
-  const isUsed = needed.some((key) => values[key] !== null)
+  const isUsed = STRIPE_KEYS.some((key) => values[key] !== null)
   const hasApiBase = values['billing.stripe_api_base'] !== null
   if (!isUsed && !hasApiBase) return []
-  return needed.flatMap((key) => missing(values, key, 'a value, since another billing key has one'))
+  const expected = 'a value, since another key for Stripe has one'
+  return STRIPE_KEYS.flatMap((key) => missing(values, key, expected))
+}
+
+function checkStripeAddress(values: SettingValues): Finding[] {
+  const key = 'billing.stripe_api_base'
+  const address = values[key]
+  if (address === null) return []
+  const { protocol, pathname } = new URL(address)
+  const found = describeFound(address)
+  if (pathname !== '/') return [{ key, found, expected: 'an address without a path' }]
+  if (protocol === 'https:' || isLoopbackUrl(address)) return []
+  const expected = 'an https address, since the secret key would cross the network in clear text'
+  return [{ key, found, expected }]
+}
+
+function isLoopbackUrl(address: string): boolean {
+  return isLoopbackHost(new URL(address).hostname.replace(/^\[|\]$/g, ''))
 }

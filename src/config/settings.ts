@@ -333,16 +333,27 @@ const settings = {
   ),
   'billing.stripe_secret_key': optional(
     kind.secret,
-    'Secret key of Stripe. Has no effect yet: this version has no billing.',
+    'Secret key of Stripe. Projects can subscribe when all four values for Stripe are set.',
   ),
-  'billing.stripe_webhook_secret': optional(kind.secret, 'Signing secret of the Stripe webhook.'),
-  'billing.stripe_price': optional(kind.text, 'Id of the Stripe price to subscribe to.', {
-    example: 'price_123',
-  }),
-  'billing.stripe_api_base': optional(kind.webAddress, 'Address of the Stripe API.', {
-    example: 'https://api.stripe.com',
-    otherwise: "Stripe's own",
-  }),
+  'billing.stripe_webhook_secret': optional(
+    kind.secret,
+    'Signing secret of the Stripe webhook that posts to /webhooks/incoming/stripe.',
+  ),
+  'billing.stripe_price': optional(
+    kind.text,
+    'Id of the metered price at Stripe that projects subscribe to.',
+    { example: 'price_123' },
+  ),
+  'billing.stripe_meter_event': optional(
+    kind.text,
+    'Event name of the meter at Stripe that counts the credits of the price.',
+    { example: 'emails' },
+  ),
+  'billing.stripe_api_base': optional(
+    kind.webAddress,
+    'Address of the Stripe API: https, without a path.',
+    { example: 'https://api.stripe.com', otherwise: "Stripe's own" },
+  ),
 
   'campaigns.rows_ahead': setting(
     kind.integer(0, 100_000_000),

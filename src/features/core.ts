@@ -8,6 +8,7 @@ import type { LoginThrottle } from './accounts/login/throttle.ts'
 import type { IdentityProviders } from './accounts/oauth/providers.ts'
 import type { SessionTokens } from './accounts/sessions/token.ts'
 import type { Base } from './base.ts'
+import type { StripeClient } from './billing/stripe.ts'
 import type { Fuse } from './messages/outcome/fuse.ts'
 import type { KnownDomains } from './messages/outcome/known-domains.ts'
 import type { QueueNotifier } from './messages/queue/notifier.ts'
@@ -26,6 +27,8 @@ export type Core = Base & {
   identityProviders: IdentityProviders
   /** Remembers when keys and sessions were last used. */
   lastUsed: LastUsed
+  /** The client of Stripe; null without its keys. */
+  stripe: StripeClient | null
   /** Slows down those who guess passwords and codes. */
   loginThrottle: LoginThrottle
   /** The bounded line of logins before argon2. */

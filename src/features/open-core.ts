@@ -23,6 +23,7 @@ import { createLoginThrottle } from './accounts/login/throttle.ts'
 import { createIdentityProviders } from './accounts/oauth/providers.ts'
 import { enqueuePlatformMail } from './accounts/platform-mail/enqueue.ts'
 import { createSessionTokens } from './accounts/sessions/token.ts'
+import { createStripe } from './billing/stripe.ts'
 import type { CommandCore } from './core.ts'
 import { createDirectory } from './directory.ts'
 import { checkSecret } from './domains/secret-check.ts'
@@ -85,8 +86,10 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
   const sessionTokens = createSessionTokens({ keyring, now })
   const identityProviders = createIdentityProviders({ config, now, resolver })
   const lastUsed = createLastUsed({ store, now, log })
+  const stripe = config.billing === null ? null : createStripe(config.billing, { now })
   const close = async () => {
     await lastUsed.stop()
+    stripe?.close()
     identityProviders.stop()
     certificates.stop()
     disk.stop()
@@ -113,6 +116,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
     sessionTokens,
     identityProviders,
     lastUsed,
+    stripe,
     loginThrottle: createLoginThrottle(now),
     loginQueue: createLoginQueue(),
     reportDomainLoss: mailDomainLoss,

@@ -10,6 +10,8 @@ import { sendPlatformMail } from './accounts/platform-mail/send.ts'
 import { findPlatformSender } from './accounts/platform-mail/sender.ts'
 import { deleteExpiredSessions } from './accounts/sessions/expiry.ts'
 import { deleteExpiredQuarters } from './analytics/counting/retention.ts'
+import { CANCELLATION_KIND, runCancellation } from './billing/cancel.ts'
+import { deleteExpiredBilling } from './billing/retention.ts'
 import { countUncounted } from './campaigns/audience/total-recipients.ts'
 import { deleteExpiredChunks } from './chunks.ts'
 import { runBulk } from './contacts/bulk/run.ts'
@@ -121,6 +123,7 @@ export function createSchedule(core: Core): Schedule {
       run: ({ signal }) => deleteExpiredQuarters(core, signal),
     },
     { name: 'delete-old-strikes', schedule: '50 3 * * *', run: () => deleteExpiredStrikes(core) },
+    { name: 'delete-old-billing', schedule: '0 5 * * *', run: () => deleteExpiredBilling(core) },
     {
       name: 'delete-old-webhooks',
       schedule: '10 4 * * *',
@@ -182,6 +185,7 @@ function longWork(core: Core): Required<Omit<ScheduledTask, 'schedule'>>[] {
     { name: RESET_KIND, atOnce: 2, run: (job) => runReset(core, job) },
     { name: DELETION_KIND, atOnce: 2, run: (job) => runDeletion(core, job) },
     { name: PLATFORM_MAIL_KIND, atOnce: 2, run: (job) => sendPlatformMail(core, job) },
+    { name: CANCELLATION_KIND, atOnce: 2, run: (job) => runCancellation(core, job) },
     { name: REPLAY_KIND, atOnce: 2, run: (job) => replayEvents(core, job) },
   ]
 }

@@ -34,6 +34,7 @@ import * as passwordReset from './routes/auth/password-reset.ts'
 import { signUp } from './routes/auth/sign-up.ts'
 import * as verification from './routes/auth/verification.ts'
 import * as billingLimits from './routes/billing/limits.ts'
+import * as billing from './routes/billing/subscription.ts'
 import * as campaignAudience from './routes/campaigns/audience.ts'
 import * as campaigns from './routes/campaigns/campaigns.ts'
 import * as campaignComposing from './routes/campaigns/composing.ts'
@@ -324,6 +325,12 @@ export const ROUTES: readonly RouteRow[] = [
   ['GET', '/invitations', 'anyone', invitationPage.show],
   ['POST', '/invitations', 'anyone', invitationPage.accept],
 
+  // Billing.
+  ['POST', '/users/@me/projects/:id/checkout', 'admin of :id', billing.checkout],
+  ['POST', '/users/@me/projects/:id/billing-portal', 'admin of :id', billing.portal],
+  ['GET', '/users/@me/projects/:id/billing-consumption', 'member of :id', billing.showUse],
+  ['GET', '/users/@me/projects/:id/billing-invoices', 'member of :id', billing.showInvoices],
+
   // Reset and deletion of projects.
   ['POST', '/users/@me/projects/:id/reset', 'admin of :id', erasure.reset],
   ['GET', '/users/@me/projects/:id/reset', 'member of :id', erasure.showReset],
@@ -371,6 +378,7 @@ export const ROUTES: readonly RouteRow[] = [
   ['GET', '/t/c/:token', 'anyone', tracking.click],
 
   ['POST', '/webhooks/sns', 'anyone', sns.receive],
+  ['POST', '/webhooks/incoming/stripe', 'anyone', billing.receive],
   ['GET', '/health', 'anyone', health.showHealth],
   ['GET', '/metrics', 'operator or monitor', health.showMetrics],
   ['GET', '/openapi.json', 'anyone', docs.showDescription],

@@ -15,6 +15,13 @@ const relay = "[delivery]\nmode = 'relay'\n[delivery.relay]\n"
 
 const oidc = "[accounts.oidc]\nclient_id = 'a'\nclient_secret = 'b'\n"
 
+const stripe = `[billing]
+stripe_secret_key = 'a'
+stripe_webhook_secret = 'b'
+stripe_price = 'c'
+stripe_meter_event = 'd'
+`
+
 /** Refused configurations, and the keys that the problems name. */
 const refused: [name: string, toml: string, keys: string[]][] = [
   [
@@ -69,7 +76,17 @@ const refused: [name: string, toml: string, keys: string[]][] = [
   [
     'half of what billing needs',
     "[billing]\nstripe_secret_key = 'sk'\n",
-    ['billing.stripe_webhook_secret', 'billing.stripe_price'],
+    ['billing.stripe_webhook_secret', 'billing.stripe_price', 'billing.stripe_meter_event'],
+  ],
+  [
+    'an address of Stripe in clear',
+    `${stripe}stripe_api_base = 'http://stripe.example.com'`,
+    ['billing.stripe_api_base'],
+  ],
+  [
+    'an address of Stripe with a path',
+    `${stripe}stripe_api_base = 'https://stripe.example.com/v1'`,
+    ['billing.stripe_api_base'],
   ],
   [
     'a certificate that cannot be read',
@@ -105,10 +122,8 @@ const taken: [name: string, toml: string][] = [
     "[inbound]\nlisten = ['127.0.0.1:0']\n[submission]\nlisten = ['127.0.0.1:0']",
   ],
   ['an OpenID provider in clear on this machine', `${oidc}issuer = 'http://[::1]:9000/'`],
-  [
-    'all that billing needs',
-    "[billing]\nstripe_secret_key = 'a'\nstripe_webhook_secret = 'b'\nstripe_price = 'c'",
-  ],
+  ['all that billing needs', stripe],
+  ['an address of Stripe on this machine', `${stripe}stripe_api_base = 'http://127.0.0.1:12111'`],
 ]
 
 describe('contradictions', () => {

@@ -199,6 +199,7 @@ const cases: Record<SettingKey, Case> = {
   'billing.stripe_secret_key': text!,
   'billing.stripe_webhook_secret': text!,
   'billing.stripe_price': text!,
+  'billing.stripe_meter_event': text!,
   'billing.stripe_api_base': web!,
   'campaigns.rows_ahead': { right: [0, 50_000, 100_000_000], wrong: [-1, 1.5, '5', 100_000_001] },
   'campaigns.brake_minimum': { right: [1, 1_000_000], wrong: [0, 1_000_001, 2.5] },

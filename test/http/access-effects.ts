@@ -127,6 +127,8 @@ export const EFFECTS: Readonly<Record<string, readonly string[]>> = {
   'DELETE /templates/:id': ['templates'],
   'POST /users/@me/projects': ['memberships', 'projects'],
   'PATCH /users/@me/projects/:id': ['projects'],
+  'POST /users/@me/projects/:id/checkout': [],
+  'POST /users/@me/projects/:id/billing-portal': [],
   'POST /users/@me/projects/:id/regenerate-keys': ['projects'],
   'POST /projects/:id/members': ['invitations'],
   'DELETE /projects/:id/invitations/:invitationId': ['invitations'],

@@ -37,6 +37,7 @@ import { addDelivery } from '../features/webhooks/add-delivery.ts'
 import { addWorkflow } from '../features/workflows/add-workflow.ts'
 import { failExecution, sleepAtDelay } from '../features/workflows/place-execution.ts'
 import { addUser, logIn } from '../session.ts'
+import { closeBilling, openBilling, subscribe } from './example-billing.ts'
 
 type Stage = {
   core: TestCore
@@ -524,7 +525,17 @@ export const exampleSequence: ExampleStep[] = [
   ofAda('POST /users/@me/totp'),
   ofAda('POST /users/@me/totp/confirm', { prepare: readCode(0), fields: () => ({ code }) }),
   ofAda('DELETE /users/@me/totp', { prepare: readCode(1), fields: () => ({ code }) }),
-  { name: 'PUT /users/@me/projects/:id/billing-limits', prepare: addUse },
+  { name: 'POST /users/@me/projects/:id/checkout', prepare: openBilling },
+  { name: 'POST /users/@me/projects/:id/billing-portal', prepare: subscribe },
+  { name: 'GET /users/@me/projects/:id/billing-consumption' },
+  { name: 'GET /users/@me/projects/:id/billing-invoices' },
+  {
+    name: 'PUT /users/@me/projects/:id/billing-limits',
+    prepare: async (stage) => {
+      await closeBilling(stage)
+      await addUse(stage)
+    },
+  },
   { name: 'GET /users/@me/projects/:id/billing-limits' },
   { name: 'GET /users/@me/projects/:id/reset' },
   { name: 'POST /users/@me/projects/:id/reset', prepare: makeSurplus },

@@ -24,6 +24,7 @@ import { sample } from '../features/uploads/images/samples.ts'
 import { addDelivery } from '../features/webhooks/add-delivery.ts'
 import { addExecution, addWorkflow } from '../features/workflows/add-workflow.ts'
 import { addMember, addUser, logIn } from '../session.ts'
+import { closeBilling, openBilling, subscribe } from './example-billing.ts'
 import { type Method, useService } from './service.ts'
 
 type Operation = {
@@ -464,6 +465,18 @@ describe('responses match their descriptions, with no further fields', () => {
     const calls = ['overview', 'timeseries', 'deliverability', 'leaderboard', 'links', 'events']
     const older = ['top-campaigns', 'campaign-stats', 'top-events']
     for (const path of [...calls, ...older]) await checked('GET', `/analytics/${path}`, {})
+  })
+
+  it('match for billing', async () => {
+    const stage = { core: service.core, projectId: mine.id }
+    const path = '/users/@me/projects/:id'
+    await openBilling(stage)
+    await checked('POST', `${path}/checkout`, { id: mine.id })
+    await subscribe(stage)
+    await checked('POST', `${path}/billing-portal`, { id: mine.id })
+    await checked('GET', `${path}/billing-consumption`, { id: mine.id })
+    await checked('GET', `${path}/billing-invoices`, { id: mine.id })
+    await closeBilling(stage)
   })
 
   it('limits of a project by the month', async () => {

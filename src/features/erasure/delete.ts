@@ -1,6 +1,6 @@
 /**
  * Deletes a project. When the call returns, nothing shows it any more, its keys are dead and its domains
- * are free; a job erases its rows. A reset that is under way ends.
+ * are free; a job erases its rows, another one cancels its subscription. A reset that is under way ends.
  */
 import { eq } from '../../store/drizzle.ts'
 import { invitations, memberships, projects } from '../../store/schema/accounts.ts'
@@ -8,6 +8,7 @@ import { domains } from '../../store/schema/domains.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import { requireManager } from '../accounts/members/require-admin.ts'
 import type { Base } from '../base.ts'
+import { enqueueCancellation } from '../billing/cancel.ts'
 import { endActivity } from './end-activity.ts'
 import { DELETION_KIND, enqueueErasure } from './kinds.ts'
 import { refuseDeletion } from './mail-project.ts'
@@ -34,9 +35,22 @@ export async function deleteProject(
     await tx.delete(invitations).where(eq(invitations.projectId, projectId))
     await tx.delete(domains).where(eq(domains.projectId, projectId))
     await endActivity(tx, { projectId, at })
+    await endSubscription(deps, tx, projectId)
     await enqueueErasure(deps, tx, { kind: DELETION_KIND, projectId })
     tx.afterCommit(deps.directory.drop)
   })
+}
+
+/** Its mail is charged first. */
+async function endSubscription(deps: Deps, tx: Tx, projectId: string): Promise<void> {
+  const project = await tx
+    .select({ subscription: projects.subscription })
+    .from(projects)
+    .where(eq(projects.id, projectId))
+    .get()
+  const subscription = project?.subscription ?? null
+  if (subscription === null) return
+  await enqueueCancellation(deps, tx, { projectId, subscription, billsUse: true })
 }
 
 /** No key has the values that replace the project's own. */

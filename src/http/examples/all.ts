@@ -3,6 +3,7 @@
 import { activityExamples } from './activity.ts'
 import { analyticsExamples } from './analytics.ts'
 import { authExamples } from './auth.ts'
+import { billingExamples } from './billing.ts'
 import { billingLimitExamples } from './billing-limits.ts'
 import { campaignComposingExamples } from './campaign-composing.ts'
 import { campaignFiguresExamples } from './campaign-figures.ts'
@@ -59,6 +60,7 @@ const examples: Examples = {
   ...userExamples,
   ...projectExamples,
   ...memberExamples,
+  ...billingExamples,
   ...erasureExamples,
   ...billingLimitExamples,
   ...securityExamples,

@@ -104,6 +104,8 @@ export const projects = sqliteTable('projects', {
   subscription: text('subscription'),
   /** `usd`; null until the project subscribes. */
   currency: text('currency'),
+  /** When the subscription began at Stripe. Mail that was sent before is not charged. */
+  subscribedAt: integer('subscribed_at'),
   /** Emails in a month (UTC); null: no limit. */
   limitTransactional: integer('limit_transactional'),
   limitCampaigns: integer('limit_campaigns'),

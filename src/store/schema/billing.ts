@@ -41,8 +41,6 @@ export const meteringBatches = sqliteTable('metering_batches', {
   id: text('id').primaryKey(),
   projectId: text('project_id').notNull(),
   customer: text('customer').notNull(),
-  /** In the order of their events. */
-  emailIds: jsonColumn('email_ids').$type<string[]>().notNull(),
   credits: integer('credits').notNull(),
   /** The timestamp of the meter event. */
   occurredAt: integer('occurred_at').notNull(),
@@ -52,6 +50,8 @@ export const meteringBatches = sqliteTable('metering_batches', {
   error: text('error'),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
+  /** In the order of their events; empty once they are charged. */
+  emailIds: jsonColumn('email_ids').$type<string[]>().notNull(),
 })
 
 /** The webhook events of Stripe that had their effect. */

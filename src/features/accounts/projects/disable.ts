@@ -52,13 +52,17 @@ export async function disableProject(
 }
 
 /**
- * Enables a project that was disabled; its reputation counts from now. While it is being reset it stays
- * disabled, then without a reason.
+ * Enables a project that was disabled; its reputation counts from now, unless it `keepsReputation`. While
+ * it is being reset it stays disabled, then without a reason.
  */
 export async function enableProject(
   { directory }: Deps,
   tx: Tx,
-  { projectId, at }: { projectId: string; at: number },
+  {
+    projectId,
+    at,
+    keepsReputation = false,
+  }: { projectId: string; at: number; keepsReputation?: boolean },
 ): Promise<void> {
   tx.afterCommit(directory.drop)
   const [enabled] = await tx
@@ -67,7 +71,7 @@ export async function enableProject(
       isDisabled: sql`${projects.resetSince} is not null`,
       disabledReason: null,
       disabledAt: null,
-      reputationSince: at,
+      ...(keepsReputation ? {} : { reputationSince: at }),
       updatedAt: at,
     })
     .where(
@@ -79,6 +83,6 @@ export async function enableProject(
       ),
     )
     .returning({ id: projects.id })
-  if (enabled === undefined) return
+  if (enabled === undefined || keepsReputation) return
   await tx.delete(reputationTotals).where(eq(reputationTotals.projectId, projectId))
 }

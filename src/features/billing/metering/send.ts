@@ -1,0 +1,114 @@
+/** Tells Stripe of one batch. */
+import { MINUTE_MS } from '../../../clock.ts'
+import { describeError } from '../../../errors.ts'
+import type { MeteringBatch } from '../../../store/schema/billing.ts'
+import type { Base } from '../../base.ts'
+import type { Meter, StripeClient } from '../stripe.ts'
+import { isFault, type StripeFault } from '../stripe-fault.ts'
+import { beginTry, drop, forgetTry, noteError, setCharged } from './rows.ts'
+
+export type MeteringDeps = Pick<Base, 'store' | 'counters' | 'now' | 'log'> & {
+  stripe: StripeClient
+}
+
+/** `ended`: it is charged or dropped. `unanswered`: it waits for another try. */
+export type Sent = 'ended' | 'unanswered'
+
+/**
+ * The first try is on disk before it is made, so no kill can make a batch that Stripe may know look like
+ * one that was never tried.
+ * @throws StripeFault when no batch can be sent
+ */
+export async function sendBatch(
+  deps: MeteringDeps,
+  id: string,
+  signal: AbortSignal,
+): Promise<Sent> {
+  const meter = await deps.stripe.meter()
+  const at = deps.now()
+  const batch = await deps.store.write((tx) => tx.find(beginTry, { id, at }))
+  if (batch === undefined) return 'ended'
+  try {
+    await createEvent(deps, { batch, meter, signal })
+  } catch (error) {
+    if (isFault(error, 'refused')) return await refuse(deps, batch, error)
+    if (isFault(error, 'misconfigured', 'missing')) return await undo(deps, batch, error)
+    if (!isFault(error, 'duplicate')) return await keep(deps, batch, error)
+  }
+  await deps.store.write((tx) => tx.execute(setCharged, { id, at: deps.now() }))
+  deps.counters.add('pillarbox_metering_batches_total', { outcome: 'charged' })
+  return 'ended'
+}
+
+async function createEvent(
+  { stripe }: MeteringDeps,
+  { batch, meter, signal }: { batch: MeteringBatch; meter: Meter; signal: AbortSignal },
+): Promise<void> {
+  await stripe.call(
+    (api) =>
+      api.billing.meterEvents.create({
+        event_name: stripe.meterEvent,
+        identifier: batch.id,
+        timestamp: Math.floor(batch.occurredAt / 1000),
+        payload: {
+          [meter.customerKey]: batch.customer,
+          [meter.valueKey]: String(batch.credits),
+        },
+      }),
+    signal,
+  )
+}
+
+/** Stripe did not look at the batch, and would not look at any other: the run ends. */
+async function undo(
+  { store, now }: MeteringDeps,
+  { id, firstTriedAt, lastTriedAt }: MeteringBatch,
+  fault: StripeFault,
+): Promise<never> {
+  const isFirst = firstTriedAt === lastTriedAt
+  if (isFirst) await store.write((tx) => tx.execute(forgetTry, { id, at: now() }))
+  throw fault
+}
+
+/** A refusal because of the meter, not the batch, must cost nobody anything. */
+async function refuse(deps: MeteringDeps, batch: MeteringBatch, fault: StripeFault): Promise<Sent> {
+  try {
+    await deps.stripe.meter({ isFresh: true })
+  } catch (error) {
+    return keep(deps, batch, error)
+  }
+  await dropBatch(deps, batch.id, describeFault(fault))
+  return 'ended'
+}
+
+async function keep(
+  { store, now }: MeteringDeps,
+  { id }: MeteringBatch,
+  error: unknown,
+): Promise<Sent> {
+  await store.write((tx) => tx.execute(noteError, { id, error: describeFault(error), at: now() }))
+  return 'unanswered'
+}
+
+/** Each dropped batch has a line in the log with the ids of all its emails. */
+export async function dropBatch(deps: MeteringDeps, id: string, error: string): Promise<void> {
+  const { store, now } = deps
+  const dropped = await store.write((tx) => drop(tx, { id, error, at: now() }))
+  if (dropped !== undefined) logDropped(deps, dropped)
+}
+
+export function logDropped(
+  { log, counters }: Pick<MeteringDeps, 'log' | 'counters'>,
+  { id: batch, projectId: project, customer, credits, emailIds, occurredAt, error }: MeteringBatch,
+): void {
+  const minute = new Date(occurredAt - (occurredAt % MINUTE_MS)).toISOString()
+  const facts = { batch, project, customer, credits, minute, reason: error, emails: emailIds }
+  log.error(facts, 'emails were not charged')
+  counters.add('pillarbox_metering_batches_total', { outcome: 'dropped' })
+  counters.add('pillarbox_emails_not_charged_total', {}, emailIds.length)
+}
+
+function describeFault(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined
+  return describeError(cause ?? error)
+}

@@ -1,0 +1,116 @@
+/**
+ * Settles batches to which Stripe never answered, by what the meter has counted in their minute. The
+ * summary of a minute is the sum of all batches of the customer in it, so that those which are known are
+ * taken off. If several are unknown, any of them with the missing sum are sent again: the sum that is
+ * charged is right then.
+ */
+import { MINUTE_MS } from '../../../clock.ts'
+import { newId } from '../../../store/ids.ts'
+import { SETTLE_AFTER_MS } from './batch.ts'
+import { drop, listWindow, listWindows, renew, setCharged, type WindowBatch } from './rows.ts'
+import { logDropped, type MeteringDeps } from './send.ts'
+
+/** Minutes that one run settles. */
+const WINDOWS = 50
+
+const UNDECIDABLE = 'the summary of the meter does not tell whether it was counted'
+
+/** @throws StripeFault */
+export async function settle(deps: MeteringDeps, signal: AbortSignal): Promise<void> {
+  const before = deps.now() - SETTLE_AFTER_MS
+  const windows = await deps.store.scan.list(listWindows, { before, limit: WINDOWS })
+  for (const window of windows) {
+    if (signal.aborted) return
+    await settleWindow(deps, window, signal)
+  }
+}
+
+type Window = { customer: string; startsAt: number }
+
+async function settleWindow(
+  deps: MeteringDeps,
+  { customer, startsAt }: Window,
+  signal: AbortSignal,
+): Promise<void> {
+  const range = { customer, startsAt, endsAt: startsAt + MINUTE_MS }
+  const batches = await deps.store.read.list(listWindow, range)
+  if (!isQuiet(batches, deps.now() - SETTLE_AFTER_MS)) return
+  const counted = await readCounted(deps, range, signal)
+  const verdict = judge(batches, counted)
+  await deps.store.write(async (tx) => {
+    const at = deps.now()
+    for (const id of verdict.counted) await tx.execute(setCharged, { id, at })
+    for (const id of verdict.missing) await tx.execute(renew, { id, newId: newId(), at })
+    for (const id of verdict.unknown) {
+      const dropped = await drop(tx, { id, error: UNDECIDABLE, at })
+      if (dropped !== undefined) tx.afterCommit(() => logDropped(deps, dropped))
+    }
+  })
+  const facts = { customer, startsAt, ...verdict }
+  deps.log.info(facts, 'batches without an answer were settled by the summary of the meter')
+}
+
+/** Whether Stripe has added up by now all that it was told of the minute. */
+function isQuiet(batches: readonly WindowBatch[], before: number): boolean {
+  return batches.every(({ state, firstTriedAt, lastTriedAt, updatedAt }) => {
+    if (firstTriedAt === null) return true
+    if (state === 'waiting') return false
+    return (lastTriedAt ?? 0) <= before && (state !== 'charged' || updatedAt <= before)
+  })
+}
+
+async function readCounted(
+  { stripe }: MeteringDeps,
+  { customer, startsAt, endsAt }: Window & { endsAt: number },
+  signal: AbortSignal,
+): Promise<number> {
+  const { id } = await stripe.meter()
+  const times = { start_time: startsAt / 1000, end_time: endsAt / 1000 }
+  const { data } = await stripe.call(
+    (api) => api.billing.meters.listEventSummaries(id, { customer, ...times, limit: 100 }),
+    signal,
+  )
+  return data.reduce((sum, { aggregated_value }) => sum + aggregated_value, 0)
+}
+
+/** Ids of the batches to settle. */
+export type Verdict = { counted: string[]; missing: string[]; unknown: string[] }
+
+type Judged = Pick<WindowBatch, 'id' | 'state' | 'credits' | 'firstTriedAt'>
+
+/** `counted`: the credits of the minute that Stripe has counted. */
+export function judge(batches: readonly Judged[], counted: number): Verdict {
+  const settling = batches.filter(({ state }) => state === 'settling')
+  const ids = settling.map(({ id }) => id)
+  const charged = sumOf(batches.filter(({ state }) => state === 'charged'))
+  const rest = counted - charged
+  if (rest === 0) return { counted: [], missing: ids, unknown: [] }
+  // Stripe may or may not have counted a batch that was dropped after a try.
+  const isDoubtful = batches.some((one) => one.state === 'dropped' && one.firstTriedAt !== null)
+  const some = isDoubtful ? undefined : pick(settling, sumOf(settling) - rest)
+  if (some === undefined) return { counted: [], missing: [], unknown: ids }
+  return { counted: ids.filter((id) => !some.has(id)), missing: [...some], unknown: [] }
+}
+
+function sumOf(batches: readonly Pick<Judged, 'credits'>[]): number {
+  return batches.reduce((sum, { credits }) => sum + credits, 0)
+}
+
+type Step = { id: string; before: number } | null
+
+/** Batches whose credits add up to `sum`; undefined without any. */
+function pick(batches: readonly Judged[], sum: number): Set<string> | undefined {
+  const reached = new Map<number, Step>([[0, null]])
+  for (const { id, credits } of batches) {
+    for (const before of [...reached.keys()]) {
+      const after = before + credits
+      if (after <= sum && !reached.has(after)) reached.set(after, { id, before })
+    }
+  }
+  if (!reached.has(sum)) return undefined
+  const picked = new Set<string>()
+  for (let step = reached.get(sum); step != null; step = reached.get(step.before)) {
+    picked.add(step.id)
+  }
+  return picked
+}

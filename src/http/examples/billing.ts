@@ -1,0 +1,69 @@
+import type { Examples } from './operation-example.ts'
+
+const params = { id: '0199a7c0-0000-7000-8000-000000000001' }
+
+const open = {
+  id: 'in_…',
+  number: 'PB-…',
+  status: 'open',
+  amountDue: 250,
+  amountPaid: 0,
+  currency: 'usd',
+  created: '2026-12-01T01:00:00.000Z',
+  periodStart: '2026-11-01T00:00:00.000Z',
+  periodEnd: '2026-12-01T00:00:00.000Z',
+  hostedInvoiceUrl: 'https://invoice.stripe.com/i/…',
+  invoicePdf: 'https://invoice.stripe.com/i/…/pdf',
+  subtotal: 250,
+  total: 250,
+  paid: false,
+}
+
+export const billingExamples: Examples = {
+  'POST /users/@me/projects/:id/checkout': {
+    params,
+    query: { currency: 'eur' },
+    status: 200,
+    response: { url: 'https://checkout.stripe.com/c/pay/…' },
+  },
+  'POST /users/@me/projects/:id/billing-portal': {
+    params,
+    status: 200,
+    response: { url: 'https://billing.stripe.com/p/session/…' },
+  },
+  'GET /users/@me/projects/:id/billing-consumption': {
+    params,
+    status: 200,
+    response: {
+      period: { start: '2026-11-21T12:00:00.000Z', end: '2026-12-01T00:00:00.000Z' },
+      usage: { total: 12_500, records: [] },
+      credits: { balance: -300, hasCredits: true, creditAmount: 300, currency: 'eur' },
+      upcomingInvoice: {
+        amountDue: 1_250,
+        currency: 'usd',
+        periodStart: '2026-11-21T12:00:00.000Z',
+        periodEnd: '2026-12-01T00:00:00.000Z',
+        subtotal: 1_250,
+        total: 1_250,
+      },
+    },
+  },
+  'GET /users/@me/projects/:id/billing-invoices': {
+    params,
+    status: 200,
+    response: {
+      invoices: [open],
+      hasUnpaidInvoices: true,
+      unpaidInvoices: [
+        {
+          id: 'in_…',
+          number: 'PB-…',
+          amountDue: 250,
+          currency: 'usd',
+          dueDate: null,
+          hostedInvoiceUrl: 'https://invoice.stripe.com/i/…',
+        },
+      ],
+    },
+  },
+}

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { test } from 'node:test'
+import { sql } from '../../../src/store/drizzle.ts'
+import { type StripeDouble, type StripeRequest, startStripeDouble } from '../../stripe/double.ts'
+import { CUSTOMERS, openMetered } from './metering.ts'
+
+const HOUR_MS = 3_600_000
+const program = path.join(import.meta.dirname, 'metering.ts')
+
+/**
+ * Where the process is killed, and how many hours pass before it starts again. `before`, `during`: when
+ * Stripe has got a meter event, and when it has counted it, before it answers.
+ */
+const KILLS: readonly [step: string, hours: number][] = [
+  ['committed', 2],
+  ['before', 2],
+  ['during', 2],
+  ['answered', 2],
+  ['answered', 25],
+  ['summed', 2],
+  ['during', 30],
+  ['summed', 3],
+  ['before', 26],
+  ['during', 2],
+]
+
+const isEvent = ({ path: to }: StripeRequest) => to === '/v1/billing/meter_events'
+
+test('emails are charged exactly once, whatever step of a batch is killed', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-'))
+  let ahead = 0
+  const stripe = await startStripeDouble(() => Date.now() + ahead)
+  const running = new Set<ChildProcess>()
+  t.after(async () => {
+    for (const child of running) child.kill('SIGKILL')
+    await stripe.stop()
+    await rm(folder, { recursive: true, force: true })
+  })
+  const file = path.join(folder, 'a.db')
+  const start = (step: string) => {
+    const args = [program, file, stripe.url, String(ahead), step]
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    running.add(child)
+    child.once('exit', () => running.delete(child))
+    return child
+  }
+  for (const [step, hours] of KILLS) {
+    await killAt(stripe, start, step)
+    ahead += hours * HOUR_MS
+  }
+  const finishing = start('finish')
+  assert.deepEqual(await once(finishing, 'exit'), [0, null])
+
+  const store = await openMetered(file)
+  const sent = await store.read.all<{ project: string; emails: number }>(
+    sql`select project_id as project, count(*) as emails from events group by 1 order by 1`,
+  )
+  const states = await store.read.all(sql`select state, count(*) as n from metering_batches
+    group by 1`)
+  await store.close()
+  assert.deepEqual(
+    sent,
+    CUSTOMERS.map((project) => ({ project, emails: stripe.charged(project) })),
+  )
+  assert.deepEqual(states, [{ state: 'charged', n: stripe.state.events.length }])
+})
+
+/** Resolves when the process is dead. */
+async function killAt(
+  stripe: StripeDouble,
+  start: (step: string) => ChildProcess,
+  step: string,
+): Promise<void> {
+  const child = start(step)
+  const exited = once(child, 'exit')
+  const kill = () => child.kill('SIGKILL')
+  child.stdout?.once('data', kill)
+  let isDone = false
+  const killOnce = () => {
+    if (isDone) return false
+    isDone = kill()
+    return isDone
+  }
+  if (step === 'before') {
+    stripe.fault = (request) => (isEvent(request) && killOnce() ? 'refuse' : undefined)
+  }
+  if (step === 'during') stripe.onDone = (request) => void (isEvent(request) && killOnce())
+  assert.deepEqual(await exited, [null, 'SIGKILL'], step)
+  stripe.fault = () => undefined
+  stripe.onDone = () => undefined
+}

@@ -1,0 +1,101 @@
+/**
+ * A process that sends events of emails, and has them charged at once by the double of Stripe, until
+ * somebody kills it. Arguments: the database, the address of the double, how far its clock is ahead in ms,
+ * and where it stops and waits to be killed:
+ *
+ *   committed   after its first events
+ *   answered    when Stripe has answered, and the answer is not written
+ *   summed      when Stripe has said what it has counted, and nothing is written
+ *   finish      nowhere; it sends no events, and ends when everything is charged
+ *   anywhere    nowhere
+ *
+ * A line on stdout says that it waits.
+ */
+import { createCounters } from '../../../src/counters.ts'
+import { meter } from '../../../src/features/billing/metering/collect.ts'
+import { createMetering } from '../../../src/features/billing/metering/loop.ts'
+import { findAnyOpen } from '../../../src/features/billing/metering/rows.ts'
+import { createStripe, type StripeClient } from '../../../src/features/billing/stripe.ts'
+import { appendEvents } from '../../../src/features/events/append.ts'
+import { startUsage } from '../../../src/features/usage/follow-events.ts'
+import { silentLog } from '../../../src/log.ts'
+import { newId } from '../../../src/store/ids.ts'
+import { projects } from '../../../src/store/schema/accounts.ts'
+import { openStore, type Store } from '../../../src/store/store.ts'
+import { SECRET_KEY, WEBHOOK_SECRET } from '../../stripe/double.ts'
+import { METER, PRICE } from '../../stripe/objects.ts'
+
+export const CUSTOMERS = ['cus_p1', 'cus_p2']
+export const EMAILS = 1_300
+/** Emails of one transaction. */
+const WRITE = 100
+/** Batches may be ahead of their emails by half an hour. */
+const AGO_MS = 40 * 60_000
+
+export async function openMetered(file: string): Promise<Store> {
+  const store = await openStore({ path: file, log: silentLog(), watch: false })
+  await store.write(async (tx) => {
+    for (const customer of CUSTOMERS) {
+      const keys = { publicKey: customer, secretDigest: customer, secretHint: '' }
+      const billing = { customer, subscription: `sub_${customer}`, subscribedAt: 0 }
+      const row = { id: customer, name: customer, ...keys, ...billing, createdAt: 0, updatedAt: 0 }
+      await tx.insert(projects).values(row).onConflictDoNothing()
+    }
+  })
+  return store
+}
+
+function report(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
+
+/** Waits after an answer of this kind. */
+function stopAt(client: StripeClient, step: string): StripeClient {
+  const waited = { answered: 'billing.meter_event', summed: 'list' }[step]
+  return {
+    ...client,
+    async call(act, signal) {
+      const answer = await client.call(act, signal)
+      if (Object(answer).object !== waited) return answer
+      report(step)
+      return new Promise(() => setInterval(() => undefined, 1_000))
+    },
+  }
+}
+
+async function sendEmails(store: Store, at: number, step: string): Promise<void> {
+  for (let sent = 0; sent < EMAILS; sent += WRITE) {
+    const events = Array.from({ length: WRITE }, (_, index) => ({
+      projectId: CUSTOMERS[index % CUSTOMERS.length] ?? '',
+      ...{ name: 'email.sent', contactId: null, emailId: newId(), data: null, at },
+    }))
+    await store.write((tx) => appendEvents(tx, events))
+    if (step === 'committed') report(step)
+  }
+}
+
+if (import.meta.main) {
+  const [file = '', stripeApiBase = '', ahead = '0', step = ''] = process.argv.slice(2)
+  const now = () => Date.now() + Number(ahead)
+  const store = await openMetered(file)
+  const billing = {
+    ...{ stripeSecretKey: SECRET_KEY, stripeWebhookSecret: WEBHOOK_SECRET, stripePrice: PRICE },
+    ...{ stripeMeterEvent: METER.eventName, stripeApiBase, freeEmails: 0 },
+  }
+  const client = createStripe(billing, { now })
+  const log = silentLog()
+  const deps = { store, log, now, counters: createCounters(), stripe: stopAt(client, step) }
+  const follower = startUsage(deps, { meter: (tx, events) => meter(deps, tx, events) })
+  if (step !== 'finish') await sendEmails(store, now() - AGO_MS, step)
+  await follower.caughtUp()
+  const { run } = createMetering(deps)
+  const { signal } = new AbortController()
+  for (;;) {
+    await run(signal)
+    if (step === 'finish' && (await store.read.find(findAnyOpen)) === undefined) break
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  await follower.stop()
+  client.close()
+  await store.close()
+}

@@ -1,0 +1,321 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { timeOf } from '../../../src/features/billing/metering/batch.ts'
+import { judge } from '../../../src/features/billing/metering/settle.ts'
+import type { StripeRequest } from '../../stripe/double.ts'
+import { type Billed, DAY_MS, HOUR_MS, MINUTE_MS, openBilled } from './billed.ts'
+
+const isEvent = ({ path }: StripeRequest) => path === '/v1/billing/meter_events'
+
+/** The states of all batches, without repetitions. */
+async function statesOf(billed: Billed): Promise<string[]> {
+  return [...new Set((await billed.batches()).map(({ state }) => state))].sort()
+}
+
+describe('the emails of a subscriber', () => {
+  it('are charged once, in batches of at most 1,000, in the order of their events', async (t) => {
+    const billed = await openBilled(t)
+    const shop = await billed.subscribe()
+    const first = await billed.send(shop, 400)
+    const second = await billed.send(shop, 2_100)
+    const open = await billed.batches()
+    assert.deepEqual(
+      open.map(({ emailIds }) => emailIds.length),
+      [1_000, 1_000, 500],
+    )
+    assert.deepEqual(
+      open.flatMap(({ emailIds }) => emailIds),
+      [...first, ...second],
+    )
+    billed.pass(3 * MINUTE_MS)
+    await billed.run()
+    await billed.run()
+    assert.equal(billed.stripe.charged(shop.customer), 2_500)
+    const ended = await billed.batches()
+    assert.deepEqual(new Set(ended.map(({ state }) => state)), new Set(['charged']))
+    assert.deepEqual(
+      ended.flatMap(({ emailIds }) => emailIds),
+      [],
+    )
+    const counters = billed.core.counters.lines('pillarbox_metering_batches_total')
+    assert.deepEqual(counters, [{ labels: { outcome: 'charged' }, count: 3 }])
+  })
+
+  it('wait until their minute is over, and have minutes of their own', async (t) => {
+    const billed = await openBilled(t)
+    const shop = await billed.subscribe()
+    await billed.send(shop, 1_500)
+    await billed.run()
+    assert.equal(billed.stripe.charged(shop.customer), 0)
+    const minutes = (await billed.batches()).map(({ occurredAt }) => occurredAt / MINUTE_MS)
+    assert.deepEqual(new Set(minutes.map(Math.floor)).size, 2)
+    billed.pass(MINUTE_MS)
+    await billed.run()
+    assert.equal(billed.stripe.charged(shop.customer), 1_000)
+  })
+
+  it('are not charged before the subscription, without one, or if they are for users', async (t) => {
+    const billed = await openBilled(t)
+    const shop = await billed.subscribe()
+    const free = await billed.subscribe('free')
+    await billed.send(shop, 3, { createdAt: billed.core.clock.now - 1 })
+    await billed.send(shop, 3, { isPlatform: true })
+    await billed.send(shop, 3, { name: 'email.delivery' })
+    await billed.send({ ...free, id: 'gone' }, 3)
+    await billed.send(shop, 2, { name: 'email.received' })
+    billed.pass(HOUR_MS)
+    await billed.run()
+    assert.equal(billed.stripe.charged(shop.customer), 2)
+    assert.equal(billed.stripe.state.events.length, 1)
+  })
+
+  it('of all projects are charged in turns', async (t) => {
+    const billed = await openBilled(t)
+    const large = await billed.subscribe('large')
+    const small = await billed.subscribe('small')
+    await billed.send(large, 5_000)
+    await billed.send(small, 1)
+    billed.pass(HOUR_MS)
+    await billed.run()
+    const customers = billed.stripe.state.events.map(({ customer }) => customer)
+    assert.equal(customers.indexOf(small.customer), 1)
+    assert.equal(customers.length, 6)
+  })
+})
+
+describe('a batch that Stripe does not take', () => {
+  it('for its content is dropped, and the log has the ids of its emails', async (t) => {
+    const billed = await openBilled(t)
+    const shop = await billed.subscribe()
+    const ids = await billed.send(shop, 3)
+    billed.pass(36 * DAY_MS)
+    await billed.run()
+    const [batch] = await billed.batches()
+    assert.equal(batch?.state, 'dropped')
+    const line = billed.lines.find(({ level }) => level === 'error')
+    assert.equal(line?.text, 'emails were not charged')
+    assert.deepEqual(line?.emails, ids)
+    assert.equal(billed.stripe.state.events.length, 0)
+    const [counter] = billed.core.counters.lines('pillarbox_emails_not_charged_total')
+    assert.equal(counter?.count, 3)
+  })
+
+  it('because of the key waits, and was never tried', async (t) => {
+    const billed = await openBilled(t)
+    const shop = await billed.subscribe()
+    await billed.send(shop, 3)
+    billed.pass(2 * MINUTE_MS)
+    billed.stripe.fault = (request) => (isEvent(request) ? '401' : undefined)
+    await billed.run()
+    const [batch] = await billed.batches()
+    assert.deepEqual([batch?.state, batch?.firstTriedAt], ['waiting', null])
+    assert.ok(billed.lines.some(({ level }) => level === 'error'))
+    assert.doesNotMatch(JSON.stringify(billed.lines), /double|SecretKey/)
+    billed.stripe.fault = () => undefined
+    await billed.run()
+    assert.equal(billed.stripe.charged(shop.customer), 3)
+  })
+
+  for (const fault of ['refuse', '500', '500-after', 'cut', '429'] as const) {
+    it(`for a moment (${fault}) is tried with the same identifier, and charged once`, async (t) => {
+      const billed = await openBilled(t)
+      const shop = await billed.subscribe()
+      await billed.send(shop, 7)
+      billed.pass(2 * MINUTE_MS)
+      billed.stripe.fault = (request) => (isEvent(request) ? fault : undefined)
+      await billed.run()
+      assert.deepEqual(await statesOf(billed), ['waiting'])
+      billed.stripe.fault = () => undefined
+      await billed.run()
+      assert.deepEqual(await statesOf(billed), ['waiting'], 'it waits a minute')
+      billed.pass(2 * MINUTE_MS)
+      await billed.run()
+      assert.deepEqual(await statesOf(billed), ['charged'])
+      assert.equal(billed.stripe.charged(shop.customer), 7)
+      const sent = billed.stripe.requests.filter(isEvent).map(({ form }) => form.identifier)
+      assert.equal(new Set(sent).size, 1)
+    })
+  }
+})
+
+describe('a batch without an answer for 23 hours', () => {
+  /** One batch that Stripe has or has not counted, whose answer never came. */
+  async function lose(billed: Billed, fault: '500' | '500-after') {
+    const shop = await billed.subscribe()
+    await billed.send(shop, 9)
+    billed.pass(2 * MINUTE_MS)
+    billed.stripe.fault = (request) => (isEvent(request) ? fault : undefined)
+    await billed.run()
+    billed.stripe.fault = () => '500'
+    billed.pass(25 * HOUR_MS)
+    await billed.run()
+    assert.deepEqual(await statesOf(billed), ['settling'])
+    billed.stripe.fault = () => undefined
+    return shop
+  }
+
+  it('is charged if the meter has counted it', async (t) => {
+    const billed = await openBilled(t)
+    const shop = await lose(billed, '500-after')
+    await billed.run()
+    assert.deepEqual(await statesOf(billed), ['charged'])
+    assert.equal(billed.stripe.charged(shop.customer), 9)
+    assert.equal(billed.stripe.state.events.length, 1)
+  })
+
+  it('is sent as a new one if the meter has not', async (t) => {
+    const billed = await openBilled(t)
+    const shop = await lose(billed, '500')
+    const [before] = await billed.batches()
+    await billed.run()
+    const [after] = await billed.batches()
+    assert.equal(after?.state, 'charged')
+    assert.notEqual(after?.id, before?.id)
+    assert.equal(billed.stripe.charged(shop.customer), 9)
+  })
+
+  it('is dropped if that cannot be known, with the ids of its emails', async (t) => {
+    const billed = await openBilled(t)
+    const shop = await lose(billed, '500')
+    const [batch] = await billed.batches()
+    billed.stripe.state.events.push({
+      identifier: 'of another program',
+      customer: shop.customer,
+      value: 4,
+      timestamp: Math.floor((batch?.occurredAt ?? 0) / 1000),
+      createdAt: 0,
+    })
+    await billed.run()
+    assert.deepEqual(await statesOf(billed), ['dropped'])
+    assert.equal(billed.stripe.charged(shop.customer), 4)
+    const line = billed.lines.find(({ level }) => level === 'error')
+    assert.deepEqual(line?.emails, batch?.emailIds)
+  })
+
+  it('is settled an hour after its last try, not before Stripe has added it up', async (t) => {
+    const billed = await openBilled(t)
+    billed.stripe.visibleAfter = 3_000
+    const shop = await billed.subscribe()
+    await billed.send(shop, 9)
+    billed.pass(2 * MINUTE_MS)
+    billed.stripe.fault = (request) => (isEvent(request) ? '500' : undefined)
+    await billed.run()
+    billed.pass(22 * HOUR_MS + 50 * MINUTE_MS)
+    billed.stripe.fault = (request) => (isEvent(request) ? '500-after' : undefined)
+    await billed.run()
+    billed.pass(20 * MINUTE_MS)
+    billed.stripe.fault = () => undefined
+    await billed.run()
+    assert.deepEqual(await statesOf(billed), ['settling'])
+    billed.pass(HOUR_MS)
+    await billed.run()
+    assert.deepEqual(await statesOf(billed), ['charged'])
+    assert.equal(billed.stripe.charged(shop.customer), 9)
+  })
+})
+
+describe('three days without Stripe', () => {
+  for (const fault of ['refuse', '500-after', 'cut'] as const) {
+    it(`charge 100,000 emails exactly once afterwards (${fault})`, async (t) => {
+      const billed = await openBilled(t)
+      const projects = [await billed.subscribe('a'), await billed.subscribe('b')]
+      await billed.send(projects[0]!, 5)
+      billed.pass(2 * MINUTE_MS)
+      await billed.run()
+      billed.stripe.fault = () => fault
+      for (let hour = 0; hour < 72; hour += 1) {
+        await billed.send(projects[0]!, 1_000)
+        await billed.send(projects[1]!, 388)
+        billed.pass(HOUR_MS / 2)
+        await billed.run()
+        if (hour % 24 === 7) billed.restart()
+        billed.pass(HOUR_MS / 2)
+        await billed.run()
+      }
+      await billed.send(projects[1]!, 100_000 - 72 * 1_388)
+      billed.stripe.fault = () => undefined
+      for (let minute = 0; minute < 150; minute += 1) {
+        billed.pass(MINUTE_MS)
+        await billed.run()
+      }
+      assert.deepEqual(await statesOf(billed), ['charged'])
+      assert.equal(billed.stripe.charged(projects[0]!.customer), 72_005)
+      assert.equal(billed.stripe.charged(projects[1]!.customer), 100_000 - 72_000)
+      const identifiers = billed.stripe.state.events.map(({ identifier }) => identifier)
+      assert.equal(new Set(identifiers).size, identifiers.length)
+    })
+  }
+
+  it('leave one batch without an answer, and no other tried', async (t) => {
+    const billed = await openBilled(t)
+    const shop = await billed.subscribe()
+    await billed.send(shop, 5_000)
+    billed.pass(HOUR_MS)
+    await billed.run()
+    await billed.send(shop, 5_000)
+    billed.stripe.fault = () => '500'
+    for (let minute = 0; minute < 60; minute += 1) {
+      billed.pass(MINUTE_MS)
+      await billed.run()
+    }
+    const tried = (await billed.batches()).filter(
+      ({ state, firstTriedAt }) => state === 'waiting' && firstTriedAt !== null,
+    )
+    assert.equal(tried.length, 1)
+  })
+})
+
+describe('the minute of a batch', () => {
+  const noon = Date.UTC(2026, 10, 30, 12, 0, 30)
+  const end = (...time: [number, number, number, number]) => Date.UTC(2026, ...time, 59)
+
+  it('is that of its first email, else the next that is free for half an hour', () => {
+    assert.equal(timeOf(noon, null), end(10, 30, 12, 0))
+    assert.equal(timeOf(noon, end(10, 30, 11, 59)), end(10, 30, 12, 0))
+    assert.equal(timeOf(noon, end(10, 30, 12, 0)), end(10, 30, 12, 1))
+    assert.equal(timeOf(noon, end(10, 30, 12, 40)), end(10, 30, 12, 30))
+  })
+
+  it('is in the month of the email', () => {
+    const late = Date.UTC(2026, 10, 30, 23, 58, 10)
+    assert.equal(timeOf(late, end(10, 30, 23, 59)), end(10, 30, 23, 59))
+    assert.equal(timeOf(Date.UTC(2026, 11, 31, 23, 59, 59), null), end(11, 31, 23, 59))
+  })
+})
+
+describe('the verdict on batches of one minute', () => {
+  const batch = (
+    id: string,
+    state: 'settling' | 'charged' | 'dropped' | 'waiting',
+    credits: number,
+  ) => ({
+    ...{ id, state, credits },
+    firstTriedAt: state === 'waiting' ? null : 1,
+  })
+  const both = [batch('a', 'settling', 1_000), batch('b', 'settling', 700)]
+
+  it('takes off what is known, and sends again what is missing', () => {
+    const known = [batch('k', 'charged', 500), batch('w', 'waiting', 900)]
+    const verdictOf = (counted: number) => judge([...known, ...both], counted)
+    assert.deepEqual(verdictOf(500), { counted: [], missing: ['a', 'b'], unknown: [] })
+    assert.deepEqual(verdictOf(2_200), { counted: ['a', 'b'], missing: [], unknown: [] })
+    assert.deepEqual(verdictOf(1_500), { counted: ['a'], missing: ['b'], unknown: [] })
+    assert.deepEqual(verdictOf(1_200), { counted: ['b'], missing: ['a'], unknown: [] })
+  })
+
+  it('is unknown if no sum fits, or a dropped batch may have been counted', () => {
+    const unknown = { counted: [], missing: [], unknown: ['a', 'b'] }
+    assert.deepEqual(judge(both, 300), unknown)
+    assert.deepEqual(judge(both, 5_000), unknown)
+    assert.deepEqual(judge([...both, batch('d', 'dropped', 700)], 700), unknown)
+    const untried = { ...batch('d', 'dropped', 700), firstTriedAt: null }
+    assert.deepEqual(judge([...both, untried], 700).missing, ['a'])
+  })
+
+  it('sends one of several equal batches again', () => {
+    const equal = ['a', 'b', 'c'].map((id) => batch(id, 'settling', 1_000))
+    const { counted, missing } = judge(equal, 2_000)
+    assert.equal(missing.length, 1)
+    assert.equal(counted.length, 2)
+  })
+})
