@@ -65,3 +65,10 @@ export async function closeBilling({ core, projectId }: BillingStage): Promise<v
   core.stripe = null
   await doubles.get(core)?.stop()
 }
+
+/** The header by which the server knows that Stripe sent the body. */
+export function signAsStripe({ core }: BillingStage, body: string): Record<string, string> {
+  const double = doubles.get(core)
+  if (double === undefined) throw new TypeError('billing is not open')
+  return { 'Stripe-Signature': double.sign(body, { at: core.now() }).signature }
+}

@@ -36,7 +36,7 @@ export function createExampleRunner(
   const bindings: Bindings = new Map()
 
   async function prepare(step: ExampleStep): Promise<PreparedExample> {
-    const { name, headers = {} } = step
+    const { name, headers = {}, sign } = step
     const [method = '', path = ''] = name.split(' ')
     const example = findExample(method, path)
     if (example === undefined) throw new TypeError(`${name} has no example`)
@@ -63,6 +63,7 @@ export function createExampleRunner(
       send: (given) => {
         const verb = method.toLowerCase() as Method
         const request = supertest(service.url)[verb](url).query(query).set(headers).set(given)
+        if (sign !== undefined) request.set(sign(context, JSON.stringify(content)))
         return withBody(request, body)
       },
     }

@@ -37,7 +37,7 @@ import { addDelivery } from '../features/webhooks/add-delivery.ts'
 import { addWorkflow } from '../features/workflows/add-workflow.ts'
 import { failExecution, sleepAtDelay } from '../features/workflows/place-execution.ts'
 import { addUser, logIn } from '../session.ts'
-import { closeBilling, openBilling, subscribe } from './example-billing.ts'
+import { closeBilling, openBilling, signAsStripe, subscribe } from './example-billing.ts'
 
 type Stage = {
   core: TestCore
@@ -48,6 +48,8 @@ type Stage = {
 export type ExampleStep = {
   name: string
   headers?: Record<string, string>
+  /** Headers that depend on the body. */
+  sign?(stage: Stage, body: string): Record<string, string>
   /** The value of the header Cookie, in place of a session of the project's owner. */
   cookie?(stage: Stage): Promise<string>
   /** Runs before the request. Returns parameters that only this server can make, if any. */
@@ -529,6 +531,7 @@ export const exampleSequence: ExampleStep[] = [
   { name: 'POST /users/@me/projects/:id/billing-portal', prepare: subscribe },
   { name: 'GET /users/@me/projects/:id/billing-consumption' },
   { name: 'GET /users/@me/projects/:id/billing-invoices' },
+  { name: 'POST /webhooks/incoming/stripe', sign: signAsStripe },
   {
     name: 'PUT /users/@me/projects/:id/billing-limits',
     prepare: async (stage) => {

@@ -8,6 +8,7 @@ import { insertToken } from '../../src/features/accounts/links/email-tokens.ts'
 import { makeLinkToken } from '../../src/features/accounts/links/link-token.ts'
 import { createUser } from '../../src/features/accounts/users/users.ts'
 import { appendEvents } from '../../src/features/events/append.ts'
+import { findExample } from '../../src/http/examples/all.ts'
 import { createTraffic } from '../../src/http/exchange/traffic.ts'
 import { createLayout } from '../../src/http/pages/layout.ts'
 import type { Route } from '../../src/http/route.ts'
@@ -24,7 +25,7 @@ import { sample } from '../features/uploads/images/samples.ts'
 import { addDelivery } from '../features/webhooks/add-delivery.ts'
 import { addExecution, addWorkflow } from '../features/workflows/add-workflow.ts'
 import { addMember, addUser, logIn } from '../session.ts'
-import { closeBilling, openBilling, subscribe } from './example-billing.ts'
+import { closeBilling, openBilling, signAsStripe, subscribe } from './example-billing.ts'
 import { type Method, useService } from './service.ts'
 
 type Operation = {
@@ -476,6 +477,10 @@ describe('responses match their descriptions, with no further fields', () => {
     await checked('POST', `${path}/billing-portal`, { id: mine.id })
     await checked('GET', `${path}/billing-consumption`, { id: mine.id })
     await checked('GET', `${path}/billing-invoices`, { id: mine.id })
+    const receiver = ['POST', '/webhooks/incoming/stripe'] as const
+    const { request: event } = findExample(...receiver) ?? {}
+    const signed = signAsStripe(stage, JSON.stringify(event))
+    await checked(...receiver, {}, event as object, undefined, signed)
     await closeBilling(stage)
   })
 
@@ -567,13 +572,14 @@ async function checked(
   body?: object | Buffer,
   /** The value of the header Cookie, in place of a session of the project's owner. */
   cookie?: string,
+  headers: Record<string, string> = {},
 ) {
   const name = `${method} ${path}`
   checks.push(name)
   const route = routes.find((each) => each.method === method && each.path === path)
   assert.ok(route, name)
   const url = path.replaceAll(/:(\w+)/g, (_, parameter) => params[parameter] ?? '')
-  const request = call(method.toLowerCase() as Method, url)
+  const request = call(method.toLowerCase() as Method, url).set(headers)
   const session = cookie ?? (await sessionFor(route))
   if (session !== undefined) request.unset('Authorization').set('Cookie', session)
   const file = path === '/uploads/image' ? 'image' : 'file'

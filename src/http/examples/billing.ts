@@ -20,6 +20,16 @@ const open = {
 }
 
 export const billingExamples: Examples = {
+  'POST /webhooks/incoming/stripe': {
+    request: {
+      id: 'evt_1SXkQbLkdIwHu7ixUaDx4EYu',
+      type: 'customer.subscription.updated',
+      livemode: false,
+      data: { object: { id: 'sub_1SXkPzLkdIwHu7ixM4n2Vq8R' } },
+    },
+    status: 200,
+    response: { received: true },
+  },
   'POST /users/@me/projects/:id/checkout': {
     params,
     query: { currency: 'eur' },

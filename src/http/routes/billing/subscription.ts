@@ -143,17 +143,31 @@ export const showInvoices = ({ core }: RouteDeps) =>
     handle: async ({ project }) => json(200, await listInvoices(core, project)),
   })
 
+/** The fields of an event that are read. */
+const event = z
+  .object({
+    id: z.string(),
+    type: z.string(),
+    livemode: z.boolean(),
+    data: z.object({ object: z.object({ id: z.string().optional() }) }),
+  })
+  .meta({ id: 'StripeEvent' })
+
 export const receive = ({ core }: RouteDeps) => {
   const receiver = createStripeReceiver(core)
   return openOperation({
     growsDisk: false,
-    // Stripe calls this route; clients of the API do not.
-    isHidden: true,
     isUnlogged: true,
     tag: 'Service',
     summary: 'Receive events of Stripe',
-    takesStream: { contentType: 'application/json', schema: z.unknown(), isKept: true },
-    responses: { 200: { description: 'Accepted' } },
+    description:
+      'Stripe calls this route, with the header `Stripe-Signature`; clients of the API do not. What an ' +
+      'event says is read again from Stripe.',
+    takesStream: { contentType: 'application/json', schema: event, isKept: true },
+    responses: {
+      200: { description: 'Accepted', schema: z.object({ received: z.literal(true) }) },
+    },
+    refusals: [404, 503],
     // The signature is about the bytes of the body.
     handle: async ({ stream, incoming }) => {
       receiver.requireOpen()
