@@ -108,7 +108,7 @@ export function logDropped(
   counters.add('pillarbox_emails_not_charged_total', {}, emailIds.length)
 }
 
-function describeFault(error: unknown): string {
+export function describeFault(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined
   return describeError(cause ?? error)
 }
