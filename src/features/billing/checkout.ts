@@ -1,6 +1,6 @@
 /**
  * Begins a subscription at the checkout of Stripe. The metadata names the project, so that what happens to
- * the subscription later finds it (`webhook/find-subscription.ts`).
+ * the subscription later finds it (`webhook/find-reference.ts`).
  */
 import { hash } from 'node:crypto'
 import type { Stripe } from 'stripe'
