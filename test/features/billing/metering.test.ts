@@ -116,6 +116,31 @@ describe('a batch that Stripe does not take', () => {
     assert.equal(billed.stripe.charged(shop.customer), 3)
   })
 
+  it('because the clock of the server is ahead waits, and was never tried', async (t) => {
+    const billed = await openBilled(t)
+    const { stripe } = billed
+    const shop = await billed.subscribe()
+    await billed.send(shop, 3)
+    billed.pass(2 * MINUTE_MS)
+    stripe.fault = (request) => {
+      if (isEvent(request)) billed.pass(-10 * MINUTE_MS)
+      return undefined
+    }
+    stripe.onDone = (request) => {
+      if (isEvent(request)) billed.pass(10 * MINUTE_MS)
+    }
+    await billed.run()
+    const [batch] = await billed.batches()
+    assert.deepEqual([batch?.state, batch?.firstTriedAt], ['waiting', null])
+    assert.ok(
+      billed.lines.some(({ level, error }) => level === 'error' && /future/.test(`${error}`)),
+    )
+    stripe.fault = () => undefined
+    stripe.onDone = () => undefined
+    await billed.run()
+    assert.equal(stripe.charged(shop.customer), 3)
+  })
+
   for (const fault of ['refuse', '500', '500-after', 'cut', '429'] as const) {
     it(`for a moment (${fault}) is tried with the same identifier, and charged once`, async (t) => {
       const billed = await openBilled(t)

@@ -1,10 +1,11 @@
 /** Tells Stripe of one batch. */
-import { MINUTE_MS } from '../../../clock.ts'
+import { DAY_MS, MINUTE_MS } from '../../../clock.ts'
 import { describeError } from '../../../errors.ts'
 import type { MeteringBatch } from '../../../store/schema/billing.ts'
 import type { Base } from '../../base.ts'
 import type { Meter, StripeClient } from '../stripe.ts'
 import { isFault, type StripeFault } from '../stripe-fault.ts'
+import { MAX_AGE_MS } from './batch.ts'
 import { beginTry, drop, forgetTry, noteError, setCharged } from './rows.ts'
 
 export type MeteringDeps = Pick<Base, 'store' | 'counters' | 'now' | 'log'> & {
@@ -70,8 +71,9 @@ async function undo(
   throw fault
 }
 
-/** A refusal because of the meter, not the batch, must cost nobody anything. */
+/** A refusal because of the meter or the clock, not the batch, must cost nobody anything. */
 async function refuse(deps: MeteringDeps, batch: MeteringBatch, fault: StripeFault): Promise<Sent> {
+  if (isOfClock(deps, batch, fault)) return undo(deps, batch, fault)
   try {
     await deps.stripe.meter({ isFresh: true })
   } catch (error) {
@@ -79,6 +81,19 @@ async function refuse(deps: MeteringDeps, batch: MeteringBatch, fault: StripeFau
   }
   await dropBatch(deps, batch.id, describeFault(fault))
   return 'ended'
+}
+
+/**
+ * Whether Stripe refused the time of a batch that is of the past, and recent, by the clock of this server:
+ * the clock is wrong.
+ */
+function isOfClock(
+  { now }: MeteringDeps,
+  { occurredAt }: MeteringBatch,
+  fault: StripeFault,
+): boolean {
+  const isRecent = now() - occurredAt < MAX_AGE_MS - DAY_MS
+  return isRecent && /timestamp/i.test(`${fault.stripeCode} ${describeFault(fault)}`)
 }
 
 async function keep(
