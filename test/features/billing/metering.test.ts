@@ -281,6 +281,25 @@ describe('a minute of which Stripe does not tell', () => {
   })
 })
 
+describe('a stop of the server', () => {
+  const isMeters = ({ path }: StripeRequest) => path.startsWith('/v1/billing/meters')
+
+  it('does not wait for an answer about the meter', { timeout: 8_000 }, async (t) => {
+    const billed = await openBilled(t)
+    const shop = await billed.subscribe()
+    await billed.send(shop, 3)
+    billed.pass(2 * MINUTE_MS)
+    const stopping = new AbortController()
+    billed.stripe.fault = (request) => {
+      if (isMeters(request)) setImmediate(() => stopping.abort())
+      return isMeters(request) ? 'hang' : undefined
+    }
+    await billed.run(stopping.signal)
+    const [batch] = await billed.batches()
+    assert.deepEqual([batch?.state, batch?.firstTriedAt], ['waiting', null])
+  })
+})
+
 describe('a run that does not end', () => {
   it('tries no batch with an identifier that Stripe may have forgotten', async (t) => {
     const billed = await openBilled(t)

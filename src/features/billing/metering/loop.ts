@@ -36,7 +36,7 @@ export function createMetering(deps: MeteringDeps): Metering {
   /** @throws StripeFault */
   async function probe(signal: AbortSignal): Promise<void> {
     isAnswering = false
-    const { id } = await deps.stripe.meter()
+    const { id } = await deps.stripe.meter({ signal })
     await deps.stripe.call((api) => api.billing.meters.retrieve(id), signal)
     isAnswering = true
   }

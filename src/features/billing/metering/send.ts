@@ -25,14 +25,14 @@ export async function sendBatch(
   id: string,
   signal: AbortSignal,
 ): Promise<Sent> {
-  const meter = await deps.stripe.meter()
+  const meter = await deps.stripe.meter({ signal })
   const at = deps.now()
   const batch = await deps.store.write((tx) => tx.find(beginTry, { id, at }))
   if (batch === undefined) return 'ended'
   try {
     await createEvent(deps, { batch, meter, signal })
   } catch (error) {
-    if (isFault(error, 'refused')) return await refuse(deps, batch, error)
+    if (isFault(error, 'refused')) return await refuse(deps, { batch, signal }, error)
     if (isFault(error, 'misconfigured', 'missing')) return await undo(deps, batch, error)
     if (!isFault(error, 'duplicate')) return await keep(deps, batch, error)
   }
@@ -72,10 +72,14 @@ async function undo(
 }
 
 /** A refusal because of the meter or the clock, not the batch, must cost nobody anything. */
-async function refuse(deps: MeteringDeps, batch: MeteringBatch, fault: StripeFault): Promise<Sent> {
+async function refuse(
+  deps: MeteringDeps,
+  { batch, signal }: { batch: MeteringBatch; signal: AbortSignal },
+  fault: StripeFault,
+): Promise<Sent> {
   if (isOfClock(deps, batch, fault)) return undo(deps, batch, fault)
   try {
-    await deps.stripe.meter({ isFresh: true })
+    await deps.stripe.meter({ isFresh: true, signal })
   } catch (error) {
     return keep(deps, batch, error)
   }

@@ -33,7 +33,7 @@ export async function settle(deps: MeteringDeps, signal: AbortSignal): Promise<b
     try {
       await settleWindow(deps, window, signal)
     } catch (error) {
-      if (isFault(error, 'refused')) await dropWindow(deps, window, error)
+      if (isFault(error, 'refused')) await dropWindow(deps, { window, signal }, error)
       else if (signal.aborted || !isFault(error, 'unanswered')) throw error
       else if (++faults === MAX_FAULTS) throw error
     }
@@ -44,11 +44,11 @@ export async function settle(deps: MeteringDeps, signal: AbortSignal): Promise<b
 /** Of a customer that is gone, Stripe tells nothing. A refusal because of the meter costs nobody anything. */
 async function dropWindow(
   deps: MeteringDeps,
-  { customer, startsAt }: Window,
+  { window: { customer, startsAt }, signal }: { window: Window; signal: AbortSignal },
   fault: StripeFault,
 ): Promise<void> {
-  const { id: asked } = await deps.stripe.meter()
-  const { id } = await deps.stripe.meter({ isFresh: true })
+  const { id: asked } = await deps.stripe.meter({ signal })
+  const { id } = await deps.stripe.meter({ isFresh: true, signal })
   if (id !== asked) return
   const range = { customer, startsAt, endsAt: startsAt + MINUTE_MS }
   const batches = await deps.store.read.list(listWindow, range)
@@ -94,7 +94,7 @@ async function readCounted(
   { customer, startsAt, endsAt }: Window & { endsAt: number },
   signal: AbortSignal,
 ): Promise<number> {
-  const { id } = await stripe.meter()
+  const { id } = await stripe.meter({ signal })
   const times = { start_time: startsAt / 1000, end_time: endsAt / 1000 }
   const { data } = await stripe.call(
     (api) => api.billing.meters.listEventSummaries(id, { customer, ...times, limit: 100 }),
