@@ -67,6 +67,7 @@ CREATE TABLE metering_batches (
 CREATE INDEX metering_batches_open ON metering_batches (project_id, occurred_at)
   WHERE state NOT IN ('charged', 'dropped');
 CREATE INDEX metering_batches_window ON metering_batches (customer, occurred_at);
+CREATE INDEX metering_batches_charged ON metering_batches (occurred_at) WHERE state = 'charged';
 
 -- The webhook events of Stripe that had their effect.
 CREATE TABLE stripe_events (

@@ -123,7 +123,11 @@ export function createSchedule(core: Core): Schedule {
       run: ({ signal }) => deleteExpiredQuarters(core, signal),
     },
     { name: 'delete-old-strikes', schedule: '50 3 * * *', run: () => deleteExpiredStrikes(core) },
-    { name: 'delete-old-billing', schedule: '0 5 * * *', run: () => deleteExpiredBilling(core) },
+    {
+      name: 'delete-old-billing',
+      schedule: '0 5 * * *',
+      run: ({ signal }) => deleteExpiredBilling(core, signal),
+    },
     {
       name: 'delete-old-webhooks',
       schedule: '10 4 * * *',

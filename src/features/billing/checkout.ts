@@ -1,6 +1,6 @@
 /**
  * Begins a subscription at the checkout of Stripe. The metadata names the project, so that what happens to
- * the subscription later finds it (`webhook/find-subscription.ts`).
+ * the subscription later finds it (`webhook/find-reference.ts`).
  */
 import { hash } from 'node:crypto'
 import type { Stripe } from 'stripe'
@@ -20,7 +20,7 @@ export const PROJECT_KEY = 'project_id'
 type Deps = WithStripe & Pick<Base, 'config' | 'now' | 'log'>
 type Params = Stripe.Checkout.SessionCreateParams
 
-/** Clicks within this time get the same session. */
+/** Clicks within the same span of the clock get the same session. */
 const SAME_CLICK_MS = 5 * MINUTE_MS
 const TERMS =
   'You pay for the emails that you send and receive in a month. There is no fee without use.'
@@ -113,7 +113,7 @@ function whoOf(customer: string | null, email: string): Params {
   return customer === null ? { customer_email: email } : { customer }
 }
 
-/** The same for the same request within some minutes. */
+/** The same for the same request within a span of the clock. */
 function keyOf(params: Params, at: number): string {
   const time = Math.floor(at / SAME_CLICK_MS)
   return `checkout ${hash('sha256', `${time} ${JSON.stringify(params)}`)}`

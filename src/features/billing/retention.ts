@@ -1,23 +1,46 @@
 /** Deletes what is known no longer than it is needed: events of Stripe, and batches that are charged. */
 import { DAY_MS } from '../../clock.ts'
-import { and, eq, lt } from '../../store/drizzle.ts'
-import { meteringBatches, stripeEvents } from '../../store/schema/billing.ts'
+import { createBatchPace } from '../../jobs/pace.ts'
+import { indexedBy, rowNumber } from '../../store/dialect.ts'
+import { sql } from '../../store/drizzle.ts'
+import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
 
-/** Stripe repeats events for days, and settles nothing that is older than 35 days. */
+/** Stripe repeats events for days, and takes no meter event that is older than 35 days. */
 const KEPT_MS = 40 * DAY_MS
+const FIRST_BATCH = 100
+const MAX_BATCH = 2_000
 
-export async function deleteExpiredBilling({
-  store,
-  now,
-}: Pick<Base, 'store' | 'now'>): Promise<void> {
+const BEFORE = parameter('before')
+const LIMIT = parameter('limit')
+
+const eraseEvents = statement(
+  () => sql`delete from stripe_events where id in (
+    select id from stripe_events where created_at < ${BEFORE} limit ${LIMIT})`,
+)
+
+/** A customer has a batch in each minute in which mail was sent. */
+const eraseCharged = statement(
+  () => sql`delete from metering_batches where ${rowNumber()} in (
+    select ${rowNumber()} from metering_batches ${indexedBy('metering_batches_charged')}
+    where state = 'charged' and occurred_at < ${BEFORE} limit ${LIMIT})`,
+)
+
+export async function deleteExpiredBilling(
+  { store, now }: Pick<Base, 'store' | 'now'>,
+  signal?: AbortSignal,
+): Promise<void> {
   const before = now() - KEPT_MS
-  await store.write(async (tx) => {
-    await tx.delete(stripeEvents).where(lt(stripeEvents.createdAt, before))
-  })
-  await store.write(async (tx) => {
-    await tx
-      .delete(meteringBatches)
-      .where(and(eq(meteringBatches.state, 'charged'), lt(meteringBatches.occurredAt, before)))
-  })
+  for (const erase of [eraseEvents, eraseCharged]) {
+    const pace = createBatchPace({ first: FIRST_BATCH, max: MAX_BATCH })
+    for (let limit = 0, erased = 0; erased === limit; ) {
+      if (signal?.aborted) return
+      limit = pace.size()
+      const act = () =>
+        store.write((tx) => pace.measure(limit, () => tx.execute(erase, { before, limit })), {
+          heavyFor: 'retention',
+        })
+      erased = await pace.batch(act, signal)
+    }
+  }
 }

@@ -36,10 +36,11 @@ export type StripeClient = {
    */
   call<T>(act: (stripe: Stripe) => Promise<T>, signal?: AbortSignal): Promise<T>
   /**
-   * The meter of `billing.stripe_meter_event`, read once an hour, or now (`isFresh`).
+   * The meter of `billing.stripe_meter_event`, read once an hour, or now (`isFresh`). `signal`: as of
+   * `call`.
    * @throws StripeFault
    */
-  meter(options?: { isFresh?: boolean }): Promise<Meter>
+  meter(options?: { isFresh?: boolean; signal?: AbortSignal }): Promise<Meter>
   /** Ends the connections; requests in flight fail. */
   close(): void
 }
@@ -88,10 +89,10 @@ export function createStripe(
     }
   }
 
-  async function meter({ isFresh = false } = {}): Promise<Meter> {
+  const meter: StripeClient['meter'] = async ({ isFresh = false, signal } = {}) => {
     if (known !== undefined && !isFresh && now() < known.until) return known.meter
     known = undefined
-    const found = await call((stripe) => findMeter(stripe, billing.stripeMeterEvent))
+    const found = await call((stripe) => findMeter(stripe, billing.stripeMeterEvent), signal)
     known = { meter: found, until: now() + METER_AGE_MS }
     return found
   }

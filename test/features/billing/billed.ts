@@ -29,7 +29,7 @@ export type Billed = {
   /** Emails that are sent now, as the follower of events has them; returns their ids. */
   send(project: TestProject, count: number, change?: Partial<MeteredEvent>): Promise<string[]>
   /** One run of the loop. */
-  run(): Promise<void>
+  run(signal?: AbortSignal): Promise<void>
   /** As after a start of the server: whether Stripe answers is unknown. */
   restart(): void
   /** Moves the clock. */
@@ -53,7 +53,7 @@ export async function openBilled(
   const log = { ...opened.log, info: keep('info'), warn: keep('warn'), error: keep('error') }
   const deps = { ...opened, log: log as unknown as TestCore['log'], stripe: opened.stripe }
   let metering = createMetering(deps)
-  const { signal } = new AbortController()
+  const { signal: never } = new AbortController()
   return {
     core: opened,
     stripe,
@@ -81,7 +81,7 @@ export async function openBilled(
       await opened.store.write((tx) => meter(deps, tx, events))
       return ids
     },
-    run: () => metering.run(signal),
+    run: (signal = never) => metering.run(signal),
     restart() {
       metering = createMetering(deps)
     },

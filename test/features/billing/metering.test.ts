@@ -116,6 +116,31 @@ describe('a batch that Stripe does not take', () => {
     assert.equal(billed.stripe.charged(shop.customer), 3)
   })
 
+  it('because the clock of the server is ahead waits, and was never tried', async (t) => {
+    const billed = await openBilled(t)
+    const { stripe } = billed
+    const shop = await billed.subscribe()
+    await billed.send(shop, 3)
+    billed.pass(2 * MINUTE_MS)
+    stripe.fault = (request) => {
+      if (isEvent(request)) billed.pass(-10 * MINUTE_MS)
+      return undefined
+    }
+    stripe.onDone = (request) => {
+      if (isEvent(request)) billed.pass(10 * MINUTE_MS)
+    }
+    await billed.run()
+    const [batch] = await billed.batches()
+    assert.deepEqual([batch?.state, batch?.firstTriedAt], ['waiting', null])
+    assert.ok(
+      billed.lines.some(({ level, error }) => level === 'error' && /future/.test(`${error}`)),
+    )
+    stripe.fault = () => undefined
+    stripe.onDone = () => undefined
+    await billed.run()
+    assert.equal(stripe.charged(shop.customer), 3)
+  })
+
   for (const fault of ['refuse', '500', '500-after', 'cut', '429'] as const) {
     it(`for a moment (${fault}) is tried with the same identifier, and charged once`, async (t) => {
       const billed = await openBilled(t)
@@ -211,6 +236,100 @@ describe('a batch without an answer for 23 hours', () => {
     await billed.run()
     assert.deepEqual(await statesOf(billed), ['charged'])
     assert.equal(billed.stripe.charged(shop.customer), 9)
+  })
+})
+
+describe('a minute of which Stripe does not tell', () => {
+  const isSummary = ({ path }: StripeRequest) => path.endsWith('/event_summaries')
+
+  /** A batch of one customer is to be settled, and one of another is due. */
+  async function loseOne(billed: Billed) {
+    const lost = await billed.subscribe('lost')
+    const shop = await billed.subscribe('shop')
+    const ids = await billed.send(lost, 9)
+    billed.pass(2 * MINUTE_MS)
+    billed.stripe.fault = (request) => (isEvent(request) ? '500' : undefined)
+    await billed.run()
+    billed.pass(25 * HOUR_MS)
+    await billed.send(shop, 5)
+    billed.pass(2 * MINUTE_MS)
+    return { lost, shop, ids }
+  }
+
+  it('holds up no other batch', async (t) => {
+    const billed = await openBilled(t)
+    const { lost, shop } = await loseOne(billed)
+    billed.stripe.fault = (request) => (isSummary(request) ? '500' : undefined)
+    await billed.run()
+    assert.equal(billed.stripe.charged(shop.customer), 5)
+    assert.deepEqual(await statesOf(billed), ['charged', 'settling'])
+    billed.stripe.fault = () => undefined
+    await billed.run()
+    assert.equal(billed.stripe.charged(lost.customer), 9)
+  })
+
+  it('because the customer is gone has its batches dropped', async (t) => {
+    const billed = await openBilled(t)
+    const { lost, shop, ids } = await loseOne(billed)
+    billed.stripe.fault = () => undefined
+    billed.stripe.state.customers.delete(lost.customer)
+    await billed.run()
+    assert.equal(billed.stripe.charged(shop.customer), 5)
+    assert.deepEqual(await statesOf(billed), ['charged', 'dropped'])
+    const line = billed.lines.find(({ text }) => text === 'emails were not charged')
+    assert.deepEqual(line?.emails, ids)
+  })
+})
+
+describe('a stop of the server', () => {
+  const isMeters = ({ path }: StripeRequest) => path.startsWith('/v1/billing/meters')
+
+  it('does not wait for an answer about the meter', { timeout: 8_000 }, async (t) => {
+    const billed = await openBilled(t)
+    const shop = await billed.subscribe()
+    await billed.send(shop, 3)
+    billed.pass(2 * MINUTE_MS)
+    const stopping = new AbortController()
+    billed.stripe.fault = (request) => {
+      if (isMeters(request)) setImmediate(() => stopping.abort())
+      return isMeters(request) ? 'hang' : undefined
+    }
+    await billed.run(stopping.signal)
+    const [batch] = await billed.batches()
+    assert.deepEqual([batch?.state, batch?.firstTriedAt], ['waiting', null])
+  })
+})
+
+describe('a run that does not end', () => {
+  it('tries no batch with an identifier that Stripe may have forgotten', async (t) => {
+    const billed = await openBilled(t)
+    const { stripe, core } = billed
+    const lost = await billed.subscribe('lost')
+    const shop = await billed.subscribe('shop')
+    await billed.send(lost, 9)
+    billed.pass(2 * MINUTE_MS)
+    stripe.fault = (request) => (isEvent(request) ? '500-after' : undefined)
+    await billed.run()
+    const dayAfter = core.clock.now + DAY_MS
+    stripe.fault = ({ form }) => {
+      const { stripe_customer_id: customer } = (form.payload ?? {}) as Record<string, string>
+      return customer === lost.customer && core.clock.now < dayAfter ? '500' : undefined
+    }
+    billed.pass(22 * HOUR_MS + 40 * MINUTE_MS)
+    await billed.send(shop, 1)
+    billed.pass(2 * MINUTE_MS)
+    // There is always another batch that is due.
+    let more = 60
+    stripe.onDone = async (request) => {
+      if (!isEvent(request) || more === 0) return
+      more -= 1
+      billed.pass(2 * MINUTE_MS)
+      await billed.send(shop, 1)
+      billed.pass(MINUTE_MS)
+    }
+    while (more > 0) await billed.run()
+    assert.equal(stripe.charged(lost.customer), 9)
+    assert.deepEqual(await statesOf(billed), ['charged', 'waiting'])
   })
 })
 

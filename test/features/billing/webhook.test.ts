@@ -166,6 +166,17 @@ describe('an event of Stripe', () => {
     assert.equal((await row(other))?.subscription, other.subscription)
   })
 
+  it('of another kind is accepted, whatever the id of its object is', async (t) => {
+    const { deliver, stripe } = await openReceiving(t)
+    await deliver(stripe.event('coupon.created', 'SPRING-SALE 10%'))
+    await deliver(stripe.event('balance.available', '', { data: { object: {} } }))
+    await assert.rejects(deliver(stripe.event('invoice.paid', '../customers')), {
+      code: 'BAD_REQUEST',
+    })
+    const objects = stripe.requests.filter(({ path }) => !path.startsWith('/v1/billing'))
+    assert.deepEqual(objects, [])
+  })
+
   it('of live mode has no effect with a test key', async (t) => {
     const { deliver, stripe, shop, row } = await openReceiving(t)
     const { id } = stripe.addSubscription({ metadata: { project_id: shop.id } })
@@ -308,6 +319,20 @@ describe('a payment that fails', () => {
     await deliver(stripe.event('invoice.voided', 'in_second'))
     assert.equal((await row())?.isDisabled, false)
   })
+
+  for (const status of ['canceled', 'incomplete', 'incomplete_expired'] as const) {
+    it(`is not made up for by another subscription that is ${status}`, async (t) => {
+      const { row, deliver, stripe, shop, subscription } = await fail(t)
+      const metadata = { project_id: shop.id }
+      const own = stripe.addSubscription({ metadata, status, customer: subscription.customer })
+      const stranger = stripe.addSubscription({ metadata, status })
+      for (const { id } of [own, stranger]) {
+        await deliver(stripe.event('customer.subscription.updated', id))
+        const { disabledReason, subscription: kept } = (await row())!
+        assert.deepEqual([disabledReason, kept], ['PAYMENT_FAILED', subscription.id])
+      }
+    })
+  }
 
   it('while it is only under way does not disable the project', async (t) => {
     const { stripe, deliver, checkOut, row } = await openReceiving(t)

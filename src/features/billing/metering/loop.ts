@@ -3,6 +3,7 @@
  * request a minute that changes nothing finds out whether it answers again, so that an outage leaves one
  * batch without an answer and all others untried.
  */
+import { MINUTE_MS } from '../../../clock.ts'
 import { describeError } from '../../../errors.ts'
 import { startSettler } from '../../settler.ts'
 import { isFault } from '../stripe-fault.ts'
@@ -14,10 +15,12 @@ import { settle } from './settle.ts'
 const PAGE = 20
 /** Faults of single batches after which a run ends. */
 const MAX_FAULTS = 3
+/** Then the next run begins, so that batches are put aside and settled while many are sent. */
+const RUN_MS = 5 * MINUTE_MS
 const TOO_OLD = 'Stripe takes no events that are older than 35 days'
 
 export type Metering = {
-  /** Resolves when nothing is due, or Stripe does not answer. */
+  /** Resolves when nothing is due, Stripe does not answer, or the run is long. */
   run(signal: AbortSignal): Promise<void>
 }
 
@@ -33,13 +36,14 @@ export function createMetering(deps: MeteringDeps): Metering {
   /** @throws StripeFault */
   async function probe(signal: AbortSignal): Promise<void> {
     isAnswering = false
-    const { id } = await deps.stripe.meter()
+    const { id } = await deps.stripe.meter({ signal })
     await deps.stripe.call((api) => api.billing.meters.retrieve(id), signal)
     isAnswering = true
   }
 
   async function sendDue(signal: AbortSignal): Promise<void> {
-    for (let faults = 0; faults < MAX_FAULTS; ) {
+    const until = deps.now() + RUN_MS
+    for (let faults = 0; faults < MAX_FAULTS && deps.now() < until; ) {
       const due = await deps.store.scan.list(listDue, { at: deps.now(), limit: PAGE })
       if (due.length === 0) return
       for (const { id } of due) {
@@ -56,7 +60,7 @@ export function createMetering(deps: MeteringDeps): Metering {
       if ((await deps.store.read.find(findAnyOpen)) === undefined) return
       await putAside(deps)
       if (!isAnswering) await probe(signal)
-      await settle(deps, signal)
+      if (!(await settle(deps, signal))) await probe(signal)
       await sendDue(signal)
     } catch (error) {
       isAnswering = false

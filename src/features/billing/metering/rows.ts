@@ -14,6 +14,9 @@ const isId = sql`${meteringBatches.id} = ${parameter('id')}`
 const FIRST_WAIT_MS = 60_000
 const LONGEST_WAIT_MS = 3_600_000
 
+/** Stripe may have forgotten the identifier of a batch that was tried first before that. */
+const mayTry = sql`(first_tried_at is null or first_tried_at > ${AT} - ${RETRY_MS})`
+
 const triedFor = sql`last_tried_at - first_tried_at`
 const wait = sql`case when ${triedFor} > ${LONGEST_WAIT_MS} then ${LONGEST_WAIT_MS}
   else ${larger(triedFor, FIRST_WAIT_MS)} end`
@@ -37,12 +40,12 @@ export const listDue = statement<{ id: string; projectId: string }>(
       select id, project_id as "projectId", occurred_at,
         row_number() over (partition by project_id order by occurred_at, id) as place
       from metering_batches ${indexedBy('metering_batches_open')}
-      where ${OPEN} and state = 'waiting' and occurred_at < ${AT} and (first_tried_at is null
-        or last_tried_at + ${wait} <= ${AT}))
+      where ${OPEN} and state = 'waiting' and occurred_at < ${AT} and ${mayTry}
+        and (first_tried_at is null or last_tried_at + ${wait} <= ${AT}))
     order by place, occurred_at, id limit ${parameter('limit')}`,
 )
 
-/** Marks a try before it is made. No row if the batch is not waiting any more. */
+/** Marks a try before it is made. No row if the batch may not be tried any more. */
 export const beginTry = statement((db) =>
   db
     .update(meteringBatches)
@@ -51,7 +54,7 @@ export const beginTry = statement((db) =>
       lastTriedAt: AT,
       updatedAt: AT,
     })
-    .where(and(isId, eq(meteringBatches.state, 'waiting')))
+    .where(and(isId, eq(meteringBatches.state, 'waiting'), mayTry))
     .returning(),
 )
 

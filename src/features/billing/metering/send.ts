@@ -1,10 +1,11 @@
 /** Tells Stripe of one batch. */
-import { MINUTE_MS } from '../../../clock.ts'
+import { DAY_MS, MINUTE_MS } from '../../../clock.ts'
 import { describeError } from '../../../errors.ts'
 import type { MeteringBatch } from '../../../store/schema/billing.ts'
 import type { Base } from '../../base.ts'
 import type { Meter, StripeClient } from '../stripe.ts'
 import { isFault, type StripeFault } from '../stripe-fault.ts'
+import { MAX_AGE_MS } from './batch.ts'
 import { beginTry, drop, forgetTry, noteError, setCharged } from './rows.ts'
 
 export type MeteringDeps = Pick<Base, 'store' | 'counters' | 'now' | 'log'> & {
@@ -24,14 +25,14 @@ export async function sendBatch(
   id: string,
   signal: AbortSignal,
 ): Promise<Sent> {
-  const meter = await deps.stripe.meter()
+  const meter = await deps.stripe.meter({ signal })
   const at = deps.now()
   const batch = await deps.store.write((tx) => tx.find(beginTry, { id, at }))
   if (batch === undefined) return 'ended'
   try {
     await createEvent(deps, { batch, meter, signal })
   } catch (error) {
-    if (isFault(error, 'refused')) return await refuse(deps, batch, error)
+    if (isFault(error, 'refused')) return await refuse(deps, { batch, signal }, error)
     if (isFault(error, 'misconfigured', 'missing')) return await undo(deps, batch, error)
     if (!isFault(error, 'duplicate')) return await keep(deps, batch, error)
   }
@@ -70,15 +71,33 @@ async function undo(
   throw fault
 }
 
-/** A refusal because of the meter, not the batch, must cost nobody anything. */
-async function refuse(deps: MeteringDeps, batch: MeteringBatch, fault: StripeFault): Promise<Sent> {
+/** A refusal because of the meter or the clock, not the batch, must cost nobody anything. */
+async function refuse(
+  deps: MeteringDeps,
+  { batch, signal }: { batch: MeteringBatch; signal: AbortSignal },
+  fault: StripeFault,
+): Promise<Sent> {
+  if (isOfClock(deps, batch, fault)) return undo(deps, batch, fault)
   try {
-    await deps.stripe.meter({ isFresh: true })
+    await deps.stripe.meter({ isFresh: true, signal })
   } catch (error) {
     return keep(deps, batch, error)
   }
   await dropBatch(deps, batch.id, describeFault(fault))
   return 'ended'
+}
+
+/**
+ * Whether Stripe refused the time of a batch that is of the past, and recent, by the clock of this server:
+ * the clock is wrong.
+ */
+function isOfClock(
+  { now }: MeteringDeps,
+  { occurredAt }: MeteringBatch,
+  fault: StripeFault,
+): boolean {
+  const isRecent = now() - occurredAt < MAX_AGE_MS - DAY_MS
+  return isRecent && /timestamp/i.test(`${fault.stripeCode} ${describeFault(fault)}`)
 }
 
 async function keep(
@@ -108,7 +127,7 @@ export function logDropped(
   counters.add('pillarbox_emails_not_charged_total', {}, emailIds.length)
 }
 
-function describeFault(error: unknown): string {
+export function describeFault(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined
   return describeError(cause ?? error)
 }

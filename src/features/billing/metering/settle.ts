@@ -6,26 +6,56 @@
  */
 import { MINUTE_MS } from '../../../clock.ts'
 import { newId } from '../../../store/ids.ts'
+import { isFault, type StripeFault } from '../stripe-fault.ts'
 import { SETTLE_AFTER_MS } from './batch.ts'
 import { drop, listWindow, listWindows, renew, setCharged, type WindowBatch } from './rows.ts'
-import { logDropped, type MeteringDeps } from './send.ts'
+import { describeFault, dropBatch, logDropped, type MeteringDeps } from './send.ts'
 
 /** Minutes that one run settles. */
 const WINDOWS = 50
+/** Minutes without an answer after which a run ends. */
+const MAX_FAULTS = 3
 
 const UNDECIDABLE = 'the summary of the meter does not tell whether it was counted'
 
-/** @throws StripeFault */
-export async function settle(deps: MeteringDeps, signal: AbortSignal): Promise<void> {
+type Window = { customer: string; startsAt: number }
+
+/**
+ * A minute of which Stripe does not tell holds up no other. Returns whether all were told of.
+ * @throws StripeFault when no minute can be settled
+ */
+export async function settle(deps: MeteringDeps, signal: AbortSignal): Promise<boolean> {
   const before = deps.now() - SETTLE_AFTER_MS
   const windows = await deps.store.scan.list(listWindows, { before, limit: WINDOWS })
+  let faults = 0
   for (const window of windows) {
-    if (signal.aborted) return
-    await settleWindow(deps, window, signal)
+    if (signal.aborted) break
+    try {
+      await settleWindow(deps, window, signal)
+    } catch (error) {
+      if (isFault(error, 'refused')) await dropWindow(deps, { window, signal }, error)
+      else if (signal.aborted || !isFault(error, 'unanswered')) throw error
+      else if (++faults === MAX_FAULTS) throw error
+    }
   }
+  return faults === 0
 }
 
-type Window = { customer: string; startsAt: number }
+/** Of a customer that is gone, Stripe tells nothing. A refusal because of the meter costs nobody anything. */
+async function dropWindow(
+  deps: MeteringDeps,
+  { window: { customer, startsAt }, signal }: { window: Window; signal: AbortSignal },
+  fault: StripeFault,
+): Promise<void> {
+  const { id: asked } = await deps.stripe.meter({ signal })
+  const { id } = await deps.stripe.meter({ isFresh: true, signal })
+  if (id !== asked) return
+  const range = { customer, startsAt, endsAt: startsAt + MINUTE_MS }
+  const batches = await deps.store.read.list(listWindow, range)
+  for (const batch of batches.filter(({ state }) => state === 'settling')) {
+    await dropBatch(deps, batch.id, describeFault(fault))
+  }
+}
 
 async function settleWindow(
   deps: MeteringDeps,
@@ -64,7 +94,7 @@ async function readCounted(
   { customer, startsAt, endsAt }: Window & { endsAt: number },
   signal: AbortSignal,
 ): Promise<number> {
-  const { id } = await stripe.meter()
+  const { id } = await stripe.meter({ signal })
   const times = { start_time: startsAt / 1000, end_time: endsAt / 1000 }
   const { data } = await stripe.call(
     (api) => api.billing.meters.listEventSummaries(id, { customer, ...times, limit: 100 }),

@@ -70,7 +70,10 @@ async function store(
     .where(eq(projects.id, project.id))
 }
 
-/** The project that sends the mail of this server stays enabled: nobody could be told otherwise. */
+/**
+ * What another customer than the project's pays is no matter, unless the project has become that one's.
+ * The project that sends the mail of this server stays enabled: nobody could be told otherwise.
+ */
 async function settlePayment(
   deps: Deps,
   tx: Tx,
@@ -78,13 +81,14 @@ async function settlePayment(
   standing: Standing,
 ): Promise<void> {
   const at = deps.now()
+  const isStranger = customer !== null && customer !== standing.customer
+  if (isStranger && standing.state !== 'live') return
   if (!standing.isFailing) {
     if (disabledReason !== 'PAYMENT_FAILED') return
     await enableProject(deps, tx, { projectId, at, keepsReputation: true })
     return note(deps, tx, { project: projectId }, 'a project was enabled, because it has paid')
   }
-  const isStranger = customer !== null && customer !== standing.customer
-  if (isStranger || (isDisabled && disabledReason !== null)) return
+  if (isDisabled && disabledReason !== null) return
   if (projectId === (await findMailProjectId(deps, tx))) {
     return note(deps, tx, { project: projectId }, 'a payment of the project of this server failed')
   }

@@ -19,23 +19,25 @@ export const EVENT_TYPES: Readonly<Record<string, TargetKind>> = {
   'invoice.marked_uncollectible': 'invoice',
 }
 
-const id = z.string().regex(/^[A-Za-z0-9_]{1,255}$/)
+const safeId = z.string().regex(/^[A-Za-z0-9_]{1,255}$/)
 const shape = z.object({
-  id,
+  id: safeId,
   type: z.string().max(200),
   livemode: z.boolean(),
-  data: z.object({ object: z.object({ id: id.optional() }) }),
+  // Objects of other kinds may have ids of another form, which an operator chose, or none.
+  data: z.object({ object: z.object({ id: z.unknown().optional() }) }),
 })
 
-/** Undefined if the body is no event. */
+/** Undefined if the body is no event, or its target has no id. */
 export function parseEvent(body: Buffer): StripeEvent | undefined {
   const parsed = shape.safeParse(parseJson(body))
   if (!parsed.success) return undefined
   const { id, type, livemode, data } = parsed.data
   const kind = Object.hasOwn(EVENT_TYPES, type) ? EVENT_TYPES[type] : undefined
-  const objectId = data.object.id
-  const target = kind === undefined || objectId === undefined ? undefined : { kind, id: objectId }
-  return { id, type, isLive: livemode, target }
+  const event = { id, type, isLive: livemode }
+  if (kind === undefined) return { ...event, target: undefined }
+  const objectId = safeId.safeParse(data.object.id)
+  return objectId.success ? { ...event, target: { kind, id: objectId.data } } : undefined
 }
 
 function parseJson(body: Buffer): unknown {

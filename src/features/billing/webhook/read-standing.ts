@@ -28,8 +28,8 @@ export type Standing = {
 }
 
 const LIVE: ReadonlySet<string> = new Set(['active', 'trialing', 'past_due'])
-/** Those of subscriptions whose payment failed; an open invoice alone may be one that is being paid. */
-const FAILING: ReadonlySet<string> = new Set(['past_due', 'unpaid', 'canceled'])
+/** With these, an open invoice is one that is being paid. */
+const PAID: ReadonlySet<string> = new Set(['active', 'trialing'])
 
 /** @throws StripeFault */
 export async function readStanding(
@@ -40,7 +40,7 @@ export async function readStanding(
   const read = await stripe.call((api) => api.subscriptions.retrieve(subscriptionId))
   if (read.metadata[PROJECT_KEY] !== projectId) return undefined
   const customer = typeof read.customer === 'string' ? read.customer : read.customer.id
-  const isFailing = FAILING.has(read.status) && (await hasFailed(stripe, { customer, projectId }))
+  const isFailing = !PAID.has(read.status) && (await hasFailed(stripe, { customer, projectId }))
   const state = stateOf(read)
   const stored = await store.read
     .select({ subscription: projects.subscription })
