@@ -40,8 +40,8 @@ export type StripeClient = {
    * @throws StripeFault
    */
   meter(options?: { isFresh?: boolean }): Promise<Meter>
-  /** Ends the connections; requests in flight fail. */
-  close(): void
+  /** Ends the connections; requests in flight fail. With `afterMs`, those that still run by then. */
+  close(afterMs?: number): void
 }
 
 /** A meter that adds up values; events name the customer and the value by these keys. */
@@ -88,6 +88,11 @@ export function createStripe(
     }
   }
 
+  function close(): void {
+    closing.abort()
+    agent.destroy()
+  }
+
   async function meter({ isFresh = false } = {}): Promise<Meter> {
     if (known !== undefined && !isFresh && now() < known.until) return known.meter
     known = undefined
@@ -103,9 +108,12 @@ export function createStripe(
     meterEvent: billing.stripeMeterEvent,
     call,
     meter,
-    close() {
-      closing.abort()
-      agent.destroy()
+    close(afterMs = 0) {
+      if (afterMs > 0) {
+        setTimeout(close, afterMs).unref()
+        return
+      }
+      close()
     },
   }
 }
