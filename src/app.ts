@@ -79,6 +79,9 @@ const LEAST_GRACE_MS = 500
 /** The share of that time for inbound sessions. */
 const MAIL_GRACE_MS = 3_000
 
+/** The time for requests to Stripe: a client that waits for one gets an error, not a closed connection. */
+const STRIPE_GRACE_MS = 2_000
+
 export type App = {
   ready: {
     event: 'ready'
@@ -164,6 +167,7 @@ async function listen(
   inboundHosts.listeners.push(...inbound.addresses)
   const submission = await startSubmission(core, { limiter })
   stops.listeners.push(mailStop(submission))
+  stops.listeners.push(async () => core.stripe?.close(STRIPE_GRACE_MS))
   const places = ([name, { addresses }]: [string, MailService]) =>
     addresses.length === 0 ? [] : [[name, addresses.map(formatListenAddress)]]
   const mail = Object.entries({ inbound, submission }).flatMap(places)

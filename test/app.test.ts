@@ -8,6 +8,7 @@ import { eq } from '../src/store/drizzle.ts'
 import { inboundMessages } from '../src/store/schema/inbound.ts'
 import { eventually, type Program, startProgram } from './e2e/program.ts'
 import { findJob } from './jobs/running.ts'
+import { startStripeDouble } from './stripe/double.ts'
 
 /** No other test takes a port of this address between two holds. */
 const HOST = '127.0.77.1'
@@ -72,3 +73,23 @@ for (const key of ['HTTP__LISTEN', 'INBOUND__LISTEN', 'SUBMISSION__LISTEN']) {
     )
   })
 }
+
+test('a stop answers the requests that wait for Stripe', async (t) => {
+  const stripe = await startStripeDouble()
+  t.after(stripe.stop)
+  const program = await startProgram(stripe.settings)
+  t.after(program.close)
+  const asked = Promise.withResolvers<void>()
+  stripe.fault = ({ path }) => {
+    if (path.endsWith('/sub_1')) asked.resolve()
+    return 'hang'
+  }
+  const { body, signature } = stripe.sign(stripe.event('customer.subscription.updated', 'sub_1'))
+  const answer = fetch(new URL('/webhooks/incoming/stripe', program.url()), {
+    ...{ method: 'POST', body },
+    headers: { 'content-type': 'application/json', 'stripe-signature': signature },
+  })
+  await asked.promise
+  await program.stop()
+  assert.equal((await answer).status, 503)
+})

@@ -41,8 +41,8 @@ export type StripeClient = {
    * @throws StripeFault
    */
   meter(options?: { isFresh?: boolean; signal?: AbortSignal }): Promise<Meter>
-  /** Ends the connections; requests in flight fail. */
-  close(): void
+  /** Ends the connections; requests in flight fail. With `afterMs`, those that still run by then. */
+  close(afterMs?: number): void
 }
 
 /** A meter that adds up values; events name the customer and the value by these keys. */
@@ -89,6 +89,11 @@ export function createStripe(
     }
   }
 
+  function close(): void {
+    closing.abort()
+    agent.destroy()
+  }
+
   const meter: StripeClient['meter'] = async ({ isFresh = false, signal } = {}) => {
     if (known !== undefined && !isFresh && now() < known.until) return known.meter
     known = undefined
@@ -104,9 +109,12 @@ export function createStripe(
     meterEvent: billing.stripeMeterEvent,
     call,
     meter,
-    close() {
-      closing.abort()
-      agent.destroy()
+    close(afterMs = 0) {
+      if (afterMs > 0) {
+        setTimeout(close, afterMs).unref()
+        return
+      }
+      close()
     },
   }
 }

@@ -1,8 +1,11 @@
 /**
  * Notices to the members of a project: at 80% of a limit, and when it is reached. The transaction in
  * which the use crosses such a mark decides it, and remembers it: each mark of a limit is told once a
- * month. Another limit has marks of its own.
+ * month. Another limit has marks of its own, but few of them are told in a day: whoever changes a limit
+ * again and again must not flood the members.
  */
+import { DAY_MS } from '../../clock.ts'
+import { sql } from '../../store/drizzle.ts'
 import { usageNotices } from '../../store/schema/billing.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
@@ -15,6 +18,16 @@ type NoticeDeps = Pick<Base, 'config' | 'reportUsage'>
 
 /** In percent of a limit, the highest first. */
 export const MARKS = [100, 80] as const
+
+/** Notices of the same mark of a category in a day, of whatever limits. */
+export const MAX_A_DAY = 3
+
+const countRecent = statement<{ count: number }>(
+  () => sql`select count(*) as count from usage_notices
+    where project_id = ${parameter('projectId')} and starts_at = ${parameter('startsAt')}
+      and category = ${parameter('category')} and percent = ${parameter('percent')}
+      and created_at > ${parameter('after')}`,
+)
 
 const insertNotice = statement((db) =>
   db
@@ -74,6 +87,9 @@ async function announce(
   }: { use: Use; limit: Limit; marks: readonly (typeof MARKS)[number][]; at: number },
 ): Promise<void> {
   const notice = { projectId, startsAt, category: name, limit }
+  const recent = await tx.find(countRecent, { ...notice, percent: marks[0], after: at - DAY_MS })
+  // Nothing is written either, so that changes of limits do not fill the disk.
+  if (recent !== undefined && recent.count >= MAX_A_DAY) return
   let told: (typeof MARKS)[number] | undefined
   for (const percent of marks) {
     const isNew = (await tx.execute(insertNotice, { ...notice, percent, at })) > 0

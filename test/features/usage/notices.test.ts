@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { DAY_MS } from '../../../src/clock.ts'
 import { setLimits, showLimits } from '../../../src/features/billing/limits.ts'
 import { cancelEmails } from '../../../src/features/messages/queue/operate.ts'
 import type { Limits } from '../../../src/features/usage/categories.ts'
@@ -72,6 +73,19 @@ describe('members are told', () => {
       of(100, 5, 8),
       of(80, 10, 8),
     ])
+  })
+
+  it('three times a day at most, however often the limit changes', async (t) => {
+    const { core, project, send } = await openLimited(t)
+    await send(30)
+    for (let limit = 1; limit <= 20; limit += 1) await set(core, project, { transactional: limit })
+    assert.deepEqual(await noticesOf(core), [of(100, 1, 30), of(100, 2, 30), of(100, 3, 30)])
+    assert.equal((await marksOf(core, project.id)).length, 6)
+    await set(core, project, { transactional: 35 })
+    assert.equal((await noticesOf(core)).length, 3, 'its lower mark was remembered three times')
+    core.clock.now += DAY_MS
+    await set(core, project, { transactional: 21 })
+    assert.deepEqual((await noticesOf(core)).slice(3), [of(100, 21, 30)])
   })
 
   it('by a limit that is set below the use', async (t) => {

@@ -20,6 +20,8 @@ export type StreamChoice = AnalyticsStream | 'ALL'
 
 export const DEFAULT_DAYS = 30
 export const MAX_DAYS = 90
+/** There is no mail before. Clocks of earlier days do not keep to quarters of an hour everywhere. */
+const FIRST_AT = Date.UTC(2000, 0, 1)
 
 /** Epoch ms, at quarters of an hour. `toAt` is the first instant after the range. */
 export type Range = {
@@ -46,7 +48,7 @@ const NAMES: Names = { from: 'from', to: 'to' }
 
 /**
  * @throws AppError VALIDATION_ERROR invalid_timezone, invalid_date; invalid_range for a range that is
- *   empty, reversed, in the future, or longer than 90 days
+ *   empty, reversed, in the future, before 2000, or longer than 90 days
  */
 export function readRange(query: RangeQuery, now: number, names: Names = NAMES): Range {
   const zone = query.tz === undefined ? UTC : findZone(query.tz)
@@ -112,6 +114,7 @@ function problemOf(
 ): Problem | undefined {
   if (from.at > now) return { name: 'from', message: 'The range lies in the future' }
   if (to.at <= from.at) return { name: 'to', message: 'The range ends before it begins' }
+  if (to.at <= FIRST_AT) return { name: 'to', message: 'The range ends before the year 2000' }
   const length = to.at - from.at
   // The same days on the clock are an hour longer in autumn and an hour shorter in spring.
   const onClock = length + offsetAt(to.at) - offsetAt(from.at)
