@@ -97,7 +97,7 @@ export const checkout = ({ core }: RouteDeps) =>
     summary: 'Subscribe a project',
     description: `Returns the address of the checkout at Stripe. The project is subscribed when the checkout
 is complete and Stripe has told this server. The first invoice is made on the first day of the next month.
-A second call within five minutes returns the same checkout.`,
+Calls of the same user within a few minutes return the same checkout.`,
     query: checkoutQuery,
     growsDisk: false,
     responses: { 200: { description: 'The address of the checkout', schema: address } },
