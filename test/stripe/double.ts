@@ -67,6 +67,12 @@ export type StripeDouble = {
   stop(): Promise<void>
 }
 
+const KEY_IN_USE = {
+  message: 'There is currently another in-progress request using this idempotency key.',
+  type: 'idempotency_error',
+  code: 'idempotency_key_in_use',
+}
+
 export const SECRET_KEY = 'sk_test_doubleSecretKeyOfTheTests'
 export const WEBHOOK_SECRET = 'whsec_doubleSecretOfTheTests'
 
@@ -78,6 +84,8 @@ export async function startStripeDouble(now: () => number = Date.now): Promise<S
     invoices: new Map(),
     events: [],
   }
+  /** The keys of requests that run. */
+  const running = new Set<string>()
   const replies = new Map<string, { request: string; status: number; body: object; at: number }>()
   const server = createServer((incoming, outgoing) => {
     serve(incoming, outgoing).catch((error: unknown) => {
@@ -209,8 +217,13 @@ export async function startStripeDouble(now: () => number = Date.now): Promise<S
       const error = { message: 'Request rate limit exceeded.', type: 'invalid_request_error' }
       return reply(outgoing, 429, { error: { ...error, code: 'rate_limit' } })
     }
+    if (idempotencyKey !== undefined && running.has(idempotencyKey)) {
+      return reply(outgoing, 409, { error: KEY_IN_USE })
+    }
+    if (idempotencyKey !== undefined) running.add(idempotencyKey)
     const { status, body: shown } = handle(incoming, request, fault)
     await double.onDone(request)
+    if (idempotencyKey !== undefined) running.delete(idempotencyKey)
     if (fault === 'cut') return void incoming.socket.destroy()
     if (fault === 'hang-after') return
     reply(

@@ -17,10 +17,10 @@ export const CURRENCIES = ['usd', 'eur', 'gbp'] as const
 /** The name of the metadata with the id of a project. */
 export const PROJECT_KEY = 'project_id'
 
-type Deps = WithStripe & Pick<Base, 'config' | 'now' | 'log'>
+type Deps = WithStripe & Pick<Base, 'config' | 'now' | 'log' | 'sharedRuns'>
 type Params = Stripe.Checkout.SessionCreateParams
 
-/** Clicks within the same span of the clock get the same session. */
+/** Clicks of a user in the same span of this length get the same session. */
 const SAME_CLICK_MS = 5 * MINUTE_MS
 const TERMS =
   'You pay for the emails that you send and receive in a month. There is no fee without use.'
@@ -43,7 +43,10 @@ export async function beginCheckout(
   const open = async (customer: string | null) => {
     const params = { ...paramsOf(deps, stripe, project.id), currency, ...whoOf(customer, email) }
     const idempotencyKey = keyOf(params, deps.now())
-    return stripe.call((api) => api.checkout.sessions.create(params, { idempotencyKey }))
+    // Stripe refuses a key whose first request still runs.
+    return deps.sharedRuns.take(idempotencyKey, () =>
+      stripe.call((api) => api.checkout.sessions.create(params, { idempotencyKey })),
+    )
   }
   try {
     return toAnswer(await openFor(open, project.customer))

@@ -53,6 +53,7 @@ export const show = ({ core }: RouteDeps) =>
       'As of now. On a server with Stripe, a project without a subscription has one limit for all ' +
       'categories together, which each of them shows.',
     responses: { 200: { description: 'The limits and their use in this month', schema: view } },
+    refusals: [404],
     handle: async ({ project }) => json(200, await showLimits(core, project.id)),
   })
 
@@ -65,7 +66,7 @@ export const set = ({ core }: RouteDeps) =>
       'subscription.',
     body: limits,
     responses: { 200: { description: 'The limits and their use in this month', schema: view } },
-    refusals: [400],
+    refusals: [400, 404],
     handle: async ({ user, project, body }) =>
       json(200, await setLimits(core, { projectId: project.id, userId: user.id }, body)),
   })

@@ -97,7 +97,7 @@ export const checkout = ({ core }: RouteDeps) =>
     summary: 'Subscribe a project',
     description: `Returns the address of the checkout at Stripe. The project is subscribed when the checkout
 is complete and Stripe has told this server. The first invoice is made on the first day of the next month.
-Calls within the same five minutes of the clock return the same checkout.`,
+Calls of the same user within the same five minutes of the clock return the same checkout.`,
     query: checkoutQuery,
     growsDisk: false,
     responses: { 200: { description: 'The address of the checkout', schema: address } },
