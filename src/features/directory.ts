@@ -211,8 +211,14 @@ export function projectNotFound(id: string): AppError {
   return notFound('project', id, 'No project has this id.')
 }
 
-export function projectDisabled(): AppError {
-  return new AppError('PROJECT_DISABLED', 'This project is disabled.')
+/** The members of a project whose payment failed can help themselves. */
+export function projectDisabled(project?: Pick<Project, 'disabledReason'>): AppError {
+  const text = 'This project is disabled.'
+  if (project?.disabledReason !== 'PAYMENT_FAILED') return new AppError('PROJECT_DISABLED', text)
+  return new AppError('PROJECT_DISABLED', text, {
+    suggestion:
+      'A payment failed. Pay the invoice: GET /users/@me/projects/:id/billing-invoices has its address.',
+  })
 }
 
 /** The domain of a sender is not a verified domain of the project. */

@@ -118,7 +118,7 @@ function refuseForState({ route }: Exchange, caller: Caller): void {
   if (project.resetSince !== null && ruleOf(route.callers).isData) throw underReset()
   // A reset alone disables the project without a reason.
   const isRefused = project.resetSince === null || project.disabledReason !== null
-  if (project.isDisabled && isRefused && route.method !== 'GET') throw projectDisabled()
+  if (project.isDisabled && isRefused && route.method !== 'GET') throw projectDisabled(project)
 }
 
 function underReset(): AppError {

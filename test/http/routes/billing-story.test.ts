@@ -120,6 +120,7 @@ test('a project subscribes, sends, is charged exactly, and hears of 80% and 100%
   await hear('invoice.payment_failed')
   const closed = await send(1)
   assert.deepEqual([closed.status, closed.body.error.code], [403, 'PROJECT_DISABLED'])
+  assert.match(closed.body.error.suggestion, /^A payment failed\. Pay the invoice: GET .*-invoices/)
   const unpaid = await own('get', 'billing-invoices')
   assert.equal(unpaid.body.unpaidInvoices[0].id, invoice.id)
   Object.assign(invoice, { status: 'paid' })
