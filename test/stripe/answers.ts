@@ -222,8 +222,7 @@ function summarize(world: World, path: string, form: Form): object {
       true,
     )
   }
-  const customer = get(world.state.customers, text(form.customer) ?? '', 'customer', 400)
-  const value = usage(world, customer.id, { from, to })
+  const value = usage(world, text(form.customer) ?? '', { from, to })
   const summary = {
     id: `mtrusg_${from}_${to}`,
     object: 'billing.meter_event_summary',

@@ -27,9 +27,19 @@ import { type FormValue, findWrongParameter, parseForm } from './parameters.ts'
 
 /**
  * How requests fail: the connection ends before Stripe looks at them; they get no answer; a 500 before or
- * after they had their effect; the connection ends after they had their effect; a 429.
+ * after they had their effect; the connection ends after they had their effect; a 429; a 400, as for a customer
+ * that is gone.
  */
-export type Fault = 'refuse' | 'hang' | '500' | '500-after' | 'cut' | 'hang-after' | '429' | '401'
+export type Fault =
+  | 'refuse'
+  | 'hang'
+  | '500'
+  | '500-after'
+  | 'cut'
+  | 'hang-after'
+  | '429'
+  | '401'
+  | '400'
 
 export type StripeRequest = {
   method: string
@@ -212,6 +222,10 @@ export async function startStripeDouble(now: () => number = Date.now): Promise<S
     if (fault === 'refuse') return void incoming.socket.destroy()
     if (fault === 'hang') return
     if (fault === '500') return reply(outgoing, 500, apiError())
+    if (fault === '400') {
+      const error = { message: 'No such customer', type: 'invalid_request_error' }
+      return reply(outgoing, 400, { error: { ...error, code: 'resource_missing' } })
+    }
     if (fault === '429') {
       outgoing.setHeader('retry-after', '1')
       const error = { message: 'Request rate limit exceeded.', type: 'invalid_request_error' }
