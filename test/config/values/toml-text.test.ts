@@ -64,7 +64,7 @@ describe('the effective values', () => {
       dir.file,
       `secret = '${word}'\nsecret_previous = '${word}'\n[delivery.relay]\nhost = 'a.example'
 username = 'u'\npassword = '${word}'\n[billing]\nstripe_secret_key = '${word}'
-stripe_webhook_secret = '${word}'\nstripe_price = 'p'\n`,
+stripe_webhook_secret = '${word}'\nstripe_price = 'p'\nstripe_meter_event = 'emails'\n`,
     )
     const { values, origins } = loadSettings(dir.options())
     const text = formatEffective(values, origins)
