@@ -190,6 +190,5 @@ function figures(project: string, { contacts }: Plan): string {
       from emails where campaign_id is not null group by campaign_id;
     update campaigns set total_recipients = coalesce((select rows_made from campaign_progress
       where campaign_id = campaigns.id), 0) where project_id = ${project};
-    update event_followers set seq = (select max(seq) from events) where name <> 'analytics';
-    analyze;`
+    update event_followers set seq = (select max(seq) from events) where name <> 'analytics';`
 }
