@@ -20,7 +20,7 @@ import {
 import type { StripeClient } from './stripe.ts'
 import { isFault } from './stripe-fault.ts'
 
-export type Consumption = {
+type Consumption = {
   period: { start: string; end: string }
   /** Credits: one for an email, two for one with attachments. `records` is always empty. */
   usage: { total: number; records: [] }

@@ -17,8 +17,8 @@ export type MailSum = Place<AnalyticsStream> & {
   workflowId: string | null
   counts: MailCounts
 }
-export type LinkSum = Place<AnalyticsStream> & { url: string; clicks: number; firstClicks: number }
-export type EventSum = Place<AnalyticsStream | ''> & { name: string; events: number }
+type LinkSum = Place<AnalyticsStream> & { url: string; clicks: number; firstClicks: number }
+type EventSum = Place<AnalyticsStream | ''> & { name: string; events: number }
 export type Sums = {
   mail: Iterable<MailSum>
   links: Iterable<LinkSum>
