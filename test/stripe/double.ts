@@ -48,7 +48,7 @@ export type StripeRequest = {
   idempotencyKey: string | undefined
 }
 
-export type SignedEvent = { body: string; signature: string }
+type SignedEvent = { body: string; signature: string }
 
 export type StripeDouble = {
   url: string

@@ -8,7 +8,7 @@ export type Status =
   | 'incomplete'
   | 'incomplete_expired'
 
-export type FakeCustomer = {
+type FakeCustomer = {
   id: string
   email: string | null
   balance: number
@@ -51,7 +51,7 @@ export type FakeInvoice = {
   periodStart: number
   periodEnd: number
 }
-export type FakeMeterEvent = {
+type FakeMeterEvent = {
   identifier: string
   customer: string
   value: number

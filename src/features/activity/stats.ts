@@ -6,9 +6,10 @@
 import { listOf } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
 import { QUARTER_MS } from '../analytics/buckets.ts'
-import { type MailSums, percent } from '../analytics/metrics.ts'
+import { NO_MAIL } from '../analytics/mail-counts.ts'
+import { percent } from '../analytics/metrics.ts'
 import { UTC } from '../analytics/range/zone.ts'
-import { type AnalyticsDeps, mailRows, SEGMENT, subjectRows } from '../analytics/read-counts.ts'
+import { type AnalyticsDeps, subjectRows, sumSpans } from '../analytics/read-counts.ts'
 import { UNLISTED_EVENTS } from '../events/unlisted.ts'
 import { DEFAULT_SPAN_MS } from './list.ts'
 
@@ -31,15 +32,12 @@ type StatsQuery = { projectId: string; range: StatsRange }
 type EventSums = { events: number; workflowsStarted: number }
 
 export async function countActivity(
-  { store, now }: AnalyticsDeps,
+  deps: AnalyticsDeps,
   { projectId, range }: StatsQuery,
 ): Promise<ActivityStats> {
-  const counts = { projectId, stream: 'ALL', spans: spansOf(range, now()) } as const
-  const [mail] = await store.scan.all<Pick<MailSums, 'sent' | 'opened' | 'clicked'>>(
-    sql`select sum(counts.sent) as sent, sum(counts.opened) as opened, sum(counts.clicked) as clicked
-      ${mailRows('all', counts)} group by ${SEGMENT}`,
-  )
-  const [happened] = await store.scan.all<EventSums>(
+  const counts = { projectId, stream: 'ALL', spans: spansOf(range, deps.now()) } as const
+  const { sent, opened, clicked } = (await sumSpans(deps, counts)).get(0) ?? NO_MAIL
+  const [happened] = await deps.store.scan.all<EventSums>(
     sql`select coalesce(sum(events), 0) as events,
         coalesce(sum(events) filter (where name = 'workflow.started'), 0) as "workflowsStarted"
       from (
@@ -49,7 +47,6 @@ export async function countActivity(
       join analytics_subjects as subjects on subjects.id = happened.subject
       where name not in ${listOf(UNLISTED_EVENTS)}`,
   )
-  const { sent = 0, opened = 0, clicked = 0 } = mail ?? {}
   return {
     totalEvents: happened?.events ?? 0,
     totalEmailsSent: sent,

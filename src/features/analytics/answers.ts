@@ -9,7 +9,7 @@ import { isAnalyticsComplete } from './complete.ts'
 import type { AnalyticsDeps } from './read-counts.ts'
 
 /** `updatedAt`: a project that was reset has other answers than before. */
-export type AskingProject = { id: string; updatedAt: number }
+type AskingProject = { id: string; updatedAt: number }
 
 /** `isComplete`: false while the figures are too low, because older events are still being counted. */
 export type Answer<Value> = { value: Value; isComplete: boolean }

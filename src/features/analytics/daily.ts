@@ -1,10 +1,9 @@
 /** The figures of mail by UTC days, in the words of older clients of this API family. */
 import { DAY_MS, formatInstant } from '../../clock.ts'
-import { sql } from '../../store/drizzle.ts'
-import { MAIL_SUMS, type MailSums, NO_MAIL } from './metrics.ts'
+import { type MailCounts, NO_MAIL } from './mail-counts.ts'
 import { dayBorders } from './range/points.ts'
 import { UTC } from './range/zone.ts'
-import { type AnalyticsDeps, type AnalyticsQuery, mailRows, SEGMENT } from './read-counts.ts'
+import { type AnalyticsDeps, type AnalyticsQuery, sumSpans } from './read-counts.ts'
 
 /** `date`: the first instant of the day. */
 type DailyPoint = {
@@ -16,26 +15,20 @@ type DailyPoint = {
   delivered: number
 }
 
-type Row = MailSums & { segment: number }
-
 /** Of all days in UTC that the range touches. */
 export async function findDaily(
-  { store, now }: AnalyticsDeps,
+  deps: AnalyticsDeps,
   { projectId, range, stream }: AnalyticsQuery,
 ): Promise<DailyPoint[]> {
   const fromAt = Math.floor(range.fromAt / DAY_MS) * DAY_MS
   const toAt = Math.ceil(range.toAt / DAY_MS) * DAY_MS
   const borders = dayBorders(UTC, { fromAt, toAt })
-  const spans = { borders, zone: UTC, now: now() }
-  const rows = await store.scan.all<Row>(
-    sql`select ${SEGMENT} as segment, ${MAIL_SUMS}
-      ${mailRows('all', { projectId, stream, spans })} group by 1`,
-  )
-  const sums = new Map(rows.map((row) => [row.segment, row]))
+  const spans = { borders, zone: UTC, now: deps.now() }
+  const sums = await sumSpans(deps, { projectId, stream, spans })
   return borders.slice(0, -1).map((at, index) => toPoint(at, sums.get(index) ?? NO_MAIL))
 }
 
-function toPoint(at: number, sums: Readonly<MailSums>): DailyPoint {
+function toPoint(at: number, sums: Readonly<MailCounts>): DailyPoint {
   return {
     date: formatInstant(at),
     emails: sums.sent,

@@ -1,12 +1,13 @@
 /** Bounces and complaints of the mail of a range, and how it fared with each receiving provider. */
 import { sql } from '../../store/drizzle.ts'
-import { addMail, MAIL_SUMS, type MailSums, type Metrics, NO_MAIL, toMetrics } from './metrics.ts'
+import { type MailCounts, NO_MAIL } from './mail-counts.ts'
+import { MAIL_SUMS, type Metrics, toMetrics } from './metrics.ts'
 import {
   type AnalyticsDeps,
   type AnalyticsQuery,
   currentPeriod,
   mailRows,
-  SEGMENT,
+  sumSpans,
 } from './read-counts.ts'
 
 type ProviderMetrics = { provider: string } & Metrics & { hardBounces: number; softBounces: number }
@@ -19,26 +20,24 @@ type Deliverability = {
   providers: ProviderMetrics[]
 }
 
-type ProviderRow = MailSums & { provider: string }
+type ProviderRow = MailCounts & { provider: string }
 
 export const MAX_PROVIDERS = 100
 
 export async function findDeliverability(
-  { store, now }: AnalyticsDeps,
+  deps: AnalyticsDeps,
   { projectId, range, stream }: AnalyticsQuery,
 ): Promise<Deliverability> {
-  const counts = { projectId, stream, spans: currentPeriod(range, now()) }
+  const counts = { projectId, stream, spans: currentPeriod(range, deps.now()) }
   const [totals, providers] = await Promise.all([
-    store.scan.all<MailSums>(
-      sql`select ${MAIL_SUMS} ${mailRows('all', counts)} group by ${SEGMENT}`,
-    ),
-    store.scan.all<ProviderRow>(
+    sumSpans(deps, counts),
+    deps.store.scan.all<ProviderRow>(
       sql`select (select name from analytics_subjects where id = counts.subject) as provider, ${MAIL_SUMS}
         ${mailRows('provider', counts)} group by counts.subject
         order by sum(counts.sent) desc, provider limit ${sql.raw(String(MAX_PROVIDERS))}`,
     ),
   ])
-  const { hardBounced, softBounced, complained } = totals.reduce(addMail, NO_MAIL)
+  const { hardBounced, softBounced, complained } = totals.get(0) ?? NO_MAIL
   return {
     hardBounces: hardBounced,
     softBounces: softBounced,

@@ -1,14 +1,8 @@
 /** The campaigns, templates or workflows of a range with the highest value of a metric. */
 import { sql } from '../../store/drizzle.ts'
 import type { AnalyticsKind } from '../../store/schema/words.ts'
-import {
-  MAIL_SUMS,
-  type MailSums,
-  type MetricName,
-  type Metrics,
-  metricTerm,
-  toMetrics,
-} from './metrics.ts'
+import type { MailCounts } from './mail-counts.ts'
+import { MAIL_SUMS, type MetricName, type Metrics, metricTerm, toMetrics } from './metrics.ts'
 import { type AnalyticsDeps, type AnalyticsQuery, currentPeriod, mailRows } from './read-counts.ts'
 
 export const LEADERBOARDS = ['campaigns', 'templates', 'workflows'] as const
@@ -18,7 +12,7 @@ type Board = (typeof LEADERBOARDS)[number]
 type LeaderboardRow = { id: string; name: string | null } & Metrics
 
 type LeaderboardQuery = AnalyticsQuery & { kind: Board; sort: MetricName; limit: number }
-type Row = MailSums & { id: string; name: string | null }
+type Row = MailCounts & { id: string; name: string | null }
 
 const SUBJECTS: Record<Board, AnalyticsKind> = {
   campaigns: 'campaign',

@@ -1,18 +1,7 @@
 /** The figures of emails, the same in every call. */
 import { type SQL, sql } from '../../store/drizzle.ts'
-
-/** Emails; a sum over rows of `mail_counts`. */
-export type MailSums = {
-  sent: number
-  delivered: number
-  opened: number
-  clicked: number
-  openedAndClicked: number
-  hardBounced: number
-  softBounced: number
-  complained: number
-  unsubscribed: number
-}
+import { mailCounts } from '../../store/schema/analytics.ts'
+import { MAIL_COUNTS, type MailCounts } from './mail-counts.ts'
 
 export const COUNT_NAMES = [
   'sent',
@@ -68,34 +57,10 @@ const TERMS: Record<MetricName, { part: SQL; of?: SQL }> = {
   unsubscribeRate: { part: UNSUBSCRIBED, of: SENT },
 }
 
-const COLUMNS = [
-  ['sent', 'sent'],
-  ['delivered', 'delivered'],
-  ['opened', 'opened'],
-  ['clicked', 'clicked'],
-  ['opened_and_clicked', 'openedAndClicked'],
-  ['hard_bounced', 'hardBounced'],
-  ['soft_bounced', 'softBounced'],
-  ['complained', 'complained'],
-  ['unsubscribed', 'unsubscribed'],
-] as const
-
-/** The sums of `MailSums` over `mailRows`, after `select`. */
+/** The sums of `MailCounts` over `mailRows`, after `select`. */
 export const MAIL_SUMS: SQL = sql.raw(
-  COLUMNS.map(([name, as]) => `sum(counts.${name}) as "${as}"`).join(', '),
+  MAIL_COUNTS.map((name) => `sum(counts.${mailCounts[name].name}) as "${name}"`).join(', '),
 )
-
-export const NO_MAIL: Readonly<MailSums> = {
-  sent: 0,
-  delivered: 0,
-  opened: 0,
-  clicked: 0,
-  openedAndClicked: 0,
-  hardBounced: 0,
-  softBounced: 0,
-  complained: 0,
-  unsubscribed: 0,
-}
 
 /** The value of a metric over grouped `mailRows`, for `order by`. */
 export function metricTerm(name: MetricName): SQL {
@@ -103,12 +68,7 @@ export function metricTerm(name: MetricName): SQL {
   return of === undefined ? sql`sum(${part})` : sql`1.0 * sum(${part}) / nullif(sum(${of}), 0)`
 }
 
-export function addMail(one: Readonly<MailSums>, other: Readonly<MailSums>): MailSums {
-  const sums = COLUMNS.map(([, as]) => [as, one[as] + other[as]] as const)
-  return Object.fromEntries(sums) as MailSums
-}
-
-export function toMetrics(sums: Readonly<MailSums>): Metrics {
+export function toMetrics(sums: Readonly<MailCounts>): Metrics {
   const { sent, delivered, opened, clicked, openedAndClicked, complained, unsubscribed } = sums
   const bounced = sums.hardBounced + sums.softBounced
   return {

@@ -1,7 +1,8 @@
 /** The figures of all mail of a range, beside those of the equal range before it. */
 import { sql } from '../../store/drizzle.ts'
 import type { AnalyticsStream } from '../../store/schema/words.ts'
-import { addMail, MAIL_SUMS, type MailSums, type Metrics, NO_MAIL, toMetrics } from './metrics.ts'
+import { addMail, type MailCounts, NO_MAIL } from './mail-counts.ts'
+import { MAIL_SUMS, type Metrics, toMetrics } from './metrics.ts'
 import { STREAMS } from './range/range.ts'
 import {
   type AnalyticsDeps,
@@ -18,7 +19,7 @@ type Overview = {
   streams: ({ stream: AnalyticsStream } & Metrics)[]
 }
 
-type Row = MailSums & { segment: 0 | 1; stream: AnalyticsStream }
+type Row = MailCounts & { segment: 0 | 1; stream: AnalyticsStream }
 
 export async function findOverview(
   { store, now }: AnalyticsDeps,
@@ -32,7 +33,7 @@ export async function findOverview(
   const sumOf = (segment: number, only?: AnalyticsStream) =>
     rows
       .filter((row) => row.segment === segment && (only === undefined || row.stream === only))
-      .reduce<Readonly<MailSums>>(addMail, NO_MAIL)
+      .reduce<Readonly<MailCounts>>(addMail, NO_MAIL)
   const wanted = STREAMS.filter((one) => stream === 'ALL' || stream === one)
   return {
     current: toMetrics(sumOf(1)),

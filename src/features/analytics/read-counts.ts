@@ -6,6 +6,8 @@ import { eachOf, jsonItem, orderedJoin } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import type { AnalyticsKind } from '../../store/schema/words.ts'
 import type { Base } from '../base.ts'
+import type { MailCounts } from './mail-counts.ts'
+import { MAIL_SUMS } from './metrics.ts'
 import { coverSpans } from './range/cover.ts'
 import type { Range, StreamChoice } from './range/range.ts'
 import type { Zone } from './range/zone.ts'
@@ -36,6 +38,17 @@ export function currentPeriod({ fromAt, toAt, zone }: Range, now: number): Spans
 export function mailRows(kind: AnalyticsKind, { projectId, stream, spans }: Counts): SQL {
   const own = sql`counts.project_id = ${projectId} and counts.kind = ${kind}`
   return rowsOf('mail_counts', { own, stream, spans })
+}
+
+/** The counts of all mail by the number of the span; a span without mail is absent. */
+export async function sumSpans(
+  { store }: Pick<AnalyticsDeps, 'store'>,
+  counts: Counts,
+): Promise<ReadonlyMap<number, MailCounts>> {
+  const rows = await store.scan.all<MailCounts & { segment: number }>(
+    sql`select ${SEGMENT} as segment, ${MAIL_SUMS} ${mailRows('all', counts)} group by 1`,
+  )
+  return new Map(rows.map(({ segment, ...sums }) => [segment, sums]))
 }
 
 /** As `mailRows`. `table`: counts by subject without a kind. */

@@ -1,13 +1,13 @@
 /** The figures of mail by days or hours of a zone's clock, beside those of the equal range before. */
 import { DAY_MS, formatInstant } from '../../clock.ts'
 import { invalidField } from '../../errors.ts'
-import { sql } from '../../store/drizzle.ts'
 import { quartersFrom } from './buckets.ts'
-import { MAIL_SUMS, type MailSums, type Metrics, NO_MAIL, toMetrics } from './metrics.ts'
+import { NO_MAIL } from './mail-counts.ts'
+import { type Metrics, toMetrics } from './metrics.ts'
 import { dayBorders, hourBorders } from './range/points.ts'
 import type { Range } from './range/range.ts'
 import { dayAt, formatLocal, type Zone } from './range/zone.ts'
-import { type AnalyticsDeps, type AnalyticsQuery, mailRows, SEGMENT } from './read-counts.ts'
+import { type AnalyticsDeps, type AnalyticsQuery, sumSpans } from './read-counts.ts'
 
 export const GRANULARITIES = ['hour', 'day'] as const
 type Granularity = (typeof GRANULARITIES)[number]
@@ -22,24 +22,19 @@ type Point = ({ date: string } | { at: string }) & Metrics
 type Timeseries = { granularity: Granularity; current: Point[]; previous: Point[] }
 
 type SeriesQuery = AnalyticsQuery & { granularity?: Granularity | undefined }
-type Row = MailSums & { segment: number }
 
 /** @throws AppError VALIDATION_ERROR invalid_range for hours of a range that is too long or too old */
 export async function findTimeseries(
-  { store, now }: AnalyticsDeps,
+  deps: AnalyticsDeps,
   { projectId, range, stream, granularity: wanted }: SeriesQuery,
 ): Promise<Timeseries> {
-  const granularity = chooseGranularity(range, { wanted, now: now() })
+  const granularity = chooseGranularity(range, { wanted, now: deps.now() })
   const { zone, previousFromAt, fromAt, toAt } = range
   const bordersOf = granularity === 'day' ? dayBorders : hourBorders
   const before = bordersOf(zone, { fromAt: previousFromAt, toAt: fromAt })
   const borders = [...before.slice(0, -1), ...bordersOf(zone, { fromAt, toAt })]
-  const spans = { borders, zone, now: now() }
-  const rows = await store.scan.all<Row>(
-    sql`select ${SEGMENT} as segment, ${MAIL_SUMS}
-      ${mailRows('all', { projectId, stream, spans })} group by 1`,
-  )
-  const sums = new Map(rows.map((row) => [row.segment, row]))
+  const spans = { borders, zone, now: deps.now() }
+  const sums = await sumSpans(deps, { projectId, stream, spans })
   const points = borders.slice(0, -1).map((at, index) => ({
     ...labelOf(zone, at, granularity),
     ...toMetrics(sums.get(index) ?? NO_MAIL),

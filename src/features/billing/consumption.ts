@@ -10,6 +10,7 @@ import { parameter, statement } from '../../store/statement.ts'
 import type { Project } from '../accounts/rows.ts'
 import type { Base } from '../base.ts'
 import { instantOf } from './invoices.ts'
+import { OPEN } from './metering/rows.ts'
 import {
   requireCustomer,
   requireStripe,
@@ -19,7 +20,7 @@ import {
 import type { StripeClient } from './stripe.ts'
 import { isFault } from './stripe-fault.ts'
 
-export type Consumption = {
+type Consumption = {
   period: { start: string; end: string }
   /** Credits: one for an email, two for one with attachments. `records` is always empty. */
   usage: { total: number; records: [] }
@@ -50,7 +51,7 @@ type Period = { start: number; end: number }
 const sumWaiting = statement<{ credits: number }>(
   () => sql`select coalesce(sum(credits), 0) as credits
     from metering_batches ${indexedBy('metering_batches_open')}
-    where project_id = ${parameter('projectId')} and state not in ('charged', 'dropped')
+    where project_id = ${parameter('projectId')} and ${OPEN}
       and occurred_at >= ${parameter('from')}`,
 )
 

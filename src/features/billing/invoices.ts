@@ -4,7 +4,7 @@ import { formatInstant, SECOND_MS } from '../../clock.ts'
 import type { Project } from '../accounts/rows.ts'
 import { requireStripe, type WithStripe } from './require-stripe.ts'
 
-export type InvoiceView = {
+type InvoiceView = {
   id: string
   /** Null until it is final. */
   number: string | null
@@ -27,7 +27,7 @@ type UnpaidView = Pick<
   'id' | 'number' | 'amountDue' | 'currency' | 'hostedInvoiceUrl'
 > & { dueDate: string | null }
 
-export type InvoicesView = {
+type InvoicesView = {
   /** The newest first. */
   invoices: InvoiceView[]
   hasUnpaidInvoices: boolean

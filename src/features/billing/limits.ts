@@ -16,7 +16,7 @@ import { monthOf } from '../usage/month.ts'
 import { announceReached, reaches } from '../usage/notices.ts'
 
 /** `limit`, `usage`: emails in this month. `percentage`: to a tenth, rounded down. */
-export type LimitView = {
+type LimitView = {
   limit: number | null
   usage: number
   percentage: number
@@ -24,7 +24,7 @@ export type LimitView = {
   isBlocked: boolean
 }
 
-export type LimitsView = Record<UsageCategory, LimitView> & { currency: string | null }
+type LimitsView = Record<UsageCategory, LimitView> & { currency: string | null }
 
 type ShowDeps = Pick<Base, 'store' | 'config' | 'now'>
 type SetDeps = ShowDeps & Pick<Base, 'directory' | 'reportUsage'>

@@ -12,7 +12,7 @@
 import type { Stripe } from 'stripe'
 import { AppError, describeError } from '../../errors.ts'
 
-export type FaultKind = 'unanswered' | 'misconfigured' | 'missing' | 'duplicate' | 'refused'
+type FaultKind = 'unanswered' | 'misconfigured' | 'missing' | 'duplicate' | 'refused'
 
 export class StripeFault extends AppError {
   readonly kind: FaultKind

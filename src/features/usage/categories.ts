@@ -23,17 +23,10 @@ export function categoryOf(source: SourceType): UsageCategory {
   return CATEGORY_OF[source]
 }
 
-/** The limits that a project has set; null: none. */
-export function limitsOf(
-  project: Pick<
-    Project,
-    'limitTransactional' | 'limitCampaigns' | 'limitWorkflows' | 'limitInbound'
-  >,
-): Limits {
-  return {
-    transactional: project.limitTransactional,
-    campaigns: project.limitCampaigns,
-    workflows: project.limitWorkflows,
-    inbound: project.limitInbound,
-  }
-}
+/** The columns of a project with its limits; null: none. */
+export const LIMIT_COLUMNS = {
+  transactional: 'limitTransactional',
+  campaigns: 'limitCampaigns',
+  workflows: 'limitWorkflows',
+  inbound: 'limitInbound',
+} as const satisfies Record<UsageCategory, keyof Project>

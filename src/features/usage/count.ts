@@ -1,7 +1,7 @@
 /**
  * Counts emails in the transaction that accepts them, and refuses those that are over a limit. The
  * limits are read in that transaction, so a change of them holds at once. A project without a limit
- * costs one statement.
+ * costs one statement, but for the first email of a month.
  *
  * A refusal comes before any write: a closure that fails after one makes its group run again
  * (`store/write/group.ts`), which a flood of refusals must not do.
@@ -13,7 +13,7 @@ import type { Email } from '../../store/schema/messages.ts'
 import type { UsageCategory } from '../../store/schema/words.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
-import { categoryOf, limitsOf } from './categories.ts'
+import { categoryOf, LIMIT_COLUMNS } from './categories.ts'
 import { add, addAgain, addUnlimited, type MonthChange, readUse, type Use } from './counters.ts'
 import { hasSharedLimit, type Limit, leftOf, limitsFor } from './limits.ts'
 import { monthOf, nextMonthOf } from './month.ts'
@@ -42,9 +42,8 @@ type Asked = { projectId: string; category: UsageCategory; at: number }
 export async function countUsage(deps: UsageDeps, tx: Tx, counted: Counted): Promise<void> {
   const { project, category, count, at } = counted
   const change = { projectId: project.id, startsAt: monthOf(at), category, count }
-  if (!isLimited(deps, project, category)) {
-    if (await addUnlimited(tx, { ...change, isShared: hasSharedLimit(deps) })) return
-  }
+  const isUnlimited = !isLimited(deps, project, category)
+  if (isUnlimited && (await addUnlimited(tx, change, hasSharedLimit(deps)))) return
   const use = await readUse(tx, change)
   if (use === undefined) return
   refuseOver(deps, use, { category, count })
@@ -59,7 +58,7 @@ export async function countAlways(
 ): Promise<void> {
   if (count === 0) return
   const change = { ...asked, startsAt: monthOf(at), count }
-  if (await addUnlimited(tx, { ...change, isShared: hasSharedLimit(deps) })) return
+  if (await addUnlimited(tx, change, hasSharedLimit(deps))) return
   const use = await readUse(tx, change)
   if (use !== undefined) await addToUse(deps, tx, { change, use, at })
 }
@@ -131,7 +130,7 @@ function changeOf({ projectId, sourceType, createdAt }: CountedEmail) {
 }
 
 function isLimited(deps: UsageDeps, project: Project, category: UsageCategory): boolean {
-  if (limitsOf(project)[category] !== null) return true
+  if (project[LIMIT_COLUMNS[category]] !== null) return true
   return hasSharedLimit(deps) && project.subscription === null
 }
 

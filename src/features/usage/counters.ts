@@ -72,11 +72,10 @@ function countersOf(category: UsageCategory) {
         on conflict (project_id, starts_at) do update set ${column} = ${column} + ${COUNT}`,
     ),
     addUnlimited: statement(
-      () => sql`insert into usage_months (project_id, starts_at, ${column})
-        select id, ${MONTH}, ${COUNT} from projects
-        where id = ${PROJECT} and ${limit} is null
-          and (${parameter('isShared')} = 0 or subscription is not null)
-        on conflict (project_id, starts_at) do update set ${column} = ${column} + ${COUNT}`,
+      () => sql`update usage_months set ${column} = ${column} + ${COUNT}
+        where ${isOwn} and exists (select 1 from projects
+          where id = usage_months.project_id and ${limit} is null
+            and (${parameter('isShared')} = 0 or subscription is not null))`,
     ),
     addAgain: statement(
       () => sql`update usage_months set ${column} = ${column} + ${COUNT} where ${isOwn}`,
@@ -106,14 +105,16 @@ export async function add(tx: Tx, { category, ...values }: MonthChange): Promise
 
 /**
  * Adds only if the project has no limit for the category, as of this transaction. Returns false if it
- * has one, or is gone. `isShared`: whether the server limits projects without a subscription.
+ * has one, if it is gone, or if nothing is counted in the month yet. `isShared`: whether the server
+ * limits projects without a subscription.
  */
 export async function addUnlimited(
   tx: Tx,
-  { category, isShared, ...values }: MonthChange & { isShared: boolean },
+  { projectId, startsAt, category, count }: MonthChange,
+  isShared: boolean,
 ): Promise<boolean> {
-  const { addUnlimited: statement } = COUNTERS[category]
-  return (await tx.execute(statement, { ...values, isShared: isShared ? 1 : 0 })) > 0
+  const values = { projectId, startsAt, count, isShared: isShared ? 1 : 0 }
+  return (await tx.execute(COUNTERS[category].addUnlimited, values)) > 0
 }
 
 /** Adds emails that were taken off before. Does nothing in a month that was not counted. */

@@ -27,7 +27,7 @@ const BATCH = 500
 const LINGER_MS = 250
 
 /** The events that metering reads. */
-const METERED = ['email.sent', 'email.received']
+export const METERED: readonly string[] = ['email.sent', 'email.received']
 
 const ROWS = countedRows(ENDS)
 const ROWS_WITH_METERED = countedRows([...ENDS, ...METERED])

@@ -17,10 +17,10 @@ import { monthOf } from './month.ts'
 type NoticeDeps = Pick<Base, 'config' | 'reportUsage'>
 
 /** In percent of a limit, the highest first. */
-export const MARKS = [100, 80] as const
+const MARKS = [100, 80] as const
 
 /** Notices of the same mark of a category in a day, of whatever limits. */
-export const MAX_A_DAY = 3
+const MAX_A_DAY = 3
 
 const countRecent = statement<{ count: number }>(
   () => sql`select count(*) as count from usage_notices

@@ -24,10 +24,7 @@ export function wordParameter<const Choice extends string>(
     .meta({ type: 'string', enum: [...choices], description })
 }
 
-export const streamParameter = wordParameter(
-  STREAM_CHOICES,
-  'Only mail of this kind; ALL by default',
-)
+const streamParameter = wordParameter(STREAM_CHOICES, 'Only mail of this kind; ALL by default')
 
 export const rangeParameters = {
   from: z

@@ -1,24 +1,21 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from '../../../src/store/drizzle.ts'
 import { countAnalytics, openCounted } from './analytics.ts'
+import { runUntilKilled } from './run-until-killed.ts'
 
 const KILLS = 3
 /** Longer than the follower lingers. */
 const RUN_MS = 1_200
-const program = path.join(import.meta.dirname, 'analytics.ts')
 
 test('after kills the counts are equal to a ledger of the emails, also of deleted ones', async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   const file = path.join(folder, 'a.db')
-  for (let round = 0; round < KILLS; round += 1) await runUntilKilled(file)
+  for (let round = 0; round < KILLS; round += 1) await runUntilKilled('analytics.ts', file, RUN_MS)
 
   const store = await openCounted(file)
   const figures = sql`sum(sent) as sent, sum(delivered) as delivered, sum(opened) as opened`
@@ -56,15 +53,3 @@ test('after kills the counts are equal to a ledger of the emails, also of delete
   t.diagnostic(`${early?.n} emails were counted before the last start`)
   assert.ok(Number(early?.n) > 0)
 })
-
-/** Kills it at random, some time after it has heard of a commit. */
-async function runUntilKilled(file: string): Promise<void> {
-  const child = spawn(process.execPath, [program, file], { stdio: ['ignore', 'pipe', 'inherit'] })
-  const exited = once(child, 'exit')
-  await Promise.race([once(child.stdout, 'data'), exited])
-  child.stdout.resume()
-  assert.equal(child.exitCode, null)
-  await sleep(RUN_MS + Math.random() * 200)
-  child.kill('SIGKILL')
-  await exited
-}

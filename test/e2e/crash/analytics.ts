@@ -5,24 +5,15 @@
 import { startAnalytics } from '../../../src/features/analytics/counting/follow-events.ts'
 import { silentLog } from '../../../src/log.ts'
 import { sql } from '../../../src/store/drizzle.ts'
-import { projects } from '../../../src/store/schema/accounts.ts'
-import { openStore, type Store } from '../../../src/store/store.ts'
+import type { Store } from '../../../src/store/store.ts'
 import { createLedger } from '../../features/analytics/counting/ledger.ts'
+import { openCountedProjects, PROJECTS } from './counted-projects.ts'
 
-const PROJECTS = ['p1', 'p2']
 /** Contacts of every so many emails are deleted at once. */
 const DELETED = 7
 
 export async function openCounted(file: string): Promise<Store> {
-  const store = await openStore({ path: file, log: silentLog(), watch: false })
-  await store.write(async (tx) => {
-    for (const id of PROJECTS) {
-      const at = Date.now()
-      const keys = { publicKey: id, secretDigest: id, secretHint: '' }
-      const row = { id, name: id, ...keys, createdAt: at, updatedAt: at }
-      await tx.insert(projects).values(row).onConflictDoNothing()
-    }
-  })
+  const store = await openCountedProjects(file)
   // The ledger, kept by triggers: what happened to emails, also to those that are deleted.
   await store.write(async (tx) => {
     await tx.run(sql`create table if not exists ledger (

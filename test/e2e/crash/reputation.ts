@@ -6,27 +6,12 @@ import { appendEvents, type NewEvent } from '../../../src/features/events/append
 import { startReputation } from '../../../src/features/reputation/follow-events.ts'
 import { silentLog } from '../../../src/log.ts'
 import { newId } from '../../../src/store/ids.ts'
-import { projects } from '../../../src/store/schema/accounts.ts'
-import { openStore, type Store } from '../../../src/store/store.ts'
-
-const PROJECTS = ['p1', 'p2']
+import type { Store } from '../../../src/store/store.ts'
+import { openCountedProjects, PROJECTS } from './counted-projects.ts'
 
 const HOUR_MS = 3_600_000
 /** Nothing is disabled. */
 const config = { security: { autoDisable: false } }
-
-export async function openCounted(file: string): Promise<Store> {
-  const store = await openStore({ path: file, log: silentLog(), watch: false })
-  await store.write(async (tx) => {
-    for (const id of PROJECTS) {
-      const at = Date.now()
-      const keys = { publicKey: id, secretDigest: id, secretHint: '' }
-      const row = { id, name: id, ...keys, createdAt: at, updatedAt: at }
-      await tx.insert(projects).values(row).onConflictDoNothing()
-    }
-  })
-  return store
-}
 
 export function countReputation(store: Store) {
   const never = { warning: 0, critical: 0 }
@@ -61,7 +46,7 @@ async function appendForever(store: Store, projectId: string): Promise<never> {
 }
 
 if (import.meta.main) {
-  const store = await openCounted(process.argv[2] ?? '')
+  const store = await openCountedProjects(process.argv[2] ?? '')
   countReputation(store)
   await Promise.all([...PROJECTS, ...PROJECTS].map((id) => appendForever(store, id)))
 }

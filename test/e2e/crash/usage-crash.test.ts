@@ -1,19 +1,16 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { startUsage } from '../../../src/features/usage/follow-events.ts'
 import { sql } from '../../../src/store/drizzle.ts'
+import { runUntilKilled } from './run-until-killed.ts'
 import { LIMIT, makeProjects, openUsageCore } from './usage.ts'
 
 const KILLS = 3
 /** Longer than the follower lingers. */
 const RUN_MS = 900
-const program = path.join(import.meta.dirname, 'usage.ts')
 
 type Row = { name: string; used: number; emails: number; failed: number }
 
@@ -23,7 +20,7 @@ test('after kills the use of each project is equal to its emails that did not fa
   const first = await openUsageCore(folder)
   await makeProjects(first)
   await first.close()
-  for (let round = 0; round < KILLS; round += 1) await runUntilKilled(folder)
+  for (let round = 0; round < KILLS; round += 1) await runUntilKilled('usage.ts', folder, RUN_MS)
 
   const core = await openUsageCore(folder)
   const follower = startUsage(core)
@@ -46,16 +43,3 @@ test('after kills the use of each project is equal to its emails that did not fa
   assert.equal(limited.used, limited.emails)
   assert.ok(limited.used <= LIMIT, `${limited.used} are over the limit`)
 })
-
-/** Kills it at random, some time after it has accepted. */
-async function runUntilKilled(folder: string): Promise<void> {
-  const stdio = ['ignore', 'pipe', 'inherit'] as const
-  const child = spawn(process.execPath, [program, folder], { stdio: [...stdio] })
-  const exited = once(child, 'exit')
-  await Promise.race([once(child.stdout, 'data'), exited])
-  child.stdout.resume()
-  assert.equal(child.exitCode, null)
-  await sleep(RUN_MS + Math.random() * 200)
-  child.kill('SIGKILL')
-  await exited
-}

@@ -1,7 +1,7 @@
 /** Fills the tables of analytics as their follower does: each count in a quarter of an hour and in a day. */
 import { DAY_MS } from '../../../src/clock.ts'
 import { QUARTER_MS } from '../../../src/features/analytics/buckets.ts'
-import type { MailSums } from '../../../src/features/analytics/metrics.ts'
+import type { MailCounts } from '../../../src/features/analytics/mail-counts.ts'
 import type { Core } from '../../../src/features/core.ts'
 import { and, eq, sql } from '../../../src/store/drizzle.ts'
 import {
@@ -17,7 +17,7 @@ type Deps = Pick<Core, 'store'>
 type SubjectKind = (typeof analyticsSubjects.$inferSelect)['kind']
 type MailKind = Extract<SubjectKind, 'provider' | 'campaign' | 'template' | 'workflow'>
 
-export type CountedMail = Partial<MailSums> & {
+export type CountedMail = Partial<MailCounts> & {
   projectId: string
   at: number
   stream?: AnalyticsStream
@@ -115,7 +115,7 @@ async function insertMail(tx: Tx, mail: CountedMail): Promise<void> {
           ],
           set: Object.fromEntries(
             Object.entries(sums).map(([column, value]) => {
-              const known = mailCounts[column as keyof MailSums]
+              const known = mailCounts[column as keyof MailCounts]
               return [column, sql`${known} + ${value}`]
             }),
           ),

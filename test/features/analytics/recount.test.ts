@@ -9,12 +9,8 @@ import { findDeliverability } from '../../../src/features/analytics/deliverabili
 import { findEvents } from '../../../src/features/analytics/events.ts'
 import { findLeaderboard } from '../../../src/features/analytics/leaderboard.ts'
 import { findLinks } from '../../../src/features/analytics/links.ts'
-import {
-  addMail,
-  type MailSums,
-  NO_MAIL,
-  toMetrics,
-} from '../../../src/features/analytics/metrics.ts'
+import { addMail, type MailCounts, NO_MAIL } from '../../../src/features/analytics/mail-counts.ts'
+import { toMetrics } from '../../../src/features/analytics/metrics.ts'
 import { findOverview } from '../../../src/features/analytics/overview.ts'
 import {
   readRange,
@@ -87,8 +83,8 @@ function makeMail(projectId: string): Mail {
   }
 }
 
-function sumOf(mails: readonly CountedMail[]): MailSums {
-  return mails.reduce<MailSums>((sum, mail) => addMail(sum, { ...NO_MAIL, ...numbersOf(mail) }), {
+function sumOf(mails: readonly CountedMail[]): MailCounts {
+  return mails.reduce<MailCounts>((sum, mail) => addMail(sum, { ...NO_MAIL, ...numbersOf(mail) }), {
     ...NO_MAIL,
   })
 }

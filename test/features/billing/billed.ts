@@ -17,7 +17,7 @@ export const DAY_MS = 24 * HOUR_MS
 
 export type Subscribed = TestProject & { customer: string; subscription: string }
 
-export type LogLine = { level: 'info' | 'warn' | 'error'; text: string } & Record<string, unknown>
+type LogLine = { level: 'info' | 'warn' | 'error'; text: string } & Record<string, unknown>
 
 export type Billed = {
   core: TestCore

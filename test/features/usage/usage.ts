@@ -18,7 +18,7 @@ import {
   trustDomain,
 } from '../../core.ts'
 
-export type LimitColumns = Partial<
+type LimitColumns = Partial<
   Pick<
     Project,
     | 'limitTransactional'

@@ -35,6 +35,16 @@ const template: Shape = {
   createdAt: 'instant',
   updatedAt: 'instant',
 }
+const campaignCounts = {
+  totalRecipients: 'count',
+  sentCount: 'count',
+  deliveredCount: 'count',
+  openedCount: 'count',
+  clickedCount: 'count',
+  bouncedCount: 'count',
+  complainedCount: 'count',
+  unsubscribedCount: 'count',
+}
 const campaign: Shape = {
   id: 'uuid',
   name: 'string',
@@ -52,14 +62,7 @@ const campaign: Shape = {
   segmentId: 'uuid | null',
   scheduledFor: 'instant | null',
   scheduledAt: 'instant | null',
-  totalRecipients: 'count',
-  sentCount: 'count',
-  deliveredCount: 'count',
-  openedCount: 'count',
-  clickedCount: 'count',
-  bouncedCount: 'count',
-  complainedCount: 'count',
-  unsubscribedCount: 'count',
+  ...campaignCounts,
   projectId: 'uuid',
   sentAt: 'instant | null',
   createdAt: 'instant',
@@ -319,14 +322,7 @@ export const SPECIFICATION: Readonly<Record<string, Answer>> = {
   'GET /campaigns/:id/stats': [
     200,
     data({
-      totalRecipients: 'count',
-      sentCount: 'count',
-      deliveredCount: 'count',
-      openedCount: 'count',
-      clickedCount: 'count',
-      bouncedCount: 'count',
-      complainedCount: 'count',
-      unsubscribedCount: 'count',
+      ...campaignCounts,
       openRate: 'number',
       clickRate: 'number',
       bounceRate: 'number',

@@ -3,21 +3,9 @@
  * in the session, because the server did its part. A bounce after the delivery takes the delivery back.
  */
 import type { CountedEvent } from '../../../store/schema/analytics.ts'
+import type { MailCount } from '../mail-counts.ts'
 
-export const METRICS = [
-  'sent',
-  'delivered',
-  'opened',
-  'clicked',
-  'openedAndClicked',
-  'hardBounced',
-  'softBounced',
-  'complained',
-  'unsubscribed',
-] as const
-export type Metric = (typeof METRICS)[number]
-
-export type Change = { metric: Metric; by: 1 | -1 }
+export type Change = { metric: MailCount; by: 1 | -1 }
 
 const NONE: readonly Change[] = []
 const SENT = one('sent')
@@ -81,6 +69,6 @@ function changesOfClick({ isFirst, openedAt, clickedAt }: CountedEvent): readonl
   return isLater ? [...CLICKED, ...BOTH] : CLICKED
 }
 
-function one(metric: Metric): readonly Change[] {
+function one(metric: MailCount): readonly Change[] {
   return [{ metric, by: 1 }]
 }

@@ -5,7 +5,7 @@
  */
 
 /** Every other provider, and mail of which no server is known, such as all mail through a smarthost. */
-export const OTHER_PROVIDER = 'Other'
+const OTHER_PROVIDER = 'Other'
 
 const GMAIL = 'Gmail'
 const OUTLOOK = 'Outlook'

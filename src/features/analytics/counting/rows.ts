@@ -2,7 +2,7 @@
 import { QUARTER_MS, QUARTERS_KEPT_MS, SPANS, startOf } from '../buckets.ts'
 
 /** `startsAt`: the quarter. `subject`: 0 for counts of all. */
-export type SubjectSum = {
+type SubjectSum = {
   projectId: string
   kind: string
   startsAt: number
@@ -12,7 +12,7 @@ export type SubjectSum = {
 }
 
 /** The columns of a row; those of its counts have their names. */
-export type CountRow = Record<string, string | number>
+type CountRow = Record<string, string | number>
 
 /** `at`: now. Quarters that are old enough to be deleted are left out. */
 export function rowsOf(sums: readonly SubjectSum[], at: number): CountRow[] {

@@ -17,7 +17,7 @@ import type { CountedProject } from './projects.ts'
 type Kind = AnalyticsSubject['kind']
 
 /** `day`: of the bucket (epoch ms). */
-export type SubjectKey = { project: CountedProject; kind: Kind; name: string; day: number }
+type SubjectKey = { project: CountedProject; kind: Kind; name: string; day: number }
 
 export type Subjects = {
   /** Finds or makes the subjects, in this order, and returns their numbers. */
@@ -25,8 +25,8 @@ export type Subjects = {
 }
 
 /** New links, and new names of events, in a project's day. */
-export const MAX_NEW_SUBJECTS = 1_000
-export const FURTHER = ''
+const MAX_NEW_SUBJECTS = 1_000
+const FURTHER = ''
 
 const MAX_REMEMBERED = 20_000
 const MAX_REMEMBERED_TEXT = 400

@@ -5,9 +5,8 @@
 import type { CountedEvent } from '../../../store/schema/analytics.ts'
 import type { AnalyticsStream } from '../../../store/schema/words.ts'
 import { QUARTER_MS, startOf } from '../buckets.ts'
-import { type Change, changesOf, METRICS, type Metric } from './metrics.ts'
-
-export type MailCounts = Record<Metric, number>
+import { type MailCounts, NO_MAIL } from '../mail-counts.ts'
+import { type Change, changesOf } from './metrics.ts'
 
 /** `startsAt`: the quarter of an hour. */
 type Place<Stream> = { projectId: string; stream: Stream; startsAt: number }
@@ -18,8 +17,8 @@ export type MailSum = Place<AnalyticsStream> & {
   workflowId: string | null
   counts: MailCounts
 }
-export type LinkSum = Place<AnalyticsStream> & { url: string; clicks: number; firstClicks: number }
-export type EventSum = Place<AnalyticsStream | ''> & { name: string; events: number }
+type LinkSum = Place<AnalyticsStream> & { url: string; clicks: number; firstClicks: number }
+type EventSum = Place<AnalyticsStream | ''> & { name: string; events: number }
 export type Sums = {
   mail: Iterable<MailSum>
   links: Iterable<LinkSum>
@@ -82,7 +81,7 @@ function createMailSums(providerOf: ProviderOf) {
     if (last !== undefined && isSame(last, place)) return last
     const { projectId, stream, startsAt, campaignId, templateId, workflowId, provider } = place
     const key = `${projectId} ${stream} ${startsAt} ${campaignId} ${templateId} ${workflowId} ${provider}`
-    last = sums.get(key) ?? { ...place, counts: noCounts() }
+    last = sums.get(key) ?? { ...place, counts: { ...NO_MAIL } }
     sums.set(key, last)
     return last
   }
@@ -119,8 +118,4 @@ function addClick(sums: Map<string, LinkSum>, { event, stream, startsAt }: Count
   sum.clicks += 1
   if (isFirst) sum.firstClicks += 1
   sums.set(key, sum)
-}
-
-function noCounts(): MailCounts {
-  return Object.fromEntries(METRICS.map((metric) => [metric, 0])) as MailCounts
 }

@@ -11,6 +11,7 @@ import {
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { startOf } from '../buckets.ts'
+import { eachCount } from '../mail-counts.ts'
 import type { CountedProject } from './projects.ts'
 import { rowsOf } from './rows.ts'
 import type { Subjects } from './subjects.ts'
@@ -39,15 +40,7 @@ const addMail = statement((db) =>
     .values({
       ...PLACE,
       kind: parameter('kind'),
-      sent: parameter('sent'),
-      delivered: parameter('delivered'),
-      opened: parameter('opened'),
-      clicked: parameter('clicked'),
-      openedAndClicked: parameter('openedAndClicked'),
-      hardBounced: parameter('hardBounced'),
-      softBounced: parameter('softBounced'),
-      complained: parameter('complained'),
-      unsubscribed: parameter('unsubscribed'),
+      ...eachCount(parameter),
     })
     .onConflictDoUpdate({
       target: [
@@ -58,17 +51,9 @@ const addMail = statement((db) =>
         mailCounts.stream,
         mailCounts.subject,
       ],
-      set: {
-        sent: sql`${mailCounts.sent} + excluded.sent`,
-        delivered: sql`${mailCounts.delivered} + excluded.delivered`,
-        opened: sql`${mailCounts.opened} + excluded.opened`,
-        clicked: sql`${mailCounts.clicked} + excluded.clicked`,
-        openedAndClicked: sql`${mailCounts.openedAndClicked} + excluded.opened_and_clicked`,
-        hardBounced: sql`${mailCounts.hardBounced} + excluded.hard_bounced`,
-        softBounced: sql`${mailCounts.softBounced} + excluded.soft_bounced`,
-        complained: sql`${mailCounts.complained} + excluded.complained`,
-        unsubscribed: sql`${mailCounts.unsubscribed} + excluded.unsubscribed`,
-      },
+      set: eachCount(
+        (name) => sql`${mailCounts[name]} + ${sql.raw(`excluded.${mailCounts[name].name}`)}`,
+      ),
     }),
 )
 

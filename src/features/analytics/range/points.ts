@@ -1,7 +1,7 @@
 /** The days and hours of a zone's clock within a range. */
 import { dayAt, endOfHour, startOfDay, type Zone } from './zone.ts'
 
-export type Span = { fromAt: number; toAt: number }
+type Span = { fromAt: number; toAt: number }
 
 /** Instants, rising: the start of each point, and at last the end of the span. */
 export function dayBorders(zone: Zone, { fromAt, toAt }: Span): number[] {

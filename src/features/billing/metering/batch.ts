@@ -13,6 +13,7 @@
  * several; they are settled together.
  */
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../clock.ts'
+import { nextMonthOf } from '../../usage/month.ts'
 
 export const MAX_EMAILS = 1_000
 
@@ -43,12 +44,6 @@ export function mayTake(occurredAt: number, at: number): boolean {
   return at - occurredAt < HOUR_MS && nextMonthOf(at) === nextMonthOf(occurredAt)
 }
 
-export function minuteOf(at: number): number {
+function minuteOf(at: number): number {
   return at - (at % MINUTE_MS)
-}
-
-/** The beginning of the next month (UTC). */
-export function nextMonthOf(at: number): number {
-  const date = new Date(at)
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1)
 }

@@ -13,8 +13,10 @@ import { contents, emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
+import { METERED } from '../../usage/follow-events.ts'
 import type { WithStripe } from '../require-stripe.ts'
 import { MAX_EMAILS, mayTake, timeOf } from './batch.ts'
+import { OPEN } from './rows.ts'
 
 /** What metering needs of an event. */
 export type MeteredEvent = Pick<
@@ -33,7 +35,6 @@ type OpenBatch = Pick<
 /** `isNew`: it has no row yet. */
 type Growing = OpenBatch & { isNew: boolean }
 
-const METERED: ReadonlySet<string> = new Set(['email.sent', 'email.received'])
 const WITH_ATTACHMENTS = 2
 
 const listSubscribers = statement((db) =>
@@ -81,7 +82,7 @@ const findOpen = statement((db) =>
     .where(
       and(
         sql`${meteringBatches.projectId} = ${parameter('projectId')}`,
-        sql`${meteringBatches.state} not in ('charged', 'dropped')`,
+        OPEN,
         eq(meteringBatches.state, 'waiting'),
         isNull(meteringBatches.firstTriedAt),
         // The index of open batches is short.
@@ -140,7 +141,7 @@ export async function meter(deps: Deps, tx: Tx, events: readonly MeteredEvent[])
 }
 
 function isMetered({ name, emailId, isPlatform }: MeteredEvent): boolean {
-  return METERED.has(name) && emailId !== null && isPlatform !== true
+  return METERED.includes(name) && emailId !== null && isPlatform !== true
 }
 
 async function toEmails(

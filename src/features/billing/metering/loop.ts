@@ -19,7 +19,7 @@ const MAX_FAULTS = 3
 const RUN_MS = 5 * MINUTE_MS
 const TOO_OLD = 'Stripe takes no events that are older than 35 days'
 
-export type Metering = {
+type Metering = {
   /** Resolves when nothing is due, Stripe does not answer, or the run is long. */
   run(signal: AbortSignal): Promise<void>
 }

@@ -1,12 +1,12 @@
 /** The steps of a batch in the database. */
 import { indexedBy, larger } from '../../../store/dialect.ts'
-import { and, eq, sql } from '../../../store/drizzle.ts'
+import { and, eq, getTableColumns, sql } from '../../../store/drizzle.ts'
 import { type MeteringBatch, meteringBatches } from '../../../store/schema/billing.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { MAX_AGE_MS, RETRY_MS } from './batch.ts'
 
-const OPEN = sql`state not in ('charged', 'dropped')`
+export const OPEN = sql`state not in ('charged', 'dropped')`
 const AT = parameter('at')
 const isId = sql`${meteringBatches.id} = ${parameter('id')}`
 
@@ -84,7 +84,7 @@ const setDropped = statement((db) =>
   db
     .update(meteringBatches)
     .set({ state: 'dropped', error: parameter('error'), updatedAt: AT })
-    .where(and(isId, sql`${meteringBatches.state} not in ('charged', 'dropped')`))
+    .where(and(isId, OPEN))
     .returning(),
 )
 
@@ -128,21 +128,11 @@ export const listWindows = statement<{ customer: string; startsAt: number }>(
 /** Without the ids of emails. */
 export type WindowBatch = Omit<MeteringBatch, 'emailIds'>
 
+const { emailIds: _, ...windowColumns } = getTableColumns(meteringBatches)
+
 export const listWindow = statement((db) =>
   db
-    .select({
-      id: meteringBatches.id,
-      projectId: meteringBatches.projectId,
-      customer: meteringBatches.customer,
-      credits: meteringBatches.credits,
-      occurredAt: meteringBatches.occurredAt,
-      state: meteringBatches.state,
-      firstTriedAt: meteringBatches.firstTriedAt,
-      lastTriedAt: meteringBatches.lastTriedAt,
-      error: meteringBatches.error,
-      createdAt: meteringBatches.createdAt,
-      updatedAt: meteringBatches.updatedAt,
-    })
+    .select(windowColumns)
     .from(meteringBatches)
     .where(
       sql`${meteringBatches.customer} = ${parameter('customer')}

@@ -1,14 +1,14 @@
 /** Reads an event of Stripe: what it is about, and nothing else of what it says. */
 import { z } from 'zod'
 
-export type TargetKind = 'session' | 'subscription' | 'invoice'
+type TargetKind = 'session' | 'subscription' | 'invoice'
 export type Target = { kind: TargetKind; id: string }
 
 /** `target`: undefined for events of other kinds. */
 export type StripeEvent = { id: string; type: string; isLive: boolean; target: Target | undefined }
 
 /** The kinds of events that have an effect, and what their objects are. */
-export const EVENT_TYPES: Readonly<Record<string, TargetKind>> = {
+const EVENT_TYPES: Readonly<Record<string, TargetKind>> = {
   'checkout.session.completed': 'session',
   'customer.subscription.created': 'subscription',
   'customer.subscription.updated': 'subscription',

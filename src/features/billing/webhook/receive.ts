@@ -30,10 +30,10 @@ import { readStanding } from './read-standing.ts'
 import { checkSignature } from './signature.ts'
 import { createTurns, type Turns } from './turns.ts'
 
-export type ReceiveDeps = WithStripe &
+type ReceiveDeps = WithStripe &
   Pick<Base, 'config' | 'store' | 'directory' | 'now' | 'log' | 'jobNotifier'>
 
-export type StripeReceiver = {
+type StripeReceiver = {
   /** @throws AppError RESOURCE_NOT_FOUND without billing */
   requireOpen(): void
   /** Resolves when Stripe need not send the event again. @throws AppError, see above */
