@@ -68,7 +68,7 @@ function idOf(kind: keyof typeof KINDS, number: string, at: string | number): st
 
 /** A number below 1,000 that seems random. */
 const chance = (number: string, salt: number) =>
-  `((((${number}) + ${salt}) * 2654435761 + ${salt * 40_503}) >> 9) % 1000`
+  `((((${number}) + ${salt}) * ${2_654_435_761 + salt * 104_729_018}) >> 9) % 1000`
 
 function statementsOf(project: string, plan: Plan): [string, string][] {
   const { emails, contacts, until } = plan
