@@ -68,10 +68,10 @@ export function answer(world: World, request: StripeRequest): object {
 
 function answerMeters(world: World, { method, path, form }: StripeRequest): object {
   if (path === '/v1/billing/meter_events') return createEvent(world, form)
-  if (path === '/v1/billing/meters') return listOf([toMeter()], path)
+  if (path === '/v1/billing/meters') return listOf([toMeter(world.state.meterCreated)], path)
   const [, , , , id = '', part] = path.split('/')
   if (id !== METER.id) throw missing('billing.meter', id)
-  if (part === undefined && method === 'GET') return toMeter()
+  if (part === undefined && method === 'GET') return toMeter(world.state.meterCreated)
   return summarize(world, path, form)
 }
 

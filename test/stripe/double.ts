@@ -93,6 +93,7 @@ export async function startStripeDouble(now: () => number = Date.now): Promise<S
     subscriptions: new Map(),
     invoices: new Map(),
     events: [],
+    meterCreated: 0,
   }
   /** The keys of requests that run. */
   const running = new Set<string>()

@@ -66,6 +66,8 @@ export type State = {
   subscriptions: Map<string, FakeSubscription>
   invoices: Map<string, FakeInvoice>
   events: FakeMeterEvent[]
+  /** When the meter was made, in seconds. */
+  meterCreated: number
 }
 
 export const PRICE = 'price_credits'
@@ -161,10 +163,12 @@ export function toCustomer({ id, email, balance, currency }: FakeCustomer): obje
   return { ...object, delinquent: false }
 }
 
-export function toMeter(): object {
+/** `created`: in seconds. */
+export function toMeter(created: number): object {
   return {
     id: METER.id,
     object: 'billing.meter',
+    created,
     customer_mapping: { event_payload_key: 'stripe_customer_id', type: 'by_id' },
     default_aggregation: { formula: 'sum' },
     display_name: 'Emails',

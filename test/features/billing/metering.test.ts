@@ -217,6 +217,18 @@ describe('a batch without an answer for 23 hours', () => {
     assert.deepEqual(line?.emails, batch?.emailIds)
   })
 
+  it('is dropped if the meter was made after it was tried, since another may have counted', async (t) => {
+    const billed = await openBilled(t)
+    const shop = await lose(billed, '500')
+    billed.stripe.state.meterCreated = Math.floor(billed.core.clock.now / 1000)
+    const [batch] = await billed.batches()
+    await billed.run()
+    assert.deepEqual(await statesOf(billed), ['dropped'])
+    assert.equal(billed.stripe.charged(shop.customer), 0)
+    const line = billed.lines.find(({ level }) => level === 'error')
+    assert.deepEqual(line?.emails, batch?.emailIds)
+  })
+
   it('is settled an hour after its last try, not before Stripe has added it up', async (t) => {
     const billed = await openBilled(t)
     billed.stripe.visibleAfter = 3_000

@@ -2,10 +2,11 @@
  * Settles batches to which Stripe never answered, by what the meter has counted in their minute. The
  * summary of a minute is the sum of all batches of the customer in it, so that those which are known are
  * taken off. If several are unknown, any of them with the missing sum are sent again: the sum that is
- * charged is right then.
+ * charged is right then. A meter that was made after a try tells nothing of it: another may have counted.
  */
 import { MINUTE_MS } from '../../../clock.ts'
 import { newId } from '../../../store/ids.ts'
+import type { Meter } from '../stripe.ts'
 import { isFault, type StripeFault } from '../stripe-fault.ts'
 import { SETTLE_AFTER_MS } from './batch.ts'
 import { drop, listWindow, listWindows, renew, setCharged, type WindowBatch } from './rows.ts'
@@ -65,8 +66,9 @@ async function settleWindow(
   const range = { customer, startsAt, endsAt: startsAt + MINUTE_MS }
   const batches = await deps.store.read.list(listWindow, range)
   if (!isQuiet(batches, deps.now() - SETTLE_AFTER_MS)) return
-  const counted = await readCounted(deps, range, signal)
-  const verdict = judge(batches, counted)
+  const meter = await deps.stripe.meter({ signal })
+  const counted = await readCounted(deps, meter, { range, signal })
+  const verdict = judge(batches, counted, meter.createdAt)
   await deps.store.write(async (tx) => {
     const at = deps.now()
     for (const id of verdict.counted) await tx.execute(setCharged, { id, at })
@@ -91,10 +93,10 @@ function isQuiet(batches: readonly WindowBatch[], before: number): boolean {
 
 async function readCounted(
   { stripe }: MeteringDeps,
-  { customer, startsAt, endsAt }: Window & { endsAt: number },
-  signal: AbortSignal,
+  { id }: Meter,
+  { range, signal }: { range: Window & { endsAt: number }; signal: AbortSignal },
 ): Promise<number> {
-  const { id } = await stripe.meter({ signal })
+  const { customer, startsAt, endsAt } = range
   const times = { start_time: startsAt / 1000, end_time: endsAt / 1000 }
   const { data } = await stripe.call(
     (api) => api.billing.meters.listEventSummaries(id, { customer, ...times, limit: 100 }),
@@ -108,10 +110,12 @@ export type Verdict = { counted: string[]; missing: string[]; unknown: string[] 
 
 type Judged = Pick<WindowBatch, 'id' | 'state' | 'credits' | 'firstTriedAt'>
 
-/** `counted`: the credits of the minute that Stripe has counted. */
-export function judge(batches: readonly Judged[], counted: number): Verdict {
+/** `counted`: the credits of the minute that the meter has counted. `since`: when the meter was made. */
+export function judge(batches: readonly Judged[], counted: number, since = 0): Verdict {
   const settling = batches.filter(({ state }) => state === 'settling')
   const ids = settling.map(({ id }) => id)
+  const isOlder = batches.some(({ firstTriedAt }) => firstTriedAt !== null && firstTriedAt < since)
+  if (isOlder) return { counted: [], missing: [], unknown: ids }
   const charged = sumOf(batches.filter(({ state }) => state === 'charged'))
   const rest = counted - charged
   if (rest === 0) return { counted: [], missing: ids, unknown: [] }
