@@ -29,32 +29,18 @@ export type MetricName = (typeof METRIC_NAMES)[number]
 /** Rates are percent of `sent` with two decimals, `clickToOpenRate` of `opened`; 0 of nothing. */
 export type Metrics = Record<MetricName, number>
 
-/** A name alone would mean the sum of that name, not the column. */
-const column = (name: string) => sql.raw(`counts.${name}`)
-const SENT = column('sent')
-const OPENED = column('opened')
-const DELIVERED = column('delivered')
-const CLICKED = column('clicked')
-const COMPLAINED = column('complained')
-const UNSUBSCRIBED = column('unsubscribed')
-const BOUNCED = sql.raw('(counts.hard_bounced + counts.soft_bounced)')
+type CountName = (typeof COUNT_NAMES)[number]
+type RateName = (typeof RATE_NAMES)[number]
+type Sum = CountName | 'openedAndClicked'
 
-/** What each metric sums, and what rates divide the sum by. */
-const TERMS: Record<MetricName, { part: SQL; of?: SQL }> = {
-  sent: { part: SENT },
-  delivered: { part: DELIVERED },
-  opened: { part: OPENED },
-  clicked: { part: CLICKED },
-  bounced: { part: BOUNCED },
-  complained: { part: COMPLAINED },
-  unsubscribed: { part: UNSUBSCRIBED },
-  deliveryRate: { part: DELIVERED, of: SENT },
-  openRate: { part: OPENED, of: SENT },
-  clickRate: { part: CLICKED, of: SENT },
-  clickToOpenRate: { part: column('opened_and_clicked'), of: OPENED },
-  bounceRate: { part: BOUNCED, of: SENT },
-  complaintRate: { part: COMPLAINED, of: SENT },
-  unsubscribeRate: { part: UNSUBSCRIBED, of: SENT },
+const RATES: Record<RateName, { part: Sum; of: Sum }> = {
+  deliveryRate: { part: 'delivered', of: 'sent' },
+  openRate: { part: 'opened', of: 'sent' },
+  clickRate: { part: 'clicked', of: 'sent' },
+  clickToOpenRate: { part: 'openedAndClicked', of: 'opened' },
+  bounceRate: { part: 'bounced', of: 'sent' },
+  complaintRate: { part: 'complained', of: 'sent' },
+  unsubscribeRate: { part: 'unsubscribed', of: 'sent' },
 }
 
 /** The sums of `MailCounts` over `mailRows`, after `select`. */
@@ -64,23 +50,31 @@ export const MAIL_SUMS: SQL = sql.raw(
 
 /** The value of a metric over grouped `mailRows`, for `order by`. */
 export function metricTerm(name: MetricName): SQL {
-  const { part, of } = TERMS[name]
-  return of === undefined ? sql`sum(${part})` : sql`1.0 * sum(${part}) / nullif(sum(${of}), 0)`
+  if (!isRate(name)) return sql`sum(${sumTerm(name)})`
+  const { part, of } = RATES[name]
+  return sql`1.0 * sum(${sumTerm(part)}) / nullif(sum(${sumTerm(of)}), 0)`
 }
 
-export function toMetrics(sums: Readonly<MailCounts>): Metrics {
-  const { sent, delivered, opened, clicked, openedAndClicked, complained, unsubscribed } = sums
-  const bounced = sums.hardBounced + sums.softBounced
-  return {
-    ...{ sent, delivered, opened, clicked, bounced, complained, unsubscribed },
-    deliveryRate: percent(delivered, sent),
-    openRate: percent(opened, sent),
-    clickRate: percent(clicked, sent),
-    clickToOpenRate: percent(openedAndClicked, opened),
-    bounceRate: percent(bounced, sent),
-    complaintRate: percent(complained, sent),
-    unsubscribeRate: percent(unsubscribed, sent),
-  }
+/** A name alone would mean the sum of that name, not the column. */
+function sumTerm(name: Sum): SQL {
+  if (name === 'bounced') return sql.raw('(counts.hard_bounced + counts.soft_bounced)')
+  return sql.raw(`counts.${mailCounts[name].name}`)
+}
+
+function isRate(name: MetricName): name is RateName {
+  return Object.hasOwn(RATES, name)
+}
+
+export function toMetrics(counts: Readonly<MailCounts>): Metrics {
+  const { sent, delivered, opened, clicked, complained, unsubscribed } = counts
+  const bounced = counts.hardBounced + counts.softBounced
+  const shown = { sent, delivered, opened, clicked, bounced, complained, unsubscribed }
+  const sums: Record<Sum, number> = { ...shown, openedAndClicked: counts.openedAndClicked }
+  const rates = RATE_NAMES.map((name) => {
+    const { part, of } = RATES[name]
+    return [name, percent(sums[part], sums[of])]
+  })
+  return { ...shown, ...(Object.fromEntries(rates) as Record<RateName, number>) }
 }
 
 /** Two decimals. At most 100: an email is refused in the session, or bounces later, but may do both. */

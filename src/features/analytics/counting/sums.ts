@@ -6,7 +6,7 @@ import type { CountedEvent } from '../../../store/schema/analytics.ts'
 import type { AnalyticsStream } from '../../../store/schema/words.ts'
 import { QUARTER_MS, startOf } from '../buckets.ts'
 import { type MailCounts, NO_MAIL } from '../mail-counts.ts'
-import { type Change, changesOf } from './metrics.ts'
+import { type Change, changesOf } from './changes.ts'
 
 /** `startsAt`: the quarter of an hour. */
 type Place<Stream> = { projectId: string; stream: Stream; startsAt: number }

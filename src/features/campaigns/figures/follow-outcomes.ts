@@ -11,6 +11,7 @@ import type { EventRow } from '../../../store/schema/events.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
+import { COUNTED_OTHERWISE } from '../../contacts/write/set-subscribed.ts'
 import { EVENTS, type Follower, startFollower } from '../../events/follow.ts'
 import { type BrakeDeps, brakeCampaigns } from '../brake/brake.ts'
 import { countClicks } from './count-clicks.ts'
@@ -35,9 +36,6 @@ const OUTCOMES: ReadonlySet<string> = new Set([
   'email.suppressed',
   'contact.unsubscribed',
 ])
-
-/** Reasons of an unsubscription that count as a bounce or a complaint of the email. */
-const COUNTED_OTHERWISE: ReadonlySet<unknown> = new Set(['bounce', 'complaint'])
 
 const FIGURES = [
   'sent',

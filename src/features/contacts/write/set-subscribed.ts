@@ -41,6 +41,12 @@ export const REASON_OF_SUPPRESSION: Record<SuppressionReason, SubscriptionReason
   MANUAL: 'manual',
 }
 
+/** Figures of mail count these as a bounce or a complaint, not as an unsubscription. */
+export const COUNTED_OTHERWISE: ReadonlySet<unknown> = new Set<SubscriptionReason>([
+  'bounce',
+  'complaint',
+])
+
 type SubscriptionChange = {
   subscribed: boolean
   at: number

@@ -3,6 +3,7 @@
  * in the session, because the server did its part. A bounce after the delivery takes the delivery back.
  */
 import type { CountedEvent } from '../../../store/schema/analytics.ts'
+import { COUNTED_OTHERWISE } from '../../contacts/write/set-subscribed.ts'
 import type { MailCount } from '../mail-counts.ts'
 
 export type Change = { metric: MailCount; by: 1 | -1 }
@@ -21,9 +22,6 @@ const BOUNCED: Readonly<Record<string, readonly Change[]>> = {
   Permanent: one('hardBounced'),
   Undetermined: one('softBounced'),
 }
-
-/** An unsubscription for one of these counts as a bounce or a complaint. */
-const COUNTED_OTHERWISE: ReadonlySet<string | null> = new Set(['bounce', 'complaint'])
 
 export function changesOf(event: CountedEvent): readonly Change[] {
   switch (event.name) {
