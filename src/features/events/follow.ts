@@ -45,10 +45,10 @@ export type FollowerOptions<Row extends { seq: number }> = {
   /** How long it waits after a commit before it reads; 0 if absent. */
   lingerMs?: number
   /**
-   * How many times as long as a batch took it rests before the next one, while it is far behind and
-   * nobody waits for it; 0 if absent. Its batches are heavy writes then.
+   * Returns how many times as long as a batch took it rests before the next one, while it is far behind
+   * and nobody waits for it. If absent, it does not rest. Its batches are heavy writes then.
    */
-  restTimes?: number
+  restTimes?: () => number
   /**
    * Where a new follower starts: with the oldest row (the default), or after the row that is the
    * newest at its first `caughtUp`, which the caller then awaits first.
@@ -121,13 +121,14 @@ export function startFollower<Row extends { seq: number }>(
 ): Follower {
   const { store, log } = deps
   const batchSize = options.batch ?? DEFAULT_BATCH
-  const { lingerMs = 0, restTimes = 0, clock = () => performance.now() } = options
+  const { lingerMs = 0, restTimes = () => 0, clock = () => performance.now() } = options
   const first = Math.min(batchSize, MAX_FIRST_BATCH)
   const pace = createBatchPace({ first, max: batchSize, batchMs: BATCH_MS, clock })
-  const stopping = Promise.withResolvers<void>()
   let waiting: PromiseWithResolvers<void>[] = []
-  /** Resolves when somebody waits for the rows. */
-  let hurry = Promise.withResolvers<void>()
+  /** Ends the pause that is under way. A promise for all pauses would keep something of each. */
+  let endPause: (() => void) | undefined
+  /** The same, if the pause is one that ends when somebody waits for the rows. */
+  let hurry: (() => void) | undefined
   let isStopping = false
   let isWoken = false
   let running: Promise<void> | undefined
@@ -168,7 +169,7 @@ export function startFollower<Row extends { seq: number }>(
   }
 
   async function advance(from: number): Promise<void> {
-    const restMs = Math.min(MAX_REST_MS, restTimes * fullMs)
+    const restMs = fullMs === 0 ? 0 : Math.min(MAX_REST_MS, restTimes() * fullMs)
     const isFar = restMs > 0
     if (isFar) await pauseUnlessAwaited(restMs)
     if (isStopping) return
@@ -178,8 +179,9 @@ export function startFollower<Row extends { seq: number }>(
     // A heavy write is alone in its transaction, so the commit is its own, too.
     const tookMs = isFar ? clock() - done.startedAt : done.tookMs
     seq = done.seq
-    if (done.rows > 0) pace.record(done.rows, tookMs)
-    fullMs = done.rows === limit ? tookMs : 0
+    // A slow disk takes long for the smallest commit: smaller batches would not help.
+    if (done.rows > 0) pace.record(done.rows, Math.min(tookMs, 2 * done.tookMs))
+    fullMs = suspects === 0 && done.rows === limit ? tookMs : 0
     if (seq === from) return
     failures = 0
     suspects = Math.max(0, suspects - 1)
@@ -187,7 +189,20 @@ export function startFollower<Row extends { seq: number }>(
 
   async function pauseUnlessAwaited(ms: number): Promise<void> {
     if (waiting.length > 0 || isStopping) return
-    await pause(ms, Promise.race([stopping.promise, hurry.promise]))
+    const ended = pause(ms)
+    hurry = endPause
+    await ended
+    hurry = undefined
+  }
+
+  function pause(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, ms)
+    endPause = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+    return promise
   }
 
   async function recover(error: unknown): Promise<void> {
@@ -195,11 +210,11 @@ export function startFollower<Row extends { seq: number }>(
     const facts = { error: describeError(error), follower: options.name, afterSeq: seq, isAlone }
     log.error(facts, 'a follower failed to handle events and will try again')
     isWoken = true
-    suspects = Math.max(suspects, batchSize)
-    if (!isAlone) return
+    suspects = Math.max(suspects, limit)
+    if (!isAlone || isStopping) return
     const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS)
     failures += 1
-    await pause(pauseMs, stopping.promise)
+    await pause(pauseMs)
   }
 
   const unwatch = [store.onCommit(wake), store.onExternalChange(wake)]
@@ -209,15 +224,14 @@ export function startFollower<Row extends { seq: number }>(
       if (isStopping) return Promise.reject(stopped())
       const caller = Promise.withResolvers<void>()
       waiting = [...waiting, caller]
-      hurry.resolve()
-      hurry = Promise.withResolvers()
+      hurry?.()
       wake()
       return caller.promise
     },
     async stop() {
       isStopping = true
       for (const end of unwatch) end()
-      stopping.resolve()
+      endPause?.()
       await running
       for (const { reject } of waiting.splice(0)) reject(stopped())
     },
@@ -282,13 +296,6 @@ async function handleBatch<Row extends { seq: number }>(
   if (batch.length > 0) await handle(tx, batch, endAt)
   await tx.execute(saveCursor, { name, seq, at: now() })
   return { seq, rows: batch.length, startedAt, tookMs: clock() - startedAt }
-}
-
-async function pause(ms: number, interrupted: Promise<void>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, ms)
-  await Promise.race([promise, interrupted])
-  clearTimeout(timer)
 }
 
 function stopped(): Error {

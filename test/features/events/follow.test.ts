@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { appendEvents } from '../../../src/features/events/append.ts'
 import { EVENTS, type FollowerOptions, startFollower } from '../../../src/features/events/follow.ts'
+import { silentLog } from '../../../src/log.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
 import { type EventRow, eventFollowers } from '../../../src/store/schema/events.ts'
 import { holds } from '../../../src/store/schema/messages.ts'
@@ -269,7 +272,7 @@ test('a follower that is far behind writes heavy and rests, unless somebody wait
     first.resolve()
     return done
   }
-  const slow = { batch: 10, restTimes: 1, clock: createSlowClock() }
+  const slow = { batch: 10, restTimes: () => 1, clock: createSlowClock() }
   const start = () => follow({ ...core, store: { ...core.store, write } }, slow)
   const { follower, batches } = start()
   await first.promise
@@ -289,6 +292,109 @@ test('a follower that is far behind writes heavy and rests, unless somebody wait
 })
 
 /** A minute passes between two looks. */
+test('a slow commit does not make the batches small', async (t) => {
+  const core = await openTestCore(t)
+  await addEvents(core, ...numbered(6_000))
+  let at = 0
+  const sizes: number[] = []
+  const write: Store['write'] = async (fn, options) => {
+    const done = await core.store.write(fn, options)
+    at += 20
+    return done
+  }
+  const { follower } = follow(
+    { ...core, store: { ...core.store, write } },
+    {
+      ...{ batch: 1_000, restTimes: () => 0.01, clock: () => at },
+      handle: async (_, events) => {
+        at += events.length / 50
+        sizes.push(events.length)
+      },
+    },
+  )
+  while ((await cursorsOf(core))[0]?.seq !== 6_000) await turn()
+  await follower.stop()
+  // The queries of 300 events take 6 ms.
+  assert.deepEqual(
+    sizes.slice(0, -1).filter((size) => size < 300),
+    [],
+  )
+})
+
+test('after a failed batch the follower does not rest between events', async (t) => {
+  const core = await openTestCore(t)
+  await addEvents(core, ...numbered(30))
+  let fails = true
+  const handled: string[] = []
+  const heavy: unknown[] = []
+  const write: Store['write'] = (fn, options) => {
+    heavy.push(options?.heavyFor)
+    return core.store.write(fn, options)
+  }
+  const { follower } = follow(
+    { ...core, store: { ...core.store, write } },
+    {
+      ...{ batch: 10, restTimes: () => 1, clock: createSlowClock() },
+      handle: async (tx, events) => {
+        if (fails) {
+          fails = false
+          throw new Error('once')
+        }
+        tx.afterCommit(() => handled.push(...names(events)))
+      },
+    },
+  )
+  await until(() => handled.length >= 10)
+  await follower.stop()
+  assert.deepEqual(handled.slice(0, 10), numbered(10))
+  // The failed batch, and each of its events.
+  assert.deepEqual([...new Set(heavy.slice(0, 11))], [undefined])
+})
+
+test('pauses leave no memory behind', { timeout: 30_000 }, async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  let wake: () => void = () => undefined
+  let reads = 0
+  const store = {
+    read: {
+      find: async () => {
+        reads += 1
+        return { seq: 1 }
+      },
+    },
+    onCommit: (listener: () => void) => {
+      wake = listener
+      return () => undefined
+    },
+    onExternalChange: () => () => undefined,
+  } as unknown as Store
+  const follower = startFollower(
+    { store, log: silentLog(), now: () => START },
+    {
+      ...{ rows: EVENTS, name: 'test', lingerMs: 10 },
+      handle: () => Promise.resolve(),
+    },
+  )
+  const run = async (pauses: number) => {
+    for (let done = 0; done < pauses; done += 1) {
+      const before = reads
+      wake()
+      while (reads === before) {
+        t.mock.timers.tick(10)
+        await turn()
+      }
+    }
+    collect()
+    return process.memoryUsage().heapUsed
+  }
+  const before = await run(2_000)
+  const after = await run(4_000)
+  await follower.stop()
+  assert.ok(after - before < 1_000_000, `${after - before} bytes of 4,000 pauses`)
+})
+
 function createSlowClock(): () => number {
   let at = 0
   return () => {

@@ -7,7 +7,7 @@
  *
  * A batch is added up in memory and written, with the cursor, in one transaction: so each event counts
  * once, also after a crash. What an event counts follows from the event and the facts of its email that
- * do not change any more (`metrics.ts`). Nothing is taken back when an email, contact, campaign or event
+ * do not change any more (`changes.ts`). Nothing is taken back when an email, contact, campaign or event
  * is deleted. The first run over an existing database takes its time (`isAnalyticsComplete`).
  */
 import type { CountedEvent } from '../../../store/schema/analytics.ts'
@@ -15,6 +15,7 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { countedRows } from '../../events/counted-events.ts'
 import { type Follower, startFollower } from '../../events/follow.ts'
+import { isAnalyticsComplete } from '../complete.ts'
 import { findHosts } from './find-hosts.ts'
 import { findProjects } from './projects.ts'
 import { providerOfDomain, providerOfHost } from './providers.ts'
@@ -27,8 +28,10 @@ type Deps = Pick<Base, 'store' | 'log' | 'now' | 'config'>
 /** What one batch can be; its duration decides. */
 const MAX_BATCH = 4_000
 const LINGER_MS = 500
-/** Far behind, it works for a ninth of the time: more would delay commits of others. */
-const REST_TIMES = 8
+/** Far behind, it works for half of the time, so that commits of others are not delayed. */
+const REST_TIMES = 1
+/** The events of before this version can wait: it works for a ninth of the time. */
+const BACKFILL_REST_TIMES = 8
 
 const ROWS = countedRows()
 
@@ -37,10 +40,15 @@ export function startAnalytics(
   options: { batch?: number; clock?: () => number } = {},
 ): Follower {
   const subjects = createSubjects()
+  let isComplete = false
   return startFollower(deps, {
     ...{ rows: ROWS, name: 'analytics', batch: MAX_BATCH, lingerMs: LINGER_MS },
-    ...{ restTimes: REST_TIMES, ...options },
-    handle: (tx, events) => countEvents(deps, { tx, subjects }, events),
+    restTimes: () => (isComplete ? REST_TIMES : BACKFILL_REST_TIMES),
+    ...options,
+    handle: async (tx, events) => {
+      isComplete ||= await isAnalyticsComplete(tx)
+      await countEvents(deps, { tx, subjects }, events)
+    },
   })
 }
 
