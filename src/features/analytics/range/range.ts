@@ -2,13 +2,13 @@
  * The range of time that a request asks for, and the equal one before it.
  *
  * `from` and `to` are days on the clock of the zone, or instants. A day as `to` is part of the range. An
- * instant within a quarter of an hour widens the range to the whole quarter. Without `to` a range ends
- * with today; without `from` it has 30 days.
+ * instant within a quarter of an hour widens the range to the whole quarter, and to the whole day if it is
+ * further back than quarters are kept. Without `to` a range ends with today; without `from` it has 30 days.
  */
 import { DAY_MS, parseInstant } from '../../../clock.ts'
 import { type FieldError, invalid } from '../../../errors.ts'
 import type { AnalyticsStream } from '../../../store/schema/words.ts'
-import { QUARTER_MS } from '../buckets.ts'
+import { QUARTER_MS, quartersFrom } from '../buckets.ts'
 import { dayAt, findZone, startOfDay, UTC, type Zone } from './zone.ts'
 
 export const STREAMS = [
@@ -43,6 +43,7 @@ type Names = { from: string; to: string }
 
 /** `day`: only if a day was given. */
 type Border = { at: number; day?: number }
+type Borders = { from: Border; to: Border }
 
 const NAMES: Names = { from: 'from', to: 'to' }
 
@@ -55,10 +56,10 @@ export function readRange(query: RangeQuery, now: number, names: Names = NAMES):
   if (zone === undefined) throw invalid([...wrongDates(query, names), wrongZone()])
   const errors = wrongDates(query, names)
   if (errors.length > 0) throw invalid(errors)
-  const to = readEnd(zone, query.to) ?? endOf(zone, dayAt(zone, now))
-  const from = readStart(zone, query.from) ?? defaultStart(zone, to)
-  const problem = problemOf(zone, { from, to, now })
+  const asked = readBorders(zone, query, now)
+  const problem = problemOf(zone, { ...asked, now })
   if (problem !== undefined) throw invalid([problemField(problem, query, names)])
+  const { from, to } = widenOld(zone, asked, now)
   return {
     zone,
     previousFromAt: toQuarter(previousStart(zone, from, to), 'down'),
@@ -81,12 +82,16 @@ function wrongZone(): FieldError {
   return { field: 'tz', message, code: 'invalid_timezone' }
 }
 
+function readBorders(zone: Zone, query: RangeQuery, now: number): Borders {
+  const to = readEnd(zone, query.to) ?? endOf(zone, dayAt(zone, now))
+  return { from: readStart(zone, query.from) ?? defaultStart(zone, to), to }
+}
+
 function readStart(zone: Zone, text: string | undefined): Border | undefined {
   const given = text === undefined ? undefined : parseInstant(text)
   if (given === undefined) return undefined
   if (!given.isDay) return { at: given.at }
-  const day = given.at / DAY_MS
-  return { at: startOfDay(zone, day), day }
+  return borderOf(zone, given.at / DAY_MS)
 }
 
 function readEnd(zone: Zone, text: string | undefined): Border | undefined {
@@ -95,22 +100,25 @@ function readEnd(zone: Zone, text: string | undefined): Border | undefined {
   return given.isDay ? endOf(zone, given.at / DAY_MS) : { at: given.at }
 }
 
+function borderOf(zone: Zone, day: number): Border {
+  return { at: startOfDay(zone, day), day }
+}
+
 /** `day` is the one after, as the range ends before it. */
 function endOf(zone: Zone, day: number): Border {
-  return { at: startOfDay(zone, day + 1), day: day + 1 }
+  return borderOf(zone, day + 1)
 }
 
 function defaultStart(zone: Zone, { at, day }: Border): Border {
   if (day === undefined) return { at: at - DEFAULT_DAYS * DAY_MS }
-  const first = day - DEFAULT_DAYS
-  return { at: startOfDay(zone, first), day: first }
+  return borderOf(zone, day - DEFAULT_DAYS)
 }
 
 type Problem = { name: keyof Names; message: string }
 
 function problemOf(
   { offsetAt }: Zone,
-  { from, to, now }: { from: Border; to: Border; now: number },
+  { from, to, now }: Borders & { now: number },
 ): Problem | undefined {
   if (from.at > now) return { name: 'from', message: 'The range lies in the future' }
   if (to.at <= from.at) return { name: 'to', message: 'The range ends before it begins' }
@@ -127,6 +135,15 @@ function problemField({ name, message }: Problem, query: RangeQuery, names: Name
   const other = name === 'from' ? 'to' : 'from'
   const meant = query[name] === undefined && query[other] !== undefined ? other : name
   return { field: names[meant], message, code: 'invalid_range' }
+}
+
+/** Instants for which only days are kept. */
+function widenOld(zone: Zone, { from, to }: Borders, now: number): Borders {
+  const isOld = ({ at, day }: Border) => day === undefined && at < quartersFrom(now)
+  return {
+    from: isOld(from) ? borderOf(zone, dayAt(zone, from.at)) : from,
+    to: isOld(to) ? endOf(zone, dayAt(zone, to.at - 1)) : to,
+  }
 }
 
 /** Whole days are compared with as many whole days. */

@@ -16,14 +16,25 @@ export const UTC: Zone = { name: 'UTC', offsetAt: () => 0 }
 
 /** Letters first: the runtime takes offsets such as +05:45 too, which are no zones. */
 const NAME = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/
+/** Names that the runtime knows and the database does not. Most of them mean several zones. */
+const FOREIGN = new Set(
+  'ACT AET AGT ART AST BET BST CAT CNT CST CTT EAT ECT IET IST JST MIT NET NST PLT PNT PRT PST SST VST'.split(
+    ' ',
+  ),
+)
+const FOREIGN_PREFIX = 'SYSTEMV/'
 const OFFSET = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/
 
 /** Returns undefined for a name that is not in the database. Letter case does not count. */
 export function findZone(name: string): Zone | undefined {
-  if (!NAME.test(name)) return undefined
+  if (!NAME.test(name) || isForeign(name.toUpperCase())) return undefined
   const format = createFormat(name)
   if (format === undefined) return undefined
-  return { name, offsetAt: (at) => parseOffset(format.format(at)) }
+  return { name, offsetAt: byDay((at) => parseOffset(format.format(at))) }
+}
+
+function isForeign(name: string): boolean {
+  return FOREIGN.has(name) || name.startsWith(FOREIGN_PREFIX)
 }
 
 /** The day on the zone's clock. */
@@ -69,6 +80,24 @@ function createFormat(timeZone: string): Intl.DateTimeFormat | undefined {
   } catch (error) {
     if (error instanceof RangeError) return undefined
     throw error
+  }
+}
+
+/**
+ * Asks for an offset at the midnights of UTC only, as a formatter is slow. No zone changes its clock and
+ * back within a day.
+ */
+function byDay(offsetAt: Zone['offsetAt']): Zone['offsetAt'] {
+  const known = new Map<number, number>()
+  const atMidnight = (day: number) => {
+    const offset = known.get(day) ?? offsetAt(day * DAY_MS)
+    known.set(day, offset)
+    return offset
+  }
+  return (at) => {
+    const day = Math.floor(at / DAY_MS)
+    const offset = atMidnight(day)
+    return offset === atMidnight(day + 1) ? offset : offsetAt(at)
   }
 }
 

@@ -57,7 +57,21 @@ const good: [query: RangeQuery, previous: string, from: string, to: string][] = 
   ],
   [
     { from: '2026-02-28T23:00:00Z', to: '2026-05-29T23:00:00Z', tz: 'Europe/Berlin' },
-    ...(['2025-11-30T23:00Z', '2026-02-28T23:00Z', '2026-05-29T23:00Z'] as const),
+    // One o'clock on the 30th there, of which only the day is kept.
+    ...(['2025-11-29T23:00Z', '2026-02-28T23:00Z', '2026-05-30T22:00Z'] as const),
+  ],
+  // Of times that are further back, only days are kept.
+  [
+    { from: '2026-07-01T12:00:00Z', to: '2026-07-01T13:00:00Z' },
+    ...(['2026-06-30T00:00Z', '2026-07-01T00:00Z', '2026-07-02T00:00Z'] as const),
+  ],
+  [
+    { from: '2026-07-01T23:30:00Z', to: '2026-07-02T22:00:00Z', tz: 'Europe/Berlin' },
+    ...(['2026-06-30T22:00Z', '2026-07-01T22:00Z', '2026-07-02T22:00Z'] as const),
+  ],
+  [
+    { from: '2026-08-10T12:00:00Z', to: '2026-08-30T12:00:00Z' },
+    ...(['2026-07-20T12:00Z', '2026-08-10T00:00Z', '2026-08-30T12:00Z'] as const),
   ],
   // The end may be ahead.
   [

@@ -62,7 +62,18 @@ for (const [name, date, start, hours] of days) {
   })
 }
 
-const noZones = ['', 'Nowhere/City', '+05:45', '-03:00', 'Asia/Kathmandu ', 'UTC\n', 'a'.repeat(65)]
+const noZones = [
+  '',
+  'Nowhere/City',
+  'IST',
+  'pst',
+  'SystemV/PST8',
+  '+05:45',
+  '-03:00',
+  'Asia/Kathmandu ',
+  'UTC\n',
+  'a'.repeat(65),
+]
 
 for (const name of noZones) {
   test(`${JSON.stringify(name)} is no time zone`, () => {
