@@ -20,6 +20,7 @@ type KeyPurpose =
   | 'open'
   | 'click'
   | 'page'
+  | 'checkout'
   | 'at-rest'
 
 type KeysOfPurpose = readonly [current: KeyObject, ...previous: KeyObject[]]

@@ -44,7 +44,10 @@ const findLastCharged = statement<{ at: number | null }>(
       and updated_at > ${parameter('after')}`,
 )
 
-/** In the transaction of what ends the subscription. */
+/**
+ * In the transaction of what ends the subscription. Enqueues nothing while the subscription is waiting to
+ * be cancelled.
+ */
 export async function enqueueCancellation(
   { now, jobNotifier }: Pick<Base, 'now' | 'jobNotifier'>,
   tx: Tx,
@@ -61,7 +64,9 @@ async function enqueue(
   payload: Payload,
   times: { now: number; runAt: number },
 ): Promise<void> {
-  await enqueueJob(tx, { kind: CANCELLATION_KIND, payload, maxAttempts: MAX_ATTEMPTS, ...times })
+  const uniqueKey = `${CANCELLATION_KIND} ${payload.subscription}`
+  const job = { kind: CANCELLATION_KIND, payload, maxAttempts: MAX_ATTEMPTS, uniqueKey }
+  await enqueueJob(tx, { ...job, ...times })
 }
 
 /** Runs the job. Its row goes with its end, because it names the project. */

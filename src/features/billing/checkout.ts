@@ -8,6 +8,7 @@ import { MINUTE_MS } from '../../clock.ts'
 import { AppError, describeError } from '../../errors.ts'
 import type { Project } from '../accounts/rows.ts'
 import type { Base } from '../base.ts'
+import { MARK_KEY, markOf } from './mark.ts'
 import { requireStripe, type WithStripe } from './require-stripe.ts'
 import type { StripeClient } from './stripe.ts'
 import { isFault } from './stripe-fault.ts'
@@ -17,7 +18,7 @@ export const CURRENCIES = ['usd', 'eur', 'gbp'] as const
 /** The name of the metadata with the id of a project. */
 export const PROJECT_KEY = 'project_id'
 
-type Deps = WithStripe & Pick<Base, 'config' | 'now' | 'log' | 'sharedRuns'>
+type Deps = WithStripe & Pick<Base, 'config' | 'keyring' | 'now' | 'log' | 'sharedRuns'>
 type Params = Stripe.Checkout.SessionCreateParams
 
 /** Clicks of a user in the same span of this length get the same session. */
@@ -88,11 +89,11 @@ function refuseCurrency(currency: string): void {
 }
 
 function paramsOf(
-  { config: { baseUrl } }: Deps,
+  { config: { baseUrl }, keyring }: Deps,
   { price }: StripeClient,
   projectId: string,
 ): Params {
-  const metadata = { [PROJECT_KEY]: projectId }
+  const metadata = { [PROJECT_KEY]: projectId, [MARK_KEY]: markOf(keyring, projectId) }
   return {
     mode: 'subscription',
     // The quantity of a metered price is what its meter has counted.

@@ -143,6 +143,20 @@ describe('an event of Stripe', () => {
     assert.equal(lines.filter(({ text }) => /no project|does not have/.test(text)).length, 4)
   })
 
+  it('about a project that was deleted before it was paid cancels the subscription once', async (t) => {
+    const { core, deps, deliver, stripe, shop, row, jobKinds } = await openReceiving(t)
+    const project = await row()
+    assert.ok(project)
+    await beginCheckout(deps, project, { currency: 'usd', email: 'ann@people.test' })
+    await deleteProject(core, shop.id, { force: true })
+    const [sessionId = ''] = stripe.state.sessions.keys()
+    const { id } = stripe.complete(sessionId)
+    await deliver(stripe.event('checkout.session.completed', sessionId))
+    await deliver(stripe.event('customer.subscription.created', id))
+    const cancellations = (await jobKinds()).filter((kind) => kind === CANCELLATION_KIND)
+    assert.equal(cancellations.length, 1)
+  })
+
   it('of a payment link cannot give anybody a subscription by its reference', async (t) => {
     const { deliver, stripe, shop, row } = await openReceiving(t)
     const { id: subscription, customer } = stripe.addSubscription()

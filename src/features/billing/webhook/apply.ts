@@ -14,7 +14,11 @@ export async function applyStanding(deps: Deps, tx: Tx, standing: Standing): Pro
   const project = await findProject(tx, standing)
   const facts = { project: standing.projectId, subscription: standing.subscription }
   if (project === undefined) {
-    return note(deps, tx, facts, 'a subscription belongs to no project of this server')
+    if (!standing.isOurs || standing.state === 'over') {
+      return note(deps, tx, facts, 'a subscription belongs to no project of this server')
+    }
+    await enqueueCancellation(deps, tx, { ...standing, billsUse: false })
+    return note(deps, tx, facts, 'a subscription of a deleted project is cancelled')
   }
   if (await isOfOther(tx, project, standing)) {
     return note(deps, tx, facts, 'the customer of a subscription is not that of its project')

@@ -5,12 +5,15 @@ import { and, eq, isNull } from '../../../store/drizzle.ts'
 import { projects } from '../../../store/schema/accounts.ts'
 import type { Base } from '../../base.ts'
 import { PROJECT_KEY } from '../checkout.ts'
+import { isMarkOf, MARK_KEY } from '../mark.ts'
 import type { StripeClient } from '../stripe.ts'
 import { isFault } from '../stripe-fault.ts'
 import type { Reference } from './find-reference.ts'
 
 export type Standing = {
   projectId: string
+  /** Whether a checkout of this server began the subscription. */
+  isOurs: boolean
   subscription: string
   customer: string
   currency: string
@@ -33,7 +36,7 @@ const PAID: ReadonlySet<string> = new Set(['active', 'trialing'])
 
 /** @throws StripeFault */
 export async function readStanding(
-  { store }: Pick<Base, 'store'>,
+  { store, keyring }: Pick<Base, 'store' | 'keyring'>,
   stripe: StripeClient,
   { projectId, subscriptionId }: Reference,
 ): Promise<Standing | undefined> {
@@ -51,8 +54,9 @@ export async function readStanding(
   const isOther = state === 'live' && other !== null && other !== read.id
   const earlier = isOther && (await isLive(stripe, other)) ? other : null
   const { currency, start_date } = read
+  const isOurs = isMarkOf(keyring, projectId, read.metadata[MARK_KEY])
   const facts = { subscription: read.id, customer, currency, startedAt: start_date * SECOND_MS }
-  return { projectId, ...facts, state, isFailing, earlier }
+  return { projectId, isOurs, ...facts, state, isFailing, earlier }
 }
 
 function stateOf({ status }: Stripe.Subscription): Standing['state'] {

@@ -31,7 +31,7 @@ import { checkSignature } from './signature.ts'
 import { createTurns, type Turns } from './turns.ts'
 
 type ReceiveDeps = WithStripe &
-  Pick<Base, 'config' | 'store' | 'directory' | 'now' | 'log' | 'jobNotifier'>
+  Pick<Base, 'config' | 'keyring' | 'store' | 'directory' | 'now' | 'log' | 'jobNotifier'>
 
 type StripeReceiver = {
   /** @throws AppError RESOURCE_NOT_FOUND without billing */
