@@ -13,13 +13,13 @@ import type { ResponseDoc, Route } from './route.ts'
 type Server = { url: string; version: string }
 
 const REFUSAL_TEXTS: Readonly<Record<number, string>> = {
-  400: 'Malformed, or not possible in the current state',
+  400: 'Malformed, not possible in the current state, or without X-Project-Id in a session',
   401: 'No key, an unknown key, or a key of the wrong kind',
   402: 'Over a limit of the project by the month; nothing was sent',
-  403: 'Not allowed, or the project is disabled',
+  403: 'Not allowed, the project is disabled, or it is one of others',
   404: 'Not found in this project',
   408: 'The request arrived too slowly',
-  409: 'Conflicts with an existing record, or with an earlier request',
+  409: 'Conflicts with an existing record or an earlier request, or the project is being reset',
   412: 'The record has another version than `If-Match` names',
   413: 'The body is too large',
   415: 'The Content-Encoding of the body is not gzip, deflate or br; or a session, or a call of /auth, sends something other than JSON',
@@ -185,6 +185,12 @@ function refusalStatuses(route: Route): number[] {
   const statuses = new Set(own)
   if (callers !== 'anyone') for (const status of [401, 429, 503]) statuses.add(status)
   if (callers !== 'anyone' && method !== 'GET') statuses.add(403)
+  const rule = callers === 'anyone' ? undefined : ruleOf(callers)
+  // The project is being reset.
+  if (rule?.isData) statuses.add(409)
+  // The header names no project, or one of others.
+  if (rule?.session?.project === 'header') for (const status of [400, 403]) statuses.add(status)
+  if (query !== undefined) statuses.add(400)
   if (query !== undefined || body !== undefined) statuses.add(422)
   if (body !== undefined) for (const status of [400, 408, 413, 415]) statuses.add(status)
   return [...statuses].sort((one, other) => one - other)

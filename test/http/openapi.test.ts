@@ -96,6 +96,9 @@ test('each operation has its security, parameters, body and error responses', ()
     for (const status of hasBody ? [400, 408, 413, 415, 422] : []) {
       assert.ok(operation.responses[status], `${name} ${status}`)
     }
+    const rule = route.callers === 'anyone' ? undefined : ruleOf(route.callers)
+    const ofProject = rule?.session?.project === 'header' ? [400, 403, 409] : []
+    for (const status of ofProject) assert.ok(operation.responses[status], `${name} ${status}`)
     for (const response of Object.values(operation.responses)) assert.ok(response.description)
   }
 })
