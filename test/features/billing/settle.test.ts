@@ -121,6 +121,55 @@ describe('a minute of which Stripe does not tell', () => {
     assert.equal(billed.stripe.charged(lost.customer), 9)
   })
 
+  it('holds up nothing for good, even with two others of its customer', async (t) => {
+    const billed = await openBilled(t)
+    const { stripe } = billed
+    const lost = await billed.subscribe('lost')
+    const later = await billed.subscribe('later')
+    const shop = await billed.subscribe('shop')
+    await billed.send(lost, 3_000)
+    billed.pass(5 * MINUTE_MS)
+    await billed.send(later, 7)
+    billed.pass(2 * MINUTE_MS)
+    stripe.fault = (request) => (isEvent(request) ? '500' : undefined)
+    await billed.run()
+    await billed.run()
+    billed.pass(25 * HOUR_MS)
+    await billed.send(shop, 5)
+    billed.pass(2 * MINUTE_MS)
+    stripe.fault = (request) => {
+      billed.pass(1)
+      return isSummary(request) && request.form.customer === lost.customer ? '500' : undefined
+    }
+    await billed.run()
+    assert.equal(stripe.charged(shop.customer), 5)
+    billed.pass(MINUTE_MS)
+    await billed.run()
+    assert.equal(stripe.charged(later.customer), 7)
+    assert.deepEqual(await statesOf(billed), ['charged', 'settling'])
+    const asked = stripe.requests.filter(isSummary)
+    assert.equal(asked.length, 3 + 1 + 3, 'a run asks for three of them')
+    stripe.fault = () => undefined
+    await billed.run()
+    assert.deepEqual(await statesOf(billed), ['charged'])
+    assert.equal(stripe.charged(lost.customer), 3_000)
+  })
+
+  it('does not let a run send while Stripe does not answer at all', async (t) => {
+    const billed = await openBilled(t)
+    const { stripe } = billed
+    const { shop } = await loseOne(billed)
+    let isDown = false
+    stripe.fault = (request) => {
+      isDown ||= isSummary(request)
+      return isDown ? '500' : undefined
+    }
+    await billed.run()
+    assert.equal(stripe.charged(shop.customer), 0)
+    assert.deepEqual(await statesOf(billed), ['settling', 'waiting'])
+    assert.ok(billed.lines.some(({ text }) => /will be charged later/.test(text)))
+  })
+
   it('because the customer is gone has its batches dropped', async (t) => {
     const billed = await openBilled(t)
     const { shop, ids } = await loseOne(billed)

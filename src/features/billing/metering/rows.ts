@@ -117,12 +117,28 @@ export const listTooOld = statement<{ id: string }>(
       and occurred_at <= ${AT} - ${MAX_AGE_MS} limit ${parameter('limit')}`,
 )
 
-/** The customers and minutes of batches to settle whose last try was at `before` or earlier. */
+/**
+ * The customers and minutes of batches to settle whose last try was at `before` or earlier. Those that
+ * were looked at last come last.
+ */
 export const listWindows = statement<{ customer: string; startsAt: number }>(
-  () => sql`select distinct customer, occurred_at - occurred_at % 60000 as "startsAt"
+  () => sql`select customer, occurred_at - occurred_at % 60000 as "startsAt"
     from metering_batches ${indexedBy('metering_batches_open')}
     where ${OPEN} and state = 'settling' and last_tried_at <= ${parameter('before')}
-    order by occurred_at limit ${parameter('limit')}`,
+    group by customer, "startsAt"
+    order by min(updated_at), "startsAt" limit ${parameter('limit')}`,
+)
+
+const isInWindow = sql`${meteringBatches.customer} = ${parameter('customer')}
+  and ${meteringBatches.occurredAt} >= ${parameter('startsAt')}
+  and ${meteringBatches.occurredAt} < ${parameter('endsAt')}`
+
+/** Puts a minute behind all others that are to be settled. */
+export const noteLook = statement((db) =>
+  db
+    .update(meteringBatches)
+    .set({ updatedAt: AT })
+    .where(and(isInWindow, eq(meteringBatches.state, 'settling'))),
 )
 
 /** Without the ids of emails. */
@@ -131,14 +147,7 @@ export type WindowBatch = Omit<MeteringBatch, 'emailIds'>
 const { emailIds: _, ...windowColumns } = getTableColumns(meteringBatches)
 
 export const listWindow = statement((db) =>
-  db
-    .select(windowColumns)
-    .from(meteringBatches)
-    .where(
-      sql`${meteringBatches.customer} = ${parameter('customer')}
-        and ${meteringBatches.occurredAt} >= ${parameter('startsAt')}
-        and ${meteringBatches.occurredAt} < ${parameter('endsAt')}`,
-    ),
+  db.select(windowColumns).from(meteringBatches).where(isInWindow),
 )
 
 /** Returns the batch, for the log; undefined if it has ended already. */

@@ -9,20 +9,30 @@ import { newId } from '../../../store/ids.ts'
 import type { Meter } from '../stripe.ts'
 import { isFault, type StripeFault } from '../stripe-fault.ts'
 import { SETTLE_AFTER_MS } from './batch.ts'
-import { drop, listWindow, listWindows, renew, setCharged, type WindowBatch } from './rows.ts'
+import {
+  drop,
+  listWindow,
+  listWindows,
+  noteLook,
+  renew,
+  setCharged,
+  type WindowBatch,
+} from './rows.ts'
 import { describeFault, dropBatch, logDropped, type MeteringDeps } from './send.ts'
 
 /** Minutes that one run settles. */
 const WINDOWS = 50
-/** Minutes without an answer after which a run ends. */
+/** Minutes without an answer after which a run settles no more. */
 const MAX_FAULTS = 3
 
 const UNDECIDABLE = 'the summary of the meter does not tell whether it was counted'
 
 type Window = { customer: string; startsAt: number }
+type Range = Window & { endsAt: number }
 
 /**
- * A minute of which Stripe does not tell holds up no other. Returns whether all were told of.
+ * A minute of which Stripe does not tell holds up no other: it is looked at again after all others.
+ * Returns whether all were told of; if not, Stripe may be out.
  * @throws StripeFault when no minute can be settled
  */
 export async function settle(deps: MeteringDeps, signal: AbortSignal): Promise<boolean> {
@@ -30,13 +40,14 @@ export async function settle(deps: MeteringDeps, signal: AbortSignal): Promise<b
   const windows = await deps.store.scan.list(listWindows, { before, limit: WINDOWS })
   let faults = 0
   for (const window of windows) {
-    if (signal.aborted) break
+    if (signal.aborted || faults === MAX_FAULTS) break
+    await deps.store.write((tx) => tx.execute(noteLook, { ...rangeOf(window), at: deps.now() }))
     try {
       await settleWindow(deps, window, signal)
     } catch (error) {
       if (isFault(error, 'refused')) await dropWindow(deps, { window, signal }, error)
       else if (signal.aborted || !isFault(error, 'unanswered')) throw error
-      else if (++faults === MAX_FAULTS) throw error
+      else faults += 1
     }
   }
   return faults === 0
@@ -45,14 +56,13 @@ export async function settle(deps: MeteringDeps, signal: AbortSignal): Promise<b
 /** Of a customer that is gone, Stripe tells nothing. A refusal because of the meter costs nobody anything. */
 async function dropWindow(
   deps: MeteringDeps,
-  { window: { customer, startsAt }, signal }: { window: Window; signal: AbortSignal },
+  { window, signal }: { window: Window; signal: AbortSignal },
   fault: StripeFault,
 ): Promise<void> {
   const { id: asked } = await deps.stripe.meter({ signal })
   const { id } = await deps.stripe.meter({ isFresh: true, signal })
   if (id !== asked) return
-  const range = { customer, startsAt, endsAt: startsAt + MINUTE_MS }
-  const batches = await deps.store.read.list(listWindow, range)
+  const batches = await deps.store.read.list(listWindow, rangeOf(window))
   for (const batch of batches.filter(({ state }) => state === 'settling')) {
     await dropBatch(deps, batch.id, describeFault(fault))
   }
@@ -60,10 +70,10 @@ async function dropWindow(
 
 async function settleWindow(
   deps: MeteringDeps,
-  { customer, startsAt }: Window,
+  window: Window,
   signal: AbortSignal,
 ): Promise<void> {
-  const range = { customer, startsAt, endsAt: startsAt + MINUTE_MS }
+  const range = rangeOf(window)
   const batches = await deps.store.read.list(listWindow, range)
   if (!isQuiet(batches, deps.now() - SETTLE_AFTER_MS)) return
   const meter = await deps.stripe.meter({ signal })
@@ -78,8 +88,12 @@ async function settleWindow(
       if (dropped !== undefined) tx.afterCommit(() => logDropped(deps, dropped))
     }
   })
-  const facts = { customer, startsAt, ...verdict }
+  const facts = { ...window, ...verdict }
   deps.log.info(facts, 'batches without an answer were settled by the summary of the meter')
+}
+
+function rangeOf({ customer, startsAt }: Window): Range {
+  return { customer, startsAt, endsAt: startsAt + MINUTE_MS }
 }
 
 /** Whether Stripe has added up by now all that it was told of the minute. */
@@ -94,7 +108,7 @@ function isQuiet(batches: readonly WindowBatch[], before: number): boolean {
 async function readCounted(
   { stripe }: MeteringDeps,
   { id }: Meter,
-  { range, signal }: { range: Window & { endsAt: number }; signal: AbortSignal },
+  { range, signal }: { range: Range; signal: AbortSignal },
 ): Promise<number> {
   const { customer, startsAt, endsAt } = range
   const times = { start_time: startsAt / 1000, end_time: endsAt / 1000 }
