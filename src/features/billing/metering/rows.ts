@@ -3,7 +3,6 @@ import { indexedBy, larger } from '../../../store/dialect.ts'
 import { and, eq, getTableColumns, sql } from '../../../store/drizzle.ts'
 import { type MeteringBatch, meteringBatches } from '../../../store/schema/billing.ts'
 import { parameter, statement } from '../../../store/statement.ts'
-import type { Tx } from '../../../store/write/transaction.ts'
 import { MAX_AGE_MS, RETRY_MS } from './batch.ts'
 
 export const OPEN = sql`state not in ('charged', 'dropped')`
@@ -80,7 +79,8 @@ export const setCharged = statement((db) =>
     .where(isId),
 )
 
-const setDropped = statement((db) =>
+/** Returns the batch, for the log; no row if it has ended already. */
+export const setDropped = statement((db) =>
   db
     .update(meteringBatches)
     .set({ state: 'dropped', error: parameter('error'), updatedAt: AT })
@@ -149,11 +149,3 @@ const { emailIds: _, ...windowColumns } = getTableColumns(meteringBatches)
 export const listWindow = statement((db) =>
   db.select(windowColumns).from(meteringBatches).where(isInWindow),
 )
-
-/** Returns the batch, for the log; undefined if it has ended already. */
-export function drop(
-  tx: Tx,
-  { id, error, at }: { id: string; error: string; at: number },
-): Promise<MeteringBatch | undefined> {
-  return tx.find(setDropped, { id, error, at })
-}

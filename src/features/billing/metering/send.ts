@@ -1,12 +1,13 @@
 /** Tells Stripe of one batch. */
-import { DAY_MS, MINUTE_MS } from '../../../clock.ts'
+import { DAY_MS } from '../../../clock.ts'
 import { describeError } from '../../../errors.ts'
 import type { MeteringBatch } from '../../../store/schema/billing.ts'
 import type { Base } from '../../base.ts'
 import type { Meter, StripeClient } from '../stripe.ts'
 import { isFault, type StripeFault } from '../stripe-fault.ts'
 import { MAX_AGE_MS } from './batch.ts'
-import { beginTry, drop, forgetTry, noteError, setCharged } from './rows.ts'
+import { dropBatch } from './drop.ts'
+import { beginTry, forgetTry, noteError, setCharged } from './rows.ts'
 
 export type MeteringDeps = Pick<Base, 'store' | 'counters' | 'now' | 'log'> & {
   stripe: StripeClient
@@ -83,7 +84,7 @@ async function refuse(
   } catch (error) {
     return keep(deps, batch, error)
   }
-  await dropBatch(deps, batch.id, describeFault(fault))
+  await dropBatch(deps, { id: batch.id, error: describeFault(fault) })
   return 'ended'
 }
 
@@ -107,24 +108,6 @@ async function keep(
 ): Promise<Sent> {
   await store.write((tx) => tx.execute(noteError, { id, error: describeFault(error), at: now() }))
   return 'unanswered'
-}
-
-/** Each dropped batch has a line in the log with the ids of all its emails. */
-export async function dropBatch(deps: MeteringDeps, id: string, error: string): Promise<void> {
-  const { store, now } = deps
-  const dropped = await store.write((tx) => drop(tx, { id, error, at: now() }))
-  if (dropped !== undefined) logDropped(deps, dropped)
-}
-
-export function logDropped(
-  { log, counters }: Pick<MeteringDeps, 'log' | 'counters'>,
-  { id: batch, projectId: project, customer, credits, emailIds, occurredAt, error }: MeteringBatch,
-): void {
-  const minute = new Date(occurredAt - (occurredAt % MINUTE_MS)).toISOString()
-  const facts = { batch, project, customer, credits, minute, reason: error, emails: emailIds }
-  log.error(facts, 'emails were not charged')
-  counters.add('pillarbox_metering_batches_total', { outcome: 'dropped' })
-  counters.add('pillarbox_emails_not_charged_total', {}, emailIds.length)
 }
 
 export function describeFault(error: unknown): string {

@@ -9,16 +9,9 @@ import { newId } from '../../../store/ids.ts'
 import type { Meter } from '../stripe.ts'
 import { isFault, type StripeFault } from '../stripe-fault.ts'
 import { SETTLE_AFTER_MS } from './batch.ts'
-import {
-  drop,
-  listWindow,
-  listWindows,
-  noteLook,
-  renew,
-  setCharged,
-  type WindowBatch,
-} from './rows.ts'
-import { describeFault, dropBatch, logDropped, type MeteringDeps } from './send.ts'
+import { drop, dropBatch } from './drop.ts'
+import { listWindow, listWindows, noteLook, renew, setCharged, type WindowBatch } from './rows.ts'
+import { describeFault, type MeteringDeps } from './send.ts'
 
 /** Minutes that one run settles. */
 const WINDOWS = 50
@@ -64,7 +57,7 @@ async function dropWindow(
   if (id !== asked) return
   const batches = await deps.store.read.list(listWindow, rangeOf(window))
   for (const batch of batches.filter(({ state }) => state === 'settling')) {
-    await dropBatch(deps, batch.id, describeFault(fault))
+    await dropBatch(deps, { id: batch.id, error: describeFault(fault) })
   }
 }
 
@@ -83,10 +76,7 @@ async function settleWindow(
     const at = deps.now()
     for (const id of verdict.counted) await tx.execute(setCharged, { id, at })
     for (const id of verdict.missing) await tx.execute(renew, { id, newId: newId(), at })
-    for (const id of verdict.unknown) {
-      const dropped = await drop(tx, { id, error: UNDECIDABLE, at })
-      if (dropped !== undefined) tx.afterCommit(() => logDropped(deps, dropped))
-    }
+    for (const id of verdict.unknown) await drop(deps, tx, { id, error: UNDECIDABLE })
   })
   const facts = { ...window, ...verdict }
   deps.log.info(facts, 'batches without an answer were settled by the summary of the meter')
