@@ -108,6 +108,43 @@ describe('a batch that Stripe does not take', () => {
     assert.equal(billed.stripe.charged(shop.customer), 3)
   })
 
+  it('because of a meter that was replaced is charged by the new one', async (t) => {
+    const billed = await openBilled(t)
+    const { stripe } = billed
+    const shop = await billed.subscribe()
+    await billed.send(shop, 2)
+    billed.pass(2 * MINUTE_MS)
+    await billed.run()
+    stripe.replaceMeter({ customerKey: 'customer', valueKey: 'credits' })
+    await billed.send(shop, 3)
+    billed.pass(2 * MINUTE_MS)
+    await billed.run()
+    assert.deepEqual(await statesOf(billed), ['charged'])
+    assert.equal(stripe.charged(shop.customer), 5)
+    assert.equal(stripe.requests.filter(isEvent).length, 3)
+    assert.deepEqual(billed.lines, [])
+  })
+
+  it('while the meter cannot be read waits, and was never tried', async (t) => {
+    const billed = await openBilled(t)
+    const { stripe } = billed
+    const shop = await billed.subscribe()
+    await billed.send(shop, 3)
+    billed.pass(2 * MINUTE_MS)
+    let isGone = false
+    stripe.fault = (request) => {
+      isGone ||= isEvent(request)
+      if (!isGone) return undefined
+      return isEvent(request) ? '400' : '500'
+    }
+    await billed.run()
+    const [batch] = await billed.batches()
+    assert.deepEqual([batch?.state, batch?.firstTriedAt], ['waiting', null])
+    stripe.fault = () => undefined
+    await billed.run()
+    assert.equal(stripe.charged(shop.customer), 3)
+  })
+
   it('because the clock of the server is ahead waits, and was never tried', async (t) => {
     const billed = await openBilled(t)
     const { stripe } = billed

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { judge } from '../../../src/features/billing/metering/settle.ts'
 import type { StripeRequest } from '../../stripe/double.ts'
+import { METER } from '../../stripe/objects.ts'
 import { type Billed, HOUR_MS, isEvent, MINUTE_MS, openBilled, statesOf } from './billed.ts'
 
 describe('a batch without an answer for 23 hours', () => {
@@ -45,6 +46,7 @@ describe('a batch without an answer for 23 hours', () => {
     const shop = await lose(billed, '500')
     const [batch] = await billed.batches()
     billed.stripe.state.events.push({
+      meter: METER.id,
       identifier: 'of another program',
       customer: shop.customer,
       value: 4,

@@ -1,4 +1,5 @@
 /** Tells Stripe of one batch. */
+import { isDeepStrictEqual } from 'node:util'
 import { DAY_MS } from '../../../clock.ts'
 import { describeError } from '../../../errors.ts'
 import type { MeteringBatch } from '../../../store/schema/billing.ts'
@@ -33,7 +34,7 @@ export async function sendBatch(
   try {
     await createEvent(deps, { batch, meter, signal })
   } catch (error) {
-    if (isFault(error, 'refused')) return await refuse(deps, { batch, signal }, error)
+    if (isFault(error, 'refused')) return await refuse(deps, { batch, meter, signal }, error)
     if (isFault(error, 'misconfigured', 'missing')) return await undo(deps, batch, error)
     if (!isFault(error, 'duplicate')) return await keep(deps, batch, error)
   }
@@ -62,30 +63,51 @@ async function createEvent(
 }
 
 /** Stripe did not look at the batch, and would not look at any other: the run ends. */
-async function undo(
-  { store, now }: MeteringDeps,
-  { id, firstTriedAt, lastTriedAt }: MeteringBatch,
-  fault: StripeFault,
-): Promise<never> {
-  const isFirst = firstTriedAt === lastTriedAt
-  if (isFirst) await store.write((tx) => tx.execute(forgetTry, { id, at: now() }))
+async function undo(deps: MeteringDeps, batch: MeteringBatch, fault: StripeFault): Promise<never> {
+  await forget(deps, batch)
   throw fault
 }
 
-/** A refusal because of the meter or the clock, not the batch, must cost nobody anything. */
+/** The try that Stripe refused tells nothing; it may have taken an earlier one. */
+async function forget(
+  { store, now }: MeteringDeps,
+  { id, firstTriedAt, lastTriedAt }: MeteringBatch,
+): Promise<void> {
+  const isFirst = firstTriedAt === lastTriedAt
+  if (isFirst) await store.write((tx) => tx.execute(forgetTry, { id, at: now() }))
+}
+
+/**
+ * A refusal because of the meter or the clock, not the batch, must cost nobody anything. So a batch is
+ * dropped only if the meter that it was made for is still there.
+ */
 async function refuse(
   deps: MeteringDeps,
-  { batch, signal }: { batch: MeteringBatch; signal: AbortSignal },
+  { batch, meter, signal }: { batch: MeteringBatch; meter: Meter; signal: AbortSignal },
   fault: StripeFault,
 ): Promise<Sent> {
   if (isOfClock(deps, batch, fault)) return undo(deps, batch, fault)
-  try {
-    await deps.stripe.meter({ isFresh: true, signal })
-  } catch (error) {
-    return keep(deps, batch, error)
+  const isOfBatch = await isStillThere(deps, meter, signal)
+  if (!isOfBatch) {
+    await forget(deps, batch)
+    return keep(deps, batch, fault)
   }
   await dropBatch(deps, { id: batch.id, error: describeFault(fault) })
   return 'ended'
+}
+
+/** False, too, if nobody can tell now. */
+async function isStillThere(
+  { stripe }: MeteringDeps,
+  meter: Meter,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    return isDeepStrictEqual(await stripe.meter({ isFresh: true, signal }), meter)
+  } catch (error) {
+    if (isFault(error)) return false
+    throw error
+  }
 }
 
 /**
