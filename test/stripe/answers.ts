@@ -69,13 +69,11 @@ export function answer(world: World, request: StripeRequest): object {
 
 function answerMeters(world: World, { method, path, form }: StripeRequest): object {
   if (path === '/v1/billing/meter_events') return createEvent(world, form)
-  const { meters, meterCreated } = world.state
-  if (path === '/v1/billing/meters')
-    return listOf([toMeter(activeMeter(world), meterCreated)], path)
+  if (path === '/v1/billing/meters') return listOf([toMeter(activeMeter(world))], path)
   const [, , , , id = '', part] = path.split('/')
-  const meter = meters.find((one) => one.id === id)
+  const meter = world.state.meters.find((one) => one.id === id)
   if (meter === undefined) throw missing('billing.meter', id)
-  if (part === undefined && method === 'GET') return toMeter(meter, meterCreated)
+  if (part === undefined && method === 'GET') return toMeter(meter)
   return summarize(world, { path, form, meter: id })
 }
 

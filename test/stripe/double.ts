@@ -97,7 +97,6 @@ export async function startStripeDouble(now: () => number = Date.now): Promise<S
     invoices: new Map(),
     events: [],
     meters: [METER],
-    meterCreated: 0,
   }
   /** The keys of requests that run. */
   const running = new Set<string>()

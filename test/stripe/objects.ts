@@ -72,8 +72,6 @@ export type State = {
   events: FakeMeterEvent[]
   /** The last one is active. */
   meters: FakeMeter[]
-  /** When the meter was made, in seconds. */
-  meterCreated: number
 }
 
 export const PRICE = 'price_credits'
@@ -174,12 +172,11 @@ export function toCustomer({ id, email, balance, currency }: FakeCustomer): obje
   return { ...object, delinquent: false }
 }
 
-/** `created`: in seconds. */
-export function toMeter({ id, customerKey, valueKey }: FakeMeter, created: number): object {
+export function toMeter({ id, customerKey, valueKey }: FakeMeter): object {
   return {
     id,
     object: 'billing.meter',
-    created,
+    created: 0,
     customer_mapping: { event_payload_key: customerKey, type: 'by_id' },
     default_aggregation: { formula: 'sum' },
     display_name: 'Emails',

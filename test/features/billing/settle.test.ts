@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { judge } from '../../../src/features/billing/metering/settle.ts'
+import { meteringBatches } from '../../../src/store/schema/billing.ts'
 import type { StripeRequest } from '../../stripe/double.ts'
 import { METER } from '../../stripe/objects.ts'
 import { type Billed, HOUR_MS, isEvent, MINUTE_MS, openBilled, statesOf } from './billed.ts'
@@ -60,16 +61,60 @@ describe('a batch without an answer for 23 hours', () => {
     assert.deepEqual(line?.emails, batch?.emailIds)
   })
 
-  it('is dropped if the meter was made after it was tried, since another may have counted', async (t) => {
+  it('is dropped if it was tried with another meter, which may have counted it', async (t) => {
     const billed = await openBilled(t)
-    const shop = await lose(billed, '500')
-    billed.stripe.state.meterCreated = Math.floor(billed.core.clock.now / 1000)
+    const shop = await lose(billed, '500-after')
     const [batch] = await billed.batches()
+    assert.equal(batch?.meter, METER.id)
+    billed.stripe.replaceMeter()
     await billed.run()
     assert.deepEqual(await statesOf(billed), ['dropped'])
-    assert.equal(billed.stripe.charged(shop.customer), 0)
+    assert.equal(billed.stripe.charged(shop.customer), 9)
     const line = billed.lines.find(({ level }) => level === 'error')
     assert.deepEqual(line?.emails, batch?.emailIds)
+  })
+
+  it('is dropped if it was tried with several meters, the first of which is back', async (t) => {
+    const billed = await openBilled(t)
+    const { stripe } = billed
+    const shop = await billed.subscribe()
+    await billed.send(shop, 9)
+    for (const fault of ['500', '500-after'] as const) {
+      billed.pass(2 * HOUR_MS)
+      stripe.fault = (request) => (isEvent(request) ? fault : undefined)
+      await billed.run()
+      stripe.replaceMeter()
+    }
+    stripe.fault = () => undefined
+    stripe.replaceMeter(METER)
+    billed.pass(25 * HOUR_MS)
+    await billed.run()
+    assert.deepEqual(await statesOf(billed), ['dropped'])
+    assert.equal(stripe.charged(shop.customer), 9)
+  })
+
+  it('is settled by the meter of today if none was noted', async (t) => {
+    const billed = await openBilled(t)
+    const shop = await lose(billed, '500-after')
+    await billed.core.store.write((tx) => tx.update(meteringBatches).set({ meter: null }))
+    await billed.run()
+    assert.deepEqual(await statesOf(billed), ['charged'])
+    assert.equal(billed.stripe.charged(shop.customer), 9)
+  })
+
+  it('has no meter any more once it is sent as a new one', async (t) => {
+    const billed = await openBilled(t)
+    const shop = await lose(billed, '500')
+    billed.stripe.fault = (request) => (isEvent(request) ? '401' : undefined)
+    await billed.run()
+    const [batch] = await billed.batches()
+    assert.deepEqual([batch?.state, batch?.meter], ['waiting', null])
+    billed.stripe.replaceMeter()
+    billed.stripe.fault = () => undefined
+    billed.pass(2 * HOUR_MS)
+    await billed.run()
+    assert.equal(billed.stripe.charged(shop.customer), 9)
+    assert.equal((await billed.batches())[0]?.meter, billed.stripe.state.meters.at(-1)?.id)
   })
 
   it('is settled an hour after its last try, not before Stripe has added it up', async (t) => {
@@ -209,6 +254,7 @@ describe('the verdict on batches of one minute', () => {
     assert.deepEqual(judge(both, 300), unknown)
     assert.deepEqual(judge(both, 5_000), unknown)
     assert.deepEqual(judge([...both, batch('d', 'dropped', 700)], 700), unknown)
+    assert.deepEqual(judge(both, undefined), unknown)
     const untried = { ...batch('d', 'dropped', 700), firstTriedAt: null }
     assert.deepEqual(judge([...both, untried], 700).missing, ['a'])
   })

@@ -44,13 +44,17 @@ export const listDue = statement<{ id: string; projectId: string }>(
     order by place, occurred_at, id limit ${parameter('limit')}`,
 )
 
-/** Marks a try before it is made. No row if the batch may not be tried any more. */
+const METER = parameter('meter')
+
+/** Marks a try before it is made, with its meter. No row if the batch may not be tried any more. */
 export const beginTry = statement((db) =>
   db
     .update(meteringBatches)
     .set({
       firstTriedAt: sql`coalesce(${meteringBatches.firstTriedAt}, ${AT})`,
       lastTriedAt: AT,
+      meter: sql`case when coalesce(${meteringBatches.meter}, ${METER}) = ${METER}
+        then ${METER} else '' end`,
       updatedAt: AT,
     })
     .where(and(isId, eq(meteringBatches.state, 'waiting'), mayTry))
@@ -61,7 +65,7 @@ export const beginTry = statement((db) =>
 export const forgetTry = statement((db) =>
   db
     .update(meteringBatches)
-    .set({ firstTriedAt: null, lastTriedAt: null, updatedAt: AT })
+    .set({ firstTriedAt: null, lastTriedAt: null, meter: null, updatedAt: AT })
     .where(and(isId, eq(meteringBatches.state, 'waiting'))),
 )
 
@@ -97,6 +101,7 @@ export const renew = statement((db) =>
       state: 'waiting',
       firstTriedAt: null,
       lastTriedAt: null,
+      meter: null,
       error: null,
       updatedAt: AT,
     })

@@ -28,8 +28,8 @@ export async function sendBatch(
   signal: AbortSignal,
 ): Promise<Sent> {
   const meter = await deps.stripe.meter({ signal })
-  const at = deps.now()
-  const batch = await deps.store.write((tx) => tx.find(beginTry, { id, at }))
+  const values = { id, meter: meter.id, at: deps.now() }
+  const batch = await deps.store.write((tx) => tx.find(beginTry, values))
   if (batch === undefined) return 'ended'
   try {
     await createEvent(deps, { batch, meter, signal })

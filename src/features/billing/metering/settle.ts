@@ -2,7 +2,12 @@
  * Settles batches to which Stripe never answered, by what the meter has counted in their minute. The
  * summary of a minute is the sum of all batches of the customer in it, so that those which are known are
  * taken off. If several are unknown, any of them with the missing sum are sent again: the sum that is
- * charged is right then. A meter that was made after a try tells nothing of it: another may have counted.
+ * charged is right then.
+ *
+ * A minute with a batch that was tried with another meter than today's is unknown. The summary of that
+ * other meter is no proof either: a meter event names no meter, and the one that is noted was read up to
+ * an hour before the try, so its successor may have counted. Today's is read after the last try, because
+ * the client reads it once an hour, and a minute is settled an hour after its last try.
  */
 import { MINUTE_MS } from '../../../clock.ts'
 import { newId } from '../../../store/ids.ts'
@@ -70,8 +75,9 @@ async function settleWindow(
   const batches = await deps.store.read.list(listWindow, range)
   if (!isQuiet(batches, deps.now() - SETTLE_AFTER_MS)) return
   const meter = await deps.stripe.meter({ signal })
-  const counted = await readCounted(deps, meter, { range, signal })
-  const verdict = judge(batches, counted, meter.createdAt)
+  const isOwn = batches.every(({ meter: used }) => used === null || used === meter.id)
+  const counted = isOwn ? await readCounted(deps, meter, { range, signal }) : undefined
+  const verdict = judge(batches, counted)
   await deps.store.write(async (tx) => {
     const at = deps.now()
     for (const id of verdict.counted) await tx.execute(setCharged, { id, at })
@@ -114,19 +120,19 @@ export type Verdict = { counted: string[]; missing: string[]; unknown: string[] 
 
 type Judged = Pick<WindowBatch, 'id' | 'state' | 'credits' | 'firstTriedAt'>
 
-/** `counted`: the credits of the minute that the meter has counted. `since`: when the meter was made. */
-export function judge(batches: readonly Judged[], counted: number, since = 0): Verdict {
+/** `counted`: the credits of the minute that the meter has counted; undefined if it does not tell. */
+export function judge(batches: readonly Judged[], counted: number | undefined): Verdict {
   const settling = batches.filter(({ state }) => state === 'settling')
   const ids = settling.map(({ id }) => id)
-  const isOlder = batches.some(({ firstTriedAt }) => firstTriedAt !== null && firstTriedAt < since)
-  if (isOlder) return { counted: [], missing: [], unknown: ids }
+  const unknown = { counted: [], missing: [], unknown: ids }
+  if (counted === undefined) return unknown
   const charged = sumOf(batches.filter(({ state }) => state === 'charged'))
   const rest = counted - charged
   if (rest === 0) return { counted: [], missing: ids, unknown: [] }
   // Stripe may or may not have counted a batch that was dropped after a try.
   const isDoubtful = batches.some((one) => one.state === 'dropped' && one.firstTriedAt !== null)
   const some = isDoubtful ? undefined : pick(settling, sumOf(settling) - rest)
-  if (some === undefined) return { counted: [], missing: [], unknown: ids }
+  if (some === undefined) return unknown
   return { counted: ids.filter((id) => !some.has(id)), missing: [...some], unknown: [] }
 }
 
