@@ -6,3 +6,6 @@ ALTER TABLE metering_batches ADD COLUMN meter TEXT;
 DROP INDEX metering_batches_charged;
 CREATE INDEX metering_batches_ended ON metering_batches (occurred_at)
   WHERE state IN ('charged', 'dropped');
+-- Whether a project had a batch charged lately: its subscription is cancelled after that.
+CREATE INDEX metering_batches_charged ON metering_batches (project_id, updated_at)
+  WHERE state = 'charged';

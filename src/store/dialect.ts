@@ -29,6 +29,7 @@ export const NAMED_INDEXES = [
   'events_contact',
   'events_listed',
   'events_named',
+  'metering_batches_charged',
   'metering_batches_ended',
   'metering_batches_open',
   'metering_batches_window',

@@ -30,6 +30,12 @@ export const findOpenOfProject = statement<{ found: number }>(
     where project_id = ${parameter('projectId')} and ${OPEN} limit 1`,
 )
 
+export const findChargedSince = statement<{ found: number }>(
+  () => sql`select 1 as found from metering_batches ${indexedBy('metering_batches_charged')}
+    where project_id = ${parameter('projectId')} and state = 'charged'
+      and updated_at > ${parameter('after')} limit 1`,
+)
+
 /**
  * Batches that may be tried now: their minute is over, and so is the wait since their last try. The first
  * of each project come before the second of any.
