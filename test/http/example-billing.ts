@@ -41,6 +41,7 @@ export async function subscribe({ core, projectId }: BillingStage): Promise<void
     currency: 'eur',
   })
   double.state.events.push({
+    meter: METER.id,
     identifier: 'example',
     customer,
     value: 12_500,

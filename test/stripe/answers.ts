@@ -2,6 +2,7 @@
 import type { StripeRequest } from './double.ts'
 import {
   type FakeInvoice,
+  type FakeMeter,
   type FakeSubscription,
   listOf,
   METER,
@@ -68,11 +69,16 @@ export function answer(world: World, request: StripeRequest): object {
 
 function answerMeters(world: World, { method, path, form }: StripeRequest): object {
   if (path === '/v1/billing/meter_events') return createEvent(world, form)
-  if (path === '/v1/billing/meters') return listOf([toMeter(world.state.meterCreated)], path)
+  if (path === '/v1/billing/meters') return listOf([toMeter(activeMeter(world))], path)
   const [, , , , id = '', part] = path.split('/')
-  if (id !== METER.id) throw missing('billing.meter', id)
-  if (part === undefined && method === 'GET') return toMeter(world.state.meterCreated)
-  return summarize(world, path, form)
+  const meter = world.state.meters.find((one) => one.id === id)
+  if (meter === undefined) throw missing('billing.meter', id)
+  if (part === undefined && method === 'GET') return toMeter(meter)
+  return summarize(world, { path, form, meter: id })
+}
+
+function activeMeter({ state }: World): FakeMeter {
+  return state.meters.at(-1) as FakeMeter
 }
 
 function createSession({ state, now, newId }: World, form: Form): object {
@@ -176,7 +182,8 @@ function preview(world: World, form: Form): object {
   return shown
 }
 
-function createEvent({ state, now }: World, form: Form): object {
+function createEvent(world: World, form: Form): object {
+  const { state, now } = world
   const seconds = Math.floor(now() / 1000)
   const identifier = text(form.identifier) ?? ''
   const timestamp = Number(form.timestamp ?? seconds)
@@ -186,8 +193,10 @@ function createEvent({ state, now }: World, form: Form): object {
   }
   if (timestamp < seconds - 35 * DAY) throw timeRefusal('past', 'more than 35 calendar days ago')
   if (timestamp > seconds + 300) throw timeRefusal('future', 'more than 5 minutes in the future')
-  if (!/^\d+$/.test(payload.value ?? '') || payload.stripe_customer_id === undefined) {
-    throw new Refusal(400, 'The payload of the meter event is not valid.', {}, true)
+  const meter = activeMeter(world)
+  if (!isPayload(payload, meter)) {
+    const isOfFormer = state.meters.some((former) => isPayload(payload, former))
+    throw new Refusal(400, 'The payload of the meter event is not valid.', {}, !isOfFormer)
   }
   if (identifier === '' || identifier.length > 100)
     throw new Refusal(400, 'Invalid identifier', {}, true)
@@ -195,11 +204,11 @@ function createEvent({ state, now }: World, form: Form): object {
     (event) => event.identifier === identifier && seconds - event.createdAt < DAY,
   )
   if (isKnown) throw new Refusal(400, `An event already exists with identifier ${identifier}.`)
-  const customer = payload.stripe_customer_id
   state.events.push({
+    meter: meter.id,
     identifier,
-    customer,
-    value: Number(payload.value),
+    customer: payload[meter.customerKey] ?? '',
+    value: Number(payload[meter.valueKey]),
     timestamp,
     createdAt: seconds,
   })
@@ -207,12 +216,19 @@ function createEvent({ state, now }: World, form: Form): object {
   return { object: 'billing.meter_event', created: seconds, livemode: false, ...shown }
 }
 
+function isPayload(payload: Record<string, string>, { customerKey, valueKey }: FakeMeter): boolean {
+  return /^\d+$/.test(payload[valueKey] ?? '') && payload[customerKey] !== undefined
+}
+
 function timeRefusal(direction: 'past' | 'future', words: string): Refusal {
   const code = `timestamp_too_far_in_${direction}`
   return new Refusal(400, `The timestamp is ${words}.`, { code })
 }
 
-function summarize(world: World, path: string, form: Form): object {
+function summarize(
+  world: World,
+  { path, form, meter }: { path: string; form: Form; meter: string },
+): object {
   const [from, to] = [Number(form.start_time), Number(form.end_time)]
   if (from % 60 !== 0 || to % 60 !== 0 || from >= to) {
     throw new Refusal(
@@ -222,29 +238,31 @@ function summarize(world: World, path: string, form: Form): object {
       true,
     )
   }
-  const value = usage(world, text(form.customer) ?? '', { from, to })
+  const value = usage(world, text(form.customer) ?? '', { from, to, meter })
   const summary = {
     id: `mtrusg_${from}_${to}`,
     object: 'billing.meter_event_summary',
     aggregated_value: value,
     end_time: to,
     livemode: false,
-    meter: METER.id,
+    meter,
     start_time: from,
   }
   return listOf(value === 0 ? [] : [summary], path)
 }
 
+/** `meter`: of this one only. */
 function usage(
   { state, now, visibleAfter }: World,
   customer: string,
-  { from, to }: { from: number; to: number },
+  { from, to, meter }: { from: number; to: number; meter?: string },
 ): number {
   const seconds = Math.floor(now() / 1000)
   return state.events
     .filter(
       (event) => event.customer === customer && event.timestamp >= from && event.timestamp < to,
     )
+    .filter((event) => meter === undefined || event.meter === meter)
     .filter(({ createdAt }) => createdAt + visibleAfter <= seconds)
     .reduce((sum, { value }) => sum + value, 0)
 }

@@ -13,6 +13,7 @@ import { answer, Refusal } from './answers.ts'
 import { findEndpoint } from './endpoints.ts'
 import {
   type FakeInvoice,
+  type FakeMeter,
   type FakeSession,
   type FakeSubscription,
   METER,
@@ -71,6 +72,8 @@ export type StripeDouble = {
   addSubscription(change?: Partial<FakeSubscription>): FakeSubscription
   setStatus(id: string, status: Status): void
   addInvoice(change: Partial<FakeInvoice> & { customer: string }): FakeInvoice
+  /** The meter is archived, and another with its event name is made. */
+  replaceMeter(change?: Partial<FakeMeter>): void
   event(type: string, objectId: string, change?: Record<string, unknown>): Record<string, unknown>
   /** `at`: when it is signed, in ms. */
   sign(event: object | string, options?: { at?: number; secret?: string }): SignedEvent
@@ -93,7 +96,7 @@ export async function startStripeDouble(now: () => number = Date.now): Promise<S
     subscriptions: new Map(),
     invoices: new Map(),
     events: [],
-    meterCreated: 0,
+    meters: [METER],
   }
   /** The keys of requests that run. */
   const running = new Set<string>()
@@ -182,6 +185,10 @@ export async function startStripeDouble(now: () => number = Date.now): Promise<S
       }
       state.invoices.set(invoice.id, invoice)
       return invoice
+    },
+    replaceMeter(change = {}) {
+      const { customerKey, valueKey } = METER
+      state.meters.push({ id: newId('mtr'), customerKey, valueKey, ...change })
     },
     event(type, objectId, change = {}) {
       events += 1

@@ -51,7 +51,11 @@ export type FakeInvoice = {
   periodStart: number
   periodEnd: number
 }
+/** Events name the customer and the value by these keys. */
+export type FakeMeter = { id: string; customerKey: string; valueKey: string }
 type FakeMeterEvent = {
+  /** The id of the meter that was active then. */
+  meter: string
   identifier: string
   customer: string
   value: number
@@ -66,12 +70,17 @@ export type State = {
   subscriptions: Map<string, FakeSubscription>
   invoices: Map<string, FakeInvoice>
   events: FakeMeterEvent[]
-  /** When the meter was made, in seconds. */
-  meterCreated: number
+  /** The last one is active. */
+  meters: FakeMeter[]
 }
 
 export const PRICE = 'price_credits'
-export const METER = { id: 'mtr_emails', eventName: 'emails' }
+export const METER = {
+  id: 'mtr_emails',
+  eventName: 'emails',
+  customerKey: 'stripe_customer_id',
+  valueKey: 'value',
+}
 
 export function toSession(session: FakeSession): object {
   return {
@@ -163,20 +172,19 @@ export function toCustomer({ id, email, balance, currency }: FakeCustomer): obje
   return { ...object, delinquent: false }
 }
 
-/** `created`: in seconds. */
-export function toMeter(created: number): object {
+export function toMeter({ id, customerKey, valueKey }: FakeMeter): object {
   return {
-    id: METER.id,
+    id,
     object: 'billing.meter',
-    created,
-    customer_mapping: { event_payload_key: 'stripe_customer_id', type: 'by_id' },
+    created: 0,
+    customer_mapping: { event_payload_key: customerKey, type: 'by_id' },
     default_aggregation: { formula: 'sum' },
     display_name: 'Emails',
     event_name: METER.eventName,
     event_time_window: null,
     livemode: false,
     status: 'active',
-    value_settings: { event_payload_key: 'value' },
+    value_settings: { event_payload_key: valueKey },
   }
 }
 

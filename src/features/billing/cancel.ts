@@ -9,11 +9,11 @@ import { enqueueJob } from '../../jobs/enqueue.ts'
 import type { RunningJob } from '../../jobs/run.ts'
 import { eq, sql } from '../../store/drizzle.ts'
 import { jobs } from '../../store/schema/jobs.ts'
-import { parameter, statement } from '../../store/statement.ts'
+import { statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import { SETTLE_AFTER_MS } from './metering/batch.ts'
-import { findOpenOfProject } from './metering/rows.ts'
+import { findChargedSince, findOpenOfProject } from './metering/rows.ts'
 import { requireStripe, type WithStripe } from './require-stripe.ts'
 import type { StripeClient } from './stripe.ts'
 import { isFault } from './stripe-fault.ts'
@@ -36,12 +36,6 @@ const findNewestEvent = statement<{ seq: number | null }>(
 const findPlace = statement<{ seq: number; newest: number | null }>(
   () => sql`select seq, (select max(seq) from events) as newest
     from event_followers where name = 'billing'`,
-)
-
-const findLastCharged = statement<{ at: number | null }>(
-  () => sql`select max(updated_at) as at from metering_batches
-    where project_id = ${parameter('projectId')} and state = 'charged'
-      and updated_at > ${parameter('after')}`,
 )
 
 /**
@@ -90,8 +84,7 @@ async function isCharged({ store, now }: Deps, { projectId, seq }: Payload): Pro
   if (!isRead || (await store.read.find(findOpenOfProject, { projectId })) !== undefined)
     return false
   const after = now() - SETTLE_AFTER_MS
-  const last = await store.scan.find(findLastCharged, { projectId, after })
-  return last?.at == null
+  return (await store.read.find(findChargedSince, { projectId, after })) === undefined
 }
 
 /** A subscription that is over, or not there, is cancelled. @throws StripeFault */

@@ -1,5 +1,5 @@
-/** Deletes what is known no longer than it is needed: events of Stripe, and batches that are charged. */
-import { DAY_MS } from '../../clock.ts'
+/** Deletes what is known no longer than it is needed: events of Stripe, and batches that have ended. */
+import { DAY_MS, MINUTE_MS } from '../../clock.ts'
 import { createBatchPace } from '../../jobs/pace.ts'
 import { indexedBy, rowNumber } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
@@ -19,11 +19,20 @@ const eraseEvents = statement(
     select id from stripe_events where created_at < ${BEFORE} limit ${LIMIT})`,
 )
 
-/** A customer has a batch in each minute in which mail was sent. */
-const eraseCharged = statement(
+/**
+ * A customer has a batch in each minute in which mail was sent. Those of a minute that is not settled yet
+ * are still read: they are what its summary is compared with.
+ */
+export const eraseEnded = statement(
   () => sql`delete from metering_batches where ${rowNumber()} in (
-    select ${rowNumber()} from metering_batches ${indexedBy('metering_batches_charged')}
-    where state = 'charged' and occurred_at < ${BEFORE} limit ${LIMIT})`,
+    select ${rowNumber('ended')}
+    from metering_batches as ended ${indexedBy('metering_batches_ended')}
+    where state in ('charged', 'dropped') and occurred_at < ${BEFORE} and not exists (
+      select 1 from metering_batches as settling ${indexedBy('metering_batches_window')}
+      where settling.customer = ended.customer and settling.state = 'settling'
+        and settling.occurred_at > ended.occurred_at - ${MINUTE_MS}
+        and settling.occurred_at < ended.occurred_at + ${MINUTE_MS})
+    limit ${LIMIT})`,
 )
 
 export async function deleteExpiredBilling(
@@ -31,7 +40,7 @@ export async function deleteExpiredBilling(
   signal?: AbortSignal,
 ): Promise<void> {
   const before = now() - KEPT_MS
-  for (const erase of [eraseEvents, eraseCharged]) {
+  for (const erase of [eraseEvents, eraseEnded]) {
     const pace = createBatchPace({ first: FIRST_BATCH, max: MAX_BATCH })
     for (let limit = 0, erased = 0; erased === limit; ) {
       if (signal?.aborted) return

@@ -45,8 +45,8 @@ export type StripeClient = {
   close(afterMs?: number): void
 }
 
-/** A meter that adds up values; events name the customer and the value by these keys. `createdAt`: in ms. */
-export type Meter = { id: string; customerKey: string; valueKey: string; createdAt: number }
+/** A meter that adds up values; events name the customer and the value by these keys. */
+export type Meter = { id: string; customerKey: string; valueKey: string }
 
 type Options = { now: Now; timeoutMs?: number }
 
@@ -158,7 +158,6 @@ async function findMeter(stripe: Stripe, eventName: string): Promise<Meter> {
       id: meter.id,
       customerKey: meter.customer_mapping.event_payload_key,
       valueKey: meter.value_settings.event_payload_key,
-      createdAt: meter.created * SECOND_MS,
     }
   }
   throw misconfigured(`Stripe has no active meter with the event name "${eventName}"`)

@@ -52,6 +52,8 @@ export const meteringBatches = sqliteTable('metering_batches', {
   updatedAt: integer('updated_at').notNull(),
   /** In the order of their events; empty once they are charged. */
   emailIds: jsonColumn('email_ids').$type<string[]>().notNull(),
+  /** The id of the meter of its tries; '' if they were of several. Null without a try, or of an old one. */
+  meter: text('meter'),
 })
 
 /** The webhook events of Stripe that had their effect. */

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { sql } from '../../../src/store/drizzle.ts'
 import { type StripeDouble, type StripeRequest, startStripeDouble } from '../../stripe/double.ts'
-import { CUSTOMERS, openMetered } from './metering.ts'
+import { CUSTOMERS, logOf, openMetered } from './metering.ts'
 
 const HOUR_MS = 3_600_000
 const program = path.join(import.meta.dirname, 'metering.ts')
@@ -32,26 +32,10 @@ const KILLS: readonly [step: string, hours: number][] = [
 const isEvent = ({ path: to }: StripeRequest) => to === '/v1/billing/meter_events'
 
 test('emails are charged exactly once, whatever step of a batch is killed', async (t) => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-'))
-  let ahead = 0
-  const stripe = await startStripeDouble(() => Date.now() + ahead)
-  const running = new Set<ChildProcess>()
-  t.after(async () => {
-    for (const child of running) child.kill('SIGKILL')
-    await stripe.stop()
-    await rm(folder, { recursive: true, force: true })
-  })
-  const file = path.join(folder, 'a.db')
-  const start = (step: string) => {
-    const args = [program, file, stripe.url, String(ahead), step]
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-    running.add(child)
-    child.once('exit', () => running.delete(child))
-    return child
-  }
+  const { file, stripe, start, pass } = await setUp(t)
   for (const [step, hours] of KILLS) {
     await killAt(stripe, start, step)
-    ahead += hours * HOUR_MS
+    pass(hours)
   }
   const finishing = start('finish')
   assert.deepEqual(await once(finishing, 'exit'), [0, null])
@@ -69,6 +53,67 @@ test('emails are charged exactly once, whatever step of a batch is killed', asyn
   )
   assert.deepEqual(states, [{ state: 'charged', n: stripe.state.events.length }])
 })
+
+test('emails that are not charged are in the log, whatever step of the drop is killed', async (t) => {
+  const { file, stripe, start, pass } = await setUp(t)
+  const [gone, other] = CUSTOMERS as [string, string]
+  const isOfGone = ({ form }: StripeRequest) => JSON.stringify(form).includes(gone)
+  for (const step of ['dropping', 'dropped', 'finish']) {
+    stripe.fault = (request) => (isEvent(request) && isOfGone(request) ? '400' : undefined)
+    if (step !== 'finish') await killAt(stripe, start, step)
+    else assert.deepEqual(await once(start(step), 'exit'), [0, null])
+    pass(2)
+  }
+
+  const store = await openMetered(file)
+  const sent = await store.read.values<[string]>(
+    sql`select email_id from events where project_id = ${gone} order by 1`,
+  )
+  const [batches] = await store.read.values(
+    sql`select count(*) from metering_batches where state = 'dropped'`,
+  )
+  await store.close()
+  const logged = await readNotCharged(file)
+  assert.deepEqual(
+    [...new Set(logged.flatMap(({ emails }) => emails))].sort(),
+    sent.map(([id]) => id),
+  )
+  assert.deepEqual(batches, [new Set(logged.map(({ batch }) => batch)).size])
+  assert.equal(stripe.charged(gone), 0)
+  assert.equal(stripe.charged(other), sent.length)
+})
+
+async function setUp(t: TestContext) {
+  const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-'))
+  let ahead = 0
+  const stripe = await startStripeDouble(() => Date.now() + ahead)
+  const running = new Set<ChildProcess>()
+  t.after(async () => {
+    for (const child of running) child.kill('SIGKILL')
+    await stripe.stop()
+    await rm(folder, { recursive: true, force: true })
+  })
+  const file = path.join(folder, 'a.db')
+  const start = (step: string) => {
+    const args = [program, file, stripe.url, String(ahead), step]
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    running.add(child)
+    child.once('exit', () => running.delete(child))
+    return child
+  }
+  const pass = (hours: number) => {
+    ahead += hours * HOUR_MS
+  }
+  return { file, stripe, start, pass }
+}
+
+/** The lines of batches that are not charged. */
+async function readNotCharged(file: string): Promise<{ batch: string; emails: string[] }[]> {
+  const lines = (await readFile(logOf(file), 'utf8')).trimEnd().split('\n')
+  return lines
+    .map((line) => JSON.parse(line))
+    .filter(({ msg }) => msg === 'emails were not charged')
+}
 
 /** Resolves when the process is dead. */
 async function killAt(

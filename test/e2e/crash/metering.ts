@@ -6,11 +6,14 @@
  *   committed   after its first events
  *   answered    when Stripe has answered, and the answer is not written
  *   summed      when Stripe has said what it has counted, and nothing is written
+ *   dropping    when the line of a batch that is not charged is in the log
+ *   dropped     when such a batch is written
  *   finish      nowhere; it sends no events, and ends when everything is charged
  *   anywhere    nowhere
  *
- * A line on stdout says that it waits.
+ * A line on stdout says that it waits. Its log is a file beside the database.
  */
+import { appendFileSync } from 'node:fs'
 import { createCounters } from '../../../src/counters.ts'
 import { meter } from '../../../src/features/billing/metering/collect.ts'
 import { createMetering } from '../../../src/features/billing/metering/loop.ts'
@@ -18,9 +21,11 @@ import { findAnyOpen } from '../../../src/features/billing/metering/rows.ts'
 import { createStripe, type StripeClient } from '../../../src/features/billing/stripe.ts'
 import { appendEvents } from '../../../src/features/events/append.ts'
 import { startUsage } from '../../../src/features/usage/follow-events.ts'
-import { silentLog } from '../../../src/log.ts'
+import { createLog, type Log, silentLog } from '../../../src/log.ts'
+import { eq } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { projects } from '../../../src/store/schema/accounts.ts'
+import { meteringBatches } from '../../../src/store/schema/billing.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'
 import { SECRET_KEY, WEBHOOK_SECRET } from '../../stripe/double.ts'
 import { METER, PRICE } from '../../stripe/objects.ts'
@@ -31,6 +36,7 @@ export const EMAILS = 1_300
 const WRITE = 100
 /** Batches may be ahead of their emails by half an hour. */
 const AGO_MS = 40 * 60_000
+const isDropped = eq(meteringBatches.state, 'dropped')
 
 export async function openMetered(file: string): Promise<Store> {
   const store = await openStore({ path: file, log: silentLog(), watch: false })
@@ -45,8 +51,42 @@ export async function openMetered(file: string): Promise<Store> {
   return store
 }
 
+export function logOf(file: string): string {
+  return `${file}.log`
+}
+
 function report(line: string): void {
   process.stdout.write(`${line}\n`)
+}
+
+/** Reports the step, and waits. */
+function halt(step: string): Promise<never> {
+  report(step)
+  return new Promise(() => setInterval(() => undefined, 1_000))
+}
+
+/** Keeps the errors. */
+function openLog(file: string, step: string): Log {
+  const write = (line: string) => {
+    appendFileSync(logOf(file), line)
+    if (step !== 'dropping' || !line.includes('emails were not charged')) return
+    report(step)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+  }
+  return createLog('error', { write })
+}
+
+/** Waits after the write of another batch that is not charged. */
+async function stopAtDrop(store: Store, step: string): Promise<Store> {
+  const countDropped = () => store.read.$count(meteringBatches, isDropped)
+  const before = await countDropped()
+  return {
+    ...store,
+    async write(act, options) {
+      const written = await store.write(act, options)
+      return step === 'dropped' && (await countDropped()) > before ? halt(step) : written
+    },
+  }
 }
 
 /** Waits after an answer of this kind. */
@@ -57,8 +97,7 @@ function stopAt(client: StripeClient, step: string): StripeClient {
     async call(act, signal) {
       const answer = await client.call(act, signal)
       if (Object(answer).object !== waited) return answer
-      report(step)
-      return new Promise(() => setInterval(() => undefined, 1_000))
+      return halt(step)
     },
   }
 }
@@ -77,13 +116,13 @@ async function sendEmails(store: Store, at: number, step: string): Promise<void>
 if (import.meta.main) {
   const [file = '', stripeApiBase = '', ahead = '0', step = ''] = process.argv.slice(2)
   const now = () => Date.now() + Number(ahead)
-  const store = await openMetered(file)
+  const store = await stopAtDrop(await openMetered(file), step)
   const billing = {
     ...{ stripeSecretKey: SECRET_KEY, stripeWebhookSecret: WEBHOOK_SECRET, stripePrice: PRICE },
     ...{ stripeMeterEvent: METER.eventName, stripeApiBase, freeEmails: 0 },
   }
   const client = createStripe(billing, { now })
-  const log = silentLog()
+  const log = openLog(file, step)
   const deps = { store, log, now, counters: createCounters(), stripe: stopAt(client, step) }
   const follower = startUsage(deps, { meter: (tx, events) => meter(deps, tx, events) })
   if (step !== 'finish') await sendEmails(store, now() - AGO_MS, step)

@@ -9,7 +9,7 @@ import { newId } from '../../../src/store/ids.ts'
 import { projects } from '../../../src/store/schema/accounts.ts'
 import { type MeteringBatch, meteringBatches } from '../../../src/store/schema/billing.ts'
 import { addProject, openTestCore, START, type TestCore, type TestProject } from '../../core.ts'
-import { type StripeDouble, startStripeDouble } from '../../stripe/double.ts'
+import { type StripeDouble, type StripeRequest, startStripeDouble } from '../../stripe/double.ts'
 
 export const MINUTE_MS = 60_000
 export const HOUR_MS = 60 * MINUTE_MS
@@ -35,6 +35,13 @@ export type Billed = {
   /** Moves the clock. */
   pass(ms: number): void
   batches(): Promise<MeteringBatch[]>
+}
+
+export const isEvent = ({ path }: StripeRequest) => path === '/v1/billing/meter_events'
+
+/** The states of all batches, without repetitions. */
+export async function statesOf(billed: Billed): Promise<string[]> {
+  return [...new Set((await billed.batches()).map(({ state }) => state))].sort()
 }
 
 export async function openBilled(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { CANCELLATION_KIND, runCancellation } from '../../../src/features/billing/cancel.ts'
 import { meter } from '../../../src/features/billing/metering/collect.ts'
+import { findChargedSince } from '../../../src/features/billing/metering/rows.ts'
 import { deleteProject } from '../../../src/features/erasure/delete.ts'
 import { resetProject } from '../../../src/features/erasure/reset.ts'
 import { appendEvents } from '../../../src/features/events/append.ts'
@@ -9,7 +10,7 @@ import { createSchedule } from '../../../src/features/schedule.ts'
 import { startUsage } from '../../../src/features/usage/follow-events.ts'
 import { startJobs } from '../../../src/jobs/jobs.ts'
 import type { RunningJob } from '../../../src/jobs/run.ts'
-import { eq } from '../../../src/store/drizzle.ts'
+import { eq, sql } from '../../../src/store/drizzle.ts'
 import { projects } from '../../../src/store/schema/accounts.ts'
 import { jobs } from '../../../src/store/schema/jobs.ts'
 import { findText } from '../erasure/fill.ts'
@@ -40,6 +41,19 @@ async function follow(t: TestContext, { core, deps }: Billed): Promise<void> {
   t.after(follower.stop)
   await follower.caughtUp()
 }
+
+it('the question whether a batch was charged lately reads no other row', async (t) => {
+  const { core } = await openBilled(t)
+  const plan = await core.store.read.all<{ detail: string }>(
+    sql.raw(`explain query plan ${findChargedSince.compiled().text.replaceAll('?', '1')}`),
+  )
+  assert.deepEqual(
+    plan.map(({ detail }) => detail),
+    [
+      'SEARCH metering_batches USING COVERING INDEX metering_batches_charged (project_id=? AND updated_at>?)',
+    ],
+  )
+})
 
 describe('the subscription of a deleted project', () => {
   it('is cancelled once its mail is charged, which is on the last invoice', async (t) => {

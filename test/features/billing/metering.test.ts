@@ -1,16 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { timeOf } from '../../../src/features/billing/metering/batch.ts'
-import { judge } from '../../../src/features/billing/metering/settle.ts'
 import type { StripeRequest } from '../../stripe/double.ts'
-import { type Billed, DAY_MS, HOUR_MS, MINUTE_MS, openBilled } from './billed.ts'
-
-const isEvent = ({ path }: StripeRequest) => path === '/v1/billing/meter_events'
-
-/** The states of all batches, without repetitions. */
-async function statesOf(billed: Billed): Promise<string[]> {
-  return [...new Set((await billed.batches()).map(({ state }) => state))].sort()
-}
+import { DAY_MS, HOUR_MS, isEvent, MINUTE_MS, openBilled, statesOf } from './billed.ts'
 
 describe('the emails of a subscriber', () => {
   it('are charged once, in batches of at most 1,000, in the order of their events', async (t) => {
@@ -116,6 +108,43 @@ describe('a batch that Stripe does not take', () => {
     assert.equal(billed.stripe.charged(shop.customer), 3)
   })
 
+  it('because of a meter that was replaced is charged by the new one', async (t) => {
+    const billed = await openBilled(t)
+    const { stripe } = billed
+    const shop = await billed.subscribe()
+    await billed.send(shop, 2)
+    billed.pass(2 * MINUTE_MS)
+    await billed.run()
+    stripe.replaceMeter({ customerKey: 'customer', valueKey: 'credits' })
+    await billed.send(shop, 3)
+    billed.pass(2 * MINUTE_MS)
+    await billed.run()
+    assert.deepEqual(await statesOf(billed), ['charged'])
+    assert.equal(stripe.charged(shop.customer), 5)
+    assert.equal(stripe.requests.filter(isEvent).length, 3)
+    assert.deepEqual(billed.lines, [])
+  })
+
+  it('while the meter cannot be read waits, and was never tried', async (t) => {
+    const billed = await openBilled(t)
+    const { stripe } = billed
+    const shop = await billed.subscribe()
+    await billed.send(shop, 3)
+    billed.pass(2 * MINUTE_MS)
+    let isGone = false
+    stripe.fault = (request) => {
+      isGone ||= isEvent(request)
+      if (!isGone) return undefined
+      return isEvent(request) ? '400' : '500'
+    }
+    await billed.run()
+    const [batch] = await billed.batches()
+    assert.deepEqual([batch?.state, batch?.firstTriedAt], ['waiting', null])
+    stripe.fault = () => undefined
+    await billed.run()
+    assert.equal(stripe.charged(shop.customer), 3)
+  })
+
   it('because the clock of the server is ahead waits, and was never tried', async (t) => {
     const billed = await openBilled(t)
     const { stripe } = billed
@@ -161,135 +190,6 @@ describe('a batch that Stripe does not take', () => {
       assert.equal(new Set(sent).size, 1)
     })
   }
-})
-
-describe('a batch without an answer for 23 hours', () => {
-  /** One batch that Stripe has or has not counted, whose answer never came. */
-  async function lose(billed: Billed, fault: '500' | '500-after') {
-    const shop = await billed.subscribe()
-    await billed.send(shop, 9)
-    billed.pass(2 * MINUTE_MS)
-    billed.stripe.fault = (request) => (isEvent(request) ? fault : undefined)
-    await billed.run()
-    billed.stripe.fault = () => '500'
-    billed.pass(25 * HOUR_MS)
-    await billed.run()
-    assert.deepEqual(await statesOf(billed), ['settling'])
-    billed.stripe.fault = () => undefined
-    return shop
-  }
-
-  it('is charged if the meter has counted it', async (t) => {
-    const billed = await openBilled(t)
-    const shop = await lose(billed, '500-after')
-    await billed.run()
-    assert.deepEqual(await statesOf(billed), ['charged'])
-    assert.equal(billed.stripe.charged(shop.customer), 9)
-    assert.equal(billed.stripe.state.events.length, 1)
-  })
-
-  it('is sent as a new one if the meter has not', async (t) => {
-    const billed = await openBilled(t)
-    const shop = await lose(billed, '500')
-    const [before] = await billed.batches()
-    await billed.run()
-    const [after] = await billed.batches()
-    assert.equal(after?.state, 'charged')
-    assert.notEqual(after?.id, before?.id)
-    assert.equal(billed.stripe.charged(shop.customer), 9)
-  })
-
-  it('is dropped if that cannot be known, with the ids of its emails', async (t) => {
-    const billed = await openBilled(t)
-    const shop = await lose(billed, '500')
-    const [batch] = await billed.batches()
-    billed.stripe.state.events.push({
-      identifier: 'of another program',
-      customer: shop.customer,
-      value: 4,
-      timestamp: Math.floor((batch?.occurredAt ?? 0) / 1000),
-      createdAt: 0,
-    })
-    await billed.run()
-    assert.deepEqual(await statesOf(billed), ['dropped'])
-    assert.equal(billed.stripe.charged(shop.customer), 4)
-    const line = billed.lines.find(({ level }) => level === 'error')
-    assert.deepEqual(line?.emails, batch?.emailIds)
-  })
-
-  it('is dropped if the meter was made after it was tried, since another may have counted', async (t) => {
-    const billed = await openBilled(t)
-    const shop = await lose(billed, '500')
-    billed.stripe.state.meterCreated = Math.floor(billed.core.clock.now / 1000)
-    const [batch] = await billed.batches()
-    await billed.run()
-    assert.deepEqual(await statesOf(billed), ['dropped'])
-    assert.equal(billed.stripe.charged(shop.customer), 0)
-    const line = billed.lines.find(({ level }) => level === 'error')
-    assert.deepEqual(line?.emails, batch?.emailIds)
-  })
-
-  it('is settled an hour after its last try, not before Stripe has added it up', async (t) => {
-    const billed = await openBilled(t)
-    billed.stripe.visibleAfter = 3_000
-    const shop = await billed.subscribe()
-    await billed.send(shop, 9)
-    billed.pass(2 * MINUTE_MS)
-    billed.stripe.fault = (request) => (isEvent(request) ? '500' : undefined)
-    await billed.run()
-    billed.pass(22 * HOUR_MS + 50 * MINUTE_MS)
-    billed.stripe.fault = (request) => (isEvent(request) ? '500-after' : undefined)
-    await billed.run()
-    billed.pass(20 * MINUTE_MS)
-    billed.stripe.fault = () => undefined
-    await billed.run()
-    assert.deepEqual(await statesOf(billed), ['settling'])
-    billed.pass(HOUR_MS)
-    await billed.run()
-    assert.deepEqual(await statesOf(billed), ['charged'])
-    assert.equal(billed.stripe.charged(shop.customer), 9)
-  })
-})
-
-describe('a minute of which Stripe does not tell', () => {
-  const isSummary = ({ path }: StripeRequest) => path.endsWith('/event_summaries')
-
-  /** A batch of one customer is to be settled, and one of another is due. */
-  async function loseOne(billed: Billed) {
-    const lost = await billed.subscribe('lost')
-    const shop = await billed.subscribe('shop')
-    const ids = await billed.send(lost, 9)
-    billed.pass(2 * MINUTE_MS)
-    billed.stripe.fault = (request) => (isEvent(request) ? '500' : undefined)
-    await billed.run()
-    billed.pass(25 * HOUR_MS)
-    await billed.send(shop, 5)
-    billed.pass(2 * MINUTE_MS)
-    return { lost, shop, ids }
-  }
-
-  it('holds up no other batch', async (t) => {
-    const billed = await openBilled(t)
-    const { lost, shop } = await loseOne(billed)
-    billed.stripe.fault = (request) => (isSummary(request) ? '500' : undefined)
-    await billed.run()
-    assert.equal(billed.stripe.charged(shop.customer), 5)
-    assert.deepEqual(await statesOf(billed), ['charged', 'settling'])
-    billed.stripe.fault = () => undefined
-    await billed.run()
-    assert.equal(billed.stripe.charged(lost.customer), 9)
-  })
-
-  it('because the customer is gone has its batches dropped', async (t) => {
-    const billed = await openBilled(t)
-    const { shop, ids } = await loseOne(billed)
-    billed.stripe.fault = (request) => (isSummary(request) ? '400' : undefined)
-    await billed.run()
-    assert.equal(billed.stripe.charged(shop.customer), 5)
-    assert.deepEqual(await statesOf(billed), ['charged', 'dropped'])
-    const line = billed.lines.find(({ text }) => text === 'emails were not charged')
-    assert.deepEqual(line?.emails, ids)
-  })
 })
 
 describe('a stop of the server', () => {
@@ -410,42 +310,5 @@ describe('the minute of a batch', () => {
     const late = Date.UTC(2026, 10, 30, 23, 58, 10)
     assert.equal(timeOf(late, end(10, 30, 23, 59)), end(10, 30, 23, 59))
     assert.equal(timeOf(Date.UTC(2026, 11, 31, 23, 59, 59), null), end(11, 31, 23, 59))
-  })
-})
-
-describe('the verdict on batches of one minute', () => {
-  const batch = (
-    id: string,
-    state: 'settling' | 'charged' | 'dropped' | 'waiting',
-    credits: number,
-  ) => ({
-    ...{ id, state, credits },
-    firstTriedAt: state === 'waiting' ? null : 1,
-  })
-  const both = [batch('a', 'settling', 1_000), batch('b', 'settling', 700)]
-
-  it('takes off what is known, and sends again what is missing', () => {
-    const known = [batch('k', 'charged', 500), batch('w', 'waiting', 900)]
-    const verdictOf = (counted: number) => judge([...known, ...both], counted)
-    assert.deepEqual(verdictOf(500), { counted: [], missing: ['a', 'b'], unknown: [] })
-    assert.deepEqual(verdictOf(2_200), { counted: ['a', 'b'], missing: [], unknown: [] })
-    assert.deepEqual(verdictOf(1_500), { counted: ['a'], missing: ['b'], unknown: [] })
-    assert.deepEqual(verdictOf(1_200), { counted: ['b'], missing: ['a'], unknown: [] })
-  })
-
-  it('is unknown if no sum fits, or a dropped batch may have been counted', () => {
-    const unknown = { counted: [], missing: [], unknown: ['a', 'b'] }
-    assert.deepEqual(judge(both, 300), unknown)
-    assert.deepEqual(judge(both, 5_000), unknown)
-    assert.deepEqual(judge([...both, batch('d', 'dropped', 700)], 700), unknown)
-    const untried = { ...batch('d', 'dropped', 700), firstTriedAt: null }
-    assert.deepEqual(judge([...both, untried], 700).missing, ['a'])
-  })
-
-  it('sends one of several equal batches again', () => {
-    const equal = ['a', 'b', 'c'].map((id) => batch(id, 'settling', 1_000))
-    const { counted, missing } = judge(equal, 2_000)
-    assert.equal(missing.length, 1)
-    assert.equal(counted.length, 2)
   })
 })

@@ -7,6 +7,7 @@ import { projects } from '../../../src/store/schema/accounts.ts'
 import { meteringBatches } from '../../../src/store/schema/billing.ts'
 import { addMember, addUser, logIn } from '../../session.ts'
 import { type StripeDouble, startStripeDouble } from '../../stripe/double.ts'
+import { METER } from '../../stripe/objects.ts'
 import { type Method, startService, useService } from '../service.ts'
 
 const HOUR_MS = 3_600_000
@@ -178,6 +179,7 @@ describe('billing', () => {
     const shop = await subscribed()
     const seconds = Math.floor(now / 1000)
     stripe.state.events.push({
+      meter: METER.id,
       ...{ identifier: 'counted', customer: shop.customer, value: 400 },
       ...{ timestamp: seconds, createdAt: seconds },
     })

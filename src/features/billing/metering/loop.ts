@@ -7,8 +7,9 @@ import { MINUTE_MS } from '../../../clock.ts'
 import { describeError } from '../../../errors.ts'
 import { startSettler } from '../../settler.ts'
 import { isFault } from '../stripe-fault.ts'
+import { dropBatch } from './drop.ts'
 import { findAnyOpen, listDue, listTooOld, setSettling } from './rows.ts'
-import { dropBatch, type MeteringDeps, sendBatch } from './send.ts'
+import { type MeteringDeps, sendBatch } from './send.ts'
 import { settle } from './settle.ts'
 
 /** Batches that are looked for at a time. */
@@ -78,7 +79,7 @@ async function putAside(deps: MeteringDeps): Promise<void> {
   for (;;) {
     const old = await deps.store.scan.list(listTooOld, { at, limit: PAGE })
     if (old.length === 0) return
-    for (const { id } of old) await dropBatch(deps, id, TOO_OLD)
+    for (const { id } of old) await dropBatch(deps, { id, error: TOO_OLD })
   }
 }
 

@@ -3,7 +3,6 @@ import { indexedBy, larger } from '../../../store/dialect.ts'
 import { and, eq, getTableColumns, sql } from '../../../store/drizzle.ts'
 import { type MeteringBatch, meteringBatches } from '../../../store/schema/billing.ts'
 import { parameter, statement } from '../../../store/statement.ts'
-import type { Tx } from '../../../store/write/transaction.ts'
 import { MAX_AGE_MS, RETRY_MS } from './batch.ts'
 
 export const OPEN = sql`state not in ('charged', 'dropped')`
@@ -31,6 +30,12 @@ export const findOpenOfProject = statement<{ found: number }>(
     where project_id = ${parameter('projectId')} and ${OPEN} limit 1`,
 )
 
+export const findChargedSince = statement<{ found: number }>(
+  () => sql`select 1 as found from metering_batches ${indexedBy('metering_batches_charged')}
+    where project_id = ${parameter('projectId')} and state = 'charged'
+      and updated_at > ${parameter('after')} limit 1`,
+)
+
 /**
  * Batches that may be tried now: their minute is over, and so is the wait since their last try. The first
  * of each project come before the second of any.
@@ -45,13 +50,17 @@ export const listDue = statement<{ id: string; projectId: string }>(
     order by place, occurred_at, id limit ${parameter('limit')}`,
 )
 
-/** Marks a try before it is made. No row if the batch may not be tried any more. */
+const METER = parameter('meter')
+
+/** Marks a try before it is made, with its meter. No row if the batch may not be tried any more. */
 export const beginTry = statement((db) =>
   db
     .update(meteringBatches)
     .set({
       firstTriedAt: sql`coalesce(${meteringBatches.firstTriedAt}, ${AT})`,
       lastTriedAt: AT,
+      meter: sql`case when coalesce(${meteringBatches.meter}, ${METER}) = ${METER}
+        then ${METER} else '' end`,
       updatedAt: AT,
     })
     .where(and(isId, eq(meteringBatches.state, 'waiting'), mayTry))
@@ -62,7 +71,7 @@ export const beginTry = statement((db) =>
 export const forgetTry = statement((db) =>
   db
     .update(meteringBatches)
-    .set({ firstTriedAt: null, lastTriedAt: null, updatedAt: AT })
+    .set({ firstTriedAt: null, lastTriedAt: null, meter: null, updatedAt: AT })
     .where(and(isId, eq(meteringBatches.state, 'waiting'))),
 )
 
@@ -80,7 +89,8 @@ export const setCharged = statement((db) =>
     .where(isId),
 )
 
-const setDropped = statement((db) =>
+/** Returns the batch, for the log; no row if it has ended already. */
+export const setDropped = statement((db) =>
   db
     .update(meteringBatches)
     .set({ state: 'dropped', error: parameter('error'), updatedAt: AT })
@@ -97,6 +107,7 @@ export const renew = statement((db) =>
       state: 'waiting',
       firstTriedAt: null,
       lastTriedAt: null,
+      meter: null,
       error: null,
       updatedAt: AT,
     })
@@ -117,12 +128,28 @@ export const listTooOld = statement<{ id: string }>(
       and occurred_at <= ${AT} - ${MAX_AGE_MS} limit ${parameter('limit')}`,
 )
 
-/** The customers and minutes of batches to settle whose last try was at `before` or earlier. */
+/**
+ * The customers and minutes of batches to settle whose last try was at `before` or earlier. Those that
+ * were looked at last come last.
+ */
 export const listWindows = statement<{ customer: string; startsAt: number }>(
-  () => sql`select distinct customer, occurred_at - occurred_at % 60000 as "startsAt"
+  () => sql`select customer, occurred_at - occurred_at % 60000 as "startsAt"
     from metering_batches ${indexedBy('metering_batches_open')}
     where ${OPEN} and state = 'settling' and last_tried_at <= ${parameter('before')}
-    order by occurred_at limit ${parameter('limit')}`,
+    group by customer, "startsAt"
+    order by min(updated_at), "startsAt" limit ${parameter('limit')}`,
+)
+
+const isInWindow = sql`${meteringBatches.customer} = ${parameter('customer')}
+  and ${meteringBatches.occurredAt} >= ${parameter('startsAt')}
+  and ${meteringBatches.occurredAt} < ${parameter('endsAt')}`
+
+/** Puts a minute behind all others that are to be settled. */
+export const noteLook = statement((db) =>
+  db
+    .update(meteringBatches)
+    .set({ updatedAt: AT })
+    .where(and(isInWindow, eq(meteringBatches.state, 'settling'))),
 )
 
 /** Without the ids of emails. */
@@ -131,20 +158,5 @@ export type WindowBatch = Omit<MeteringBatch, 'emailIds'>
 const { emailIds: _, ...windowColumns } = getTableColumns(meteringBatches)
 
 export const listWindow = statement((db) =>
-  db
-    .select(windowColumns)
-    .from(meteringBatches)
-    .where(
-      sql`${meteringBatches.customer} = ${parameter('customer')}
-        and ${meteringBatches.occurredAt} >= ${parameter('startsAt')}
-        and ${meteringBatches.occurredAt} < ${parameter('endsAt')}`,
-    ),
+  db.select(windowColumns).from(meteringBatches).where(isInWindow),
 )
-
-/** Returns the batch, for the log; undefined if it has ended already. */
-export function drop(
-  tx: Tx,
-  { id, error, at }: { id: string; error: string; at: number },
-): Promise<MeteringBatch | undefined> {
-  return tx.find(setDropped, { id, error, at })
-}

@@ -1,12 +1,14 @@
 /** Tells Stripe of one batch. */
-import { DAY_MS, MINUTE_MS } from '../../../clock.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { DAY_MS } from '../../../clock.ts'
 import { describeError } from '../../../errors.ts'
 import type { MeteringBatch } from '../../../store/schema/billing.ts'
 import type { Base } from '../../base.ts'
 import type { Meter, StripeClient } from '../stripe.ts'
 import { isFault, type StripeFault } from '../stripe-fault.ts'
 import { MAX_AGE_MS } from './batch.ts'
-import { beginTry, drop, forgetTry, noteError, setCharged } from './rows.ts'
+import { dropBatch } from './drop.ts'
+import { beginTry, forgetTry, noteError, setCharged } from './rows.ts'
 
 export type MeteringDeps = Pick<Base, 'store' | 'counters' | 'now' | 'log'> & {
   stripe: StripeClient
@@ -26,13 +28,13 @@ export async function sendBatch(
   signal: AbortSignal,
 ): Promise<Sent> {
   const meter = await deps.stripe.meter({ signal })
-  const at = deps.now()
-  const batch = await deps.store.write((tx) => tx.find(beginTry, { id, at }))
+  const values = { id, meter: meter.id, at: deps.now() }
+  const batch = await deps.store.write((tx) => tx.find(beginTry, values))
   if (batch === undefined) return 'ended'
   try {
     await createEvent(deps, { batch, meter, signal })
   } catch (error) {
-    if (isFault(error, 'refused')) return await refuse(deps, { batch, signal }, error)
+    if (isFault(error, 'refused')) return await refuse(deps, { batch, meter, signal }, error)
     if (isFault(error, 'misconfigured', 'missing')) return await undo(deps, batch, error)
     if (!isFault(error, 'duplicate')) return await keep(deps, batch, error)
   }
@@ -61,30 +63,51 @@ async function createEvent(
 }
 
 /** Stripe did not look at the batch, and would not look at any other: the run ends. */
-async function undo(
-  { store, now }: MeteringDeps,
-  { id, firstTriedAt, lastTriedAt }: MeteringBatch,
-  fault: StripeFault,
-): Promise<never> {
-  const isFirst = firstTriedAt === lastTriedAt
-  if (isFirst) await store.write((tx) => tx.execute(forgetTry, { id, at: now() }))
+async function undo(deps: MeteringDeps, batch: MeteringBatch, fault: StripeFault): Promise<never> {
+  await forget(deps, batch)
   throw fault
 }
 
-/** A refusal because of the meter or the clock, not the batch, must cost nobody anything. */
+/** The try that Stripe refused tells nothing; it may have taken an earlier one. */
+async function forget(
+  { store, now }: MeteringDeps,
+  { id, firstTriedAt, lastTriedAt }: MeteringBatch,
+): Promise<void> {
+  const isFirst = firstTriedAt === lastTriedAt
+  if (isFirst) await store.write((tx) => tx.execute(forgetTry, { id, at: now() }))
+}
+
+/**
+ * A refusal because of the meter or the clock, not the batch, must cost nobody anything. So a batch is
+ * dropped only if the meter that it was made for is still there.
+ */
 async function refuse(
   deps: MeteringDeps,
-  { batch, signal }: { batch: MeteringBatch; signal: AbortSignal },
+  { batch, meter, signal }: { batch: MeteringBatch; meter: Meter; signal: AbortSignal },
   fault: StripeFault,
 ): Promise<Sent> {
   if (isOfClock(deps, batch, fault)) return undo(deps, batch, fault)
-  try {
-    await deps.stripe.meter({ isFresh: true, signal })
-  } catch (error) {
-    return keep(deps, batch, error)
+  const isOfBatch = await isStillThere(deps, meter, signal)
+  if (!isOfBatch) {
+    await forget(deps, batch)
+    return keep(deps, batch, fault)
   }
-  await dropBatch(deps, batch.id, describeFault(fault))
+  await dropBatch(deps, { id: batch.id, error: describeFault(fault) })
   return 'ended'
+}
+
+/** False, too, if nobody can tell now. */
+async function isStillThere(
+  { stripe }: MeteringDeps,
+  meter: Meter,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    return isDeepStrictEqual(await stripe.meter({ isFresh: true, signal }), meter)
+  } catch (error) {
+    if (isFault(error)) return false
+    throw error
+  }
 }
 
 /**
@@ -107,24 +130,6 @@ async function keep(
 ): Promise<Sent> {
   await store.write((tx) => tx.execute(noteError, { id, error: describeFault(error), at: now() }))
   return 'unanswered'
-}
-
-/** Each dropped batch has a line in the log with the ids of all its emails. */
-export async function dropBatch(deps: MeteringDeps, id: string, error: string): Promise<void> {
-  const { store, now } = deps
-  const dropped = await store.write((tx) => drop(tx, { id, error, at: now() }))
-  if (dropped !== undefined) logDropped(deps, dropped)
-}
-
-export function logDropped(
-  { log, counters }: Pick<MeteringDeps, 'log' | 'counters'>,
-  { id: batch, projectId: project, customer, credits, emailIds, occurredAt, error }: MeteringBatch,
-): void {
-  const minute = new Date(occurredAt - (occurredAt % MINUTE_MS)).toISOString()
-  const facts = { batch, project, customer, credits, minute, reason: error, emails: emailIds }
-  log.error(facts, 'emails were not charged')
-  counters.add('pillarbox_metering_batches_total', { outcome: 'dropped' })
-  counters.add('pillarbox_emails_not_charged_total', {}, emailIds.length)
 }
 
 export function describeFault(error: unknown): string {

@@ -2,27 +2,35 @@
  * Settles batches to which Stripe never answered, by what the meter has counted in their minute. The
  * summary of a minute is the sum of all batches of the customer in it, so that those which are known are
  * taken off. If several are unknown, any of them with the missing sum are sent again: the sum that is
- * charged is right then. A meter that was made after a try tells nothing of it: another may have counted.
+ * charged is right then.
+ *
+ * A minute with a batch that was tried with another meter than today's is unknown. The summary of that
+ * other meter is no proof either: a meter event names no meter, and the one that is noted was read up to
+ * an hour before the try, so its successor may have counted. Today's is read after the last try, because
+ * the client reads it once an hour, and a minute is settled an hour after its last try.
  */
 import { MINUTE_MS } from '../../../clock.ts'
 import { newId } from '../../../store/ids.ts'
 import type { Meter } from '../stripe.ts'
 import { isFault, type StripeFault } from '../stripe-fault.ts'
 import { SETTLE_AFTER_MS } from './batch.ts'
-import { drop, listWindow, listWindows, renew, setCharged, type WindowBatch } from './rows.ts'
-import { describeFault, dropBatch, logDropped, type MeteringDeps } from './send.ts'
+import { drop, dropBatch } from './drop.ts'
+import { listWindow, listWindows, noteLook, renew, setCharged, type WindowBatch } from './rows.ts'
+import { describeFault, type MeteringDeps } from './send.ts'
 
 /** Minutes that one run settles. */
 const WINDOWS = 50
-/** Minutes without an answer after which a run ends. */
+/** Minutes without an answer after which a run settles no more. */
 const MAX_FAULTS = 3
 
 const UNDECIDABLE = 'the summary of the meter does not tell whether it was counted'
 
 type Window = { customer: string; startsAt: number }
+type Range = Window & { endsAt: number }
 
 /**
- * A minute of which Stripe does not tell holds up no other. Returns whether all were told of.
+ * A minute of which Stripe does not tell holds up no other: it is looked at again after all others.
+ * Returns whether all were told of; if not, Stripe may be out.
  * @throws StripeFault when no minute can be settled
  */
 export async function settle(deps: MeteringDeps, signal: AbortSignal): Promise<boolean> {
@@ -30,13 +38,14 @@ export async function settle(deps: MeteringDeps, signal: AbortSignal): Promise<b
   const windows = await deps.store.scan.list(listWindows, { before, limit: WINDOWS })
   let faults = 0
   for (const window of windows) {
-    if (signal.aborted) break
+    if (signal.aborted || faults === MAX_FAULTS) break
+    await deps.store.write((tx) => tx.execute(noteLook, { ...rangeOf(window), at: deps.now() }))
     try {
       await settleWindow(deps, window, signal)
     } catch (error) {
       if (isFault(error, 'refused')) await dropWindow(deps, { window, signal }, error)
       else if (signal.aborted || !isFault(error, 'unanswered')) throw error
-      else if (++faults === MAX_FAULTS) throw error
+      else faults += 1
     }
   }
   return faults === 0
@@ -45,41 +54,42 @@ export async function settle(deps: MeteringDeps, signal: AbortSignal): Promise<b
 /** Of a customer that is gone, Stripe tells nothing. A refusal because of the meter costs nobody anything. */
 async function dropWindow(
   deps: MeteringDeps,
-  { window: { customer, startsAt }, signal }: { window: Window; signal: AbortSignal },
+  { window, signal }: { window: Window; signal: AbortSignal },
   fault: StripeFault,
 ): Promise<void> {
   const { id: asked } = await deps.stripe.meter({ signal })
   const { id } = await deps.stripe.meter({ isFresh: true, signal })
   if (id !== asked) return
-  const range = { customer, startsAt, endsAt: startsAt + MINUTE_MS }
-  const batches = await deps.store.read.list(listWindow, range)
+  const batches = await deps.store.read.list(listWindow, rangeOf(window))
   for (const batch of batches.filter(({ state }) => state === 'settling')) {
-    await dropBatch(deps, batch.id, describeFault(fault))
+    await dropBatch(deps, { id: batch.id, error: describeFault(fault) })
   }
 }
 
 async function settleWindow(
   deps: MeteringDeps,
-  { customer, startsAt }: Window,
+  window: Window,
   signal: AbortSignal,
 ): Promise<void> {
-  const range = { customer, startsAt, endsAt: startsAt + MINUTE_MS }
+  const range = rangeOf(window)
   const batches = await deps.store.read.list(listWindow, range)
   if (!isQuiet(batches, deps.now() - SETTLE_AFTER_MS)) return
   const meter = await deps.stripe.meter({ signal })
-  const counted = await readCounted(deps, meter, { range, signal })
-  const verdict = judge(batches, counted, meter.createdAt)
+  const isOwn = batches.every(({ meter: used }) => used === null || used === meter.id)
+  const counted = isOwn ? await readCounted(deps, meter, { range, signal }) : undefined
+  const verdict = judge(batches, counted)
   await deps.store.write(async (tx) => {
     const at = deps.now()
     for (const id of verdict.counted) await tx.execute(setCharged, { id, at })
     for (const id of verdict.missing) await tx.execute(renew, { id, newId: newId(), at })
-    for (const id of verdict.unknown) {
-      const dropped = await drop(tx, { id, error: UNDECIDABLE, at })
-      if (dropped !== undefined) tx.afterCommit(() => logDropped(deps, dropped))
-    }
+    for (const id of verdict.unknown) await drop(deps, tx, { id, error: UNDECIDABLE })
   })
-  const facts = { customer, startsAt, ...verdict }
+  const facts = { ...window, ...verdict }
   deps.log.info(facts, 'batches without an answer were settled by the summary of the meter')
+}
+
+function rangeOf({ customer, startsAt }: Window): Range {
+  return { customer, startsAt, endsAt: startsAt + MINUTE_MS }
 }
 
 /** Whether Stripe has added up by now all that it was told of the minute. */
@@ -94,7 +104,7 @@ function isQuiet(batches: readonly WindowBatch[], before: number): boolean {
 async function readCounted(
   { stripe }: MeteringDeps,
   { id }: Meter,
-  { range, signal }: { range: Window & { endsAt: number }; signal: AbortSignal },
+  { range, signal }: { range: Range; signal: AbortSignal },
 ): Promise<number> {
   const { customer, startsAt, endsAt } = range
   const times = { start_time: startsAt / 1000, end_time: endsAt / 1000 }
@@ -110,19 +120,19 @@ export type Verdict = { counted: string[]; missing: string[]; unknown: string[] 
 
 type Judged = Pick<WindowBatch, 'id' | 'state' | 'credits' | 'firstTriedAt'>
 
-/** `counted`: the credits of the minute that the meter has counted. `since`: when the meter was made. */
-export function judge(batches: readonly Judged[], counted: number, since = 0): Verdict {
+/** `counted`: the credits of the minute that the meter has counted; undefined if it does not tell. */
+export function judge(batches: readonly Judged[], counted: number | undefined): Verdict {
   const settling = batches.filter(({ state }) => state === 'settling')
   const ids = settling.map(({ id }) => id)
-  const isOlder = batches.some(({ firstTriedAt }) => firstTriedAt !== null && firstTriedAt < since)
-  if (isOlder) return { counted: [], missing: [], unknown: ids }
+  const unknown = { counted: [], missing: [], unknown: ids }
+  if (counted === undefined) return unknown
   const charged = sumOf(batches.filter(({ state }) => state === 'charged'))
   const rest = counted - charged
   if (rest === 0) return { counted: [], missing: ids, unknown: [] }
   // Stripe may or may not have counted a batch that was dropped after a try.
   const isDoubtful = batches.some((one) => one.state === 'dropped' && one.firstTriedAt !== null)
   const some = isDoubtful ? undefined : pick(settling, sumOf(settling) - rest)
-  if (some === undefined) return { counted: [], missing: [], unknown: ids }
+  if (some === undefined) return unknown
   return { counted: ids.filter((id) => !some.has(id)), missing: [...some], unknown: [] }
 }
 
