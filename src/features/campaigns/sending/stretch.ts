@@ -72,9 +72,10 @@ export function writeStretch(
     const count = stretch.contacts.filter((contact) => mayGet(plan, contact)).length
     if (count > (await findAllowance(deps, tx, { project, at }))) return undefined
     if (count > (await findUsageAllowance(deps, tx, { projectId, category, at }))) return undefined
-    const inserted = await writeRows(deps, tx, { plan, active, stretch, at })
-    await countAllowed(deps, tx, { project, count: inserted, at })
-    await countAlways(deps, tx, { projectId, category, count: inserted, at })
+    const { inserted, suppressed } = await writeRows(deps, tx, { plan, active, stretch, at })
+    const counted = inserted - suppressed
+    await countAllowed(deps, tx, { project, count: counted, at })
+    await countAlways(deps, tx, { projectId, category, count: counted, at })
     return { inserted, tookMs: performance.now() - begunAt }
   }
   return deps.store.write(write, { heavyFor: projectId })
@@ -88,6 +89,7 @@ export function mayGet(
   return subscribed || isForAll
 }
 
+/** Returns the number of rows, and how many of them are SUPPRESSED. */
 async function writeRows(
   deps: StretchDeps,
   tx: Tx,
@@ -97,7 +99,7 @@ async function writeRows(
     stretch,
     at,
   }: { plan: SendingPlan; active: ActiveCampaign; stretch: Stretch; at: number },
-): Promise<number> {
+): Promise<{ inserted: number; suppressed: number }> {
   const isWanted = (contact: StretchContact) => mayGet(plan, contact)
   const wanted = stretch.contacts.filter(isWanted)
   const { dueAt, pacedAt } = slotsOf(active, { count: wanted.length, now: at })
@@ -131,7 +133,7 @@ async function writeRows(
     })
     .where(eq(campaignProgress.campaignId, active.id))
   tx.afterCommit(() => notifyQueue(deps, plan, drafts))
-  return inserted
+  return { inserted, suppressed: suppressed.length }
 }
 
 /** Contacts whose address changed after they were read. */
