@@ -47,7 +47,7 @@ export async function countUsage(deps: UsageDeps, tx: Tx, counted: Counted): Pro
   const use = await readUse(tx, change)
   if (use === undefined) return
   refuseOver(deps, use, { category, count })
-  await addToUse(deps, tx, { change, use, at })
+  await countOnto(deps, tx, { use, category, count, at })
 }
 
 /** Counts emails whatever the limits are. */
@@ -56,11 +56,24 @@ export async function countAlways(
   tx: Tx,
   { count, at, ...asked }: Asked & { count: number },
 ): Promise<void> {
-  if (count === 0) return
   const change = { ...asked, startsAt: monthOf(at), count }
   if (await addUnlimited(tx, change, hasSharedLimit(deps))) return
   const use = await readUse(tx, change)
-  if (use !== undefined) await addToUse(deps, tx, { change, use, at })
+  if (use !== undefined) await countOnto(deps, tx, { use, category: asked.category, count, at })
+}
+
+/** Counts emails whatever the limits are, onto a use that was read in this transaction. */
+export async function countOnto(
+  deps: UsageDeps,
+  tx: Tx,
+  { use, category, count, at }: { use: Use; category: UsageCategory; count: number; at: number },
+): Promise<void> {
+  if (count === 0) return
+  const { projectId, startsAt } = use
+  const change = { projectId, startsAt, category, count }
+  await add(tx, change)
+  const after = { ...use, used: { ...use.used, [category]: use.used[category] + count } }
+  await announceCrossed(deps, tx, { after, change, at })
 }
 
 /**
@@ -108,8 +121,21 @@ export async function findUsageAllowance(
   reader: Pick<Tx, 'find'>,
   { projectId, category, at }: Asked,
 ): Promise<number> {
-  const use = await readUse(reader, { projectId, startsAt: monthOf(at) })
-  return use === undefined ? Number.POSITIVE_INFINITY : leftOf(limitsFor(deps, use, category))
+  const use = await findUse(reader, { projectId, at })
+  return use === undefined ? Number.POSITIVE_INFINITY : allowanceOf(deps, use, category)
+}
+
+/** The use in the month of `at`; undefined if the project is gone. */
+export function findUse(
+  reader: Pick<Tx, 'find'>,
+  { projectId, at }: Omit<Asked, 'category'>,
+): Promise<Use | undefined> {
+  return readUse(reader, { projectId, startsAt: monthOf(at) })
+}
+
+/** How many more emails the limits allow; infinite without a limit. */
+export function allowanceOf(deps: Pick<Base, 'config'>, use: Use, category: UsageCategory): number {
+  return leftOf(limitsFor(deps, use, category))
 }
 
 /**
@@ -121,7 +147,7 @@ export async function refuseAtLimit(
   reader: Pick<Tx, 'find'>,
   { projectId, category, at }: Asked,
 ): Promise<void> {
-  const use = await readUse(reader, { projectId, startsAt: monthOf(at) })
+  const use = await findUse(reader, { projectId, at })
   if (use !== undefined) refuseOver(deps, use, { category, count: 1 })
 }
 
@@ -132,17 +158,6 @@ function changeOf({ projectId, sourceType, createdAt }: CountedEmail) {
 function isLimited(deps: UsageDeps, project: Project, category: UsageCategory): boolean {
   if (project[LIMIT_COLUMNS[category]] !== null) return true
   return hasSharedLimit(deps) && project.subscription === null
-}
-
-async function addToUse(
-  deps: UsageDeps,
-  tx: Tx,
-  { change, use, at }: { change: MonthChange; use: Use; at: number },
-): Promise<void> {
-  await add(tx, change)
-  const { category, count } = change
-  const after = { ...use, used: { ...use.used, [category]: use.used[category] + count } }
-  await announceCrossed(deps, tx, { after, change, at })
 }
 
 function refuseOver(

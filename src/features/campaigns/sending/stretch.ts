@@ -16,7 +16,7 @@ import { recordEnded } from '../../messages/outcome/end-emails.ts'
 import { giveUpAfterMs } from '../../messages/queue/give-up-after.ts'
 import type { QueueNotifier } from '../../messages/queue/notifier.ts'
 import { categoryOf } from '../../usage/categories.ts'
-import { countAlways, findUsageAllowance } from '../../usage/count.ts'
+import { allowanceOf, countOnto, findUse } from '../../usage/count.ts'
 import { type ActiveCampaign, findSending } from './active.ts'
 import {
   type CurrentContact,
@@ -71,11 +71,12 @@ export function writeStretch(
     const category = categoryOf(plan.sourceType)
     const count = stretch.contacts.filter((contact) => mayGet(plan, contact)).length
     if (count > (await findAllowance(deps, tx, { project, at }))) return undefined
-    if (count > (await findUsageAllowance(deps, tx, { projectId, category, at }))) return undefined
+    const use = await findUse(tx, { projectId, at })
+    if (use === undefined || count > allowanceOf(deps, use, category)) return undefined
     const { inserted, suppressed } = await writeRows(deps, tx, { plan, active, stretch, at })
     const counted = inserted - suppressed
     await countAllowed(deps, tx, { project, count: counted, at })
-    await countAlways(deps, tx, { projectId, category, count: counted, at })
+    await countOnto(deps, tx, { use, category, count: counted, at })
     return { inserted, tookMs: performance.now() - begunAt }
   }
   return deps.store.write(write, { heavyFor: projectId })
