@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { retryFailed } from '../../../src/features/campaigns/retry-failed.ts'
 import { sendCampaign } from '../../../src/features/campaigns/sending/send.ts'
+import { cancelEmails, retryEmails } from '../../../src/features/messages/queue/operate.ts'
+import { emails } from '../../../src/store/schema/messages.ts'
 import type { Store } from '../../../src/store/store.ts'
 import type { Tx } from '../../../src/store/write/transaction.ts'
 import type { TestCore } from '../../core.ts'
@@ -11,7 +14,7 @@ import {
   people,
   runUntil,
 } from '../campaigns/sending/campaign.ts'
-import { openLimited } from './usage.ts'
+import { follow, openLimited, setColumns } from './usage.ts'
 
 /** Counts the transactions, and how often each reads the use of a project. */
 function countingReads(core: TestCore) {
@@ -41,4 +44,34 @@ it('a stretch of a campaign reads the use once', async (t) => {
   await sendCampaign(core, { projectId: opened.project.id, id })
   await runUntil(core, async () => (await loadProgress(core, id)).expandedAt !== null)
   assert.equal(Math.max(...reads), 1)
+})
+
+it('a retry reads the use once for each email', async (t) => {
+  const opened = await openLimited(t, { limitTransactional: 5 })
+  const { reads, core } = countingReads(opened.core)
+  const sent = (await opened.send(3)).map(({ id }) => id)
+  await cancelEmails(core, sent)
+  await follow(core)
+  reads.length = 0
+  await retryEmails(core, sent)
+  assert.deepEqual(reads, [3])
+})
+
+it('a retry of a campaign writes nothing more once a month is full', async (t) => {
+  const opened = await openLimited(t)
+  const { reads, core } = countingReads(opened.core)
+  const projectId = opened.project.id
+  await addContacts(core, projectId, people(400))
+  const id = await addCampaign(core, projectId)
+  await sendCampaign(core, { projectId, id })
+  await runUntil(core, async () => (await loadProgress(core, id)).expandedAt !== null)
+  const end = { state: 'failed', error: 'the server was down', status: 'FAILED' } as const
+  await core.store.write((tx) => tx.update(emails).set({ ...end, dueAt: null }))
+  // They were not given back, so there is room for ten.
+  await setColumns(core, projectId, { limitCampaigns: 410 })
+  reads.length = 0
+  assert.equal(await retryFailed(core, { projectId, id }), 10)
+  assert.deepEqual(reads, [1])
+  await assert.rejects(retryFailed(core, { projectId, id }), { code: 'BILLING_LIMIT_EXCEEDED' })
+  assert.deepEqual(reads, [1, 1])
 })
