@@ -19,8 +19,14 @@ import { UNSUBSCRIBED } from '../messages/delivery/prepare.ts'
 import { giveUpAfterMs } from '../messages/queue/give-up-after.ts'
 import type { QueueNotifier } from '../messages/queue/notifier.ts'
 import { requireSender } from '../templates/validate.ts'
-import { countAgain, findUsageAllowance, refuseAtLimit, type UsageDeps } from '../usage/count.ts'
-import { monthOf } from '../usage/month.ts'
+import {
+  allowanceOf,
+  countAgainOnto,
+  findUse,
+  refuseAtLimit,
+  type UsageDeps,
+} from '../usage/count.ts'
+import { monthOf, nextMonthOf } from '../usage/month.ts'
 import { type CampaignKey, type FoundCampaign, loadCampaign } from './find.ts'
 import { usageCategoryOf } from './usage-category.ts'
 
@@ -33,7 +39,7 @@ const FIRST_BATCH = 50
 const MAX_BATCH = 1_000
 const BATCH_MS = 8
 
-/** A page of emails to retry, by row. */
+/** A page of emails to retry, by row, which is the order in which they were accepted. */
 const listFailed = statement<FailedEmail>(
   () => sql`select emails.id, emails.${rowNumber()} as number, emails.created_at as "createdAt"
     from emails ${indexedBy('emails_campaign_ends')}
@@ -45,6 +51,7 @@ const listFailed = statement<FailedEmail>(
       and coalesce(error, '') not in ('cancelled', ${UNSUBSCRIBED})
       and (content_class = 'TRANSACTIONAL' or contacts.subscribed)
       and emails.${rowNumber()} > ${parameter('after')}
+      and emails.created_at >= ${parameter('since')}
     order by emails.${rowNumber()} limit ${parameter('limit')}`,
 )
 
@@ -60,8 +67,7 @@ const makeDue = statement((db) =>
       giveUpAt: parameter('giveUpAt'),
       updatedAt: parameter('at'),
     })
-    .where(sql`${emails.id} in ${listOf(parameter('ids'))} and ${emails.state} = 'failed'`)
-    .returning({ createdAt: emails.createdAt }),
+    .where(sql`${emails.id} in ${listOf(parameter('ids'))} and ${emails.state} = 'failed'`),
 )
 
 /**
@@ -75,20 +81,21 @@ export async function retryFailed(deps: Deps, key: CampaignKey): Promise<number>
   await loadRetryable(store.read, key)
   const pace = createBatchPace({ first: FIRST_BATCH, max: MAX_BATCH, batchMs: BATCH_MS })
   let retried = 0
-  let refused: FailedEmail | undefined
+  let full: number | undefined
   for (let after = 0; ; ) {
     const limit = pace.size()
-    const failed = await store.scan.list(listFailed, { campaignId: key.id, after, limit })
+    const since = full === undefined ? 0 : nextMonthOf(full)
+    const failed = await store.scan.list(listFailed, { campaignId: key.id, after, since, limit })
     const write = (tx: Tx) => pace.measure(limit, () => retrySome(deps, tx, { key, failed }))
     if (failed.length > 0) {
       const some = await pace.batch(() => store.write(write, { heavyFor: key.projectId }))
       retried += some.retried
-      refused ??= some.refused
+      full = some.full ?? full
     }
     if (failed.length < limit) break
     after = failed.at(-1)?.number ?? after
   }
-  if (retried === 0 && refused !== undefined) await refuseRetry(deps, key, refused)
+  if (retried === 0 && full !== undefined) await refuseRetry(deps, key, full)
   if (retried > 0) {
     queueNotifier.notify('anywhere')
     // What a paused campaign retries waits with its other mail, and that of a paced one for its slots.
@@ -97,67 +104,59 @@ export async function retryFailed(deps: Deps, key: CampaignKey): Promise<number>
   return retried
 }
 
-/** `refused`: the first email that is over a limit. */
+/** `full`: the latest of their months that has no room left. */
 async function retrySome(
   deps: Deps,
   tx: Tx,
   { key, failed }: { key: CampaignKey; failed: readonly FailedEmail[] },
-): Promise<{ retried: number; refused: FailedEmail | undefined }> {
+): Promise<{ retried: number; full: number | undefined }> {
   const campaign = await loadRetryable(tx, key)
-  const { status, maxPerHour } = campaign
-  const { allowed, refused } = await takeAllowed(deps, tx, { campaign, failed })
-  if (allowed.length === 0) return { retried: 0, refused }
-  if (status === 'SENDING' && maxPerHour !== null) {
+  let retried = 0
+  let full: number | undefined
+  for (const [startsAt, ofMonth] of byMonth(failed)) {
+    const due = await retryMonth(deps, tx, { campaign, startsAt, failed: ofMonth })
+    retried += due.retried
+    if (due.isFull) full = startsAt
+  }
+  if (retried > 0 && campaign.status === 'SENDING' && campaign.maxPerHour !== null) {
     // What was not tried yet goes out at the pace of its campaign.
     const isOwn = eq(campaignProgress.campaignId, key.id)
     await tx.update(campaignProgress).set({ hasOldSlots: true }).where(isOwn)
   }
+  return { retried, full }
+}
+
+type MonthOfFailed = { campaign: FoundCampaign; startsAt: number; failed: readonly FailedEmail[] }
+
+/** Retries those that the limits of the project leave room for in their month. */
+async function retryMonth(
+  deps: Deps,
+  tx: Tx,
+  { campaign, startsAt, failed }: MonthOfFailed,
+): Promise<{ retried: number; isFull: boolean }> {
+  const category = usageCategoryOf(campaign)
+  const use = await findUse(tx, { projectId: campaign.projectId, at: startsAt })
+  if (use === undefined) return { retried: 0, isFull: true }
+  const allowed = failed.slice(0, allowanceOf(deps, use, category))
+  const isFull = allowed.length < failed.length
+  if (allowed.length === 0) return { retried: 0, isFull }
   const at = deps.now()
   const giveUpAt = at + giveUpAfterMs(deps.config, CAMPAIGN_CLASS)
   const ids = JSON.stringify(allowed.map(({ id }) => id))
-  const due = await tx.list(makeDue, { ids, at, giveUpAt })
-  for (const [startsAt, { length: count }] of byMonth(due)) {
-    const change = {
-      projectId: key.projectId,
-      category: usageCategoryOf(campaign),
-      startsAt,
-      count,
-    }
-    await countAgain(deps, tx, { change, at })
-  }
-  return { retried: due.length, refused }
+  const retried = await tx.execute(makeDue, { ids, at, giveUpAt })
+  await countAgainOnto(deps, tx, { use, category, count: retried, at })
+  return { retried, isFull }
 }
 
-/** Those that the limits of the project leave room for, in each month. */
-async function takeAllowed(
-  deps: Deps,
-  tx: Tx,
-  { campaign, failed }: { campaign: FoundCampaign; failed: readonly FailedEmail[] },
-): Promise<{ allowed: FailedEmail[]; refused: FailedEmail | undefined }> {
-  const { projectId } = campaign
-  const category = usageCategoryOf(campaign)
-  const allowed: FailedEmail[] = []
-  let refused: FailedEmail | undefined
-  for (const [at, ofMonth] of byMonth(failed)) {
-    const left = await findUsageAllowance(deps, tx, { projectId, category, at })
-    allowed.push(...ofMonth.slice(0, left))
-    refused ??= ofMonth[left]
-  }
-  return { allowed, refused }
-}
-
-function byMonth<Row extends Pick<FailedEmail, 'createdAt'>>(rows: readonly Row[]) {
+function byMonth(rows: readonly FailedEmail[]) {
   return Map.groupBy(rows, ({ createdAt }) => monthOf(createdAt))
 }
 
-/** @throws AppError BILLING_LIMIT_EXCEEDED unless there is room by now */
-async function refuseRetry(
-  deps: Deps,
-  key: CampaignKey,
-  { createdAt }: FailedEmail,
-): Promise<void> {
+/** @throws AppError BILLING_LIMIT_EXCEEDED unless there is room in the month by now */
+async function refuseRetry(deps: Deps, key: CampaignKey, startsAt: number): Promise<void> {
   const campaign = await loadCampaign(deps.store.read, key)
-  const asked = { projectId: key.projectId, category: usageCategoryOf(campaign), at: createdAt }
+  const { projectId } = key
+  const asked = { projectId, category: usageCategoryOf(campaign), at: startsAt }
   await refuseAtLimit(deps, deps.store.read, asked)
 }
 

@@ -16,7 +16,6 @@ import { getContact } from '../contacts/read/get.ts'
 import { findKnownAddresses } from '../contacts/read/known-addresses.ts'
 import type { SenderDomain } from '../directory.ts'
 import { acceptEmails, isHeavy } from '../messages/accept/accept-emails.ts'
-import { countAccepted } from '../messages/accept/count-accepted.ts'
 import type { AcceptDeps, AcceptedEmail } from '../messages/accept/email-drafts.ts'
 import type { EmailPlan } from '../messages/accept/plan.ts'
 import { loadCampaign } from './find.ts'
@@ -61,8 +60,6 @@ export async function sendTest(
   const plan: EmailPlan = { ...test, heldDomains, reader }
   const write = async (tx: Tx) => {
     await refuseSuppressed(tx, projectId, addresses)
-    const count = addresses.length
-    await countAccepted(deps, tx, { project, category: 'transactional', count, at })
     return acceptEmails(deps, tx, plan)
   }
   const heavyFor = isHeavy(plan) ? projectId : undefined

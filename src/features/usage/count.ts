@@ -30,6 +30,9 @@ type Counted = {
   at: number
 }
 
+/** `use`: as read in this transaction. `at`: now. */
+type Added = { use: Use; category: UsageCategory; count: number; at: number }
+
 type CountedEmail = Pick<Email, 'projectId' | 'sourceType' | 'isPlatform' | 'createdAt'>
 
 type Asked = { projectId: string; category: UsageCategory; at: number }
@@ -47,7 +50,7 @@ export async function countUsage(deps: UsageDeps, tx: Tx, counted: Counted): Pro
   const use = await readUse(tx, change)
   if (use === undefined) return
   refuseOver(deps, use, { category, count })
-  await addToUse(deps, tx, { change, use, at })
+  await countOnto(deps, tx, { use, category, count, at })
 }
 
 /** Counts emails whatever the limits are. */
@@ -56,50 +59,43 @@ export async function countAlways(
   tx: Tx,
   { count, at, ...asked }: Asked & { count: number },
 ): Promise<void> {
-  if (count === 0) return
   const change = { ...asked, startsAt: monthOf(at), count }
   if (await addUnlimited(tx, change, hasSharedLimit(deps))) return
   const use = await readUse(tx, change)
-  if (use !== undefined) await addToUse(deps, tx, { change, use, at })
+  if (use !== undefined) await countOnto(deps, tx, { use, category: asked.category, count, at })
+}
+
+/** Counts emails whatever the limits are, onto a use that was read in this transaction. */
+export async function countOnto(deps: UsageDeps, tx: Tx, added: Added): Promise<void> {
+  if (added.count === 0) return
+  await add(tx, changeOf(added))
+  await announceAdded(deps, tx, added)
 }
 
 /**
- * Counts emails again that were taken off, in the month in which they were accepted, whatever the
- * limits are.
+ * Counts emails again that were taken off, whatever the limits are. The use is that of the month in
+ * which they were accepted.
  */
-export async function countAgain(
-  deps: UsageDeps,
-  tx: Tx,
-  { change, at }: { change: MonthChange; at: number },
-): Promise<void> {
-  await addAgain(tx, change)
-  if (change.startsAt !== monthOf(at)) return
-  const after = await readUse(tx, change)
-  if (after !== undefined) await announceCrossed(deps, tx, { after, change, at })
+export async function countAgainOnto(deps: UsageDeps, tx: Tx, added: Added): Promise<void> {
+  const isCounted = await addAgain(tx, changeOf(added))
+  if (isCounted && added.use.startsAt === monthOf(added.at)) await announceAdded(deps, tx, added)
 }
 
-/** Counts an email that had failed and is tried again, or was sent all the same. */
+/**
+ * Counts an email again that had failed. `isForced`: whatever the limits are.
+ * @throws AppError BILLING_LIMIT_EXCEEDED as `countUsage`
+ */
 export async function countEmailAgain(
   deps: UsageDeps,
   tx: Tx,
-  { email, at }: { email: CountedEmail; at: number },
+  { email, at, isForced }: { email: CountedEmail; at: number; isForced: boolean },
 ): Promise<void> {
   if (email.isPlatform) return
-  await countAgain(deps, tx, { change: { ...changeOf(email), count: 1 }, at })
-}
-
-/**
- * Refuses an email that had failed and would count again.
- * @throws AppError BILLING_LIMIT_EXCEEDED as `countUsage`
- */
-export async function refuseEmailAgain(
-  deps: Pick<Base, 'config'>,
-  reader: Pick<Tx, 'find'>,
-  email: CountedEmail,
-): Promise<void> {
-  if (email.isPlatform) return
-  const { projectId, category } = changeOf(email)
-  await refuseAtLimit(deps, reader, { projectId, category, at: email.createdAt })
+  const use = await findUse(tx, { projectId: email.projectId, at: email.createdAt })
+  if (use === undefined) return
+  const counted = { category: categoryOf(email.sourceType), count: 1 }
+  if (!isForced) refuseOver(deps, use, counted)
+  await countAgainOnto(deps, tx, { use, ...counted, at })
 }
 
 /** How many more emails the project may send in the month of `at`; infinite without a limit. */
@@ -108,8 +104,21 @@ export async function findUsageAllowance(
   reader: Pick<Tx, 'find'>,
   { projectId, category, at }: Asked,
 ): Promise<number> {
-  const use = await readUse(reader, { projectId, startsAt: monthOf(at) })
-  return use === undefined ? Number.POSITIVE_INFINITY : leftOf(limitsFor(deps, use, category))
+  const use = await findUse(reader, { projectId, at })
+  return use === undefined ? Number.POSITIVE_INFINITY : allowanceOf(deps, use, category)
+}
+
+/** The use in the month of `at`; undefined if the project is gone. */
+export function findUse(
+  reader: Pick<Tx, 'find'>,
+  { projectId, at }: Omit<Asked, 'category'>,
+): Promise<Use | undefined> {
+  return readUse(reader, { projectId, startsAt: monthOf(at) })
+}
+
+/** How many more emails the limits allow; infinite without a limit. */
+export function allowanceOf(deps: Pick<Base, 'config'>, use: Use, category: UsageCategory): number {
+  return leftOf(limitsFor(deps, use, category))
 }
 
 /**
@@ -121,28 +130,23 @@ export async function refuseAtLimit(
   reader: Pick<Tx, 'find'>,
   { projectId, category, at }: Asked,
 ): Promise<void> {
-  const use = await readUse(reader, { projectId, startsAt: monthOf(at) })
+  const use = await findUse(reader, { projectId, at })
   if (use !== undefined) refuseOver(deps, use, { category, count: 1 })
 }
 
-function changeOf({ projectId, sourceType, createdAt }: CountedEmail) {
-  return { projectId, startsAt: monthOf(createdAt), category: categoryOf(sourceType) }
+function changeOf({ use: { projectId, startsAt }, category, count }: Added): MonthChange {
+  return { projectId, startsAt, category, count }
+}
+
+async function announceAdded(deps: UsageDeps, tx: Tx, added: Added): Promise<void> {
+  const { use, category, count, at } = added
+  const after = { ...use, used: { ...use.used, [category]: use.used[category] + count } }
+  await announceCrossed(deps, tx, { after, change: changeOf(added), at })
 }
 
 function isLimited(deps: UsageDeps, project: Project, category: UsageCategory): boolean {
   if (project[LIMIT_COLUMNS[category]] !== null) return true
   return hasSharedLimit(deps) && project.subscription === null
-}
-
-async function addToUse(
-  deps: UsageDeps,
-  tx: Tx,
-  { change, use, at }: { change: MonthChange; use: Use; at: number },
-): Promise<void> {
-  await add(tx, change)
-  const { category, count } = change
-  const after = { ...use, used: { ...use.used, [category]: use.used[category] + count } }
-  await announceCrossed(deps, tx, { after, change, at })
 }
 
 function refuseOver(

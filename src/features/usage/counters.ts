@@ -117,9 +117,9 @@ export async function addUnlimited(
   return (await tx.execute(COUNTERS[category].addUnlimited, values)) > 0
 }
 
-/** Adds emails that were taken off before. Does nothing in a month that was not counted. */
-export async function addAgain(tx: Tx, { category, ...values }: MonthChange): Promise<void> {
-  await tx.execute(COUNTERS[category].addAgain, values)
+/** Adds emails that were taken off before. Adds nothing in a month that was not counted: then false. */
+export async function addAgain(tx: Tx, { category, ...values }: MonthChange): Promise<boolean> {
+  return (await tx.execute(COUNTERS[category].addAgain, values)) > 0
 }
 
 export async function takeOff(tx: Tx, { category, ...values }: MonthChange): Promise<void> {

@@ -105,7 +105,10 @@ const countedColumns = {
   emailId: text('email_id'),
   contactId: text('contact_id'),
   createdAt: integer('created_at').notNull(),
-  /** The type of a bounce, the link of a click, the reason of an unsubscription. */
+  /**
+   * The type of a bounce, the link of a click, the reason of an unsubscription; 'acceptance' for a
+   * failure or a suppression that came with the acceptance of its email.
+   */
   detail: text('detail'),
   /** Whether it is the email's first open, click or unsubscription. */
   isFirst: bool('is_first'),

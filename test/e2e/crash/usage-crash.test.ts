@@ -12,9 +12,9 @@ const KILLS = 3
 /** Longer than the follower lingers. */
 const RUN_MS = 900
 
-type Row = { name: string; used: number; emails: number; failed: number }
+type Row = { name: string; used: number; emails: number; failed: number; suppressed: number }
 
-test('after kills the use of each project is equal to its emails that did not fail', async (t) => {
+test('after kills the use of each project is equal to its emails that were not stopped', async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   const first = await openUsageCore(folder)
@@ -30,15 +30,19 @@ test('after kills the use of each project is equal to its emails that did not fa
     sql`select name, (select sum(transactional) from usage_months
         where project_id = projects.id) as used,
       (select count(*) from emails
-        where project_id = projects.id and status <> 'FAILED') as emails,
-      (select count(*) from emails where project_id = projects.id and status = 'FAILED') as failed
+        where project_id = projects.id and status not in ('FAILED', 'SUPPRESSED')) as emails,
+      (select count(*) from emails where project_id = projects.id and status = 'FAILED') as failed,
+      (select count(*) from emails
+        where project_id = projects.id and status = 'SUPPRESSED') as suppressed
     from projects order by name`,
   )
   await core.close()
   const [free, limited] = rows
   assert.ok(free && limited)
-  t.diagnostic(`${free.emails} emails count, and ${free.failed} failed`)
-  assert.ok(free.emails > 0 && free.failed > 0)
+  t.diagnostic(
+    `${free.emails} emails count, ${free.failed} failed, ${free.suppressed} were suppressed`,
+  )
+  assert.ok(free.emails > 0 && free.failed > 0 && free.suppressed > 0)
   assert.equal(free.used, free.emails)
   assert.equal(limited.used, limited.emails)
   assert.ok(limited.used <= LIMIT, `${limited.used} are over the limit`)

@@ -1,19 +1,23 @@
 /**
- * A process that accepts, cancels and retries emails of two projects, one of which has a limit, until
- * somebody kills it. The first argument is its folder; a line on stdout follows each acceptance.
+ * A process that accepts, suppresses, cancels and retries emails of two projects, one of which has a limit,
+ * until somebody kills it. Each request has a suppressed address, too. The first argument is its folder; a line on stdout follows each acceptance.
  */
 import { loadConfig } from '../../../src/config/load.ts'
 import { acceptMessage } from '../../../src/features/messages/accept/accept-message.ts'
+import { endEmails } from '../../../src/features/messages/outcome/end-emails.ts'
+import { suppress } from '../../../src/features/messages/outcome/suppression.ts'
 import { cancelEmails, retryEmails } from '../../../src/features/messages/queue/operate.ts'
 import { openCore } from '../../../src/features/open-core.ts'
 import { startUsage } from '../../../src/features/usage/follow-events.ts'
 import { silentLog } from '../../../src/log.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { projects } from '../../../src/store/schema/accounts.ts'
+import { emails } from '../../../src/store/schema/messages.ts'
 import { addProject, address, SECRET, type TestCore, trustDomain } from '../../core.ts'
 
 export const LIMIT = 300
 const NAMES = ['Free', 'Limited']
+const SUPPRESSED = 'never@people.test'
 
 export function openUsageCore(folder: string) {
   const env = { PILLARBOX_SECRET: SECRET, PILLARBOX_DATA_DIR: folder }
@@ -31,29 +35,44 @@ async function makeProject(core: UsageCore, name: string): Promise<void> {
   const { id } = await addProject(core as unknown as TestCore, name)
   await trustDomain(core as unknown as TestCore, id, `${name.toLowerCase()}.test`)
   const limitTransactional = name === 'Limited' ? LIMIT : null
-  await core.store.write((tx) =>
-    tx.update(projects).set({ limitTransactional }).where(eq(projects.id, id)),
-  )
+  const by = { reason: 'MANUAL', source: 'test', emailId: null, at: core.now() } as const
+  await core.store.write(async (tx) => {
+    await tx.update(projects).set({ limitTransactional }).where(eq(projects.id, id))
+    await suppress(tx, { projectId: id, address: SUPPRESSED, ...by })
+  })
 }
 
-/** Every third email is cancelled, and every second one of those is tried again. */
+/**
+ * Every third email is cancelled, and every second one of those is tried again. One of each third request
+ * is suppressed afterwards.
+ */
 async function acceptForever(core: UsageCore, projectId: string): Promise<never> {
   for (let round = 0; ; round += 1) {
     const project = await core.directory.findProject(projectId)
     if (project === undefined) throw new TypeError('the project is gone')
-    const to = [0, 1, 2].map((index) => ({
-      ...{ address: address(`r${round}.${index}@people.test`), name: null },
-    }))
+    const recipients = [0, 1, 2].map((index) => `r${round}.${index}@people.test`)
+    const to = [...recipients, SUPPRESSED].map((each) => ({ address: address(each), name: null }))
     const from = { address: address(`shop@${project.name.toLowerCase()}.test`), name: null }
     const request = { to, from, subject: 'Hi', body: '<p>Hi</p>' }
-    const [first] = await acceptMessage(core, { project, request }).catch(() => [])
+    const [first, second] = await acceptMessage(core, { project, request }).catch(() => [])
     process.stdout.write('accepted\n')
     if (first === undefined) await new Promise((resolve) => setTimeout(resolve, 5))
     else await cancelEmails(core, [first.id])
     if (first !== undefined && round % 2 === 0) {
       await retryEmails(core, [first.id]).catch(() => undefined)
     }
+    if (second !== undefined && round % 3 === 0) await endSuppressed(core, second.id)
   }
+}
+
+async function endSuppressed(core: UsageCore, id: string): Promise<void> {
+  const end = { state: 'suppressed' } as const
+  await core.store.write(async (tx) => {
+    const email = await tx.select().from(emails).where(eq(emails.id, id)).get()
+    if (email !== undefined) {
+      await endEmails(core, tx, { endings: [{ email, end }], at: email.createdAt })
+    }
+  })
 }
 
 if (import.meta.main) {

@@ -8,10 +8,8 @@ import { fire } from '../../../src/features/campaigns/sending/active.ts'
 import { sendCampaign } from '../../../src/features/campaigns/sending/send.ts'
 import { showCampaign } from '../../../src/features/campaigns/show.ts'
 import { endEmails } from '../../../src/features/messages/outcome/end-emails.ts'
-import { startUsage } from '../../../src/features/usage/follow-events.ts'
 import { inArray } from '../../../src/store/drizzle.ts'
 import { type Email, emails } from '../../../src/store/schema/messages.ts'
-import { suppressions } from '../../../src/store/schema/suppressions.ts'
 import { address, type TestCore } from '../../core.ts'
 import {
   addCampaign,
@@ -24,7 +22,18 @@ import {
   people,
   runUntil,
 } from '../campaigns/sending/campaign.ts'
-import { findProject, follow, NOTHING, noticesOf, openLimited, setColumns, useOf } from './usage.ts'
+import {
+  assertExact,
+  findProject,
+  follow,
+  NOTHING,
+  noticesOf,
+  openLimited,
+  setColumns,
+  suppressAll,
+  useOf,
+  withStripe,
+} from './usage.ts'
 
 const MONTH_END = Date.UTC(2026, 11, 1)
 const REFUSED = { code: 'BILLING_LIMIT_EXCEEDED', status: 402 }
@@ -41,6 +50,8 @@ const isSent = (core: TestCore, id: string) => async () => {
 }
 const recipientsOf = async (core: TestCore, id: string) =>
   (await emailsOf(core, id)).map(({ recipient }) => recipient)
+
+const addressesOf = (rows: ReturnType<typeof people>) => rows.map(({ address: to }) => to)
 
 async function failAll(core: TestCore, rows: readonly Email[]): Promise<void> {
   const end = { state: 'failed', error: 'the server was down', reason: 'error' } as const
@@ -118,24 +129,60 @@ describe('a campaign', () => {
   it('makes up for suppressed addresses before it pauses', async (t) => {
     const { core, project } = await openLimited(t, { limitCampaigns: 5 })
     await addContacts(core, project.id, people(12))
-    const at = core.now()
-    await core.store.write((tx) =>
-      tx.insert(suppressions).values(
-        people(3).map(({ address: to }, index) => ({
-          ...{ id: `s${index}`, projectId: project.id, address: to, reason: 'MANUAL' as const },
-          ...{ source: 'test', emailId: null, createdAt: at },
-        })),
-      ),
-    )
+    await suppressAll(core, project.id, addressesOf(people(3)))
     const id = await addCampaign(core, project.id)
     await sendCampaign(core, { projectId: project.id, id })
-    const follower = startUsage(core)
     await runUntil(core, isPaused(core, id))
-    await follower.stop()
     const states = (await emailsOf(core, id)).map(({ state }) => state)
     assert.equal(states.filter((state) => state === 'suppressed').length, 3)
     assert.equal(states.filter((state) => state === 'queued').length, 5)
-    assert.equal((await useOf(core, project.id)).campaigns, 5)
+    await assertExact(core, project.id, { campaigns: 5 })
+  })
+
+  it('does not count suppressed addresses, whether their contacts are subscribed or not', async (t) => {
+    const { core, project, send } = await openLimited(
+      t,
+      { limitCampaigns: 50 },
+      { configure: withStripe(60) },
+    )
+    const unsubscribed = people(60).map((person) => ({ ...person, subscribed: false }))
+    const subscribed = people(70).slice(60)
+    const all = [...unsubscribed, ...subscribed, { address: 'reached@people.test' }]
+    await addContacts(core, project.id, all)
+    await suppressAll(core, project.id, addressesOf([...unsubscribed, ...subscribed]))
+    const id = await addCampaign(core, project.id)
+    await sendCampaign(core, { projectId: project.id, id })
+    await runUntil(core, isSent(core, id))
+    assert.equal((await emailsOf(core, id)).length, 71)
+    await assertExact(core, project.id, { campaigns: 1 })
+    assert.deepEqual(await noticesOf(core), [])
+    await send(46)
+    assert.deepEqual(await noticesOf(core), [])
+    await send(1)
+    assert.deepEqual(await noticesOf(core), [
+      { category: 'shared', percent: 80, limit: 60, used: 48 },
+    ])
+    await send(12)
+    await assert.rejects(send(1), REFUSED)
+    await assertExact(core, project.id, { campaigns: 1, transactional: 59 })
+  })
+
+  it('gives back an address that is suppressed after its email was made, and only that', async (t) => {
+    const { core, project } = await openLimited(t, { limitCampaigns: 5 })
+    await addContacts(core, project.id, people(4))
+    await suppressAll(core, project.id, addressesOf(people(1)))
+    const id = await addCampaign(core, project.id)
+    await sendCampaign(core, { projectId: project.id, id })
+    await runUntil(core, async () => (await loadProgress(core, id)).expandedAt !== null)
+    const [email] = (await emailsOf(core, id)).filter(({ state }) => state === 'queued')
+    assert.ok(email)
+    // In the millisecond in which it was made.
+    const end = { state: 'suppressed' } as const
+    await core.store.write((tx) =>
+      endEmails(core, tx, { endings: [{ email, end }], at: email.createdAt }),
+    )
+    assert.equal((await useOf(core, project.id)).campaigns, 3)
+    await assertExact(core, project.id, { campaigns: 2 })
   })
 
   it('of the type TRANSACTIONAL counts as transactional mail', async (t) => {

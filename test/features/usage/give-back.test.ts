@@ -1,18 +1,28 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { endEmails } from '../../../src/features/messages/outcome/end-emails.ts'
 import {
   type EmailReport,
   recordReports,
 } from '../../../src/features/messages/outcome/record-reports.ts'
-import { suppress } from '../../../src/features/messages/outcome/suppression.ts'
 import { cancelEmails, retryEmails } from '../../../src/features/messages/queue/operate.ts'
 import { monthOf } from '../../../src/features/usage/month.ts'
 import type { Verdict } from '../../../src/mail/replies/reply.ts'
+import { sql } from '../../../src/store/drizzle.ts'
 import { usageMonths } from '../../../src/store/schema/billing.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { emails } from '../../../src/store/schema/messages.ts'
+import { newProjectHours } from '../../../src/store/schema/reputation.ts'
 import { START, type TestCore } from '../../core.ts'
-import { follow, NOTHING, openLimited, useOf } from './usage.ts'
+import {
+  assertExact,
+  follow,
+  NOTHING,
+  openLimited,
+  setColumns,
+  suppressAll,
+  useOf,
+} from './usage.ts'
 
 const MONTH_END = Date.UTC(2026, 11, 1)
 
@@ -41,18 +51,6 @@ describe('what failed', () => {
     await cancelEmails(core, [email.id])
     await follow(core)
     await send(1)
-  })
-
-  it('is given back for a suppressed address, too', async (t) => {
-    const { core, project, send } = await openLimited(t, { limitTransactional: 3 })
-    const by = { reason: 'MANUAL', source: 'test', emailId: null, at: core.now() } as const
-    await core.store.write((tx) =>
-      suppress(tx, { projectId: project.id, address: 'r2@people.test', ...by }),
-    )
-    await send(3)
-    assert.equal(await transactional(core, project.id), 3)
-    await follow(core)
-    assert.equal(await transactional(core, project.id), 2)
   })
 
   it('is given back although its contact was deleted before', async (t) => {
@@ -131,6 +129,64 @@ describe('what failed', () => {
     await retryEmails(core, [email.id])
     assert.deepEqual(await core.store.read.select().from(usageMonths), [])
     assert.deepEqual(await useOf(core, project.id), NOTHING)
+  })
+})
+
+describe('an address that is suppressed already', () => {
+  it('is not counted, not refused and not given back', async (t) => {
+    const { core, project, send } = await openLimited(t, { limitTransactional: 3 })
+    await suppressAll(core, project.id, ['r2@people.test', 'r3@people.test', 'r6@people.test'])
+    await send(5)
+    assert.equal(await transactional(core, project.id), 3)
+    await send(1)
+    await assert.rejects(send(1), { code: 'BILLING_LIMIT_EXCEEDED' })
+    await assertExact(core, project.id, { transactional: 3 })
+    assert.equal(await core.store.read.$count(emails), 6)
+  })
+
+  it('is not counted although a limit was lowered below the use', async (t) => {
+    const { core, project, send } = await openLimited(t, { limitTransactional: 3 })
+    await send(3)
+    await setColumns(core, project.id, { limitTransactional: 1 })
+    await suppressAll(core, project.id, ['r4@people.test'])
+    await send(1)
+    await assertExact(core, project.id, { transactional: 3 })
+  })
+
+  it('is not given back when its contact was deleted before the event was read', async (t) => {
+    const { core, project, send } = await openLimited(t)
+    await suppressAll(core, project.id, ['r1@people.test'])
+    await send(3)
+    const isGone = sql`email in ('r1@people.test', 'r2@people.test')`
+    await core.store.write((tx) => tx.delete(contacts).where(isGone).run())
+    await follow(core)
+    assert.equal(await transactional(core, project.id), 2)
+  })
+
+  it('is given back if it is suppressed after the acceptance, in the same millisecond', async (t) => {
+    const { core, project, send } = await openLimited(t)
+    const [accepted] = await send(2)
+    const email = await core.store.read.select().from(emails).limit(1).get()
+    assert.ok(accepted && email)
+    const end = { state: 'suppressed' } as const
+    await core.store.write((tx) =>
+      endEmails(core, tx, { endings: [{ email, end }], at: email.createdAt }),
+    )
+    await assertExact(core, project.id, { transactional: 1 })
+  })
+
+  it('does not count for a new project either', async (t) => {
+    const settings = { PILLARBOX_LIMITS__NEW_PROJECT_DAILY: '2' }
+    const { core, project, send } = await openLimited(t, {}, { settings })
+    await suppressAll(core, project.id, ['r1@people.test', 'r4@people.test'])
+    await send(3)
+    await send(1)
+    await assert.rejects(send(1), { code: 'RATE_LIMIT_EXCEEDED' })
+    const rows = await core.store.read.select().from(newProjectHours)
+    assert.deepEqual(
+      rows.map(({ emails: count }) => count),
+      [2],
+    )
   })
 })
 

@@ -3,12 +3,16 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Config } from '../../../src/config/config.ts'
 import { acceptMessage } from '../../../src/features/messages/accept/accept-message.ts'
+import { categoryOf } from '../../../src/features/usage/categories.ts'
 import { startUsage } from '../../../src/features/usage/follow-events.ts'
-import { monthOf } from '../../../src/features/usage/month.ts'
-import { and, eq } from '../../../src/store/drizzle.ts'
+import { monthOf, nextMonthOf } from '../../../src/features/usage/month.ts'
+import { and, eq, sql } from '../../../src/store/drizzle.ts'
+import { newId } from '../../../src/store/ids.ts'
 import { type Project, projects } from '../../../src/store/schema/accounts.ts'
 import { usageMonths, usageNotices } from '../../../src/store/schema/billing.ts'
 import { jobs } from '../../../src/store/schema/jobs.ts'
+import { suppressions } from '../../../src/store/schema/suppressions.ts'
+import type { SourceType } from '../../../src/store/schema/words.ts'
 import {
   addProject,
   address,
@@ -101,6 +105,33 @@ export async function useOf(core: TestCore, projectId: string, at = core.clock.n
   return used
 }
 
+/** The emails of the month that count, by category: neither failed nor suppressed. */
+export async function recount(core: TestCore, projectId: string, at = core.clock.now) {
+  const rows = await core.store.read.all<{ source: SourceType; count: number }>(
+    sql`select source_type as source, count(*) as count from emails
+      where project_id = ${projectId} and is_platform = 0
+        and status not in ('FAILED', 'SUPPRESSED')
+        and created_at >= ${monthOf(at)} and created_at < ${nextMonthOf(at)}
+      group by source_type`,
+  )
+  const counts = rows.map(({ source, count }) => [categoryOf(source), count])
+  return { ...NOTHING, ...Object.fromEntries(counts) }
+}
+
+/** Puts addresses on the suppression list, and leaves their contacts as they are. */
+export async function suppressAll(
+  core: TestCore,
+  projectId: string,
+  addresses: readonly string[],
+): Promise<void> {
+  const shared = { projectId, reason: 'MANUAL', source: 'test', createdAt: core.now() } as const
+  await core.store.write((tx) =>
+    tx
+      .insert(suppressions)
+      .values(addresses.map((address) => ({ id: newId(), address, emailId: null, ...shared }))),
+  )
+}
+
 /** Handles all events as the server does. */
 export async function follow(core: TestCore): Promise<void> {
   const follower = startUsage(core)
@@ -126,4 +157,16 @@ export function marksOf(core: TestCore, projectId: string) {
     .select({ category: usageNotices.category, percent: usageNotices.percent })
     .from(usageNotices)
     .where(eq(usageNotices.projectId, projectId))
+}
+
+/** The use is as expected and equal to a recount, also after all events are handled, twice. */
+export async function assertExact(
+  core: TestCore,
+  projectId: string,
+  expected: Partial<typeof NOTHING>,
+): Promise<void> {
+  await follow(core)
+  await follow(core)
+  assert.deepEqual(await useOf(core, projectId), { ...NOTHING, ...expected })
+  assert.deepEqual(await recount(core, projectId), { ...NOTHING, ...expected })
 }

@@ -33,11 +33,8 @@ const BRIEF_TURN = 500
 const REST_FACTOR = 3
 const MAX_REST_MS = 250
 
-/**
- * A campaign whose emails are being made. It rests until `restUntil`. `fullSince`: when a limit of its
- * project by the month stopped it, if that still holds. Both on the monotonic clock.
- */
-type MakingState = { expansion: Expansion; restUntil: number; fullSince: number | undefined }
+/** A campaign whose emails are being made. It rests until `restUntil`, on the monotonic clock. */
+type MakingState = { expansion: Expansion; restUntil: number }
 
 type LoopState = {
   deps: CampaignsDeps
@@ -120,7 +117,6 @@ async function takeTurn(
   const allowed = await findAllowed(deps, campaign)
   if (allowed === 0) return RECHECK_MS
   const unused = await findUnused(deps, campaign)
-  if (unused > 0) own.fullSince = undefined
   const free = await room.free(campaign.projectId)
   if (free === 0) return FULL_MS
   const isAmple = room.due(campaign.projectId) >= AMPLE
@@ -135,7 +131,10 @@ async function takeTurn(
   const { inserted, isReading, isFull } = await own.expansion.advance(campaign, limit)
   room.took(campaign.projectId, inserted)
   if (isReading) return MAX_WAIT_MS
-  if (isFull && unused === 0) return stopAtLimit(state, campaign, own)
+  if (isFull && unused === 0) {
+    await pauseAtLimit(deps, campaign)
+    return RECHECK_MS
+  }
   if (!isAmple) return 0
   const endedAt = performance.now()
   const nextRestMs = Math.min(MAX_REST_MS, REST_FACTOR * (endedAt - begunAt)) * unfinished
@@ -158,27 +157,12 @@ function findUnused(deps: CampaignsDeps, campaign: ActiveCampaign): Promise<numb
   return findUsageAllowance(deps, deps.store.read, { projectId, category, at: deps.now() })
 }
 
-/**
- * The use of emails to suppressed addresses is given back a moment after they were made
- * (`features/usage`), so the campaign is paused only if it stays full.
- */
-async function stopAtLimit(
-  { deps }: LoopState,
-  campaign: ActiveCampaign,
-  own: MakingState,
-): Promise<number> {
-  const at = performance.now()
-  own.fullSince ??= at
-  if (at - own.fullSince >= RECHECK_MS) await pauseAtLimit(deps, campaign)
-  return RECHECK_MS
-}
-
 function makingStateOf(state: LoopState, { id }: ActiveCampaign): MakingState {
   const known = state.making.get(id)
   if (known !== undefined) return known
   const { deps, wake } = state
   const expansion = createExpansion(deps, { wake, isStopping: () => state.isStopping })
-  const own: MakingState = { expansion, restUntil: 0, fullSince: undefined }
+  const own: MakingState = { expansion, restUntil: 0 }
   state.making.set(id, own)
   return own
 }

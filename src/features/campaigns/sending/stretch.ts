@@ -16,7 +16,7 @@ import { recordEnded } from '../../messages/outcome/end-emails.ts'
 import { giveUpAfterMs } from '../../messages/queue/give-up-after.ts'
 import type { QueueNotifier } from '../../messages/queue/notifier.ts'
 import { categoryOf } from '../../usage/categories.ts'
-import { countAlways, findUsageAllowance } from '../../usage/count.ts'
+import { allowanceOf, countOnto, findUse } from '../../usage/count.ts'
 import { type ActiveCampaign, findSending } from './active.ts'
 import {
   type CurrentContact,
@@ -71,10 +71,12 @@ export function writeStretch(
     const category = categoryOf(plan.sourceType)
     const count = stretch.contacts.filter((contact) => mayGet(plan, contact)).length
     if (count > (await findAllowance(deps, tx, { project, at }))) return undefined
-    if (count > (await findUsageAllowance(deps, tx, { projectId, category, at }))) return undefined
-    const inserted = await writeRows(deps, tx, { plan, active, stretch, at })
-    await countAllowed(deps, tx, { project, count: inserted, at })
-    await countAlways(deps, tx, { projectId, category, count: inserted, at })
+    const use = await findUse(tx, { projectId, at })
+    if (use === undefined || count > allowanceOf(deps, use, category)) return undefined
+    const { inserted, suppressed } = await writeRows(deps, tx, { plan, active, stretch, at })
+    const counted = inserted - suppressed
+    await countAllowed(deps, tx, { project, count: counted, at })
+    await countOnto(deps, tx, { use, category, count: counted, at })
     return { inserted, tookMs: performance.now() - begunAt }
   }
   return deps.store.write(write, { heavyFor: projectId })
@@ -88,6 +90,7 @@ export function mayGet(
   return subscribed || isForAll
 }
 
+/** Returns the number of rows, and how many of them are SUPPRESSED. */
 async function writeRows(
   deps: StretchDeps,
   tx: Tx,
@@ -97,7 +100,7 @@ async function writeRows(
     stretch,
     at,
   }: { plan: SendingPlan; active: ActiveCampaign; stretch: Stretch; at: number },
-): Promise<number> {
+): Promise<{ inserted: number; suppressed: number }> {
   const isWanted = (contact: StretchContact) => mayGet(plan, contact)
   const wanted = stretch.contacts.filter(isWanted)
   const { dueAt, pacedAt } = slotsOf(active, { count: wanted.length, now: at })
@@ -131,7 +134,7 @@ async function writeRows(
     })
     .where(eq(campaignProgress.campaignId, active.id))
   tx.afterCommit(() => notifyQueue(deps, plan, drafts))
-  return inserted
+  return { inserted, suppressed: suppressed.length }
 }
 
 /** Contacts whose address changed after they were read. */

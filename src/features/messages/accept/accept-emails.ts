@@ -1,5 +1,6 @@
 /**
- * Accepts planned emails in the caller's transaction: contacts, content, one row per recipient.
+ * Accepts planned emails in the caller's transaction: contacts, content, one row per recipient. They
+ * count for the limits of their project, except mail of the server and emails to suppressed addresses.
  *
  * `planEmails` (`plan.ts`) has checked the request and stored large attachments before the transaction
  * began; a refusal here must roll the caller's transaction back. Nothing is rendered yet: each row has
@@ -14,10 +15,12 @@ import type { Snapshot } from '../../../store/schema/messages.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { findKnownAddresses } from '../../contacts/read/known-addresses.ts'
 import { upsertContacts } from '../../contacts/write/upsert.ts'
+import { categoryOf } from '../../usage/categories.ts'
 import { isSuppressed } from '../outcome/suppression.ts'
 import { giveUpAfterMs } from '../queue/give-up-after.ts'
 import { isDomainHeld } from '../queue/holds.ts'
 import { writeContent } from './content.ts'
+import { countAccepted } from './count-accepted.ts'
 import {
   type AcceptDeps,
   type AcceptedEmail,
@@ -41,7 +44,8 @@ export function isHeavy({ request, data, content }: EmailPlan): boolean {
 /**
  * Writes the emails of a plan, one for each recipient and in their order. The queue is notified
  * when the transaction is durable.
- * @throws AppError BAD_REQUEST (marketing to an unsubscribed contact), DATABASE_ERROR
+ * @throws AppError RATE_LIMIT_EXCEEDED (`limits.new_project_daily`), BILLING_LIMIT_EXCEEDED, BAD_REQUEST
+ *   (marketing to an unsubscribed contact), DATABASE_ERROR
  */
 export async function acceptEmails(
   deps: AcceptDeps,
@@ -49,7 +53,6 @@ export async function acceptEmails(
   plan: EmailPlan,
 ): Promise<AcceptedEmail[]> {
   const { project, request } = plan
-  const contentId = await writeContent(tx, plan.content)
   const addresses = request.to.map(({ address }) => address.address)
   const { contacts: found, suppressed: listed } = await findKnownAddresses(
     tx,
@@ -57,6 +60,9 @@ export async function acceptEmails(
     addresses,
   )
   const suppressed = await withoutIgnored(tx, plan, listed)
+  const count = addresses.filter((address) => !suppressed.has(address)).length
+  await countPlanned(deps, tx, { plan, count })
+  const contentId = await writeContent(tx, plan.content)
   const contacts = await upsertRecipients(tx, plan, found)
   const held = await confirmHeld(tx, plan)
   const drafts = contacts.flatMap(({ contact }, index): EmailDraft[] => {
@@ -67,6 +73,15 @@ export async function acceptEmails(
   })
   await insertDrafts(deps, tx, { drafts, at: plan.at })
   return drafts
+}
+
+async function countPlanned(
+  deps: AcceptDeps,
+  tx: Tx,
+  { plan: { project, origin, at }, count }: { plan: EmailPlan; count: number },
+): Promise<void> {
+  if (origin.platform !== undefined) return
+  await countAccepted(deps, tx, { project, category: categoryOf(origin.source), count, at })
 }
 
 /** Leaves out the addresses whose suppression the emails ignore. */

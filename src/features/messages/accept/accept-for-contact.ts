@@ -5,7 +5,7 @@
  *
  *   suppressed    the recipient's address is on the suppression list
  *   failed        marketing, and the contact has unsubscribed, unless it bypasses the subscription
- *   held, queued  as any email
+ *   held, queued  as any email. Only these count for the limits of the project
  */
 import type { ParsedAddress } from '../../../mail/address/address.ts'
 import { WORKFLOW_CLASS } from '../../../queue-class.ts'
@@ -14,10 +14,12 @@ import type { Project } from '../../../store/schema/accounts.ts'
 import type { Contact, ContactData } from '../../../store/schema/contacts.ts'
 import type { Snapshot } from '../../../store/schema/messages.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import { categoryOf } from '../../usage/categories.ts'
 import { UNSUBSCRIBED } from '../delivery/prepare.ts'
 import { isSuppressed } from '../outcome/suppression.ts'
 import { giveUpAfterMs } from '../queue/give-up-after.ts'
 import { isDomainHeld } from '../queue/holds.ts'
+import { countAccepted } from './count-accepted.ts'
 import {
   type AcceptDeps,
   type AcceptedEmail,
@@ -48,21 +50,31 @@ export type WorkflowEmail = {
 }
 
 /** What emails of the template count as. */
-export function sourceOf({ contentClass }: TemplatePlan): 'TRANSACTIONAL' | 'WORKFLOW' {
+function sourceOf({ contentClass }: TemplatePlan): 'TRANSACTIONAL' | 'WORKFLOW' {
   return contentClass === 'TRANSACTIONAL' ? 'TRANSACTIONAL' : 'WORKFLOW'
 }
 
-/** The queue is notified when the transaction is durable. @throws AppError DATABASE_ERROR */
+/**
+ * The queue is notified when the transaction is durable.
+ * @throws AppError RATE_LIMIT_EXCEEDED (`limits.new_project_daily`) and BILLING_LIMIT_EXCEEDED, before any
+ *   write; DATABASE_ERROR
+ */
 export async function acceptForContact(
   deps: AcceptDeps,
   tx: Tx,
   email: WorkflowEmail,
 ): Promise<AcceptedEmail> {
-  const contentId = await email.plan.contentIn(tx)
   const state = await stateOf(tx, email)
+  if (state === 'queued' || state === 'held') await countEmail(deps, tx, email)
+  const contentId = await email.plan.contentIn(tx)
   const draft = { ...toDraft(deps, email, contentId), state, error: errorOf(state) }
   await insertDrafts(deps, tx, { drafts: [draft], at: email.at })
   return draft
+}
+
+async function countEmail(deps: AcceptDeps, tx: Tx, { plan, at }: WorkflowEmail): Promise<void> {
+  const category = categoryOf(sourceOf(plan))
+  await countAccepted(deps, tx, { project: plan.project, category, count: 1, at })
 }
 
 async function stateOf(tx: Tx, email: WorkflowEmail): Promise<EmailDraft['state']> {

@@ -14,7 +14,6 @@ import {
   reserveKey,
 } from '../../requests/idempotency.ts'
 import { acceptEmails, isHeavy } from './accept-emails.ts'
-import { countAccepted } from './count-accepted.ts'
 import type { AcceptDeps, AcceptedEmail } from './email-drafts.ts'
 import { discardPlan, type EmailOrigin, planEmails, type SendRequest } from './plan.ts'
 
@@ -81,12 +80,7 @@ async function writePlanned<Result>(
 ): Promise<Result> {
   const plan = await planEmails(deps, { ...input, origin: ORIGIN }, at)
   const heavyFor = isHeavy(plan) ? input.project.id : undefined
-  const { project } = input
-  const write = async (tx: Tx) => {
-    const count = plan.request.to.length
-    await countAccepted(deps, tx, { project, category: 'transactional', count, at })
-    return finish(tx, { emails: await acceptEmails(deps, tx, plan), at })
-  }
+  const write = async (tx: Tx) => finish(tx, { emails: await acceptEmails(deps, tx, plan), at })
   try {
     return await deps.store.write(write, { heavyFor })
   } catch (error) {

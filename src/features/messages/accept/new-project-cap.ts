@@ -1,6 +1,7 @@
 /**
  * `limits.new_project_daily`: how many emails a project younger than 30 days may send in 24 hours. They
  * are counted by the hour, in the transaction that accepts them, so that no deletion makes room for more.
+ * Emails that end with their acceptance, such as one to a suppressed address, are never sent nor counted.
  * The window begins with an hour. Without a limit nothing is counted.
  */
 import { DAY_MS, HOUR_MS } from '../../../clock.ts'

@@ -85,10 +85,16 @@ function attemptsOf({ state, attemptCount }: Ending['email']): number {
   return state === 'sending' ? attemptCount - 1 : attemptCount
 }
 
-function endEvent(email: EmailOfEvent, end: End, at: number): NewEvent {
+function endEvent(email: EmailOfEvent, end: End, at: number) {
   return end.state === 'failed'
     ? failedEvent(email, { error: end.error, reason: end.reason, at })
     : emailEvent(email, 'email.suppressed', { at })
+}
+
+/** The mark is how `features/usage` knows that the email was never counted. */
+function endAtAcceptance(email: EmailOfEvent, end: End, at: number): NewEvent {
+  const event = endEvent(email, end, at)
+  return { ...event, data: { ...event.data, atAcceptance: true } }
 }
 
 function logEnd(
@@ -100,7 +106,7 @@ function logEnd(
   logOutcome(deps, { email, outcome: end.state, attempts, reason })
 }
 
-/** Records the end of emails whose rows were inserted in their final state. */
+/** Records the end of emails whose rows were inserted in their final state, uncounted. */
 export async function recordEnded(
   deps: Deps,
   tx: Tx,
@@ -109,7 +115,7 @@ export async function recordEnded(
   if (endings.length === 0) return
   await appendEvents(
     tx,
-    endings.map(({ email, end }) => endEvent(email, end, at)),
+    endings.map(({ email, end }) => endAtAcceptance(email, end, at)),
   )
   tx.afterCommit(() => {
     for (const { email, end } of endings) logEnd(deps, email, { end, attempts: 0 })

@@ -61,6 +61,8 @@ export type BounceType = 'Permanent' | 'Undetermined'
 /** The columns that an event of an email needs. */
 export type EmailOfEvent = Pick<Email, 'id' | 'projectId' | 'contactId'>
 
+type EmailEvent = NewEvent & { data: Record<string, unknown> | null }
+
 /** A report may have the enhanced code only. */
 type Codes = { code: number | null; enhancedCode: string | null }
 
@@ -172,7 +174,7 @@ export function giveUpError(cause: string): string {
 export function failedEvent(
   email: EmailOfEvent,
   { error, reason, at }: { error: string | null; reason: FailureReason; at: number },
-): NewEvent {
+): EmailEvent {
   return emailEvent(email, 'email.failed', { at, data: { error, reason } })
 }
 
@@ -180,8 +182,8 @@ export function failedEvent(
 export function emailEvent(
   { id: emailId, projectId, contactId }: EmailOfEvent,
   name: string,
-  { at, data = null }: { at: number; data?: Record<string, unknown> | null },
-): NewEvent {
+  { at, data = null }: { at: number; data?: EmailEvent['data'] },
+): EmailEvent {
   return { projectId, contactId, emailId, name, data, at }
 }
 

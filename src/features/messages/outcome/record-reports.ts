@@ -208,7 +208,7 @@ async function countIfFailed(
   tx: Tx,
   { email, at }: Pick<EmailAndReport, 'email' | 'at'>,
 ): Promise<void> {
-  if (email.state === 'failed') await countEmailAgain(deps, tx, { email, at })
+  if (email.state === 'failed') await countEmailAgain(deps, tx, { email, at, isForced: true })
 }
 
 function isSettled({ state }: ReportedEmailRow): boolean {

@@ -6,7 +6,7 @@ import { waitingState } from '../../../store/email-terms.ts'
 import { type Email, emails } from '../../../store/schema/messages.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
-import { countEmailAgain, refuseEmailAgain, type UsageDeps } from '../../usage/count.ts'
+import { countEmailAgain, type UsageDeps } from '../../usage/count.ts'
 import { emailNotFound } from '../explain/email-history.ts'
 import { endEmails } from '../outcome/end-emails.ts'
 import { giveUpAfterMs } from './give-up-after.ts'
@@ -54,8 +54,7 @@ async function retryEmail(
   }
   const now = core.now()
   if (email.state === 'failed') {
-    if (!isOperator) await refuseEmailAgain(core, tx, email)
-    await countEmailAgain(core, tx, { email, at: now })
+    await countEmailAgain(core, tx, { email, at: now, isForced: isOperator })
   }
   const renewed =
     email.state === 'failed'

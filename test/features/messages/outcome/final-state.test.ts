@@ -74,7 +74,8 @@ test('an address that is suppressed at acceptance makes one event', async (t) =>
   assert.deepEqual(await eventsOf(sender), [])
   await suppressAda(sender)
   const id = await sendOne(sender)
-  assert.deepEqual(await eventsOf(sender), [['email.suppressed', id, null]])
+  const data = { atAcceptance: true }
+  assert.deepEqual(await eventsOf(sender), [['email.suppressed', id, data]])
 })
 
 test('an address that is suppressed when it is claimed makes an event; no attempt counts', async (t) => {

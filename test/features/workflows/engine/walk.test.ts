@@ -26,6 +26,7 @@ import {
   type TestCore,
   trustDomain,
 } from '../../../core.ts'
+import { assertExact, setColumns, suppressAll } from '../../usage/usage.ts'
 import { createRunner } from './run-due.ts'
 import {
   buildWorkflow,
@@ -464,6 +465,29 @@ test('a SEND_EMAIL step beyond a limit by the month fails, and can be retried wh
   assert.equal((await listEmails(core, projectId)).length, 2)
   const [month, ...others] = await core.store.read.select().from(usageMonths)
   assert.deepEqual([month?.workflows, month?.transactional, others], [2, 0, []])
+})
+
+test('an email that a step may not send counts for no limit, and is not given back', async (t) => {
+  const settings = { PILLARBOX_LIMITS__NEW_PROJECT_DAILY: '1' }
+  const { core, projectId, runner, templateId } = await open(t, settings)
+  await setColumns(core, projectId, { limitWorkflows: 1 })
+  const { id } = await buildWorkflow(core, {
+    projectId,
+    steps: { mail: { type: 'SEND_EMAIL', templateId } },
+    transitions: [['trigger', 'mail']],
+  })
+  await suppressAll(core, projectId, ['eve@example.net'])
+  for (const name of ['eve', 'bob', 'cid', 'ada']) {
+    await track(core, projectId, 'signup', { address: address(`${name}@example.net`) })
+  }
+  const isBob = eq(contacts.address, 'bob@example.net')
+  await core.store.write((tx) => tx.update(contacts).set({ subscribed: false }).where(isBob))
+  await runner.run()
+  const statuses = (await listExecutions(core, id)).map(({ status }) => status)
+  assert.deepEqual(statuses, ['COMPLETED', 'COMPLETED', 'COMPLETED', 'FAILED'])
+  const states = (await listEmails(core, projectId)).map(({ state }) => state)
+  assert.deepEqual(states, ['suppressed', 'failed', 'queued'])
+  await assertExact(core, projectId, { workflows: 1 })
 })
 
 test('an execution of a disabled project is cancelled', async (t) => {

@@ -11,11 +11,9 @@ import type { Project } from '../../../../store/schema/accounts.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../base.ts'
 import { RESERVED_KEYS } from '../../../contacts/write/data.ts'
-import { acceptForContact, sourceOf } from '../../../messages/accept/accept-for-contact.ts'
-import { countAccepted } from '../../../messages/accept/count-accepted.ts'
+import { acceptForContact } from '../../../messages/accept/accept-for-contact.ts'
 import type { AcceptDeps } from '../../../messages/accept/email-drafts.ts'
 import { planTemplate, type TemplatePlan } from '../../../messages/accept/plan-template.ts'
-import { categoryOf } from '../../../usage/categories.ts'
 import type { StepOf } from '../../graph/step-config.ts'
 import type { StepCall, StepOutcome, Walker } from '../walk.ts'
 
@@ -54,8 +52,6 @@ export async function sendEmail(
   if (recipient === undefined) return { kind: 'failed', input, error: 'the step has no recipient' }
   const plan = await plans(templateId)
   if (plan instanceof AppError) return { kind: 'failed', input, error: plan.message }
-  const refusal = await countEmail(deps, tx, { plan, at })
-  if (refusal !== undefined) return { kind: 'failed', input, error: refusal.message }
   const accepted = await acceptForContact(deps, tx, {
     plan,
     contact: execution.contact,
@@ -65,7 +61,8 @@ export async function sendEmail(
     storedVariables: variablesOf(execution),
     bypassesSubscription: recipientType === 'CUSTOM',
     at,
-  })
+  }).catch(refusalOf)
+  if (accepted instanceof AppError) return { kind: 'failed', input, error: accepted.message }
   execution.emailIds.set(step.id, accepted.id)
   const output = {
     emailId: accepted.id,
@@ -75,21 +72,6 @@ export async function sendEmail(
     state: accepted.state,
   }
   return { kind: 'done', input, output }
-}
-
-/** Returns why the project may not send it now. */
-async function countEmail(
-  deps: AcceptDeps,
-  tx: Tx,
-  { plan, at }: { plan: TemplatePlan; at: number },
-): Promise<AppError | undefined> {
-  try {
-    const { project } = plan
-    await countAccepted(deps, tx, { project, category: categoryOf(sourceOf(plan)), count: 1, at })
-    return undefined
-  } catch (error) {
-    return refusalOf(error)
-  }
 }
 
 function recipientOf({ step, execution }: SendCall): ParsedAddress | undefined {
