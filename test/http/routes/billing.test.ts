@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import supertest from 'supertest'
+import { markOf } from '../../../src/features/billing/mark.ts'
 import { createStripe } from '../../../src/features/billing/stripe.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { projects } from '../../../src/store/schema/accounts.ts'
@@ -99,13 +100,14 @@ describe('billing', () => {
     assert.match(String(owner), /@people\.test$/)
     const { custom_text, ...others } = form
     assert.ok(custom_text)
+    const metadata = { project_id: id, server_mark: markOf(service.core.keyring, id) }
     assert.deepEqual(others, {
       mode: 'subscription',
       line_items: [{ price: 'price_credits' }],
       client_reference_id: id,
-      metadata: { project_id: id },
+      metadata,
       subscription_data: {
-        metadata: { project_id: id },
+        metadata,
         billing_cycle_anchor_config: { day_of_month: '1', hour: '0', minute: '0', second: '0' },
         proration_behavior: 'none',
       },
