@@ -206,7 +206,8 @@ export function startFollower<Row extends { seq: number }>(
   }
 
   async function recover(error: unknown): Promise<void> {
-    const isAlone = limit === 1
+    // After a failed batch, its events come one by one; a read that fails again has nothing to try alone.
+    const isAlone = suspects > 0 || limit === 1
     const facts = { error: describeError(error), follower: options.name, afterSeq: seq, isAlone }
     log.error(facts, 'a follower failed to handle events and will try again')
     isWoken = true

@@ -292,6 +292,20 @@ test('a follower that is far behind writes heavy and rests, unless somebody wait
 })
 
 /** A minute passes between two looks. */
+test('a follower that cannot read pauses, and lets others run', async (t) => {
+  const core = await openTestCore(t)
+  await core.store.write((tx) => tx.run(sql`alter table event_followers rename to away`))
+  let failures = 0
+  const error = () => {
+    failures += 1
+  }
+  const log = { ...core.log, error } as unknown as TestCore['log']
+  const { follower } = follow({ ...core, log })
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  await follower.stop()
+  assert.ok(failures >= 1 && failures <= 2, `${failures} failures`)
+})
+
 test('a slow commit does not make the batches small', async (t) => {
   const core = await openTestCore(t)
   await addEvents(core, ...numbered(6_000))
