@@ -59,6 +59,7 @@ export async function acceptEmails(
     project.id,
     addresses,
   )
+  if (needsSubscription(plan)) refuseUnsubscribed(request, found)
   const suppressed = await withoutIgnored(tx, plan, listed)
   const count = addresses.filter((address) => !suppressed.has(address)).length
   await countPlanned(deps, tx, { plan, count })
@@ -73,6 +74,22 @@ export async function acceptEmails(
   })
   await insertDrafts(deps, tx, { drafts, at: plan.at })
   return drafts
+}
+
+function needsSubscription({ contentClass, origin }: EmailPlan): boolean {
+  return contentClass === 'MARKETING' && origin.isTest !== true
+}
+
+/** Before any write, because a closure that fails after one makes its group run again. */
+function refuseUnsubscribed(
+  { to, subscribed }: EmailPlan['request'],
+  found: ReadonlyMap<string, Contact>,
+): void {
+  for (const { address } of to) {
+    if (!(subscribed ?? found.get(address.address)?.subscribed)) {
+      throw notSubscribed(address.address)
+    }
+  }
 }
 
 async function countPlanned(
@@ -99,11 +116,8 @@ async function withoutIgnored(
   return counting
 }
 
-async function upsertRecipients(
-  tx: Tx,
-  { project, request, data, contentClass, origin, at }: EmailPlan,
-  found: ReadonlyMap<string, Contact>,
-) {
+async function upsertRecipients(tx: Tx, plan: EmailPlan, found: ReadonlyMap<string, Contact>) {
+  const { project, request, data, at } = plan
   const contacts = await upsertContacts(
     tx,
     {
@@ -119,7 +133,8 @@ async function upsertRecipients(
       changes: name === null ? data.changes : { ...data.changes, name },
     })),
   )
-  if (contentClass === 'MARKETING' && origin.isTest !== true) {
+  // A suppressed address stays unsubscribed, also if the request subscribes it.
+  if (needsSubscription(plan)) {
     for (const { contact } of contacts)
       if (!contact.subscribed) throw notSubscribed(contact.address)
   }
