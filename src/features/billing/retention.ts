@@ -28,10 +28,10 @@ export const eraseEnded = statement(
     select ${rowNumber('ended')}
     from metering_batches as ended ${indexedBy('metering_batches_ended')}
     where state in ('charged', 'dropped') and occurred_at < ${BEFORE} and not exists (
-      select 1 from metering_batches as settling ${indexedBy('metering_batches_window')}
-      where settling.customer = ended.customer and settling.state = 'settling'
-        and settling.occurred_at > ended.occurred_at - ${MINUTE_MS}
-        and settling.occurred_at < ended.occurred_at + ${MINUTE_MS})
+      select 1 from metering_batches as open ${indexedBy('metering_batches_window')}
+      where open.customer = ended.customer and open.state not in ('charged', 'dropped')
+        and open.occurred_at > ended.occurred_at - ${MINUTE_MS}
+        and open.occurred_at < ended.occurred_at + ${MINUTE_MS})
     limit ${LIMIT})`,
 )
 

@@ -39,7 +39,7 @@ const FIRST_BATCH = 50
 const MAX_BATCH = 1_000
 const BATCH_MS = 8
 
-/** A page of emails to retry, by row, which is the order in which they were accepted. */
+/** A page of emails to retry, by row: in the order in which they were accepted, unless the clock went back. */
 const listFailed = statement<FailedEmail>(
   () => sql`select emails.id, emails.${rowNumber()} as number, emails.created_at as "createdAt"
     from emails ${indexedBy('emails_campaign_ends')}

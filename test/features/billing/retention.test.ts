@@ -65,7 +65,7 @@ describe('the retention of batches', () => {
     assert.match(steps, /SEARCH ended USING INDEX metering_batches_ended \(occurred_at<\?\)/)
     assert.match(
       steps,
-      /SEARCH settling USING INDEX metering_batches_window \(customer=\? AND occurred_at>/,
+      /SEARCH open USING INDEX metering_batches_window \(customer=\? AND occurred_at>/,
     )
     assert.doesNotMatch(steps, /SCAN/)
   })
