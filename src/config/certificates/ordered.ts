@@ -4,8 +4,9 @@
  * `http.listen` is no loopback address, and there are no `http.trusted_proxies`.
  */
 import path from 'node:path'
+import type { Config, ListenAddress } from '../config.ts'
 import type { SettingValues } from '../settings.ts'
-import { isHostName, isLoopbackHost } from '../values/listen-address.ts'
+import { formatListenAddress, isHostName, isLoopbackHost } from '../values/listen-address.ts'
 import type { TlsListener } from './tls-listener.ts'
 
 /** The certificate chain and its key in one file, so that they are always replaced together. */
@@ -20,6 +21,19 @@ export function isOrderedFor(values: SettingValues, listener: TlsListener): bool
   if (listener !== 'http') return values[`${listener}.listen`].length > 0
   if (values['http.trusted_proxies'].length > 0) return false
   return values.base_url.startsWith('https:') && !isLoopbackHost(values['http.listen'].host)
+}
+
+/** Where the ordered certificate is used, in words; empty without `acme`. */
+export function describeOrdered({ http, inbound, submission }: Config): string[] {
+  return [
+    ...(http.tls?.isOrdered ? [`HTTPS at ${formatListenAddress(http.listen)}`] : []),
+    ...(inbound.tls?.isOrdered ? placesOf('STARTTLS', inbound.listen) : []),
+    ...(submission.tls?.isOrdered ? placesOf('submission', submission.listen) : []),
+  ]
+}
+
+function placesOf(name: string, listen: readonly ListenAddress[]): string[] {
+  return listen.map((address) => `${name} at ${formatListenAddress(address)}`)
 }
 
 /** The hosts of `base_url` and `delivery.hostname` that an authority can certify. */
