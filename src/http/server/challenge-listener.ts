@@ -94,8 +94,8 @@ function createRedirect(baseUrl: string): (url: string, outgoing: ServerResponse
   return (url, outgoing) => {
     // A base_url without TLS may be this very address.
     if (protocol !== 'https:') return respond(outgoing, { status: 404, text: 'Not found\n' })
-    const target =
-      url.startsWith('/') && URL.canParse(`${origin}${url}`) ? `${origin}${url}` : baseUrl
+    const isPath = url.startsWith('/') && url !== '/' && URL.canParse(`${origin}${url}`)
+    const target = isPath ? `${origin}${url}` : baseUrl
     outgoing.setHeader('location', new URL(target).href)
     respond(outgoing, { status: 308, text: '' })
   }

@@ -1,15 +1,15 @@
 /** Certificates from pebble for HTTPS, STARTTLS and submission, in one process with real sockets. */
 import assert from 'node:assert/strict'
-import { X509Certificate } from 'node:crypto'
+import { createPrivateKey } from 'node:crypto'
 import { once } from 'node:events'
-import { readdir, readFile, stat } from 'node:fs/promises'
-import { type Agent, request as httpsRequest } from 'node:https'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { Agent, request as httpsRequest } from 'node:https'
 import { connect as connectTcp } from 'node:net'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
-import { after, type TestContext, test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
-import { DAY_MS } from '../../../src/clock.ts'
 import { startOrdering } from '../../../src/features/acme/ordering.ts'
 import { createRateLimiter } from '../../../src/features/requests/rate-limit.ts'
 import { startChallengeListeners } from '../../../src/http/server/challenge-listener.ts'
@@ -17,6 +17,7 @@ import { startHttp } from '../../../src/http/server/server.ts'
 import { startInbound } from '../../../src/inbound/listener.ts'
 import { startSubmission } from '../../../src/inbound/submission.ts'
 import { openTestCore, type TestCore } from '../../core.ts'
+import { makeCertificate } from '../../fakes/certificate.ts'
 import { connect as dial } from '../../inbound/dialogue.ts'
 import { DOMAINS, EAB, isPebbleInstalled, openPebble, type Pebble } from './pebble.ts'
 
@@ -34,8 +35,8 @@ async function openServer(t: TestContext, { settings = {}, isDown = false, env =
   const pebble = await openPebble(t, { requiresBinding, env })
   if (!isDown) await pebble.start()
   const core = await openTestCore(t, { settings: { ...settingsFor(pebble), ...settings } })
-  // Certificates have real dates.
-  core.clock.now = Date.now()
+  // Certificates have real dates, and begin after the server does.
+  core.clock.now = Date.now() + 60_000
   const started = await startAll(t, core)
   return { pebble, core, ...started }
 }
@@ -155,3 +156,165 @@ test('a certificate is issued for both names and serves HTTPS, STARTTLS and subm
     ['http', 'inbound', 'submission'],
   )
 })
+
+test('an external account binding is used where the authority requires one', {
+  skip,
+}, async (t) => {
+  const settings = { PILLARBOX_ACME__EAB_KID: EAB.kid, PILLARBOX_ACME__EAB_HMAC_KEY: EAB.hmacKey }
+  const { pebble, core, ports, ordering } = await openServer(t, { settings })
+  await ordering.turn()
+  await opens(ports.http)
+  ;(await greet(ports.http, DOMAINS[0]!, await pebble.root())).destroy()
+  assert.deepEqual(core.health.reasons(), [])
+})
+
+test('without the right CA file nothing is asked of the directory, and the reason is shown', {
+  skip,
+}, async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-ca-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const other = path.join(folder, 'other.pem')
+  await writeFile(other, makeCertificate(['localhost']).cert)
+  const { core, ordering } = await openServer(t, { settings: { PILLARBOX_ACME__CA_FILE: other } })
+  await ordering.turn()
+  const [reason] = core.health.reasons()
+  assert.match(reason?.reason ?? '', /is unreachable: .*(?:self.signed|certificate)/i)
+  assert.deepEqual(
+    await readdir(core.config.acme!.folder).then((names) =>
+      names.filter((name) => name.endsWith('.pem')),
+    ),
+    [],
+  )
+})
+
+test('a failed renewal keeps the old certificate; a later one replaces it under open connections', {
+  skip,
+}, async (t) => {
+  const { pebble, core, ports, ordering } = await openServer(t)
+  await ordering.turn()
+  await opens(ports.http)
+  const firstRoot = await pebble.root()
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  t.after(() => agent.destroy())
+  const first = await get(ports.http, '/health', { ca: firstRoot, agent })
+  const session = await dial(ports.inbound, { ehlo: 'client.test' })
+  t.after(session.close)
+
+  await pebble.stop()
+  const { validFromDate, validToDate } = first.certificate
+  core.clock.now += 0.71 * (validToDate.getTime() - validFromDate.getTime())
+  await ordering.turn()
+  assert.match(
+    core.health.reasons()[0]?.reason ?? '',
+    /^The certificate could not be renewed by ACME, and the previous one stays in use: /,
+  )
+  assert.equal((await get(ports.http, '/health', { ca: firstRoot })).status, 200)
+
+  await pebble.start()
+  core.clock.now += 60_000
+  await ordering.turn()
+  const root = await pebble.root()
+  assert.notEqual(root, firstRoot, 'pebble has a new root')
+  const second = await get(ports.http, '/health', { ca: root })
+  assert.notEqual(second.certificate.serialNumber, first.certificate.serialNumber)
+  assert.equal(second.certificate.checkPrivateKey(await keyOf(core)), true)
+  assert.notEqual(
+    second.certificate.publicKey.equals(first.certificate.publicKey),
+    true,
+    'a new key',
+  )
+  const kept = await get(ports.http, '/health', { ca: firstRoot, agent })
+  assert.equal(
+    kept.certificate.serialNumber,
+    first.certificate.serialNumber,
+    'the connection stayed',
+  )
+  assert.deepEqual(await session.say('NOOP'), { code: 250, text: '2.0.0 OK' })
+  const orders = core.counters.lines('pillarbox_acme_orders_total')
+  await ordering.turn()
+  assert.deepEqual(core.counters.lines('pillarbox_acme_orders_total'), orders, 'no order follows')
+})
+
+test('behind a proxy, http.listen answers the challenges; other tokens are unknown there', {
+  skip,
+}, async (t) => {
+  const pebble = await openPebble(t)
+  await pebble.start()
+  const settings = {
+    ...settingsFor(pebble),
+    PILLARBOX_HTTP__LISTEN: `127.0.0.1:${pebble.challengePort}`,
+    PILLARBOX_ACME__LISTEN: '[]',
+  }
+  const core = await openTestCore(t, { settings })
+  core.clock.now = Date.now() + 60_000
+  const { ports, ordering } = await startAll(t, core)
+  await ordering.turn()
+  assert.equal(await offersStarttls(ports.inbound), true)
+  const url = `http://127.0.0.1:${ports.http}/.well-known/acme-challenge/${'x'.repeat(43)}`
+  assert.equal((await fetch(url)).status, 404)
+  assert.deepEqual(
+    core.certificates
+      .list()
+      .map(({ listener }) => listener)
+      .sort(),
+    ['inbound', 'submission'],
+  )
+})
+
+test('a stop in the middle of an order leaves nothing that delays the next one', {
+  skip,
+}, async (t) => {
+  const { core, order, ordering } = await openServer(t, {
+    env: { PEBBLE_VA_NOSLEEP: '', PEBBLE_VA_SLEEPTIME: '5' },
+  })
+  const { acmeChallenges, config } = core
+  const asked = Promise.withResolvers<void>()
+  const { add } = acmeChallenges
+  acmeChallenges.add = (...given) => {
+    add(...given)
+    asked.resolve()
+  }
+  await asked.promise
+  await ordering.stop()
+  const names = await readdir(config.acme!.folder)
+  assert.deepEqual(
+    names.filter((name) => !name.startsWith('account-')),
+    [],
+  )
+  const again = order()
+  t.after(again.stop)
+  await again.turn()
+  assert.equal(core.certificates.list().length, 3)
+})
+
+test('an order that a kill has interrupted is not repeated at once', { skip }, async (t) => {
+  const { core, ordering, order } = await openServer(t)
+  await ordering.stop()
+  const { folder } = core.config.acme!
+  const failing = startOrdering(core, {
+    random: () => 0.5,
+    http: { request: () => new Promise(() => undefined) },
+  })!
+  void failing.turn()
+  const file = path.join(folder, 'state.json')
+  while (
+    !(await stat(file).then(
+      () => true,
+      () => false,
+    ))
+  )
+    await new Promise(setImmediate)
+  const { failures, nextAttemptAt } = JSON.parse(await readFile(file, 'utf8'))
+  assert.deepEqual([failures, nextAttemptAt], [1, core.clock.now + 120_000])
+  const again = order()
+  t.after(again.stop)
+  await again.turn()
+  assert.deepEqual(core.counters.lines('pillarbox_acme_orders_total'), [])
+  core.clock.now += 120_000
+  await again.turn()
+  assert.equal(core.counters.lines('pillarbox_acme_orders_total')[0]?.labels.outcome, 'issued')
+})
+
+async function keyOf({ config }: TestCore) {
+  return createPrivateKey(await readFile(path.join(config.acme!.folder, 'certificate.pem')))
+}
