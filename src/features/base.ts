@@ -18,7 +18,6 @@ import type { Disk } from '../store/files/disk.ts'
 import type { UsageCategory } from '../store/schema/words.ts'
 import type { Store } from '../store/store.ts'
 import type { Tx } from '../store/write/transaction.ts'
-import type { Challenges } from './acme/challenges.ts'
 import type { Directory } from './directory.ts'
 import type { Notifier } from './notifier.ts'
 import type { SharedRuns } from './shared-runs.ts'
@@ -64,8 +63,6 @@ export type Base = {
   sharedRuns: SharedRuns
   /** The TLS certificates of the listeners, reloaded when their files change. */
   certificates: Certificates
-  /** The answers to the challenges of ACME orders. */
-  acmeChallenges: Challenges
   /** The free space of the database's disk. */
   disk: Disk
   /** The reasons for which `/health` reports `degraded`. */

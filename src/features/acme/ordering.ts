@@ -12,8 +12,9 @@ import { formatSecond, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../clock.ts'
 import type { AcmeConfig } from '../../config/config.ts'
 import { describeError } from '../../errors.ts'
 import { createHttpClient, type HttpClient } from '../../outbound/http/client.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { loadAccountKey, registerAccount } from './account.ts'
+import type { Challenges } from './challenges.ts'
 import { type AcmeClient, type AcmeDeps, createAcmeClient } from './client.ts'
 import { AcmeFailure } from './failure.ts'
 import {
@@ -36,10 +37,9 @@ import {
   settingsDigest,
 } from './schedule.ts'
 
-type Deps = Pick<
-  Core,
-  'acmeChallenges' | 'certificates' | 'config' | 'counters' | 'log' | 'now' | 'resolver'
->
+type Deps = Pick<Base, 'certificates' | 'config' | 'counters' | 'log' | 'now' | 'resolver'> & {
+  acmeChallenges: Challenges
+}
 
 export type OrderingOptions = {
   /** Replaces the client of the directory. */

@@ -94,9 +94,14 @@ async function refuses(port: number): Promise<boolean> {
   return isRefused
 }
 
-async function get(port: number, url: string, options: { ca: string; agent?: Agent }) {
+type Asked = { ca: string; agent?: Agent }
+
+const freshAgent = () => new Agent({ maxCachedSessions: 0 })
+
+/** No session is resumed, since a resumed one shows no certificate. */
+async function get(port: number, url: string, { ca, agent = freshAgent() }: Asked) {
   const servername = 'app.example.test'
-  const sent = httpsRequest({ host: ADDRESS, port, servername, path: url, ...options }).end()
+  const sent = httpsRequest({ host: ADDRESS, port, servername, path: url, ca, agent }).end()
   const [response] = await once(sent, 'response')
   const certificate = (response.socket as TLSSocket).getPeerX509Certificate()!
   return { status: response.statusCode as number, body: await text(response), certificate }
@@ -194,7 +199,7 @@ test('a failed renewal keeps the old certificate; a later one replaces it under 
   await ordering.turn()
   await opens(ports.http)
   const firstRoot = await pebble.root()
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const agent = new Agent({ keepAlive: true, maxSockets: 1, maxCachedSessions: 0 })
   t.after(() => agent.destroy())
   const first = await get(ports.http, '/health', { ca: firstRoot, agent })
   const session = await dial(ports.inbound, { ehlo: 'client.test' })
