@@ -79,7 +79,7 @@ function startFor(deps: Deps, acme: AcmeConfig, options: OrderingOptions): Order
     await prepareFolder(acme.folder)
     const [held, state] = await Promise.all([findHeld(acme.folder), findState(acme.folder)])
     const barredAt = barredUntil(state, { settings, isHeld: held !== undefined }, now())
-    if (state !== undefined && barredAt > 0) certificates.setOrderFault(state.fault)
+    certificates.setOrderFault(state?.settings === settings ? state.fault : null)
     if (held !== undefined && held.directoryUrl === acme.directoryUrl) {
       await order.ask(held, suggestion)
     }
@@ -96,6 +96,7 @@ function startFor(deps: Deps, acme: AcmeConfig, options: OrderingOptions): Order
       .catch((error: unknown) => {
         if (stopping.signal.aborted) return now()
         log.error({ error }, 'certificates cannot be ordered')
+        certificates.setOrderFault(`Certificates cannot be ordered: ${describeError(error)}.`)
         return now() + LOOK_EVERY_MS
       })
       .then((at) => {
