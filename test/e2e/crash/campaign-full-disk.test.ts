@@ -15,7 +15,7 @@ const isRoot = process.getuid?.() === 0
 const recipients = 2_000
 const QUIET_MS = 2_000
 
-test('a campaign waits while the disk is full, and then reaches everybody once', {
+test('F3: a campaign waits while the disk is full, and then reaches everybody once', {
   skip: !isRoot && 'mounting a small file system needs root',
 }, async (t) => {
   const disk = await mountDisk(t, '32m')
