@@ -91,7 +91,9 @@ export async function install(
         if (line.startsWith('{"event":"ready"')) ready.resolve(JSON.parse(line))
         else lines.push(line)
       })
-      child.once('exit', () => ready.reject(new Error(`serve ended before it was ready: ${log.join('\n')}`)))
+      child.once('exit', () =>
+        ready.reject(new Error(`serve ended before it was ready: ${log.join('\n')}`)),
+      )
       const { http: url, inbound = [], submission = [] } = await ready.promise
       const kill: Serving['kill'] = (signal) => end(child, signal)
       return { url, inbound, submission, lines, log, pid: child.pid ?? 0, kill }
@@ -149,18 +151,21 @@ ${more}`
   return { sink, dns, installation: await install(t, configuration) }
 }
 
-/**
- * A project that may send from `example.test`: its id and secret key. The commands run in this
- * process, which costs a tenth of a process for each.
- */
-export async function makeProject({ folder }: Pick<Installation, 'folder'>) {
-  const command = async (...argv: string[]) => {
-    const config = path.join(folder, 'pillarbox.toml')
-    const options = { cwd: folder, env: process.env }
-    const { status, out, err } = await runAt(options, '--config', config, ...argv, '--json')
-    if (status !== 0) throw new Error(`${argv.join(' ')}: ${err}`)
-    return JSON.parse(out) as unknown
-  }
+/** The JSON that a command prints. It runs in this process, which costs a tenth of a process for each. */
+export async function commandHere(
+  { folder }: Pick<Installation, 'folder'>,
+  ...argv: string[]
+): Promise<unknown> {
+  const config = path.join(folder, 'pillarbox.toml')
+  const options = { cwd: folder, env: process.env }
+  const { status, out, err } = await runAt(options, '--config', config, ...argv, '--json')
+  if (status !== 0) throw new Error(`${argv.join(' ')}: ${err}`)
+  return JSON.parse(out)
+}
+
+/** A project that may send from `example.test`: its id and secret key. */
+export async function makeProject(installation: Pick<Installation, 'folder'>) {
+  const command = (...argv: string[]) => commandHere(installation, ...argv)
   await command('user', 'create', '--email', 'owner@example.test')
   const project = await command(
     ...['project', 'create', '--name', 'Shop', '--owner', 'owner@example.test'],

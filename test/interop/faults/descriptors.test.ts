@@ -4,9 +4,8 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import type { ShownEmail } from '../../e2e/mail/shown-email.ts'
 import { eventually } from '../../e2e/program.ts'
-import { installBesideSink, makeProject, post } from '../../e2e/server.ts'
+import { commandHere, installBesideSink, makeProject, post } from '../../e2e/server.ts'
 import { keepConnection } from './kept-connection.ts'
 
 const isPrlimitMissing = spawnSync('prlimit', ['--version']).error !== undefined
@@ -33,7 +32,7 @@ test('F3: without free descriptors nothing ends, mail waits, and all goes on wit
   for (let at = 0; at < EMAILS; at += 1) assert.equal(await send(`u${at}@new.test`), 200)
   assert.equal(await kept.call('GET', '/health'), 200)
   const waiting = await eventually(async () => {
-    const listed = (await installation.command('queue', 'list')) as ShownEmail[]
+    const listed = (await commandHere(installation, 'queue', 'list')) as { state: string }[]
     const open = listed.filter(({ state }) => state === 'deferred')
     return open.length === EMAILS ? open : undefined
   })

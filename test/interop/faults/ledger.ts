@@ -44,8 +44,8 @@ export function createLedger(): Ledger {
     const answer = await post(url, secret, request).catch(() => undefined)
     const status = answer?.status ?? 0
     answers.set(status, (answers.get(status) ?? 0) + 1)
-    if (status !== 200) return
-    const { emails } = (answer?.body as unknown as { data: { emails: { email: string }[] } }).data
+    if (answer?.status !== 200) return
+    const { emails } = (answer.body as { data: { emails: { email: string }[] } }).data
     for (const { email } of emails) acknowledged.add(email)
   }
 
