@@ -22,6 +22,7 @@ import { eventually } from '../program.ts'
 /** The states of emails that wait, with their numbers. */
 type States = Record<string, number>
 
+const EMAILS = 1_000
 const RETRIES = ['1m', '5m', '15m', '30m', '1h']
 const DAYS_OFF = 24 * HOUR_MS
 /** Nobody listens there. */
@@ -177,7 +178,7 @@ async function statesOf({ store }: TestCore): Promise<States> {
 test('F4: an hour without DNS fails no mail, spreads what is tried again, and then all of it arrives', async (t) => {
   const { core, sink, network, attempts, passMinute, mostInFlight } = await openOutage(t)
   const domains = Array.from({ length: 10 }, (_, at) => `d${at}.test`)
-  const total = 2_000
+  const total = EMAILS
   network.hasDns = false
   await queueMail(core, domains, total / domains.length)
   for (let minute = 0; minute < 60; minute += 1) await passMinute()
@@ -201,7 +202,7 @@ test('F4: an hour without DNS fails no mail, spreads what is tried again, and th
 
 test('F4: a large receiver that is down for six hours is probed, delays no other, and is not flooded', async (t) => {
   const { core, sink, network, attempts, outbound, passMinute, mostInFlight } = await openOutage(t)
-  const large = 2_000
+  const large = EMAILS
   network.down.add('large.test')
   await queueMail(core, ['large.test'], large)
   for (let minute = 0; minute < 6 * 60; minute += 1) {

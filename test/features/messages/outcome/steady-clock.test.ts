@@ -42,6 +42,15 @@ test('F3: a jump forward is believed after ten minutes, and not before', () => {
   }
 })
 
+test('a clock that is corrected by seconds is believed at once', () => {
+  const { lagMs, pass, jump } = open()
+  for (const ms of [0.7, 200, 30 * SECOND_MS]) {
+    jump(ms)
+    assert.equal(lagMs(), 0)
+    pass(HOUR_MS)
+  }
+})
+
 test('F3: a clock that is set right within ten minutes never was the time', () => {
   const { lagMs, pass, jump } = open()
   jump(DAY_MS)

@@ -6,6 +6,8 @@ import { isMainThread } from 'node:worker_threads'
 
 export const MARKER = 'eats-all-memory'
 
+const PIECE_BYTES = 4_000_000
+
 const { indexOf } = String.prototype
 
 if (!isMainThread) {
@@ -15,8 +17,13 @@ if (!isMainThread) {
   }
 }
 
+/** In small pieces: V8 ends the whole process if one piece exceeds what it lets a thread overdraw. */
 function eat(): never {
-  const all: unknown[] = []
-  // As large as arrays may be: the limit is reached in a moment.
-  for (;;) all.push(new Array(30_000_000))
+  const all: string[] = []
+  for (;;) {
+    const text = String(all.length % 10).repeat(PIECE_BYTES)
+    // Until it is read, the text is not written out.
+    text.charCodeAt(0)
+    all.push(text)
+  }
 }
