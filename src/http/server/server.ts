@@ -8,6 +8,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import { getRequestListener } from '@hono/node-server'
 import { AppError } from '../../errors.ts'
 import type { Core } from '../../features/core.ts'
@@ -157,6 +158,8 @@ async function stopServer(
   server: Server,
   { connections, unsettled, graceMs }: StopOptions,
 ): Promise<void> {
+  // In this phase of a turn the clients that had connected have been accepted; the others get a refusal.
+  await setImmediate()
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   const { promise: isOver, resolve: endGrace } = Promise.withResolvers<void>()
   const cutting = setInterval(connections.cutWaiting, Math.min(CLIENT_GRACE_MS, graceMs))
