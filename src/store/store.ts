@@ -19,6 +19,7 @@ import { isBusy, openError } from './database-error.ts'
 import { sql } from './drizzle.ts'
 import { openDatabaseFiles, refuseSecondName } from './files/database-files.ts'
 import { watchExternalChanges } from './files/external-changes.ts'
+import { type LongMigrationOptions, migrateIfLong } from './long-migration.ts'
 import { type Migration, migrate, readMigrations } from './migrate.ts'
 import { createReaders } from './read/readers.ts'
 import type { ScanOwner } from './read/scan-queue.ts'
@@ -81,6 +82,10 @@ export type StoreOptions = {
    * Whether to watch for changes by other processes and for lost files; one-shot commands need not.
    */
   watch?: boolean
+  /** Called while a large database is migrated. */
+  onMigration?: LongMigrationOptions['onProgress']
+  /** From which size on a database counts as large; for tests. */
+  largeBytes?: number
 }
 
 const OPEN_TIMEOUT_MS = 5000
@@ -93,7 +98,9 @@ const READ_BUSY_TIMEOUT_MS = 1000
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { path, nativeBinding, log, health, readerThreads = 2, watch = true } = options
   const { createThread: makeThread = createThread } = options
-  const writable = await openWritable(options, readMigrations(options.migrationsDir))
+  const migrations = readMigrations(options.migrationsDir)
+  await migrateIfLong({ ...options, onProgress: options.onMigration }, migrations)
+  const writable = await openWritable(options, migrations)
   const files = openDatabaseFiles(path, { log, health })
   const settings = { path, nativeBinding }
   const reading = openConnection({
