@@ -16,7 +16,6 @@ import { nativeBindingPath } from './config/addon.ts'
 import type { Config, ListenAddress } from './config/config.ts'
 import { prepareDataDir } from './config/secret.ts'
 import { formatListenAddress } from './config/values/listen-address.ts'
-import type { Counters } from './counters.ts'
 import {
   prepareSandbox,
   type SandboxWelcome,
@@ -37,7 +36,7 @@ import { startFuse } from './features/messages/outcome/fuse.ts'
 import { createKnownDomains } from './features/messages/outcome/known-domains.ts'
 import { startQueue } from './features/messages/queue/queue.ts'
 import { createThrottle } from './features/messages/queue/throttle.ts'
-import { type OpenCore, openCore } from './features/open-core.ts'
+import { type OpenCore, type OpenOptions, openCore } from './features/open-core.ts'
 import { startAnswering } from './features/questions/answer.ts'
 import { startProcessing } from './features/receiving/process/process.ts'
 import { startReceivingDomains } from './features/receiving/receiving-domains.ts'
@@ -63,7 +62,6 @@ import type { MailService } from './inbound/service.ts'
 import { startSubmission } from './inbound/submission.ts'
 import { endLeases } from './jobs/job-row.ts'
 import { startJobs } from './jobs/jobs.ts'
-import type { Log } from './log.ts'
 import type { Tracker } from './mail/html/tracking.ts'
 import {
   type Outbound,
@@ -98,8 +96,12 @@ export type App = {
   }
   /** The credentials of sandbox mode, for sending a first message. */
   sandbox: SandboxWelcome | null
+  /** How many writes were committed so far, and how many wait for their commit. */
+  writes: OpenCore['store']['writes']
   stop(): Promise<void>
 }
+
+type AppOptions = Pick<OpenOptions, 'log' | 'counters' | 'onMigration'>
 
 type Stop = (graceMs: number) => Promise<void>
 
@@ -109,10 +111,7 @@ type Stop = (graceMs: number) => Promise<void>
  */
 type Stops = Record<'mail' | 'loops' | 'delivery' | 'http' | 'parts', Stop[]>
 
-export async function startApp(
-  config: Config,
-  options: { log: Log; counters?: Counters },
-): Promise<App> {
+export async function startApp(config: Config, options: AppOptions): Promise<App> {
   const stops: Stops = { mail: [], loops: [], delivery: [], http: [], parts: [] }
   try {
     return await start(config, options, stops)
@@ -147,14 +146,14 @@ async function stopAll({ mail, loops, delivery, http, parts }: Stops): Promise<v
 
 async function start(
   config: Config,
-  { log, counters }: { log: Log; counters?: Counters },
+  { log, counters, onMigration }: AppOptions,
   stops: Stops,
 ): Promise<App> {
   await prepareDataDir(config)
   const nativeBinding = nativeBindingPath(config.dataDir)
   const lock = await takeServeLock(config.database.file, { log, nativeBinding })
   stops.parts.push(async () => lock.release())
-  const base = await openCore(config, { log, counters, watch: true })
+  const base = await openCore(config, { log, counters, onMigration, watch: true })
   stops.parts.push(base.close)
   const unwatchClock = watchClock(base)
   stops.parts.push(async () => unwatchClock())
@@ -168,7 +167,7 @@ async function start(
   // Last, so that credentials are made only when they will be shown.
   const sandbox = config.delivery.mode === 'sandbox' ? await prepareSandbox(base) : null
   const ready = { event: 'ready', mode: config.delivery.mode, ...listening } as const
-  return { ready, sandbox, stop: () => stopAll(stops) }
+  return { ready, sandbox, writes: base.store.writes, stop: () => stopAll(stops) }
 }
 
 /** Binds every address; the server accepts requests and mail from now on. */

@@ -50,6 +50,17 @@ export const COMMANDS: CommandSpec[] = [
     load: async () => (await import('./init.ts')).initCommand,
   },
   {
+    name: 'systemd',
+    summary: 'print the systemd unit, or set up the service',
+    options: [
+      ['--install', 'set up the user, the folders, the program and the unit'],
+      ['--root <folder>', 'the root of the system to install into; default /'],
+      ['--program <path>', 'the path of the program in the unit; the program is not copied'],
+      ['--force', 'replace a unit that differs'],
+    ],
+    load: async () => (await import('./systemd/systemd.ts')).systemdCommand,
+  },
+  {
     name: 'config check',
     summary: 'check the configuration and print warnings',
     load: async () => (await import('./config.ts')).checkConfigCommand,

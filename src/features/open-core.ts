@@ -48,7 +48,7 @@ export type OpenOptions = {
   dnsTries?: number
   certificatePollMs?: number | undefined
   /** Called while a large database is migrated. */
-  onMigration?: StoreOptions['onMigration']
+  onMigration?: StoreOptions['onMigration'] | undefined
   /** For tests: see `StoreOptions`. */
   createThread?: StoreOptions['createThread']
 }

@@ -27,7 +27,7 @@ import { createThread } from './read/thread.ts'
 import { startCheckpoints } from './write/checkpoints.ts'
 import type { Tx } from './write/transaction.ts'
 import { createWritability } from './write/writability.ts'
-import { createWriter, type WriteOptions, type Writer } from './write/writer.ts'
+import { createWriter, type WriteCounts, type WriteOptions, type Writer } from './write/writer.ts'
 
 /** drizzle's builders and prepared statements, for queries that only read. */
 export type Reader = Db & Statements
@@ -62,6 +62,8 @@ export type Store = {
   isWritable(): boolean
   /** Size of the write-ahead log. */
   walBytes(): number
+  /** How many writes of this process were committed so far, and how many wait for their commit. */
+  writes(): WriteCounts
   /** Finishes queued writes, ends the threads, closes the file. */
   close(): Promise<void>
 }
@@ -83,7 +85,7 @@ export type StoreOptions = {
    */
   watch?: boolean
   /** Called while a large database is migrated. */
-  onMigration?: LongMigrationOptions['onProgress']
+  onMigration?: LongMigrationOptions['onProgress'] | undefined
   /** From which size on a database counts as large; for tests. */
   largeBytes?: number
 }
@@ -147,6 +149,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     },
     isWritable: () => writability.isWritable() && !files.areLost(),
     walBytes,
+    writes: writer.counts,
     async close() {
       writability.stop()
       files.stop()
