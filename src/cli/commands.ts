@@ -38,7 +38,7 @@ export const COMMANDS: CommandSpec[] = [
   },
   {
     name: 'init',
-    summary: 'write a pillarbox.toml that explains every key',
+    summary: 'write a pillarbox.toml that explains every key; asks at a terminal',
     options: [
       ['--hostname <host>', 'name of this server in SMTP sessions'],
       ['--base-url <url>', 'public address of this server'],
@@ -46,8 +46,9 @@ export const COMMANDS: CommandSpec[] = [
       ['--mode <mode>', 'sandbox, direct (to the MX) or relay (a smarthost)'],
       ['--inbound', 'receive bounces, complaints and replies at port 25'],
       ['--submission', 'accept mail from programs at ports 587 and 465'],
+      ['--yes', 'ask nothing'],
     ],
-    load: async () => (await import('./init.ts')).initCommand,
+    load: async () => (await import('./init/init.ts')).initCommand,
   },
   {
     name: 'systemd',

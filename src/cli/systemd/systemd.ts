@@ -17,14 +17,19 @@ const NEXT = ['systemctl daemon-reload', 'systemctl enable --now pillarbox']
 
 export async function systemdCommand(context: CommandContext, input: Input): Promise<Result> {
   const program = chooseProgram(input)
-  const unit = formatUnit({ program: program.command, writable: listWritable(context) })
+  const { configPath, terminal } = context
+  const file = configPath === undefined ? [] : ['--config', path.resolve(terminal.cwd, configPath)]
+  const unit = formatUnit({
+    program: [...program.command, ...file],
+    writable: listWritable(context),
+  })
   if (!input.has('install')) {
     if (input.text('root') !== undefined || input.has('force')) {
       throw new UsageError('--root and --force belong to --install')
     }
     return { json: { unit }, text: unit.trimEnd() }
   }
-  const root = path.resolve(context.terminal.cwd, input.text('root') ?? '/')
+  const root = path.resolve(terminal.cwd, input.text('root') ?? '/')
   if (!existsSync(root)) throw new UsageError(`the folder ${root} does not exist`)
   const steps = installService({ root, unit, program: program.copy, force: input.has('force') })
   return { json: { root, steps, next: NEXT }, text: describe(root, steps) }
