@@ -52,10 +52,14 @@ function chooseProgram(input: Input): Program {
   return { command: [own, path.join(import.meta.dirname, '../../main.ts')], copy: null }
 }
 
-/** The data folder of a configuration that has another one than the service. */
-function listWritable(context: CommandContext): string[] {
+/**
+ * The data folder of the service's configuration, if it is another one than that of the unit. The service
+ * starts in `/` with an environment of its own, so a file in this folder does not count.
+ */
+function listWritable({ terminal, configPath, isJson }: CommandContext): string[] {
+  const cwd = configPath === undefined ? '/' : terminal.cwd
   try {
-    const { config } = load(context)
+    const { config } = load({ terminal: { ...terminal, cwd, env: {} }, configPath, isJson })
     const isElsewhere = config.file !== null && !isInside(config.dataDir, STATE_FOLDER)
     return isElsewhere ? [config.dataDir] : []
   } catch (error) {

@@ -44,8 +44,12 @@ describe('the unit', () => {
   it('lets the server write a data folder of another place', async () => {
     const cwd = makeFolder()
     writeFileSync(path.join(cwd, 'pillarbox.toml'), 'data_dir = "/srv/mail data"\n')
-    const { out } = await runAt({ cwd }, 'systemd', '--program', '/opt/pillarbox')
+    const argv = ['systemd', '--program', '/opt/pillarbox']
+    const { out } = await runAt({ cwd }, '--config', 'pillarbox.toml', ...argv)
     assert.match(out, /^ReadWritePaths="\/srv\/mail data"$/m)
+    assert.ok(out.includes(`ExecStart=/opt/pillarbox --config ${cwd}/pillarbox.toml serve`))
+    const { out: other } = await runAt({ cwd }, ...argv)
+    assert.doesNotMatch(other, /ReadWritePaths/)
   })
 
   it('is rated at 2.0 or better', {
