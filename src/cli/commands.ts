@@ -38,7 +38,7 @@ export const COMMANDS: CommandSpec[] = [
   },
   {
     name: 'init',
-    summary: 'write a pillarbox.toml that explains every key',
+    summary: 'write a pillarbox.toml that explains every key; asks at a terminal',
     options: [
       ['--hostname <host>', 'name of this server in SMTP sessions'],
       ['--base-url <url>', 'public address of this server'],
@@ -46,8 +46,20 @@ export const COMMANDS: CommandSpec[] = [
       ['--mode <mode>', 'sandbox, direct (to the MX) or relay (a smarthost)'],
       ['--inbound', 'receive bounces, complaints and replies at port 25'],
       ['--submission', 'accept mail from programs at ports 587 and 465'],
+      ['--yes', 'ask nothing'],
     ],
-    load: async () => (await import('./init.ts')).initCommand,
+    load: async () => (await import('./init/init.ts')).initCommand,
+  },
+  {
+    name: 'systemd',
+    summary: 'print the systemd unit, or set up the service',
+    options: [
+      ['--install', 'set up the user, the folders, the program and the unit'],
+      ['--root <folder>', 'the root of the system to install into; default /'],
+      ['--program <path>', 'the path of the program in the unit; the program is not copied'],
+      ['--force', 'replace a unit that differs'],
+    ],
+    load: async () => (await import('./systemd/systemd.ts')).systemdCommand,
   },
   {
     name: 'config check',

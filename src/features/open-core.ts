@@ -48,6 +48,8 @@ export type OpenOptions = {
   dnsTimeoutMs?: number
   dnsTries?: number
   certificatePollMs?: number | undefined
+  /** Called while a large database is migrated. */
+  onMigration?: StoreOptions['onMigration'] | undefined
   /** For tests: see `StoreOptions`. */
   createThread?: StoreOptions['createThread']
 }
@@ -70,6 +72,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
     log,
     health,
     watch: isWatching,
+    onMigration: options.onMigration,
     ...(options.createThread && { createThread: options.createThread }),
   })
   await checkSecret({ store, keyring }).catch(async (error) => {
