@@ -1,8 +1,9 @@
 /**
  * The composition root: builds all parts, starts them in order, and stops them in reverse.
  *
- * Start: the server's lock, database, sandbox sink and delivery threads; then the listeners, HTTP
- * before mail; then the loops: queue, campaigns, jobs, certificates, search index and inbound mail. So a start that
+ * Start: the server's lock, the database, the fence of a database that is older than it was, sandbox sink
+ * and delivery threads; then the listeners, HTTP before mail; then the loops: queue, campaigns, jobs,
+ * certificates, search index and inbound mail. So a start that
  * fails, for example because a port is taken, has claimed nothing. Mail and requests that arrive before
  * the loops start are on disk and wait for them.
  *
@@ -16,6 +17,7 @@ import { nativeBindingPath } from './config/addon.ts'
 import type { Config, ListenAddress } from './config/config.ts'
 import { prepareDataDir } from './config/secret.ts'
 import { formatListenAddress } from './config/values/listen-address.ts'
+import { describeError } from './errors.ts'
 import {
   prepareSandbox,
   type SandboxWelcome,
@@ -33,6 +35,7 @@ import { startSearchIndexer } from './features/contacts/list/search-index.ts'
 import type { Core } from './features/core.ts'
 import { createDeliverer, type Deliverer } from './features/messages/delivery/deliverer.ts'
 import { startSettlingDisabled } from './features/messages/disabled/settle.ts'
+import { settleFenced, startSettlingFenced } from './features/messages/fenced/settle.ts'
 import { startFuse } from './features/messages/outcome/fuse.ts'
 import { createKnownDomains } from './features/messages/outcome/known-domains.ts'
 import { startQueue } from './features/messages/queue/queue.ts'
@@ -41,6 +44,7 @@ import { type OpenCore, type OpenOptions, openCore } from './features/open-core.
 import { startAnswering } from './features/questions/answer.ts'
 import { startProcessing } from './features/receiving/process/process.ts'
 import { startReceivingDomains } from './features/receiving/receiving-domains.ts'
+import { startGenerationWatch } from './features/recovery/watch.ts'
 import { startReputation } from './features/reputation/follow-events.ts'
 import { startRequestLog } from './features/requests/log.ts'
 import { createRateLimiter } from './features/requests/rate-limit.ts'
@@ -160,6 +164,8 @@ async function start(
   stops.parts.push(async () => lock.release())
   const base = await openCore(config, { log, counters, onMigration, watch: true })
   stops.parts.push(base.close)
+  // Before anything acts: an older database is fenced.
+  stops.parts.push((await startGenerationWatch(base)).stop)
   const unwatchClock = watchClock(base)
   stops.parts.push(async () => unwatchClock())
   if (config.secretPrevious !== null) await resealAll(base)
@@ -204,8 +210,13 @@ async function listen(
 /** Starts the loops that claim waiting work. */
 async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void> {
   const { store, log } = core
+  // Mail that waits behind what a fence holds would be claimed after it.
+  await settleFenced(core).catch((error: unknown) =>
+    log.error({ error: describeError(error) }, 'the mail that is held was not put aside'),
+  )
   const queue = startQueue(core, delivery)
   stops.delivery.unshift(queue.stop)
+  stops.loops.push(startSettlingFenced(core).stop)
   const settling = startSettling(core)
   stops.loops.push(settling.stop, startSettlingDisabled(core).stop)
   const campaigns = startCampaigns(core)
