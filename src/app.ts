@@ -1,7 +1,7 @@
 /**
  * The composition root: builds all parts, starts them in order, and stops them in reverse.
  *
- * Start: the server's lock, database, sandbox sink and delivery threads; then the listeners, HTTP
+ * Start: the server's lock, database, the fence of a database that is older than it was, sandbox sink and delivery threads; then the listeners, HTTP
  * before mail; then the loops: queue, campaigns, jobs, search index and inbound mail. So a start that
  * fails, for example because a port is taken, has claimed nothing. Mail and requests that arrive before
  * the loops start are on disk and wait for them.
@@ -15,6 +15,7 @@ import type { Config, ListenAddress } from './config/config.ts'
 import { prepareDataDir } from './config/secret.ts'
 import { formatListenAddress } from './config/values/listen-address.ts'
 import type { Counters } from './counters.ts'
+import { describeError } from './errors.ts'
 import {
   prepareSandbox,
   type SandboxWelcome,
@@ -31,6 +32,7 @@ import { startSearchIndexer } from './features/contacts/list/search-index.ts'
 import type { Core } from './features/core.ts'
 import { createDeliverer, type Deliverer } from './features/messages/delivery/deliverer.ts'
 import { startSettlingDisabled } from './features/messages/disabled/settle.ts'
+import { settleFenced, startSettlingFenced } from './features/messages/fenced/settle.ts'
 import { startFuse } from './features/messages/outcome/fuse.ts'
 import { createKnownDomains } from './features/messages/outcome/known-domains.ts'
 import { startQueue } from './features/messages/queue/queue.ts'
@@ -39,6 +41,7 @@ import { type OpenCore, openCore } from './features/open-core.ts'
 import { startAnswering } from './features/questions/answer.ts'
 import { startProcessing } from './features/receiving/process/process.ts'
 import { startReceivingDomains } from './features/receiving/receiving-domains.ts'
+import { startGenerationWatch } from './features/recovery/watch.ts'
 import { startReputation } from './features/reputation/follow-events.ts'
 import { startRequestLog } from './features/requests/log.ts'
 import { createRateLimiter } from './features/requests/rate-limit.ts'
@@ -136,6 +139,8 @@ async function start(
   stops.parts.push(async () => lock.release())
   const base = await openCore(config, { log, counters, watch: true })
   stops.parts.push(base.close)
+  // Before anything acts: an older database is fenced.
+  stops.parts.push((await startGenerationWatch(base)).stop)
   const unwatchClock = watchClock(base)
   stops.parts.push(async () => unwatchClock())
   if (config.secretPrevious !== null) await resealAll(base)
@@ -177,8 +182,12 @@ async function listen(
 /** Starts the loops that claim waiting work. */
 async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void> {
   const { store, log } = core
+  // Mail that waits behind what a fence holds would be claimed after it.
+  await settleFenced(core).catch((error: unknown) =>
+    log.error({ error: describeError(error) }, 'the mail that is held was not put aside'),
+  )
   const queue = startQueue(core, delivery)
-  stops.parts.push(queue.stop)
+  stops.parts.push(queue.stop, startSettlingFenced(core).stop)
   const settling = startSettling(core)
   stops.parts.push(settling.stop, startSettlingDisabled(core).stop)
   const campaigns = startCampaigns(core)

@@ -12,6 +12,7 @@ type HealthCause =
   | 'suppressions'
   | 'platform-mail'
   | 'backup'
+  | 'fence'
   /** Files of the database are gone: the status of `/health` is 503. */
   | 'database-files'
 

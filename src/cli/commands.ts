@@ -284,7 +284,7 @@ export const COMMANDS: CommandSpec[] = [
   },
   {
     name: 'queue holds',
-    summary: 'list held domains and how to release them',
+    summary: 'list held domains and projects, and how to release them',
     load: async () => (await import('./queue/operate.ts')).listHoldsCommand,
   },
   {
@@ -295,9 +295,19 @@ export const COMMANDS: CommandSpec[] = [
   },
   {
     name: 'queue release',
-    summary: 'deliver held mail to a domain again',
-    options: [DOMAIN_OPTION],
+    summary: 'deliver held mail to a domain again, or let go what a restored database holds',
+    options: [
+      ['--domain <domain>', 'recipient domain'],
+      ['--restored', 'all that is held since the database was brought back from a copy'],
+      ['--project <id>', 'with --restored: of this project only'],
+    ],
     load: async () => (await import('./queue/operate.ts')).releaseCommand,
+  },
+  {
+    name: 'fence',
+    summary:
+      'hold all that acts by itself, after the database was brought back from a copy without a restore',
+    load: async () => (await import('./fence.ts')).fenceCommand,
   },
   {
     name: 'send',
