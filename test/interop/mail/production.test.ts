@@ -1,5 +1,5 @@
 /**
- * The README's production set-up in a network of its own: dnsmasq answers for the DNS with the
+ * The production set-up of the guide in a network of its own: dnsmasq answers for the DNS with the
  * records that `domain add` prints, Postfix is where the recipients are, Chromium is how they read.
  * Everything that comes back is told in the activity feed.
  */
@@ -176,7 +176,7 @@ describe('in production', { skip: whyNot(), timeout: 150_000 }, () => {
     })
   })
 
-  it('is set up by the steps of the README, and its DNS records are found', async () => {
+  it('is set up by the steps of the guide, and its DNS records are found', async () => {
     const { command } = installation
     await command('user', 'create', '--email', 'owner@example.test')
     const made = (await command(
