@@ -73,6 +73,19 @@ export const COMMANDS: CommandSpec[] = [
     load: async () => (await import('./backup.ts')).backupCommand,
   },
   {
+    name: 'verify',
+    summary: 'check a backup without restoring it; - reads standard input',
+    args: '<file>',
+    load: async () => (await import('./verify.ts')).verifyCommand,
+  },
+  {
+    name: 'restore',
+    summary: 'restore a backup into data_dir, or into another folder; - reads standard input',
+    args: '<file>',
+    options: [['--to <folder>', 'data folder to restore into, with the configuration beside it']],
+    load: async () => (await import('./restore.ts')).restoreCommand,
+  },
+  {
     name: 'user create',
     summary:
       'create a user; asks for the password at a terminal, otherwise generates and prints it once',

@@ -3,9 +3,9 @@
  * a backup, unpacked into a temporary file.
  */
 import { openConnection } from '../connection.ts'
-import type { Reader } from '../store.ts'
 import { StoreDb } from '../database.ts'
 import { openError } from '../database-error.ts'
+import type { Reader } from '../store.ts'
 import { quickCheck } from './integrity.sqlite.ts'
 
 export type DatabaseCopy = {

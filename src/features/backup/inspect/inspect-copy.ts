@@ -78,7 +78,8 @@ async function checkSealed({ read, schema }: DatabaseCopy, keyring: Keyring): Pr
       .from(table)
       .all()
       .catch((error: unknown) => {
-        const isOlder = schema < knownSchema() && /no such (table|column)/.test(describeError(error))
+        const isOlder =
+          schema < knownSchema() && /no such (table|column)/.test(describeError(error))
         if (isOlder) return []
         throw error
       })

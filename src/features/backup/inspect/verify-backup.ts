@@ -43,7 +43,8 @@ export async function verifyBackup(
     const { manifest } = await readArchive(source, {
       manifest: (found) => requireSpace(folder, found),
       async file({ path: name, bytes }, chunks) {
-        if (name === ENTRY.database) return pipeline(chunks, createWriteStream(file, { mode: 0o600 }))
+        if (name === ENTRY.database)
+          return pipeline(chunks, createWriteStream(file, { mode: 0o600 }))
         if (name === ENTRY.secrets) {
           const { secret, secretPrevious } = parseSecrets(await readSmall(bytes, chunks))
           unpacked.keyring = createKeyring(secret, secretPrevious)

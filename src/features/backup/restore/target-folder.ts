@@ -83,7 +83,8 @@ export async function publishStaging(
   await syncFolder(dataDir)
   await rename(staging.databaseFile, databaseFile)
   await syncFolder(path.dirname(databaseFile))
-  await rm(staging.folder, { recursive: true })
+  // A command that starts now removes it, too.
+  await rm(staging.folder, { recursive: true, force: true })
   await syncFolder(dataDir)
 }
 
