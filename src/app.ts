@@ -21,6 +21,7 @@ import {
   type SandboxWelcome,
 } from './features/accounts/projects/sandbox-project.ts'
 import { startAnalytics } from './features/analytics/counting/follow-events.ts'
+import { startBackups } from './features/backup/schedule/schedule.ts'
 import { meter } from './features/billing/metering/collect.ts'
 import { startMetering } from './features/billing/metering/loop.ts'
 import { startRefusals } from './features/campaigns/brake/follow-refusals.ts'
@@ -203,6 +204,7 @@ async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void
   const jobs = startJobs({ store, log, now, ...createSchedule(core) })
   const unwatchJobs = core.jobNotifier.listen(jobs.wake)
   stops.parts.push(jobs.stop, async () => unwatchJobs())
+  stops.parts.push(startBackups(core).stop)
   const webhooks = startWebhookSender(core)
   const requester = startRequester(core)
   stops.parts.push(webhooks.stop, requester.stop, startWebhookFollower(core).stop)
