@@ -4,12 +4,11 @@
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Connection, openConnection } from '../connection.ts'
-import { sqliteCode } from '../database-error.ts'
+import { toFailure } from './thread-failure.ts'
 import type {
   Checkpoint,
   Query,
   StoreThreadSettings,
-  ThreadFailure,
   ThreadRequest,
   ThreadResult,
 } from './thread-messages.ts'
@@ -60,7 +59,7 @@ function handle(
     connections.checkpoint ??= openWritable(settings)
     return { id, result: checkpoint(connections.checkpoint, request) }
   } catch (error) {
-    return { id, failure: describe(error) }
+    return { id, failure: toFailure(error) }
   }
 }
 
@@ -99,11 +98,4 @@ function checkpoint(
 function copyPages(connection: Connection): { pages: number; copied: number } {
   const row = connection.run('PRAGMA wal_checkpoint(PASSIVE)', [], 'row') as unknown[]
   return { pages: Number(row[1]), copied: Number(row[2]) }
-}
-
-function describe(error: unknown): ThreadFailure {
-  const original = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  const message = original instanceof Error ? original.message : String(original)
-  const code = sqliteCode(original)
-  return code === '' ? { message } : { message, code }
 }

@@ -1,4 +1,6 @@
 /** The messages between a snapshot and its thread. */
+import type { ThreadFailure } from '../read/thread-messages.ts'
+
 export type SnapshotSettings = {
   path: string
   nativeBinding: string | undefined
@@ -24,7 +26,5 @@ export type SnapshotRequest =
   /** Checks one table and its indexes. */
   | { kind: 'check'; table: string }
 
-/** `result`: the facts or null; names of tables; faults. `code`: SQLite's, or ''. */
-export type SnapshotReply =
-  | { result: SnapshotFacts | null | string[] }
-  | { failure: { message: string; code: string } }
+/** `result`: the facts or null; names of tables; faults. */
+export type SnapshotReply = { result: SnapshotFacts | null | string[] } | { failure: ThreadFailure }

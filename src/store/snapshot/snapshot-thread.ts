@@ -9,7 +9,7 @@
 import { realpathSync, statSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Connection, openConnection } from '../connection.ts'
-import { sqliteCode } from '../database-error.ts'
+import { toFailure } from '../read/thread-failure.ts'
 import { listTables, quickCheck } from './integrity.sqlite.ts'
 import type { SnapshotFacts, SnapshotReply, SnapshotRequest, SnapshotSettings } from './messages.ts'
 
@@ -41,8 +41,7 @@ function answer(
     if (request.kind === 'tables') return { result: listTables(connection) }
     return { result: quickCheck(connection, request.table) }
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    return { failure: { message, code: sqliteCode(error) } }
+    return { failure: toFailure(error) }
   }
 }
 

@@ -14,7 +14,8 @@ import { promisify } from 'node:util'
 import type { Worker } from 'node:worker_threads'
 import { AppError } from '../../errors.ts'
 import { startThread } from '../../threads/start.ts'
-import { openError, queryError } from '../database-error.ts'
+import { openError } from '../database-error.ts'
+import { toError } from '../read/thread-failure.ts'
 import type { SnapshotFacts, SnapshotReply, SnapshotRequest, SnapshotSettings } from './messages.ts'
 
 export type Snapshot = SnapshotFacts & {
@@ -111,8 +112,7 @@ function createThread(settings: SnapshotSettings): Thread {
         worker.postMessage(request)
       })
       if (!('failure' in reply)) return reply.result
-      const { message, code } = reply.failure
-      throw queryError(Object.assign(new Error(message), { code }), settings.path)
+      throw toError(reply.failure, settings.path)
     },
     stop: () => endThread(worker, () => failure !== undefined),
   }

@@ -15,7 +15,8 @@ import {
 } from '../../../src/features/backup/create/create-backup.ts'
 import { HOSTNAME, SECRET, type TestCore } from '../../core.ts'
 
-export type RawEntry = [header: Header, content: Buffer | string]
+export type RawHeader = Partial<Header> & { name: string }
+export type RawEntry = [header: RawHeader, content: Buffer | string]
 
 export const sha256 = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex')
 

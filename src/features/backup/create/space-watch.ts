@@ -13,6 +13,8 @@ type Options = {
   /** 0: no limit. */
   minFreeBytes: number
   everyMs?: number
+  /** For tests. */
+  read?: typeof readSpace
 }
 
 const EVERY_MS = 200
@@ -23,11 +25,12 @@ export async function watchSpace({
   folders,
   minFreeBytes,
   everyMs = EVERY_MS,
+  read = readSpace,
 }: Options): Promise<SpaceWatch> {
   const abort = new AbortController()
   const check = async () => {
     for (const folder of folders) {
-      const { free } = await readSpace(folder)
+      const { free } = await read(folder)
       if (free < minFreeBytes) throw tooLittle(folder, free, minFreeBytes)
     }
   }
