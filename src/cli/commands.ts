@@ -86,6 +86,15 @@ export const COMMANDS: CommandSpec[] = [
     load: async () => (await import('./restore.ts')).restoreCommand,
   },
   {
+    name: 'export',
+    summary: 'write everything of a project as NDJSON and files, without secrets',
+    options: [
+      ['!--project <id>', 'the project'],
+      ['--to <folder>', 'a new folder; by default one in the current folder'],
+    ],
+    load: async () => (await import('./export.ts')).exportCommand,
+  },
+  {
     name: 'user create',
     summary:
       'create a user; asks for the password at a terminal, otherwise generates and prints it once',

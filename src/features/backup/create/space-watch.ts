@@ -49,8 +49,8 @@ export async function watchSpace({
 }
 
 function tooLittle(folder: string, free: number, minFreeBytes: number): AppError {
-  const text = `The backup was given up: ${Math.floor(free / MIB)} MB of the disk of ${folder} are free, and backup.min_free_bytes is ${Math.floor(minFreeBytes / MIB)} MB.`
+  const text = `Given up, because only ${Math.floor(free / MIB)} MB of the disk of ${folder} are free, and backup.min_free_bytes is ${Math.floor(minFreeBytes / MIB)} MB.`
   return new AppError('INSUFFICIENT_STORAGE', text, {
-    suggestion: 'Free space, or write the backup to another disk.',
+    suggestion: 'Free space, or write to another disk.',
   })
 }
