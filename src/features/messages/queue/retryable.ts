@@ -65,10 +65,10 @@ export const listRetryFacts = statement((db) =>
       resetSince: projects.resetSince,
       deletedAt: projects.deletedAt,
       isCleared: sql<boolean>`emails.variables is null or contents.body is null`.mapWith(Boolean),
-      fencedSince: sql<number | null>`(select set_at from fences
-        where fences.project_id = emails.project_id
-          and (emails.state = 'paused' or not fences.is_settled)
-          and ${isOlderThanFence})`,
+      fencedSince: sql<number | null>`case when campaigns.status = 'SENDING'
+        and campaigns.pause_reason = 'restored' then campaigns.paused_at
+        else (select set_at from fences where fences.project_id = emails.project_id
+          and (emails.state = 'paused' or not fences.is_settled) and ${isOlderThanFence}) end`,
       ...recipientColumns,
     })
     .from(emails)
