@@ -2,7 +2,7 @@
  * The composition root: builds all parts, starts them in order, and stops them in reverse.
  *
  * Start: the server's lock, the database, the fence of a database that is older than it was, sandbox sink
- * and delivery threads; then the listeners, HTTP before mail; then the loops: queue, campaigns, jobs,
+ * and delivery threads; then the listeners, HTTP before mail; then the loops: queue, campaigns, jobs, backups,
  * certificates, search index and inbound mail. So a start that
  * fails, for example because a port is taken, has claimed nothing. Mail and requests that arrive before
  * the loops start are on disk and wait for them.
@@ -24,6 +24,7 @@ import {
 } from './features/accounts/projects/sandbox-project.ts'
 import { startOrdering } from './features/acme/ordering.ts'
 import { startAnalytics } from './features/analytics/counting/follow-events.ts'
+import { startBackups } from './features/backup/schedule/schedule.ts'
 import { meter } from './features/billing/metering/collect.ts'
 import { startMetering } from './features/billing/metering/loop.ts'
 import { startRefusals } from './features/campaigns/brake/follow-refusals.ts'
@@ -231,7 +232,7 @@ async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void
   await store.write((tx) => endLeases(tx, now()))
   const jobs = startJobs({ store, log, now, ...createSchedule(core) })
   const unwatchJobs = core.jobNotifier.listen(jobs.wake)
-  stops.loops.push(jobs.stop, async () => unwatchJobs())
+  stops.loops.push(jobs.stop, async () => unwatchJobs(), startBackups(core).stop)
   const webhooks = startWebhookSender(core)
   const requester = startRequester(core)
   stops.loops.push(webhooks.stop, requester.stop, startWebhookFollower(core).stop)

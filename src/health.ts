@@ -11,6 +11,7 @@ type HealthCause =
   | 'certificate'
   | 'suppressions'
   | 'platform-mail'
+  | 'backup'
   | 'fence'
   /** Files of the database are gone: the status of `/health` is 503. */
   | 'database-files'

@@ -72,6 +72,41 @@ export const COMMANDS: CommandSpec[] = [
     load: async () => (await import('./config.ts')).showConfigCommand,
   },
   {
+    name: 'backup',
+    summary: 'write a backup of everything to a new file, or to standard output (-)',
+    args: '<file>',
+    options: [
+      [
+        '--without-secret',
+        'leave out the secret, the secrets of the configuration and certificates',
+      ],
+      ['--scheduled', 'do not record the backup; for the schedule of the server'],
+    ],
+    load: async () => (await import('./backup.ts')).backupCommand,
+  },
+  {
+    name: 'verify',
+    summary: 'check a backup without restoring it; - reads standard input',
+    args: '<file>',
+    load: async () => (await import('./verify.ts')).verifyCommand,
+  },
+  {
+    name: 'restore',
+    summary: 'restore a backup into data_dir, or into another folder; - reads standard input',
+    args: '<file>',
+    options: [['--to <folder>', 'data folder to restore into, with the configuration beside it']],
+    load: async () => (await import('./restore.ts')).restoreCommand,
+  },
+  {
+    name: 'export',
+    summary: 'write everything of a project as NDJSON and files, without secrets',
+    options: [
+      ['!--project <id>', 'the project'],
+      ['--to <folder>', 'a new folder; by default one in the current folder'],
+    ],
+    load: async () => (await import('./export.ts')).exportCommand,
+  },
+  {
     name: 'user create',
     summary:
       'create a user; asks for the password at a terminal, otherwise generates and prints it once',

@@ -1,6 +1,7 @@
 /**
  * The gauges of `/metrics`: figures that are read at each scrape. Counters are in `counters.ts`.
  */
+import { backupGauges } from './backup/gauges.ts'
 import type { Core } from './core.ts'
 import { findOldestDue } from './messages/queue/oldest-due.ts'
 import { countQueue } from './messages/queue/queue-list.ts'
@@ -19,7 +20,12 @@ type GaugeValue = { value: number; labels?: Record<string, string> }
 export type GaugeDeps = Pick<Core, 'store' | 'outbound' | 'hits' | 'certificates' | 'disk' | 'now'>
 
 export function listGauges(core: GaugeDeps): Gauge[] {
-  return [...queueGauges(core), ...deliveryGauges(core), ...serverGauges(core)]
+  return [
+    ...queueGauges(core),
+    ...deliveryGauges(core),
+    ...serverGauges(core),
+    ...backupGauges(core),
+  ]
 }
 
 function queueGauges(core: GaugeDeps): Gauge[] {
