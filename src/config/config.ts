@@ -9,6 +9,9 @@ export type ListenAddress = {
   isTls: boolean
 }
 
+/** `port`: null when the default applies. */
+export type HostAndPort = { host: string; port: number | null }
+
 export type TlsFiles = { certFile: string; keyFile: string }
 
 export type RelayConfig = {
@@ -87,6 +90,8 @@ export type Config = {
     hostname: string
     port: number
     sourceAddresses: readonly string[]
+    /** Empty: see `features/domains/own-addresses.ts`. */
+    publicAddresses: readonly string[]
     allowPrivateNetworks: boolean
     maxConnections: number
     maxConnectionsPerSite: number
@@ -144,5 +149,10 @@ export type Config = {
   uploads: { maxBytesPerProject: number }
   billing: BillingConfig | null
   retention: { bodyDays: number; requestLogDays: number; sandboxMessages: number }
+  doctor: {
+    smtpTarget: HostAndPort | null
+    blocklists: readonly string[]
+    timeUrl: string | null
+  }
   log: { level: LogLevel }
 }
