@@ -91,3 +91,4 @@ export type MeteringState = 'waiting' | 'settling' | 'charged' | 'dropped'
 /** What the counts of emails are about. */
 export type AnalyticsKind = 'all' | 'provider' | 'campaign' | 'template' | 'workflow'
 export type AnalyticsStream = Exclude<SourceType, 'INBOUND'>
+export type BackupOrigin = 'command' | 'schedule'
