@@ -29,6 +29,8 @@ import { startSettling } from './features/campaigns/settle-stopped.ts'
 import { watchClock } from './features/clock-watch.ts'
 import { startSearchIndexer } from './features/contacts/list/search-index.ts'
 import type { Core } from './features/core.ts'
+import { createDoctor } from './features/doctor/doctor.ts'
+import { readDisk } from './features/doctor/read-disk.ts'
 import { createDeliverer, type Deliverer } from './features/messages/delivery/deliverer.ts'
 import { startSettlingDisabled } from './features/messages/disabled/settle.ts'
 import { startFuse } from './features/messages/outcome/fuse.ts'
@@ -69,6 +71,7 @@ import {
   type OutboundListener,
   startOutbound,
 } from './outbound/outbound.ts'
+import { createProbes } from './outbound/probe/probes.ts'
 import { takeServeLock } from './store/files/serve-lock.ts'
 
 /** The time for a stop; unfinished work is put back. */
@@ -168,10 +171,23 @@ async function listen(
   const submission = await startSubmission(core, { limiter })
   stops.listeners.push(mailStop(submission))
   stops.listeners.push(async () => core.stripe?.close(STRIPE_GRACE_MS))
+  core.doctor.start({
+    http: toListenAddress(http.url),
+    inbound: inbound.addresses,
+    submission: submission.addresses,
+  })
   const places = ([name, { addresses }]: [string, MailService]) =>
     addresses.length === 0 ? [] : [[name, addresses.map(formatListenAddress)]]
   const mail = Object.entries({ inbound, submission }).flatMap(places)
   return { http: http.url, ...Object.fromEntries(mail) }
+}
+
+/** The address and port of the URL that HTTP is bound to. */
+function toListenAddress(url: string): ListenAddress {
+  const { protocol, hostname, port } = new URL(url)
+  const isTls = protocol === 'https:'
+  const host = hostname.replace(/^\[|\]$/g, '')
+  return { host, port: Number(port) || (isTls ? 443 : 80), isTls }
 }
 
 /** Starts the loops that claim waiting work. */
@@ -267,7 +283,10 @@ async function prepareDelivery(
   stops.parts.push(async () => fuse.stop())
   const throttle = createThrottle(config.limits.emailsPerSecond, now)
   const knownDomains = createKnownDomains()
-  const core: Core = { ...base, outbound, hits, throttle, fuse, knownDomains }
+  const probes = createProbes({ resolver, now })
+  const doctor = createDoctor({ ...base, outbound, probes, readDisk })
+  stops.parts.push(async () => doctor.stop())
+  const core: Core = { ...base, outbound, hits, throttle, fuse, knownDomains, doctor }
   const delivery = createDeliverer(core)
   listener.finished = delivery.finished
   stops.parts.push(async (graceMs) => {

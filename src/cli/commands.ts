@@ -60,6 +60,13 @@ export const COMMANDS: CommandSpec[] = [
     load: async () => (await import('./config.ts')).showConfigCommand,
   },
   {
+    name: 'doctor',
+    summary:
+      'check the server, its DNS records, certificates, disk and backups, and print every fix',
+    options: [['--full', 'also check the integrity of the database, which reads all of it']],
+    load: async () => (await import('./doctor.ts')).doctorCommand,
+  },
+  {
     name: 'user create',
     summary:
       'create a user; asks for the password at a terminal, otherwise generates and prints it once',

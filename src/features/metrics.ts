@@ -2,6 +2,7 @@
  * The gauges of `/metrics`: figures that are read at each scrape. Counters are in `counters.ts`.
  */
 import type { Core } from './core.ts'
+import type { CheckStatus } from './doctor/outcome.ts'
 import { findOldestDue } from './messages/queue/oldest-due.ts'
 import { countQueue } from './messages/queue/queue-list.ts'
 
@@ -16,10 +17,18 @@ export type Gauge = {
 
 type GaugeValue = { value: number; labels?: Record<string, string> }
 
-export type GaugeDeps = Pick<Core, 'store' | 'outbound' | 'hits' | 'certificates' | 'disk' | 'now'>
+export type GaugeDeps = Pick<
+  Core,
+  'store' | 'outbound' | 'hits' | 'certificates' | 'disk' | 'doctor' | 'now'
+>
 
 export function listGauges(core: GaugeDeps): Gauge[] {
-  return [...queueGauges(core), ...deliveryGauges(core), ...serverGauges(core)]
+  return [
+    ...queueGauges(core),
+    ...deliveryGauges(core),
+    ...serverGauges(core),
+    ...checkGauges(core),
+  ]
 }
 
 function queueGauges(core: GaugeDeps): Gauge[] {
@@ -103,6 +112,32 @@ function serverGauges({ store, certificates, disk }: GaugeDeps): Gauge[] {
           value: daysLeft,
           labels: { listener },
         })),
+    },
+  ]
+}
+
+const STATUS_VALUES: Partial<Record<CheckStatus, number>> = { ok: 0, warning: 1, failed: 2 }
+
+/** A check that was skipped has no value: it says nothing. */
+function checkGauges({ doctor }: Pick<GaugeDeps, 'doctor'>): Gauge[] {
+  return [
+    {
+      name: 'pillarbox_check_status',
+      help: 'Result of each check of the last run: 0 ok, 1 warning, 2 failed',
+      labelNames: ['check'],
+      read: () =>
+        (doctor.last()?.checks ?? []).flatMap(({ id, status }) => {
+          const value = STATUS_VALUES[status]
+          return value === undefined ? [] : [{ value, labels: { check: id } }]
+        }),
+    },
+    {
+      name: 'pillarbox_checks_timestamp_seconds',
+      help: 'Time of the last run of the checks, in seconds since 1970',
+      read: () => {
+        const run = doctor.last()
+        return run === undefined ? [] : [{ value: run.finishedAt / 1000 }]
+      },
     },
   ]
 }

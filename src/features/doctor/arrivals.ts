@@ -19,7 +19,10 @@ export function createArrivals(): Arrivals {
   return {
     expect() {
       // Letters and digits of a token, but of no length that a token has.
-      const word = randomBytes(WORD_OCTETS).toString('hex').replace(/[01]/g, 'x').replace(/[89]/g, 'y')
+      const word = randomBytes(WORD_OCTETS)
+        .toString('hex')
+        .replace(/[01]/g, 'x')
+        .replace(/[89]/g, 'y')
       expected.set(word, false)
       return {
         word,

@@ -5,7 +5,7 @@
  * own public address.
  */
 import type { Check, CheckContext } from './check.ts'
-import { failed, type Outcome, ok, skipped, warning } from './outcome.ts'
+import { failed, NEEDS_SERVER, type Outcome, ok, skipped, warning } from './outcome.ts'
 import { skipInSandbox } from './skip-mode.ts'
 
 /** Dates of the certificate, which the check of certificates judges. */
@@ -20,9 +20,10 @@ export const baseUrlCheck: Check = {
     const { config, server, facts } = context
     const skip = skipInSandbox(config)
     if (skip !== undefined) return skip
-    if (server === null) return skipped('no server runs')
+    if (server === null) return skipped(NEEDS_SERVER)
     const tls = await facts.baseUrlTls()
-    if (tls !== null && tls.certificate === null) return warning(describe(context, tls.error), FROM_ELSEWHERE)
+    if (tls !== null && tls.certificate === null)
+      return warning(describe(context, tls.error), FROM_ELSEWHERE)
     if (tls?.certificate && tls.distrust !== null) return distrusted(context, tls.distrust)
     const outcome = await request(context, server)
     if (outcome.status !== 'ok' || tls !== null) return outcome

@@ -11,7 +11,7 @@ import {
   type TlsListener,
 } from '../../config/certificates/faults.ts'
 import type { Check, CheckContext } from './check.ts'
-import { failed, ok, skipped, warning } from './outcome.ts'
+import { failed, NEEDS_SERVER, ok, skipped, warning } from './outcome.ts'
 import { combine, type Part } from './parts.ts'
 
 const LEAST_SHARE = 0.2
@@ -28,7 +28,7 @@ export const certificatesCheck: Check = {
   run: async (context) => {
     const seen = await listSeen(context)
     if (seen.length === 0) {
-      const why = context.server === null ? 'no server runs' : 'no listener has a certificate'
+      const why = context.server === null ? NEEDS_SERVER : 'no listener has a certificate'
       return skipped(why)
     }
     const parts = seen.map((one) => checkCertificate(context, one))

@@ -19,9 +19,11 @@ export const clockCheck: Check = {
     const askedAt = now()
     const result = await probes.request({ url: new URL(timeUrl), method: 'HEAD' })
     const answeredAt = now()
-    if (result.kind !== 'response') return warning(`${timeUrl}: ${result.error}`, 'Check doctor.time_url.')
+    if (result.kind !== 'response')
+      return warning(`${timeUrl}: ${result.error}`, 'Check doctor.time_url.')
     const at = Date.parse(result.headers.date ?? '')
-    if (Number.isNaN(at)) return warning(`${timeUrl} sends no date`, 'Choose another doctor.time_url.')
+    if (Number.isNaN(at))
+      return warning(`${timeUrl} sends no date`, 'Choose another doctor.time_url.')
     // The answer was written between both instants, within the second that it names.
     const aheadMs = Math.max(0, askedAt - (at + SECOND_MS)) - Math.max(0, at - answeredAt)
     const seconds = Math.round(Math.abs(aheadMs) / SECOND_MS)

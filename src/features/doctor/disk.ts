@@ -3,10 +3,11 @@
  * the server from accepting, or where 2% are left, the check fails; below 10% it warns.
  */
 import path from 'node:path'
+import { describeError } from '../../errors.ts'
 import type { Check, CheckContext } from './check.ts'
-import type { DiskFigures } from './read-disk.ts'
-import { failed, ok, type Outcome, skipped, warning } from './outcome.ts'
+import { failed, type Outcome, ok, skipped, warning } from './outcome.ts'
 import { combine, type Part } from './parts.ts'
+import type { DiskFigures } from './read-disk.ts'
 
 const FAILED_SHARE = 0.02
 const WARNING_SHARE = 0.1
@@ -14,7 +15,8 @@ const MIB = 1024 * 1024
 
 export const diskSpaceCheck: Check = {
   id: 'disk_space',
-  run: (context) => checkFolders(context, (folder, figures) => checkSpace(context, folder, figures)),
+  run: (context) =>
+    checkFolders(context, (folder, figures) => checkSpace(context, folder, figures)),
 }
 
 export const inodesCheck: Check = {
@@ -26,9 +28,17 @@ async function checkFolders(
   { config, readDisk }: CheckContext,
   check: (folder: string, figures: DiskFigures) => Part,
 ): Promise<Outcome> {
-  const folders = new Set([config.dataDir, path.dirname(config.database.file)])
+  const { dir } = config.backup
+  const own = [config.dataDir, path.dirname(config.database.file)]
+  const folders = new Set(dir === null ? own : [...own, dir])
   const parts = await Promise.all(
-    [...folders].map(async (folder) => check(folder, await readDisk(folder))),
+    [...folders].map(async (folder) => {
+      try {
+        return check(folder, await readDisk(folder))
+      } catch (error) {
+        return warning(`${folder}: ${describeError(error)}`, `ls -ld ${folder}`)
+      }
+    }),
   )
   return combine(parts, parts.map(({ evidence }) => evidence).join('; '))
 }

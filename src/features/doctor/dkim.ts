@@ -23,10 +23,7 @@ export const dkimCheck: Check = {
   },
 }
 
-function checkKey(
-  { name, domain, record }: SenderDomain,
-  purpose: 'dkim' | 'dkim-ed25519',
-): Part {
+function checkKey({ name, domain, record }: SenderDomain, purpose: 'dkim' | 'dkim-ed25519'): Part {
   const { state, found, zoneLine } = record(purpose)
   const isUsed = purpose === 'dkim' || domain.isEd25519Found
   const selector = purpose === 'dkim' ? domain.rsaSelector : domain.ed25519Selector

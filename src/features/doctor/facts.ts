@@ -80,7 +80,8 @@ async function findOwnCertificates(deps: DoctorDeps): Promise<ListenerCertificat
       ...{ address: localAddressOf(listener), port: listener.port, until: 'starttls' },
       ...{ servername: name, ehloName: name, isImplicitTls: listener.isTls },
     })
-    const error = findings.error ?? (findings.certificate === null ? 'STARTTLS is not offered' : null)
+    const error =
+      findings.error ?? (findings.certificate === null ? 'STARTTLS is not offered' : null)
     return { listener: 'submission', certificate: findings.certificate, error }
   })
   return Promise.all([...submissions, ...(http.isTls ? [findHttpCertificate(deps, http)] : [])])

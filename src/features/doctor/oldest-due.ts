@@ -7,7 +7,7 @@ import { formatSecond, MINUTE_MS } from '../../clock.ts'
 import { TRANSACTIONAL_CLASS } from '../../queue-class.ts'
 import { findOldestDue } from '../messages/queue/oldest-due.ts'
 import type { Check } from './check.ts'
-import { failed, ok, skipped, warning } from './outcome.ts'
+import { failed, NEEDS_SERVER, ok, skipped, warning } from './outcome.ts'
 
 /** Mail is tried within a second of its time; minutes mean that something is too slow. */
 const WARNING_MS = 5 * MINUTE_MS
@@ -16,7 +16,7 @@ const FAILED_MS = 30 * MINUTE_MS
 export const oldestDueCheck: Check = {
   id: 'oldest_due',
   run: async ({ store, server, now }) => {
-    if (server === null) return skipped('no server runs')
+    if (server === null) return skipped(NEEDS_SERVER)
     const { outbound } = server
     const dueAt = await findOldestDue({ store, outbound, now }, TRANSACTIONAL_CLASS)
     if (dueAt === undefined) return ok('no transactional mail waits')

@@ -3,7 +3,7 @@
  * without a redirect, a log-in or a challenge. The token is of the right form and belongs to nobody.
  */
 import type { Check } from './check.ts'
-import { failed, ok, skipped, warning } from './outcome.ts'
+import { failed, NEEDS_SERVER, ok, skipped, warning } from './outcome.ts'
 import { skipInSandbox } from './skip-mode.ts'
 
 const BODY = 'List-Unsubscribe=One-Click'
@@ -13,7 +13,7 @@ export const oneClickCheck: Check = {
   run: async ({ config, probes, server }) => {
     const skip = skipInSandbox(config)
     if (skip !== undefined) return skip
-    if (server === null) return skipped('no server runs')
+    if (server === null) return skipped(NEEDS_SERVER)
     const arrival = server.arrivals.expect()
     const url = new URL(`${config.baseUrl}/unsubscribe/${arrival.word}`)
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }

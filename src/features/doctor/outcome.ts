@@ -55,6 +55,9 @@ export type CheckResult = {
 export const MAX_EVIDENCE = 500
 const MAX_FIX = 4_000
 
+/** Why a check is skipped in a command beside no server, or beside one that does not answer. */
+export const NEEDS_SERVER = 'only a running server can tell'
+
 export const ok = (evidence: string): Outcome => ({ status: 'ok', evidence })
 export const skipped = (why: string): Outcome => ({ status: 'skipped', evidence: why })
 export const warning = (evidence: string, fix: string): Outcome => ({

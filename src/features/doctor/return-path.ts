@@ -3,11 +3,12 @@
  * that answers there accepts a return path that this one signed. The probe sends no mail. A machine
  * behind NAT often cannot reach its own public address, so no connection is a warning.
  */
-import { newId } from '../../store/ids.ts'
+
 import { createReturnPathLocalPart } from '../../mail/signed-tokens.ts'
 import { describeReply } from '../../outbound/probe/probe-smtp.ts'
+import { newId } from '../../store/ids.ts'
 import type { Check, CheckContext } from './check.ts'
-import { failed, ok, type Outcome, skipped, warning } from './outcome.ts'
+import { failed, type Outcome, ok, skipped, warning } from './outcome.ts'
 import { combine, type Part } from './parts.ts'
 import { countDomains, type SenderDomain } from './sender-domains.ts'
 import { skipInSandbox } from './skip-mode.ts'

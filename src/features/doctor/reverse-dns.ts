@@ -32,7 +32,10 @@ async function checkAddress({ config, probes }: CheckContext, address: string): 
   if (name.kind === 'failed') return warning(`${reverseName}: ${name.error}`, fix)
   if (name.kind !== 'found') return failed(`${address} has no PTR record`, fix)
   if (!name.records.includes(hostname)) {
-    return failed(`the PTR record of ${address} is ${name.records.join(', ')}, not ${hostname}`, fix)
+    return failed(
+      `the PTR record of ${address} is ${name.records.join(', ')}, not ${hostname}`,
+      fix,
+    )
   }
   return checkForward({ probes }, { hostname, address })
 }

@@ -43,10 +43,7 @@ export async function findSenderDomains(deps: DoctorDeps): Promise<SenderDomains
   return { checked, total: counted?.total ?? 0 }
 }
 
-async function queryDomain(
-  { config, probes }: DoctorDeps,
-  domain: Domain,
-): Promise<SenderDomain> {
+async function queryDomain({ config, probes }: DoctorDeps, domain: Domain): Promise<SenderDomain> {
   const wanted = wantedRecords(domain, config.delivery.hostname).filter(
     ({ purpose }) => purpose !== 'replies',
   )

@@ -93,7 +93,9 @@ function judgeDeliveries(evidence: DeliveryEvidence, fix: string): Outcome {
 
 function describeSilent({ unanswered }: DeliveryEvidence): string[] {
   if (unanswered.length === 0) return []
-  const shown = unanswered.slice(0, MAX_SHOWN).map(({ host, at }) => `${host} at ${formatSecond(at)}`)
+  const shown = unanswered
+    .slice(0, MAX_SHOWN)
+    .map(({ host, at }) => `${host} at ${formatSecond(at)}`)
   const more = unanswered.length > MAX_SHOWN ? ` and ${unanswered.length - MAX_SHOWN} more` : ''
   return [`no answer from ${shown.join(', ')}${more}`]
 }

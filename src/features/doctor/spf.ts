@@ -4,7 +4,7 @@
  * for every address of this server, and its look-ups are counted.
  */
 import type { Check, CheckContext } from './check.ts'
-import { failed, ok, type Outcome, skipped, warning } from './outcome.ts'
+import { failed, type Outcome, ok, skipped, warning } from './outcome.ts'
 import { combine, type Part } from './parts.ts'
 import { countDomains, type SenderDomain } from './sender-domains.ts'
 import { skipUnlessDirect } from './skip-mode.ts'
@@ -60,7 +60,10 @@ async function checkReturnPath(
     const shown = `${lookups.isCut ? 'more than ' : ''}${count}`
     const terms = lookups.terms.slice(0, 12).join(' ')
     return {
-      ...failed(`${domain}: ${shown} look-ups, and at most ${MAX_SPF_LOOKUPS} are allowed: ${terms}`, fix),
+      ...failed(
+        `${domain}: ${shown} look-ups, and at most ${MAX_SPF_LOOKUPS} are allowed: ${terms}`,
+        fix,
+      ),
       lookups: count,
     }
   }

@@ -3,7 +3,7 @@ import { formatListenAddress } from '../../config/values/listen-address.ts'
 import { describeReply } from '../../outbound/probe/probe-smtp.ts'
 import type { Check } from './check.ts'
 import type { ListenerFindings } from './facts.ts'
-import { failed, ok, skipped, warning } from './outcome.ts'
+import { failed, NEEDS_SERVER, ok, skipped, warning } from './outcome.ts'
 import { combine, type Part } from './parts.ts'
 
 export const starttlsCheck: Check = {
@@ -11,7 +11,7 @@ export const starttlsCheck: Check = {
   run: async ({ config, facts }) => {
     if (config.inbound.listen.length === 0) return skipped('inbound.listen is empty')
     const found = await facts.inbound()
-    if (found === null) return skipped('no server runs')
+    if (found === null) return skipped(NEEDS_SERVER)
     const isMeant = config.inbound.tls !== null
     const parts = found.map((one) => checkListener(one, isMeant))
     return combine(parts, `offered at ${found.map(nameOf).join(', ')}`)
@@ -26,7 +26,10 @@ function checkListener(found: ListenerFindings, isMeant: boolean): Part {
     return failed(`the listener ${at} does not answer: ${error}`, 'Look at the log of the server.')
   }
   if (greeting.code >= 400) {
-    return warning(`${at}: ${describeReply(greeting)}`, 'Look at GET /health and the log of the server.')
+    return warning(
+      `${at}: ${describeReply(greeting)}`,
+      'Look at GET /health and the log of the server.',
+    )
   }
   if (!offersStarttls) {
     const text = `${at} offers no STARTTLS, so mail to this server is sent in clear`
