@@ -13,6 +13,7 @@ type HealthCause =
   | 'platform-mail'
   /** Checks of `features/doctor` have failed. */
   | 'checks'
+  | 'backup'
   /** Files of the database are gone: the status of `/health` is 503. */
   | 'database-files'
 

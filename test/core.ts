@@ -164,7 +164,7 @@ function createIdleOutbound(): Core['outbound'] {
 
 /** Finds everything well and connects to nothing. */
 function createIdleDoctor(now: () => number): Doctor {
-  const checks = [{ id: 'wal' as const, status: 'ok' as const, evidence: '0 MB', fix: null }]
+  const checks = [{ id: 'wal' as const, status: 'ok' as const, evidence: 'the write-ahead log has 0 MB', fix: null }]
   const run = () => ({ startedAt: now(), finishedAt: now(), checks })
   return {
     arrivals: createArrivals(),

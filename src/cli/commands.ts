@@ -67,6 +67,19 @@ export const COMMANDS: CommandSpec[] = [
     load: async () => (await import('./doctor.ts')).doctorCommand,
   },
   {
+    name: 'backup',
+    summary: 'write a backup of everything to a new file, or to standard output (-)',
+    args: '<file>',
+    options: [
+      [
+        '--without-secret',
+        'leave out the secret, the secrets of the configuration and certificates',
+      ],
+      ['--scheduled', 'do not record the backup; for the schedule of the server'],
+    ],
+    load: async () => (await import('./backup.ts')).backupCommand,
+  },
+  {
     name: 'user create',
     summary:
       'create a user; asks for the password at a terminal, otherwise generates and prints it once',

@@ -46,6 +46,12 @@ export function buildConfig(values: SettingValues, file: string | null): Config 
     security: buildSecurity(values),
     uploads: { maxBytesPerProject: values['uploads.max_bytes_per_project'] },
     billing: buildBilling(values),
+    backup: {
+      everyMs: values['backup.every'],
+      keep: values['backup.keep'],
+      dir: values['backup.dir'],
+      minFreeBytes: values['backup.min_free_bytes'],
+    },
     retention: {
       bodyDays: values['retention.body_days'],
       requestLogDays: values['retention.request_log_days'],

@@ -148,6 +148,15 @@ export type Config = {
   security: SecurityConfig
   uploads: { maxBytesPerProject: number }
   billing: BillingConfig | null
+  backup: {
+    /** Null: the server makes no backups by itself. */
+    everyMs: number | null
+    keep: number
+    /** Absolute. Not null if `everyMs` is not. */
+    dir: string | null
+    /** 0: no limit. */
+    minFreeBytes: number
+  }
   retention: { bodyDays: number; requestLogDays: number; sandboxMessages: number }
   doctor: {
     smtpTarget: HostAndPort | null

@@ -1,7 +1,9 @@
 /** Finds settings that are valid one by one but contradict each other. */
+import { MINUTE_MS } from '../clock.ts'
 import type { ListenAddress } from './config.ts'
 import { describeFound, type Problem } from './problems.ts'
 import type { SettingKey, SettingValues } from './settings.ts'
+import { formatDuration } from './values/durations.ts'
 import { formatListenAddress, isLoopbackHost } from './values/listen-address.ts'
 
 type Finding = { key: SettingKey; found: string; expected: string }
@@ -95,6 +97,7 @@ const rules: Rule[] = [
   { keys: ['accounts.oidc.issuer'], check: checkClearIssuer },
   { keys: [...STRIPE_KEYS, 'billing.stripe_api_base'], check: checkBilling },
   { keys: ['billing.stripe_api_base'], check: checkStripeAddress },
+  { keys: ['backup.every', 'backup.dir'], check: checkBackup },
 ]
 
 function missing(values: SettingValues, key: SettingKey, expected: string): Finding[] {
@@ -175,6 +178,16 @@ function checkStripeAddress(values: SettingValues): Finding[] {
   if (protocol === 'https:' || isLoopbackUrl(address)) return []
   const expected = 'an https address, since the secret key would cross the network in clear text'
   return [{ key, found, expected }]
+}
+
+function checkBackup(values: SettingValues): Finding[] {
+  const everyMs = values['backup.every']
+  if (everyMs === null) return []
+  const expected = 'a folder, since backup.every has a value'
+  const noFolder = missing(values, 'backup.dir', expected)
+  if (everyMs >= MINUTE_MS) return noFolder
+  const found = describeFound(formatDuration(everyMs))
+  return [...noFolder, { key: 'backup.every', found, expected: 'at least "1m"' }]
 }
 
 function isLoopbackUrl(address: string): boolean {

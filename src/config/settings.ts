@@ -410,6 +410,25 @@ const settings = {
     'Maximum size in bytes of the images that a project has uploaded; 0: no limit.',
   ),
 
+  'backup.every': optional(
+    kind.duration,
+    'Time between backups that the server makes by itself into backup.dir.',
+    { example: '1d', otherwise: 'none are made' },
+  ),
+  'backup.keep': setting(
+    kind.integer(1, 10_000),
+    7,
+    'Number of these backups that are kept; older ones are deleted.',
+  ),
+  'backup.dir': optional(kind.path, 'Folder for these backups, on another disk if possible.', {
+    example: '/var/backups/pillarbox',
+  }),
+  'backup.min_free_bytes': setting(
+    kind.integer(0, 1_000_000 * MIB),
+    2 * 1024 * MIB,
+    'A backup gives up when the disk of the database, or the one it writes to, has less free space in bytes than this; 0: no limit.',
+  ),
+
   'retention.body_days': setting(
     kind.integer(1, MAX_DAYS),
     90,

@@ -47,6 +47,8 @@ test('old attempts are forgotten, but never the newest backup that succeeded', a
     await recordBackup(core, attempt(minute, { error: 'No space left.' }))
   }
   assert.deepEqual((await findLastBackup(core)).verified, attempt(1))
-  const rows = await core.store.read.all<{ rows: number }>(sql`select count(*) as rows from backups`)
+  const rows = await core.store.read.all<{ rows: number }>(
+    sql`select count(*) as rows from backups`,
+  )
   assert.equal(rows[0]?.rows, 201)
 })
