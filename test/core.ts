@@ -15,9 +15,9 @@ import { makeKeys } from '../src/features/accounts/projects/keys.ts'
 import { insertProject } from '../src/features/accounts/projects/projects.ts'
 import { insertUser } from '../src/features/accounts/users/users.ts'
 import type { Core } from '../src/features/core.ts'
-import { insertDomain } from '../src/features/domains/add.ts'
 import { createArrivals } from '../src/features/doctor/arrivals.ts'
 import type { Doctor } from '../src/features/doctor/doctor.ts'
+import { insertDomain } from '../src/features/domains/add.ts'
 import { type DomainKeys, makeDomainKeys } from '../src/features/domains/keys.ts'
 import { createFuse } from '../src/features/messages/outcome/fuse.ts'
 import { createKnownDomains } from '../src/features/messages/outcome/known-domains.ts'
@@ -164,7 +164,14 @@ function createIdleOutbound(): Core['outbound'] {
 
 /** Finds everything well and connects to nothing. */
 function createIdleDoctor(now: () => number): Doctor {
-  const checks = [{ id: 'wal' as const, status: 'ok' as const, evidence: 'the write-ahead log has 0 MB', fix: null }]
+  const checks = [
+    {
+      id: 'wal' as const,
+      status: 'ok' as const,
+      evidence: 'the write-ahead log has 0 MB',
+      fix: null,
+    },
+  ]
   const run = () => ({ startedAt: now(), finishedAt: now(), checks })
   return {
     arrivals: createArrivals(),

@@ -25,7 +25,9 @@ export function findCertificateFaults(
   const named = `The certificate ${file} of ${listener}`
   return [
     ...findDateFaults(found, at).map((fault) => `${named} ${fault}.`),
-    ...findNameFaults(found, namesOfListener(config, listener)).map((fault) => `${named} ${fault}.`),
+    ...findNameFaults(found, namesOfListener(config, listener)).map(
+      (fault) => `${named} ${fault}.`,
+    ),
   ]
 }
 
@@ -69,7 +71,10 @@ function covers(cert: X509Certificate, name: string): boolean {
  * The names that a listener's certificate may be for; one of them is enough. Behind a proxy,
  * clients never see the certificate of `http`. Programs that submit mail may use either name.
  */
-export function namesOfListener({ http, baseUrl, delivery }: Names, listener: TlsListener): string[] {
+export function namesOfListener(
+  { http, baseUrl, delivery }: Names,
+  listener: TlsListener,
+): string[] {
   const host = new URL(baseUrl).hostname.replace(/^\[|\]$/g, '')
   if (listener === 'http') return http.trustedProxies.length > 0 ? [] : [host]
   return listener === 'inbound' ? [delivery.hostname] : [delivery.hostname, host]

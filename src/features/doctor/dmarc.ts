@@ -15,6 +15,7 @@ import { countDomains, type SenderDomain } from './sender-domains.ts'
 import { skipInSandbox } from './skip-mode.ts'
 
 const MAX_REPORT_DOMAINS = 3
+const MAX_REPEATED = 300
 
 export const dmarcCheck: Check = {
   id: 'dmarc',
@@ -86,8 +87,12 @@ function judgeAlignment(
   return warning(`the return path of ${name} is at ${returnPath}: ${effect}`, lines.join('\n'))
 }
 
-/** The record with relaxed alignment of SPF; shown only to be pasted, so quotes are escaped. */
+/**
+ * The record with relaxed alignment of SPF. It is another person's text, and shown only to be pasted:
+ * quotes are escaped, and a long one is not repeated.
+ */
 function relaxed(text: string): string {
+  if (text.length > MAX_REPEATED) return 'v=DMARC1; p=none'
   return text.replace(/aspf\s*=\s*s/i, 'aspf=r').replace(/["\\]/g, '\\$&')
 }
 

@@ -4,13 +4,14 @@ import type { ListenAddress } from '../../config/config.ts'
 import { bareHost } from '../../outbound/http/exchange.ts'
 import type { SmtpFindings } from '../../outbound/probe/probe-smtp.ts'
 import type { TlsFindings } from '../../outbound/probe/probe-tls.ts'
+import type { HostAddresses } from '../../outbound/probe/probes.ts'
 import { ownAddresses } from '../domains/own-addresses.ts'
 import type { DoctorDeps } from './deps.ts'
 import { findSenderDomains, type SenderDomains } from './sender-domains.ts'
 
 export type Facts = {
-  /** Other servers see this server come from these. `fault`: why there is none. */
-  addresses(): Promise<{ addresses: readonly string[]; fault: string | null }>
+  /** Other servers see this server come from these. */
+  addresses(): Promise<HostAddresses>
   domains(): Promise<SenderDomains>
   /** A session with each listener for mail from outside, over loopback; null without a server. */
   inbound(): Promise<ListenerFindings[] | null>
@@ -47,13 +48,10 @@ function once<T>(find: () => Promise<T>): () => Promise<T> {
   }
 }
 
-async function findAddresses({ config, probes }: DoctorDeps) {
-  const chosen = ownAddresses(config, [])
-  if (chosen.length > 0) return { addresses: chosen, fault: null }
-  const { hostname } = config.delivery
-  const addresses = await probes.addressesOf(hostname)
-  const fault = addresses.length > 0 ? null : `${hostname} has no A or AAAA record`
-  return { addresses, fault }
+async function findAddresses({ config, probes }: DoctorDeps): Promise<HostAddresses> {
+  const [first, ...others] = ownAddresses(config, [])
+  if (first !== undefined) return { addresses: [first, ...others], fault: null }
+  return probes.addressesOf(config.delivery.hostname)
 }
 
 async function probeInbound({ config, probes, server }: DoctorDeps) {
@@ -101,8 +99,9 @@ async function probeBaseUrl({ config, probes }: DoctorDeps): Promise<TlsFindings
   const url = new URL(config.baseUrl)
   if (url.protocol !== 'https:') return null
   const servername = bareHost(url)
-  const [address] = await probes.addressesOf(servername)
-  if (address === undefined) return { certificate: null, error: `${servername} has no address` }
+  const { addresses, fault } = await probes.addressesOf(servername)
+  if (fault !== null) return { certificate: null, error: fault }
+  const [address] = addresses
   return probes.tls({ address, servername, port: Number(url.port || 443) })
 }
 

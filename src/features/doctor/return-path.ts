@@ -60,14 +60,21 @@ function describeWrong(name: string, hosts: readonly string[]): string {
   return shown === '' ? `${name} has no MX record` : `the MX record of ${name} leads to ${shown}`
 }
 
+/** The name of the server has a check of its own. */
+const NAMELESS = { follows: ['reverse_dns'] } satisfies Partial<Outcome>
+
 /** Connects to `delivery.hostname` only, whatever the MX records say. */
 async function probeHost(context: CheckContext): Promise<Part> {
   const { config, probes, keyring } = context
   const { hostname, port, returnPathDomain } = config.delivery
-  const [address] = await probes.addressesOf(hostname)
-  if (address === undefined) {
-    return { ...warning(`${hostname} has no address`, ''), follows: ['reverse_dns'] }
+  const { addresses, fault } = await probes.addressesOf(hostname)
+  if (fault !== null) {
+    return {
+      ...warning(fault, `${hostname}. IN A <the public address of this server>`),
+      ...NAMELESS,
+    }
   }
+  const [address] = addresses
   const localPart = createReturnPathLocalPart(keyring.keys('return-path')[0], newId())
   const found = await probes.smtp({
     ...{ address, port, until: 'starttls', servername: hostname, ehloName: hostname },

@@ -15,10 +15,12 @@ export const reverseDnsCheck: Check = {
     const skip = skipUnlessDirect(context.config)
     if (skip !== undefined) return skip
     const { hostname } = context.config.delivery
-    const { addresses, fault } = await context.facts.addresses()
-    if (fault !== null) {
-      return failed(fault, `${hostname}. IN A <the public address of this server>`)
+    const found = await context.facts.addresses()
+    if (found.fault !== null) {
+      const fix = `${hostname}. IN A <the public address of this server>`
+      return found.isUnknown ? warning(found.fault, fix) : failed(found.fault, fix)
     }
+    const { addresses } = found
     const parts = await Promise.all(addresses.map((address) => checkAddress(context, address)))
     return combine(parts, `${addresses.join(', ')}: the name is ${hostname}, and leads back`)
   },

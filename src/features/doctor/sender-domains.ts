@@ -20,7 +20,8 @@ export type SenderDomain = {
 export type SenderDomains = { checked: SenderDomain[]; total: number }
 
 const MAX_DOMAINS = 100
-const AT_ONCE = 10
+/** Few rounds: domains with slow DNS servers must not take the time of all others. */
+const AT_ONCE = 50
 
 /** Domains that have lost their verification are among them: their mail waits for the repair. */
 export async function findSenderDomains(deps: DoctorDeps): Promise<SenderDomains> {

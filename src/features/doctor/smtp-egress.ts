@@ -58,8 +58,9 @@ async function ask(
   { config, probes }: CheckContext,
   { host, port, isImplicitTls }: Target,
 ): Promise<Answer> {
-  const [address] = await probes.addressesOf(host)
-  if (address === undefined) return { isOk: false, text: `${host} has no address in DNS` }
+  const { addresses, fault } = await probes.addressesOf(host)
+  if (fault !== null) return { isOk: false, text: fault }
+  const [address] = addresses
   const found = await probes.smtp({
     ...{ address, port, isImplicitTls, until: 'greeting' },
     ...{ servername: host, ehloName: config.delivery.hostname },

@@ -20,10 +20,15 @@ export type ProbeDns = {
   listing(name: string): Promise<DnsAnswer<string>>
 }
 
+/** `fault`: why there is none. `isUnknown`: DNS gave no answer. */
+export type HostAddresses =
+  | { addresses: readonly [string, ...string[]]; fault: null }
+  | { addresses: readonly []; fault: string; isUnknown: boolean }
+
 export type Probes = {
   dns: ProbeDns
-  /** Of a name from the configuration; an address is its own. Empty when DNS has none. */
-  addressesOf(host: string): Promise<string[]>
+  /** Of a name from the configuration; an address is its own. */
+  addressesOf(host: string): Promise<HostAddresses>
   smtp(probe: Omit<SmtpProbe, 'limitMs'>): Promise<SmtpFindings>
   tls(probe: Omit<TlsProbe, 'limitMs' | 'ca'>): Promise<TlsFindings>
   request(input: Pick<HttpRequest, 'url' | 'method' | 'headers' | 'body'>): Promise<HttpResult>
@@ -51,12 +56,7 @@ export function createProbes({ resolver, now, limitMs = LIMIT_MS, ca }: ProbesDe
   })
   return {
     dns,
-    addressesOf: async (host) => {
-      if (isIP(host) !== 0) return [host]
-      if (LOCALHOST.test(host)) return ['127.0.0.1']
-      const answers = await Promise.all([dns.a(host), dns.aaaa(host)])
-      return answers.flatMap((answer) => (answer.kind === 'found' ? answer.records : []))
-    },
+    addressesOf: (host) => findAddresses(dns, host),
     smtp: (probe) => probeSmtp(now, { ...probe, limitMs }),
     tls: (probe) => probeTls({ ...probe, limitMs, ca }),
     request: async (input) => {
@@ -66,6 +66,18 @@ export function createProbes({ resolver, now, limitMs = LIMIT_MS, ca }: ProbesDe
       return result
     },
   }
+}
+
+async function findAddresses(dns: ProbeDns, host: string): Promise<HostAddresses> {
+  if (isIP(host) !== 0) return { addresses: [host], fault: null }
+  if (LOCALHOST.test(host)) return { addresses: ['127.0.0.1'], fault: null }
+  const answers = await Promise.all([dns.a(host), dns.aaaa(host)])
+  const [first, ...others] = answers.flatMap((one) => (one.kind === 'found' ? one.records : []))
+  if (first !== undefined) return { addresses: [first, ...others], fault: null }
+  const failure = answers.find((one) => one.kind === 'failed')
+  const fault =
+    failure === undefined ? `${host} has no A or AAAA record` : `${host}: ${failure.error}`
+  return { addresses: [], fault, isUnknown: failure !== undefined }
 }
 
 function boundDns(

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY_MS } from '../../../src/clock.ts'
 import type { CheckId, CheckStatus } from '../../../src/features/doctor/outcome.ts'
-import { createProbes } from '../../../src/outbound/probe/probes.ts'
 import type { CertificateOptions } from '../../fakes/certificate.ts'
 import { HOST, openWorld, REVERSE, startOther, type World } from './world.ts'
 
@@ -80,8 +79,7 @@ const SABOTAGES: readonly Sabotage[] = [
     name: 'base_url is of another host',
     async break(world, t) {
       const other = await startOther(t, (_request, response) => response.end('hello'))
-      const { resolver, now } = world.core
-      world.deps.probes = createProbes({ resolver, now, ca: other.cert })
+      world.deps.probes = world.createProbes(other.cert)
       world.configure((config) => ({ ...config, baseUrl: `https://other.test:${other.port}` }))
     },
     faults: { base_url: 'failed' },

@@ -59,7 +59,14 @@ const withDate =
       if (input.url.hostname !== 'time.test') return probes.request(input)
       assert.equal(input.method, 'HEAD')
       const headers = { date: new Date(Date.now() + laterMs).toUTCString() }
-      return { kind: 'response', url: input.url, status: 200, headers, body: Buffer.of(), isCut: false }
+      return {
+        kind: 'response',
+        url: input.url,
+        status: 200,
+        headers,
+        body: Buffer.of(),
+        isCut: false,
+      }
     }
     deps.probes = { ...probes, request }
   }
@@ -155,6 +162,16 @@ const CASES: readonly Case[] = [
     ...{ check: 'reverse_dns', status: 'warning', says: /SERVFAIL/ },
   },
   {
+    name: 'no answer about the name of the server',
+    change: ({ dns }) => dns.set(HOST, 'SERVFAIL'),
+    ...{ check: 'reverse_dns', status: 'warning', says: /SERVFAIL/ },
+  },
+  {
+    name: 'no address of the name of the server',
+    change: ({ dns }) => dns.set(HOST, undefined),
+    ...{ check: 'reverse_dns', status: 'failed', says: /no A or AAAA record/ },
+  },
+  {
     name: 'a name that does not lead back',
     change(world) {
       world.dns.set('2.0.0.127.in-addr.arpa', { PTR: [HOST] })
@@ -163,7 +180,11 @@ const CASES: readonly Case[] = [
         delivery: { ...config.delivery, publicAddresses: ['127.0.0.2'] },
       }))
     },
-    ...{ check: 'reverse_dns', status: 'failed', says: /does not lead to 127\.0\.0\.2.*IN A 127\.0\.0\.2/s },
+    ...{
+      check: 'reverse_dns',
+      status: 'failed',
+      says: /does not lead to 127\.0\.0\.2.*IN A 127\.0\.0\.2/s,
+    },
   },
   {
     name: 'an IPv6 address in nibbles',
@@ -207,7 +228,10 @@ const CASES: readonly Case[] = [
   {
     name: 'SPF that includes itself ends',
     change: ({ dns }) =>
-      dns.set(`bounce.${HOST}`, { MX: [[10, HOST]], TXT: [`v=spf1 include:bounce.${HOST} mx -all`] }),
+      dns.set(`bounce.${HOST}`, {
+        MX: [[10, HOST]],
+        TXT: [`v=spf1 include:bounce.${HOST} mx -all`],
+      }),
     ...{ check: 'spf', status: 'failed', says: /more than 25 look-ups/ },
   },
   {
@@ -246,7 +270,8 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'a listed address',
-    change: ({ dns }) => dns.set(LISTING, { A: ['127.0.0.2'], TXT: ['see https://bl.example.test'] }),
+    change: ({ dns }) =>
+      dns.set(LISTING, { A: ['127.0.0.2'], TXT: ['see https://bl.example.test'] }),
     ...{ check: 'blocklists', status: 'failed', says: /127\.0\.0\.2\): see https/ },
   },
   {
@@ -320,7 +345,12 @@ const CASES: readonly Case[] = [
     ...{ check: 'wal', status: 'failed' },
   },
   { name: 'no backup', change: addBackups(null), check: 'backup', status: 'warning' },
-  { name: 'a backup of nine days', change: addBackups(9 * DAY_MS), check: 'backup', status: 'warning' },
+  {
+    name: 'a backup of nine days',
+    change: addBackups(9 * DAY_MS),
+    check: 'backup',
+    status: 'warning',
+  },
   {
     name: 'a failed attempt since',
     change: addBackups(DAY_MS, 'the disk is full'),
@@ -348,8 +378,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'base_url without TLS',
-    change: (world) =>
-      world.configure((config) => ({ ...config, baseUrl: 'http://127.0.0.1:1' })),
+    change: (world) => world.configure((config) => ({ ...config, baseUrl: 'http://127.0.0.1:1' })),
     ...{ check: 'base_url', status: 'warning', says: /cannot be reached from here/ },
   },
 ]
@@ -370,7 +399,9 @@ test('a greeting of a hostile server is cut at 500 characters and escaped', asyn
   const world = await openWorld(t)
   const { startSink } = await import('../../fakes/smtp-sink.ts')
   const evil = `220 \x1b[2J\x07\u202e${'x'.repeat(2_000)}`
-  const hostile = await startSink({ respond: ({ verb }) => (verb === 'CONNECT' ? evil : undefined) })
+  const hostile = await startSink({
+    respond: ({ verb }) => (verb === 'CONNECT' ? evil : undefined),
+  })
   t.after(hostile.stop)
   withDoctor({ smtpTarget: { host: 'mx.target.test', port: hostile.port } })(world)
   const { status, evidence } = await world.check('smtp_egress')

@@ -19,6 +19,7 @@ import { runChecks } from '../../../src/features/doctor/run-checks.ts'
 import { wantedRecords } from '../../../src/features/domains/records.ts'
 import { startHttp } from '../../../src/http/server/server.ts'
 import { startInbound } from '../../../src/inbound/listener.ts'
+import { createResolver } from '../../../src/outbound/dns/resolver.ts'
 import { createProbes } from '../../../src/outbound/probe/probes.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { domains } from '../../../src/store/schema/domains.ts'
@@ -31,6 +32,9 @@ export const HOST = 'mail.example.test'
 export const ADDRESS = '127.0.0.1'
 export const REVERSE = '1.0.0.127.in-addr.arpa'
 
+/** A loaded machine must not make a check give up. */
+const PATIENT_MS = 20_000
+
 export type World = {
   core: TestCore
   dns: FakeDns
@@ -41,6 +45,8 @@ export type World = {
   /** What the checks get; a test may change it. */
   deps: DoctorDeps & { config: Config }
   disk: DiskFigures
+  /** The network with trust in another authority (PEM). */
+  createProbes(ca: string): DoctorDeps['probes']
   /** Changes a part of the configuration. */
   configure(change: (config: Config) => Config): void
   run(options?: Parameters<typeof runChecks>[1]): Promise<CheckResult[]>
@@ -54,7 +60,7 @@ type WorldOptions = { certificate?: CertificateOptions; limitMs?: number }
 
 export async function openWorld(
   t: Pick<TestContext, 'after'>,
-  { certificate = {}, limitMs = 2_000 }: WorldOptions = {},
+  { certificate = {}, limitMs = PATIENT_MS }: WorldOptions = {},
 ): Promise<World> {
   const stops: (() => unknown)[] = []
   t.after(async () => {
@@ -79,6 +85,9 @@ export async function openWorld(
   const wanted = wantedRecords(domain!, HOST)
   const records = Object.fromEntries(wanted.map(({ purpose, ...record }) => [purpose, record]))
   for (const [name, entry] of Object.entries(zoneOf(records))) dns.set(name, entry)
+  const { address } = dns
+  const resolver = createResolver({ servers: [address], now: core.now, timeoutMs: PATIENT_MS })
+  stops.push(resolver.stop)
   const port = Number(new URL(http.url).port)
   const disk = { bytes: { free: 50e9, total: 100e9 }, inodes: { free: 5e6, total: 6e6 } }
   const [listener] = inbound.addresses
@@ -99,13 +108,14 @@ export async function openWorld(
   const deps = {
     ...core,
     config,
-    probes: createProbes({ resolver: core.resolver, now: core.now, ca: pair.cert, limitMs }),
+    probes: createProbes({ resolver, now: core.now, ca: pair.cert, limitMs }),
     readDisk: async () => disk,
     server: { outbound: core.outbound, arrivals: core.doctor.arrivals, listeners },
   }
   const run: World['run'] = async (options) => (await runChecks(deps, options)).checks
   const world: World = {
     ...{ core, dns, sink, records, deps, disk, run },
+    createProbes: (ca) => createProbes({ resolver, now: core.now, ca, limitMs }),
     configure(change) {
       deps.config = change(deps.config)
     },
