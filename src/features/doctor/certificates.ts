@@ -5,11 +5,12 @@
  */
 import type { X509Certificate } from 'node:crypto'
 import { formatSecond } from '../../clock.ts'
+import type { Config } from '../../config/config.ts'
 import {
   findNameFaults,
   namesOfListener,
-  type TlsListener,
 } from '../../config/certificates/faults.ts'
+import type { TlsListener } from '../../config/certificates/tls-listener.ts'
 import type { Check, CheckContext } from './check.ts'
 import { failed, NEEDS_SERVER, ok, skipped, warning } from './outcome.ts'
 import { combine, type Part } from './parts.ts'
@@ -62,7 +63,7 @@ function checkCertificate(
   { listener, certificate, error }: Seen,
 ): Part {
   const label = LABELS[listener]
-  const fix = `Renew the certificate of ${label}: ${keyOf(listener, config.http.tls !== null)}.`
+  const fix = fixOf(config, listener)
   if (certificate === null) return failed(`${label}: ${error}`, fix)
   const [from, to, at] = [
     certificate.validFromDate.getTime(),
@@ -82,9 +83,14 @@ function checkCertificate(
   return ok(until)
 }
 
-function keyOf(listener: TlsListener, hasOwnHttps: boolean): string {
-  if (listener !== 'http') return `${listener}.tls_cert and ${listener}.tls_key`
-  return hasOwnHttps ? 'http.tls_cert and http.tls_key' : 'the proxy in front of this server has it'
+function fixOf({ http, inbound, submission }: Config, listener: TlsListener): string {
+  const { tls } = { http, inbound, submission }[listener]
+  const named = `the certificate of ${LABELS[listener]}`
+  if (tls?.isOrdered) {
+    return `The server orders ${named} by ACME: GET /health and the log say why it does not come.`
+  }
+  if (tls === null) return `Renew ${named} at the proxy in front of this server.`
+  return `Renew ${named}: ${listener}.tls_cert and ${listener}.tls_key.`
 }
 
 function namesIn({ subjectAltName, subject }: X509Certificate): string {
