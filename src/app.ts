@@ -1,8 +1,9 @@
 /**
  * The composition root: builds all parts, starts them in order, and stops them in reverse.
  *
- * Start: the server's lock, database, sandbox sink and delivery threads; then the listeners, HTTP
- * before mail; then the loops: queue, campaigns, jobs, certificates, search index and inbound mail. So a start that
+ * Start: the server's lock, database, the fence of a database that is older than it was, sandbox sink and
+ * delivery threads; then the listeners, HTTP before mail; then the loops: queue, campaigns, jobs,
+ * certificates, search index and inbound mail. So a start that
  * fails, for example because a port is taken, has claimed nothing. Mail and requests that arrive before
  * the loops start are on disk and wait for them.
  *
@@ -15,12 +16,14 @@ import type { Config, ListenAddress } from './config/config.ts'
 import { prepareDataDir } from './config/secret.ts'
 import { formatListenAddress } from './config/values/listen-address.ts'
 import type { Counters } from './counters.ts'
+import { describeError } from './errors.ts'
 import {
   prepareSandbox,
   type SandboxWelcome,
 } from './features/accounts/projects/sandbox-project.ts'
 import { startOrdering } from './features/acme/ordering.ts'
 import { startAnalytics } from './features/analytics/counting/follow-events.ts'
+import { startBackups } from './features/backup/schedule/schedule.ts'
 import { meter } from './features/billing/metering/collect.ts'
 import { startMetering } from './features/billing/metering/loop.ts'
 import { startRefusals } from './features/campaigns/brake/follow-refusals.ts'
@@ -34,6 +37,7 @@ import { createDoctor } from './features/doctor/doctor.ts'
 import { readDisk } from './features/doctor/read-disk.ts'
 import { createDeliverer, type Deliverer } from './features/messages/delivery/deliverer.ts'
 import { startSettlingDisabled } from './features/messages/disabled/settle.ts'
+import { settleFenced, startSettlingFenced } from './features/messages/fenced/settle.ts'
 import { startFuse } from './features/messages/outcome/fuse.ts'
 import { createKnownDomains } from './features/messages/outcome/known-domains.ts'
 import { startQueue } from './features/messages/queue/queue.ts'
@@ -42,6 +46,7 @@ import { type OpenCore, openCore } from './features/open-core.ts'
 import { startAnswering } from './features/questions/answer.ts'
 import { startProcessing } from './features/receiving/process/process.ts'
 import { startReceivingDomains } from './features/receiving/receiving-domains.ts'
+import { startGenerationWatch } from './features/recovery/watch.ts'
 import { startReputation } from './features/reputation/follow-events.ts'
 import { startRequestLog } from './features/requests/log.ts'
 import { createRateLimiter } from './features/requests/rate-limit.ts'
@@ -144,6 +149,8 @@ async function start(
   stops.parts.push(async () => lock.release())
   const base = await openCore(config, { log, counters, watch: true })
   stops.parts.push(base.close)
+  // Before anything acts: an older database is fenced.
+  stops.parts.push((await startGenerationWatch(base)).stop)
   const unwatchClock = watchClock(base)
   stops.parts.push(async () => unwatchClock())
   if (config.secretPrevious !== null) await resealAll(base)
@@ -192,8 +199,12 @@ async function listen(
 /** Starts the loops that claim waiting work. */
 async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void> {
   const { store, log } = core
+  // Mail that waits behind what a fence holds would be claimed after it.
+  await settleFenced(core).catch((error: unknown) =>
+    log.error({ error: describeError(error) }, 'the mail that is held was not put aside'),
+  )
   const queue = startQueue(core, delivery)
-  stops.parts.push(queue.stop)
+  stops.parts.push(queue.stop, startSettlingFenced(core).stop)
   const settling = startSettling(core)
   stops.parts.push(settling.stop, startSettlingDisabled(core).stop)
   const campaigns = startCampaigns(core)
@@ -209,6 +220,7 @@ async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void
   const jobs = startJobs({ store, log, now, ...createSchedule(core) })
   const unwatchJobs = core.jobNotifier.listen(jobs.wake)
   stops.parts.push(jobs.stop, async () => unwatchJobs())
+  stops.parts.push(startBackups(core).stop)
   const webhooks = startWebhookSender(core)
   const requester = startRequester(core)
   stops.parts.push(webhooks.stop, requester.stop, startWebhookFollower(core).stop)

@@ -14,6 +14,7 @@ type HealthCause =
   /** Checks of `features/doctor` have failed. */
   | 'checks'
   | 'backup'
+  | 'fence'
   /** Files of the database are gone: the status of `/health` is 503. */
   | 'database-files'
 

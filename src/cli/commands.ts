@@ -80,6 +80,19 @@ export const COMMANDS: CommandSpec[] = [
     load: async () => (await import('./backup.ts')).backupCommand,
   },
   {
+    name: 'verify',
+    summary: 'check a backup without restoring it; - reads standard input',
+    args: '<file>',
+    load: async () => (await import('./verify.ts')).verifyCommand,
+  },
+  {
+    name: 'restore',
+    summary: 'restore a backup into data_dir, or into another folder; - reads standard input',
+    args: '<file>',
+    options: [['--to <folder>', 'data folder to restore into, with the configuration beside it']],
+    load: async () => (await import('./restore.ts')).restoreCommand,
+  },
+  {
     name: 'user create',
     summary:
       'create a user; asks for the password at a terminal, otherwise generates and prints it once',
@@ -291,7 +304,7 @@ export const COMMANDS: CommandSpec[] = [
   },
   {
     name: 'queue holds',
-    summary: 'list held domains and how to release them',
+    summary: 'list held domains and projects, and how to release them',
     load: async () => (await import('./queue/operate.ts')).listHoldsCommand,
   },
   {
@@ -302,9 +315,19 @@ export const COMMANDS: CommandSpec[] = [
   },
   {
     name: 'queue release',
-    summary: 'deliver held mail to a domain again',
-    options: [DOMAIN_OPTION],
+    summary: 'deliver held mail to a domain again, or let go what a restored database holds',
+    options: [
+      ['--domain <domain>', 'recipient domain'],
+      ['--restored', 'all that is held since the database was brought back from a copy'],
+      ['--project <id>', 'with --restored: of this project only'],
+    ],
     load: async () => (await import('./queue/operate.ts')).releaseCommand,
+  },
+  {
+    name: 'fence',
+    summary:
+      'hold all that acts by itself, after the database was brought back from a copy without a restore',
+    load: async () => (await import('./fence.ts')).fenceCommand,
   },
   {
     name: 'send',

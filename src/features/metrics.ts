@@ -1,8 +1,9 @@
 /**
  * The gauges of `/metrics`: figures that are read at each scrape. Counters are in `counters.ts`.
  */
+import { backupGauges } from './backup/gauges.ts'
 import type { Core } from './core.ts'
-import type { CheckStatus } from './doctor/outcome.ts'
+import { checkGauges } from './doctor/gauges.ts'
 import { findOldestDue } from './messages/queue/oldest-due.ts'
 import { countQueue } from './messages/queue/queue-list.ts'
 
@@ -27,6 +28,7 @@ export function listGauges(core: GaugeDeps): Gauge[] {
     ...queueGauges(core),
     ...deliveryGauges(core),
     ...serverGauges(core),
+    ...backupGauges(core),
     ...checkGauges(core),
   ]
 }
@@ -112,32 +114,6 @@ function serverGauges({ store, certificates, disk }: GaugeDeps): Gauge[] {
           value: daysLeft,
           labels: { listener },
         })),
-    },
-  ]
-}
-
-const STATUS_VALUES: Partial<Record<CheckStatus, number>> = { ok: 0, warning: 1, failed: 2 }
-
-/** A check that was skipped has no value: it says nothing. */
-function checkGauges({ doctor }: Pick<GaugeDeps, 'doctor'>): Gauge[] {
-  return [
-    {
-      name: 'pillarbox_check_status',
-      help: 'Result of each check of the last run: 0 ok, 1 warning, 2 failed',
-      labelNames: ['check'],
-      read: () =>
-        (doctor.last()?.checks ?? []).flatMap(({ id, status }) => {
-          const value = STATUS_VALUES[status]
-          return value === undefined ? [] : [{ value, labels: { check: id } }]
-        }),
-    },
-    {
-      name: 'pillarbox_checks_timestamp_seconds',
-      help: 'Time of the last run of the checks, in seconds since 1970',
-      read: () => {
-        const run = doctor.last()
-        return run === undefined ? [] : [{ value: run.finishedAt / 1000 }]
-      },
     },
   ]
 }

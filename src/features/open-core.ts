@@ -8,6 +8,7 @@ import { createCertificates } from '../config/certificates/watch.ts'
 import type { Config } from '../config/config.ts'
 import { createKeyring } from '../config/keyring.ts'
 import { loadSecret, prepareDataDir } from '../config/secret.ts'
+import { refuseUnfinishedRestore } from '../config/unfinished-restore.ts'
 import { type Counters, createCounters } from '../counters.ts'
 import { createHealth } from '../health.ts'
 import type { Log } from '../log.ts'
@@ -62,6 +63,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
   const { log, watch: isWatching = false, counters = createCounters(), now = systemNow } = options
   const { dnsTimeoutMs: timeoutMs, dnsTries: tries, certificatePollMs } = options
   await prepareDataDir(config)
+  await refuseUnfinishedRestore(config)
   const keyring = createKeyring(await loadSecret(config), config.secretPrevious)
   const health = createHealth()
   const store = await openStore({

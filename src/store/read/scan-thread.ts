@@ -74,8 +74,14 @@ function openWritable(settings: StoreThreadSettings): Connection {
   return connection
 }
 
-/** Copies pages while the writer works, so that little is left when the writer has to wait. */
-function checkpoint(connection: Connection, { isQuiet, maxLogBytes }: Checkpoint): void {
+/**
+ * Copies pages while the writer works, so that little is left when the writer has to wait. Returns whether
+ * the writer waited in vain, because a reader kept the log, as a backup does.
+ */
+function checkpoint(
+  connection: Connection,
+  { isQuiet, maxLogBytes, mayWait }: Checkpoint,
+): boolean {
   const pageBytes = Number(connection.value('PRAGMA page_size')())
   let log = copyPages(connection)
   let found = log.pages
@@ -84,8 +90,10 @@ function checkpoint(connection: Connection, { isQuiet, maxLogBytes }: Checkpoint
     found = next.pages - log.copied
     log = next
   }
-  if (isQuiet) connection.script('PRAGMA wal_checkpoint(TRUNCATE)')
-  else if (log.pages * pageBytes > maxLogBytes) connection.script('PRAGMA wal_checkpoint(RESTART)')
+  if (!mayWait || (!isQuiet && log.pages * pageBytes <= maxLogBytes)) return false
+  const mode = isQuiet ? 'TRUNCATE' : 'RESTART'
+  const [isBusy] = connection.run(`PRAGMA wal_checkpoint(${mode})`, [], 'row') as unknown[]
+  return Number(isBusy) !== 0
 }
 
 function copyPages(connection: Connection): { pages: number; copied: number } {

@@ -83,9 +83,16 @@ function factsOf(connection: Connection): SnapshotFacts {
     pages: number('PRAGMA page_count'),
     schema: number('PRAGMA user_version'),
     journal: String(connection.value('PRAGMA journal_mode')()),
-    generation: 0,
+    generation: hasTable(connection, 'generations')
+      ? number('SELECT coalesce(max(number), 0) FROM generations')
+      : 0,
     seq: number("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'"),
   }
+}
+
+/** Databases of older programs lack tables. */
+function hasTable(connection: Connection, name: string): boolean {
+  return listTables(connection).includes(name)
 }
 
 function pause(ms: number): void {
