@@ -23,6 +23,7 @@ import {
 } from './features/accounts/projects/sandbox-project.ts'
 import { startOrdering } from './features/acme/ordering.ts'
 import { startAnalytics } from './features/analytics/counting/follow-events.ts'
+import { findLastBackup } from './features/backup/record.ts'
 import { startBackups } from './features/backup/schedule/schedule.ts'
 import { meter } from './features/billing/metering/collect.ts'
 import { startMetering } from './features/billing/metering/loop.ts'
@@ -297,7 +298,10 @@ async function prepareDelivery(
   const throttle = createThrottle(config.limits.emailsPerSecond, now)
   const knownDomains = createKnownDomains()
   const probes = createProbes({ resolver, now })
-  const doctor = createDoctor({ ...base, outbound, probes, readDisk })
+  const doctor = createDoctor({
+    ...base,
+    ...{ outbound, probes, readDisk, findLastBackup: () => findLastBackup(base) },
+  })
   stops.parts.push(async () => doctor.stop())
   const core: Core = { ...base, outbound, hits, throttle, fuse, knownDomains, doctor }
   const delivery = createDeliverer(core)

@@ -5,6 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { formatInstant } from '../clock.ts'
+import { findLastBackup } from '../features/backup/record.ts'
 import { checkDatabase } from '../features/doctor/check-database.ts'
 import type { CheckResult } from '../features/doctor/outcome.ts'
 import { type CheckRun, worstOf } from '../features/doctor/run-checks.ts'
@@ -48,7 +49,11 @@ export async function doctorCommand(context: CommandContext, input: Input): Prom
 async function makeChecks(core: OpenCore): Promise<Made> {
   const asked = await waitForServer(core)
   if (typeof asked !== 'string') return { run: asked, by: 'server', note: null }
-  return { run: await runWithoutServer(core), by: 'command', note: NOTES[asked] }
+  return {
+    run: await runWithoutServer({ ...core, findLastBackup: () => findLastBackup(core) }),
+    by: 'command',
+    note: NOTES[asked],
+  }
 }
 
 /** The server's run, begun after this call; or why there is none. */

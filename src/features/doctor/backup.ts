@@ -3,7 +3,6 @@
  * schedule, is a warning; four weeks fail, because so much work is lost with the disk.
  */
 import { DAY_MS, formatSecond } from '../../clock.ts'
-import { findLastBackup } from '../backup/record.ts'
 import type { Check } from './check.ts'
 import { failed, ok, skipped, warning } from './outcome.ts'
 
@@ -12,10 +11,10 @@ const FAILED_MS = 28 * DAY_MS
 
 export const backupCheck: Check = {
   id: 'backup',
-  run: async ({ config, store, now }) => {
+  run: async ({ config, findLastBackup, now }) => {
     if (config.delivery.mode === 'sandbox') return skipped('a sandbox needs no backup')
     const { everyMs } = config.backup
-    const { verified, failed: newestFailed } = await findLastBackup({ store })
+    const { verified, failed: newestFailed } = await findLastBackup()
     const fix = everyMs === null ? FIX_UNSCHEDULED : FIX_SCHEDULED
     if (verified === undefined) {
       const error = newestFailed === undefined ? '' : `; the last attempt: ${newestFailed.error}`

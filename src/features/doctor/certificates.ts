@@ -5,12 +5,9 @@
  */
 import type { X509Certificate } from 'node:crypto'
 import { formatSecond } from '../../clock.ts'
-import type { Config } from '../../config/config.ts'
-import {
-  findNameFaults,
-  namesOfListener,
-} from '../../config/certificates/faults.ts'
+import { findNameFaults, namesOfListener } from '../../config/certificates/faults.ts'
 import type { TlsListener } from '../../config/certificates/tls-listener.ts'
+import type { Config } from '../../config/config.ts'
 import type { Check, CheckContext } from './check.ts'
 import { failed, NEEDS_SERVER, ok, skipped, warning } from './outcome.ts'
 import { combine, type Part } from './parts.ts'

@@ -18,10 +18,20 @@ export type RunningServer = Pick<Base, 'outbound'> & {
   arrivals: Arrivals
 }
 
+/**
+ * The newest backup that was verified, and the newest attempt if it failed after that. The feature of
+ * backups builds on all others, so it is a part like the network.
+ */
+export type FindLastBackup = () => Promise<{
+  verified: { startedAt: number; file: string } | undefined
+  failed: { startedAt: number; error: string | null } | undefined
+}>
+
 export type DoctorDeps = Pick<Base, 'config' | 'keyring' | 'store' | 'now' | 'log'> & {
   /** The network; every step has its own time limit. */
   probes: Probes
   readDisk(folder: string): Promise<DiskFigures>
+  findLastBackup: FindLastBackup
   /** Null in a command that runs without a server. */
   server: RunningServer | null
 }

@@ -423,7 +423,7 @@ test('a target that never greets ends within its limit and holds up no other che
   const { startSink } = await import('../../fakes/smtp-sink.ts')
   const hung = await startSink({ respond: () => silence })
   t.after(hung.stop)
-  withDoctor({ smtpTarget: { host: 'mx.target.test', port: hung.port } })(world)
+  withDoctor({ smtpTarget: { host: '127.0.0.1', port: hung.port } })(world)
   const { status, evidence } = await world.check('smtp_egress')
   assert.equal(status, 'failed')
   assert.match(evidence, /timed out/)

@@ -11,7 +11,7 @@ import path from 'node:path'
 import type { TestContext } from 'node:test'
 import { DAY_MS } from '../../../src/clock.ts'
 import type { Config } from '../../../src/config/config.ts'
-import { recordBackup } from '../../../src/features/backup/record.ts'
+import { findLastBackup, recordBackup } from '../../../src/features/backup/record.ts'
 import type { DoctorDeps } from '../../../src/features/doctor/deps.ts'
 import type { CheckId, CheckResult, CheckStatus } from '../../../src/features/doctor/outcome.ts'
 import type { DiskFigures } from '../../../src/features/doctor/read-disk.ts'
@@ -110,6 +110,7 @@ export async function openWorld(
     config,
     probes: createProbes({ resolver, now: core.now, ca: pair.cert, limitMs }),
     readDisk: async () => disk,
+    findLastBackup: () => findLastBackup(core),
     server: { outbound: core.outbound, arrivals: core.doctor.arrivals, listeners },
   }
   const run: World['run'] = async (options) => (await runChecks(deps, options)).checks
