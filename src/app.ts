@@ -24,6 +24,7 @@ import {
 } from './features/accounts/projects/sandbox-project.ts'
 import { startOrdering } from './features/acme/ordering.ts'
 import { startAnalytics } from './features/analytics/counting/follow-events.ts'
+import { findLastBackup } from './features/backup/record.ts'
 import { startBackups } from './features/backup/schedule/schedule.ts'
 import { meter } from './features/billing/metering/collect.ts'
 import { startMetering } from './features/billing/metering/loop.ts'
@@ -34,6 +35,8 @@ import { startSettling } from './features/campaigns/settle-stopped.ts'
 import { watchClock } from './features/clock-watch.ts'
 import { startSearchIndexer } from './features/contacts/list/search-index.ts'
 import type { Core } from './features/core.ts'
+import { createDoctor } from './features/doctor/doctor.ts'
+import { readDisk } from './features/doctor/read-disk.ts'
 import { createDeliverer, type Deliverer } from './features/messages/delivery/deliverer.ts'
 import { startSettlingDisabled } from './features/messages/disabled/settle.ts'
 import { settleFenced, startSettlingFenced } from './features/messages/fenced/settle.ts'
@@ -76,6 +79,7 @@ import {
   type OutboundListener,
   startOutbound,
 } from './outbound/outbound.ts'
+import { createProbes } from './outbound/probe/probes.ts'
 import { takeServeLock } from './store/files/serve-lock.ts'
 
 /** The time for a stop; unfinished work is put back. */
@@ -200,6 +204,11 @@ async function listen(
   const submission = await startSubmission(core, { limiter })
   stops.mail.push(mailStop(submission))
   stops.mail.push(async () => core.stripe?.close(STRIPE_GRACE_MS))
+  core.doctor.start({
+    http: { ...http.address, isTls: core.config.http.tls !== null },
+    inbound: inbound.addresses,
+    submission: submission.addresses,
+  })
   const places = ([name, { addresses }]: [string, Pick<MailService, 'addresses'>]) =>
     addresses.length === 0 ? [] : [[name, addresses.map(formatListenAddress)]]
   const acme = await startChallengeListeners(core)
@@ -308,7 +317,13 @@ async function prepareDelivery(
   stops.parts.push(async () => fuse.stop())
   const throttle = createThrottle(config.limits.emailsPerSecond, now)
   const knownDomains = createKnownDomains()
-  const core: Core = { ...base, outbound, hits, throttle, fuse, knownDomains }
+  const probes = createProbes({ resolver, now })
+  const doctor = createDoctor({
+    ...base,
+    ...{ outbound, probes, readDisk, findLastBackup: () => findLastBackup(base) },
+  })
+  stops.parts.push(async () => doctor.stop())
+  const core: Core = { ...base, outbound, hits, throttle, fuse, knownDomains, doctor }
   const delivery = createDeliverer(core)
   listener.finished = delivery.finished
   stops.parts.push(outbound.stop)

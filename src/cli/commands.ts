@@ -72,6 +72,13 @@ export const COMMANDS: CommandSpec[] = [
     load: async () => (await import('./config.ts')).showConfigCommand,
   },
   {
+    name: 'doctor',
+    summary:
+      'check the server, its DNS records, certificates, disk and backups, and print every fix',
+    options: [['--full', 'also check the integrity of the database, which reads all of it']],
+    load: async () => (await import('./doctor.ts')).doctorCommand,
+  },
+  {
     name: 'backup',
     summary: 'write a backup of everything to a new file, or to standard output (-)',
     args: '<file>',

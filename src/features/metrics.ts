@@ -3,6 +3,7 @@
  */
 import { backupGauges } from './backup/gauges.ts'
 import type { Core } from './core.ts'
+import { checkGauges } from './doctor/gauges.ts'
 import { findOldestDue } from './messages/queue/oldest-due.ts'
 import { countQueue } from './messages/queue/queue-list.ts'
 
@@ -17,7 +18,10 @@ export type Gauge = {
 
 type GaugeValue = { value: number; labels?: Record<string, string> }
 
-export type GaugeDeps = Pick<Core, 'store' | 'outbound' | 'hits' | 'certificates' | 'disk' | 'now'>
+export type GaugeDeps = Pick<
+  Core,
+  'store' | 'outbound' | 'hits' | 'certificates' | 'disk' | 'doctor' | 'now'
+>
 
 export function listGauges(core: GaugeDeps): Gauge[] {
   return [
@@ -25,6 +29,7 @@ export function listGauges(core: GaugeDeps): Gauge[] {
     ...deliveryGauges(core),
     ...serverGauges(core),
     ...backupGauges(core),
+    ...checkGauges(core),
   ]
 }
 
