@@ -36,6 +36,8 @@ export type RunResult = {
 type Setting = { program: readonly string[]; folder: string; seed: number; plan: Plan }
 
 const QUIET_MS = 300_000
+const WARM_UP_ROUNDS = 5
+const WARM_UP_EVERY_MS = 30
 /** Nothing is due if nothing was due so often, because work leads to more work. */
 const QUIET_LOOKS = 3
 const LOOK_EVERY_MS = 500
@@ -85,8 +87,8 @@ async function runThrough(
   onEnd(() => closeClients(traffic))
   const world: World = { server, sinks, dns, hooks, history }
 
-  say('each operation once')
-  await runOperations(traffic, listOnce(plan), HANDLERS)
+  say('the warm-up')
+  await runOperations(traffic, listWarmUp(plan), HANDLERS)
   closeClients(traffic)
   const first = await readAtRest({ server, url })
 
@@ -136,13 +138,19 @@ async function disruptAll(world: World, { disruptions, calmAt }: Plan): Promise<
   await world.sinks.command({ do: 'calm' })
 }
 
-/** An operation of each kind, at once; their numbers follow those of the plan. */
-function listOnce({ operations }: Plan): Operation[] {
+/**
+ * Operations of each kind, many at the same time, so that every thread that the server starts on demand
+ * has been started. Their numbers follow those of the plan.
+ */
+function listWarmUp({ operations }: Plan): Operation[] {
   const kinds = Object.keys(HANDLERS) as OperationKind[]
-  return kinds.map((kind, index) => {
-    const number = operations.length + 1 + index
-    return { number, at: index * 50, kind, lots: [0.3, 0.3, 0.3, 0.3] }
-  })
+  return Array.from({ length: WARM_UP_ROUNDS }, () => kinds)
+    .flat()
+    .map((kind, index) => {
+      const lot = (index * 0.37) % 1
+      const number = operations.length + 1 + index
+      return { number, at: index * WARM_UP_EVERY_MS, kind, lots: [lot, lot, lot, lot] }
+    })
 }
 
 async function waitForQuiet(server: Server): Promise<void> {

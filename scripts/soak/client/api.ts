@@ -39,8 +39,8 @@ type Reply = { status: number; text: string }
 
 const TIMEOUT_MS = 30_000
 const PAUSE_MS = 200
-/** A request is tried for so long. */
-const PATIENCE_MS = 90_000
+/** A request is tried for so long; kills and slow starts may follow each other. */
+const PATIENCE_MS = 240_000
 
 export function createApi(deps: ApiDeps): Api {
   const agent = new Agent({ keepAlive: true, maxSockets: 40 })

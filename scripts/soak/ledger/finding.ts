@@ -8,10 +8,10 @@ export type Finding = { id: string; text: string }
 export type LedgerRow = { name: string; count: number; note?: string; findings: Finding[] }
 
 /**
- * So long after a receiver's answer the server may not have it on disk, on a machine that is busy. A kill
- * within this time excuses a repetition.
+ * So long after a receiver's answer the server may not have it on disk: some milliseconds, but seconds on
+ * a machine that is overloaded. A kill within this time excuses a repetition.
  */
-const UNRECORDED_MS = 2_000
+const UNRECORDED_MS = 10_000
 /** A kill is recorded just before the signal is sent. */
 const EARLY_MS = 100
 

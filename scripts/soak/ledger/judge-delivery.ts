@@ -7,7 +7,8 @@
  *   suppressed   mail to the address bounced or was complained about before
  *
  * An email may reach a final dot again only if the receiver gave no answer, or if the server or the
- * connection was disrupted before the answer can have been on disk.
+ * connection was disrupted before the answer can have been on disk; and the server's own attempts must
+ * say each time that it may have arrived.
  */
 import type { Arrival, History } from '../history/history.ts'
 import { NO_SUCH_DOMAIN } from '../plan/sites.ts'
@@ -64,9 +65,10 @@ export function judgeDelivery(
       name: 'messages that arrived again',
       count: repeated,
       note: 'each after a cut',
-      findings: [...witness.arrivals.values()].flatMap((arrivals) =>
-        judgeRepetitions(history, arrivals),
-      ),
+      findings: [
+        ...[...witness.arrivals.values()].flatMap((each) => judgeRepetitions(history, each)),
+        ...rows.flatMap((row) => judgeUncertainty(row, witness.arrivals.get(row.id) ?? [])),
+      ],
     },
     {
       name: 'messages at receivers',
@@ -139,14 +141,14 @@ function explain(witness: Witness, row: EmailRow, answered: number): string | un
 
 function explainFailure(
   { cancelled, withdrawn, giveUpMs }: Witness,
-  { id, error, recipient, source, createdAt, updatedAt }: EmailRow,
+  { id, error, recipient, executionId, createdAt, updatedAt }: EmailRow,
 ): string | undefined {
   const text = error ?? ''
   if (text === 'cancelled') return cancelled.has(id) ? undefined : 'nobody cancelled it'
   if (text.includes('unsubscribed')) {
     return withdrawn.has(recipient) ? undefined : 'nobody unsubscribed'
   }
-  const isLate = source === 'WORKFLOW' && updatedAt - createdAt >= giveUpMs
+  const isLate = executionId !== null && updatedAt - createdAt >= giveUpMs
   return isLate ? undefined : `too early to be given up: ${text}`
 }
 
@@ -159,6 +161,13 @@ function judgeRepetitions(history: DeliveryHistory, arrivals: readonly Arrival[]
       id: emailId,
       text: `arrived ${arrivals.length} times at ${site}; nothing was cut at ${new Date(at).toISOString()}`,
     }))
+}
+
+function judgeUncertainty(row: EmailRow, arrivals: readonly Arrival[]): Finding[] {
+  const { id, uncertainAttempts } = row
+  if (arrivals.length - 1 <= uncertainAttempts) return []
+  const text = `arrived ${arrivals.length} times after ${uncertainAttempts} uncertain attempts`
+  return [{ id, text }]
 }
 
 function isExcused({ disruptions }: DeliveryHistory, { at, repliedAt, site }: Arrival): boolean {

@@ -37,7 +37,9 @@ function readMail(db: Database.Database, ids: ProjectIds) {
     `select id, ${project(ids)} as project, recipient, subject, variables, source_type as source,
       state, status, error, campaign_id as campaignId, workflow_execution_id as executionId,
       workflow_step_execution_id as stepExecutionId, created_at as createdAt,
-      updated_at as updatedAt, opened_at as openedAt, clicked_at as clickedAt
+      updated_at as updatedAt, opened_at as openedAt, clicked_at as clickedAt,
+      (select count(*) from attempts where email_id = emails.id and is_maybe_delivered = 1)
+        as uncertainAttempts
     from emails where source_type <> 'INBOUND'`,
   )
   return {

@@ -18,6 +18,8 @@ export type EmailRow = {
   updatedAt: number
   openedAt: number | null
   clickedAt: number | null
+  /** Attempts after which the server knows that the receiver may have the message. */
+  uncertainAttempts: number
 }
 
 export type ContactRow = {

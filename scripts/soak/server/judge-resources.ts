@@ -8,7 +8,7 @@
  *   event loop    the median of the p99s of the calm's samples is at most 50 ms. In short runs, which share
  *                 their processors with other work, only a delay of half a second is an error.
  *   descriptors, threads
- *                 at rest, at most those of the first process at rest.
+ *                 at rest, at most those of the first process at rest, after its warm-up.
  */
 import { median } from '../../bench/table.ts'
 import type { Finding, LedgerRow } from '../ledger/finding.ts'
@@ -80,8 +80,9 @@ function judgeRest(
 ): LedgerRow {
   const before = measure(first)
   const after = measure(last)
-  const kinds = JSON.stringify(last.descriptors.byKind)
-  const text = `${before} at first, ${after} at the end: ${kinds}, ${last.descriptors.connections} connections`
+  const show = ({ descriptors }: Rest) =>
+    `${JSON.stringify(descriptors.byKind)}, ${descriptors.connections} connections`
+  const text = `${before} at first (${show(first)}), ${after} at the end (${show(last)})`
   const findings: Finding[] = after <= before ? [] : [{ id: name, text }]
   return { name, count: after, note: `${before} at first`, findings }
 }

@@ -2,7 +2,7 @@
  * Samples the memory and the delays of the event loop while the run goes on, and reads both at rest.
  *
  * A server at rest has no work and no connections: its descriptors, threads and handles are those that
- * last. They are compared between the first process, after each operation was done once, and the last
+ * last. They are compared between the first process, after the warm-up, and the last
  * one, after a quarter of the run.
  */
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -12,7 +12,7 @@ import { type Handler, pickDelivered, type Traffic } from './traffic.ts'
 
 type Mail = { from: string; to: string; lines: readonly string[] }
 
-const PATIENCE_MS = 60_000
+const PATIENCE_MS = 240_000
 const PAUSE_MS = 300
 
 export const reportBounce: Handler = (traffic, operation) =>

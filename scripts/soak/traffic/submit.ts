@@ -7,7 +7,7 @@ import type { Handler } from './traffic.ts'
 
 type SmtpError = Error & { responseCode?: number; command?: string }
 
-const PATIENCE_MS = 60_000
+const PATIENCE_MS = 240_000
 const PAUSE_MS = 200
 
 export const submit: Handler = async ({ history, main, submissionPort }, operation) => {

@@ -21,7 +21,8 @@ export function email(id: string, fields: Partial<EmailRow> = {}): EmailRow {
     ...{ id, project: 'main', recipient: `${id}@healthy.test`, number: null },
     ...{ source: 'TRANSACTIONAL', state: 'delivered', status: 'DELIVERED', error: null },
     ...{ campaignId: null, executionId: null, stepExecutionId: null },
-    ...{ createdAt: at(0), updatedAt: at(1), openedAt: null, clickedAt: null, ...fields },
+    ...{ createdAt: at(0), updatedAt: at(1), openedAt: null, clickedAt: null },
+    ...{ uncertainAttempts: 0, ...fields },
   } as EmailRow
 }
 

@@ -78,20 +78,25 @@ const emails: Case[] = [
   ],
   [
     'a message that arrives again without a disruption',
-    ({ history }) => void history.arrivals.push(arrival('e1', { at: at(9), repliedAt: at(9) })),
+    ({ history, rows }) => {
+      history.arrivals.push(arrival('e1', { at: at(9), repliedAt: at(9) }))
+      Object.assign(find(rows.emails, byId('e1')), { uncertainAttempts: 1 })
+    },
     ['messages that arrived again: e1'],
   ],
   [
-    'a graceful restart excuses no repetition',
-    ({ history }) => {
+    'a repetition after a graceful restart',
+    ({ history, rows }) => {
+      Object.assign(find(rows.emails, byId('e1')), { uncertainAttempts: 1 })
       history.arrivals.push(arrival('e1', { at: at(9), repliedAt: at(9) }))
       history.disruptions.push({ kind: 'restart', from: at(1), to: at(2) })
     },
     ['messages that arrived again: e1'],
   ],
   [
-    'a kill long before excuses no repetition',
-    ({ history }) => {
+    'a repetition long after a kill',
+    ({ history, rows }) => {
+      Object.assign(find(rows.emails, byId('e1')), { uncertainAttempts: 1 })
       history.arrivals.push(arrival('e1', { at: at(19), repliedAt: at(19) }))
       history.arrivals.shift()
       history.arrivals.push(arrival('e1', { at: at(15), repliedAt: at(15), number: 1 }))
@@ -312,11 +317,18 @@ describe('the ledger of the soak', () => {
 
   it('excuses a repetition that a kill or a silent receiver explains', () => {
     const killed = fabricate()
+    const certain = fabricate()
+    certain.history.arrivals.push(arrival('e1', { at: at(9), repliedAt: at(9) }))
+    certain.history.disruptions.push({ kind: 'kill', from: at(1.5), to: at(3) })
+    Object.assign(find(killed.rows.emails, byId('e1')), { uncertainAttempts: 1 })
     killed.history.arrivals.push(arrival('e1', { at: at(9), repliedAt: at(9) }))
     killed.history.disruptions.push({ kind: 'kill', from: at(1.5), to: at(3) })
     const silent = fabricate()
     silent.history.arrivals.push(arrival('e1', { at: at(0), repliedAt: null }))
+    Object.assign(find(silent.rows.emails, byId('e1')), { uncertainAttempts: 1 })
     assert.deepEqual([findingsOf(killed), findingsOf(silent)], [[], []])
+    // The server must know, too.
+    assert.deepEqual(findingsOf(certain), ['messages that arrived again: e1'])
   })
 
   it('accepts an email with an unknown outcome, stored or not', () => {
