@@ -40,7 +40,7 @@ async function soak({ seed, minutes, executable }: SoakOptions): Promise<boolean
   console.log(`program ${program.join(' ')}`)
   const plan = makePlan({ seed, minutes })
   const result = await run({ program, folder, seed, plan })
-  keepHistory(result.history)
+  keepHistory({ ...result.history, resources: result.resources })
   const rows = balance(result)
   printSummary(result.history, rows)
   const findings = rows.flatMap((row) => row.findings.slice(0, MAX_FINDINGS))
@@ -56,7 +56,7 @@ function balance({ history, server, projects, endpointUrl, resources }: RunResul
 }
 
 /** For a look at it afterwards; removed with the folder. */
-function keepHistory(history: History): void {
+function keepHistory(history: History & Pick<RunResult, 'resources'>): void {
   const replacer = (_: string, value: unknown) => (value instanceof Map ? [...value] : value)
   writeFileSync(path.join(folder, 'history.json'), JSON.stringify(history, replacer, 1))
 }

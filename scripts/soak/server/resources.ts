@@ -14,8 +14,9 @@ export type Usage = { residentMegabytes: number; threads: number; descriptors: D
 
 export type Sample = {
   at: number
+  pid: number
   residentMegabytes: number
-  /** Seconds since the previous scrape; undefined without the metric. */
+  /** Of the time since the previous scrape; undefined at the first one, and without the metric. */
   loopDelayP99Ms: number | undefined
 }
 

@@ -21,9 +21,14 @@ const HANDLES = ['nodejs_active_handles_total', 'nodejs_active_resources_total']
 
 /** Returns what stops it. */
 export function sampleUsage(deps: Deps, samples: Sample[]): () => void {
+  let lastPid = 0
   const timer = setInterval(() => {
     void takeSample(deps).then((sample) => {
-      if (sample !== undefined) samples.push(sample)
+      if (sample === undefined) return
+      // The server measures delays from its first scrape on.
+      const isFirst = sample.pid !== lastPid
+      lastPid = sample.pid
+      samples.push(isFirst ? { ...sample, loopDelayP99Ms: undefined } : sample)
     })
   }, EVERY_MS)
   return () => clearInterval(timer)
@@ -33,10 +38,11 @@ export function sampleUsage(deps: Deps, samples: Sample[]): () => void {
 async function takeSample({ server, url }: Deps): Promise<Sample | undefined> {
   try {
     const text = await scrape(url)
-    const { residentMegabytes } = readUsage(server.pid())
+    const pid = server.pid()
+    const { residentMegabytes } = readUsage(pid)
     const delay = readMetric(text, ...LOOP_DELAYS)
     const loopDelayP99Ms = delay === undefined ? undefined : delay * 1_000
-    return { at: Date.now(), residentMegabytes, loopDelayP99Ms }
+    return { at: Date.now(), pid, residentMegabytes, loopDelayP99Ms }
   } catch {
     return undefined
   }

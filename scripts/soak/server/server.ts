@@ -33,8 +33,8 @@ export type Server = {
 const MAIN = path.join(import.meta.dirname, '../../../src/main.ts')
 /** The server gives work in hand 10 seconds. */
 const STOP_MS = 20_000
-const READY_MS = 60_000
-const COMMAND_MS = 60_000
+const READY_MS = 240_000
+const COMMAND_MS = 120_000
 
 /** The program and its first arguments: the executable asked for, the built one, or the sources. */
 export function findProgram(executable: string | undefined): string[] {
