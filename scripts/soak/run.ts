@@ -103,7 +103,7 @@ async function runThrough(
   const calmSince = Date.now()
   await load
   stopSampling()
-  const calmMs = Date.now() - calmSince
+  const calmMs = plan.loadMs - plan.calmAt
 
   say('the quiet')
   await server.command('queue', 'release', '--domain', 'slow.test')

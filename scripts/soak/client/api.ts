@@ -52,7 +52,9 @@ export function createApi(deps: ApiDeps): Api {
       const reply = await exchange(open(deps, agent, asked), contentOf(asked).bytes)
       if ('status' in reply) {
         countAnswer(deps.history, String(reply.status))
-        const isBusy = reply.status === 503 || reply.status === 429
+        const known = readRepeated(asked, reply)
+        if (known?.outcome === 'acknowledged') return known
+        const isBusy = reply.status === 503 || reply.status === 429 || known !== undefined
         if (!isBusy || Date.now() > endsAt) return judge(deps, asked, reply)
       } else if (reply.failed === 'unanswered') {
         countAnswer(deps.history, 'no answer')
@@ -78,6 +80,18 @@ export function createApi(deps: ApiDeps): Api {
 
   return { ask, abandon, close: () => agent.destroy() }
 }
+
+/** A key that was used before: the first response, or `unknown` while the first request is under way. */
+function readRepeated({ key }: ApiRequest, { status, text }: Reply): Answer | undefined {
+  if (key === undefined || status !== 409) return undefined
+  const { error } = Object(parse(text)) as { error?: { code?: string; details?: Repeated } }
+  if (error?.code !== 'IDEMPOTENCY_KEY_REUSED') return undefined
+  const { originalStatusCode = null, data } = error.details ?? {}
+  if (originalStatusCode === null) return UNKNOWN
+  return { outcome: 'acknowledged', status: originalStatusCode, body: { ...Object(data), data } }
+}
+
+type Repeated = { originalStatusCode?: number | null; data?: unknown }
 
 const UNKNOWN: Answer = { outcome: 'unknown', status: 0, body: undefined }
 

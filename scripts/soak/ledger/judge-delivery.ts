@@ -7,8 +7,8 @@
  *   suppressed   mail to the address bounced or was complained about before
  *
  * An email may reach a final dot again only if the receiver gave no answer, or if the server or the
- * connection was disrupted before the answer can have been on disk; and the server's own attempts must
- * say each time that it may have arrived.
+ * connection was disrupted meanwhile; and the server's own attempts must say each time that it may have
+ * arrived, because an outcome that is on disk is not repeated.
  */
 import type { Arrival, History } from '../history/history.ts'
 import { NO_SUCH_DOMAIN } from '../plan/sites.ts'
@@ -115,7 +115,10 @@ function judgeState(witness: Witness, row: EmailRow): Finding[] {
   const findings = wrong === undefined ? [] : [{ id: row.id, text: `${row.state}: ${wrong}` }]
   const mayHaveArrived = row.state === 'delivered' || witness.bounced.has(row.id)
   if (mayHaveArrived) return findings
-  const unexcused = answered.filter((arrival) => !isExcused(witness.history, arrival))
+  const isKnown = answered.length <= row.uncertainAttempts
+  const unexcused = answered.filter(
+    (arrival) => !isKnown || !isExcused(witness.history, arrival, row.updatedAt),
+  )
   return [
     ...findings,
     ...unexcused.map(() => ({ id: row.id, text: `${row.state}, but a receiver has it` })),
@@ -156,7 +159,7 @@ function judgeRepetitions(history: DeliveryHistory, arrivals: readonly Arrival[]
   const sorted = arrivals.toSorted((a, b) => a.at - b.at)
   return sorted
     .slice(0, -1)
-    .filter((arrival) => !isExcused(history, arrival))
+    .filter((arrival, index) => !isExcused(history, arrival, sorted[index + 1]?.at ?? 0))
     .map(({ emailId, at, site }) => ({
       id: emailId,
       text: `arrived ${arrivals.length} times at ${site}; nothing was cut at ${new Date(at).toISOString()}`,
@@ -170,9 +173,13 @@ function judgeUncertainty(row: EmailRow, arrivals: readonly Arrival[]): Finding[
   return [{ id, text }]
 }
 
-function isExcused({ disruptions }: DeliveryHistory, { at, repliedAt, site }: Arrival): boolean {
-  if (repliedAt === null) return true
-  return isDisrupted(disruptions, { at, repliedAt, domain: site })
+/** `until`: when the message was handed over again, or ended otherwise. */
+function isExcused(
+  { disruptions }: DeliveryHistory,
+  { at, repliedAt, site }: Arrival,
+  until: number,
+): boolean {
+  return repliedAt === null || isDisrupted(disruptions, { from: at, to: until, domain: site })
 }
 
 function judgeArrivals(

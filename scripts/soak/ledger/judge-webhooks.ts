@@ -1,7 +1,7 @@
 /**
  * What the receiver of webhooks got against the events: the watched endpoint gets each event of its
  * project, all requests are signed, and none is for something that did not happen. A request may be
- * repeated after a failure, or if the server was disrupted before its answer can have been on disk.
+ * repeated after a failure, or if the server was disrupted in between.
  */
 import type { History, HookRequest } from '../history/history.ts'
 import { type Finding, isDisrupted, type LedgerRow } from './finding.ts'
@@ -61,7 +61,7 @@ function isTaken(requests: readonly HookRequest[] = []): boolean {
   return requests.some(({ status }) => status === 200)
 }
 
-/** Each request but the last must have failed, or its success may not have been on disk. */
+/** Each request but the last must have failed, or the server was disrupted before the next. */
 export function judgeRepetitions(
   { disruptions }: Pick<History, 'disruptions'>,
   requests: readonly HookRequest[],
@@ -69,7 +69,10 @@ export function judgeRepetitions(
   const sorted = requests.toSorted((a, b) => a.at - b.at)
   return sorted
     .slice(0, -1)
-    .filter(({ status, at }) => status === 200 && !isDisrupted(disruptions, { at, repliedAt: at }))
+    .filter(({ status, at: from }, index) => {
+      const to = sorted[index + 1]?.at ?? from
+      return status === 200 && !isDisrupted(disruptions, { from, to })
+    })
     .map(({ id, at }) => {
       const time = new Date(at).toISOString()
       return { id, text: `told ${requests.length} times; nothing was cut at ${time}` }

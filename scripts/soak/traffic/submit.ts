@@ -5,7 +5,7 @@ import { countAnswer, type SendRecord } from '../history/history.ts'
 import { makeRecipients } from './recipients.ts'
 import type { Handler } from './traffic.ts'
 
-type SmtpError = Error & { responseCode?: number; command?: string }
+type SmtpError = Error & { responseCode?: number; code?: string }
 
 const PATIENCE_MS = 240_000
 const PAUSE_MS = 200
@@ -31,16 +31,17 @@ export const submit: Handler = async ({ history, main, submissionPort }, operati
       record.ids = response.match(/[0-9a-f-]{36}/g) ?? []
       return
     } catch (error) {
-      const { responseCode, command } = error as SmtpError
-      if (isRefusedForGood(responseCode)) {
+      const { responseCode, code } = error as SmtpError
+      if (responseCode !== undefined && responseCode >= 500) {
         const text = String(error)
         record.outcome = 'refused'
-        history.surprises.push({ at: Date.now(), what: 'submit', status: responseCode ?? 0, text })
+        history.surprises.push({ at: Date.now(), what: 'submit', status: responseCode, text })
         return
       }
-      // Only DATA can have been carried out without a reply.
-      if (command === 'DATA' && responseCode === undefined) return
-      if (command === undefined || command === 'CONN') countAnswer(history, 'no session')
+      // Only a refusal, or no connection at all, says that the message was not taken.
+      countAnswer(history, responseCode === undefined ? `submit ${code}` : 'submit 4yz')
+      if (responseCode === undefined && code !== 'ESOCKET') return
+      if (responseCode === undefined && !String(error).includes('ECONNREFUSED')) return
     }
   }
   record.outcome = 'refused'
@@ -52,8 +53,4 @@ function clientOf(port: number, pass: string) {
     ...{ host: '127.0.0.1', port, auth: { user: 'pillarbox', pass }, ...timeouts },
     ...{ ignoreTLS: true },
   })
-}
-
-function isRefusedForGood(code: number | undefined): boolean {
-  return code !== undefined && code >= 500
 }

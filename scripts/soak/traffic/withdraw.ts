@@ -24,7 +24,7 @@ export const cancelExecution: Handler = async (traffic, { lots }) => {
   await cancel(traffic, { kind: 'execution', id }, { method: 'DELETE', path: `${path}/${id}` })
 }
 
-/** 400, 404 and 409 say that it has ended meanwhile. */
+/** 400, 404 and 409 say that it has ended meanwhile, and so does another status of an execution. */
 async function cancel(
   { history, main }: Traffic,
   what: Pick<CancellationRecord, 'kind' | 'id'>,
@@ -32,5 +32,7 @@ async function cancel(
 ): Promise<void> {
   const record: CancellationRecord = { ...what, outcome: 'unknown' }
   history.cancellations.push(record)
-  record.outcome = (await main.api.ask({ ...request, expects: [400, 404, 409] })).outcome
+  const { outcome, body } = await main.api.ask({ ...request, expects: [400, 404, 409] })
+  const hasEnded = what.kind === 'execution' && Object(body).status !== 'CANCELLED'
+  record.outcome = outcome === 'acknowledged' && hasEnded ? 'refused' : outcome
 }

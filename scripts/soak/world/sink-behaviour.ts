@@ -103,7 +103,9 @@ function isDropped({ random, isCalm }: BehaviourDeps, { behaviour }: Site): bool
 function drop({ verb }: SinkCommand): SinkAction {
   if (verb !== 'DATA') return cut
   return (socket: Socket) => {
-    socket.write('354 go on\r\n')
+    // The sink must not take the message for commands.
+    socket.removeAllListeners('data')
     socket.once('data', () => socket.destroy())
+    socket.write('354 go on\r\n')
   }
 }
