@@ -36,8 +36,12 @@ export type RunResult = {
 type Setting = { program: readonly string[]; folder: string; seed: number; plan: Plan }
 
 const QUIET_MS = 300_000
-const WARM_UP_ROUNDS = 5
-const WARM_UP_EVERY_MS = 30
+const WARM_UP_BURST: readonly (readonly [OperationKind, number])[] = [
+  ['read', 72],
+  ['submit', 12],
+  ['send-attachment', 12],
+]
+const WARM_UP_EVERY_MS = 10
 /** Nothing is due if nothing was due so often, because work leads to more work. */
 const QUIET_LOOKS = 3
 const LOOK_EVERY_MS = 500
@@ -139,18 +143,17 @@ async function disruptAll(world: World, { disruptions, calmAt }: Plan): Promise<
 }
 
 /**
- * Operations of each kind, many at the same time, so that every thread that the server starts on demand
- * has been started. Their numbers follow those of the plan.
+ * Operations of each kind, and a burst of those that use threads which the server starts on demand, so
+ * that all of these have been started. Their numbers follow those of the plan.
  */
 function listWarmUp({ operations }: Plan): Operation[] {
   const kinds = Object.keys(HANDLERS) as OperationKind[]
-  return Array.from({ length: WARM_UP_ROUNDS }, () => kinds)
-    .flat()
-    .map((kind, index) => {
-      const lot = (index * 0.37) % 1
-      const number = operations.length + 1 + index
-      return { number, at: index * WARM_UP_EVERY_MS, kind, lots: [lot, lot, lot, lot] }
-    })
+  const burst = WARM_UP_BURST.flatMap(([kind, count]) => Array<OperationKind>(count).fill(kind))
+  return [...kinds, ...burst, ...kinds].map((kind, index) => {
+    const lot = (index * 0.37) % 1
+    const number = operations.length + 1 + index
+    return { number, at: index * WARM_UP_EVERY_MS, kind, lots: [lot, lot, lot, lot] }
+  })
 }
 
 async function waitForQuiet(server: Server): Promise<void> {

@@ -14,9 +14,8 @@ export type Usage = { residentMegabytes: number; threads: number; descriptors: D
 
 export type Sample = {
   at: number
-  pid: number
   residentMegabytes: number
-  /** Of the time since the previous scrape; undefined at the first one, and without the metric. */
+  /** Of the time since the previous scrape; undefined if nothing was measured. */
   loopDelayP99Ms: number | undefined
 }
 

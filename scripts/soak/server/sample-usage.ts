@@ -14,21 +14,18 @@ export type Rest = Usage & { handles: number | undefined }
 type Deps = { server: Pick<Server, 'pid'>; url: string }
 
 const EVERY_MS = 2_000
-/** Connections to receivers are kept for half a minute. */
-const REST_MS = 50_000
+/** Delays are measured every 10 ms: less means that nothing was measured since the previous scrape. */
+const RESOLUTION_MS = 1
+/** Connections to receivers and threads without work are kept for half a minute. */
+const REST_MS = { least: 35_000, most: 60_000 }
 const LOOP_DELAYS = ['nodejs_eventloop_lag_p99_seconds', 'pillarbox_event_loop_delay_p99_seconds']
 const HANDLES = ['nodejs_active_handles_total', 'nodejs_active_resources_total']
 
 /** Returns what stops it. */
 export function sampleUsage(deps: Deps, samples: Sample[]): () => void {
-  let lastPid = 0
   const timer = setInterval(() => {
     void takeSample(deps).then((sample) => {
-      if (sample === undefined) return
-      // The server measures delays from its first scrape on.
-      const isFirst = sample.pid !== lastPid
-      lastPid = sample.pid
-      samples.push(isFirst ? { ...sample, loopDelayP99Ms: undefined } : sample)
+      if (sample !== undefined) samples.push(sample)
     })
   }, EVERY_MS)
   return () => clearInterval(timer)
@@ -38,11 +35,10 @@ export function sampleUsage(deps: Deps, samples: Sample[]): () => void {
 async function takeSample({ server, url }: Deps): Promise<Sample | undefined> {
   try {
     const text = await scrape(url)
-    const pid = server.pid()
-    const { residentMegabytes } = readUsage(pid)
-    const delay = readMetric(text, ...LOOP_DELAYS)
-    const loopDelayP99Ms = delay === undefined ? undefined : delay * 1_000
-    return { at: Date.now(), pid, residentMegabytes, loopDelayP99Ms }
+    const { residentMegabytes } = readUsage(server.pid())
+    const delayMs = (readMetric(text, ...LOOP_DELAYS) ?? 0) * 1_000
+    const loopDelayP99Ms = delayMs < RESOLUTION_MS ? undefined : delayMs
+    return { at: Date.now(), residentMegabytes, loopDelayP99Ms }
   } catch {
     return undefined
   }
@@ -55,7 +51,8 @@ async function scrape(url: string): Promise<string> {
 
 /** Waits until the connections have ended; the caller has closed its own. */
 export async function readAtRest({ server, url }: Deps): Promise<Rest> {
-  for (const endsAt = Date.now() + REST_MS; Date.now() < endsAt; await sleep(500)) {
+  await sleep(REST_MS.least)
+  for (const endsAt = Date.now() + REST_MS.most; Date.now() < endsAt; await sleep(500)) {
     if (readUsage(server.pid()).descriptors.connections === 0) break
   }
   const handles = readMetric(await scrape(url), ...HANDLES)

@@ -15,7 +15,7 @@ function resources(
   { delayMs = 5, calmMs = 300_000, last = rest(30, 12) } = {},
 ): Resources {
   const samples: Sample[] = Array.from({ length: 100 }, (_, index) => {
-    return { at: index, pid: 1, residentMegabytes: memoryAt(index), loopDelayP99Ms: delayMs }
+    return { at: index, residentMegabytes: memoryAt(index), loopDelayP99Ms: delayMs }
   })
   return { samples, first: rest(30, 12), last, calmMs }
 }
