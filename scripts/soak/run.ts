@@ -42,6 +42,8 @@ const WARM_UP_BURST: readonly (readonly [OperationKind, number])[] = [
   ['send-attachment', 12],
 ]
 const WARM_UP_EVERY_MS = 10
+/** A server that has started works for some time before the next disruption. */
+const LEFT_ALONE_MS = 1_000
 /** Nothing is due if nothing was due so often, because work leads to more work. */
 const QUIET_LOOKS = 3
 const LOOK_EVERY_MS = 500
@@ -136,6 +138,7 @@ async function disruptAll(world: World, { disruptions, calmAt }: Plan): Promise<
   for (const disruption of disruptions.filter(isOfServer)) {
     await until(disruption.at)
     await disrupt(world, disruption)
+    await sleep(LEFT_ALONE_MS)
   }
   await Promise.all(faults)
   await until(calmAt)

@@ -1,14 +1,17 @@
 /**
  * What the receiver of webhooks got against the events: the watched endpoint gets each event of its
  * project, all requests are signed, and none is for something that did not happen. A request may be
- * repeated after a failure, or if the server was disrupted in between.
+ * repeated after a failure, or if the server was disrupted in between. A
+ * graceful stop aborts requests that take more than a second, so they may be repeated, too.
  */
-import type { History, HookRequest } from '../history/history.ts'
+import type { DisruptionRecord, History, HookRequest } from '../history/history.ts'
 import { type Finding, isDisrupted, type LedgerRow } from './finding.ts'
 import type { DeliveryRow, EventRow } from './rows.ts'
 
 export const EVENTS_PATH = '/events'
 export const STEP_PATH = '/step'
+
+const ABORTED_MS = 2_000
 
 type HookHistory = Pick<History, 'hooks' | 'disruptions' | 'contacts'>
 type Stored = {
@@ -71,10 +74,17 @@ export function judgeRepetitions(
     .slice(0, -1)
     .filter(({ status, at: from }, index) => {
       const to = sorted[index + 1]?.at ?? from
-      return status === 200 && !isDisrupted(disruptions, { from, to })
+      if (status !== 200 || isDisrupted(disruptions, { from, to })) return false
+      return !isDuringRestart(disruptions, from)
     })
     .map(({ id, at }) => {
       const time = new Date(at).toISOString()
       return { id, text: `told ${requests.length} times; nothing was cut at ${time}` }
     })
+}
+
+function isDuringRestart(disruptions: readonly DisruptionRecord[], at: number): boolean {
+  return disruptions.some(({ kind, from, to }) => {
+    return kind === 'restart' && from < at + ABORTED_MS && to > at
+  })
 }

@@ -331,6 +331,17 @@ describe('the ledger of the soak', () => {
     assert.deepEqual(findingsOf(certain), ['messages that arrived again: e1'])
   })
 
+  it('excuses a webhook that a graceful stop aborted, and none long after it', () => {
+    const wrongOf = (restart: number) => {
+      const fabricated = fabricate()
+      fabricated.history.hooks.push(hook('v7', { at: at(30) }))
+      const times = { from: at(restart), to: at(restart + 5) }
+      fabricated.history.disruptions.push({ kind: 'restart', ...times })
+      return findingsOf(fabricated)
+    }
+    assert.deepEqual([wrongOf(2), wrongOf(20)], [[], ['webhooks told again: v7']])
+  })
+
   it('accepts an email with an unknown outcome, stored or not', () => {
     const stored = fabricate()
     stored.rows.emails.push(email('e3', { number: 3 }))

@@ -44,12 +44,12 @@ describe('the resources of a soak', () => {
     assert.deepEqual(wrongOf(none), ['memory', 'event loop'])
   })
 
-  it('name descriptors and threads that were not there at first', () => {
-    assert.deepEqual(wrongOf(resources(() => 100, { last: rest(31, 13) })), [
-      'descriptors at rest',
-      'threads at rest',
-    ])
-    assert.deepEqual(wrongOf(resources(() => 100, { last: rest(29, 12) })), [])
+  it('name descriptors that belong to no thread, and threads beyond those on demand', () => {
+    const lastly = (last: Rest) => wrongOf(resources(() => 100, { last }))
+    assert.deepEqual(lastly(rest(31, 12)), ['descriptors at rest'])
+    assert.deepEqual(lastly(rest(35, 13)), [])
+    assert.deepEqual(lastly(rest(50, 16)), ['threads at rest'])
+    assert.deepEqual(lastly(rest(29, 12)), [])
   })
 
   it('are read from a process and from its metrics', () => {
