@@ -176,7 +176,7 @@ async function listen(
 
 /** Starts the loops that claim waiting work. */
 async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void> {
-  const { store, log } = core
+  const { store, log, counters } = core
   const queue = startQueue(core, delivery)
   stops.parts.push(queue.stop)
   const settling = startSettling(core)
@@ -191,7 +191,7 @@ async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void
   stops.parts.push(engine.stop, startTriggers(core).stop)
   // The server's lock proves that no other process runs jobs.
   await store.write((tx) => endLeases(tx, now()))
-  const jobs = startJobs({ store, log, now, ...createSchedule(core) })
+  const jobs = startJobs({ store, log, counters, now, ...createSchedule(core) })
   const unwatchJobs = core.jobNotifier.listen(jobs.wake)
   stops.parts.push(jobs.stop, async () => unwatchJobs())
   const webhooks = startWebhookSender(core)
@@ -235,9 +235,9 @@ async function watchInboundHosts(base: OpenCore, stops: Stops): Promise<InboundH
 
 /** Starts the threads that parse inbound mail, and the loop that applies their results. */
 async function startReading(core: Core, stops: Stops): Promise<void> {
-  const { config, log } = core
+  const { config, log, counters } = core
   const settings = { dnsServers: config.dns.servers, hostname: config.delivery.hostname }
-  const reader = startInboundReader({ settings, log })
+  const reader = startInboundReader({ settings, log, counters })
   stops.parts.push(reader.stop)
   const processing = await startProcessing(core, reader)
   stops.parts.push(processing.stop)
@@ -253,12 +253,21 @@ async function prepareDelivery(
   inboundHosts: InboundHosts,
   stops: Stops,
 ): Promise<{ core: Core; delivery: Deliverer }> {
-  const { config, log, resolver } = base
+  const { config, log, counters, resolver } = base
   const sandboxPort = await startSink(base, stops)
   // Nothing is delivered before the deliverer listens.
   const listener: OutboundListener = { finished: () => undefined }
   const outbound: Outbound = startOutbound(
-    { config, log, now, resolver, sandboxPort, tracker: trackerOf(base), ...inboundHosts },
+    {
+      config,
+      log,
+      counters,
+      now,
+      resolver,
+      sandboxPort,
+      tracker: trackerOf(base),
+      ...inboundHosts,
+    },
     listener,
   )
   const hits = startHitWriter(base)

@@ -7,6 +7,7 @@ import type { CommandSpec } from './engine/command.ts'
 /** The groups of commands and their descriptions in `pillarbox --help`. */
 export const GROUPS: Record<string, string> = {
   config: 'check and show the configuration',
+  log: 'show and change the level of the log',
   user: 'manage users',
   project: 'manage projects and their keys',
   'project member': 'manage the members of a project',
@@ -58,6 +59,14 @@ export const COMMANDS: CommandSpec[] = [
     name: 'config show',
     summary: 'print the effective values; secrets are hidden',
     load: async () => (await import('./config.ts')).showConfigCommand,
+  },
+  {
+    name: 'log level',
+    summary:
+      "show the level of the running server's log, or change it for a while; a restart begins with log.level",
+    args: '[level]',
+    options: [['--for <duration>', 'how long the level holds, such as 10m (the default) or 2h']],
+    load: async () => (await import('./log-level.ts')).logLevelCommand,
   },
   {
     name: 'user create',

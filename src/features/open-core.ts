@@ -68,6 +68,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
     nativeBinding: nativeBindingPath(config.dataDir),
     log,
     health,
+    counters,
     watch: isWatching,
     ...(options.createThread && { createThread: options.createThread }),
   })

@@ -4,6 +4,7 @@
  */
 import type { CertificatePair, Certificates } from '../config/certificates/watch.ts'
 import type { ListenAddress } from '../config/config.ts'
+import type { Counters } from '../counters.ts'
 import type { Log } from '../log.ts'
 import type { GuardedServer } from './guarded-server.ts'
 import { createSessions, DEFAULT_LIMITS, type SessionLimits, type Sessions } from './sessions.ts'
@@ -17,6 +18,7 @@ export type MailService = {
 
 type ServiceOptions = {
   log: Log
+  counters: Pick<Counters, 'add'>
   name: 'inbound' | 'submission'
   listen: readonly ListenAddress[]
   certificates: Pick<Certificates, 'follow'>
@@ -38,7 +40,10 @@ export async function startMailService(
   createServer: (parts: ServerParts) => GuardedServer,
 ): Promise<MailService> {
   const servers: GuardedServer[] = []
-  const sessions = createSessions({ ...DEFAULT_LIMITS, ...options.limits })
+  const { name: service, counters } = options
+  const sessions = createSessions({ ...DEFAULT_LIMITS, ...options.limits }, (code) =>
+    counters.add('pillarbox_smtp_refusals_total', { service, code: String(code) }),
+  )
   const stop = (graceMs: number) => stopAll({ servers, sessions }, graceMs)
   const addresses: ListenAddress[] = []
   try {

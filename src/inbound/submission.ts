@@ -43,10 +43,13 @@ export async function startSubmission(
   deps: SubmissionDeps,
   { limiter, limits, reader, isLocal, wait }: SubmissionOptions,
 ): Promise<MailService> {
-  const { certificates, config, log, now } = deps
+  const { certificates, config, log, counters, now } = deps
   const { listen } = config.submission
   const { messageMaxBytes } = config.limits
-  const submissionReader = createSubmissionReader({ limits: config.limits, log, ...reader })
+  const submissionReader = createSubmissionReader({
+    ...{ limits: config.limits, log, counters },
+    ...reader,
+  })
   const context: SubmissionContext = {
     ...deps,
     limiter,
@@ -57,7 +60,7 @@ export async function startSubmission(
     wait: wait ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms).unref())),
   }
   const { addresses, stop } = await startMailService(
-    { name: 'submission', log, listen, certificates, limits },
+    { name: 'submission', log, counters, listen, certificates, limits },
     (parts) => createServer(context, parts),
   )
   return {

@@ -8,6 +8,7 @@
  *
  * Without the third step the log would never start over under constant load.
  */
+import type { Counters } from '../../counters.ts'
 import type { Log } from '../../log.ts'
 import type { StoreThread } from '../read/thread.ts'
 
@@ -31,13 +32,14 @@ type Deps = {
   /** Whether the files were removed or replaced: a thread would open the wrong ones. */
   areFilesLost(): boolean
   log: Log
+  counters?: Pick<Counters, 'observe'> | undefined
 }
 
 export function startCheckpoints(
   deps: Deps,
   limits: CheckpointLimits = DEFAULT_LIMITS,
 ): Checkpoints {
-  const { thread, walBytes, areFilesLost, log } = deps
+  const { thread, walBytes, areFilesLost, log, counters } = deps
   const { intervalMs, smallBytes, maxLogBytes } = limits
   let isWritten = false
   let timer: NodeJS.Timeout | undefined
@@ -58,8 +60,10 @@ export function startCheckpoints(
   }
 
   async function copy(isQuiet: boolean): Promise<void> {
+    const from = performance.now()
     try {
       await thread.ask({ kind: 'checkpoint', isQuiet, maxLogBytes })
+      counters?.observe('pillarbox_checkpoint_duration_seconds', performance.now() - from)
     } catch (error) {
       log.warn({ error }, 'a checkpoint failed and will be tried again')
     }

@@ -7,6 +7,7 @@
  */
 import { describeError } from '../../../errors.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../base.ts'
 import { cancelActive } from '../executions/cancel-active.ts'
 import { EXIT_REASONS } from '../exit-reasons.ts'
 import type { WorkflowLane } from '../notifier.ts'
@@ -23,7 +24,7 @@ import {
   walk,
 } from './walk.ts'
 
-export type TurnDeps = StepDeps & { graphs: Graphs }
+export type TurnDeps = StepDeps & Pick<Base, 'counters'> & { graphs: Graphs }
 
 /** `walked`: the number of executions; `nextDueAt`: undefined if none of the workflow will be due. */
 export type TurnResult = { walked: number; tookMs: number; nextDueAt: number | undefined }
@@ -46,7 +47,11 @@ export async function takeTurn(
   } catch (error) {
     if (!(error instanceof StepFault)) throw error
     if (limit > 1) return { ...(await takeTurn(deps, lane, 1)), tookMs: MAX_TURN_MS }
-    const facts = { workflow: lane.workflowId, error: describeError(error.cause) }
+    const facts = {
+      workflowId: lane.workflowId,
+      executionNumber: error.place.number,
+      error: describeError(error.cause),
+    }
     deps.log.error(facts, error.message)
     return write(deps, lane, { limit, fail: error.place })
   }
@@ -91,6 +96,10 @@ async function walkDue(
     if (limit > LIGHT_EXECUTIONS) await tx.yieldToLoop()
   }
   await changes.write(tx, at)
+  const ended = changes.ends()
+  tx.afterCommit(() => {
+    for (const status of ended) deps.counters.add('pillarbox_executions_ended_total', { status })
+  })
   const nextDueAt = await findEarliestDue(tx, workflow.id)
   return { walked, tookMs: performance.now() - begunAt, nextDueAt }
 }
