@@ -45,7 +45,10 @@ const MAX_CAUSES = 8
 /** The fields that form a line's cause: texts, and names. */
 const TEXT_FIELDS = ['error', 'reason'] as const
 /** A batch that is dropped is always logged: the line is all that tells of its emails. */
-const NAME_FIELDS = ['code', 'site', 'domain', 'kind', 'cron', 'file', 'certFile', 'batch'] as const
+const NAME_FIELDS = [
+  ...(['code', 'site', 'domain', 'kind', 'cron', 'file', 'certFile', 'batch'] as const),
+  ...(['part', 'line', 'column'] as const),
+] as const
 
 /** `out` replaces stderr in tests: every line is one write. */
 export function createLog(

@@ -60,9 +60,9 @@ export const countEndpoints = statement<{ enabled: number; disabled: number; fai
 
 /** The rows behind each follower's cursor. One follower reads attempts, the others events. */
 export const listLags = statement<{ name: string; lag: number }>(
-  () => sql`select name, max(0, case name
+  () => sql`select name, case name
       when 'campaign-refusals' then (select coalesce(max(id), 0) from attempts)
-      else (select coalesce(max(seq), 0) from events) end - seq) as lag
+      else (select coalesce(max(seq), 0) from events) end - seq as lag
     from event_followers order by name limit ${MAX_FOLLOWERS}`,
 )
 

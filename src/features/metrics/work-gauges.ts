@@ -32,7 +32,7 @@ export function workGauges(deps: Deps, options?: RecentOptions): Gauge[] {
       help: 'Events that a follower has not handled yet; for campaign-refusals, attempts',
       labelNames: ['follower'],
       read: from(recent, ({ lags }) =>
-        lags.map(({ name, lag }) => ({ value: lag, labels: { follower: name } })),
+        lags.map(({ name, lag }) => ({ value: Math.max(0, lag), labels: { follower: name } })),
       ),
     },
   ]

@@ -60,8 +60,8 @@ test('a final outcome is one line with the fields that a search needs', async (t
   assert.deepEqual(entries, [
     {
       level: 'info',
-      email: task.emailId,
-      project: project.id,
+      emailId: task.emailId,
+      projectId: project.id,
       to: 'a…@dest.test',
       site: 'dest.test',
       class: 'hard',
@@ -111,7 +111,7 @@ test('an outcome that is not durable is neither logged nor counted', async (t) =
     attempted(tasks[1] as never, 'delivered'),
   )
   assert.deepEqual(
-    entries.map(({ email }) => email),
+    entries.map(({ emailId }) => emailId),
     [tasks[1]?.emailId],
   )
   assert.deepEqual(count('pillarbox_email_outcomes_total').length, 1)
