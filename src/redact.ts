@@ -27,13 +27,15 @@ const ERROR_CODE = /^([A-Z][A-Z0-9_]*|\d{3}( \d\.\d{1,3}\.\d{1,3})?|\d\.\d{1,3}\
 const HARMLESS = /^([a-z0-9 .,-]{1,20}|[0-9a-f]{8}-[0-9a-f-]{27})$/i
 
 /** Parameters of a statement, which drizzle adds to its errors. */
-const PARAMETERS = /\bparams: [^]*/
+const PARAMETERS = /\bparams: [\s\S]*/
 const USER_OF_URL = /(\w:\/\/)[^\s/@"'<>]*@/g
-const QUERY = /(?<=\S)\?[^\s"'<>]+/g
+const QUERY = /(?<=\S)\?[\w%&=][^\s"'<>]*/g
 const SCHEME = /\b(bearer|basic)\s+[^\s"',;]+/gi
 const NAMED_SECRET =
   /\b(\w*(?:password|passwd|secret|token|api[_-]?key|authorization|cookie|signature))(["']?\s?[:=]\s?["']?)[^\s"',;&}]+/gi
 const PREFIXED = /\b(sk|pk|rk|whsec)_\w+/g
+/** JSON Web Tokens (RFC 7519). */
+const WEB_TOKEN = /\beyJ[\w-]+(\.[\w-]*)+/g
 const RUN = /[\w-]{24,}/g
 const LONG_WORD = /[A-Za-z0-9]{24,}/g
 const MIXED_LENGTH = 32
@@ -60,7 +62,8 @@ function redactField(
   { options, depth }: { options: RedactOptions; depth: number },
 ): unknown {
   if (isPrivate(name, value)) return HIDDEN
-  if (name === 'requestId' && typeof value === 'string') return value.replace(PREFIXED, `$1_${HIDDEN}`)
+  if (name === 'requestId' && typeof value === 'string')
+    return value.replace(PREFIXED, `$1_${HIDDEN}`)
   return redactValue(value, options, depth)
 }
 
@@ -74,6 +77,7 @@ export function redactText(text: string, { showsAddresses }: RedactOptions): str
     .replace(SCHEME, `$1 ${HIDDEN}`)
     .replace(NAMED_SECRET, `$1$2${HIDDEN}`)
     .replace(PREFIXED, `$1_${HIDDEN}`)
+    .replace(WEB_TOKEN, HIDDEN)
     .replace(RUN, hideSecret)
   return showsAddresses ? safe : maskAddresses(safe)
 }

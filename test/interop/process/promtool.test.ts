@@ -166,7 +166,9 @@ function buckets(counts: Record<string, number>): Record<string, string> {
 /** A unit test of promtool; JSON is YAML. */
 function unitTest(name: string, series: Record<string, string>, isFiring: boolean) {
   const { labels = {} } = SCENARIOS[name] ?? {}
-  const severity = new RegExp(`- alert: ${name}\\n[^]*?severity: (\\w+)[^]*?summary: (.+)`)
+  const severity = new RegExp(
+    `- alert: ${name}\\n[\\s\\S]*?severity: (\\w+)[\\s\\S]*?summary: (.+)`,
+  )
   const [, level, summary] = severity.exec(readRules()) ?? []
   const alert = { exp_labels: { ...labels, severity: level }, exp_annotations: { summary } }
   return {
