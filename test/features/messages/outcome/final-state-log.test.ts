@@ -142,7 +142,7 @@ test('a cancelled, given up or suppressed email is logged', async (t) => {
   })
   const suppressed = await sendOne(sender)
   assert.deepEqual(
-    sender.entries.map(({ msg, email, reason }) => [msg, email, reason]),
+    sender.entries.map(({ msg, emailId, reason }) => [msg, emailId, reason]),
     [
       ['email failed', cancelled, 'cancelled'],
       [
@@ -172,7 +172,7 @@ test('a later bounce or complaint is logged once', async (t) => {
   await store.write((tx) => recordReports(sender.core, tx, reports))
   await store.write((tx) => recordReports(sender.core, tx, reports))
   assert.deepEqual(
-    sender.entries.map(({ msg, email, reason, to }) => [msg, email, reason, to]),
+    sender.entries.map(({ msg, emailId, reason, to }) => [msg, emailId, reason, to]),
     [
       ['email bounced', bounced, '552 5.2.2 a…@dest.test is over quota', 'a…@dest.test'],
       ['email complained about', complained, undefined, 'a…@dest.test'],
