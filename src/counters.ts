@@ -87,6 +87,10 @@ export const COUNTER_TEXTS = {
     help: 'Worker threads that crashed or hung and were replaced',
     labelNames: ['kind'],
   },
+  pillarbox_acme_orders_total: {
+    help: 'Orders of certificates by ACME, by outcome: issued or failed',
+    labelNames: ['outcome'],
+  },
   pillarbox_metering_batches_total: {
     help: 'Batches of emails for Stripe to charge that have ended; dropped ones are not charged',
     labelNames: ['outcome'],

@@ -110,15 +110,19 @@ function createServer(
       maxCommandLength: MAX_COMMAND_BYTES,
       onMailFrom: (_sender, _session, done) => done(canAcceptMail(context) ? null : cannotStore()),
       onRcptTo: (recipient, session, done) => {
-        withLogFields({ sessionId: session.id }, () => admit(context, recipient, session)).then(
-          () => done(),
-          (error: unknown) => done(toRefusal(context.log, error)),
+        withLogFields({ sessionId: session.id }, () =>
+          admit(context, recipient, session).then(
+            () => done(),
+            (error: unknown) => done(toRefusal(context.log, error)),
+          ),
         )
       },
       onData: (stream, session, done) => {
-        withLogFields({ sessionId: session.id }, () => receive(context, stream, session)).then(
-          (id) => done(null, `2.0.0 Ok: stored as ${id}`),
-          (error: unknown) => done(refuseMessage(context, session, error)),
+        withLogFields({ sessionId: session.id }, () =>
+          receive(context, stream, session).then(
+            (id) => done(null, `2.0.0 Ok: stored as ${id}`),
+            (error: unknown) => done(refuseMessage(context, session, error)),
+          ),
         )
       },
     },

@@ -60,34 +60,38 @@ const RCPT_PARAMETERS = /^(?:NOTIFY|ORCPT)$/
 /** Ids shown in a reply, whose line has at most 512 octets. */
 const MAX_NAMED = 10
 
-/** `disabledCommands`: disabled in all sessions of the server. */
+/** `disabledCommands`: disabled in all sessions of the server that begin now. */
 export function submissionHandlers(
   context: SubmissionContext,
-  disabledCommands: readonly string[],
+  disabledCommands: () => readonly string[],
 ): Handlers {
   const failures = new WeakMap<SMTPServerSession, number>()
   const fail = (error: unknown) => toRefusal(context.log, error)
   return {
     onConnect: (session, done) => {
       const mayLogIn = session.secure || context.isLocal(session.remoteAddress)
-      session.disabledCommands = [...disabledCommands, ...(mayLogIn ? [] : ['AUTH'])]
+      session.disabledCommands = [...disabledCommands(), ...(mayLogIn ? [] : ['AUTH'])]
       done()
     },
     onSecure: (_socket, session, done) => {
-      session.disabledCommands = [...disabledCommands]
+      session.disabledCommands = [...disabledCommands()]
       done()
     },
     onAuth: (auth, session, done) => {
-      within(session, () => checkLogin(context, failures, { auth, session })).then(
-        (user) => done(null, { user }),
-        (error: unknown) => done(fail(error)),
+      within(session, () =>
+        checkLogin(context, failures, { auth, session }).then(
+          (user) => done(null, { user }),
+          (error: unknown) => done(fail(error)),
+        ),
       )
     },
     onMailFrom: (sender, session, done) => {
       if (!areOffered(sender.args, MAIL_PARAMETERS)) return done(notOffered())
-      within(session, () => checkSender(context, session, sender)).then(
-        () => done(),
-        (error: unknown) => done(fail(error)),
+      within(session, () =>
+        checkSender(context, session, sender).then(
+          () => done(),
+          (error: unknown) => done(fail(error)),
+        ),
       )
     },
     onRcptTo: ({ address, args }, _session, done) => {
@@ -96,9 +100,11 @@ export function submissionHandlers(
       done(refusal('553 5.1.3', 'Not an email address that can be sent to'))
     },
     onData: (stream, session, done) => {
-      within(session, () => receive(context, stream, session)).then(
-        (ids) => done(null, `2.0.0 Ok: queued as ${nameIds(ids)}`),
-        (error: unknown) => done(fail(error)),
+      within(session, () =>
+        receive(context, stream, session).then(
+          (ids) => done(null, `2.0.0 Ok: queued as ${nameIds(ids)}`),
+          (error: unknown) => done(fail(error)),
+        ),
       )
     },
   }

@@ -7,7 +7,7 @@ const ends = ['\n.\n', '\n.\r\n', '\r\n.\n', '\r.\r\n', '\r\n.\r\r\n', '\r.\r', 
 
 describe('the end of a message', { concurrency: true }, () => {
   for (const end of ends) {
-    it(`${JSON.stringify(end)} does not end a message: the text after it is never a second envelope`, async (t) => {
+    it(`S1: ${JSON.stringify(end)} does not end a message: the text after it is never a second envelope`, async (t) => {
       const { dial, rows, returnPath, core } = await openInbound(t)
       const warnings: Record<string, unknown>[] = []
       core.log.warn = ((fields: Record<string, unknown>) => warnings.push(fields)) as never
@@ -35,7 +35,7 @@ describe('the end of a message', { concurrency: true }, () => {
     })
   }
 
-  it('a stuffed dot alone on its line is content, in packets of any size', async (t) => {
+  it('S1: a stuffed dot alone on its line is content, in packets of any size', async (t) => {
     const { dial, rows, returnPath } = await openInbound(t)
     const client = await dial()
     const forged = '..\r\nMAIL FROM:<forged@bank.test>\r\n...\r\n'

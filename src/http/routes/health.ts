@@ -85,8 +85,17 @@ function detailsOf({ config, store, health }: Pick<Core, 'config' | 'store' | 'h
   return {
     environment: config.delivery.mode,
     uptime: process.uptime(),
-    memoryUsage: process.memoryUsage(),
+    ...memoryUsage(),
     walBytes: store.walBytes(),
     reasons: health.reasons(),
+  }
+}
+
+/** The system tells it in a file, which cannot be opened while all descriptors are in use. */
+function memoryUsage(): { memoryUsage?: Record<string, number> } {
+  try {
+    return { memoryUsage: { ...process.memoryUsage() } }
+  } catch {
+    return {}
   }
 }

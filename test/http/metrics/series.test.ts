@@ -67,6 +67,7 @@ function valuesOf(core: Core): Record<CounterName, string[][]> {
     pillarbox_executions_ended_total: [['COMPLETED', 'EXITED', 'FAILED', 'CANCELLED']],
     pillarbox_commit_failures_total: [],
     pillarbox_threads_lost_total: [['scan', 'delivery', 'composing', 'reader', 'submission']],
+    pillarbox_acme_orders_total: [['issued', 'failed']],
     pillarbox_metering_batches_total: [['charged', 'dropped']],
     pillarbox_emails_not_charged_total: [],
     pillarbox_template_faults_total: [['subject', 'body', 'text']],

@@ -16,7 +16,8 @@ async function record(sender: Sender, faults: readonly (typeof fault | typeof ot
   await sender.core.store.write(async (tx) => {
     await tx.update(emails).set({ state: 'sending', dueAt: null })
     assert.ok(report.kind === 'attempted')
-    await recordAttempts(sender.core, tx, [{ ...report, email, faults }])
+    const deps = { ...sender.core, steadyNow: sender.core.now }
+    await recordAttempts(deps, tx, [{ ...report, email, faults }])
   })
   return id
 }
