@@ -219,7 +219,7 @@ async function listen(
 
 /** Starts the loops that claim waiting work. */
 async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void> {
-  const { store, log } = core
+  const { store, log, counters } = core
   // Mail that waits behind what a fence holds would be claimed after it.
   await settleFenced(core).catch((error: unknown) =>
     log.error({ error: describeError(error) }, 'the mail that is held was not put aside'),
@@ -239,7 +239,7 @@ async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void
   stops.loops.push(engine.stop, startTriggers(core).stop)
   // The server's lock proves that no other process runs jobs.
   await store.write((tx) => endLeases(tx, now()))
-  const jobs = startJobs({ store, log, now, ...createSchedule(core) })
+  const jobs = startJobs({ store, log, counters, now, ...createSchedule(core) })
   const unwatchJobs = core.jobNotifier.listen(jobs.wake)
   stops.loops.push(jobs.stop, async () => unwatchJobs(), startBackups(core).stop)
   const webhooks = startWebhookSender(core)
@@ -285,9 +285,9 @@ async function watchInboundHosts(base: OpenCore, stops: Stops): Promise<InboundH
 
 /** Starts the threads that parse inbound mail, and the loop that applies their results. */
 async function startReading(core: Core, stops: Stops): Promise<void> {
-  const { config, log } = core
+  const { config, log, counters } = core
   const settings = { dnsServers: config.dns.servers, hostname: config.delivery.hostname }
-  const reader = startInboundReader({ settings, log })
+  const reader = startInboundReader({ settings, log, counters })
   stops.loops.push(reader.stop)
   const processing = await startProcessing(core, reader)
   stops.loops.push(processing.stop)
@@ -303,12 +303,21 @@ async function prepareDelivery(
   inboundHosts: InboundHosts,
   stops: Stops,
 ): Promise<{ core: Core; delivery: Deliverer }> {
-  const { config, log, resolver } = base
+  const { config, log, counters, resolver } = base
   const sandboxPort = await startSink(base, stops)
   // Nothing is delivered before the deliverer listens.
   const listener: OutboundListener = { finished: () => undefined }
   const outbound: Outbound = startOutbound(
-    { config, log, now, resolver, sandboxPort, tracker: trackerOf(base), ...inboundHosts },
+    {
+      config,
+      log,
+      counters,
+      now,
+      resolver,
+      sandboxPort,
+      tracker: trackerOf(base),
+      ...inboundHosts,
+    },
     listener,
   )
   const hits = startHitWriter(base)

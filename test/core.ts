@@ -157,6 +157,8 @@ function createIdleOutbound(): Core['outbound'] {
     lacksConnection: () => false,
     progressOf: async () => undefined,
     inFlight: () => 0,
+    threads: () => ({ running: 0, busy: 0, waiting: 0 }),
+    restrictionOf: () => null,
     sites: () => [],
   }
   return { preview, inspect, sign, renderTexts, ...state } as unknown as Core['outbound']

@@ -7,6 +7,7 @@ import type { CommandSpec } from './engine/command.ts'
 /** The groups of commands and their descriptions in `pillarbox --help`. */
 export const GROUPS: Record<string, string> = {
   config: 'check and show the configuration',
+  log: 'show and change the level of the log',
   user: 'manage users',
   project: 'manage projects and their keys',
   'project member': 'manage the members of a project',
@@ -112,6 +113,14 @@ export const COMMANDS: CommandSpec[] = [
       ['--to <folder>', 'a new folder; by default one in the current folder'],
     ],
     load: async () => (await import('./export.ts')).exportCommand,
+  },
+  {
+    name: 'log level',
+    summary:
+      "show the level of the running server's log, or change it for a while; a restart begins with log.level",
+    args: '[level]',
+    options: [['--for <duration>', 'how long the level holds, such as 10m (the default) or 2h']],
+    load: async () => (await import('./log-level.ts')).logLevelCommand,
   },
   {
     name: 'user create',

@@ -73,6 +73,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
     nativeBinding: nativeBindingPath(config.dataDir),
     log,
     health,
+    counters,
     watch: isWatching,
     onMigration: options.onMigration,
     ...(options.createThread && { createThread: options.createThread }),

@@ -30,7 +30,7 @@ import type { DeliveryProgress } from './sites/site-status.ts'
 import type { MailOwner } from './sites/starved-sites.ts'
 import type { ThreadsOptions } from './threads.ts'
 
-type DeliveriesDeps = Pick<ThreadsOptions, 'settings' | 'maxThreads' | 'log'> & {
+type DeliveriesDeps = Pick<ThreadsOptions, 'settings' | 'maxThreads' | 'log' | 'counters'> & {
   config: Config['delivery']
   destinations: Destinations
   shaping: Shaping
@@ -330,5 +330,6 @@ export function createDeliveries(deps: DeliveriesDeps) {
     connectionsOf: dispatcher.connectionsOf,
     lacksConnection: dispatcher.lacksConnection,
     inFlight: () => queues.total() + composing.waiting(),
+    threads: dispatcher.threads,
   }
 }

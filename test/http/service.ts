@@ -43,6 +43,8 @@ type ServiceOptions = {
   webhookClient?: Core['webhookClient']
   lastUsed?: Core['lastUsed']
   topicArns?: readonly string[]
+  /** The log of the routes, in place of none. */
+  log?: Core['log']
 }
 
 /** The service stops by itself when it does not start. */
@@ -114,7 +116,7 @@ const emptyDns = { mx: nxdomain, txt: nxdomain, a: nxdomain, aaaa: nxdomain }
 function toCoreOptions(options: ServiceOptions): TestCoreOptions {
   const { http, limits, accounts, delivery, baseUrl, resolver } = options
   const { publicFetch = refuseFetch, topicArns = [], now = Date.now } = options
-  const { webhookClient = idleWebhookClient, lastUsed } = options
+  const { webhookClient = idleWebhookClient, lastUsed, log } = options
   const dns = { ...emptyDns, ...resolver } as Core['resolver']
   return {
     settings: {
@@ -138,6 +140,7 @@ function toCoreOptions(options: ServiceOptions): TestCoreOptions {
     parts: {
       ...{ resolver: dns, publicFetch, verifier: createTestVerifier(dns), webhookClient },
       ...(lastUsed && { lastUsed }),
+      ...(log && { log }),
     },
     now,
     certificatePollMs: 20,

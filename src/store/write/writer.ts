@@ -6,6 +6,7 @@
  * writes that have waited too long fail.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Counters } from '../../counters.ts'
 import type { Log } from '../../log.ts'
 import type { Connection } from '../connection.ts'
 import { databaseError, isBusy } from '../database-error.ts'
@@ -39,6 +40,7 @@ export type Writer = {
 type Deps = {
   connection: Connection
   log: Log
+  counters?: Counters | undefined
   /** @throws when writes would be lost, because the files are gone */
   checkFiles(): void
   onCommit(): void
@@ -46,7 +48,7 @@ type Deps = {
 }
 
 export function createWriter(deps: Deps): Writer {
-  const { connection, checkFiles, onCommit, onError } = deps
+  const { connection, counters, checkFiles, onCommit, onError } = deps
   const active = new AsyncLocalStorage<Transaction>()
   /** A group has many callers, so it runs in the asynchronous context of none of them. */
   const inNoContext = AsyncLocalStorage.snapshot()
@@ -94,8 +96,13 @@ export function createWriter(deps: Deps): Writer {
     }
     if (begin()) {
       const from = now()
-      const yieldedMs = await groups.run(queue.next())
-      queue.took(now() - from - yieldedMs)
+      const group = queue.next()
+      const waitedMs = from - (group[0]?.queuedAt ?? from)
+      const yieldedMs = await groups.run(group)
+      const tookMs = now() - from - yieldedMs
+      queue.took(tookMs)
+      counters?.observe('pillarbox_write_wait_seconds', waitedMs)
+      counters?.observe('pillarbox_commit_duration_seconds', tookMs)
       onCommit()
     } else if (!queue.isEmpty()) {
       setTimeout(runNext, retryDelayMs)
