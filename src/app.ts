@@ -2,7 +2,7 @@
  * The composition root: builds all parts, starts them in order, and stops them in reverse.
  *
  * Start: the server's lock, database, sandbox sink and delivery threads; then the listeners, HTTP
- * before mail; then the loops: queue, campaigns, jobs, search index and inbound mail. So a start that
+ * before mail; then the loops: queue, campaigns, jobs, certificates, search index and inbound mail. So a start that
  * fails, for example because a port is taken, has claimed nothing. Mail and requests that arrive before
  * the loops start are on disk and wait for them.
  *
@@ -20,6 +20,7 @@ import {
   prepareSandbox,
   type SandboxWelcome,
 } from './features/accounts/projects/sandbox-project.ts'
+import { startOrdering } from './features/acme/ordering.ts'
 import { startAnalytics } from './features/analytics/counting/follow-events.ts'
 import { meter } from './features/billing/metering/collect.ts'
 import { startMetering } from './features/billing/metering/loop.ts'
@@ -54,6 +55,7 @@ import { startTriggers } from './features/workflows/engine/follow-events.ts'
 import { startSettlingCancelled } from './features/workflows/executions/settle-cancelled.ts'
 import { startRequester } from './features/workflows/requests/requester.ts'
 import { startSchedules } from './features/workflows/schedule/loop.ts'
+import { startChallengeListeners } from './http/server/challenge-listener.ts'
 import { startHttp } from './http/server/server.ts'
 import { startInboundReader } from './inbound/inbound-reader.ts'
 import { startInbound } from './inbound/listener.ts'
@@ -87,12 +89,15 @@ const STRIPE_GRACE_MS = 2_000
 export type App = {
   ready: {
     event: 'ready'
+    /** The address of the API. With ACME it may open later, when there is a certificate. */
     http: string
     mode: Config['delivery']['mode']
     /** The bound addresses for inbound mail; absent without any. */
     inbound?: string[]
     /** The bound addresses for submission; absent without any. */
     submission?: string[]
+    /** The bound addresses for the challenges of ACME; absent without any. */
+    acme?: string[]
   }
   /** The credentials of sandbox mode, for sending a first message. */
   sandbox: SandboxWelcome | null
@@ -175,7 +180,7 @@ async function listen(
   core: Core,
   inboundHosts: InboundHosts,
   stops: Stops,
-): Promise<Pick<App['ready'], 'http' | 'inbound' | 'submission'>> {
+): Promise<Pick<App['ready'], 'http' | 'inbound' | 'submission' | 'acme'>> {
   const requestLog = startRequestLog(core)
   stops.parts.push(requestLog.stop)
   const limiter = createRateLimiter(core.config.limits.apiRequestsPerMinute, now)
@@ -188,10 +193,12 @@ async function listen(
   const submission = await startSubmission(core, { limiter })
   stops.mail.push(mailStop(submission))
   stops.mail.push(async () => core.stripe?.close(STRIPE_GRACE_MS))
-  const places = ([name, { addresses }]: [string, MailService]) =>
+  const places = ([name, { addresses }]: [string, Pick<MailService, 'addresses'>]) =>
     addresses.length === 0 ? [] : [[name, addresses.map(formatListenAddress)]]
-  const mail = Object.entries({ inbound, submission }).flatMap(places)
-  return { http: http.url, ...Object.fromEntries(mail) }
+  const acme = await startChallengeListeners(core)
+  stops.mail.push(acme.stop)
+  const others = Object.entries({ inbound, submission, acme }).flatMap(places)
+  return { http: http.url, ...Object.fromEntries(others) }
 }
 
 /** Starts the loops that claim waiting work. */
@@ -217,6 +224,8 @@ async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void
   const webhooks = startWebhookSender(core)
   const requester = startRequester(core)
   stops.loops.push(webhooks.stop, requester.stop, startWebhookFollower(core).stop)
+  const ordering = startOrdering(core)
+  stops.loops.push(async () => ordering?.stop())
   const searchIndex = startSearchIndexer(core)
   stops.loops.push(searchIndex.stop)
   await startReading(core, stops)

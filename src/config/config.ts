@@ -9,7 +9,23 @@ export type ListenAddress = {
   isTls: boolean
 }
 
-export type TlsFiles = { certFile: string; keyFile: string }
+/** `isOrdered`: one file with both, which the server orders by ACME; it may not exist yet. */
+export type TlsFiles = { certFile: string; keyFile: string; isOrdered?: boolean }
+
+/** How certificates are ordered (RFC 8555). */
+export type AcmeConfig = {
+  email: string
+  directoryUrl: string
+  caFile: string | null
+  /** External account binding (RFC 8555 section 7.3.4). */
+  eab: { kid: string; hmacKey: string } | null
+  /** A-labels; at least one. */
+  domains: readonly string[]
+  /** Where challenges are answered; empty: at `http.listen` only. */
+  listen: readonly ListenAddress[]
+  /** Absolute. Holds the account's key, the certificate with its key, and the state of orders. */
+  folder: string
+}
 
 export type RelayConfig = {
   host: string
@@ -81,6 +97,8 @@ export type Config = {
     maxConnectionsPerAddress: number
     tls: TlsFiles | null
   }
+  /** Null: certificates are files of the operator. */
+  acme: AcmeConfig | null
   database: { url: string; file: string }
   delivery: {
     mode: 'sandbox' | 'direct' | 'relay'

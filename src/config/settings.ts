@@ -57,6 +57,44 @@ const settings = {
     example: 'key.pem',
   }),
 
+  'acme.email': optional(
+    kind.contactAddress,
+    'Address for the account at the certificate authority. With it, a certificate is ordered by ACME, under the terms of the authority, for every listener without files of its own.',
+    { example: 'you@example.com' },
+  ),
+  'acme.directory_url': setting(
+    kind.directoryUrl,
+    'https://acme-v02.api.letsencrypt.org/directory',
+    'Directory of the certificate authority.',
+  ),
+  'acme.ca_file': optional(
+    kind.path,
+    'Certificates (PEM) that are trusted for the TLS of the directory itself, in place of the well-known authorities.',
+    { example: 'ca.pem' },
+  ),
+  'acme.eab_kid': optional(
+    kind.text,
+    'Key identifier of the external account binding, if the authority requires one.',
+    { example: 'kid-1' },
+  ),
+  'acme.eab_hmac_key': optional(
+    kind.base64Secret,
+    'Key of the external account binding, in base64 or base64url.',
+  ),
+  'acme.domains': optional(
+    kind.arrayOf(kind.hostName),
+    'Host names of the certificate. The authority connects to port 80 of each.',
+    {
+      example: ['mail.example.com'],
+      otherwise: 'the hosts of base_url and delivery.hostname that have a dot',
+    },
+  ),
+  'acme.listen': setting(
+    kind.arrayOf(kind.listenAddress),
+    ['0.0.0.0:80'],
+    'Addresses and ports where the challenges of the authority are answered; everything else there is redirected to base_url. Empty: a proxy passes /.well-known/acme-challenge/ on to http.listen.',
+  ),
+
   'database.url': setting(
     kind.sqliteUrl,
     'sqlite:pillarbox.db',

@@ -7,6 +7,7 @@ import type { LoginQueue } from './accounts/login/queue.ts'
 import type { LoginThrottle } from './accounts/login/throttle.ts'
 import type { IdentityProviders } from './accounts/oauth/providers.ts'
 import type { SessionTokens } from './accounts/sessions/token.ts'
+import type { Challenges } from './acme/challenges.ts'
 import type { Base } from './base.ts'
 import type { StripeClient } from './billing/stripe.ts'
 import type { Fuse } from './messages/outcome/fuse.ts'
@@ -19,6 +20,8 @@ import type { Verifier } from './verification/verifier.ts'
 import type { WorkflowNotifier } from './workflows/notifier.ts'
 
 export type Core = Base & {
+  /** The answers to the challenges of ACME orders. */
+  acmeChallenges: Challenges
   /** Verifies addresses, with DNS queries of its own. */
   verifier: Verifier
   /** Signs and reads the cookies of logins. */

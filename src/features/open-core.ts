@@ -23,6 +23,7 @@ import { createLoginThrottle } from './accounts/login/throttle.ts'
 import { createIdentityProviders } from './accounts/oauth/providers.ts'
 import { enqueuePlatformMail } from './accounts/platform-mail/enqueue.ts'
 import { createSessionTokens } from './accounts/sessions/token.ts'
+import { createChallenges } from './acme/challenges.ts'
 import { createStripe } from './billing/stripe.ts'
 import type { CommandCore } from './core.ts'
 import { createDirectory } from './directory.ts'
@@ -126,6 +127,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
     reportUsage: usageMailer(notifiers),
     reservedKeys: new Map(),
     sharedRuns: createSharedRuns(),
+    acmeChallenges: createChallenges(),
   }
   const parts = {
     config,

@@ -74,6 +74,31 @@ const cases: Record<SettingKey, Case> = {
   'http.max_connections_per_address': { right: [1, 100_000], wrong: [0, 100_001] },
   'http.tls_cert': file!,
   'http.tls_key': file!,
+  'acme.email': {
+    right: ['you@example.com', 'first.last+acme@mail.example.com'],
+    wrong: ['', 'you', '@example.com', 'you@', 'a,b@example.com', 'you@example.com?x=y', 'a b@c.d'],
+  },
+  'acme.directory_url': {
+    right: ['https://acme.example.com/directory', 'https://localhost:14000/dir'],
+    wrong: ['', 'http://acme.example.com/directory', 'acme.example.com', 'https://u:p@e.com/dir'],
+  },
+  'acme.ca_file': file!,
+  'acme.eab_kid': { right: ['kid-1'], wrong: ['', 'a\nb', 1] },
+  'acme.eab_hmac_key': {
+    right: [
+      'zWNDZM6eQGHWpSRTPal5eIUYFTu7EajVIoguysqZ9wG44nMEtx3MUAsUDkMTQ12W',
+      'AAAAAAAAAAAAAAAAAAAA+/==',
+    ],
+    wrong: ['', 'short', 'with spaces in the middle of it', 1],
+  },
+  'acme.domains': {
+    right: [['mail.example.com'], ['mail.example.com', 'bücher.example']],
+    wrong: ['mail.example.com', ['*.example.com'], ['192.0.2.1'], ['a b']],
+  },
+  'acme.listen': {
+    right: [[], ['0.0.0.0:80', '[::]:80']],
+    wrong: ['0.0.0.0:80', ['tls://0.0.0.0:80']],
+  },
   'database.url': {
     right: ['sqlite:pillarbox.db', 'sqlite:/var/lib/p.db', 'sqlite:a b.db'],
     wrong: [
@@ -295,6 +320,7 @@ describe('every setting', () => {
     assert.deepEqual(secrets, [
       'secret',
       'secret_previous',
+      'acme.eab_hmac_key',
       'delivery.relay.password',
       'accounts.github.client_secret',
       'accounts.google.client_secret',

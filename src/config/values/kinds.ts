@@ -58,6 +58,14 @@ export const longSecret: Kind<string> = {
   isSecret: true,
 }
 
+/** Bytes in base64 or base64url. */
+export const base64Secret: Kind<string> = {
+  ...textual('a key in base64 or base64url', (value) =>
+    /^[\w+/-]{16,}={0,2}$/.test(value) ? value : undefined,
+  ),
+  isSecret: true,
+}
+
 export function oneOf<const T extends string>(...choices: T[]): Kind<T> {
   return textual(`one of ${choices.join(', ')}`, (value) =>
     choices.find((choice) => choice === value),
@@ -203,6 +211,21 @@ export const webAddress: Kind<string> = textual(
 export const issuer: Kind<string> = textual(
   'the address of an OpenID provider such as "https://login.example.com", as the provider writes it',
   (value) => plainUrl(value) && value,
+)
+
+export const directoryUrl: Kind<string> = textual(
+  'an https address such as "https://acme.example.com/directory"',
+  (value) => (plainUrl(value)?.protocol === 'https:' ? value : undefined),
+)
+
+/** In ASCII, as RFC 8555 section 7.3 takes it: one address, without header fields. */
+export const contactAddress: Kind<string> = textual(
+  'an email address such as "you@example.com"',
+  (value) => {
+    const [, localPart = '', domain = ''] = /^([\w.+-]{1,64})@([^\s@?#/\\:]+)$/.exec(value) ?? []
+    const host = hostName.read(domain)
+    return localPart === '' || host === undefined ? undefined : `${localPart}@${host}`
+  },
 )
 
 /** A URL of http or https, without credentials, query and fragment. */

@@ -6,10 +6,17 @@
  */
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { getRequestListener } from '@hono/node-server'
+import {
+  type LateOpening,
+  openLate,
+  reserveAddress,
+} from '../../config/certificates/late-opening.ts'
+import type { CertificatePair } from '../../config/certificates/pair.ts'
+import type { ListenAddress } from '../../config/config.ts'
 import { AppError } from '../../errors.ts'
 import type { Core } from '../../features/core.ts'
 import type { RequestLog } from '../../features/requests/log.ts'
@@ -33,7 +40,10 @@ type HttpDeps = {
 }
 
 export type HttpServer = {
-  /** The bound address, with the actual port if the configuration says port 0. */
+  /**
+   * The bound address, with the actual port if the configuration says port 0. While there is no
+   * ordered certificate yet, it is closed, and will be opened there.
+   */
   address: { host: string; port: number }
   /** `http://127.0.0.1:8080` */
   url: string
@@ -88,8 +98,8 @@ export async function startHttp(deps: HttpDeps): Promise<HttpServer> {
   pipelines.watch(server)
   refuseUnreadableRequests(server, core, pipelines)
   const connections = watchConnections(server, connectionLimits(core))
-  await listening(server, listen.host, listen.port)
-  const { port } = server.address() as AddressInfo
+  const open = (port: number) => listening(server, listen.host, port)
+  const { port, stopOpening } = await openWithCertificate(core, server, open)
   return {
     address: { host: listen.host, port },
     url: urlOf(core.config.http.tls === null ? 'http' : 'https', listen.host, port),
@@ -99,18 +109,56 @@ export async function startHttp(deps: HttpDeps): Promise<HttpServer> {
     stop: (graceMs) => {
       isStopAnnounced = true
       stopping.abort()
+      stopOpening()
       return stopServer(server, { connections, unsettled, graceMs })
     },
   }
 }
 
-function createListener({ certificates }: Core, listener: RequestListener): Server {
-  // Node's own refusal would have no envelope.
-  const options = { requireHostHeader: false }
-  const pair = certificates.follow('http', (renewed) => server.setSecureContext(renewed))
-  if (pair === null) return createServer(options, listener)
-  const server = createTlsServer({ ...options, ...pair }, listener)
-  return server
+/** Node's own refusal of a request without a Host header would have no envelope. */
+const LISTENER_OPTIONS = { requireHostHeader: false }
+
+function createListener({ config }: Core, listener: RequestListener): Server {
+  if (config.http.tls === null) return createServer(LISTENER_OPTIONS, listener)
+  return createTlsServer(LISTENER_OPTIONS, listener)
+}
+
+/**
+ * Opens the listener, with TLS as soon as there is a certificate, and uses renewed ones for later
+ * handshakes. Returns the port that is bound, or will be.
+ */
+async function openWithCertificate(
+  { certificates, config, log }: Core,
+  server: Server,
+  open: (port: number) => Promise<void>,
+): Promise<{ port: number; stopOpening(): void }> {
+  const { listen, tls } = config.http
+  let late: LateOpening | undefined
+  let reserved: ListenAddress | undefined
+  let pair = tls === null ? null : certificates.follow('http', use)
+
+  function use(renewed: CertificatePair): void {
+    pair = renewed
+    ;(server as TlsServer).setSecureContext(renewed)
+    openReserved()
+  }
+
+  function openReserved(): void {
+    const address = reserved
+    if (address === undefined || late !== undefined) return
+    late = openLate({ log }, address, () => open(address.port))
+  }
+
+  if (tls !== null && pair === null) {
+    reserved = await reserveAddress(listen)
+    // The certificate may have come meanwhile.
+    if (pair !== null) openReserved()
+    return { port: reserved.port, stopOpening: () => late?.stop() }
+  }
+  if (pair !== null) (server as TlsServer).setSecureContext(pair)
+  await open(listen.port)
+  const { port } = server.address() as AddressInfo
+  return { port, stopOpening: () => undefined }
 }
 
 function connectionLimits(core: Core): ConnectionLimits {
