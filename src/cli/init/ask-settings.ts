@@ -28,7 +28,7 @@ export async function askSettings(terminal: Terminal, file: string): Promise<Ans
     const given: Given = {}
     const ask = createAsk(questions, given)
     const host = await ask('delivery.hostname', 'Host name of this server', defaultHost())
-    await ask('base_url', 'Public address (URL) of this server', `https://${host}`)
+    const url = await ask('base_url', 'Public address (URL) of this server', `https://${host}`)
     const mode = await ask('delivery.mode', 'Mode: direct, relay or sandbox', 'direct')
     if (mode === 'relay') await askRelay(ask)
     if (mode === 'direct') await askInbound(questions, given)
@@ -38,10 +38,7 @@ export async function askSettings(terminal: Terminal, file: string): Promise<Ans
       text: 'Folder of the daily backups (empty: no backups)',
     })
     if (given['backup.dir' as SettingKey] !== undefined) setIfKnown(given, 'backup.every', '1d')
-    await askOptional(questions, given, {
-      key: 'acme.email',
-      text: 'Your address for certificates from an ACME authority (empty: none)',
-    })
+    if (String(url).startsWith('https:')) await askCertificates(questions, given)
     return { given, user: await askUser(questions) }
   } finally {
     questions.close()
@@ -92,6 +89,21 @@ function readYes(answer: string): boolean {
   const [first = ''] = answer.toLowerCase()
   if (first !== 'y' && first !== 'n') throw new Error('Expected y or n.')
   return first === 'y'
+}
+
+/** A port of the address other than 443 is that of a proxy. */
+async function askCertificates(questions: Questions, given: Given): Promise<void> {
+  await askOptional(questions, given, {
+    key: 'acme.email',
+    text: "Your e-mail address for certificates from Let's Encrypt (empty: none)",
+  })
+  if (given['acme.email'] === undefined || new URL(String(given.base_url)).port !== '') return
+  const isOwn = await questions.ask({
+    text: 'Serve HTTPS at port 443 without a proxy (y or n)',
+    byDefault: 'y',
+    read: readYes,
+  })
+  if (isOwn) given['http.listen'] = '0.0.0.0:443'
 }
 
 /** Asks only for a key of this version; an empty answer leaves it unset. */

@@ -2,7 +2,7 @@
 import type { Config } from '../../config/config.ts'
 import { formatTable } from '../engine/text.ts'
 
-type Server = Pick<Config, 'delivery' | 'inbound' | 'submission' | 'http' | 'baseUrl'>
+type Server = Pick<Config, 'delivery' | 'inbound' | 'submission' | 'http' | 'acme' | 'baseUrl'>
 
 /** Empty in sandbox mode, which sends nothing. */
 export function describeServer(config: Server): string[] {
@@ -35,15 +35,18 @@ function describeRecords(config: Server): string[] {
   ]
 }
 
-function describePorts({ delivery, inbound, submission, http, baseUrl }: Server): string[] {
+function describePorts({ delivery, inbound, submission, http, acme, baseUrl }: Server): string[] {
   const web = new URL(baseUrl)
   const webPort = web.port || (web.protocol === 'https:' ? '443' : '80')
-  const incoming = [webPort, ...[...inbound.listen, ...submission.listen].map(({ port }) => port)]
+  const incoming = [
+    webPort,
+    ...[...(acme?.listen ?? []), ...inbound.listen, ...submission.listen].map(({ port }) => port),
+  ]
   const outgoing = delivery.relay?.port ?? delivery.port
   const lines = [
     `Ports to open: in ${[...new Set(incoming.map(String))].join(', ')}; out ${outgoing} (mail), 53 (DNS).`,
   ]
-  if (http.tls === null && web.protocol === 'https:') {
+  if (web.protocol === 'https:' && String(http.listen.port) !== webPort) {
     lines.push(
       `HTTP listens at ${http.listen.host}:${http.listen.port}: serve ${baseUrl} with a proxy, or set http.listen and a certificate.`,
     )

@@ -104,6 +104,19 @@ describe('init at a terminal', () => {
     assert.doesNotMatch(out + err, /pass\b(?!word)/)
   })
 
+  it('serves HTTPS with certificates of an ACME authority', async () => {
+    const cwd = makeFolder()
+    const { isSettingKey } = await import('../../../src/config/settings.ts')
+    const backup = isSettingKey('backup.dir') ? [''] : []
+    const typed = enter(...direct, ...backup, 'nobody', 'ops@example.com', '', ...user)
+    const { status, out, err } = await answer(cwd, typed)
+    assert.equal(status, 0, err)
+    const { acme, http } = loadConfig({ cwd, env: {} })
+    assert.deepEqual([acme?.email, http.listen.port], ['ops@example.com', 443])
+    assert.match(out, /Ports to open: in 443, 80, 25; out 25/)
+    assert.doesNotMatch(out, /with a proxy/)
+  })
+
   it('leaves nothing behind after Ctrl-C and Ctrl-D', async () => {
     for (const end of ['\x03', '\x04']) {
       for (const typed of [end, enter('mail.example.com', '') + end, enter(...direct) + end]) {
