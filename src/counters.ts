@@ -43,6 +43,10 @@ export const COUNTER_TEXTS = {
     help: 'Connections refused because there were too many',
     labelNames: [],
   },
+  pillarbox_acme_orders_total: {
+    help: 'Orders of certificates by ACME, by outcome: issued or failed',
+    labelNames: ['outcome'],
+  },
   pillarbox_metering_batches_total: {
     help: 'Batches of emails for Stripe to charge that have ended; dropped ones are not charged',
     labelNames: ['outcome'],

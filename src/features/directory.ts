@@ -1,6 +1,6 @@
 /**
  * The look-ups that every request and every delivery repeats: projects by key, sender domains with
- * their signing keys, templates, the domains that an operator holds, and stopped campaigns.
+ * their signing keys, templates, the domains that an operator holds, stopped campaigns, and fences.
  *
  * Missing rows and disabled projects are not cached, so a refusal always comes from the database.
  * Writers in this process call `drop` after their commit. A write by another process empties the
@@ -15,6 +15,7 @@ import { isActive, unfinishedCampaigns } from '../store/campaign-terms.ts'
 import { and, eq, isNull, sql } from '../store/drizzle.ts'
 import { type Project, projects } from '../store/schema/accounts.ts'
 import { type Domain, domains } from '../store/schema/domains.ts'
+import { fences } from '../store/schema/fences.ts'
 import type { Template } from '../store/schema/messages.ts'
 import { holds, templates } from '../store/schema/messages.ts'
 import { statement } from '../store/statement.ts'
@@ -49,6 +50,11 @@ export type Directory = {
   heldDomains(): Promise<ReadonlySet<string>>
   /** Campaigns whose mail must not go out now; cancelled ones only while they have mail. */
   stoppedCampaigns(): Promise<StoppedCampaigns>
+  /**
+   * The projects whose mail is being put aside behind a fence, and until when it was accepted (epoch
+   * ms).
+   */
+  unsettledFences(): Promise<ReadonlyMap<string, number>>
   /** Empties the cache; writers of these rows call it by `Tx.afterCommit`. */
   drop(): void
   /** Calls `fn` after each `drop`. Returns a function that removes `fn`. */
@@ -109,6 +115,8 @@ export function createDirectory({ store, keyring }: { store: Store; keyring: Key
     },
     stoppedCampaigns: async () =>
       (await cached('stopped', () => readStoppedCampaigns(store))) ?? new Map(),
+    unsettledFences: async () =>
+      (await cached('fences', () => readUnsettledFences(store))) ?? new Map<string, number>(),
     drop,
     onDrop,
   }
@@ -183,6 +191,14 @@ function readTemplate(store: Store, projectId: string, id: string) {
 async function readStoppedCampaigns(store: Store): Promise<Map<string, 'paused' | 'cancelled'>> {
   const rows = await store.read.list(listStoppedCampaigns)
   return new Map(rows.map(({ id, stop }) => [id, stop]))
+}
+
+async function readUnsettledFences(store: Store): Promise<Map<string, number>> {
+  const rows = await store.read
+    .select({ projectId: fences.projectId, mailUntil: fences.mailUntil })
+    .from(fences)
+    .where(eq(fences.isSettled, false))
+  return new Map(rows.map(({ projectId, mailUntil }) => [projectId, mailUntil]))
 }
 
 function toSenderDomain(row: Domain, keyring: Keyring): SenderDomain {

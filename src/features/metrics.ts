@@ -1,7 +1,9 @@
 /**
  * The gauges of `/metrics`: figures that are read at each scrape. Counters are in `counters.ts`.
  */
+import { backupGauges } from './backup/gauges.ts'
 import type { Core } from './core.ts'
+import { checkGauges } from './doctor/gauges.ts'
 import { findOldestDue } from './messages/queue/oldest-due.ts'
 import { countQueue } from './messages/queue/queue-list.ts'
 
@@ -16,10 +18,19 @@ export type Gauge = {
 
 type GaugeValue = { value: number; labels?: Record<string, string> }
 
-export type GaugeDeps = Pick<Core, 'store' | 'outbound' | 'hits' | 'certificates' | 'disk' | 'now'>
+export type GaugeDeps = Pick<
+  Core,
+  'store' | 'outbound' | 'hits' | 'certificates' | 'disk' | 'doctor' | 'now'
+>
 
 export function listGauges(core: GaugeDeps): Gauge[] {
-  return [...queueGauges(core), ...deliveryGauges(core), ...serverGauges(core)]
+  return [
+    ...queueGauges(core),
+    ...deliveryGauges(core),
+    ...serverGauges(core),
+    ...backupGauges(core),
+    ...checkGauges(core),
+  ]
 }
 
 function queueGauges(core: GaugeDeps): Gauge[] {

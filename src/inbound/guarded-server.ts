@@ -13,7 +13,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js'
-import type { CertificatePair } from '../config/certificates/watch.ts'
+import type { CertificatePair } from '../config/certificates/pair.ts'
 import type { ListenAddress } from '../config/config.ts'
 import { readDataWith } from './data-reader.ts'
 import type { ServerSession, Sessions } from './sessions.ts'
@@ -71,9 +71,11 @@ export class GuardedServer extends SMTPServer {
     return { host: bound.address, port: bound.port, isTls }
   }
 
-  /** Uses the pair for all later handshakes. */
+  /** Uses the pair for all later handshakes, and offers STARTTLS if there was no certificate before. */
   renew(pair: CertificatePair): void {
     this.updateSecureContext(pair)
+    const { disabledCommands } = this.options
+    this.options.disabledCommands = disabledCommands.filter((name) => name !== 'STARTTLS')
   }
 }
 

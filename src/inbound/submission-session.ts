@@ -59,21 +59,21 @@ const RCPT_PARAMETERS = /^(?:NOTIFY|ORCPT)$/
 /** Ids shown in a reply, whose line has at most 512 octets. */
 const MAX_NAMED = 10
 
-/** `disabledCommands`: disabled in all sessions of the server. */
+/** `disabledCommands`: disabled in all sessions of the server that begin now. */
 export function submissionHandlers(
   context: SubmissionContext,
-  disabledCommands: readonly string[],
+  disabledCommands: () => readonly string[],
 ): Handlers {
   const failures = new WeakMap<SMTPServerSession, number>()
   const fail = (error: unknown) => toRefusal(context.log, error)
   return {
     onConnect: (session, done) => {
       const mayLogIn = session.secure || context.isLocal(session.remoteAddress)
-      session.disabledCommands = [...disabledCommands, ...(mayLogIn ? [] : ['AUTH'])]
+      session.disabledCommands = [...disabledCommands(), ...(mayLogIn ? [] : ['AUTH'])]
       done()
     },
     onSecure: (_socket, session, done) => {
-      session.disabledCommands = [...disabledCommands]
+      session.disabledCommands = [...disabledCommands()]
       done()
     },
     onAuth: (auth, session, done) => {

@@ -309,7 +309,15 @@ export function createDeliveries(deps: DeliveriesDeps) {
     return { site: waiting.pool.site, step: 'waiting', peer: null, since: waiting.since }
   }
 
-  async function stop(graceMs: number): Promise<void> {
+  let stopped: Promise<void> | undefined
+
+  /** A second call waits for the first. */
+  function stop(graceMs: number): Promise<void> {
+    stopped ??= end(graceMs)
+    return stopped
+  }
+
+  async function end(graceMs: number): Promise<void> {
     isStopping = true
     putBackUnresolved(resolving.take(() => true))
     await Promise.all([composing.stop(), dispatcher.stop(graceMs)])

@@ -117,7 +117,13 @@ export type Outbound = {
    * a second.
    */
   progressOf(emailId: string): Promise<DeliveryProgress | undefined>
-  /** Resolves when every task has its result and no connection is left open. */
+  /**
+   * Ends delivery, and nothing else: deliveries whose message is not being written are put back, the
+   * others may wait `graceMs` for their reply. Resolves when every task has its result and no
+   * connection is left open.
+   */
+  endDeliveries(graceMs: number): Promise<void>
+  /** Ends delivery and the threads that render. */
   stop(graceMs: number): Promise<void>
 }
 
@@ -181,6 +187,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
       [...new Set([...shaping.sites(), ...queues.busySites()])].map((site) =>
         statusOf({ shaping, queues, deliveries }, site),
       ),
+    endDeliveries: deliveries.stop,
     async stop(graceMs) {
       const threads = [previews, checks, texts, signed].map(({ stop }) => stop())
       await Promise.all([...threads, deliveries.stop(graceMs)])

@@ -93,6 +93,15 @@ export function selectLastNumber(table: string): SQL {
   return sql`select seq from sqlite_sequence where name = ${table}`
 }
 
+/** The next row of a table gets a number above `last`. Two statements, in this order. */
+export function raiseLastNumber(table: string, last: SQL): readonly [SQL, SQL] {
+  return [
+    sql`insert into sqlite_sequence (name, seq) select ${table}, 0
+      where not exists (select 1 from sqlite_sequence where name = ${table})`,
+    sql`update sqlite_sequence set seq = ${last} where name = ${table} and seq < ${last}`,
+  ]
+}
+
 /** The size of a text in octets of UTF-8. */
 export function octets(text: Term): SQL {
   return sql`octet_length(${text})`

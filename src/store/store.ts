@@ -19,6 +19,7 @@ import { isBusy, openError } from './database-error.ts'
 import { sql } from './drizzle.ts'
 import { openDatabaseFiles, refuseSecondName } from './files/database-files.ts'
 import { watchExternalChanges } from './files/external-changes.ts'
+import { type LongMigrationOptions, migrateIfLong } from './long-migration.ts'
 import { type Migration, migrate, readMigrations } from './migrate.ts'
 import { createReaders } from './read/readers.ts'
 import type { ScanOwner } from './read/scan-queue.ts'
@@ -26,7 +27,7 @@ import { createThread } from './read/thread.ts'
 import { startCheckpoints } from './write/checkpoints.ts'
 import type { Tx } from './write/transaction.ts'
 import { createWritability } from './write/writability.ts'
-import { createWriter, type WriteOptions, type Writer } from './write/writer.ts'
+import { createWriter, type WriteCounts, type WriteOptions, type Writer } from './write/writer.ts'
 
 /** drizzle's builders and prepared statements, for queries that only read. */
 export type Reader = Db & Statements
@@ -61,6 +62,8 @@ export type Store = {
   isWritable(): boolean
   /** Size of the write-ahead log. */
   walBytes(): number
+  /** How many writes of this process were committed so far, and how many wait for their commit. */
+  writes(): WriteCounts
   /** Finishes queued writes, ends the threads, closes the file. */
   close(): Promise<void>
 }
@@ -81,6 +84,10 @@ export type StoreOptions = {
    * Whether to watch for changes by other processes and for lost files; one-shot commands need not.
    */
   watch?: boolean
+  /** Called while a large database is migrated. */
+  onMigration?: LongMigrationOptions['onProgress'] | undefined
+  /** From which size on a database counts as large; for tests. */
+  largeBytes?: number
 }
 
 const OPEN_TIMEOUT_MS = 5000
@@ -93,7 +100,9 @@ const READ_BUSY_TIMEOUT_MS = 1000
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { path, nativeBinding, log, health, readerThreads = 2, watch = true } = options
   const { createThread: makeThread = createThread } = options
-  const writable = await openWritable(options, readMigrations(options.migrationsDir))
+  const migrations = readMigrations(options.migrationsDir)
+  await migrateIfLong({ ...options, onProgress: options.onMigration }, migrations)
+  const writable = await openWritable(options, migrations)
   const files = openDatabaseFiles(path, { log, health })
   const settings = { path, nativeBinding }
   const reading = openConnection({
@@ -140,6 +149,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     },
     isWritable: () => writability.isWritable() && !files.areLost(),
     walBytes,
+    writes: writer.counts,
     async close() {
       writability.stop()
       files.stop()

@@ -73,3 +73,21 @@ test('emails to sites in back-off do not count as due', async (t) => {
   restrictions.set('well.test', { triedAt: START, reason: 'well.test accepts little mail now' })
   assert.deepEqual(await gauge?.read(), [{ value: 0 }])
 })
+
+test('/metrics shows the result of each check, and nothing for one that was skipped', async (t) => {
+  const { core } = await openSender(t)
+  const result = (id: string, status: string) => ({ id, status, evidence: '', fix: null })
+  const checks = [result('spf', 'ok'), result('dkim', 'failed'), result('clock', 'skipped')]
+  const run = { startedAt: START, finishedAt: START + 1_500, checks }
+  const doctor = { ...core.doctor, last: () => run }
+  const gauges = listGauges({ ...core, doctor } as unknown as GaugeDeps)
+  const read = (name: string) => gauges.find((gauge) => gauge.name === name)?.read()
+  assert.deepEqual(await read('pillarbox_check_status'), [
+    { value: 0, labels: { check: 'spf' } },
+    { value: 2, labels: { check: 'dkim' } },
+  ])
+  const at = [{ value: (START + 1_500) / 1_000 }]
+  assert.deepEqual(await read('pillarbox_checks_timestamp_seconds'), at)
+  const before = listGauges(core).find(({ name }) => name === 'pillarbox_checks_timestamp_seconds')
+  assert.deepEqual(await before?.read(), [])
+})

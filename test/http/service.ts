@@ -24,6 +24,7 @@ type Service = {
   /** The entries of the request log. */
   requests: RequestLogEntry[]
   makeProject(name: string): Promise<TestProject>
+  announceStop(): void
   stopHttp(graceMs: number): Promise<void>
   stop(): Promise<void>
 }
@@ -59,6 +60,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     core,
     requests,
     makeProject: (name) => addProject(core, name),
+    announceStop: http.announceStop,
     stopHttp: http.stop,
     stop: async () => {
       await http.stop(0)

@@ -1,9 +1,11 @@
 /** The commands that change mail on its way: retry, cancel, hold, release; and the list of holds. */
 
 import { formatInstant } from '../../clock.ts'
+import { listFences, SERVER } from '../../features/fence/rows.ts'
 import { holdDomain, listHolds, releaseDomain } from '../../features/messages/queue/holds.ts'
 import { cancelEmails, retryEmails } from '../../features/messages/queue/operate.ts'
 import { displayDomain, parseDomain } from '../../mail/address/address.ts'
+import type { Fence } from '../../store/schema/fences.ts'
 import {
   type CommandContext,
   type Input,
@@ -12,6 +14,7 @@ import {
   withCore,
 } from '../engine/command.ts'
 import { escapeControls, formatTable, formatTime } from '../engine/text.ts'
+import { releaseRestored } from '../fence.ts'
 import { formatCommand } from './live.ts'
 
 export async function retryCommand(context: CommandContext, { args }: Input): Promise<Result> {
@@ -32,6 +35,12 @@ export async function holdCommand(context: CommandContext, input: Input): Promis
 }
 
 export async function releaseCommand(context: CommandContext, input: Input): Promise<Result> {
+  if (input.has('restored')) {
+    if (input.text('domain') !== undefined)
+      throw new UsageError('--domain and --restored exclude each other')
+    return releaseRestored(context, input)
+  }
+  if (input.text('project') !== undefined) throw new UsageError('--project goes with --restored')
   const domain = requireDomain(input)
   const { due, paused } = await withCore(context, (core) => releaseDomain(core, domain))
   const text = `Mail to ${describeName(domain)} is released; emails due now: ${due}.`
@@ -40,11 +49,19 @@ export async function releaseCommand(context: CommandContext, input: Input): Pro
 }
 
 export async function listHoldsCommand(context: CommandContext): Promise<Result> {
-  const holds = await withCore(context, (core) => listHolds(core))
-  const json = holds.map(({ domain, heldAt, emails }) => ({
+  const { holds, fences } = await withCore(context, async (core) => ({
+    holds: await listHolds(core),
+    fences: await listFences(core.store.read),
+  }))
+  const ofDomains = holds.map(({ domain, heldAt, emails }) => ({
     domain: displayDomain(domain),
     heldAt: formatInstant(heldAt),
     emails,
+  }))
+  const ofFences = fences.map(({ projectId, setAt, generation }) => ({
+    project: projectId === SERVER ? null : projectId,
+    heldAt: formatInstant(setAt),
+    generation,
   }))
   const rows = holds.map(({ domain, heldAt, emails }) => [
     displayDomain(domain),
@@ -53,7 +70,24 @@ export async function listHoldsCommand(context: CommandContext): Promise<Result>
     formatCommand(['queue', 'release', '--domain', displayDomain(domain)]),
   ])
   const head = ['DOMAIN', 'SINCE', 'WAITING', 'TO RELEASE']
-  return { json, text: formatTable(head, rows, 'No mail is held.') }
+  const table = formatTable(head, rows, fences.length === 0 ? 'No mail is held.' : '')
+  const text = [table, describeFences(fences)].filter((part) => part !== '').join('\n\n')
+  return { json: [...ofDomains, ...ofFences], text }
+}
+
+/** '' without fences. */
+function describeFences(fences: readonly Fence[]): string {
+  if (fences.length === 0) return ''
+  const rows = fences.map(({ projectId, setAt }) => [
+    projectId === SERVER ? 'the server itself' : projectId,
+    formatTime(setAt) ?? '',
+    formatCommand([
+      ...['queue', 'release', '--restored'],
+      ...(projectId === SERVER ? [] : ['--project', projectId]),
+    ]),
+  ])
+  const head = ['HELD SINCE THE DATABASE WAS BROUGHT BACK', 'SINCE', 'TO RELEASE']
+  return formatTable(head, rows, '')
 }
 
 export function readDomain(input: Input, option: string, flag: string): string | undefined {
@@ -65,7 +99,9 @@ export function readDomain(input: Input, option: string, flag: string): string |
 }
 
 function requireDomain(input: Input): string {
-  return readDomain(input, 'domain', '--domain') ?? ''
+  const domain = readDomain(input, 'domain', '--domain')
+  if (domain === undefined) throw new UsageError('--domain is missing')
+  return domain
 }
 
 function describeName(domain: string): string {

@@ -1,6 +1,7 @@
 /**
  * Resumes a campaign: its mail is due as it was before, with a later give-up time. Under `maxPerHour`,
- * what was not tried yet gets new slots.
+ * what was not tried yet gets new slots. A scheduled campaign that a fence has paused will be sent at its
+ * time, or now if that has passed. A fence does not stop people from resuming one of its campaigns.
  */
 import { AppError } from '../../errors.ts'
 import { eq } from '../../store/drizzle.ts'
@@ -20,19 +21,20 @@ type ResumeDeps = StopDeps & Pick<Base, 'store' | 'config'>
 
 /**
  * A campaign that is not paused stays as it is.
- * @throws AppError CAMPAIGN_NOT_FOUND; BAD_REQUEST (it is not being sent); FORBIDDEN (sender domain);
+ * @throws AppError CAMPAIGN_NOT_FOUND; BAD_REQUEST (it is neither being sent nor held); FORBIDDEN (sender domain);
  *   BILLING_LIMIT_EXCEEDED (it has emails to make, and its project may send no more)
  */
 export async function resumeCampaign(deps: ResumeDeps, key: CampaignKey): Promise<CampaignView> {
   return deps.store.write(async (tx) => {
     const campaign = await loadCampaign(tx, key)
-    if (campaign.status !== 'SENDING') {
+    const isHeld = campaign.status === 'SCHEDULED' && campaign.pausedAt !== null
+    if (campaign.status !== 'SENDING' && !isHeld) {
       throw new AppError('BAD_REQUEST', `A campaign that is ${campaign.status} cannot be resumed.`)
     }
     if (campaign.pausedAt !== null) {
       await requireSender(tx, key.projectId, { domain: campaign.fromDomain })
-      await requireRoom(deps, tx, campaign)
-      await resume(deps, tx, campaign)
+      if (!isHeld) await requireRoom(deps, tx, campaign)
+      await resumeInTx(deps, tx, campaign)
     }
     return toCampaignView(await loadCampaign(tx, key), deps.now())
   })
@@ -46,7 +48,8 @@ async function requireRoom(deps: ResumeDeps, tx: Tx, campaign: FoundCampaign): P
   await refuseAtLimit(deps, tx, { projectId, category, at: deps.now() })
 }
 
-async function resume(deps: StopDeps, tx: Tx, campaign: FoundCampaign): Promise<void> {
+/** The campaign is paused. */
+export async function resumeInTx(deps: StopDeps, tx: Tx, campaign: FoundCampaign): Promise<void> {
   const at = deps.now()
   await tx
     .update(campaigns)

@@ -134,7 +134,7 @@ async function changeAudience(
   return audience
 }
 
-/** A request may repeat the time that the record has. */
+/** A request may repeat the time that the record has. With another time no fence holds the campaign. */
 function changeTime(
   { status, scheduledFor: current }: Campaign,
   { scheduledFor, now }: { scheduledFor: string | null | undefined; now: number },
@@ -148,7 +148,7 @@ function changeTime(
   if (scheduledFor === null) return {}
   if (status === 'DRAFT') throw scheduleBySending()
   if (parseInstant(scheduledFor.trim())?.at === current) return {}
-  return { scheduledFor: readScheduledFor(scheduledFor, now) }
+  return { scheduledFor: readScheduledFor(scheduledFor, now), pausedAt: null, pauseReason: null }
 }
 
 /** A new time is an event, as the first one is. */

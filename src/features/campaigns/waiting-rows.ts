@@ -6,6 +6,7 @@ import { type SQL, sql } from '../../store/drizzle.ts'
 import { isUnfinished, waitingState } from '../../store/email-terms.ts'
 import { emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
+import { isFenced } from '../fence/rows.ts'
 import { endingColumns } from '../messages/outcome/end-emails.ts'
 import { aside, releasedColumns } from '../messages/queue/aside.ts'
 
@@ -144,6 +145,7 @@ export const listUnsettled = statement<{
     union all
     select id, project_id, 'release' from campaigns
     where id in (${campaignsWithPaused()}) and status <> 'CANCELLED' and paused_at is null
+      and (status = 'SENDING' or not ${isFenced(sql`campaigns.project_id`)})
       and (not (${isPaced}) or exists (select 1 from emails ${indexedBy('emails_paused')}
         where campaign_id = campaigns.id and state = 'paused' and attempt_count > 0))
       and exists (select 1 from domains where domains.project_id = campaigns.project_id

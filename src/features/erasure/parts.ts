@@ -134,6 +134,7 @@ const KEPT_PARTS: readonly Part[] = [
     key: () => sql`project_id, starts_at, category, percent, limit_emails`,
   }),
   part('webhook_signing_secrets'),
+  part('fences', { key: () => sql`project_id` }),
   part('invitations'),
   part('memberships', { key: () => sql`user_id, project_id` }),
   part('domains'),

@@ -7,6 +7,7 @@ import { isNull, sql } from '../../store/drizzle.ts'
 import { serverQuestions } from '../../store/schema/service.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
+import type { Doctor } from '../doctor/doctor.ts'
 import { findLiveStatus } from '../messages/explain/live-status.ts'
 import type { QueueNotifier } from '../messages/queue/notifier.ts'
 import type { Throttle } from '../messages/queue/throttle.ts'
@@ -18,6 +19,7 @@ type Answering = { stop(): Promise<void> }
 type AnswerDeps = Pick<Base, 'store' | 'outbound' | 'now' | 'log'> & {
   throttle: Throttle
   queueNotifier: QueueNotifier
+  doctor: Pick<Doctor, 'runSince'>
 }
 
 /**
@@ -60,6 +62,7 @@ export function startAnswering(deps: AnswerDeps, maxAgeMs = MAX_AGE_MS): Answeri
   const answers: Answers = {
     queue: (question) => findLiveStatus(deps, question),
     sites: () => listSites(deps),
+    checks: ({ since }) => ({ run: deps.doctor.runSince(since) }),
     lift: (question) => liftSite(deps, question),
   }
   const running = new Set<Promise<void>>()

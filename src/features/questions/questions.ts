@@ -3,6 +3,7 @@
  * answer are JSON in `server_questions`; each kind has its own shapes.
  */
 import type { SiteStatus } from '../../outbound/sites/site-status.ts'
+import type { CheckRun } from '../doctor/run-checks.ts'
 import type { LiveStatus, LiveStatusQuery } from '../messages/explain/live-status.ts'
 
 type Questions = {
@@ -10,6 +11,8 @@ type Questions = {
   queue: { question: LiveStatusQuery; answer: LiveStatus }
   /** The sites that the server knows, those with problems first. */
   sites: { question: Record<string, never>; answer: { sites: SiteStatus[]; left: number } }
+  /** The checks of the server: a run that began at `since` or later, null while there is none. */
+  checks: { question: { since: number }; answer: { run: CheckRun | null } }
   /** Ends the back-off of a site. */
   lift: {
     question: {

@@ -1,7 +1,7 @@
 /**
  * Deletes expired received messages. Rows with octets (mail, and messages that could not be parsed)
  * are kept for `retention.body_days`; rows of reports and unsubscriptions too, but at most for 30
- * days. Pending rows stay. The emails that were made from messages are rows of their own and
+ * days. Pending rows and held ones stay. The emails that were made from messages are rows of their own and
  * remain.
  */
 import { DAY_MS } from '../../clock.ts'
@@ -23,7 +23,7 @@ export const listAged = statement<Aged>(
   () => sql`select ${rowNumber()} as number, received_at as at,
       case when raw is null then 0 else size_bytes end as bytes,
       state = 'processed' and (raw is null or kind = 'other') as isShort
-    from inbound_messages where state <> 'pending' and received_at < ${parameter('before')}
+    from inbound_messages where state not in ('pending', 'held') and received_at < ${parameter('before')}
       and (received_at, ${rowNumber()}) > (${parameter('at')}, ${parameter('number')})
     order by received_at, ${rowNumber()} limit ${PAGE}`,
 )

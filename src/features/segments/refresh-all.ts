@@ -2,10 +2,11 @@
  * The scheduled refresh of all projects: computes the segments with membership events, and counts
  * the other dynamic segments.
  */
-import { and, asc, eq, isNull } from '../../store/drizzle.ts'
+import { and, asc, eq, isNull, sql } from '../../store/drizzle.ts'
 import { projects } from '../../store/schema/accounts.ts'
 import { segments } from '../../store/schema/segments.ts'
 import type { Base } from '../base.ts'
+import { isFenced } from '../fence/rows.ts'
 import { computeSegment } from './compute.ts'
 import { countSegment } from './count.ts'
 import { findSegment } from './get.ts'
@@ -15,7 +16,8 @@ type Deps = Pick<Base, 'store' | 'sharedRuns' | 'now' | 'log'>
 
 /**
  * Refreshes one segment after another, oldest count first, so that a round resumes where the last
- * one was interrupted. Static segments need no refresh. A failure is logged, and the round
+ * one was interrupted. Static segments need no refresh. The events of who came and went while a copy of
+ * the database was away start workflows, so segments with events wait while a fence stands. A failure is logged, and the round
  * continues.
  * @throws the signal's reason when it aborts
  */
@@ -26,7 +28,12 @@ export async function refreshSegments(deps: Deps, signal: AbortSignal): Promise<
     .from(segments)
     .innerJoin(projects, eq(projects.id, segments.projectId))
     .where(
-      and(eq(segments.type, 'DYNAMIC'), isNull(projects.resetSince), isNull(projects.deletedAt)),
+      and(
+        eq(segments.type, 'DYNAMIC'),
+        isNull(projects.resetSince),
+        isNull(projects.deletedAt),
+        sql`not (${segments.hasMembershipEvents} and ${isFenced(sql`${segments.projectId}`)})`,
+      ),
     )
     .orderBy(asc(segments.countedAt), asc(segments.id))
   for (const key of keys) {

@@ -11,6 +11,7 @@ import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import { EVENTS, type FollowedRows, type Follower, startFollower } from '../events/follow.ts'
+import { raiseDeliveries, splitAtFence } from '../fence/rows.ts'
 import { insertDeliveries } from './deliveries/insert.ts'
 import { createEventMatcher } from './event-patterns.ts'
 
@@ -69,8 +70,11 @@ type Made = { endpoint: Matcher; event: FollowedEvent }
 async function makeDeliveries(
   { now, webhookNotifier }: FollowDeps,
   tx: Tx,
-  { batch, endAt }: Batch,
+  { batch: all, endAt }: Batch,
 ): Promise<void> {
+  const { events: batch, isOld } = await splitAtFence(tx, all)
+  const end = batch.at(-1)
+  if (end !== undefined && batch.length < all.length) endAt(end)
   const projectIds = JSON.stringify([...new Set(batch.map(({ projectId }) => projectId))])
   const endpoints = (await tx.list(listEndpoints, { projectIds })).map(toMatcher)
   if (endpoints.length === 0) return
@@ -89,6 +93,12 @@ async function makeDeliveries(
     made.map(({ endpoint, event }) => ({ endpointId: endpoint.id, event })),
     now(),
   )
+  if (isOld) {
+    await raiseDeliveries(
+      tx,
+      made.map(({ event }) => event),
+    )
+  }
   const due = new Set(made.map(({ endpoint }) => endpoint))
   tx.afterCommit(() => {
     for (const { id: endpointId, projectId } of due)

@@ -35,6 +35,7 @@ const delivery = {
   lastAttemptAt: '2026-11-22T09:30:00.000Z',
   nextAttemptAt: null,
   completedAt: '2026-11-22T09:30:00.000Z',
+  heldReason: null,
 }
 
 const secret = 'whsec_…'

@@ -26,6 +26,7 @@ const execution = {
   updatedAt: startedAt,
   contact: { id: contact.id, email: contact.email },
   currentStep: trigger,
+  heldReason: null,
 }
 
 const waiting = {

@@ -47,6 +47,7 @@ export const campaignRecord = z
         'segment_missing',
         'project_disabled',
         'billing_limit',
+        'restored',
       ])
       .nullable(),
     pauseDetails: z.record(z.string(), z.unknown()).nullable(),

@@ -40,6 +40,9 @@ const fields = {
   updatedAt: instant,
   contact: z.object({ id: z.string(), email: z.string() }),
   currentStep: stepReference,
+  heldReason: z.enum(['restored']).nullable().meta({
+    description: 'Why it does not go on: the database was brought back from a copy',
+  }),
 }
 
 export const executionRecord = z.object(fields).meta({ id: 'WorkflowExecution' })

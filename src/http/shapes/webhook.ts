@@ -82,6 +82,9 @@ export const deliveryRecord = z
     lastAttemptAt: instant.nullable(),
     nextAttemptAt: instant.nullable(),
     completedAt: instant.nullable(),
+    heldReason: z.enum(['restored']).nullable().meta({
+      description: 'Why it is not sent: the database was brought back from a copy',
+    }),
   })
   .meta({ id: 'WebhookDelivery' })
 

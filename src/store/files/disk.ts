@@ -96,7 +96,7 @@ export async function watchDisk(options: DiskOptions): Promise<Disk> {
   }
 }
 
-async function readSpace(folder: string): Promise<DiskSpace> {
+export async function readSpace(folder: string): Promise<DiskSpace> {
   const { bavail, blocks, bsize } = await statfs(folder)
   return { free: bavail * bsize, total: blocks * bsize }
 }

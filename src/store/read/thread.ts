@@ -6,14 +6,9 @@
 import type { Worker } from 'node:worker_threads'
 import { createThreadPool } from '../../threads/pool.ts'
 import { startThread } from '../../threads/start.ts'
-import { databaseError, queryError } from '../database-error.ts'
-import type {
-  Checkpoint,
-  Query,
-  StoreThreadSettings,
-  ThreadFailure,
-  ThreadResult,
-} from './thread-messages.ts'
+import { databaseError } from '../database-error.ts'
+import { toError } from './thread-failure.ts'
+import type { Checkpoint, Query, StoreThreadSettings, ThreadResult } from './thread-messages.ts'
 
 export type StoreThread = {
   /** @throws AppError DATABASE_ERROR, also when the thread crashes; or SQLite's error. */
@@ -44,7 +39,7 @@ export function createThread(
       const query = waiting.get(result.id)
       waiting.delete(result.id)
       if (waiting.size === 0) worker.unref()
-      if ('failure' in result) query?.reject(thrown(result.failure, settings.path))
+      if ('failure' in result) query?.reject(toError(result.failure, settings.path))
       else query?.resolve(result.result)
     },
     ended(_, error) {
@@ -82,10 +77,4 @@ function askToEnd(worker: Worker): Promise<void> {
     worker.once('exit', () => resolve())
     worker.postMessage(null)
   })
-}
-
-/** The error as SQLite threw it in the other thread. */
-function thrown({ message, code }: ThreadFailure, file: string): unknown {
-  const error = Object.assign(new Error(message), code === undefined ? {} : { code })
-  return queryError(error, file)
 }

@@ -1,6 +1,6 @@
 /** The use of a project by the month, the notices about it, and what Stripe was told. */
 import { type InferSelectModel, integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
-import { jsonColumn } from './columns.ts'
+import { bool, jsonColumn } from './columns.ts'
 import type { MeteringState, UsageCategory } from './words.ts'
 
 /** Emails in a month, which begins at `startsAt` (UTC), by category. */
@@ -54,6 +54,8 @@ export const meteringBatches = sqliteTable('metering_batches', {
   emailIds: jsonColumn('email_ids').$type<string[]>().notNull(),
   /** The id of the meter of its tries; '' if they were of several. Null without a try, or of an old one. */
   meter: text('meter'),
+  /** A fence holds the batch. */
+  isHeld: bool('is_held').notNull().default(false),
 })
 
 /** The webhook events of Stripe that had their effect. */

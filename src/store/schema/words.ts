@@ -30,7 +30,8 @@ export type QueueState =
   | 'failed'
   | 'suppressed'
   | 'received'
-export type InboundState = 'pending' | 'processed' | 'failed'
+/** `held`: received before the database was brought back. */
+export type InboundState = 'pending' | 'held' | 'processed' | 'failed'
 export type PendingKind = 'reports' | 'mail'
 export type InboundKind = 'bounce' | 'complaint' | 'auto-reply' | 'unsubscribe' | 'mail' | 'other'
 export type EmailStatus =
@@ -58,6 +59,7 @@ export type PauseReason =
   | 'segment_missing'
   | 'project_disabled'
   | 'billing_limit'
+  | 'restored'
 export type TriggerType = 'EVENT' | 'MANUAL' | 'SCHEDULE'
 export type StepType =
   | 'TRIGGER'
@@ -88,6 +90,9 @@ export type WebhookStatus = 'PENDING' | 'SUCCEEDED' | 'FAILED'
 export type UsageCategory = 'transactional' | 'campaigns' | 'workflows' | 'inbound'
 /** `settling`: whether Stripe has counted the batch is unknown. */
 export type MeteringState = 'waiting' | 'settling' | 'charged' | 'dropped'
+/** `start`: a server found at its start that its database is older than it was. */
+export type FenceCause = 'restore' | 'command' | 'start'
 /** What the counts of emails are about. */
 export type AnalyticsKind = 'all' | 'provider' | 'campaign' | 'template' | 'workflow'
 export type AnalyticsStream = Exclude<SourceType, 'INBOUND'>
+export type BackupOrigin = 'command' | 'schedule'

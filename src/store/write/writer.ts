@@ -25,9 +25,13 @@ export type WriteOptions = {
   heavyFor?: string | undefined
 }
 
+export type WriteCounts = { committed: number; waiting: number }
+
 export type Writer = {
   /** As `Store.write` (store.ts). */
   write<T>(fn: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T>
+  /** How many writes were committed so far, and how many wait for their commit. */
+  counts(): WriteCounts
   /** Finishes queued writes; later calls fail with a TypeError. */
   close(): Promise<void>
 }
@@ -48,6 +52,7 @@ export function createWriter(deps: Deps): Writer {
   const inNoContext = AsyncLocalStorage.snapshot()
   const groups = createGroupRunner({ ...deps, active })
   const queue = createWriteQueue()
+  const counts: WriteCounts = { committed: 0, waiting: 0 }
   let isStarted = false
   let closed: (() => void) | undefined
   let retryDelayMs = 1
@@ -58,7 +63,18 @@ export function createWriter(deps: Deps): Writer {
     if (active.getStore()?.isOpen) return refuse('store.write cannot be called inside its closure.')
     if (closed) return refuse('The store is closed.')
     return new Promise((resolve, reject) => {
-      const settle = { resolve: resolve as WriteRequest['resolve'], reject }
+      counts.waiting += 1
+      const settle: Pick<WriteRequest, 'resolve' | 'reject'> = {
+        resolve(value) {
+          counts.waiting -= 1
+          counts.committed += 1
+          resolve(value as T)
+        },
+        reject(error) {
+          counts.waiting -= 1
+          reject(error)
+        },
+      }
       const isHeavy = heavyFor !== undefined
       queue.add({ run: fn, ...settle, isHeavy, queuedAt: now(), isSecondRun: false }, heavyFor)
       startNext()
@@ -125,7 +141,7 @@ export function createWriter(deps: Deps): Writer {
     })
   }
 
-  return { write, close }
+  return { write, counts: () => ({ ...counts }), close }
 }
 
 function now(): number {

@@ -82,7 +82,7 @@ export async function openBilled(
       const ids = Array.from({ length: count }, () => newId())
       const createdAt = opened.clock.now
       const events = ids.map((emailId) => ({
-        ...{ projectId, name: 'email.sent', emailId, createdAt, isPlatform: false },
+        ...{ seq: 1, projectId, name: 'email.sent', emailId, createdAt, isPlatform: false },
         ...change,
       }))
       await opened.store.write((tx) => meter(deps, tx, events))

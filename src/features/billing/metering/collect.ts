@@ -1,7 +1,8 @@
 /**
  * Adds emails that were sent or received to batches, in the transaction in which the follower of events
  * has read them. So each is added once, whatever happens. Mail of projects without a subscription, mail
- * that was sent before it, and mail of the server to its users is not charged.
+ * that was sent before it, and mail of the server to its users is not charged. Emails from before a fence
+ * have batches of their own, which it holds.
  */
 import { listOf, unindexed } from '../../../store/dialect.ts'
 import { and, desc, eq, isNotNull, isNull, sql } from '../../../store/drizzle.ts'
@@ -13,6 +14,7 @@ import { contents, emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
+import { findFenceSeqs } from '../../fence/rows.ts'
 import { METERED } from '../../usage/follow-events.ts'
 import type { WithStripe } from '../require-stripe.ts'
 import { MAX_EMAILS, mayTake, timeOf } from './batch.ts'
@@ -21,7 +23,7 @@ import { OPEN } from './rows.ts'
 /** What metering needs of an event. */
 export type MeteredEvent = Pick<
   CountedEvent,
-  'projectId' | 'name' | 'emailId' | 'createdAt' | 'isPlatform'
+  'seq' | 'projectId' | 'name' | 'emailId' | 'createdAt' | 'isPlatform'
 >
 
 type Deps = WithStripe & Pick<Base, 'now'>
@@ -29,7 +31,7 @@ type Email = { id: string; credits: number; at: number }
 type Subscriber = { id: string; customer: string | null; subscribedAt: number | null }
 type OpenBatch = Pick<
   MeteringBatch,
-  'id' | 'projectId' | 'customer' | 'credits' | 'occurredAt' | 'emailIds'
+  'id' | 'projectId' | 'customer' | 'credits' | 'occurredAt' | 'emailIds' | 'isHeld'
 >
 
 /** `isNew`: it has no row yet. */
@@ -77,6 +79,7 @@ const findOpen = statement((db) =>
       credits: meteringBatches.credits,
       occurredAt: meteringBatches.occurredAt,
       emailIds: meteringBatches.emailIds,
+      isHeld: meteringBatches.isHeld,
     })
     .from(meteringBatches)
     .where(
@@ -85,6 +88,7 @@ const findOpen = statement((db) =>
         OPEN,
         eq(meteringBatches.state, 'waiting'),
         isNull(meteringBatches.firstTriedAt),
+        sql`${meteringBatches.isHeld} = ${parameter('isHeld')}`,
         // The index of open batches is short.
         sql`${unindexed(meteringBatches.customer)} = ${parameter('customer')}`,
       ),
@@ -112,6 +116,7 @@ const insertBatch = statement((db) =>
     createdAt: parameter('at'),
     updatedAt: parameter('at'),
     emailIds: parameter('emailIds'),
+    isHeld: parameter('isHeld'),
   }),
 )
 
@@ -134,9 +139,13 @@ export async function meter(deps: Deps, tx: Tx, events: readonly MeteredEvent[])
   const ids = JSON.stringify([...new Set(metered.map(({ projectId }) => projectId))])
   const subscribers = await tx.list(listSubscribers, { ids })
   if (subscribers.length === 0) return
+  const fences = await findFenceSeqs(tx, metered)
   for (const subscriber of subscribers) {
     const own = metered.filter(({ projectId }) => projectId === subscriber.id)
-    await add(deps, tx, subscriber, await toEmails(tx, subscriber, own))
+    const fenceSeq = fences.get(subscriber.id) ?? 0
+    const [held, free] = [own.filter((e) => e.seq <= fenceSeq), own.filter((e) => e.seq > fenceSeq)]
+    await add(deps, tx, { subscriber, added: await toEmails(tx, subscriber, held), isHeld: true })
+    await add(deps, tx, { subscriber, added: await toEmails(tx, subscriber, free), isHeld: false })
   }
 }
 
@@ -164,17 +173,20 @@ async function toEmails(
 async function add(
   deps: Deps,
   tx: Tx,
-  { id: projectId, customer }: Subscriber,
-  added: readonly Email[],
+  {
+    subscriber: { id: projectId, customer },
+    added,
+    isHeld,
+  }: { subscriber: Subscriber; added: readonly Email[]; isHeld: boolean },
 ): Promise<void> {
   if (customer === null || added.length === 0) return
   const at = deps.now()
-  const found = await tx.find(findOpen, { projectId, customer })
+  const found = await tx.find(findOpen, { projectId, customer, isHeld: isHeld ? 1 : 0 })
   let current: Growing | undefined = found && { ...found, isNew: false }
   for (const email of added) {
     if (current === undefined || !fits(current, email)) {
       if (current !== undefined) await save(tx, current, at)
-      current = await open(tx, { projectId, customer, at: email.at })
+      current = await open(tx, { projectId, customer, isHeld, at: email.at })
     }
     current.credits += email.credits
     current.emailIds.push(email.id)
@@ -188,11 +200,12 @@ function fits({ emailIds, occurredAt }: OpenBatch, { at }: Email): boolean {
 
 async function open(
   tx: Tx,
-  { projectId, customer, at }: { projectId: string; customer: string; at: number },
+  { at, ...owner }: Pick<OpenBatch, 'isHeld' | 'projectId' | 'customer'> & { at: number },
 ): Promise<Growing> {
+  const { customer } = owner
   const newest = await tx.find(findNewest, { customer })
   const occurredAt = timeOf(at, newest?.occurredAt ?? null)
-  return { id: newId(), projectId, customer, credits: 0, occurredAt, emailIds: [], isNew: true }
+  return { id: newId(), ...owner, credits: 0, occurredAt, emailIds: [], isNew: true }
 }
 
 async function save(tx: Tx, { isNew, ...batch }: Growing, at: number): Promise<void> {

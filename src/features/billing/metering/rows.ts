@@ -13,6 +13,9 @@ const isId = sql`${meteringBatches.id} = ${parameter('id')}`
 const FIRST_WAIT_MS = 60_000
 const LONGEST_WAIT_MS = 3_600_000
 
+/** A fence holds the others: nothing is done about them. */
+const isFree = sql`not is_held`
+
 /** Stripe may have forgotten the identifier of a batch that was tried first before that. */
 const mayTry = sql`(first_tried_at is null or first_tried_at > ${AT} - ${RETRY_MS})`
 
@@ -22,7 +25,7 @@ const wait = sql`case when ${triedFor} > ${LONGEST_WAIT_MS} then ${LONGEST_WAIT_
 
 export const findAnyOpen = statement<{ found: number }>(
   () => sql`select 1 as found from metering_batches ${indexedBy('metering_batches_open')}
-    where ${OPEN} limit 1`,
+    where ${OPEN} and ${isFree} limit 1`,
 )
 
 export const findOpenOfProject = statement<{ found: number }>(
@@ -45,7 +48,7 @@ export const listDue = statement<{ id: string; projectId: string }>(
       select id, project_id as "projectId", occurred_at,
         row_number() over (partition by project_id order by occurred_at, id) as place
       from metering_batches ${indexedBy('metering_batches_open')}
-      where ${OPEN} and state = 'waiting' and occurred_at < ${AT} and ${mayTry}
+      where ${OPEN} and ${isFree} and state = 'waiting' and occurred_at < ${AT} and ${mayTry}
         and (first_tried_at is null or last_tried_at + ${wait} <= ${AT}))
     order by place, occurred_at, id limit ${parameter('limit')}`,
 )
@@ -63,7 +66,7 @@ export const beginTry = statement((db) =>
         then ${METER} else '' end`,
       updatedAt: AT,
     })
-    .where(and(isId, eq(meteringBatches.state, 'waiting'), mayTry))
+    .where(and(isId, eq(meteringBatches.state, 'waiting'), isFree, mayTry))
     .returning(),
 )
 
@@ -118,13 +121,13 @@ export const renew = statement((db) =>
 export const setSettling = statement(
   () => sql`update metering_batches ${indexedBy('metering_batches_open')}
     set state = 'settling', updated_at = ${AT}
-    where ${OPEN} and state = 'waiting' and first_tried_at <= ${AT} - ${RETRY_MS}`,
+    where ${OPEN} and ${isFree} and state = 'waiting' and first_tried_at <= ${AT} - ${RETRY_MS}`,
 )
 
 /** Batches that were never tried, and of which Stripe takes no event any more. */
 export const listTooOld = statement<{ id: string }>(
   () => sql`select id from metering_batches ${indexedBy('metering_batches_open')}
-    where ${OPEN} and state = 'waiting' and first_tried_at is null
+    where ${OPEN} and ${isFree} and state = 'waiting' and first_tried_at is null
       and occurred_at <= ${AT} - ${MAX_AGE_MS} limit ${parameter('limit')}`,
 )
 
@@ -135,7 +138,7 @@ export const listTooOld = statement<{ id: string }>(
 export const listWindows = statement<{ customer: string; startsAt: number }>(
   () => sql`select customer, occurred_at - occurred_at % 60000 as "startsAt"
     from metering_batches ${indexedBy('metering_batches_open')}
-    where ${OPEN} and state = 'settling' and last_tried_at <= ${parameter('before')}
+    where ${OPEN} and ${isFree} and state = 'settling' and last_tried_at <= ${parameter('before')}
     group by customer, "startsAt"
     order by min(updated_at), "startsAt" limit ${parameter('limit')}`,
 )

@@ -44,12 +44,12 @@ export function listDue({ store, now }: Pick<Base, 'store' | 'now'>): Promise<Ca
     .all()
 }
 
-/** When the next scheduled campaign is due (epoch ms); null without any. */
+/** When the next scheduled campaign that is not paused is due (epoch ms); null without any. */
 export async function findNextDue({ store }: Pick<Base, 'store'>): Promise<number | null> {
   const row = await store.read
     .select({ at: min(campaigns.scheduledFor) })
     .from(campaigns)
-    .where(and(isActive, eq(campaigns.status, 'SCHEDULED')))
+    .where(and(isActive, eq(campaigns.status, 'SCHEDULED'), isNull(campaigns.pausedAt)))
     .get()
   return row?.at ?? null
 }
@@ -71,7 +71,12 @@ export async function fire(
 }
 
 function isDue(at: number) {
-  return and(isActive, eq(campaigns.status, 'SCHEDULED'), lte(campaigns.scheduledFor, at))
+  return and(
+    isActive,
+    eq(campaigns.status, 'SCHEDULED'),
+    isNull(campaigns.pausedAt),
+    lte(campaigns.scheduledFor, at),
+  )
 }
 
 function selectActive(queries: Pick<Tx, 'select'>) {

@@ -18,6 +18,9 @@ import { readScheduledFor } from './scheduled-for.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'directory' | 'campaignNotifier' | 'now'>
 
+/** Who sends or schedules a campaign anew does not want a fence to hold it. */
+const UNPAUSED = { pausedAt: null, pauseReason: null } as const
+
 /**
  * Sends a campaign in status DRAFT or SCHEDULED, or schedules it again.
  * @throws AppError CAMPAIGN_NOT_FOUND; VALIDATION_ERROR (scheduledFor); FORBIDDEN (sender domain);
@@ -65,7 +68,10 @@ async function sendNow(deps: Deps, tx: Tx, campaign: Campaign): Promise<void> {
   const at = deps.now()
   const { projectId } = campaign
   await refuseAtLimit(deps, tx, { projectId, category: usageCategoryOf(campaign), at })
-  await tx.update(campaigns).set({ scheduledFor: null }).where(eq(campaigns.id, campaign.id))
+  await tx
+    .update(campaigns)
+    .set({ scheduledFor: null, ...UNPAUSED })
+    .where(eq(campaigns.id, campaign.id))
   await beginSending(tx, campaign, at)
 }
 
@@ -76,7 +82,7 @@ async function schedule(
 ): Promise<void> {
   await tx
     .update(campaigns)
-    .set({ status: 'SCHEDULED', scheduledFor: at, updatedAt: now })
+    .set({ status: 'SCHEDULED', scheduledFor: at, ...UNPAUSED, updatedAt: now })
     .where(eq(campaigns.id, campaign.id))
   await appendCampaignEvent(tx, 'campaign.scheduled', {
     campaign,

@@ -119,12 +119,13 @@ async function recall({ directory, outbound }: DeliveryDeps, inFlight: InFlight)
   if (stoppedCampaigns.size > 0) outbound.withdraw(new Set(stoppedCampaigns.keys()))
   const emails = [...inFlight.values()].filter((email) => email !== undefined)
   const held = await directory.heldDomains()
+  const fences = await directory.unsettledFences()
   const disabled = new Set<string>()
   for (const id of new Set(emails.map(({ projectId }) => projectId))) {
     if ((await directory.findProject(id))?.isDisabled !== false) disabled.add(id)
   }
   const stopped = emails.filter(({ projectId, recipientDomain }) => {
-    return disabled.has(projectId) || held.has(recipientDomain)
+    return disabled.has(projectId) || held.has(recipientDomain) || fences.has(projectId)
   })
   recallFrom({ outbound }, stopped)
 }

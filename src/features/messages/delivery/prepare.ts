@@ -18,7 +18,7 @@ import { toSource } from './source.ts'
 
 /**
  * Why an email is not sent: its address is suppressed, its domain is held, it is put aside because its
- * campaign is paused or its project disabled for its reputation, its campaign is cancelled, its row is
+ * campaign is paused, its project disabled for its reputation, or a fence holds it, its campaign is cancelled, its row is
  * about to be deleted with the data of its project, or an error.
  */
 export type Refusal = 'suppressed' | 'held' | 'paused' | 'cancelled' | 'erased' | { error: string }
@@ -52,6 +52,8 @@ type BatchContext = {
   senders: ReadonlyMap<string, SenderFacts | Error>
   held: ReadonlySet<string>
   stopped: StoppedCampaigns
+  /** Mail without a campaign that was accepted up to these instants waits; by project. */
+  fences: ReadonlyMap<string, number>
 }
 
 export async function prepareBatch(
@@ -63,7 +65,8 @@ export async function prepareBatch(
   const held = await deps.directory.heldDomains()
   const senders = await findSenders(deps, emails)
   const stopped = await deps.directory.stoppedCampaigns()
-  const batch: BatchContext = { senders, held, stopped }
+  const fences = await deps.directory.unsettledFences()
+  const batch: BatchContext = { senders, held, stopped, fences }
   for (const email of emails) {
     if (left.has(email.contentId)) {
       prepared.left.push(email.id)
@@ -115,13 +118,14 @@ function senderName({ projectId, fromAddress }: ClaimedEmail): string {
 
 function prepare(
   deps: PrepareDeps,
-  { senders, held, stopped }: BatchContext,
+  { senders, held, stopped, fences }: BatchContext,
   { email, content }: { email: ClaimedEmail; content: MessageContent | undefined },
 ): DeliveryTask | { refusal: Refusal } {
   const sender = senders.get(senderName(email))
   if (sender instanceof Error) throw sender
   // A job deletes the emails of a project that is being reset or was deleted.
   if (!sender?.project || sender.project.resetSince !== null) return { refusal: 'erased' }
+  if (isFenced(fences, email)) return { refusal: 'paused' }
   if (sender.project.isDisabled) return refuseDisabled(deps, { email, project: sender.project })
   const stop = email.campaignId === null ? undefined : stopped.get(email.campaignId)
   if (stop !== undefined) return { refusal: stop }
@@ -152,6 +156,14 @@ export function needsSubscription(
 /** As in `store/email-terms.ts`. */
 function isToOther({ variables, workflowExecutionId }: ClaimedEmail): boolean {
   return workflowExecutionId !== null && variables?.reader !== undefined
+}
+
+/** Mail of campaigns waits with its campaign. */
+function isFenced(
+  fences: BatchContext['fences'],
+  { projectId, campaignId, createdAt }: ClaimedEmail,
+): boolean {
+  return campaignId === null && createdAt <= (fences.get(projectId) ?? Number.NEGATIVE_INFINITY)
 }
 
 function refuseDisabled(

@@ -10,6 +10,7 @@ import { isParked, waitingState } from '../../../store/email-terms.ts'
 import { projects } from '../../../store/schema/accounts.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
+import { isFenced } from '../../fence/rows.ts'
 import { endingColumns } from '../outcome/end-emails.ts'
 import { aside, releasedColumns } from '../queue/aside.ts'
 
@@ -22,12 +23,18 @@ const standing = {
   deletedAt: projects.deletedAt,
 }
 
-/** Without those whose mail is being deleted with all of their data. */
+/**
+ * Without those whose mail is being deleted with all of their data, and without those whose mail a fence
+ * holds.
+ */
 export const listDisabled = statement((db) =>
   db
     .select(standing)
     .from(projects)
-    .where(sql`is_disabled = 1 and reset_since is null and deleted_at is null`),
+    .where(
+      sql`is_disabled = 1 and reset_since is null and deleted_at is null
+        and not ${isFenced(sql`projects.id`)}`,
+    ),
 )
 
 export const findStanding = statement((db) =>
@@ -80,7 +87,7 @@ export const listAllParked = listParked(sql`true`)
 /** Without that of campaigns. */
 export const listOwnParked = listParked(sql`campaign_id is null`)
 
-/** Enabled projects with mail that was put aside. Seeks from project to project in the index. */
+/** Enabled projects without a fence, with mail that was put aside. Seeks from project to project in the index. */
 export const listReleasable = statement<{ projectId: string }>(
   () => sql`with recursive parked (id) as (
       select min(project_id) from emails ${indexedBy('emails_parked')} where ${isParked}
@@ -91,7 +98,7 @@ export const listReleasable = statement<{ projectId: string }>(
     )
     select parked.id as "projectId" from parked
     join projects on projects.id = parked.id and projects.is_disabled = 0
-    where exists (select 1 from emails ${indexedBy('emails_parked')}
+    where not ${isFenced(sql`parked.id`)} and exists (select 1 from emails ${indexedBy('emails_parked')}
       where project_id = parked.id and ${isParked} and state = 'paused' and campaign_id is null)`,
 )
 
@@ -99,7 +106,7 @@ const isHeld = sql`exists (select 1 from holds where domain = recipient_domain)`
 
 /**
  * Makes mail that was put aside due again, in the order of its acceptance, unless the project is
- * disabled. What an operator holds stays held. The give-up time moves by the time that the mail waited.
+ * disabled or fenced. What an operator holds stays held. The give-up time moves by the time that the mail waited.
  */
 export const releaseSome = statement((db) =>
   db
@@ -117,7 +124,8 @@ export const releaseSome = statement((db) =>
           where ${isParkedOfProject} and state = 'paused' and campaign_id is null
           limit ${parameter('limit')})
         and exists (select 1 from projects
-          where id = ${parameter('projectId')} and is_disabled = 0)`,
+          where id = ${parameter('projectId')} and is_disabled = 0)
+        and not ${isFenced(parameter('projectId'))}`,
     )
     .returning(releasedColumns),
 )

@@ -39,6 +39,7 @@ export function explainHeld({ email, hold, isCampaignPaused }: Facts): Sentence 
 export function explainPaused(facts: Facts): Sentence {
   const { email, hold, isCampaignPaused, pace, isSenderVerified, projectHold } = facts
   const since = email.heldAt === null ? '' : ` since ${formatSecond(email.heldAt)}`
+  if (facts.fencedSince !== null) return explainFence(facts, facts.fencedSince)
   if (projectHold !== null) return explainProjectHold(facts, projectHold)
   const held = describeOtherHold(hold)
   if (pace !== null) {
@@ -73,13 +74,20 @@ function explainProjectHold(
   return { reason, command: ['project', 'update', email.projectId, '--enable'] }
 }
 
+/** Also of mail that is still in the queue: it is put aside when it is due, or before. */
+function explainFence({ email, hold }: Facts, since: number): Sentence {
+  const reason = `It is held since the database was brought back from a copy, at ${formatSecond(since)}: it may have been sent meanwhile. It waits until an operator releases its project.${describeOtherHold(hold)}`
+  return { reason, command: ['queue', 'release', '--restored', '--project', email.projectId] }
+}
+
 /** Of mail that waits for another reason as well. */
 function describeOtherHold(hold: Facts['hold']): string {
   return hold === null ? '' : ` An operator holds all mail to ${displayDomain(hold.domain)}, too.`
 }
 
 export function explainWaiting(facts: Facts): Explanation {
-  const { email, hold, live, now, projectHold } = facts
+  const { email, hold, live, now, projectHold, fencedSince } = facts
+  if (fencedSince !== null) return { ...explainFence(facts, fencedSince), nextAttemptAt: null }
   if (hold !== null) return { ...explainHeld(facts), nextAttemptAt: null }
   if (projectHold !== null) {
     return { ...explainProjectHold(facts, projectHold), nextAttemptAt: null }

@@ -6,6 +6,7 @@
  *
  * | reason                                        | until                                    |
  * |-----------------------------------------------|------------------------------------------|
+ * | its database was brought back from a copy     | its project is released                  |
  * | an operator's hold of its recipient domain    | it is released                           |
  * | its project is disabled for its reputation    | it is enabled, at most 72 hours          |
  * | its campaign is paused                        | it is resumed                            |

@@ -14,6 +14,7 @@ import { emails, type Hold, holds } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
+import { isOlderThanFence } from '../fenced/waiting-rows.ts'
 import { ANY_CLASS } from './any-class.ts'
 import { BATCH, inBatches } from './in-batches.ts'
 import type { QueueNotifier } from './notifier.ts'
@@ -118,8 +119,10 @@ async function releaseEmails(
   return { due, paused }
 }
 
+/** Or the email is older than the fence of its project. */
 const isOfPausedCampaign = sql`(campaign_id is not null and campaign_id in (
-  select id from campaigns where ${holdsItsMail}))`
+    select id from campaigns where ${holdsItsMail})
+  or ${isOlderThanFence})`
 
 /** Another operator may have released or held the domain between two batches. */
 function isHoldWanted(domain: string): SQL {

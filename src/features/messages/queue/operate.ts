@@ -80,8 +80,13 @@ async function retryEmail(
 
 function pausedEmail(
   { id, projectId, campaignId }: Email,
-  { isCampaignPaused, pace, isSenderVerified, projectHold }: Retryable,
+  { isCampaignPaused, pace, isSenderVerified, projectHold, fencedSince }: Retryable,
 ): AppError {
+  if (fencedSince !== null) {
+    const suggestion = `To send it, release its project: pillarbox queue release --restored --project ${projectId}`
+    const text = `Email ${id} is held since the database was brought back from a copy.`
+    return new AppError('CONFLICT', text, { suggestion })
+  }
   if (projectHold !== null) {
     const suggestion = `To send it, enable the project: pillarbox project update ${projectId} --enable`
     const text = `Email ${id} is held: its project was disabled for its reputation.`

@@ -14,6 +14,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { CLEARED, NO_SENDER_DOMAIN, needsSubscription, UNSUBSCRIBED } from '../delivery/prepare.ts'
 import { DISABLED, fateOf, holdEndOf } from '../disabled/mail-fate.ts'
+import { isOlderThanFence } from '../fenced/waiting-rows.ts'
 import { recipientColumns } from './claim.ts'
 
 export type Retryable = {
@@ -29,6 +30,8 @@ export type Retryable = {
    * campaigns without an end.
    */
   projectHold: { since: number; until: number | null } | null
+  /** Since when (epoch ms) a fence holds it; null if none does. */
+  fencedSince: number | null
 }
 
 export const RETRYABLE: Retryable = {
@@ -38,6 +41,7 @@ export const RETRYABLE: Retryable = {
   isSenderVerified: true,
   isOfCampaign: false,
   projectHold: null,
+  fencedSince: null,
 }
 
 export const listRetryFacts = statement((db) =>
@@ -61,6 +65,10 @@ export const listRetryFacts = statement((db) =>
       resetSince: projects.resetSince,
       deletedAt: projects.deletedAt,
       isCleared: sql<boolean>`emails.variables is null or contents.body is null`.mapWith(Boolean),
+      fencedSince: sql<number | null>`case when campaigns.status = 'SENDING'
+        and campaigns.pause_reason = 'restored' then campaigns.paused_at
+        else (select set_at from fences where fences.project_id = emails.project_id
+          and (emails.state = 'paused' or not fences.is_settled) and ${isOlderThanFence}) end`,
       ...recipientColumns,
     })
     .from(emails)
@@ -104,7 +112,9 @@ export async function findRetryable(
       const pace = isPaced ? each.maxPerHour : null
       const isOfCampaign = each.campaignId !== null
       const projectHold = findProjectHold(each, at)
-      const facts = { isCampaignPaused, pace, isSenderVerified, isOfCampaign, projectHold }
+      const { fencedSince } = each
+      const holds = { projectHold, fencedSince }
+      const facts = { isCampaignPaused, pace, isSenderVerified, isOfCampaign, ...holds }
       return [each.id, { obstacle, ...facts }]
     }),
   )

@@ -9,6 +9,7 @@ import { type WebhookDelivery, webhookDeliveries } from '../../../store/schema/w
 import type { WebhookStatus } from '../../../store/schema/words.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
+import { findFence } from '../../fence/rows.ts'
 import { sealCursor, unsealCursor } from '../../sealed-cursor.ts'
 import { type EndpointKey, loadEndpoint } from '../endpoints/find.ts'
 import { type DeliveryView, toDeliveryView, WEBHOOK_STATUSES } from './view.ts'
@@ -57,7 +58,8 @@ export async function listDeliveries(
   const rows = lists.flat().sort((one, other) => other.number - one.number)
   const page = rows.slice(0, limit)
   const hasMore = rows.length > limit
-  const views = page.map((row) => toDeliveryView(row, endpoint))
+  const fencedThrough = (await findFence(store.read, key.projectId))?.deliveryNumber
+  const views = page.map((row) => toDeliveryView(row, { ...endpoint, fencedThrough }))
   return {
     data: status === 'PENDING' ? views.filter((view) => view.status === status) : views,
     cursor: hasMore ? sealCursor(deps, 'webhooks', placeOf(page)) : null,

@@ -21,18 +21,21 @@ export type DeliveryView = {
   lastAttemptAt: string | null
   nextAttemptAt: string | null
   completedAt: string | null
+  /** A fence holds the delivery: the database was brought back from a copy. */
+  heldReason: 'restored' | null
 }
 
 export const WEBHOOK_STATUSES: readonly WebhookStatus[] = ['PENDING', 'SUCCEEDED', 'FAILED']
 
 export function toDeliveryView(
   row: WebhookDelivery,
-  endpoint: Pick<WebhookEndpoint, 'failedThrough'>,
+  endpoint: Pick<WebhookEndpoint, 'failedThrough'> & { fencedThrough?: number | undefined },
 ): DeliveryView {
   const { id, endpointId, eventId, attempts, statusCode, response, durationMs, dueAt } = row
   // The row does not say yet that its endpoint was disabled.
   const isEnded = row.status === 'PENDING' && row.number <= endpoint.failedThrough
-  const isWaiting = dueAt !== null && !isEnded
+  const isHeld = dueAt !== null && !isEnded && row.number <= (endpoint.fencedThrough ?? 0)
+  const isWaiting = dueAt !== null && !isEnded && !isHeld
   return {
     ...{ id, endpointId, eventId },
     event: row.eventName,
@@ -45,5 +48,6 @@ export function toDeliveryView(
     lastAttemptAt: formatOptionalInstant(row.lastAttemptAt),
     nextAttemptAt: isWaiting ? formatInstant(dueAt || row.lastAttemptAt || row.createdAt) : null,
     completedAt: formatOptionalInstant(row.completedAt),
+    heldReason: isHeld ? 'restored' : null,
   }
 }

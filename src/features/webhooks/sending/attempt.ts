@@ -13,6 +13,7 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../clock.ts'
 import type { HttpResult } from '../../../outbound/http/client.ts'
 import type { WebhookStatus } from '../../../store/schema/words.ts'
 import type { Base } from '../../base.ts'
+import { findFence } from '../../fence/rows.ts'
 import type { TaskResult } from '../dispatch/task-source.ts'
 import { failureText, isSuccess, retryAt } from '../retry.ts'
 import { signWebhook } from '../signing.ts'
@@ -57,13 +58,16 @@ const MAX_SHOWN_RESPONSE = 500
 const MAX_ERROR = 500
 const EVENT_DELETED = 'the event was deleted'
 
-/** Returns undefined if the request was aborted. */
+/** Returns undefined if the request was aborted, or a fence holds the delivery. */
 export async function attemptDelivery(
   deps: Deps,
   task: DeliveryTask,
   signal: AbortSignal,
 ): Promise<DeliveryResult | undefined> {
   const { number, attempts, eventId, url, keys, sent } = task
+  // It was read before the fence was set; the sender passes it over from now on.
+  if (number <= ((await findFence(deps.store.read, task.projectId))?.deliveryNumber ?? 0))
+    return undefined
   if (sent === undefined) return withoutEvent(deps, task)
   const body = eventPayload(await readContent(deps, sent))
   const request = { url, keys, id: eventId, body, signal }

@@ -4,6 +4,9 @@
  *
  * While rows of an earlier disabling are still to be cleared (`failed_through`), only first attempts
  * are read, which an index finds behind those rows; what is to be tried again waits for the job.
+ *
+ * Deliveries that a fence holds are passed over: those to try again become due at once, as if they were
+ * never tried, because an index finds what is due at once behind them.
  */
 import type { KeyObject } from 'node:crypto'
 import { SECOND_MS } from '../../../clock.ts'
@@ -12,6 +15,7 @@ import { sql } from '../../../store/drizzle.ts'
 import { type WebhookEndpoint, webhookEndpoints } from '../../../store/schema/webhooks.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
+import { findFence } from '../../fence/rows.ts'
 import { inTurn } from '../dispatch/in-turn.ts'
 import type { LaneKey, Taken, TakeQuery, Task } from '../dispatch/task-source.ts'
 import { openSigningKeys } from '../secrets.ts'
@@ -20,6 +24,7 @@ import { isReceivedMail, MAX_RECEIVED_BYTES, readEvents, type WaitingEvent } fro
 /** A delivery to make. `sent`: undefined if the event was deleted. */
 export type DeliveryTask = Task & {
   attempts: number
+  projectId: string
   eventId: string
   url: string
   keys: readonly KeyObject[]
@@ -40,6 +45,8 @@ type Deps = Pick<Base, 'store' | 'keyring' | 'now'>
 const PAGE_BYTES = 256 * 1024
 /** What a task takes beside its event. */
 const TASK_BYTES = 1_024
+/** Held deliveries that are passed over at a time. */
+const MAX_PASSED = 500
 /** How often a lane looks whether its rows are cleared. */
 const CLEARING_MS = SECOND_MS
 
@@ -65,13 +72,14 @@ const isOfEndpoint = sql`delivery.endpoint_id = ${parameter('id')}`
 
 export const listFirst = statement<Line>(
   () => sql`select ${line} from ${joined} where ${isOfEndpoint} and delivery.due_at = 0
-      and delivery.number > ${parameter('failedThrough')}
+      and delivery.number > ${parameter('after')}
     order by delivery.number limit ${parameter('limit')}`,
 )
 
 export const listRetries = statement<Line>(
   () => sql`select ${line} from ${joined} where ${isOfEndpoint}
       and delivery.due_at > 0 and delivery.due_at <= ${parameter('now')}
+      and delivery.number > ${parameter('fenced')}
     order by delivery.due_at, delivery.number limit ${parameter('limit')}`,
 )
 
@@ -80,9 +88,21 @@ export const findNextDue = statement<{ dueAt: number | null }>(
     where ${isOfEndpoint} and due_at > ${parameter('now')}`,
 )
 
+const isHeld = sql`endpoint_id = ${parameter('id')} and due_at > 0 and due_at <= ${parameter('now')}
+  and number <= ${parameter('fenced')}`
+
+const findHeld = statement<{ found: number }>(
+  () => sql`select 1 as found from webhook_deliveries where ${isHeld} limit 1`,
+)
+
+const passOver = statement(
+  () => sql`update webhook_deliveries set due_at = 0 where number in (
+    select number from webhook_deliveries where ${isHeld} limit ${MAX_PASSED})`,
+)
+
 export async function takeDeliveries(
   deps: Deps,
-  { key: id }: LaneKey,
+  { key: id, projectId }: LaneKey,
   { held, limit, now }: TakeQuery,
 ): Promise<Taken<DeliveryTask>> {
   const { store } = deps
@@ -90,9 +110,12 @@ export async function takeDeliveries(
   if (endpoint === undefined) return { tasks: [], nextDueAt: null }
   const { failedThrough } = endpoint
   const isClearing = failedThrough > 0
-  const query = { id, limit: limit + held.size + 1 }
+  const fenced = (await findFence(store.read, projectId))?.deliveryNumber ?? 0
+  if (fenced > 0) await passOverHeld(store, { id, now, fenced })
+  const query = { id, fenced, limit: limit + held.size + 1 }
+  const after = Math.max(failedThrough, fenced)
   const isFree = ({ number }: Line) => !held.has(number)
-  const first = await store.read.list(listFirst, { ...query, failedThrough })
+  const first = await store.read.list(listFirst, { ...query, after })
   const retries = isClearing ? [] : await store.read.list(listRetries, { ...query, now })
   const lines = inTurn(first.filter(isFree), retries.filter(isFree))
   const page = withinBytes(lines.slice(0, limit))
@@ -101,6 +124,16 @@ export async function takeDeliveries(
   if (isClearing) return { tasks, nextDueAt: now + CLEARING_MS }
   const next = await store.read.find(findNextDue, { id, now })
   return { tasks, nextDueAt: next?.dueAt ?? null }
+}
+
+/** Ends when none is left in the way. */
+async function passOverHeld(
+  store: Deps['store'],
+  held: { id: string; now: number; fenced: number },
+): Promise<void> {
+  while ((await store.read.find(findHeld, held)) !== undefined) {
+    await store.write((tx) => tx.execute(passOver, held))
+  }
 }
 
 async function toTasks(
@@ -122,6 +155,7 @@ async function toTasks(
     return {
       ...rest,
       ...{ bytes: bytes + TASK_BYTES, url: endpoint.url, keys, sent },
+      projectId: endpoint.projectId,
       sentBytes: bytes + (isReceived ? 2 * MAX_RECEIVED_BYTES : 0),
     }
   })

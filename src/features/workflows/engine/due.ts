@@ -50,20 +50,34 @@ const select = sql`select execution.number, execution.id, execution.contact_id a
 
 /** What is due at once: starts, and executions whose wait was ended. In the order of their starts. */
 const listNow = statement<Row>(
-  () => sql`${select} and execution.due_at = 0
+  () => sql`${select} and execution.due_at = 0 and execution.number > ${parameter('after')}
     order by execution.number limit ${parameter('limit')}`,
 )
 
 /** What has slept, in the order of the due times. */
 const listTimed = statement<Row>(
   () => sql`${select} and execution.due_at > 0 and execution.due_at <= ${parameter('now')}
+      and execution.number > ${parameter('after')}
     order by execution.due_at limit ${parameter('limit')}`,
 )
 
 const findEarliest = statement<{ dueAt: number | null }>(
-  () => sql`select min(due_at) as "dueAt"
-    from workflow_executions ${indexedBy('workflow_executions_due')}
-    where workflow_id = ${parameter('workflowId')} and due_at is not null`,
+  () => sql`select case
+      when exists (select 1 from workflow_executions ${indexedBy('workflow_executions_due')}
+        where workflow_id = ${parameter('workflowId')} and due_at = 0
+          and number > ${parameter('after')}) then 0
+      else (select min(due_at) from workflow_executions ${indexedBy('workflow_executions_due')}
+        where workflow_id = ${parameter('workflowId')} and due_at > 0)
+    end as "dueAt"`,
+)
+
+/** As if they were due at once: no later turn reads them until the fence is gone. */
+const passOver = statement(
+  () => sql`update workflow_executions set due_at = 0 where number in (
+    select number from workflow_executions ${indexedBy('workflow_executions_due')}
+    where workflow_id = ${parameter('workflowId')} and due_at > 0
+      and due_at <= ${parameter('now')} and number <= ${parameter('after')}
+    limit ${parameter('limit')})`,
 )
 
 /** Seeks from workflow to workflow, so the number of executions does not matter. */
@@ -85,6 +99,18 @@ const listLanes = statement<WorkflowLane & { dueAt: number }>(
 
 type Queries = Pick<Tx, 'find' | 'list'>
 
+type Due = {
+  now: number
+  limit: number
+  /** Executions up to this number are held by a fence; 0 without one. */
+  after: number
+}
+
+/** Takes held executions that are due out of the way, at most `limit`. */
+export async function passOverHeld(tx: Tx, lane: WorkflowLane, due: Due): Promise<void> {
+  if (due.after > 0) await tx.execute(passOver, { workflowId: lane.workflowId, ...due })
+}
+
 /**
  * Lists at most `limit`: those that are due at once and those that have slept in turn, so that neither
  * waits for all of the others.
@@ -92,19 +118,22 @@ type Queries = Pick<Tx, 'find' | 'list'>
 export async function listDue(
   queries: Queries,
   { workflowId, projectId }: WorkflowLane,
-  { now, limit }: { now: number; limit: number },
+  { now, limit, after }: Due,
 ): Promise<DueExecution[]> {
-  const atOnce = await queries.list(listNow, { workflowId, limit })
-  const timed = await queries.list(listTimed, { workflowId, now, limit })
+  const atOnce = await queries.list(listNow, { workflowId, limit, after })
+  const timed = await queries.list(listTimed, { workflowId, now, limit, after })
   return inTurn(atOnce, timed, limit).map((row) => toExecution(row, projectId))
 }
 
-/** When the earliest execution of a workflow is due; undefined if none will be. */
+/**
+ * When the earliest execution of a workflow behind the number `after` is due; undefined if none will be.
+ * Held ones that will be due count, so that they are passed over then.
+ */
 export async function findEarliestDue(
   queries: Queries,
-  workflowId: string,
+  { workflowId, after }: { workflowId: string; after: number },
 ): Promise<number | undefined> {
-  return (await queries.find(findEarliest, { workflowId }))?.dueAt ?? undefined
+  return (await queries.find(findEarliest, { workflowId, after }))?.dueAt ?? undefined
 }
 
 /** All workflows with executions that are or will be due. */

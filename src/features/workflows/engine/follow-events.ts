@@ -10,6 +10,7 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { readEventContexts } from '../../events/context.ts'
 import { EVENTS, type Follower, startFollower } from '../../events/follow.ts'
+import { raiseExecutions, splitAtFence } from '../../fence/rows.ts'
 import { type StartableWorkflow, startExecution } from '../executions/start.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
 import { NOW } from './walk.ts'
@@ -97,7 +98,10 @@ export async function applyEvents(
   tx: Tx,
   { rows, endAt }: { rows: readonly EventRow[]; endAt: (row: EventRow) => void },
 ): Promise<void> {
-  const all = rows.filter((row): row is ContactEvent => row.contactId !== null)
+  const { events: together, isOld } = await splitAtFence(tx, rows)
+  const end = together.at(-1)
+  if (end !== undefined && together.length < rows.length) endAt(end)
+  const all = together.filter((row): row is ContactEvent => row.contactId !== null)
   if (all.length === 0) return
   const triggered = await findTriggered(tx, all)
   const events = withinStarts(all, triggered)
@@ -105,6 +109,7 @@ export async function applyEvents(
   if (last !== undefined && events.length < all.length) endAt(last)
   await endWaits(deps, tx, events)
   await startTriggered(deps, tx, { events, triggered })
+  if (isOld) await raiseExecutions(tx, events)
 }
 
 /** The workflows that events start, by `nameOf` of the events. */

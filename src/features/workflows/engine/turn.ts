@@ -7,10 +7,11 @@
  */
 import { describeError } from '../../../errors.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import { findFence } from '../../fence/rows.ts'
 import { cancelActive } from '../executions/cancel-active.ts'
 import { EXIT_REASONS } from '../exit-reasons.ts'
 import type { WorkflowLane } from '../notifier.ts'
-import { findEarliestDue, listDue } from './due.ts'
+import { findEarliestDue, listDue, passOverHeld } from './due.ts'
 import { findWorkflow, type Graphs } from './graphs.ts'
 import { createSteps, type StepDeps } from './steps/steps.ts'
 import { createTurnChanges } from './turn-changes.ts'
@@ -32,6 +33,9 @@ export type TurnResult = { walked: number; tookMs: number; nextDueAt: number | u
 const MAX_TURN_MS = 25
 /** More executions make a heavy write (`store/write/writer.ts`). */
 const LIGHT_EXECUTIONS = 4
+
+/** Held executions that a turn passes over: they take a few ms. */
+const MAX_PASSED = 500
 
 const NOTHING: TurnResult = { walked: 0, tookMs: 0, nextDueAt: undefined }
 
@@ -72,7 +76,9 @@ async function walkDue(
   const workflow = await tx.find(findWorkflow, { id: lane.workflowId })
   const project = await deps.directory.findProject(lane.projectId)
   if (workflow === undefined || project === undefined || project.resetSince !== null) return NOTHING
-  const due = await listDue(tx, lane, { now: at, limit })
+  const after = (await findFence(tx, project.id))?.executionNumber ?? 0
+  await passOverHeld(tx, lane, { now: at, limit: MAX_PASSED, after })
+  const due = await listDue(tx, lane, { now: at, limit, after })
   const graph = await deps.graphs.get(tx, workflow.id, workflow.version)
   const changes = createTurnChanges(workflow.id)
   const made = createSteps(deps, tx, { workflow, project, at })
@@ -91,7 +97,7 @@ async function walkDue(
     if (limit > LIGHT_EXECUTIONS) await tx.yieldToLoop()
   }
   await changes.write(tx, at)
-  const nextDueAt = await findEarliestDue(tx, workflow.id)
+  const nextDueAt = await findEarliestDue(tx, { workflowId: workflow.id, after })
   return { walked, tookMs: performance.now() - begunAt, nextDueAt }
 }
 

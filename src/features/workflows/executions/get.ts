@@ -9,6 +9,7 @@ import {
 } from '../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
+import { findFence } from '../../fence/rows.ts'
 import { type ExecutionKey, getExecution } from './find.ts'
 import { type ExecutionView, type StepReference, toExecutionView, toStepReference } from './view.ts'
 
@@ -56,7 +57,8 @@ export async function viewExecution(
 ): Promise<ExecutionDetail> {
   const { workflow, execution } = await getExecution(store.read, key)
   const steps = await store.scan.list(selectSteps, { number: execution.number })
-  const view = toExecutionView(execution, workflow)
+  const fencedThrough = (await findFence(store.read, key.projectId))?.executionNumber
+  const view = toExecutionView(execution, { ...workflow, fencedThrough })
   // Its current step is written with its row, when it was cancelled together with others.
   const isCancelled = view.status === 'CANCELLED'
   return {

@@ -7,6 +7,7 @@ import { indexedBy } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import type { ExecutionStatus } from '../../../store/schema/words.ts'
 import type { Base } from '../../base.ts'
+import { findFence } from '../../fence/rows.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../limits.ts'
 import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
 import { countExecutions } from './count.ts'
@@ -57,11 +58,15 @@ export async function listExecutions(
     countExecutions({ store }, workflow),
   ])
   const numbers = rows.map(({ number }) => number)
+  const fencedThrough = (await findFence(store.read, query.projectId))?.executionNumber
   const total =
     status === undefined
       ? Object.values(counts).reduce((sum, count) => sum + count, 0)
       : counts[status]
-  return { executions: await readRecords({ store }, numbers, workflow), total }
+  return {
+    executions: await readRecords({ store }, numbers, { ...workflow, fencedThrough }),
+    total,
+  }
 }
 
 /** Omits executions that were deleted meanwhile. */

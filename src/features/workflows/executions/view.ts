@@ -6,8 +6,11 @@ import { formatInstant, formatOptionalInstant } from '../../../clock.ts'
 import type { ExecutionStatus, StepType } from '../../../store/schema/words.ts'
 import type { Workflow, WorkflowExecution } from '../../../store/schema/workflows.ts'
 
-/** What the workflow says about its cancelled executions. */
-export type CancelledTogether = Pick<Workflow, 'cancelledThrough' | 'cancelReason' | 'cancelledAt'>
+/** What the workflow says about its cancelled executions. `fencedThrough`: those that a fence holds. */
+export type CancelledTogether = Pick<
+  Workflow,
+  'cancelledThrough' | 'cancelReason' | 'cancelledAt'
+> & { fencedThrough?: number | undefined }
 
 export type StepReference = { id: string; name: string; type: StepType }
 
@@ -26,6 +29,8 @@ export type ExecutionView = {
   updatedAt: string
   contact: { id: string; email: string }
   currentStep: StepReference | null
+  /** A fence holds the execution: the database was brought back from a copy. */
+  heldReason: 'restored' | null
 }
 
 /** An execution with its contact's address and its current step. */
@@ -65,6 +70,8 @@ export function toExecutionView(found: FoundExecution, together: CancelledTogeth
     updatedAt: formatInstant(updatedAt),
     contact: { id: contactId, email: found.address },
     currentStep: toStepReference(currentStepId, { name: found.stepName, type: found.stepType }),
+    heldReason:
+      isActive(status) && found.number <= (together.fencedThrough ?? 0) ? 'restored' : null,
   }
 }
 

@@ -5,6 +5,9 @@
  * The executions up to `cancelled_through` are cancelled, though their rows may not say so yet. While
  * they do not, only first attempts are read, which an index finds behind those rows; what is to be
  * tried again waits for the pass that writes them.
+ *
+ * The requests of executions that a fence holds are passed over: those to try again become due at once,
+ * as if they were never tried, because an index finds what is due at once behind them.
  */
 import { SECOND_MS } from '../../../clock.ts'
 import { octets } from '../../../store/dialect.ts'
@@ -19,6 +22,7 @@ import {
 } from '../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
+import { findFence } from '../../fence/rows.ts'
 import { inTurn } from '../../webhooks/dispatch/in-turn.ts'
 import type { LaneKey, Taken, TakeQuery, Task } from '../../webhooks/dispatch/task-source.ts'
 import type { WebhookConfig } from '../graph/step-config.ts'
@@ -32,6 +36,8 @@ type DueRequest = Pick<Task, 'number' | 'sentBytes'>
 
 /** A task is a number; its request is read when it is made. */
 const TASK_BYTES = 512
+/** Held requests that are passed over at a time. */
+const MAX_PASSED = 500
 /** How often a lane looks whether the cancelled rows are written. */
 const CANCELLING_MS = SECOND_MS
 
@@ -49,18 +55,31 @@ const selectRequests = sql`select request.execution_number as number,
 
 export const listFirst = statement<DueRequest>(
   () => sql`${selectRequests} and request.due_at = 0
-      and request.execution_number > ${parameter('cancelledThrough')}
+      and request.execution_number > ${parameter('after')}
     order by request.execution_number limit ${parameter('limit')}`,
 )
 
 export const listRetries = statement<DueRequest>(
   () => sql`${selectRequests} and request.due_at > 0 and request.due_at <= ${parameter('now')}
+      and request.execution_number > ${parameter('after')}
     order by request.due_at, request.execution_number limit ${parameter('limit')}`,
 )
 
 export const findNextDue = statement<{ dueAt: number | null }>(
   () => sql`select min(due_at) as "dueAt" from workflow_requests
     where workflow_id = ${parameter('id')} and due_at > ${parameter('now')}`,
+)
+
+const isHeld = sql`workflow_id = ${parameter('id')} and due_at > 0 and due_at <= ${parameter('now')}
+  and execution_number <= ${parameter('after')}`
+
+const findHeld = statement<{ found: number }>(
+  () => sql`select 1 as found from workflow_requests where ${isHeld} limit 1`,
+)
+
+const passOver = statement(
+  () => sql`update workflow_requests set due_at = 0 where execution_number in (
+    select execution_number from workflow_requests where ${isHeld} limit ${MAX_PASSED})`,
 )
 
 const findCancelled = statement((db) =>
@@ -111,14 +130,17 @@ const findRequest = statement((db) =>
 
 export async function takeRequests(
   { store }: Deps,
-  { key: id }: LaneKey,
+  { key: id, projectId }: LaneKey,
   { held, limit, now }: TakeQuery,
 ): Promise<Taken<Task>> {
   const cancelledThrough = (await store.read.find(findCancelled, { id }))?.cancelledThrough ?? 0
+  const fencedThrough = (await findFence(store.read, projectId))?.executionNumber ?? 0
   const isCancelling = cancelledThrough > 0
-  const query = { id, limit: limit + held.size + 1 }
+  if (fencedThrough > 0) await passOverHeld(store, { id, now, after: fencedThrough })
+  const after = Math.max(cancelledThrough, fencedThrough)
+  const query = { id, after, limit: limit + held.size + 1 }
   const isFree = ({ number }: DueRequest) => !held.has(number)
-  const first = await store.read.list(listFirst, { ...query, cancelledThrough })
+  const first = await store.read.list(listFirst, query)
   const retries = isCancelling ? [] : await store.read.list(listRetries, { ...query, now })
   const due = inTurn(first.filter(isFree), retries.filter(isFree))
   const tasks = due.slice(0, limit).map((task) => ({ ...task, bytes: TASK_BYTES }))
@@ -128,10 +150,23 @@ export async function takeRequests(
   return { tasks, nextDueAt: next?.dueAt ?? null }
 }
 
+/** Ends when none is left in the way. */
+async function passOverHeld(
+  store: Deps['store'],
+  held: { id: string; now: number; after: number },
+): Promise<void> {
+  while ((await store.read.find(findHeld, held)) !== undefined) {
+    await store.write((tx) => tx.execute(passOver, held))
+  }
+}
+
+/** Undefined, too, while a fence holds its execution. */
 export async function loadRequest({ store }: Deps, number: number) {
   const found = await store.read.find(findRequest, { number })
   if (found === undefined) return undefined
   const { row, config, ...rest } = found
+  const fence = await findFence(store.read, row.projectId)
+  if (fence !== undefined && number <= fence.executionNumber) return undefined
   return {
     ...rest,
     ...row,

@@ -98,6 +98,7 @@ function explain({ email: change = {}, ...facts }: Given) {
     isSenderVerified: true,
     isOfCampaign: true,
     projectHold: null,
+    fencedSince: null,
     ahead: null,
   }
   const given = { ...none, live: running(), now: NOW, ...facts }

@@ -1,0 +1,46 @@
+/** `fence`, and the release of what a fence holds. */
+import { nativeBindingPath } from '../config/addon.ts'
+import type { HeldCounts } from '../features/recovery/count-held.ts'
+import { fenceDatabase } from '../features/recovery/fence-database.ts'
+import { releaseFences } from '../features/recovery/release.ts'
+import { isServed } from '../store/files/is-served.ts'
+import { type CommandContext, type Input, type Result, withCore } from './engine/command.ts'
+
+const NAMES: Readonly<Record<keyof HeldCounts, string>> = {
+  emails: 'emails in the queue',
+  campaigns: 'campaigns',
+  executions: 'executions of workflows',
+  schedules: 'schedules of workflows',
+  webhooks: 'webhooks',
+  meteringBatches: 'batches for Stripe',
+  jobs: 'jobs',
+  received: 'received messages',
+}
+
+export async function fenceCommand(context: CommandContext): Promise<Result> {
+  const { generation, held } = await withCore(context, (core) => {
+    const { dataDir, database } = core.config
+    const isAlone = !isServed(database.file, nativeBindingPath(dataDir))
+    return fenceDatabase(core, { cause: 'command', isAlone })
+  })
+  const text = [
+    `Generation ${generation}. Held: ${formatHeld(held)}.`,
+    'All sessions, invitations and links for one use have ended; keys and links in mail work.',
+    'To let it go out: pillarbox queue release --restored [--project <id>]',
+  ]
+  return { json: { generation, held }, text: text.join('\n') }
+}
+
+export async function releaseRestored(context: CommandContext, input: Input): Promise<Result> {
+  const projectId = input.text('project')?.trim().toLowerCase()
+  const released = await withCore(context, (core) => releaseFences(core, { projectId }))
+  return { json: { released }, text: `Released: ${formatHeld(released)}.` }
+}
+
+/** `emails in the queue: 3, campaigns: 1`: the counts that are not zero. */
+export function formatHeld(counts: HeldCounts): string {
+  const names = Object.keys(NAMES) as (keyof HeldCounts)[]
+  const parts = names.filter((name) => counts[name] > 0)
+  if (parts.length === 0) return 'nothing'
+  return parts.map((name) => `${NAMES[name]}: ${counts[name]}`).join(', ')
+}

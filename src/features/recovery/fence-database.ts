@@ -1,0 +1,49 @@
+/**
+ * Fences the whole database: on the wish of an operator, after a restore, or at the start of a server that
+ * found it older than it was. Works beside a running server too, which then puts the mail aside itself.
+ */
+import type { FenceCause } from '../../store/schema/words.ts'
+import type { Base } from '../base.ts'
+import { generationFileOf, readGeneration, writeGeneration } from '../fence/generation-file.ts'
+import { listFences } from '../fence/rows.ts'
+import { setFence } from '../fence/set.ts'
+import { settleFenced } from '../messages/fenced/settle.ts'
+import { recoverLeases } from '../messages/queue/leases.ts'
+import { countHeld, type HeldCounts } from './count-held.ts'
+
+type Deps = Pick<Base, 'store' | 'config' | 'directory' | 'now' | 'log'>
+
+export type Fenced = { generation: number; held: HeldCounts }
+
+type FenceOptions = {
+  cause: FenceCause
+  /** No server runs on the database: all mail is put aside before this resolves. */
+  isAlone: boolean
+}
+
+/**
+ * Once this resolves, the fence is durable. Called again, it begins another generation.
+ * @throws AppError DATABASE_ERROR
+ */
+export async function fenceDatabase(deps: Deps, { cause, isAlone }: FenceOptions): Promise<Fenced> {
+  const { store, config, directory, log } = deps
+  const known = await readGeneration(generationFileOf(config))
+  const { generation } = await setFence(deps, {
+    cause,
+    known: typeof known === 'string' ? undefined : known,
+  })
+  directory.drop()
+  if (isAlone) {
+    await recoverLeases(deps, { until: Number.MAX_SAFE_INTEGER, except: [] })
+    await settleFenced(deps, { isAlone })
+  }
+  await writeGeneration(deps).catch((error: unknown) => {
+    log.warn({ error }, 'the file of the generation cannot be written')
+  })
+  const fences = await listFences(store.read)
+  const held = await countHeld(
+    deps,
+    fences.map(({ projectId }) => projectId),
+  )
+  return { generation, held }
+}

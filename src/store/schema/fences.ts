@@ -1,0 +1,32 @@
+/** The generations of the database, and the projects whose fence stands. */
+import { type InferSelectModel, integer, sqliteTable, text } from '../drizzle.ts'
+import { bool } from './columns.ts'
+import type { FenceCause } from './words.ts'
+
+/** Each fence begins a generation. */
+export const generations = sqliteTable('generations', {
+  number: integer('number').primaryKey(),
+  cause: text('cause').$type<FenceCause>().notNull(),
+  /** The last number of an event before the fence. */
+  eventSeq: integer('event_seq').notNull(),
+  setAt: integer('set_at').notNull(),
+})
+
+/** What has a number or a time up to these is held. */
+export const fences = sqliteTable('fences', {
+  /** '' for the server itself. */
+  projectId: text('project_id').primaryKey(),
+  generation: integer('generation').notNull(),
+  setAt: integer('set_at').notNull(),
+  eventSeq: integer('event_seq').notNull(),
+  executionNumber: integer('execution_number').notNull(),
+  deliveryNumber: integer('delivery_number').notNull(),
+  /** Emails accepted up to this instant are held. */
+  mailUntil: integer('mail_until').notNull(),
+  /** All mail that waits has been put aside, so what is due is newer. */
+  isSettled: bool('is_settled').notNull().default(false),
+})
+
+export type Generation = InferSelectModel<typeof generations>
+
+export type Fence = InferSelectModel<typeof fences>
