@@ -6,7 +6,7 @@ import { mkdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startDnsServer } from '../../test/fakes/dns-server.ts'
 import { createRandom } from '../bench/seeding/random.ts'
-import { createHistory, type History } from './history/history.ts'
+import { createHistory, type History, LATE_STOP } from './history/history.ts'
 import { findDue } from './ledger/due.ts'
 import type { ProjectIds } from './ledger/read-database.ts'
 import type { Operation, OperationKind } from './plan/operations.ts'
@@ -120,7 +120,11 @@ async function runThrough(
   return {
     ...{ history, server, endpointUrl: `${hooks.url}/events` },
     projects: { main: projects.main.id, erasures: projects.erasures.id },
-    resources: { samples: samples.filter(({ at }) => at > calmSince), first, last, calmMs },
+    resources: {
+      samples: samples.filter(({ at }) => at > calmSince),
+      ...{ first, last, calmMs },
+      lateStops: history.disruptions.filter(({ kind }) => kind === LATE_STOP).length,
+    },
   }
 }
 

@@ -100,6 +100,9 @@ export type HookRequest = {
   email: string
 }
 
+/** A graceful stop that the server ended with a kill of itself. */
+export const LATE_STOP = 'late stop'
+
 /** From when to when something was disrupted; `to` is infinite until it ends. */
 export type DisruptionRecord = { kind: string; from: number; to: number; domain?: string }
 

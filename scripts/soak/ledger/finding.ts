@@ -1,5 +1,5 @@
 /** What the ledger consists of, and the times at which something may happen twice. */
-import type { DisruptionRecord } from '../history/history.ts'
+import { type DisruptionRecord, LATE_STOP } from '../history/history.ts'
 
 /** `id`: of the email, event, contact, … that it is about, by which its story is found. */
 export type Finding = { id: string; text: string }
@@ -29,6 +29,7 @@ export function isDisrupted(
 /** A frozen receiver answers when its client has gone. */
 const EXCUSING: ReadonlySet<string> = new Set([
   'kill',
+  LATE_STOP,
   'sinks-frozen',
   'sink-down',
   'sink-reset',

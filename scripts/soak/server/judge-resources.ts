@@ -7,6 +7,7 @@
  *                 minutes is mostly warm-up, so there only a growth of half is an error.
  *   event loop    the median of the p99s of the calm's samples is at most 50 ms. In short runs, which share
  *                 their processors with other work, only a delay of half a second is an error.
+ *   late stops    none; in short runs they are counted only.
  *   threads       at rest, at most three more than those of the first process at rest: the warm-up may not
  *                 have started all that start on demand.
  *   descriptors   at rest, without those of threads, at most those of the first process.
@@ -22,6 +23,8 @@ export type Resources = {
   first: Rest
   last: Rest
   calmMs: number
+  /** Graceful stops that were not done in time. */
+  lateStops: number
 }
 
 /** An event loop has two of epoll and io_uring, one of eventfd, and a pipe. */
@@ -43,6 +46,7 @@ export function judgeResources(resources: Resources): LedgerRow[] {
       measure: ({ threads }) => threads,
       tolerance: MORE_THREADS,
     }),
+    judgeStops(resources, length === 'long'),
     {
       name: 'handles at rest',
       count: resources.last.handles ?? 0,
@@ -80,6 +84,12 @@ function judgeLoopDelay({ samples }: Resources, maxMs: number): LedgerRow {
     // Without samples there is nothing to judge, which must not pass for a good figure.
     findings: p99 <= maxMs ? [] : [{ id: 'event loop', text }],
   }
+}
+
+function judgeStops({ lateStops }: Resources, isStrict: boolean): LedgerRow {
+  const text = `${lateStops} times the server killed itself, because it could not stop in time`
+  const findings = isStrict && lateStops > 0 ? [{ id: 'SIGTERM', text }] : []
+  return { name: 'late stops', count: lateStops, findings }
 }
 
 function judgeRest(

@@ -20,8 +20,11 @@ export type Server = {
   start(): Promise<void>
   /** kill -9, and a start at once. */
   kill(): Promise<void>
-  /** SIGTERM. Returns what is wrong if the process does not end with status 0 in time. */
-  stop(): Promise<string | undefined>
+  /**
+   * SIGTERM. `late`: the server has killed itself, because it could not stop in time. Any other text says
+   * what is wrong with its end.
+   */
+  stop(): Promise<'late' | (string & {}) | undefined>
   /** The process id. @throws Error while none runs */
   pid(): number
   /** Runs a command beside the server. */
@@ -87,6 +90,7 @@ export function createServer(
     }
     child = undefined
     if (stopping.exitCode === 0) return undefined
+    if (stopping.signalCode === 'SIGKILL') return 'late'
     return `it ended with ${stopping.exitCode ?? stopping.signalCode}`
   }
 

@@ -1,7 +1,7 @@
 /** Carries out the disruptions of the plan, and records from when to when each lasted. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FakeDns } from '../../../test/fakes/dns-server.ts'
-import type { DisruptionRecord, History } from '../history/history.ts'
+import { type DisruptionRecord, type History, LATE_STOP } from '../history/history.ts'
 import type { Disruption, FaultKind } from '../plan/plan.ts'
 import type { Server } from '../server/server.ts'
 import type { HookReceiver } from './hook-receiver.ts'
@@ -36,13 +36,14 @@ export async function disrupt(world: World, disruption: Disruption): Promise<voi
   }
 }
 
-/** A server that is killed because it does not stop is a surprise, and a kill for those who wait for it. */
+/** A server that has not stopped in time was killed, for those who wait for it. */
 export async function stopServer({ server, history }: Pick<World, 'server' | 'history'>) {
   const from = Date.now()
   const text = await server.stop()
   if (text === undefined) return
-  history.surprises.push({ at: from, what: 'SIGTERM', status: 0, text })
-  history.disruptions.push({ kind: 'kill', from, to: Date.now() })
+  const isLate = text === 'late'
+  history.disruptions.push({ kind: isLate ? LATE_STOP : 'kill', from, to: Date.now() })
+  if (!isLate) history.surprises.push({ at: from, what: 'SIGTERM', status: 0, text })
 }
 
 async function record(

@@ -17,7 +17,7 @@ function resources(
   const samples: Sample[] = Array.from({ length: 100 }, (_, index) => {
     return { at: index, residentMegabytes: memoryAt(index), loopDelayP99Ms: delayMs }
   })
-  return { samples, first: rest(30, 12), last, calmMs }
+  return { samples, first: rest(30, 12), last, calmMs, lateStops: 0 }
 }
 
 function wrongOf(given: Resources): string[] {
@@ -29,6 +29,12 @@ describe('the resources of a soak', () => {
     assert.deepEqual(wrongOf(resources((index) => (index < 25 ? 80 : 200))), [])
     assert.deepEqual(wrongOf(resources((index) => (index < 50 ? 100 : 114))), [])
     assert.deepEqual(wrongOf(resources((index) => (index < 50 ? 100 : 117))), ['memory'])
+  })
+
+  it('has no stops that take too long, or in a short run counts them', () => {
+    const late = { ...resources(() => 100), lateStops: 1 }
+    assert.deepEqual(wrongOf(late), ['SIGTERM'])
+    assert.deepEqual(wrongOf({ ...late, calmMs: 30_000 }), [])
   })
 
   it('are judged by gross limits in a short run', () => {
