@@ -12,7 +12,8 @@ export type SoakOptions = {
 }
 
 const MAX_SEED = 0x7fff_ffff
-const SHORTEST_MINUTES = 0.5
+/** The calm of a shorter run has too few samples. */
+const SHORTEST_MINUTES = 2
 
 /** @throws Error with what was expected */
 export function readOptions(argv: readonly string[]): SoakOptions {

@@ -102,12 +102,17 @@ async function runThrough(
   const samples: Sample[] = []
   const stopSampling = sampleUsage({ server, url }, samples)
   onEnd(stopSampling)
-  const load = runOperations(traffic, plan.operations, HANDLERS)
+  const isCalm = ({ at }: Operation) => at >= plan.calmAt
+  const before = plan.operations.filter((operation) => !isCalm(operation))
+  const load = runOperations(traffic, before, HANDLERS)
   await disruptAll(world, plan)
   say('the calm')
   await disrupt(world, { kind: 'restart', at: plan.calmAt })
   const calmSince = Date.now()
-  await load
+  const calmOperations = plan.operations
+    .filter(isCalm)
+    .map((operation) => ({ ...operation, at: operation.at - plan.calmAt }))
+  await Promise.all([load, runOperations(traffic, calmOperations, HANDLERS)])
   stopSampling()
   const calmMs = plan.loadMs - plan.calmAt
 
