@@ -44,8 +44,8 @@ describe('the resources of a soak', () => {
   it('are judged by gross limits in a short run', () => {
     const short = { calmMs: 30_000 }
     const growing = (index: number) => (index < 50 ? 100 : 140)
-    assert.deepEqual(wrongOf(resources(growing, { ...short, delayMs: 400 })), [])
-    assert.deepEqual(wrongOf(resources(growing, { ...short, delayMs: 501 })), ['event loop'])
+    assert.deepEqual(wrongOf(resources(growing, { ...short, delayMs: 1_900 })), [])
+    assert.deepEqual(wrongOf(resources(growing, { ...short, delayMs: 2_001 })), ['event loop'])
     assert.deepEqual(wrongOf(resources(growing, { delayMs: 51 })), ['memory', 'event loop'])
   })
 
