@@ -15,7 +15,6 @@ import type { Config, ListenAddress } from './config/config.ts'
 import { prepareDataDir } from './config/secret.ts'
 import { formatListenAddress } from './config/values/listen-address.ts'
 import type { Counters } from './counters.ts'
-import { describeError } from './errors.ts'
 import {
   prepareSandbox,
   type SandboxWelcome,
@@ -32,7 +31,7 @@ import { startSearchIndexer } from './features/contacts/list/search-index.ts'
 import type { Core } from './features/core.ts'
 import { createDeliverer, type Deliverer } from './features/messages/delivery/deliverer.ts'
 import { startSettlingDisabled } from './features/messages/disabled/settle.ts'
-import { settleFenced, startSettlingFenced } from './features/messages/fenced/settle.ts'
+import { startSettlingFenced } from './features/messages/fenced/settle.ts'
 import { startFuse } from './features/messages/outcome/fuse.ts'
 import { createKnownDomains } from './features/messages/outcome/known-domains.ts'
 import { startQueue } from './features/messages/queue/queue.ts'
@@ -182,12 +181,10 @@ async function listen(
 /** Starts the loops that claim waiting work. */
 async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void> {
   const { store, log } = core
-  // Mail that waits behind what a fence holds would be claimed after it.
-  await settleFenced(core).catch((error: unknown) =>
-    log.error({ error: describeError(error) }, 'the mail that is held was not put aside'),
-  )
+  const fenced = startSettlingFenced(core)
+  stops.parts.push(fenced.stop)
   const queue = startQueue(core, delivery)
-  stops.parts.push(queue.stop, startSettlingFenced(core).stop)
+  stops.parts.push(queue.stop)
   const settling = startSettling(core)
   stops.parts.push(settling.stop, startSettlingDisabled(core).stop)
   const campaigns = startCampaigns(core)
