@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { now } from '../clock.ts'
 import { listCertificateFaults } from '../config/certificates/faults.ts'
+import { describeOrdered } from '../config/certificates/ordered.ts'
 import type { Config } from '../config/config.ts'
 import { type Loaded, loadSettings } from '../config/load.ts'
 import { settingKeys } from '../config/settings.ts'
@@ -23,8 +24,23 @@ export async function checkConfigCommand(context: CommandContext): Promise<Resul
     ...listCertificateFaults(loaded.config, now()),
   ]
   const head = `${file ?? 'Defaults and environment (no file)'}: the configuration is valid.`
-  const lines = [head, ...warnings.map((warning) => `Warning: ${warning}`)]
-  return { json: { file, warnings }, text: lines.map(escapeControls).join('\n') }
+  const { acme } = loaded.config
+  const serves = describeOrdered(loaded.config)
+  const certificate = acme && { domains: acme.domains, directory: acme.directoryUrl, serves }
+  const lines = [head, ...describeCertificate(certificate)]
+  lines.push(...warnings.map((warning) => `Warning: ${warning}`))
+  const ordered = certificate === null ? {} : { certificate }
+  return { json: { file, ...ordered, warnings }, text: lines.map(escapeControls).join('\n') }
+}
+
+type Ordered = { domains: readonly string[]; directory: string; serves: readonly string[] }
+
+function describeCertificate(ordered: Ordered | null): string[] {
+  if (ordered === null || ordered.serves.length === 0) return []
+  const { domains, directory, serves } = ordered
+  return [
+    `Certificate for ${domains.join(', ')}, ordered from ${new URL(directory).host}: ${serves.join(', ')}.`,
+  ]
 }
 
 export async function showConfigCommand(context: CommandContext): Promise<Result> {

@@ -1,6 +1,15 @@
 /** Turns settings by key into the `Config` of the program, deeply frozen. */
 import path from 'node:path'
-import type { BillingConfig, Config, OAuthClient, RelayConfig, TlsFiles } from './config.ts'
+import { isOrderedFor, orderedFile } from './certificates/ordered.ts'
+import type { TlsListener } from './certificates/tls-listener.ts'
+import type {
+  AcmeConfig,
+  BillingConfig,
+  Config,
+  OAuthClient,
+  RelayConfig,
+  TlsFiles,
+} from './config.ts'
 import type { SettingValues } from './settings.ts'
 
 /** Takes the values that `deriveValues` returns. */
@@ -17,20 +26,21 @@ export function buildConfig(values: SettingValues, file: string | null): Config 
       metricsAllow: values['http.metrics_allow'],
       maxConnections: values['http.max_connections'],
       maxConnectionsPerAddress: values['http.max_connections_per_address'],
-      tls: tlsFiles(values['http.tls_cert'], values['http.tls_key']),
+      tls: tlsFiles(values, 'http'),
     },
+    acme: buildAcme(values),
     database: buildDatabase(values),
     delivery: buildDelivery(values),
     dns: { servers: values['dns.servers'], canary: values['dns.canary'] },
     inbound: {
       listen: values['inbound.listen'],
-      tls: tlsFiles(values['inbound.tls_cert'], values['inbound.tls_key']),
+      tls: tlsFiles(values, 'inbound'),
       maxMessageBytes: values['inbound.max_message_bytes'],
       maxBytesPerProject: values['inbound.max_bytes_per_project'],
     },
     submission: {
       listen: values['submission.listen'],
-      tls: tlsFiles(values['submission.tls_cert'], values['submission.tls_key']),
+      tls: tlsFiles(values, 'submission'),
     },
     sns: { topicArns: values['sns.topic_arns'] },
     accounts: buildAccounts(values),
@@ -46,13 +56,39 @@ export function buildConfig(values: SettingValues, file: string | null): Config 
     security: buildSecurity(values),
     uploads: { maxBytesPerProject: values['uploads.max_bytes_per_project'] },
     billing: buildBilling(values),
+    backup: {
+      everyMs: values['backup.every'],
+      keep: values['backup.keep'],
+      dir: values['backup.dir'],
+      minFreeBytes: values['backup.min_free_bytes'],
+    },
     retention: {
       bodyDays: values['retention.body_days'],
       requestLogDays: values['retention.request_log_days'],
       sandboxMessages: values['retention.sandbox_messages'],
     },
+    doctor: {
+      smtpTarget: values['doctor.smtp_target'],
+      blocklists: values['doctor.blocklists'],
+      timeUrl: values['doctor.time_url'],
+    },
     log: { level: values['log.level'] },
   })
+}
+
+function buildAcme(values: SettingValues): AcmeConfig | null {
+  const [email, kid] = [values['acme.email'], values['acme.eab_kid']]
+  const hmacKey = values['acme.eab_hmac_key']
+  if (email === null) return null
+  return {
+    email,
+    directoryUrl: values['acme.directory_url'],
+    caFile: values['acme.ca_file'],
+    eab: kid === null || hmacKey === null ? null : { kid, hmacKey },
+    domains: values['acme.domains'] ?? [],
+    listen: values['acme.listen'],
+    folder: path.dirname(orderedFile(values)),
+  }
 }
 
 function buildDatabase(values: SettingValues): Config['database'] {
@@ -66,6 +102,7 @@ function buildDelivery(values: SettingValues): Config['delivery'] {
     hostname: values['delivery.hostname'] ?? '',
     port: values['delivery.port'],
     sourceAddresses: values['delivery.source_addresses'],
+    publicAddresses: values['delivery.public_addresses'],
     allowPrivateNetworks: values['delivery.allow_private_networks'],
     maxConnections: values['delivery.max_connections'],
     maxConnectionsPerSite: values['delivery.max_connections_per_site'],
@@ -192,8 +229,13 @@ function buildBilling(values: SettingValues): BillingConfig | null {
   }
 }
 
-function tlsFiles(certFile: string | null, keyFile: string | null): TlsFiles | null {
-  return certFile === null || keyFile === null ? null : { certFile, keyFile }
+function tlsFiles(values: SettingValues, listener: TlsListener): TlsFiles | null {
+  const certFile = values[`${listener}.tls_cert`]
+  const keyFile = values[`${listener}.tls_key`]
+  if (certFile !== null && keyFile !== null) return { certFile, keyFile }
+  if (!isOrderedFor(values, listener)) return null
+  const file = orderedFile(values)
+  return { certFile: file, keyFile: file, isOrdered: true }
 }
 
 function freeze<T>(value: T): T {

@@ -9,7 +9,26 @@ export type ListenAddress = {
   isTls: boolean
 }
 
-export type TlsFiles = { certFile: string; keyFile: string }
+/** `port`: null when the default applies. */
+export type HostAndPort = { host: string; port: number | null }
+
+/** `isOrdered`: one file with both, which the server orders by ACME; it may not exist yet. */
+export type TlsFiles = { certFile: string; keyFile: string; isOrdered?: boolean }
+
+/** How certificates are ordered (RFC 8555). */
+export type AcmeConfig = {
+  email: string
+  directoryUrl: string
+  caFile: string | null
+  /** External account binding (RFC 8555 section 7.3.4). */
+  eab: { kid: string; hmacKey: string } | null
+  /** A-labels; at least one. */
+  domains: readonly string[]
+  /** Where challenges are answered; empty: at `http.listen` only. */
+  listen: readonly ListenAddress[]
+  /** Absolute. Holds the account's key, the certificate with its key, and the state of orders. */
+  folder: string
+}
 
 export type RelayConfig = {
   host: string
@@ -81,12 +100,16 @@ export type Config = {
     maxConnectionsPerAddress: number
     tls: TlsFiles | null
   }
+  /** Null: certificates are files of the operator. */
+  acme: AcmeConfig | null
   database: { url: string; file: string }
   delivery: {
     mode: 'sandbox' | 'direct' | 'relay'
     hostname: string
     port: number
     sourceAddresses: readonly string[]
+    /** Empty: see `features/domains/own-addresses.ts`. */
+    publicAddresses: readonly string[]
     allowPrivateNetworks: boolean
     maxConnections: number
     maxConnectionsPerSite: number
@@ -143,6 +166,20 @@ export type Config = {
   security: SecurityConfig
   uploads: { maxBytesPerProject: number }
   billing: BillingConfig | null
+  backup: {
+    /** Null: the server makes no backups by itself. */
+    everyMs: number | null
+    keep: number
+    /** Absolute. Not null if `everyMs` is not. */
+    dir: string | null
+    /** 0: no limit. */
+    minFreeBytes: number
+  }
   retention: { bodyDays: number; requestLogDays: number; sandboxMessages: number }
+  doctor: {
+    smtpTarget: HostAndPort | null
+    blocklists: readonly string[]
+    timeUrl: string | null
+  }
   log: { level: LogLevel }
 }

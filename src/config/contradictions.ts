@@ -1,7 +1,10 @@
 /** Finds settings that are valid one by one but contradict each other. */
+import { MINUTE_MS } from '../clock.ts'
+import { isCertifiable, isOrderedFor } from './certificates/ordered.ts'
 import type { ListenAddress } from './config.ts'
 import { describeFound, type Problem } from './problems.ts'
 import type { SettingKey, SettingValues } from './settings.ts'
+import { formatDuration } from './values/durations.ts'
 import { formatListenAddress, isLoopbackHost } from './values/listen-address.ts'
 
 type Finding = { key: SettingKey; found: string; expected: string }
@@ -26,6 +29,8 @@ const TLS_PAIRS: [cert: SettingKey, key: SettingKey][] = [
   ['inbound.tls_cert', 'inbound.tls_key'],
   ['submission.tls_cert', 'submission.tls_key'],
 ]
+
+const ACME_KEYS = ['acme.email', 'acme.domains', 'acme.listen'] as const satisfies SettingKey[]
 
 const STRIPE_KEYS = [
   'billing.stripe_secret_key',
@@ -76,10 +81,22 @@ const rules: Rule[] = [
     check: (values: SettingValues) => bothOrNone(values, pair),
   })),
   {
-    keys: ['submission.listen', ...TLS_PAIRS.slice(1).flat()],
+    keys: ['submission.listen', 'acme.email', ...TLS_PAIRS.slice(1).flat()],
     check: checkSubmissionTls,
   },
-  { keys: ['http.listen', 'inbound.listen', 'submission.listen'], check: checkListeners },
+  {
+    keys: ['http.listen', 'inbound.listen', 'submission.listen', 'acme.listen'],
+    check: checkListeners,
+  },
+  {
+    keys: ['acme.eab_kid', 'acme.eab_hmac_key'],
+    check: (values) => bothOrNone(values, ['acme.eab_kid', 'acme.eab_hmac_key']),
+  },
+  { keys: [...ACME_KEYS, 'base_url', 'delivery.hostname'], check: checkAcmeDomains },
+  {
+    keys: [...ACME_KEYS, 'base_url', 'http.listen', 'http.trusted_proxies', 'http.tls_cert'],
+    check: checkAcmeListen,
+  },
   ...(['github', 'google', 'oidc'] as const).map((provider) => ({
     keys: [
       `accounts.${provider}.client_id`,
@@ -95,6 +112,7 @@ const rules: Rule[] = [
   { keys: ['accounts.oidc.issuer'], check: checkClearIssuer },
   { keys: [...STRIPE_KEYS, 'billing.stripe_api_base'], check: checkBilling },
   { keys: ['billing.stripe_api_base'], check: checkStripeAddress },
+  { keys: ['backup.every', 'backup.dir'], check: checkBackup },
 ]
 
 function missing(values: SettingValues, key: SettingKey, expected: string): Finding[] {
@@ -126,14 +144,38 @@ function checkClearIssuer(values: SettingValues): Finding[] {
 }
 
 function checkSubmissionTls(values: SettingValues): Finding[] {
-  if (values['submission.tls_cert'] !== null) return []
+  if (values['submission.tls_cert'] !== null || values['acme.email'] !== null) return []
   return values['submission.listen']
     .filter(({ host, isTls }) => isTls || !isLoopbackHost(host))
     .map((address) => ({
       key: 'submission.listen',
       found: `"${formatListenAddress(address)}" and no certificate`,
-      expected: 'submission.tls_cert and .tls_key, or a loopback address without tls://',
+      expected:
+        'acme.email, submission.tls_cert and .tls_key, or a loopback address without tls://',
     }))
+}
+
+function checkAcmeDomains(values: SettingValues): Finding[] {
+  if (values['acme.email'] === null) return []
+  const key = 'acme.domains'
+  const domains = values[key] ?? []
+  if (domains.length === 0) {
+    const expected =
+      'a public host name, since neither base_url nor delivery.hostname has one, or no acme.email'
+    return [{ key, found: 'nothing', expected }]
+  }
+  return domains
+    .filter((name) => !isCertifiable(name))
+    .map((name) => ({ key, found: describeFound(name), expected: 'a public host name with a dot' }))
+}
+
+/** HTTPS opens with the certificate, so it cannot answer the challenges for it. */
+function checkAcmeListen(values: SettingValues): Finding[] {
+  const key = 'acme.listen'
+  if (values[key].length > 0 || !isOrderedFor(values, 'http')) return []
+  const expected =
+    'an address for the challenges, since http.listen waits for the certificate; or http.trusted_proxies, if a proxy passes them on'
+  return [{ key, found: '[]', expected }]
 }
 
 function checkListeners(values: SettingValues): Finding[] {
@@ -144,6 +186,9 @@ function checkListeners(values: SettingValues): Finding[] {
       'submission.listen',
       one,
     ]),
+    ...(values['acme.email'] === null ? [] : values['acme.listen']).map(
+      (one): [SettingKey, ListenAddress] => ['acme.listen', one],
+    ),
   ]
   const taken = new Map<string, SettingKey>()
   return listeners.flatMap(([key, address]) => {
@@ -175,6 +220,16 @@ function checkStripeAddress(values: SettingValues): Finding[] {
   if (protocol === 'https:' || isLoopbackUrl(address)) return []
   const expected = 'an https address, since the secret key would cross the network in clear text'
   return [{ key, found, expected }]
+}
+
+function checkBackup(values: SettingValues): Finding[] {
+  const everyMs = values['backup.every']
+  if (everyMs === null) return []
+  const expected = 'a folder, since backup.every has a value'
+  const noFolder = missing(values, 'backup.dir', expected)
+  if (everyMs >= MINUTE_MS) return noFolder
+  const found = describeFound(formatDuration(everyMs))
+  return [...noFolder, { key: 'backup.every', found, expected: 'at least "1m"' }]
 }
 
 function isLoopbackUrl(address: string): boolean {

@@ -1,6 +1,7 @@
 /** Adds defaults that depend on other settings or on the system, and makes paths absolute. */
 import os from 'node:os'
 import path from 'node:path'
+import { defaultDomains } from './certificates/ordered.ts'
 import { type SettingKey, type SettingValues, settingKeys, settingOf } from './settings.ts'
 import { hostName } from './values/kinds.ts'
 
@@ -13,6 +14,7 @@ export function deriveValues(values: SettingValues, folder: string): SettingValu
     ...absolute,
     'delivery.hostname': hostname,
     'delivery.return_path_domain': values['delivery.return_path_domain'] ?? `bounce.${hostname}`,
+    'acme.domains': values['acme.domains'] ?? defaultAcmeDomains(values, hostname),
     'delivery.relay.port': values['delivery.relay.port'] ?? defaultRelayPort(values),
     ...chooseSubmissionTls(absolute),
   }
@@ -21,6 +23,10 @@ export function deriveValues(values: SettingValues, folder: string): SettingValu
 /** Falls back to localhost if the system has no valid host name. */
 function systemHostName(): string {
   return hostName.read(os.hostname()) ?? 'localhost'
+}
+
+function defaultAcmeDomains(values: SettingValues, hostname: string): string[] | null {
+  return values['acme.email'] === null ? null : defaultDomains(values.base_url, hostname)
 }
 
 function defaultRelayPort(values: SettingValues): number | null {

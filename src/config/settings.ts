@@ -57,6 +57,44 @@ const settings = {
     example: 'key.pem',
   }),
 
+  'acme.email': optional(
+    kind.contactAddress,
+    'Address for the account at the certificate authority. With it, a certificate is ordered by ACME, under the terms of the authority, for every listener without files of its own.',
+    { example: 'you@example.com' },
+  ),
+  'acme.directory_url': setting(
+    kind.directoryUrl,
+    'https://acme-v02.api.letsencrypt.org/directory',
+    'Directory of the certificate authority.',
+  ),
+  'acme.ca_file': optional(
+    kind.path,
+    'Certificates (PEM) that are trusted for the TLS of the directory itself, in place of the well-known authorities.',
+    { example: 'ca.pem' },
+  ),
+  'acme.eab_kid': optional(
+    kind.text,
+    'Key identifier of the external account binding, if the authority requires one.',
+    { example: 'kid-1' },
+  ),
+  'acme.eab_hmac_key': optional(
+    kind.base64Secret,
+    'Key of the external account binding, in base64 or base64url.',
+  ),
+  'acme.domains': optional(
+    kind.arrayOf(kind.hostName),
+    'Host names of the certificate. The authority connects to port 80 of each.',
+    {
+      example: ['mail.example.com'],
+      otherwise: 'the hosts of base_url and delivery.hostname that have a dot',
+    },
+  ),
+  'acme.listen': setting(
+    kind.arrayOf(kind.listenAddress),
+    ['0.0.0.0:80'],
+    'Addresses and ports where the challenges of the authority are answered; everything else there is redirected to base_url. Empty: a proxy passes /.well-known/acme-challenge/ on to http.listen.',
+  ),
+
   'database.url': setting(
     kind.sqliteUrl,
     'sqlite:pillarbox.db',
@@ -78,6 +116,11 @@ const settings = {
     kind.arrayOf(kind.ipAddress),
     [],
     'Local addresses to send from; empty: the system chooses.',
+  ),
+  'delivery.public_addresses': setting(
+    kind.arrayOf(kind.ipAddress),
+    [],
+    'Addresses that other servers see this server come from, for its checks; empty: the public ones of delivery.source_addresses, otherwise those of delivery.hostname.',
   ),
   'delivery.allow_private_networks': setting(
     kind.boolean,
@@ -405,6 +448,25 @@ const settings = {
     'Maximum size in bytes of the images that a project has uploaded; 0: no limit.',
   ),
 
+  'backup.every': optional(
+    kind.duration,
+    'Time between backups that the server makes by itself into backup.dir.',
+    { example: '1d', otherwise: 'none are made' },
+  ),
+  'backup.keep': setting(
+    kind.integer(1, 10_000),
+    7,
+    'Number of these backups that are kept; older ones are deleted.',
+  ),
+  'backup.dir': optional(kind.path, 'Folder for these backups, on another disk if possible.', {
+    example: '/var/backups/pillarbox',
+  }),
+  'backup.min_free_bytes': setting(
+    kind.integer(0, 1_000_000 * MIB),
+    2 * 1024 * MIB,
+    'A backup gives up when the disk of the database, or the one it writes to, has less free space in bytes than this; 0: no limit.',
+  ),
+
   'retention.body_days': setting(
     kind.integer(1, MAX_DAYS),
     90,
@@ -419,6 +481,22 @@ const settings = {
     kind.integer(1, 1_000_000),
     1_000,
     'Number of messages that the sandbox keeps.',
+  ),
+
+  'doctor.smtp_target': optional(
+    kind.hostAndPort,
+    'A mail server that the hourly check of outgoing SMTP connects to, reads the greeting of and leaves: a host name, optionally with a port. Without it only the deliveries of the last hour are evidence.',
+    { example: 'mx.example.net' },
+  ),
+  'doctor.blocklists': setting(
+    kind.arrayOf(kind.hostName),
+    [],
+    'DNS zones of blocklists in which the public addresses of this server are looked up.',
+  ),
+  'doctor.time_url': optional(
+    kind.secureWebAddress,
+    'An https address whose Date header the clock of this machine is compared with.',
+    { example: 'https://www.example.com' },
   ),
 
   'log.level': setting(

@@ -3,6 +3,7 @@ import { statSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import path from 'node:path'
 import { hasCode } from '../errors.ts'
+import { describeOrdered } from './certificates/ordered.ts'
 import type { Config } from './config.ts'
 import type { Loaded } from './load.ts'
 import { settingKeys, settingOf } from './settings.ts'
@@ -15,6 +16,7 @@ export function listWarnings(loaded: Loaded): string[] {
     ...warnOfMode(config),
     ...warnOfBaseUrl(config),
     ...warnOfHttp(config),
+    ...warnOfAcme(config),
     ...warnOfDelivery(config),
     ...warnOfRelay(config),
     ...warnOfDns(config),
@@ -45,8 +47,25 @@ function warnOfHttp({ http }: Config): string[] {
   const isOpen = !isLoopbackHost(http.listen.host) && http.tls === null
   if (!isOpen || http.trustedProxies.length > 0) return []
   return [
-    'http.listen is reachable from outside without TLS: API keys travel in clear text. Set http.tls_cert and http.tls_key, or put a proxy in front and name it in http.trusted_proxies.',
+    'http.listen is reachable from outside without TLS: API keys travel in clear text. Set acme.email, or http.tls_cert and http.tls_key, or put a proxy in front and name it in http.trusted_proxies.',
   ]
+}
+
+function warnOfAcme(config: Config): string[] {
+  const { acme } = config
+  if (acme === null) return []
+  const warnings: string[] = []
+  if (describeOrdered(config).length === 0) {
+    warnings.push(
+      'acme.email is set, but no listener uses the certificate: each has files of its own, is behind a proxy, or is not open.',
+    )
+  }
+  if (acme.listen.length > 0 && acme.listen.every(({ port }) => port !== 80)) {
+    warnings.push(
+      'acme.listen has no port 80: the certificate authority connects to port 80 of each name, so something must forward it.',
+    )
+  }
+  return warnings
 }
 
 function warnOfDelivery({ delivery }: Config): string[] {

@@ -7,8 +7,10 @@ import type { LoginQueue } from './accounts/login/queue.ts'
 import type { LoginThrottle } from './accounts/login/throttle.ts'
 import type { IdentityProviders } from './accounts/oauth/providers.ts'
 import type { SessionTokens } from './accounts/sessions/token.ts'
+import type { Challenges } from './acme/challenges.ts'
 import type { Base } from './base.ts'
 import type { StripeClient } from './billing/stripe.ts'
+import type { Doctor } from './doctor/doctor.ts'
 import type { Fuse } from './messages/outcome/fuse.ts'
 import type { KnownDomains } from './messages/outcome/known-domains.ts'
 import type { QueueNotifier } from './messages/queue/notifier.ts'
@@ -19,6 +21,8 @@ import type { Verifier } from './verification/verifier.ts'
 import type { WorkflowNotifier } from './workflows/notifier.ts'
 
 export type Core = Base & {
+  /** The answers to the challenges of ACME orders. */
+  acmeChallenges: Challenges
   /** Verifies addresses, with DNS queries of its own. */
   verifier: Verifier
   /** Signs and reads the cookies of logins. */
@@ -47,7 +51,12 @@ export type Core = Base & {
   knownDomains: KnownDomains
   /** Records opens and clicks. */
   hits: HitWriter
+  /** Checks the server and its surroundings. */
+  doctor: Doctor
 }
 
 /** The core of a command: without the parts that deliver mail and take requests. */
-export type CommandCore = Omit<Core, 'outbound' | 'hits' | 'throttle' | 'fuse' | 'knownDomains'>
+export type CommandCore = Omit<
+  Core,
+  'outbound' | 'hits' | 'throttle' | 'fuse' | 'knownDomains' | 'doctor'
+>

@@ -8,6 +8,7 @@ import { createCertificates } from '../config/certificates/watch.ts'
 import type { Config } from '../config/config.ts'
 import { createKeyring } from '../config/keyring.ts'
 import { loadSecret, prepareDataDir } from '../config/secret.ts'
+import { refuseUnfinishedRestore } from '../config/unfinished-restore.ts'
 import { type Counters, createCounters } from '../counters.ts'
 import { createHealth } from '../health.ts'
 import type { Log } from '../log.ts'
@@ -23,6 +24,7 @@ import { createLoginThrottle } from './accounts/login/throttle.ts'
 import { createIdentityProviders } from './accounts/oauth/providers.ts'
 import { enqueuePlatformMail } from './accounts/platform-mail/enqueue.ts'
 import { createSessionTokens } from './accounts/sessions/token.ts'
+import { createChallenges } from './acme/challenges.ts'
 import { createStripe } from './billing/stripe.ts'
 import type { CommandCore } from './core.ts'
 import { createDirectory } from './directory.ts'
@@ -47,6 +49,8 @@ export type OpenOptions = {
   dnsTimeoutMs?: number
   dnsTries?: number
   certificatePollMs?: number | undefined
+  /** Called while a large database is migrated. */
+  onMigration?: StoreOptions['onMigration'] | undefined
   /** For tests: see `StoreOptions`. */
   createThread?: StoreOptions['createThread']
 }
@@ -61,6 +65,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
   const { log, watch: isWatching = false, counters = createCounters(), now = systemNow } = options
   const { dnsTimeoutMs: timeoutMs, dnsTries: tries, certificatePollMs } = options
   await prepareDataDir(config)
+  await refuseUnfinishedRestore(config)
   const keyring = createKeyring(await loadSecret(config), config.secretPrevious)
   const health = createHealth()
   const store = await openStore({
@@ -68,7 +73,9 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
     nativeBinding: nativeBindingPath(config.dataDir),
     log,
     health,
+    counters,
     watch: isWatching,
+    onMigration: options.onMigration,
     ...(options.createThread && { createThread: options.createThread }),
   })
   await checkSecret({ store, keyring }).catch(async (error) => {
@@ -123,6 +130,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
     reportUsage: usageMailer(notifiers),
     reservedKeys: new Map(),
     sharedRuns: createSharedRuns(),
+    acmeChallenges: createChallenges(),
   }
   const parts = {
     config,

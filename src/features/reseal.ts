@@ -9,7 +9,7 @@ import { webhookEndpoints, webhookSigningSecrets } from '../store/schema/webhook
 import type { Base } from './base.ts'
 
 type Deps = Pick<Base, 'store' | 'keyring'>
-type Sealed = {
+export type Sealed = {
   table: SQLiteTable
   key: SQLiteColumn
   /** By the names of the table's properties. */
@@ -18,7 +18,7 @@ type Sealed = {
 type SealedRow = { key: string; texts: Record<string, string | null> }
 
 /** A new sealed column is a new name here. */
-const SEALED: readonly Sealed[] = [
+export const SEALED: readonly Sealed[] = [
   {
     table: domains,
     key: domains.id,

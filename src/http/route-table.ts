@@ -41,6 +41,7 @@ import * as campaignComposing from './routes/campaigns/composing.ts'
 import * as campaignFigures from './routes/campaigns/figures.ts'
 import * as campaignSending from './routes/campaigns/sending.ts'
 import * as campaignStopping from './routes/campaigns/stopping.ts'
+import * as challenge from './routes/challenge.ts'
 import * as contactBulk from './routes/contacts/bulk.ts'
 import * as contacts from './routes/contacts/contacts.ts'
 import * as contactExport from './routes/contacts/export.ts'
@@ -379,7 +380,9 @@ export const ROUTES: readonly RouteRow[] = [
 
   ['POST', '/webhooks/sns', 'anyone', sns.receive],
   ['POST', '/webhooks/incoming/stripe', 'anyone', billing.receive],
+  ['GET', '/.well-known/acme-challenge/:token', 'anyone', challenge.answer],
   ['GET', '/health', 'anyone', health.showHealth],
+  ['GET', '/health/checks', 'operator or monitor', health.showChecks],
   ['GET', '/metrics', 'operator or monitor', health.showMetrics],
   ['GET', '/openapi.json', 'anyone', docs.showDescription],
   ['GET', '/', 'anyone', docs.redirectToDocs],

@@ -13,7 +13,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js'
-import type { CertificatePair } from '../config/certificates/watch.ts'
+import type { CertificatePair } from '../config/certificates/pair.ts'
 import type { ListenAddress } from '../config/config.ts'
 import { readDataWith } from './data-reader.ts'
 import type { ServerSession, Sessions } from './sessions.ts'
@@ -55,6 +55,7 @@ export class GuardedServer extends SMTPServer {
     const refusal = this.sessions.refuse(connection.remoteAddress)
     if (refusal !== undefined) {
       refuseConnection(socket, refusal)
+      this.sessions.refused(421)
       return
     }
     this.sessions.add(connection)
@@ -71,9 +72,11 @@ export class GuardedServer extends SMTPServer {
     return { host: bound.address, port: bound.port, isTls }
   }
 
-  /** Uses the pair for all later handshakes. */
+  /** Uses the pair for all later handshakes, and offers STARTTLS if there was no certificate before. */
   renew(pair: CertificatePair): void {
     this.updateSecureContext(pair)
+    const { disabledCommands } = this.options
+    this.options.disabledCommands = disabledCommands.filter((name) => name !== 'STARTTLS')
   }
 }
 
@@ -100,10 +103,12 @@ class GuardedConnection extends SMTPConnection implements ServerSession {
     this.#repliedAt = performance.now()
     const isOwn = typeof data === 'string' && ENHANCED.test(data)
     super.send(code, data, isOwn ? false : context)
+    if (code >= 400) this.#sessions.refused(code)
     if (code < 400 || code === 421 || code === TOO_MANY_RECIPIENTS) return
     this.#errors += 1
     if (this.#errors >= this.#sessions.limits.errors) {
       super.send(421, '4.7.0 Too many errors', false)
+      this.#sessions.refused(421)
     }
   }
 

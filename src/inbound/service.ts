@@ -1,9 +1,13 @@
 /**
  * Starts an SMTP service on the configured addresses: one server for each, all with the same sessions,
- * limits and certificate.
+ * limits and certificate. While the ordered certificate is not there yet, addresses that need one are
+ * closed, and the others offer no STARTTLS.
  */
-import type { CertificatePair, Certificates } from '../config/certificates/watch.ts'
+import { type LateOpening, openLate, reserveAddress } from '../config/certificates/late-opening.ts'
+import type { CertificatePair } from '../config/certificates/pair.ts'
+import type { Certificates } from '../config/certificates/watch.ts'
 import type { ListenAddress } from '../config/config.ts'
+import type { Counters } from '../counters.ts'
 import type { Log } from '../log.ts'
 import type { GuardedServer } from './guarded-server.ts'
 import { createSessions, DEFAULT_LIMITS, type SessionLimits, type Sessions } from './sessions.ts'
@@ -17,37 +21,67 @@ export type MailService = {
 
 type ServiceOptions = {
   log: Log
+  counters: Pick<Counters, 'add'>
   name: 'inbound' | 'submission'
   listen: readonly ListenAddress[]
   certificates: Pick<Certificates, 'follow'>
+  /** Whether this address stays closed until there is a certificate. Default: none does. */
+  needsCertificate?: (address: ListenAddress) => boolean
   limits?: Partial<SessionLimits> | undefined
 }
 
 export type ServerParts = {
   address: ListenAddress
   sessions: Sessions
-  /** Null without TLS. */
+  /** Null without TLS, and while there is none yet. */
   certificate: CertificatePair | null
 }
 
-type ServiceParts = { servers: GuardedServer[]; sessions: Sessions }
+type ServiceParts = { servers: GuardedServer[]; sessions: Sessions; late: LateOpening[] }
 
 /** @throws Error if it cannot listen on an address or use the certificate */
 export async function startMailService(
   options: ServiceOptions,
   createServer: (parts: ServerParts) => GuardedServer,
 ): Promise<MailService> {
-  const servers: GuardedServer[] = []
-  const sessions = createSessions({ ...DEFAULT_LIMITS, ...options.limits })
-  const stop = (graceMs: number) => stopAll({ servers, sessions }, graceMs)
+  const { name, log, counters, listen, certificates, needsCertificate = () => false } = options
+  const sessions = createSessions({ ...DEFAULT_LIMITS, ...options.limits }, (code) =>
+    counters.add('pillarbox_smtp_refusals_total', { service: name, code: String(code) }),
+  )
+  const parts: ServiceParts = { servers: [], sessions, late: [] }
+  const waiting: { server: GuardedServer; address: ListenAddress }[] = []
+  let certificate = listen.length === 0 ? null : certificates.follow(name, renew)
+
+  function renew(pair: CertificatePair): void {
+    certificate = pair
+    for (const server of parts.servers) server.renew(pair)
+    openWaiting()
+  }
+
+  function openWaiting(): void {
+    for (const { server, address } of waiting.splice(0)) {
+      parts.late.push(openLate({ log }, address, () => server.bind(address)))
+    }
+  }
+
+  /** Returns the address with its actual port. */
+  async function open(server: GuardedServer, address: ListenAddress): Promise<ListenAddress> {
+    if (certificate !== null || !needsCertificate(address)) return server.bind(address)
+    const reserved = await reserveAddress(address)
+    waiting.push({ server, address: reserved })
+    // The certificate may have come meanwhile.
+    if (certificate !== null) openWaiting()
+    return reserved
+  }
+
+  const stop = (graceMs: number) => stopAll(parts, graceMs)
   const addresses: ListenAddress[] = []
   try {
-    const certificate = follow(options, servers)
-    for (const address of options.listen) {
+    for (const address of listen) {
       const server = createServer({ address, sessions, certificate })
-      server.on('error', (error) => options.log.debug({ error }, 'a mail session failed'))
-      servers.push(server)
-      addresses.push(await server.bind(address))
+      server.on('error', (error) => log.debug({ error }, 'a mail session failed'))
+      parts.servers.push(server)
+      addresses.push(await open(server, address))
     }
   } catch (error) {
     await stop(0)
@@ -56,18 +90,8 @@ export async function startMailService(
   return { addresses, stop }
 }
 
-/** Returns the current certificate and uses its successors; null if there are no addresses. */
-function follow(
-  { name, listen, certificates }: ServiceOptions,
-  servers: readonly GuardedServer[],
-): CertificatePair | null {
-  if (listen.length === 0) return null
-  return certificates.follow(name, (pair) => {
-    for (const server of servers) server.renew(pair)
-  })
-}
-
-async function stopAll({ servers, sessions }: ServiceParts, graceMs: number): Promise<void> {
+async function stopAll({ servers, sessions, late }: ServiceParts, graceMs: number): Promise<void> {
+  for (const opening of late) opening.stop()
   const closed = servers.map((server) => new Promise<void>((resolve) => server.close(resolve)))
   await sessions.stop(graceMs)
   await Promise.all(closed)

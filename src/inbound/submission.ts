@@ -5,6 +5,7 @@
  *
  * A login is accepted only over TLS or on the loopback interface, and mail only after a login.
  */
+import type { ListenAddress } from '../config/config.ts'
 import { isLoopbackHost } from '../config/values/listen-address.ts'
 import type { Core } from '../features/core.ts'
 import type { RateLimiter } from '../features/requests/rate-limit.ts'
@@ -43,10 +44,13 @@ export async function startSubmission(
   deps: SubmissionDeps,
   { limiter, limits, reader, isLocal, wait }: SubmissionOptions,
 ): Promise<MailService> {
-  const { certificates, config, log, now } = deps
+  const { certificates, config, log, counters, now } = deps
   const { listen } = config.submission
   const { messageMaxBytes } = config.limits
-  const submissionReader = createSubmissionReader({ limits: config.limits, log, ...reader })
+  const submissionReader = createSubmissionReader({
+    ...{ limits: config.limits, log, counters },
+    ...reader,
+  })
   const context: SubmissionContext = {
     ...deps,
     limiter,
@@ -56,8 +60,11 @@ export async function startSubmission(
     isLocal: isLocal ?? isLoopbackHost,
     wait: wait ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms).unref())),
   }
+  // On loopback, passwords need no TLS.
+  const needsCertificate = ({ host, isTls }: ListenAddress) =>
+    config.submission.tls !== null && (isTls || !isLoopbackHost(host))
   const { addresses, stop } = await startMailService(
-    { name: 'submission', log, listen, certificates, limits },
+    { name: 'submission', log, counters, listen, certificates, limits, needsCertificate },
     (parts) => createServer(context, parts),
   )
   return {
@@ -79,7 +86,7 @@ function createServer(
   const { delivery, limits } = context.config
   const disabledCommands =
     certificate === null ? [...UNSUPPORTED_COMMANDS, 'STARTTLS'] : UNSUPPORTED_COMMANDS
-  const server = new GuardedServer(
+  const server: GuardedServer = new GuardedServer(
     {
       ...certificate,
       name: delivery.hostname,
@@ -92,7 +99,7 @@ function createServer(
       size: limits.messageMaxBytes,
       maxRecipients: Math.min(limits.submissionRecipients, limits.recipientsPerRequest),
       maxClients: sessions.limits.connections,
-      ...submissionHandlers(context, disabledCommands),
+      ...submissionHandlers(context, () => server.options.disabledCommands),
     },
     sessions,
   )

@@ -19,6 +19,8 @@ export type Connection = {
   path: string
   /** Runs one statement, prepared once. @throws AppError DATABASE_ERROR, or SQLite's error. */
   run(text: string, params: readonly unknown[], shape: Shape): unknown
+  /** The rows of a query, one after another, as arrays of values. */
+  each(text: string, params: readonly unknown[]): Iterable<unknown[]>
   /** The number of statements so far that may have changed the database. */
   writes(): number
   /** A statement without parameters that returns no rows, such as BEGIN. @throws SQLite's error. */
@@ -81,6 +83,8 @@ export function openConnection(options: ConnectionOptions): Connection {
         throw queryError(error, path)
       }
     },
+    each: (text, params) =>
+      database.prepare(text).raw(true).iterate(bindable(params)) as Iterable<unknown[]>,
     writes: () => writes,
     command(text) {
       const statement = database.prepare(text)

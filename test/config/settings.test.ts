@@ -74,6 +74,31 @@ const cases: Record<SettingKey, Case> = {
   'http.max_connections_per_address': { right: [1, 100_000], wrong: [0, 100_001] },
   'http.tls_cert': file!,
   'http.tls_key': file!,
+  'acme.email': {
+    right: ['you@example.com', 'first.last+acme@mail.example.com'],
+    wrong: ['', 'you', '@example.com', 'you@', 'a,b@example.com', 'you@example.com?x=y', 'a b@c.d'],
+  },
+  'acme.directory_url': {
+    right: ['https://acme.example.com/directory', 'https://localhost:14000/dir'],
+    wrong: ['', 'http://acme.example.com/directory', 'acme.example.com', 'https://u:p@e.com/dir'],
+  },
+  'acme.ca_file': file!,
+  'acme.eab_kid': { right: ['kid-1'], wrong: ['', 'a\nb', 1] },
+  'acme.eab_hmac_key': {
+    right: [
+      'zWNDZM6eQGHWpSRTPal5eIUYFTu7EajVIoguysqZ9wG44nMEtx3MUAsUDkMTQ12W',
+      'AAAAAAAAAAAAAAAAAAAA+/==',
+    ],
+    wrong: ['', 'short', 'with spaces in the middle of it', 1],
+  },
+  'acme.domains': {
+    right: [['mail.example.com'], ['mail.example.com', 'bücher.example']],
+    wrong: ['mail.example.com', ['*.example.com'], ['192.0.2.1'], ['a b']],
+  },
+  'acme.listen': {
+    right: [[], ['0.0.0.0:80', '[::]:80']],
+    wrong: ['0.0.0.0:80', ['tls://0.0.0.0:80']],
+  },
   'database.url': {
     right: ['sqlite:pillarbox.db', 'sqlite:/var/lib/p.db', 'sqlite:a b.db'],
     wrong: [
@@ -91,6 +116,10 @@ const cases: Record<SettingKey, Case> = {
   'delivery.source_addresses': {
     right: [[], ['192.0.2.1', '2001:db8::1']],
     wrong: [['mail.example.com'], ['192.0.2.0/24'], '192.0.2.1'],
+  },
+  'delivery.public_addresses': {
+    right: [[], ['192.0.2.1', '2001:db8::1']],
+    wrong: [['mail.example.com'], '192.0.2.1'],
   },
   'delivery.allow_private_networks': flag!,
   'delivery.max_connections': { right: [1, 10_000], wrong: [0, 10_001, '200'] },
@@ -201,6 +230,10 @@ const cases: Record<SettingKey, Case> = {
   'billing.stripe_price': text!,
   'billing.stripe_meter_event': text!,
   'billing.stripe_api_base': web!,
+  'backup.every': duration!,
+  'backup.keep': { right: [1, 7, 10_000], wrong: [0, 1.5, '7', 10_001] },
+  'backup.dir': file!,
+  'backup.min_free_bytes': { right: [0, 2_147_483_648], wrong: [-1, 1.5, '2G'] },
   'campaigns.rows_ahead': { right: [0, 50_000, 100_000_000], wrong: [-1, 1.5, '5', 100_000_001] },
   'campaigns.brake_minimum': { right: [1, 1_000_000], wrong: [0, 1_000_001, 2.5] },
   'campaigns.brake_hard_bounces': { right: [0, 8, 12.5, 100], wrong: [-1, 100.5, '8'] },
@@ -210,6 +243,24 @@ const cases: Record<SettingKey, Case> = {
   'retention.body_days': days!,
   'retention.request_log_days': days!,
   'retention.sandbox_messages': { right: [1, 1_000_000], wrong: [0, 1_000_001] },
+  'doctor.smtp_target': {
+    right: [
+      'mx.example.net',
+      'mx.example.net:2525',
+      '192.0.2.1',
+      '[2001:db8::1]:25',
+      '2001:db8::1',
+    ],
+    wrong: ['', 'mx.example.net:0', 'mx.example.net:65536', 'smtp://mx.example.net', 'a b', ':25'],
+  },
+  'doctor.blocklists': {
+    right: [[], ['zen.example.org', 'bl.example.net']],
+    wrong: ['zen.example.org', ['not a zone']],
+  },
+  'doctor.time_url': {
+    right: ['https://www.example.com', 'https://www.example.com/now'],
+    wrong: ['http://www.example.com', 'www.example.com', 'https://user@example.com', 3],
+  },
   'log.level': { right: ['fatal', 'info', 'silent'], wrong: ['', 'INFO', 'verbose', 3] },
 }
 
@@ -295,6 +346,7 @@ describe('every setting', () => {
     assert.deepEqual(secrets, [
       'secret',
       'secret_previous',
+      'acme.eab_hmac_key',
       'delivery.relay.password',
       'accounts.github.client_secret',
       'accounts.google.client_secret',

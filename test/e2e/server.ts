@@ -5,6 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import type { TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { startDnsServer } from '../fakes/dns-server.ts'
@@ -21,7 +22,17 @@ export type Serving = {
   submission: readonly string[]
   /** The text on stdout after the ready line. */
   lines: string[]
+  /** The lines of the log, if it is kept. */
+  log: string[]
+  pid: number
   kill(signal: NodeJS.Signals): Promise<number | null>
+}
+
+export type ServeOptions = {
+  /** Added to the environment. */
+  env?: Record<string, string>
+  /** Keeps the log for the test instead of printing it. */
+  keepsLog?: boolean
 }
 
 export type Installation = {
@@ -30,7 +41,7 @@ export type Installation = {
   command(...argv: string[]): Promise<unknown>
   /** Exit status and output of a command, whatever they are. */
   attempt(...argv: string[]): Promise<{ status: number; stdout: string; stderr: string }>
-  serve(): Promise<Serving>
+  serve(options?: ServeOptions): Promise<Serving>
 }
 
 /** Makes a folder with this configuration (TOML); its processes are killed when the test ends. */
@@ -64,21 +75,28 @@ export async function install(
       if (status !== 0) throw new Error(`${argv.join(' ')}: ${stderr}`)
       return JSON.parse(stdout)
     },
-    serve: async () => {
+    serve: async ({ env = {}, keepsLog = false } = {}) => {
       const child = spawn(process.execPath, args(['serve']), {
         cwd: folder,
-        stdio: ['ignore', 'pipe', 'inherit'],
+        stdio: ['ignore', 'pipe', keepsLog ? 'pipe' : 'inherit'],
+        env: { ...process.env, ...env },
       })
       running.add(child)
       const lines: string[] = []
+      const log: string[] = []
+      if (child.stderr !== null)
+        createInterface({ input: child.stderr }).on('line', (line) => log.push(line))
       const ready = Promise.withResolvers<Ready>()
-      createInterface({ input: child.stdout }).on('line', (line) => {
+      createInterface({ input: child.stdout as Readable }).on('line', (line) => {
         if (line.startsWith('{"event":"ready"')) ready.resolve(JSON.parse(line))
         else lines.push(line)
       })
-      child.once('exit', () => ready.reject(new Error('serve ended before it was ready')))
+      child.once('exit', () =>
+        ready.reject(new Error(`serve ended before it was ready: ${log.join('\n')}`)),
+      )
       const { http: url, inbound = [], submission = [] } = await ready.promise
-      return { url, inbound, submission, lines, kill: (signal) => end(child, signal) }
+      const kill: Serving['kill'] = (signal) => end(child, signal)
+      return { url, inbound, submission, lines, log, pid: child.pid ?? 0, kill }
     },
   }
 }
@@ -130,21 +148,24 @@ level = "error"
 [limits]
 api_requests_per_minute = 0
 ${more}`
-  return { sink, installation: await install(t, configuration) }
+  return { sink, dns, installation: await install(t, configuration) }
 }
 
-/**
- * A project that may send from `example.test`: its id and secret key. The commands run in this
- * process, which costs a tenth of a process for each.
- */
-export async function makeProject({ folder }: Pick<Installation, 'folder'>) {
-  const command = async (...argv: string[]) => {
-    const config = path.join(folder, 'pillarbox.toml')
-    const options = { cwd: folder, env: process.env }
-    const { status, out, err } = await runAt(options, '--config', config, ...argv, '--json')
-    if (status !== 0) throw new Error(`${argv.join(' ')}: ${err}`)
-    return JSON.parse(out) as unknown
-  }
+/** The JSON that a command prints. It runs in this process, which costs a tenth of a process for each. */
+export async function commandHere(
+  { folder }: Pick<Installation, 'folder'>,
+  ...argv: string[]
+): Promise<unknown> {
+  const config = path.join(folder, 'pillarbox.toml')
+  const options = { cwd: folder, env: process.env }
+  const { status, out, err } = await runAt(options, '--config', config, ...argv, '--json')
+  if (status !== 0) throw new Error(`${argv.join(' ')}: ${err}`)
+  return JSON.parse(out)
+}
+
+/** A project that may send from `example.test`: its id and secret key. */
+export async function makeProject(installation: Pick<Installation, 'folder'>) {
+  const command = (...argv: string[]) => commandHere(installation, ...argv)
   await command('user', 'create', '--email', 'owner@example.test')
   const project = await command(
     ...['project', 'create', '--name', 'Shop', '--owner', 'owner@example.test'],

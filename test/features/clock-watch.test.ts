@@ -6,7 +6,7 @@ import { createLog } from '../../src/log.ts'
 
 const START = Date.UTC(2026, 10, 21, 12)
 
-test('a jump of the clock by more than an hour is logged once, in each direction', (t) => {
+test('F3: a jump of the clock by more than an hour is logged once, in each direction', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const clock = { now: START, elapsed: 5 }
   const lines: Record<string, unknown>[] = []

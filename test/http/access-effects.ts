@@ -190,6 +190,7 @@ export const OPEN_PAGES: readonly string[] = [
   'POST /manage/',
   'GET /manage',
   'POST /manage',
+  'GET /.well-known/acme-challenge/:token',
   'GET /t/o/:token',
   'GET /t/c/:token',
   'GET /metrics',

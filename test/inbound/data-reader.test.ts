@@ -25,7 +25,7 @@ function readByTheBook(text: string): { content: string; rest: string | undefine
   return { content, rest: isOver ? text.slice(end + 5) : undefined }
 }
 
-test('only CRLF.CRLF ends a message', () => {
+test('S1: only CRLF.CRLF ends a message', () => {
   assert.deepEqual(readAll(['a\r\n.\r\nQUIT\r\n']), { content: 'a\r\n', rest: 'QUIT\r\n' })
   assert.deepEqual(readAll(['.\r\nQUIT']), { content: '', rest: 'QUIT' })
   for (const end of ['\n.\n', '\n.\r\n', '\r\n.\n', '\r.\r\n', '\r\n.\r\r\n', '\r.\r', '\r\n.\r']) {

@@ -82,7 +82,7 @@ test('a message is parsed in the thread', async (t) => {
   assert.equal(mail, null)
 })
 
-test('a thread that hangs, crashes or runs out of memory is replaced, and its messages are lost', async (t) => {
+test('S8: a thread that hangs, crashes or runs out of memory is replaced, and its messages are lost', async (t) => {
   const reader = open(t, { launch: obedient(), timeoutMs: 300 })
   for (const fate of ['hang', 'die', 'eat']) {
     const bystander = reader.read(unread('wait'), together)
@@ -163,7 +163,7 @@ const mimeBombs: Record<string, string> = {
   nothing: '',
 }
 
-test('MIME bombs are read in bounded time and memory', async (t) => {
+test('S8: MIME bombs are read in bounded time and memory', async (t) => {
   const reader = open(t)
   for (const [name, raw] of Object.entries(mimeBombs)) {
     const reading = await reader.read(unread(raw, { isMail: true }), { isAlone: true })
@@ -219,7 +219,7 @@ const mutation = fc.record({
   ),
 })
 
-test('messages damaged at random are read without a crash', async (t) => {
+test('S8: messages damaged at random are read without a crash', async (t) => {
   const reader = open(t)
   const seeds = listSeeds()
   await fc.assert(

@@ -34,7 +34,7 @@ describe('the limits of a client', { concurrency: true }, () => {
     assert.equal((await client.data(`${hello}${body}\r\n`)).code, 250)
   })
 
-  it('a client that continues far beyond the limit is disconnected', async (t) => {
+  it('S5: a client that continues far beyond the limit is disconnected', async (t) => {
     const { dial, rows, returnPath } = await openInbound(t, {
       settings: small,
       limits: { checkMs: 5 },
@@ -47,7 +47,7 @@ describe('the limits of a client', { concurrency: true }, () => {
     assert.deepEqual(await rows(), [])
   })
 
-  it('an endless header section is refused', async (t) => {
+  it('S5: an endless header section is refused', async (t) => {
     const { dial, rows, returnPath } = await openInbound(t)
     const client = await dial()
     for (const header of ['A: b\r\n'.repeat(60_000), `A: ${'b'.repeat(300 * KIB)}`]) {
@@ -58,7 +58,7 @@ describe('the limits of a client', { concurrency: true }, () => {
     assert.deepEqual(await rows(), [])
   })
 
-  it('an endless command line ends the session', async (t) => {
+  it('S5: an endless command line ends the session', async (t) => {
     const { dial } = await openInbound(t)
     for (const line of ['x'.repeat(5 * KIB), `RCPT TO:<${'a'.repeat(3 * KIB)}@b.test>\r\n`]) {
       const client = await dial()
@@ -83,7 +83,7 @@ describe('the limits of a client', { concurrency: true }, () => {
     }
   })
 
-  it('a session with ten thousand recipients gets a hundred accepted, the others deferred, and ends', async (t) => {
+  it('S5: a session with ten thousand recipients gets a hundred accepted, the others deferred, and ends', async (t) => {
     const { core, dial, rows } = await openInbound(t)
     const project = await addProject(core)
     await trustDomain(core, project.id, 'shop.test')
@@ -145,7 +145,7 @@ describe('the limits of a client', { concurrency: true }, () => {
     assert.equal((await again.say('NOOP')).code, 250)
   })
 
-  it('a client that sends a command very slowly, or sends nothing, is disconnected in time', async (t) => {
+  it('S5: a client that sends a command very slowly, or sends nothing, is disconnected in time', async (t) => {
     const limits = { commandMs: 600, checkMs: 10 }
     const { dial } = await openInbound(t, { limits })
     const [silent, dripping] = [await dial(), await dial()]
@@ -156,7 +156,7 @@ describe('the limits of a client', { concurrency: true }, () => {
     }
   })
 
-  it('a client that sends a message very slowly is disconnected in time, and nothing is stored', async (t) => {
+  it('S5: a client that sends a message very slowly is disconnected in time, and nothing is stored', async (t) => {
     const { dial, rows, returnPath } = await openInbound(t, {
       limits: { dataMs: 150, checkMs: 10 },
     })
@@ -199,7 +199,7 @@ describe('the limits of a client', { concurrency: true }, () => {
     assert.deepEqual([reply.code, reply.text.slice(0, 6)], [421, '4.4.2 '])
   })
 
-  it('many large messages at once stay within the memory limit', async (t) => {
+  it('S5: many large messages at once stay within the memory limit', async (t) => {
     const { dial, rows, returnPath } = await openInbound(t, { memoryBytes: 2 * MIB })
     const clients = await Promise.all(Array.from({ length: 8 }, dial))
     const body = Buffer.alloc(MIB - 62, `\r\n${'x'.repeat(60)}\r\n`)

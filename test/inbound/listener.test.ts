@@ -163,7 +163,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
     assert.equal((await rows()).length, 2)
   })
 
-  it('nothing is relayed, not even with the null sender', async (t) => {
+  it('S10: nothing is relayed, not even with the null sender', async (t) => {
     const { dial, rows, core } = await openInbound(t)
     const project = await addProject(core)
     await trustDomain(core, project.id, 'shop.test')
@@ -213,7 +213,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
     assert.deepEqual(await rows(), [])
   })
 
-  it('AUTH, BDAT and the joke commands are not available', async (t) => {
+  it('S4: AUTH, BDAT and the joke commands are not available', async (t) => {
     const { dial, service, port } = await openInbound(t)
     const client = await dial()
     const { text } = await client.say('EHLO client.test')
@@ -244,7 +244,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
     greeted.close()
   })
 
-  it('a message with more than 50 Received fields is in a loop', async (t) => {
+  it('S12: a message with more than 50 Received fields is in a loop', async (t) => {
     const { dial, rows, returnPath } = await openInbound(t)
     const client = await dial()
     const seenBy = (count: number) => `Received: by a\r\n\tReceived: folded\r\n`.repeat(count)

@@ -64,7 +64,7 @@ test('a lone CR or LF is found, also across portions', () => {
   }
 })
 
-test('octets that arrive one by one take no more memory than all at once', () => {
+test('S5: octets that arrive one by one take no more memory than all at once', () => {
   const allowance = countedAllowance(1024 * KIB)
   const buffer = createMessageBuffer({ maxBytes: 512 * KIB, allowance })
   const one = Buffer.from('x')

@@ -50,7 +50,7 @@ describe('a session that starts TLS', { concurrency: true }, () => {
     assert.match(String(row?.raw), /\r\n\t\(TLSv1\.3 TLS_\w+\)\r\n\tby \S+ with ESMTPS id /)
   })
 
-  it('commands in the same packet as STARTTLS are dropped', async (t) => {
+  it('S4: commands in the same packet as STARTTLS are dropped', async (t) => {
     const { dial, rows, returnPath } = await openSecureServer(t)
     const envelope = `MAIL FROM:<injected@bank.test>\r\nRCPT TO:<${returnPath}>\r\n`
     const attacks = [
@@ -77,7 +77,7 @@ describe('a session that starts TLS', { concurrency: true }, () => {
     assert.deepEqual(await rows(), [])
   })
 
-  it('commands before STARTTLS do not count after it', async (t) => {
+  it('S4: commands before STARTTLS do not count after it', async (t) => {
     const { dial, returnPath } = await openSecureServer(t)
     const plain = await dial()
     await plain.say('MAIL FROM:<injected@bank.test>')
@@ -87,7 +87,7 @@ describe('a session that starts TLS', { concurrency: true }, () => {
     assert.equal((await client.say('DATA')).code, 503)
   })
 
-  it('more than one line before the reply to EHLO is refused, over TLS too', async (t) => {
+  it('S4: more than one line before the reply to EHLO is refused, over TLS too', async (t) => {
     const { port, dial, rows, returnPath } = await openSecureServer(t)
     const early = `EHLO client.test\r\nMAIL FROM:<>\r\nRCPT TO:<${returnPath}>\r\nDATA\r\n`
     const greeted = await connect(port)

@@ -20,7 +20,7 @@ async function submit({ dialogue }: SubmissionServer, message: string | Buffer):
 }
 
 describe('submission under attack', { concurrency: 8 }, () => {
-  it('only CRLF.CRLF ends a message, and smuggled messages are refused', async (t) => {
+  it('S1: only CRLF.CRLF ends a message, and smuggled messages are refused', async (t) => {
     const server = await openSubmission(t)
     const hidden = 'MAIL FROM:<shop@example.test>\r\nRCPT TO:<victim@dest.test>\r\nDATA\r\n'
     for (const end of ['\n.\n', '\n.\r\n', '\r\n.\n', '\r.\r\n', '\r\n.\r\r\n', '\r.\r']) {
@@ -30,7 +30,7 @@ describe('submission under attack', { concurrency: 8 }, () => {
     assert.deepEqual(await server.rows(), [])
   })
 
-  it('data in the same packet as STARTTLS is dropped', async (t) => {
+  it('S4: data in the same packet as STARTTLS is dropped', async (t) => {
     const { ports, project, rows } = await openSubmission(t)
     const client = await connect(ports.plain, { ehlo: 'client.test' })
     client.write(`STARTTLS\r\nEHLO evil.test\r\nAUTH PLAIN ${plainLogin(project.secret)}\r\n`)
@@ -43,7 +43,7 @@ describe('submission under attack', { concurrency: 8 }, () => {
     secure.close()
   })
 
-  it('commands that arrive before the reply to EHLO are not accepted', async (t) => {
+  it('S4: commands that arrive before the reply to EHLO are not accepted', async (t) => {
     const { ports, project } = await openSubmission(t)
     const client = await connect(ports.plain)
     await client.read()
@@ -52,7 +52,7 @@ describe('submission under attack', { concurrency: 8 }, () => {
     assert.equal(await client.ended(), '')
   })
 
-  it('an endless command line ends the session', async (t) => {
+  it('S5: an endless command line ends the session', async (t) => {
     const { ports } = await openSubmission(t)
     const client = await connect(ports.plain, { ehlo: 'client.test' })
     client.write('x'.repeat(100_000))
@@ -75,7 +75,7 @@ describe('submission under attack', { concurrency: 8 }, () => {
     assert.deepEqual(await rows(), [])
   })
 
-  it('a trickle of octets does not keep a session open, in commands and in a message', async (t) => {
+  it('S5: a trickle of octets does not keep a session open, in commands and in a message', async (t) => {
     const limits = { commandMs: 1_000, dataMs: 1_000, checkMs: 10 }
     const { dialogue, rows } = await openSubmission(t, { limits })
     const [commands, message] = [await dialogue(), await dialogue()]
@@ -109,7 +109,7 @@ describe('submission under attack', { concurrency: 8 }, () => {
     for (const socket of silent) socket.destroy()
   })
 
-  it('MIME bombs are refused, and the next message is accepted', async (t) => {
+  it('S8: MIME bombs are refused, and the next message is accepted', async (t) => {
     const server = await openSubmission(t)
     for (const [name, bomb] of Object.entries(mimeBombs())) {
       assert.match(await submit(server, bomb), /^55[24] 5\.[36]\.\d /, name)

@@ -50,7 +50,7 @@ describe('logging in for submission', { concurrency: 8 }, () => {
     }
   })
 
-  it('refuses mail without a login', async (t) => {
+  it('S10: refuses mail without a login', async (t) => {
     const { ports, rows } = await openSubmission(t)
     const client = await connect(ports.plain, { ehlo: 'client.test' })
     for (const line of ['MAIL FROM:<shop@example.test>', 'RCPT TO:<a@b.test>', 'DATA']) {
@@ -196,7 +196,7 @@ describe('logging in for submission', { concurrency: 8 }, () => {
     neighbour.close()
   })
 
-  it('ends the rights of old keys at once, in sessions that are open too', async (t) => {
+  it('S25: ends the rights of old keys at once, in sessions that are open too', async (t) => {
     const { core, ports, project, rows } = await openSubmission(t)
     const client = await connect(ports.plain, { ehlo: 'client.test' })
     const logIn = async (secret: string) =>

@@ -70,7 +70,7 @@ test('a token gives its payload back, in either case, with the current or the pr
   )
 })
 
-test('a token changed in any character, cut or lengthened is refused', () => {
+test('S21: a token changed in any character, cut or lengthened is refused', () => {
   for (const size of [0, 1, 2, 3, 4, 16, 32]) {
     const token = createToken(key, randomBytes(size))
     for (let at = 0; at < token.length; at++) {
@@ -98,7 +98,7 @@ test('a token has one spelling: stray bits after the last octet are refused', ()
   }
 })
 
-test('no text of any length or alphabet is read as a token', () => {
+test('S21: no text of any length or alphabet is read as a token', () => {
   for (const text of ['', 'a', '\0', 'é'.repeat(42), 'a'.repeat(4096), 'a'.repeat(65_536)]) {
     assert.equal(readToken([key], text), undefined)
   }

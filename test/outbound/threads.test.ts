@@ -29,7 +29,7 @@ function content(name: string) {
   return { ...endless.content, id: name, body: `${name} ${endless.content.body}` }
 }
 
-test('a template that takes too long ends its thread, and its message is sent with the placeholders filled in', async () => {
+test('F10: a template that takes too long ends its thread, and its message is sent with the placeholders filled in', async () => {
   const { sendAll, sink } = await start({}, { deps: { hangMs: 400 } })
   const others = makeTasks(20, { domain: 'a.test' })
   const tasks = [...others.slice(0, 10), ...makeTasks(1, { domain: 'a.test', source: endless })]
@@ -131,7 +131,7 @@ test('a message that takes long to compose holds no connection of its site', asy
   assert.equal(outbound.inFlight(), 0)
 })
 
-test('ten megabytes of placeholders, accepted before there was a limit, do not end a thread', async () => {
+test('F10: ten megabytes of placeholders, accepted before there was a limit, do not end a thread', async () => {
   const ends: unknown[] = []
   const log = { ...silentLog(), error: (facts: unknown) => ends.push(facts) }
   const { send, sink } = await start({}, { deps: { log: log as never } })

@@ -36,7 +36,8 @@ export async function holdCommand(context: CommandContext, input: Input): Promis
 
 export async function releaseCommand(context: CommandContext, input: Input): Promise<Result> {
   if (input.has('restored')) {
-    if (input.text('domain') !== undefined) throw new UsageError('--domain and --restored exclude each other')
+    if (input.text('domain') !== undefined)
+      throw new UsageError('--domain and --restored exclude each other')
     return releaseRestored(context, input)
   }
   if (input.text('project') !== undefined) throw new UsageError('--project goes with --restored')

@@ -9,6 +9,19 @@ import { describePairFault } from './pair-fault.ts'
 const SECTIONS = ['http', 'inbound', 'submission'] as const
 
 export function checkCertificates(values: SettingValues): Problem[] {
+  return [...checkDirectoryRoots(values), ...checkListeners(values)]
+}
+
+function checkDirectoryRoots(values: SettingValues): Problem[] {
+  const [key, file] = ['acme.ca_file', values['acme.ca_file']] as const
+  if (file === null || values['acme.email'] === null) return []
+  const problems: Problem[] = []
+  const ca = readPem(key, file, problems)
+  if (ca === undefined || ca.includes('-----BEGIN CERTIFICATE-----')) return problems
+  return [{ key, found: 'no certificate', expected: 'certificates in PEM', where: null }]
+}
+
+function checkListeners(values: SettingValues): Problem[] {
   return SECTIONS.flatMap((section) => {
     const [certKey, keyKey] = [`${section}.tls_cert`, `${section}.tls_key`] as const
     const [certFile, keyFile] = [values[certKey], values[keyKey]]

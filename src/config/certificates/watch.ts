@@ -5,33 +5,39 @@
  * have fallen between two writes; then it is a fault, and the previous pair stays in use until the
  * files change again.
  *
- * Each fault (a broken pair, an expired certificate, a wrong name) is logged once and shown in
- * `/health` while it lasts.
+ * The certificate that the server orders by ACME may not exist yet. Its listeners get it when it
+ * appears.
+ *
+ * Each fault (a broken pair, an expired certificate, a wrong name, a failed order) is logged once and
+ * shown in `/health` while it lasts.
  */
-import { readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { createSecureContext } from 'node:tls'
 import type { Now } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
 import type { Health } from '../../health.ts'
 import type { Log } from '../../log.ts'
 import type { Config, TlsFiles } from '../config.ts'
-import { daysLeft, findCertificateFaults, type TlsListener } from './faults.ts'
+import { daysLeft, findCertificateFaults } from './faults.ts'
+import { type CertificatePair, isSamePair, readPair } from './pair.ts'
 import { describePairFault } from './pair-fault.ts'
-
-/** PEM. */
-export type CertificatePair = { cert: Buffer; key: Buffer }
+import type { TlsListener } from './tls-listener.ts'
 
 type OnPairChange = (pair: CertificatePair) => void
 
 export type Certificates = {
   /**
-   * Returns the listener's current pair, null without one; `onChange` gets each new usable pair.
-   * @throws Error when the files cannot be read or do not belong together
+   * Returns the listener's current pair; `onChange` gets each new usable pair. Null without TLS, and
+   * while the certificate of `acme` is not there yet (`config[listener].tls` is not null then).
+   * @throws Error when files of the operator cannot be read or do not belong together
    */
   follow(listener: TlsListener, onChange: OnPairChange): CertificatePair | null
   /** Days left for every followed listener; negative once the certificate has expired. */
   list(): { listener: TlsListener; daysLeft: number }[]
+  /** Looks at the files now. */
+  look(): Promise<void>
+  /** Why the last order by ACME failed; null when it succeeded. */
+  setOrderFault(fault: string | null): void
   stop(): void
 }
 
@@ -45,7 +51,8 @@ type Deps = {
 type Followed = {
   files: TlsFiles
   followers: Map<TlsListener, OnPairChange>
-  pair: CertificatePair
+  /** Null while there is no ordered certificate yet. */
+  pair: CertificatePair | null
   /** Fingerprints of the files when last read successfully, and when last found unusable. */
   seen: string | undefined
   doubted: string | undefined
@@ -60,7 +67,8 @@ export function createCertificates(deps: Deps, pollMs = POLL_MS): Certificates {
   const followed = new Map<string, Followed>()
   const logged = new Set<string>()
   let timer: NodeJS.Timeout | undefined
-  let isPolling = false
+  let orderFault: string | null = null
+  let polling: Promise<void> | undefined
 
   async function pollAll(): Promise<void> {
     for (const one of followed.values()) await poll(log, one)
@@ -69,20 +77,20 @@ export function createCertificates(deps: Deps, pollMs = POLL_MS): Certificates {
 
   function updateHealth(): void {
     const faults = [...followed.values()].flatMap((one) => faultsOf(deps, one))
+    if (orderFault !== null) faults.unshift(orderFault)
     for (const fault of faults) if (!logged.has(fault)) log.error(fault)
     logged.clear()
     for (const fault of faults) logged.add(fault)
     health.set('certificate', faults.length === 0 ? null : faults.join(' '))
   }
 
-  function tick(): void {
-    if (isPolling) return
-    isPolling = true
-    pollAll()
+  function look(): Promise<void> {
+    polling ??= pollAll()
       .catch((error: unknown) => log.error({ error }, 'the certificates cannot be checked'))
       .finally(() => {
-        isPolling = false
+        polling = undefined
       })
+    return polling
   }
 
   return {
@@ -93,68 +101,83 @@ export function createCertificates(deps: Deps, pollMs = POLL_MS): Certificates {
       const one = followed.get(name) ?? begin(tls)
       one.followers.set(listener, onChange)
       followed.set(name, one)
-      timer ??= setInterval(tick, pollMs).unref()
+      timer ??= setInterval(look, pollMs).unref()
       updateHealth()
       return one.pair
     },
     list: () =>
-      [...followed.values()].flatMap(({ followers, pair }) =>
-        [...followers.keys()].map((listener) => ({
-          listener,
-          daysLeft: daysLeft(pair.cert, now()),
-        })),
-      ),
+      [...followed.values()].flatMap(({ followers, pair }) => {
+        if (pair === null) return []
+        const left = daysLeft(pair.cert, now())
+        return [...followers.keys()].map((listener) => ({ listener, daysLeft: left }))
+      }),
+    // A look under way may have begun before the files changed.
+    look: async () => {
+      await polling
+      await look()
+    },
+    setOrderFault(fault) {
+      orderFault = fault
+      updateHealth()
+    },
     stop: () => clearInterval(timer),
   }
 }
 
 function begin(files: TlsFiles): Followed {
-  const pair = readPair(files)
+  const pair = files.isOrdered ? findOrdered(files) : readPair(files)
   // The first poll reads the files again: they may have changed since.
   return { files, followers: new Map(), pair, seen: undefined, doubted: undefined, broken: null }
 }
 
+/** Null if there is no usable pair: another one will be ordered. */
+function findOrdered(files: TlsFiles): CertificatePair | null {
+  try {
+    return existsSync(files.certFile) ? readPair(files) : null
+  } catch {
+    return null
+  }
+}
+
 async function poll(log: Log, one: Followed): Promise<void> {
-  const { certFile } = one.files
+  const { certFile, isOrdered } = one.files
+  if (isOrdered && one.pair === null && !existsSync(certFile)) return
   const found = await fingerprint(one.files)
   if (found === one.seen) return
   try {
     const pair = readPair(one.files)
     one.seen = found
     one.broken = null
-    if (isSame(pair, one.pair)) return
+    if (one.pair !== null && isSamePair(pair, one.pair)) return
+    const isFirst = one.pair === null
     one.pair = pair
     for (const onChange of one.followers.values()) onChange(pair)
-    log.info({ certFile }, 'a renewed certificate is in use')
+    log.info({ certFile }, `${isFirst ? 'the first' : 'a renewed'} certificate is in use`)
   } catch (error) {
     const isDoubted = one.doubted === found
     one.doubted = found
     if (!isDoubted) return
     one.seen = found
-    one.broken = `The renewed certificate ${certFile} cannot be used; the previous one stays in use: ${describePairFault(error)}.`
+    one.broken = describeBroken(one, describePairFault(error))
   }
 }
 
+function describeBroken({ files: { certFile }, pair }: Followed, why: string): string {
+  if (pair === null) return `The certificate ${certFile} cannot be used: ${why}.`
+  return `The renewed certificate ${certFile} cannot be used; the previous one stays in use: ${why}.`
+}
+
 function faultsOf({ config, now }: Deps, { files, followers, pair, broken }: Followed): string[] {
-  const { certFile: file } = files
+  const found = broken === null ? [] : [broken]
+  if (pair === null) return found
+  const { certFile: file, isOrdered } = files
   const { cert } = pair
   return [
-    ...(broken === null ? [] : [broken]),
+    ...found,
     ...[...followers.keys()].flatMap((listener) =>
-      findCertificateFaults(config, { listener, file, cert }, now()),
+      findCertificateFaults(config, { listener, file, cert, isOrdered }, now()),
     ),
   ]
-}
-
-/** @throws Error unless both files can be read and belong together */
-function readPair({ certFile, keyFile }: TlsFiles): CertificatePair {
-  const pair = { cert: readFileSync(certFile), key: readFileSync(keyFile) }
-  createSecureContext(pair)
-  return pair
-}
-
-function isSame(one: CertificatePair, other: CertificatePair): boolean {
-  return one.cert.equals(other.cert) && one.key.equals(other.key)
 }
 
 /** Changes whenever the files change, appear or vanish. */

@@ -4,7 +4,7 @@
  */
 import { isIP } from 'node:net'
 import { domainToASCII, domainToUnicode } from 'node:url'
-import type { ListenAddress } from '../config.ts'
+import type { HostAndPort, ListenAddress } from '../config.ts'
 import { formatDuration, parseDuration } from './durations.ts'
 import { formatListenAddress, isHostName, parseListenAddress } from './listen-address.ts'
 
@@ -54,6 +54,14 @@ export const secret: Kind<string> = { ...text, isSecret: true }
 export const longSecret: Kind<string> = {
   ...textual(`a text of at least ${SECRET_MIN_LENGTH} characters`, (value) =>
     value.length >= SECRET_MIN_LENGTH ? printable(value) : undefined,
+  ),
+  isSecret: true,
+}
+
+/** Bytes in base64 or base64url. */
+export const base64Secret: Kind<string> = {
+  ...textual('a key in base64 or base64url', (value) =>
+    /^[\w+/-]{16,}={0,2}$/.test(value) ? value : undefined,
   ),
   isSecret: true,
 }
@@ -163,6 +171,23 @@ export const hostNameOrAddress: Kind<string> = textual('a host name or an IP add
   isIP(value) === 0 ? hostName.read(value) : value,
 )
 
+/** A port of null: the caller's default. An IPv6 address with a port is written `[::1]:25`. */
+export const hostAndPort: Kind<HostAndPort> = textual(
+  'a host name or an IP address, optionally with a port, such as "mx.example.net" or "mx.example.net:25"',
+  (value) => {
+    const whole = hostNameOrAddress.read(value)
+    if (whole !== undefined) return { host: whole, port: null }
+    const [, bracketed, name, digits] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(value) ?? []
+    const host = hostNameOrAddress.read(bracketed ?? name ?? '')
+    const number = port.read(Number(digits))
+    return host === undefined || number === undefined ? undefined : { host, port: number }
+  },
+  ({ host, port: number }) => {
+    const shown = host.includes(':') && number !== null ? `[${host}]` : host
+    return number === null ? shown : `${shown}:${number}`
+  },
+)
+
 export const ipAddress: Kind<string> = textual('an IP address', (value) =>
   isIP(value) === 0 ? undefined : value,
 )
@@ -199,10 +224,31 @@ export const webAddress: Kind<string> = textual(
   },
 )
 
+/** Like `webAddress`, with https only. */
+export const secureWebAddress: Kind<string> = textual(
+  'an https address such as "https://www.example.com"',
+  (value) => (value.startsWith('https:') ? webAddress.read(value) : undefined),
+)
+
 /** As it is written: issuers are compared by their characters, the final slash included. */
 export const issuer: Kind<string> = textual(
   'the address of an OpenID provider such as "https://login.example.com", as the provider writes it',
   (value) => plainUrl(value) && value,
+)
+
+export const directoryUrl: Kind<string> = textual(
+  'an https address such as "https://acme.example.com/directory"',
+  (value) => (plainUrl(value)?.protocol === 'https:' ? value : undefined),
+)
+
+/** In ASCII, as RFC 8555 section 7.3 takes it: one address, without header fields. */
+export const contactAddress: Kind<string> = textual(
+  'an email address such as "you@example.com"',
+  (value) => {
+    const [, localPart = '', domain = ''] = /^([\w.+-]{1,64})@([^\s@?#/\\:]+)$/.exec(value) ?? []
+    const host = hostName.read(domain)
+    return localPart === '' || host === undefined ? undefined : `${localPart}@${host}`
+  },
 )
 
 /** A URL of http or https, without credentials, query and fragment. */

@@ -1,13 +1,22 @@
 /**
- * The HTTP listener. `stop` stops accepting connections and lets running requests finish; their
- * connections close after the response. It waits only briefly for clients, waits for the server's
- * own work until the grace time ends, and then closes the remaining connections.
+ * The HTTP listener. A stop has two parts. After `announceStop` the server works as before, but each
+ * response closes its connection, so that few clients keep one that the end could cut. `stop` stops
+ * accepting connections and lets running requests finish. It waits only briefly for clients, waits for
+ * the server's own work until the grace time ends, and then closes the remaining connections.
  */
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import { getRequestListener } from '@hono/node-server'
+import {
+  type LateOpening,
+  openLate,
+  reserveAddress,
+} from '../../config/certificates/late-opening.ts'
+import type { CertificatePair } from '../../config/certificates/pair.ts'
+import type { ListenAddress } from '../../config/config.ts'
 import { AppError } from '../../errors.ts'
 import type { Core } from '../../features/core.ts'
 import type { RequestLog } from '../../features/requests/log.ts'
@@ -31,10 +40,14 @@ type HttpDeps = {
 }
 
 export type HttpServer = {
-  /** The bound address, with the actual port if the configuration says port 0. */
+  /**
+   * The bound address, with the actual port if the configuration says port 0. While there is no
+   * ordered certificate yet, it is closed, and will be opened there.
+   */
   address: { host: string; port: number }
   /** `http://127.0.0.1:8080` */
   url: string
+  announceStop(): void
   stop(graceMs: number): Promise<void>
 }
 
@@ -45,7 +58,7 @@ const KEEP_ALIVE_MS = 75_000
 const RETRY_AFTER_SECONDS = 5
 
 /** How long a stop waits for a client to send its request or take its response. */
-const CLIENT_GRACE_MS = 2_000
+const CLIENT_GRACE_MS = 1_000
 
 /** The host of HTTP/1.0 requests without a Host header, which load balancers send; nothing reads it. */
 const UNNAMED_HOST = 'localhost'
@@ -73,7 +86,11 @@ export async function startHttp(deps: HttpDeps): Promise<HttpServer> {
       autoCleanupIncoming: false,
     },
   ) as RequestListener
-  const pipelines = createRequestPipelines(handle)
+  let isStopAnnounced = false
+  const pipelines = createRequestPipelines((incoming, outgoing) => {
+    if (isStopAnnounced) outgoing.shouldKeepAlive = false
+    return handle(incoming, outgoing)
+  })
   const server = createListener(core, pipelines.listener)
   server.keepAliveTimeout = KEEP_ALIVE_MS
   server.requestTimeout = REQUEST_TIMEOUT_MS
@@ -81,25 +98,67 @@ export async function startHttp(deps: HttpDeps): Promise<HttpServer> {
   pipelines.watch(server)
   refuseUnreadableRequests(server, core, pipelines)
   const connections = watchConnections(server, connectionLimits(core))
-  await listening(server, listen.host, listen.port)
-  const { port } = server.address() as AddressInfo
+  const open = (port: number) => listening(server, listen.host, port)
+  const { port, stopOpening } = await openWithCertificate(core, server, open)
   return {
     address: { host: listen.host, port },
     url: urlOf(core.config.http.tls === null ? 'http' : 'https', listen.host, port),
+    announceStop() {
+      isStopAnnounced = true
+    },
     stop: (graceMs) => {
+      isStopAnnounced = true
       stopping.abort()
+      stopOpening()
       return stopServer(server, { connections, unsettled, graceMs })
     },
   }
 }
 
-function createListener({ certificates }: Core, listener: RequestListener): Server {
-  // Node's own refusal would have no envelope.
-  const options = { requireHostHeader: false }
-  const pair = certificates.follow('http', (renewed) => server.setSecureContext(renewed))
-  if (pair === null) return createServer(options, listener)
-  const server = createTlsServer({ ...options, ...pair }, listener)
-  return server
+/** Node's own refusal of a request without a Host header would have no envelope. */
+const LISTENER_OPTIONS = { requireHostHeader: false }
+
+function createListener({ config }: Core, listener: RequestListener): Server {
+  if (config.http.tls === null) return createServer(LISTENER_OPTIONS, listener)
+  return createTlsServer(LISTENER_OPTIONS, listener)
+}
+
+/**
+ * Opens the listener, with TLS as soon as there is a certificate, and uses renewed ones for later
+ * handshakes. Returns the port that is bound, or will be.
+ */
+async function openWithCertificate(
+  { certificates, config, log }: Core,
+  server: Server,
+  open: (port: number) => Promise<void>,
+): Promise<{ port: number; stopOpening(): void }> {
+  const { listen, tls } = config.http
+  let late: LateOpening | undefined
+  let reserved: ListenAddress | undefined
+  let pair = tls === null ? null : certificates.follow('http', use)
+
+  function use(renewed: CertificatePair): void {
+    pair = renewed
+    ;(server as TlsServer).setSecureContext(renewed)
+    openReserved()
+  }
+
+  function openReserved(): void {
+    const address = reserved
+    if (address === undefined || late !== undefined) return
+    late = openLate({ log }, address, () => open(address.port))
+  }
+
+  if (tls !== null && pair === null) {
+    reserved = await reserveAddress(listen)
+    // The certificate may have come meanwhile.
+    if (pair !== null) openReserved()
+    return { port: reserved.port, stopOpening: () => late?.stop() }
+  }
+  if (pair !== null) (server as TlsServer).setSecureContext(pair)
+  await open(listen.port)
+  const { port } = server.address() as AddressInfo
+  return { port, stopOpening: () => undefined }
 }
 
 function connectionLimits(core: Core): ConnectionLimits {
@@ -147,6 +206,8 @@ async function stopServer(
   server: Server,
   { connections, unsettled, graceMs }: StopOptions,
 ): Promise<void> {
+  // In this phase of a turn the clients that had connected have been accepted; the others get a refusal.
+  await setImmediate()
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   const { promise: isOver, resolve: endGrace } = Promise.withResolvers<void>()
   const cutting = setInterval(connections.cutWaiting, Math.min(CLIENT_GRACE_MS, graceMs))

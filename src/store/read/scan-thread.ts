@@ -4,12 +4,11 @@
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Connection, openConnection } from '../connection.ts'
-import { sqliteCode } from '../database-error.ts'
+import { toFailure } from './thread-failure.ts'
 import type {
   Checkpoint,
   Query,
   StoreThreadSettings,
-  ThreadFailure,
   ThreadRequest,
   ThreadResult,
 } from './thread-messages.ts'
@@ -60,7 +59,7 @@ function handle(
     connections.checkpoint ??= openWritable(settings)
     return { id, result: checkpoint(connections.checkpoint, request) }
   } catch (error) {
-    return { id, failure: describe(error) }
+    return { id, failure: toFailure(error) }
   }
 }
 
@@ -74,8 +73,14 @@ function openWritable(settings: StoreThreadSettings): Connection {
   return connection
 }
 
-/** Copies pages while the writer works, so that little is left when the writer has to wait. */
-function checkpoint(connection: Connection, { isQuiet, maxLogBytes }: Checkpoint): void {
+/**
+ * Copies pages while the writer works, so that little is left when the writer has to wait. Returns whether
+ * the writer waited in vain, because a reader kept the log, as a backup does.
+ */
+function checkpoint(
+  connection: Connection,
+  { isQuiet, maxLogBytes, mayWait }: Checkpoint,
+): boolean {
   const pageBytes = Number(connection.value('PRAGMA page_size')())
   let log = copyPages(connection)
   let found = log.pages
@@ -84,18 +89,13 @@ function checkpoint(connection: Connection, { isQuiet, maxLogBytes }: Checkpoint
     found = next.pages - log.copied
     log = next
   }
-  if (isQuiet) connection.script('PRAGMA wal_checkpoint(TRUNCATE)')
-  else if (log.pages * pageBytes > maxLogBytes) connection.script('PRAGMA wal_checkpoint(RESTART)')
+  if (!mayWait || (!isQuiet && log.pages * pageBytes <= maxLogBytes)) return false
+  const mode = isQuiet ? 'TRUNCATE' : 'RESTART'
+  const [isBusy] = connection.run(`PRAGMA wal_checkpoint(${mode})`, [], 'row') as unknown[]
+  return Number(isBusy) !== 0
 }
 
 function copyPages(connection: Connection): { pages: number; copied: number } {
   const row = connection.run('PRAGMA wal_checkpoint(PASSIVE)', [], 'row') as unknown[]
   return { pages: Number(row[1]), copied: Number(row[2]) }
-}
-
-function describe(error: unknown): ThreadFailure {
-  const original = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  const message = original instanceof Error ? original.message : String(original)
-  const code = sqliteCode(original)
-  return code === '' ? { message } : { message, code }
 }

@@ -7,9 +7,15 @@ export type Query = { kind: 'query'; text: string; params: unknown[]; shape: Sha
 
 /**
  * `isQuiet`: there are no writes, so the log file can be emptied. Otherwise pages are copied while
- * the writer works, and only a log of more than `maxLogBytes` makes the writer wait.
+ * the writer works, and only a log of more than `maxLogBytes` makes the writer wait. Without `mayWait`
+ * it never waits. The result is whether it waited in vain.
  */
-export type Checkpoint = { kind: 'checkpoint'; isQuiet: boolean; maxLogBytes: number }
+export type Checkpoint = {
+  kind: 'checkpoint'
+  isQuiet: boolean
+  maxLogBytes: number
+  mayWait: boolean
+}
 
 export type ThreadRequest = { id: number } & (Query | Checkpoint)
 

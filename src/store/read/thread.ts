@@ -4,16 +4,12 @@
  * thread.
  */
 import type { Worker } from 'node:worker_threads'
+import type { Counters } from '../../counters.ts'
 import { createThreadPool } from '../../threads/pool.ts'
 import { startThread } from '../../threads/start.ts'
-import { databaseError, queryError } from '../database-error.ts'
-import type {
-  Checkpoint,
-  Query,
-  StoreThreadSettings,
-  ThreadFailure,
-  ThreadResult,
-} from './thread-messages.ts'
+import { databaseError } from '../database-error.ts'
+import { toError } from './thread-failure.ts'
+import type { Checkpoint, Query, StoreThreadSettings, ThreadResult } from './thread-messages.ts'
 
 export type StoreThread = {
   /** @throws AppError DATABASE_ERROR, also when the thread crashes; or SQLite's error. */
@@ -35,6 +31,7 @@ export function createThread(
   settings: StoreThreadSettings,
   start: () => Worker = () =>
     startThread('scan', { workerData: settings, resourceLimits: RESOURCE_LIMITS }),
+  counters?: Pick<Counters, 'add'>,
 ): StoreThread {
   const waiting = new Map<number, PendingResult>()
   const pool = createThreadPool<null, ThreadResult>({
@@ -44,10 +41,11 @@ export function createThread(
       const query = waiting.get(result.id)
       waiting.delete(result.id)
       if (waiting.size === 0) worker.unref()
-      if ('failure' in result) query?.reject(thrown(result.failure, settings.path))
+      if ('failure' in result) query?.reject(toError(result.failure, settings.path))
       else query?.resolve(result.result)
     },
     ended(_, error) {
+      if (error !== undefined) counters?.add('pillarbox_threads_lost_total', { kind: 'scan' })
       const pending = [...waiting.values()]
       waiting.clear()
       const cause = error ?? new Error('the thread has ended')
@@ -82,10 +80,4 @@ function askToEnd(worker: Worker): Promise<void> {
     worker.once('exit', () => resolve())
     worker.postMessage(null)
   })
-}
-
-/** The error as SQLite threw it in the other thread. */
-function thrown({ message, code }: ThreadFailure, file: string): unknown {
-  const error = Object.assign(new Error(message), code === undefined ? {} : { code })
-  return queryError(error, file)
 }

@@ -95,3 +95,4 @@ export type FenceCause = 'restore' | 'command' | 'start'
 /** What the counts of emails are about. */
 export type AnalyticsKind = 'all' | 'provider' | 'campaign' | 'template' | 'workflow'
 export type AnalyticsStream = Exclude<SourceType, 'INBOUND'>
+export type BackupOrigin = 'command' | 'schedule'

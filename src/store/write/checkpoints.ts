@@ -6,8 +6,11 @@
  *   more than 32 MB of it used   in addition, the writer waits a moment, so that the log starts over
  *   larger, without writes       all pages are copied and the file is emptied
  *
- * Without the third step the log would never start over under constant load.
+ * Without the third step the log would never start over under constant load. While another process reads
+ * from the log for long, as a backup does, the writer would wait in vain each time: after such a wait, the
+ * third and the fourth step pause, for a second at first, at most for ten.
  */
+import type { Counters } from '../../counters.ts'
 import type { Log } from '../../log.ts'
 import type { StoreThread } from '../read/thread.ts'
 
@@ -18,6 +21,9 @@ const DEFAULT_LIMITS: CheckpointLimits = {
   smallBytes: 8 * 1024 * 1024,
   maxLogBytes: 32 * 1024 * 1024,
 }
+
+const FIRST_PAUSE_MS = 1_000
+const MAX_PAUSE_MS = 10_000
 
 type Checkpoints = {
   /** Call this after each commit. */
@@ -31,17 +37,20 @@ type Deps = {
   /** Whether the files were removed or replaced: a thread would open the wrong ones. */
   areFilesLost(): boolean
   log: Log
+  counters?: Pick<Counters, 'observe'> | undefined
 }
 
 export function startCheckpoints(
   deps: Deps,
   limits: CheckpointLimits = DEFAULT_LIMITS,
 ): Checkpoints {
-  const { thread, walBytes, areFilesLost, log } = deps
+  const { thread, walBytes, areFilesLost, log, counters } = deps
   const { intervalMs, smallBytes, maxLogBytes } = limits
   let isWritten = false
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> = Promise.resolve()
+  let pauseMs = 0
+  let pausedUntil = 0
 
   function startTimer(): void {
     timer ??= setTimeout(() => {
@@ -58,11 +67,21 @@ export function startCheckpoints(
   }
 
   async function copy(isQuiet: boolean): Promise<void> {
+    const from = performance.now()
     try {
-      await thread.ask({ kind: 'checkpoint', isQuiet, maxLogBytes })
+      const mayWait = performance.now() >= pausedUntil
+      const request = { kind: 'checkpoint', isQuiet, maxLogBytes, mayWait } as const
+      const isBusy = (await thread.ask(request)) === true
+      if (mayWait) pause(isBusy)
+      counters?.observe('pillarbox_checkpoint_duration_seconds', performance.now() - from)
     } catch (error) {
       log.warn({ error }, 'a checkpoint failed and will be tried again')
     }
+  }
+
+  function pause(isBusy: boolean): void {
+    pauseMs = isBusy ? Math.min(MAX_PAUSE_MS, pauseMs * 2 || FIRST_PAUSE_MS) : 0
+    pausedUntil = performance.now() + pauseMs
   }
 
   if (walBytes() >= smallBytes) startTimer()

@@ -7,12 +7,12 @@ import { crashCampaign, startCampaign } from './crash-campaign.ts'
 const recipients = Number(process.env.CRASH_RECIPIENTS ?? 300)
 const kills = recipients > 5_000 ? 1_000 : 2
 
-test('each recipient gets a campaign once, however often the server is killed', async (t) => {
+test('F6: each recipient gets a campaign once, however often the server is killed', async (t) => {
   const { duplicates, kills: times } = await crashCampaign(t, { recipients, kills, runMs: 900 })
   t.diagnostic(`${recipients} recipients, ${duplicates} arrived twice, ${times} kills`)
 })
 
-test('the same with pauses and resumes between the kills', async (t) => {
+test('F6: the same with pauses and resumes between the kills', async (t) => {
   const { duplicates, kills: times } = await crashCampaign(t, {
     ...{ recipients, kills, runMs: 600 },
     act: async (call, round) => {
@@ -25,7 +25,7 @@ test('the same with pauses and resumes between the kills', async (t) => {
   t.diagnostic(`${recipients} recipients, ${duplicates} arrived twice, ${times} kills`)
 })
 
-test('a campaign that was cancelled before a kill sends nothing after it', async (t) => {
+test('F6: a campaign that was cancelled before a kill sends nothing after it', async (t) => {
   const campaign = await startCampaign(t, recipients)
   const { id, call, arrivals, killedAt } = campaign
   await call('POST', `/campaigns/${id}/send`)

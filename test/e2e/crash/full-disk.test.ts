@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { installBesideSink, makeProject, post } from '../server.ts'
 
-test('below limits.min_free_bytes no mail is accepted, and accepted mail is sent', async (t) => {
+test('F3: below limits.min_free_bytes no mail is accepted, and accepted mail is sent', async (t) => {
   // More than the disks of tests have.
   const min = 1_000_000 * 1024 * 1024
   const { installation, sink } = await installBesideSink(t, { retrySchedule: '1h' })

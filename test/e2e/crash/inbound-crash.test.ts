@@ -87,7 +87,7 @@ servers = ["${silentDns}"]
   assert.equal(await countReceived(installation, projectId), 60)
 })
 
-test('every acknowledged message is still stored after the server is killed', async (t) => {
+test('F1: every acknowledged message is still stored after the server is killed', async (t) => {
   const installation = await install(t, configuration)
   await makeProject(installation)
   const seen = new Set<string>()

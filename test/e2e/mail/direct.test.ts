@@ -112,6 +112,29 @@ describe('direct delivery', () => {
     }
   })
 
+  it('S3: sends a body with any line ends and dots as one message with valid signatures', async () => {
+    const sink = await program.receive('ends.test')
+    const ends = ['\n.\n', '\n.\r\n', '\r\n.\n', '\r.\r\n', '\r\n.\r\r\n', '\r.\r', '\r\n.\r\n']
+    const smuggled = 'MAIL FROM:<forged@bank.test>\r\nRCPT TO:<victim@ends.test>\r\nDATA\r\n'
+    const text = ends.map((end) => `line${end}${smuggled}`).join('')
+    const values = { to: 'ada@ends.test', data: { value: text } }
+    const bodies = [text, '{{ value }}', `<pre>${text}</pre>`]
+    for (const body of bodies) {
+      const [id = ''] = await program.send({ ...values, body })
+      await program.untilState(id, 'delivered')
+    }
+    assert.equal(sink.messages.length, bodies.length)
+    for (const { bytes, to } of sink.messages) {
+      assert.deepEqual(to, ['ada@ends.test'])
+      assert.doesNotMatch(bytes.toString('latin1'), /\r(?!\n)|(?<!\r)\n/)
+      const verdicts = (await verify(bytes)).map(([, , verdict]) => verdict)
+      assert.deepEqual(verdicts, ['pass', 'pass'])
+    }
+    const commands = sink.lines.filter((line) => /^(MAIL|RCPT)/.test(line))
+    assert.equal(commands.length, 2 * bodies.length)
+    assert.ok(commands.every((line) => !/forged|victim/.test(line)))
+  })
+
   it('retries mail after a 451 and stores both attempts', async () => {
     const sink = await program.receive('busy.test', {
       respond: ({ verb, count }) =>

@@ -21,7 +21,7 @@ function idOf(message: string): string {
 }
 
 describe('faults', () => {
-  it('a peer whose connection breaks during the message gets the same message again', async (t) => {
+  it('F2: a peer whose connection breaks during the message gets the same message again', async (t) => {
     const program = await startFor(t)
     const stages = ['MAIL', 'RCPT', 'DATA', 'MESSAGE']
     const copies: string[] = []
@@ -58,7 +58,7 @@ describe('faults', () => {
     assert.equal(unsigned[0], unsigned[1])
   })
 
-  it('an unreachable or silent destination delays no other mail', async (t) => {
+  it('F4: an unreachable or silent destination delays no other mail', async (t) => {
     type Listed = { to: string; state: string; attempts: number }
     const program = await startFor(t, { PILLARBOX_DELIVERY__RETRY_SCHEDULE: '["5s"]' })
     const live = await program.receive('live.test')
@@ -136,7 +136,7 @@ describe('faults', () => {
     assert.equal(all.length, accepted.size, 'some arrived twice')
   })
 
-  it('a template that renders for a second delays no request, and is still sent', async (t) => {
+  it('F10: a template that renders for a second delays no request, and is still sent', async (t) => {
     const program = await startFor(t)
     const [slow, quick] = [await program.receive('slow.test'), await program.receive('quick.test')]
     const step = '{% assign sum = j | plus: i %}'

@@ -114,7 +114,7 @@ describe('incoming reports and replies', () => {
     await send(to)
   })
 
-  it('a forged return path is refused, and no email bounces', async () => {
+  it('S13: a forged return path is refused, and no email bounces', async () => {
     const to = 'safe@dest.test'
     const sent = await send(to)
     const session = await connect(program.inboundPort(), { ehlo: 'mx.evil.test' })
@@ -189,7 +189,7 @@ describe('incoming reports and replies', () => {
     assert.ok((recent.body as { count: number }).count >= 4)
   })
 
-  it('a reply is in the feed as written, without active content', async () => {
+  it('S18: a reply is in the feed as written, without active content', async () => {
     const to = 'grace@dest.test'
     const sent = await send(to)
     await deliver(to, 'shop@example.test', [

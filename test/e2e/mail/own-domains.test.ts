@@ -64,7 +64,7 @@ describe('mail whose MX is this server', () => {
     assert.deepEqual(listed[0]?.to, ['abuse@mail.example.test'])
   })
 
-  it('fails as a loop for any other domain and is never received', async () => {
+  it('S12: fails as a loop for any other domain and is never received', async () => {
     const count = await program.core.store.read.$count(inboundMessages)
     const [id = ''] = await program.send({ to: 'info@stranger.test' })
     const { email } = await program.untilState(id, 'failed')

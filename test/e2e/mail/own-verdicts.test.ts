@@ -32,7 +32,7 @@ async function countSubscribed(): Promise<number> {
 }
 
 describe('verdicts of the server itself', () => {
-  it('failing DNS servers suppress no address: mail waits and is sent when they work again', async () => {
+  it('F4: failing DNS servers suppress no address: mail waits and is sent when they work again', async () => {
     const sink = await program.receive('dest.test')
     const to = Array.from({ length: 100 }, (_, index) => `ann@customer${index}.test`)
     program.dns.answerAll('NXDOMAIN')

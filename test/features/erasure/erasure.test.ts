@@ -331,7 +331,7 @@ test('a request that outlasts the deletion of its project enqueues no job', asyn
   await enqueue(other.id)
 })
 
-test('every part is found by an index', async (t) => {
+test('F9: every part is found by an index', async (t) => {
   const { store } = await openTestCore(t)
   for (const part of [QUEUE, CONTENTS, ...PARTS_OF.deletion]) {
     for (const query of [part.find, part.count, part.erase] as Statement<unknown>[]) {

@@ -91,7 +91,7 @@ test('other work runs between two pages, however fast they arrive', async (t) =>
   )
 })
 
-test('no cell of an export runs as a formula', async (t) => {
+test('S23: no cell of an export runs as a formula', async (t) => {
   const { core, projectId, add } = await setUp(t)
   await add('+sum@dest.test', {
     note: '=HYPERLINK("http://x")',

@@ -268,7 +268,7 @@ for (const [name, file, reason] of hopeless) {
   })
 }
 
-test('other work runs between the chunks of a hostile file', async (t) => {
+test('S23: other work runs between the chunks of a hostile file', async (t) => {
   const { run } = await setUp(t)
   const hostile = [
     `email,x\na@dest.test,"${'y'.repeat(1_000_000)}`,

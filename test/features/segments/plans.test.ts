@@ -26,7 +26,7 @@ function watching(core: TestCore): { core: TestCore; queries: SQL[] } {
   return { core: { ...core, store: { ...core.store, scan: watching } }, queries }
 }
 
-test('no query over contacts or members reads rows of other projects or segments', async (t) => {
+test('F9: no query over contacts or members reads rows of other projects or segments', async (t) => {
   const { core, queries } = watching(await openTestCore(t))
   const { id: projectId } = await addProject(core)
   const list = await createSegment(core, { projectId, name: 'List', type: 'STATIC' })

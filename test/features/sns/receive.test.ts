@@ -380,7 +380,7 @@ const forgeries: [string, Record<string, string>][] = [
 ]
 
 for (const [what, change] of forgeries) {
-  test(`a notification with ${what} is not trusted`, async (t) => {
+  test(`S13: a notification with ${what} is not trusted`, async (t) => {
     const counter = await openCounter(t)
     const { sender, receiver, sns, warnings } = counter
     const id = await relay(sender)
@@ -561,7 +561,7 @@ for (const SubscribeURL of [
   'https://sns.eu-west-1.amazonaws.com.evil.test/?Action=ConfirmSubscription',
   SUBSCRIBE_URL.replace('ConfirmSubscription', 'DeleteTopic'),
 ]) {
-  test(`a signed subscription is not confirmed at ${SubscribeURL}`, async (t) => {
+  test(`S14: a signed subscription is not confirmed at ${SubscribeURL}`, async (t) => {
     const { receiver, sns } = await openCounter(t)
     await assert.rejects(
       receiver.receive(sns.message({ ...confirmation, SubscribeURL })),
@@ -571,7 +571,7 @@ for (const SubscribeURL of [
   })
 }
 
-test('no confirmation is requested from a host of SNS with an internal address', async (t) => {
+test('S14: no confirmation is requested from a host of SNS with an internal address', async (t) => {
   const { receiver, sns } = await openCounter(t, {
     publicFetch: async (url) =>
       url.pathname.endsWith('.pem')

@@ -21,7 +21,7 @@ import { startReceiver } from './receiver.ts'
 const hasEnded = ({ dueAt }: WebhookDelivery) => dueAt === null
 const wasTried = ({ attempts }: WebhookDelivery) => attempts > 0
 
-test('an event reaches each endpoint that wants it, signed, under its own id', async (t) => {
+test('S24: an event reaches each endpoint that wants it, signed, under its own id', async (t) => {
   const stage = await openStage(t, { now: Date.now })
   const receiver = await startReceiver(t)
   const all = await stage.addEndpoint(`${receiver.url}/all`)
@@ -112,7 +112,7 @@ test('a longer wait that the server asks for is kept', async (t) => {
   assert.equal(row?.dueAt, stage.core.clock.now + 120 * SECOND_MS)
 })
 
-test('a redirect is a failure and is not followed', async (t) => {
+test('S24: a redirect is a failure and is not followed', async (t) => {
   const stage = await openStage(t)
   const receiver = await startReceiver(t)
   receiver.answer = (response) => response.writeHead(302, { location: '/elsewhere' }).end()
@@ -171,7 +171,7 @@ test('410 disables the endpoint: an event tells so, and what waits fails', async
   assert.equal((await stage.deliveries(id)).length, 1)
 })
 
-test('an endpoint that is down for six days with many events behind it is disabled, and all fail', async (t) => {
+test('S24: an endpoint that is down for six days with many events behind it is disabled, and all fail', async (t) => {
   const stage = await openStage(t)
   const { clock } = stage.core
   const receiver = await startReceiver(t)
@@ -273,7 +273,7 @@ test('a delivery whose event was deleted fails with that reason and is not sent'
   assert.equal(receiver.received.length, 1)
 })
 
-test('the clock set back a day delays no new event, and forward none at all', async (t) => {
+test('F3: the clock set back a day delays no new event, and forward none at all', async (t) => {
   const stage = await openStage(t)
   const receiver = await startReceiver(t)
   const { id } = await stage.addEndpoint(receiver.url)

@@ -232,7 +232,7 @@ for (const [name, path, header, code] of authentication) {
   })
 }
 
-test('a public key on a route of the secret key is 401 and nothing runs', async () => {
+test('S25: a public key on a route of the secret key is 401 and nothing runs', async () => {
   const response = await post().set('Authorization', `Bearer ${project.public}`).send({ name: 'a' })
   assert.equal(response.status, 401)
   assert.equal(response.body.error.code, 'INVALID_API_KEY')

@@ -84,7 +84,7 @@ test('an invalid domain and a domain that the project already has are refused', 
   await call('delete', `/domains/${first.body.id}`)
 })
 
-test("another project's domain is 404 on every path, and does not change", async () => {
+test("S20: another project's domain is 404 on every path, and does not change", async () => {
   const { body: theirs } = await call('post', '/domains', other).send({ domain: 'theirs.test' })
   for (const [method, path] of [
     ['get', `/domains/${theirs.id}/verify`],

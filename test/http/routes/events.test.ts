@@ -84,7 +84,7 @@ test('POST /events/track accepts the body of POST /v1/track with the same effect
   assert.deepEqual([contact?.subscribed, contact?.data], [true, { plan: 'pro' }])
 })
 
-test('a contact or an email of another project is 404, and no event is stored', async () => {
+test('S20: a contact or an email of another project is 404, and no event is stored', async () => {
   const theirs = await addContact(other.id)
   const own = await addContact()
   const before = (await allEvents()).length

@@ -76,7 +76,7 @@ const calls: [string, Record<string, string>, string[]][] = [
   ['another origin', { Origin: 'https://mail.test', Referer: 'https://mail.test/' }, [oneClick]],
 ]
 
-test('a one-click request unsubscribes in any form that mail programs send (RFC 8058)', async () => {
+test('S22: a one-click request unsubscribes in any form that mail programs send (RFC 8058)', async () => {
   for (const [what, headers, chunks] of calls) {
     const { status, type, body } = await send(`/unsubscribe/${ada.token}`, { headers, chunks })
     assert.deepEqual([what, status, type, body], [what, 200, 'text/plain; charset=utf-8', 'OK\n'])
@@ -87,7 +87,7 @@ test('a one-click request unsubscribes in any form that mail programs send (RFC 
   assert.equal(await countEvents(), 2 * calls.length)
 })
 
-test('a repeated one-click request has the same response and makes no second event', async () => {
+test('S22: a repeated one-click request has the same response and makes no second event', async () => {
   const click = () =>
     supertest(service.url).post(`/unsubscribe/${ada.token}`).type('form').send(oneClick)
   const replies = await Promise.all(Array.from({ length: 10 }, click))

@@ -63,7 +63,7 @@ async function subscribeAgain({ contactId }: Recipient): Promise<void> {
   await service.core.store.write((tx) => setSubscribed(tx, contactId, change))
 }
 
-test('reading a page changes nothing', async () => {
+test('S22: reading a page changes nothing', async () => {
   const bob = await makeRecipient({ subscribed: false })
   for (const page of pages) {
     for (const { token } of [ada, bob]) {
@@ -179,7 +179,7 @@ function forgeries(): string[] {
   ]
 }
 
-test('without a valid token every page is 404, and one-click does nothing', async () => {
+test('S22: without a valid token every page is 404, and one-click does nothing', async () => {
   for (const forged of forgeries()) {
     const click = await post(`/unsubscribe/${forged}`).type('form').send(oneClick)
     assert.deepEqual([forged, click.status, click.text], [forged, 200, 'OK\n'])
@@ -221,7 +221,7 @@ test('a link truncated at any character shows a page in the language of the read
   assert.equal(await countEvents(), 0)
 })
 
-test('a token with any changed character has no effect', async () => {
+test('S22: a token with any changed character has no effect', async () => {
   const { token } = ada
   const changed = fc
     .tuple(fc.nat(token.length - 1), fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz234567'))
@@ -291,7 +291,7 @@ test('an id that is not an email of the contact is ignored and never written int
   }
 })
 
-test('names and addresses are shown as text, in every language', async (t) => {
+test('S18: names and addresses are shown as text, in every language', async (t) => {
   const { core } = service
   const name = `<img src=x onerror=alert(1)> & "Co" '{email}' \u202e</title>`
   const rename = (to: string) =>
@@ -335,7 +335,7 @@ test('without a contact the language of the browser is used', async () => {
   assert.match(reply.text, /<html lang="de"[\s\S]*<h1>Dieser Link funktioniert nicht<\/h1>/)
 })
 
-test('a page runs nothing, loads nothing, cannot be framed and is not cached', async () => {
+test('S18: a page runs nothing, loads nothing, cannot be framed and is not cached', async () => {
   for (const path of [...pages.map((page) => `/${page}/${ada.token}`), '/manage/nope']) {
     const { text, headers } = await get(path)
     const style = /<style>([\s\S]*?)<\/style>/.exec(text)?.[1] ?? ''

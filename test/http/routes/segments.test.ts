@@ -178,7 +178,7 @@ test('a change that the state of the segment forbids is a 400 or a 409', async (
   assert.equal(tooMany.body.error.errors[0].field, 'emails')
 })
 
-test("another project's segment is 404 for every call and does not change", async () => {
+test("S20: another project's segment is 404 for every call and does not change", async () => {
   await addContact('a@x.test')
   const dynamic = (await create({ trackMembership: true })).body
   const list = (await create({ type: 'STATIC', condition: undefined })).body

@@ -197,7 +197,7 @@ const reserved = [
 ]
 
 for (const name of reserved) {
-  test(`the header ${name} cannot be set by a caller`, () => {
+  test(`S6: the header ${name} cannot be set by a caller`, () => {
     assert.deepEqual(errorsOf({ headers: { [name]: 'x' } }), [`headers.${name} custom`])
   })
 }
@@ -238,7 +238,7 @@ for (const [label, bad] of [
     ],
   ]
   for (const [place, change, field] of places) {
-    test(`${label} in ${place} is refused`, () => {
+    test(`S6: ${label} in ${place} is refused`, () => {
       const [error, ...others] = errorsOf(change)
       assert.deepEqual(others, [])
       assert.ok(error?.startsWith(`${field} `), error)
@@ -246,7 +246,7 @@ for (const [label, bad] of [
   }
 }
 
-test('fields that would make a library read a file or a URL are ignored', () => {
+test('S9: fields that would make a library read a file or a URL are ignored', () => {
   const request = validate(schema, {
     ...valid,
     path: '/etc/passwd',

@@ -123,7 +123,7 @@ test('a domain of another project is refused like an unknown one', async () => {
   await nothingWritten()
 })
 
-test('the template of another project is 404 and nothing is sent', async () => {
+test('S20: the template of another project is 404 and nothing is sent', async () => {
   const id = await templateOf(other.id)
   const { status, body } = await send({ ...valid, template: id })
   assert.equal(status, 404)

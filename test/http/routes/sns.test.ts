@@ -36,7 +36,7 @@ test('no rate limit applies', async () => {
   }
 })
 
-test('a forged message is 403 without further details', async () => {
+test('S13: a forged message is 403 without further details', async () => {
   const { status, body } = await post({ ...sns.message(), Message: 'other' })
   assert.equal(status, 403)
   assert.equal(body.success, false)

@@ -55,7 +55,7 @@ test('each address is added once, and its contact is unsubscribed with the reaso
   assert.equal(body.data[0].reason, 'MANUAL')
 })
 
-test('another project neither sees nor removes the entries', async () => {
+test('S20: another project neither sees nor removes the entries', async () => {
   await add({ email: 'ada@dest.test' })
   const { body } = await call('get', '/suppressions')
   const { id } = body.data[0]

@@ -208,7 +208,7 @@ test('several templates are deleted together or not at all', async () => {
   }
 })
 
-test("another project's template is 404 on every path, and does not change", async () => {
+test("S20: another project's template is 404 on every path, and does not change", async () => {
   const { body: theirs } = await create({ from: 'a@other.test' }, other)
   for (const [method, path] of [
     ['get', `/templates/${theirs.id}`],

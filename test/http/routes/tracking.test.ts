@@ -170,7 +170,7 @@ describe('a link', () => {
 })
 
 describe('a token that this server did not sign', () => {
-  it('is 404, never a redirect, and counts nothing', async () => {
+  it('S21: is 404, never a redirect, and counts nothing', async () => {
     const id = await deliver()
     const click = linkOf(id, link)
     const open = pixelOf(id)
@@ -206,7 +206,7 @@ describe('a token that this server did not sign', () => {
     )
   })
 
-  it('a query does not change the target of a link', async () => {
+  it('S21: a query does not change the target of a link', async () => {
     const id = await deliver()
     const { headers } = await get(`${linkOf(id, link)}?url=https://evil.test/&link=x`)
     assert.equal(headers.location, link)

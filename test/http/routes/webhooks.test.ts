@@ -130,7 +130,7 @@ test('a project has at most 20 endpoints; deleted ones do not count', async () =
   assert.equal((await call('get', path(ids[0]!))).status, 404)
 })
 
-test("another project's endpoint is unknown, in every call", async () => {
+test("S20: another project's endpoint is unknown, in every call", async () => {
   const id = await made()
   const delivery = await add(id)
   const since = { since: new Date().toISOString() }

@@ -43,7 +43,7 @@ const NOT_ONE_MAILBOX = [
 ]
 
 for (const text of NOT_ONE_MAILBOX) {
-  test(`${JSON.stringify(text.slice(0, 60))} is not exactly one mailbox`, () => {
+  test(`S7: ${JSON.stringify(text.slice(0, 60))} is not exactly one mailbox`, () => {
     assert.equal(parseNamedMailbox(text), undefined)
   })
 }

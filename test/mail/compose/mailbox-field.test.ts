@@ -43,7 +43,7 @@ test('an address that is not one bare mailbox is refused', () => {
   }
 })
 
-test('a name with CR, LF or NUL is refused', () => {
+test('S6: a name with CR, LF or NUL is refused', () => {
   for (const name of ['a\r\nBcc: b@c.d', 'a\rb', 'a\nb', 'a\0b']) {
     assert.throws(() => formatMailboxField('From', { address, name }), TypeError)
   }

@@ -193,7 +193,7 @@ test('a message is 7-bit unless an address has a local part outside ASCII', () =
   )
 })
 
-test('CR, LF and NUL are refused in every header value', () => {
+test('S6: CR, LF and NUL are refused in every header value', () => {
   for (const bad of ['a\r\nBcc: eve@example.org', 'a\rb', 'a\nb', 'a\0b']) {
     const wrong: Partial<MessageInput>[] = [
       { subject: bad },

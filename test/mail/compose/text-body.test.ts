@@ -26,7 +26,7 @@ test('the shortest safe encoding is chosen', () => {
   }
 })
 
-test('line ends are CRLF in every encoding', () => {
+test('S3: line ends are CRLF in every encoding', () => {
   for (const text of [
     'a\rb\nc\r\nd',
     'é a long plain word\r.\rb\nc\r\nd',

@@ -28,14 +28,14 @@ function attack(source: string, values: Record<string, unknown> = {}, isStored =
   return printed
 }
 
-test('an endless loop is stopped after a second, and placeholders are still filled in', () => {
+test('S19: an endless loop is stopped after a second, and placeholders are still filled in', () => {
   const source = '{% for i in (1..9000) %}{% for j in (1..9000) %}{% endfor %}{% endfor %}{{ a }}'
   const begin = performance.now()
   assert.equal(attack(source, { a: 'x' }), source.replace('{{ a }}', 'x'))
   assert.ok(performance.now() - begin >= 900, 'it was given its second')
 })
 
-test('a template that needs too much memory is stopped', () => {
+test('S19: a template that needs too much memory is stopped', () => {
   const grow =
     '{% assign a = "xxxxxxxx" %}{% for i in (1..60) %}{% assign a = a | append: a %}{% endfor %}{{ a }}'
   assert.equal(attack(grow).slice(0, 10), '{% assign ')
@@ -46,7 +46,7 @@ test('a template that needs too much memory is stopped', () => {
   )
 })
 
-test('printed and captured text is cut at 10,000,000 characters', () => {
+test('S19: printed and captured text is cut at 10,000,000 characters', () => {
   const a = 'x'.repeat(4_000_000)
   assert.equal(attack('{{ a }}{{ a }}{{ a }}', { a }).length, 10_000_000)
   const loop = '{% for i in (1..9000) %}{{ a }}{% endfor %}'
@@ -85,7 +85,7 @@ test('deep nesting, in values and in templates, overflows nothing', () => {
   assert.match(checkTemplate(tags)?.message ?? '', /nested too deeply|not closed/)
 })
 
-test('no filter takes quadratic time', () => {
+test('S19: no filter takes quadratic time', () => {
   const long = 'a'.repeat(8_000_000)
   const needle = `${'a'.repeat(3000)}b${'a'.repeat(3000)}`
   for (const filter of ['replace: n, "x"', 'remove_last: n', 'replace_first: n', 'split: n']) {
@@ -103,7 +103,7 @@ test('no filter takes quadratic time', () => {
   })
 })
 
-test('no source takes quadratic time to parse', () => {
+test('S19: no source takes quadratic time to parse', () => {
   const sources = [
     '{{a}}'.repeat(130_000),
     '{% if a %}{% endif %}'.repeat(5_000),
@@ -129,7 +129,7 @@ test('no source takes quadratic time to parse', () => {
   }
 })
 
-test('no property of a prototype can be read', () => {
+test('S19: no property of a prototype can be read', () => {
   const paths = ['constructor', '__proto__', 'toString', 'o.constructor', 'o.__proto__.toString']
   paths.push('o["constructor"]["prototype"]', 'l.constructor', 'l.push', 's.at', 's.length.toFixed')
   const values = { o: {}, l: [1], s: '<' }
@@ -147,7 +147,7 @@ test('no property of a prototype can be read', () => {
   assert.equal(({} as Record<string, unknown>).a, undefined)
 })
 
-test('no filter or variable reaches the environment, files or the network', () => {
+test('S19: no filter or variable reaches the environment, files or the network', () => {
   for (const name of ['env', 'expandenv', 'getHostByName', 'file', 'read', 'fetch', 'import']) {
     assert.match(checkTemplate(`{{ "x" | ${name} }}`)?.message ?? '', /undefined filter/)
     assert.equal(attack(`{{ "x" | ${name} }}{{ ${name} }}{{ process.env }}{{ global }}`), 'x')

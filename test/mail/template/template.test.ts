@@ -107,7 +107,7 @@ test('system values override the request, and the request overrides stored value
   assert.equal(html('{{a | plus: 0}}{{b}}{{c}} {{data.a}}{{data.b}}{{data.c}}', given), '123 122')
 })
 
-test('a value is never parsed as a template', () => {
+test('S19: a value is never parsed as a template', () => {
   const stored = { a: '{{ b }}{% if b %}x{% endif %}', b: 'secret' }
   assert.equal(html('{{a}}', { stored }), stored.a)
   assert.equal(html('{% assign c = a %}{{c | append: ""}}', { stored }), stored.a)
@@ -181,7 +181,7 @@ test('a subject is one line of at most 998 characters', () => {
   assert.ok(cut.isWellFormed() && cut.length <= 998)
 })
 
-test('tags that read files are refused on saving, and never read on sending', () => {
+test('S9: tags that read files are refused on saving, and never read on sending', () => {
   for (const name of ['include', 'render', 'layout', 'block']) {
     const source = `a\n{% ${name} "package.json" %}`
     const fault = { message: `the tag "${name}" is not available`, line: 2, column: 1 }

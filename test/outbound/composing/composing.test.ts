@@ -84,7 +84,7 @@ test('a content at which the thread ended once is composed alone, without runnin
   assert.deepEqual(log, ['composed harmful', 'composed other'])
 })
 
-test('a content at which the thread ended twice fails with all its emails, waiting and new', (t) => {
+test('F10: a content at which the thread ended twice fails with all its emails, waiting and new', (t) => {
   const { composing, make, log, ...fakes } = open(t)
   for (const name of ['x1', 'x2', 'x3']) composing.add(deliveryTo(name, { content: 'harmful' }))
   composing.add(deliveryTo('other'))

@@ -60,7 +60,7 @@ const bulkTo = (name: string, site: string) => deliveryTo(name, site, { queueCla
 
 const ofContent = (id: string) => ({ source: makeSource({ id }) })
 
-test('a message that ends a delivery thread is set aside with its content, and others continue', (t) => {
+test('F10: a message that ends a delivery thread is set aside with its content, and others continue', (t) => {
   const { dispatcher, results, started } = open(t, 2)
   // Enough tasks to start a second thread; each site has one connection.
   const many = Array.from({ length: 50 }, (_, count) =>

@@ -96,7 +96,7 @@ test('a connection stays open for the next request to the same name, and not for
   assert.equal(sockets.size, 2)
 })
 
-test('a name that is rebound to a private address is refused, although a connection is open', async () => {
+test('S14: a name that is rebound to a private address is refused, although a connection is open', async () => {
   handle = (_request, response) => response.end('ok')
   zone['rebound.test'] = [['127.0.0.1'], ['10.0.0.1']]
   const { client } = open()
@@ -126,7 +126,7 @@ const badTargets = [
   'https://user@here.test/',
 ]
 for (const location of badTargets) {
-  test(`a redirect to ${location} is refused`, async () => {
+  test(`S14: a redirect to ${location} is refused`, async () => {
     handle = (_request, response) => response.writeHead(307, { location }).end()
     const { client } = open()
     const result = await client.request({ url: at('/'), maxRedirects: 3 })
@@ -134,7 +134,7 @@ for (const location of badTargets) {
   })
 }
 
-test('redirects end at their limit, with the redirect as the response', async () => {
+test('S14: redirects end at their limit, with the redirect as the response', async () => {
   let count = 0
   handle = (_request, response) => response.writeHead(302, { location: `/${++count}` }).end()
   const { client } = open()
@@ -180,7 +180,7 @@ test('a body that does not end in time is a timeout; one that is too large is an
   assert.equal(fits.kind, 'response')
 })
 
-test('each hop has its own time limit', async () => {
+test('S14: each hop has its own time limit', async () => {
   handle = ({ url }, response) => {
     const number = Number(url?.slice(1))
     setTimeout(() => {

@@ -76,7 +76,7 @@ const internal: [string, { A?: string[]; AAAA?: string[] }][] = [
 ]
 
 for (const [what, records] of internal) {
-  test(`a name with an address of ${what} is not requested`, async () => {
+  test(`S14: a name with an address of ${what} is not requested`, async () => {
     dns.set('inner.test', { ...records, ttl: 0 })
     const fresh = createResolver({
       servers: [dns.address],
@@ -118,7 +118,7 @@ for (const url of ['http://here.test/', 'https://user@here.test/', 'https://:wor
   })
 }
 
-test('the name is resolved once, so that a second DNS response cannot redirect the request', async () => {
+test('S14: the name is resolved once, so that a second DNS response cannot redirect the request', async () => {
   let asked = 0
   const rebinding: PublicFetchOptions['resolver'] = {
     a: async () => {

@@ -63,7 +63,7 @@ function ask(
   return client.request({ url: new URL(url), cutsBody: true, ...more })
 }
 
-test('an answer of 10 GB is cut off after 64 KB, its connection is closed, and its status counts', async () => {
+test('S14: an answer of 10 GB is cut off after 64 KB, its connection is closed, and its status counts', async () => {
   let sent = 0
   const closed = Promise.withResolvers<void>()
   const port = await listen((_request, response) => {
@@ -96,7 +96,7 @@ test('an answer of exactly 64 KB is whole', async () => {
   assert.deepEqual([result.body.length, result.isCut], [64 * 1024, false])
 })
 
-test('a server that hangs, and one that drips, end at the time limit', async () => {
+test('S24: a server that hangs, and one that drips, end at the time limit', async () => {
   const port = await listen(({ url }, response) => {
     if (url === '/hang') return
     response.writeHead(200)
@@ -139,7 +139,7 @@ for (const target of [
   'ftp://127.0.0.1/',
   'file:///etc/passwd',
 ]) {
-  test(`a redirect to ${target} is refused, even with private networks`, async () => {
+  test(`S14: a redirect to ${target} is refused, even with private networks`, async () => {
     const port = await listen((_request, response) =>
       response.writeHead(302, { location: target }).end(),
     )
@@ -151,7 +151,7 @@ for (const target of [
   })
 }
 
-test('a name that is rebound to ::ffff:127.0.0.1 is refused, although a connection to it is kept', async () => {
+test('S14: a name that is rebound to ::ffff:127.0.0.1 is refused, although a connection to it is kept', async () => {
   let asked = 0
   const port = await listen((_request, response) => {
     asked += 1
@@ -173,7 +173,7 @@ test('a name that is rebound to ::ffff:127.0.0.1 is refused, although a connecti
   assert.equal(asked, 1)
 })
 
-test('a redirect to a private address of a name is refused; five redirects are followed and a sixth is not', async () => {
+test('S14: a redirect to a private address of a name is refused; five redirects are followed and a sixth is not', async () => {
   let count = 0
   const port = await listen(({ url }, response) => {
     if (url !== '/in') count += 1

@@ -47,7 +47,7 @@ const refused = [
 ]
 
 for (const address of refused) {
-  test(`${address || 'an empty text'} is not a public address`, () => {
+  test(`S14: ${address || 'an empty text'} is not a public address`, () => {
     assert.equal(isPublicAddress(address), false)
   })
 }

@@ -85,7 +85,7 @@ test('a domain without MX records resolves to its own addresses', async () => {
   assert.equal((await closed('lost.test')).result, 'deferred')
 })
 
-test('a null MX is a hard refusal with the reply of RFC 7505', async () => {
+test('S15: a null MX is a hard refusal with the reply of RFC 7505', async () => {
   const { closed } = await setUp({ 'null.test': { MX: [[0, '']], A: ['8.8.8.8'] } })
   const { result, verdict, reply } = await closed('null.test')
   assert.equal(result, 'bounced')
@@ -93,7 +93,7 @@ test('a null MX is a hard refusal with the reply of RFC 7505', async () => {
   assert.deepEqual([reply?.code, reply?.enhancedCode], [556, '5.1.10'])
 })
 
-test('a missing name is final, a failing or silent server is not', async () => {
+test('S15: a missing name is final, a failing or silent server is not', async () => {
   const { closed } = await setUp({
     'broken.test': 'SERVFAIL',
     'silent.test': 'SILENT',
@@ -112,7 +112,7 @@ test('a missing name is final, a failing or silent server is not', async () => {
   }
 })
 
-test('a bounded number of 512 MX records is resolved', async () => {
+test('S15: a bounded number of 512 MX records is resolved', async () => {
   const mx = Array.from({ length: 512 }, (_, at): [number, string] => [at, `mx${at}.many.test`])
   const { dns, open, closed } = await setUp({
     'many.test': { MX: mx },
@@ -126,13 +126,13 @@ test('a bounded number of 512 MX records is resolved', async () => {
   assert.equal(dns.queries.filter(({ type }) => type === 'A').length, 8 + 24)
 })
 
-test('a host with very many addresses yields a bounded number of them', async () => {
+test('S15: a host with very many addresses yields a bounded number of them', async () => {
   const addresses = Array.from({ length: 200 }, (_, at) => `8.8.8.${at}`)
   const { open } = await setUp({ 'wide.test': { A: addresses } })
   assert.equal((await open('wide.test')).targets.length, 16)
 })
 
-test('MX records that loop through CNAMEs or name an address end in a deferral', async () => {
+test('S15: MX records that loop through CNAMEs or name an address end in a deferral', async () => {
   const { closed } = await setUp({
     'loop.test': { MX: [[10, 'x.loop.test']] },
     'x.loop.test': { CNAME: 'y.loop.test' },
@@ -143,7 +143,7 @@ test('MX records that loop through CNAMEs or name an address end in a deferral',
   assert.equal((await closed('number.test')).result, 'deferred')
 })
 
-test('private addresses are left out, and public ones beside them are used', async () => {
+test('S14: private addresses are left out, and public ones beside them are used', async () => {
   const zone = {
     'inside.test': { MX: [[10, 'mx.inside.test']] as [number, string][] },
     'mx.inside.test': { A: ['127.0.0.1', '10.0.0.7'], AAAA: ['::ffff:10.0.0.1', '64:ff9b::a00:1'] },
@@ -161,7 +161,7 @@ test('private addresses are left out, and public ones beside them are used', asy
   assert.equal((await allowed.open('inside.test')).targets.length, 4)
 })
 
-test('a listener of this server as destination is a loop, unless the domain is received here', async () => {
+test('S12: a listener of this server as destination is a loop, unless the domain is received here', async () => {
   const zone = { 'self.test': { A: ['127.0.0.9'] }, 'ours.test': { A: ['127.0.0.9'] } }
   const deps = {
     inboundListeners: () => [{ host: '127.0.0.9', port: 25 }],

@@ -49,7 +49,7 @@ test('IPv6 addresses are left out without IPv6 on this host, unless there are no
   assert.deepEqual(addresses(loopback, { hasIpv4: false, hasIpv6: false }), ['::1', '127.0.0.1'])
 })
 
-test('at most five addresses, among them a second host and a second family', () => {
+test('S15: at most five addresses, among them a second host and a second family', () => {
   const many = Array.from({ length: 8 }, (_, at) => target(10, 'a', `8.8.8.${at}`))
   const backup = target(20, 'b', '2600::1')
   const order = addresses([...many, backup])

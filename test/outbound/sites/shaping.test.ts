@@ -141,7 +141,7 @@ test('a site that refuses all mail of this server is blocked for hours', () => {
   assert.equal(reply('suspend'), false)
 })
 
-test('an unreachable site pauses longer each time and is probed by one message', () => {
+test('F4: an unreachable site pauses longer each time and is probed by one message', () => {
   const { shaping, clock, fail, capacity } = setUp()
   assert.equal(fail(4), false)
   assert.equal(shaping.blockedUntil(SITE), 0)
@@ -159,7 +159,7 @@ test('an unreachable site pauses longer each time and is probed by one message',
   assert.deepEqual(pauses, [1, 2, 4, 8, 16, 30, 30, 30])
 })
 
-test('pauses are jittered', () => {
+test('F4: pauses are jittered', () => {
   const pauseOf = (random: number) => {
     const { shaping, clock, fail } = setUp({ random: () => random })
     fail(5)
@@ -176,7 +176,7 @@ test('attempts that began before the pause do not lengthen it', () => {
   assert.equal(shaping.blockedUntil(SITE), until)
 })
 
-test('a site that works again starts with two connections', () => {
+test('F4: a site that works again starts with two connections', () => {
   const { shaping, clock, accept, fail, capacity } = setUp()
   accept(1)
   fail(5)

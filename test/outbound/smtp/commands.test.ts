@@ -15,14 +15,14 @@ test('a message ends with a line end and the final dot', () => {
   assert.equal(prepare('a: b\r\n\r\nc'), 'a: b\r\n\r\nc\r\n.\r\n')
 })
 
-test('a dot at the beginning of any line is doubled', () => {
+test('S3: a dot at the beginning of any line is doubled', () => {
   assert.equal(
     prepare('.\r\n..\r\n.a\r\nb.\r\n\r\n.\r\n'),
     '..\r\n...\r\n..a\r\nb.\r\n\r\n..\r\n.\r\n',
   )
 })
 
-test('a CR or LF that stands alone is refused, wherever it stands', () => {
+test('S3: a CR or LF that stands alone is refused, wherever it stands', () => {
   for (const text of [
     'a\nb\r\n',
     '\na',

@@ -59,7 +59,7 @@ test('an enhanced code counts only if it is well formed and has the class of the
   }
 })
 
-test('control bytes, terminal escapes and text direction marks are escaped', () => {
+test('S28: control bytes, terminal escapes and text direction marks are escaped', () => {
   const reply = format('550 a\x1b[31mb\x00c\td\x7f \u202ee\u0085\r\n')
   assert.equal(reply.text, 'a\\x1b[31mb\\x00c d\\x7f \\u202ee\\x85')
 })
@@ -117,7 +117,7 @@ test('lines of one reply with different codes are an error', () => {
   assert.notEqual(parse('250-a\r\n\r\n250 b\r\n').error, null)
 })
 
-test('a reply has at most 100 lines and 64 KB, in portions of any size', () => {
+test('S28: a reply has at most 100 lines and 64 KB, in portions of any size', () => {
   const lines = (count: number) => `${'250-x\r\n'.repeat(count - 1)}250 x\r\n`
   assert.equal(parse(lines(100)).replies.length, 1)
   assert.match(parse(lines(101)).error ?? '', /100 lines/)

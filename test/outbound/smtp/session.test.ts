@@ -74,7 +74,7 @@ test('a session waits for the greeting, sends EHLO and records each step', async
   )
 })
 
-test('a host name in place of an address, and an EHLO name of two words, throw', async () => {
+test('S6: a host name in place of an address, and an EHLO name of two words, throw', async () => {
   await assert.rejects(open({ port: 25 }, { address: 'localhost' }), TypeError)
   for (const ehloName of ['', 'a b', 'a\r\nMAIL FROM:<x@y>', 'a\0b', 'ä.example']) {
     await assert.rejects(open({ port: 25 }, { ehloName }), TypeError, JSON.stringify(ehloName))
@@ -125,7 +125,7 @@ test('a 421 greeting and a 451 to EHLO are deferred', async (t) => {
   assert.deepEqual([outcome.result, outcome.reply?.code], ['deferred', 451])
 })
 
-test('a server with the name of this server in its greeting or EHLO reply is a loop', async (t) => {
+test('S12: a server with the name of this server in its greeting or EHLO reply is a loop', async (t) => {
   const ownName = 'Out.Example.Org'
   const greets = await sinkFor(t, { name: 'out.example.org' })
   const answers = await sinkFor(t, {
@@ -204,7 +204,7 @@ test('a hung handshake ends at its time limit and counts as broken', async (t) =
   assertDeferred(failure, /timed out: the TLS handshake/)
 })
 
-test('data after the reply to STARTTLS ends the session and is never read as TLS', async (t) => {
+test('S28: data after the reply to STARTTLS ends the session and is never read as TLS', async (t) => {
   for (const extra of ['250-mx.sink.test\r\n250 SIZE 1\r\n', '250-mx.si']) {
     const sink = await sinkFor(t, {
       tls: certificate,
@@ -217,7 +217,7 @@ test('data after the reply to STARTTLS ends the session and is never read as TLS
   }
 })
 
-test('hostile greetings and EHLO replies end the session', async (t) => {
+test('S28: hostile greetings and EHLO replies end the session', async (t) => {
   const attacks: [string, RegExp][] = [
     ['250-x\r\n'.repeat(1_000), /100 lines/],
     ['2'.repeat(200_000), /64 KB/],
@@ -238,7 +238,7 @@ test('hostile greetings and EHLO replies end the session', async (t) => {
   }
 })
 
-test('a silent, a dripping and a closing server end within the limit of the phase', async (t) => {
+test('S28: a silent, a dripping and a closing server end within the limit of the phase', async (t) => {
   const drip = (socket: Socket) => {
     const timer = setInterval(() => socket.write('2'), 5)
     socket.once('close', () => clearInterval(timer))
@@ -254,7 +254,7 @@ test('a silent, a dripping and a closing server end within the limit of the phas
   }
 })
 
-test('a server that is slow at every step ends at the limit of the whole session', async (t) => {
+test('S28: a server that is slow at every step ends at the limit of the whole session', async (t) => {
   const sink = await sinkFor(t, {
     respond: ({ verb }) => (verb === 'EHLO' ? silence : undefined),
   })

@@ -283,7 +283,7 @@ test('a refusal at any stage decides, and the next message is delivered', async 
   }
 })
 
-test('DATA accepted without a recipient delivers nothing', async (t) => {
+test('F5: DATA accepted without a recipient delivers nothing', async (t) => {
   const { sink, send } = await sinkSession(t, {
     respond: ({ verb, count }) => {
       if (count > 1) return undefined
@@ -322,7 +322,7 @@ test('the next message is stale if the smarthost closed the idle connection', as
   assert.deepEqual([again.result, again.isStale, session.isUsable], ['deferred', true, false])
 })
 
-test('a hostile smarthost ends the session', async (t) => {
+test('S28: a hostile smarthost ends the session', async (t) => {
   for (const [verb, bytes] of [
     ['RCPT', `250-x\r\n`.repeat(200)],
     ['MESSAGE', `552 ${'x'.repeat(80_000)}`],

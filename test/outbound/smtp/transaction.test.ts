@@ -122,7 +122,7 @@ test('a message that the server cannot accept is refused locally, and nothing is
   assert.equal((await send({ message: 'a: b\r\n' })).result, 'delivered')
 })
 
-test('CR, LF, NUL, blanks and brackets in an envelope are never sent', async (t) => {
+test('S6: CR, LF, NUL, blanks and brackets in an envelope are never sent', async (t) => {
   const { sink, send } = await sessionWith(t)
   for (const bad of [
     'a@b\r\nRCPT TO:<x@y',
@@ -165,7 +165,7 @@ for (const ehlo of [undefined, sequential]) {
       ['451 4.3.0 later', 'deferred'],
       ['550 5.7.1 no', 'bounced'],
     ] as const) {
-      test(`${reply.slice(0, 3)} at ${verb}, ${how}: ${outcome}, and the next message goes`, async (t) => {
+      test(`F5: ${reply.slice(0, 3)} at ${verb}, ${how}: ${outcome}, and the next message goes`, async (t) => {
         const { sink, session, send } = await sessionWith(t, {
           ...(ehlo ? { ehlo } : {}),
           respond: firstTime(verb, reply),
@@ -191,7 +191,7 @@ for (const ehlo of [undefined, sequential]) {
     }
   }
 
-  test(`a connection lost in MAIL, RCPT or DATA, ${how}, defers and is not maybe delivered`, async (t) => {
+  test(`F2: a connection lost in MAIL, RCPT or DATA, ${how}, defers and is not maybe delivered`, async (t) => {
     for (const verb of ['MAIL', 'RCPT', 'DATA']) {
       const { sink, session, send } = await sessionWith(t, {
         ...(ehlo ? { ehlo } : {}),
@@ -209,7 +209,7 @@ for (const ehlo of [undefined, sequential]) {
   })
 }
 
-test('DATA accepted without a recipient gets a lone dot, and no empty message is delivered', async (t) => {
+test('F5: DATA accepted without a recipient gets a lone dot, and no empty message is delivered', async (t) => {
   for (const dotReply of ['554 5.5.1 no valid recipients', '250 2.0.0 Ok']) {
     const { sink, session, send } = await sessionWith(t, {
       respond: ({ verb, count }) => {
@@ -231,7 +231,7 @@ test('DATA accepted without a recipient gets a lone dot, and no empty message is
   }
 })
 
-test('if recipient and DATA are accepted after a refused sender, no dot is sent', async (t) => {
+test('F5: if recipient and DATA are accepted after a refused sender, no dot is sent', async (t) => {
   const { sink, session, send } = await sessionWith(t, {
     respond: ({ verb }) => {
       if (verb === 'MAIL') return '550 5.7.1 not you'
@@ -244,7 +244,7 @@ test('if recipient and DATA are accepted after a refused sender, no dot is sent'
   assert.equal(sink.messages.length, 0)
 })
 
-test('a peer lost after the final dot may have the message', async (t) => {
+test('F2: a peer lost after the final dot may have the message', async (t) => {
   const { session, send } = await sessionWith(t, { respond: firstTime('MESSAGE', drop) })
   const result = await send()
   assert.deepEqual([result.result, result.isMaybeDelivered], ['deferred', true])
@@ -262,7 +262,7 @@ test('a peer lost after the final dot under TLS may have the message', async (t)
   assert.deepEqual([result.result, result.isMaybeDelivered], ['deferred', true])
 })
 
-test('a peer without a reply to the final dot in time may have the message', async (t) => {
+test('F2: a peer without a reply to the final dot in time may have the message', async (t) => {
   const { send } = await sessionWith(
     t,
     { respond: firstTime('MESSAGE', silence) },
@@ -374,7 +374,7 @@ test('replies of the wrong kind end the connection', async (t) => {
   }
 })
 
-test('control characters of a reply are escaped before they are stored', async (t) => {
+test('S18: control characters of a reply are escaped before they are stored', async (t) => {
   const { send } = await sessionWith(t, {
     respond: firstTime('RCPT', '550 5.1.1 \x1b[2Juser unknown\x07'),
   })

@@ -26,7 +26,7 @@ async function writeUntilKilled(location: DatabaseFolder): Promise<string[]> {
   return lines.slice(0, -1)
 }
 
-test('kill -9 loses no resolved write and leaves no partial one', async (t) => {
+test('F1: kill -9 loses no resolved write and leaves no partial one', async (t) => {
   const location = await makeDatabaseFolder(t)
   const resolved: string[] = []
   for (let round = 0; round < rounds; round += 1)

@@ -13,6 +13,7 @@ import { type Ending, endEmails } from '../outcome/end-emails.ts'
 import type { Fuse } from '../outcome/fuse.ts'
 import type { KnownDomains } from '../outcome/known-domains.ts'
 import type { InFlightEmail } from '../outcome/record-attempts.ts'
+import { createSteadyClock } from '../outcome/steady-clock.ts'
 import type { ClaimedEmail } from '../queue/claim.ts'
 import type { QueueNotifier } from '../queue/notifier.ts'
 import { pauseClaimed, putBackEmails, putOnHold } from '../queue/put-back.ts'
@@ -65,12 +66,17 @@ const LEFT_GROUP_SIZE = 10
 /** By id; undefined before the email is handed to outbound. */
 type InFlight = Map<string, InFlightEmail | undefined>
 
-export function createDeliverer(deps: DeliveryDeps): Deliverer {
+/** `elapsed`: a monotonic clock in milliseconds. */
+export function createDeliverer(
+  deps: DeliveryDeps,
+  elapsed: () => number = () => performance.now(),
+): Deliverer {
   const cache = createContentCache(deps)
   const inFlight: InFlight = new Map()
   const stopping = new AbortController()
   const prepareDeps = { ...deps, returnKey: deps.keyring.keys('return-path')[0] }
-  const buffer = createResultBuffer((results) => recordResults(deps, inFlight, results))
+  const recordDeps = { ...deps, steadyNow: createSteadyClock(deps.now, elapsed) }
+  const buffer = createResultBuffer((results) => recordResults(recordDeps, inFlight, results))
   let recalls = 0
 
   async function deliver(emails: readonly ClaimedEmail[]): Promise<void> {

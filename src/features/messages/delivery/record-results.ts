@@ -5,6 +5,7 @@
  * sent again. If a result causes an error, each result of its group is written by itself, so that
  * only that result is lost. Writing is retried until the result is durable.
  */
+import type { Now } from '../../../clock.ts'
 import { describeError } from '../../../errors.ts'
 import type { DeliveryResult } from '../../../outbound/delivery.ts'
 import { isTransientDatabaseError } from '../../../store/database-error.ts'
@@ -30,6 +31,8 @@ const RECORD_RETRY_MS = 1_000
 const RESULTS_PER_WRITE = 50
 
 type Deps = Pick<Base, 'store' | 'config' | 'counters' | 'now' | 'log'> & {
+  /** The time without recent jumps of the clock (`steady-clock.ts`). */
+  steadyNow: Now
   queueNotifier: QueueNotifier
   fuse: Fuse
   knownDomains: KnownDomains
@@ -120,6 +123,7 @@ async function recordSome(deps: Deps, inFlight: InFlight, known: readonly Known[
       tx.afterCommit(() => forget(inFlight, some))
     })
   let isRefused = false
+  const from = performance.now()
   await keepTrying(deps, () =>
     write(known).catch((error) => {
       if (known.length === 1 || isTransientDatabaseError(error)) throw error
@@ -127,6 +131,8 @@ async function recordSome(deps: Deps, inFlight: InFlight, known: readonly Known[
     }),
   )
   if (isRefused) await Promise.all(known.map((each) => keepTrying(deps, () => write([each]))))
+  const tookMs = performance.now() - from
+  deps.counters.observe('pillarbox_queue_batch_duration_seconds', tookMs, 'outcomes')
   forget(inFlight, known)
 }
 

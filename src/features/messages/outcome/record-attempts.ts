@@ -2,8 +2,11 @@
  * Records attempts in one transaction: the states of their emails, attempt rows, events, known
  * domains, and the suppressions and strikes of bounces. `final-state.ts` has the table of states.
  */
+import type { Now } from '../../../clock.ts'
 import type { AttemptOutcome } from '../../../outbound/attempt.ts'
 import { outcomeText } from '../../../outbound/outcomes.ts'
+import { QUEUE_CLASS_NAMES } from '../../../queue-class.ts'
+import { idTime } from '../../../store/ids.ts'
 import { attempts, type Email, type StoredFault } from '../../../store/schema/messages.ts'
 import { withoutRepeated } from '../../../store/schema/packed-steps.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -55,10 +58,15 @@ export type AttemptRecord = {
 }
 
 type Deps = Pick<Base, 'config' | 'counters' | 'now' | 'log'> & {
+  /** The time without recent jumps of the clock (`steady-clock.ts`). */
+  steadyNow: Now
   queueNotifier: QueueNotifier
   fuse: Fuse
   knownDomains: KnownDomains
 }
+
+/** `lagMs`: how far the clock has jumped ahead of the steady time. */
+type Instant = { at: number; lagMs: number }
 
 type SettledRecord = { record: AttemptRecord; transition: Transition }
 
@@ -91,7 +99,8 @@ export async function recordAttempts(
   records: readonly AttemptRecord[],
 ): Promise<void> {
   const at = deps.now()
-  const all = records.map((record) => ({ record, transition: decide(deps, record, at) }))
+  const instant = { at, lagMs: at - deps.steadyNow() }
+  const all = records.map((record) => ({ record, transition: decide(deps, record, instant) }))
   const isSettled = await settleAttempts(tx, all.map(toSettlement), at)
   const settled = all.filter((_, index) => isSettled[index])
   const overtaken = await findOvertaken(
@@ -107,6 +116,7 @@ export async function recordAttempts(
   tx.afterCommit(() => {
     for (const each of settled) {
       notifyWhenDue(deps, each)
+      observe(deps, each, at)
       log(deps, each)
     }
   })
@@ -156,6 +166,23 @@ function notifyWhenDue(
   if (dueAt !== null) queueNotifier.notify({ queueClass, domain, projectId, dueAt })
 }
 
+/** The id of an email contains the time of its acceptance. */
+function observe(
+  { counters }: Pick<Deps, 'counters'>,
+  { record: { email, outcome } }: SettledRecord,
+  at: number,
+): void {
+  const { result, durationMs, steps } = outcome
+  const queueClass = QUEUE_CLASS_NAMES[email.queueClass]
+  counters.add('pillarbox_attempts_total', { class: queueClass, outcome: result })
+  counters.observe('pillarbox_attempt_duration_seconds', durationMs, result)
+  for (const { step, durationMs: stepMs } of steps) {
+    counters.observe('pillarbox_attempt_step_duration_seconds', stepMs, step)
+  }
+  if (result !== 'delivered' && result !== 'relayed') return
+  counters.observe('pillarbox_delivery_duration_seconds', at - idTime(email.id), queueClass)
+}
+
 function log(deps: Pick<Deps, 'log' | 'counters'>, { record, transition }: SettledRecord): void {
   const { email, site, outcome } = record
   const { verdict, reply, durationMs } = outcome
@@ -178,9 +205,10 @@ function log(deps: Pick<Deps, 'log' | 'counters'>, { record, transition }: Settl
 
 function decide(
   deps: Pick<Base, 'config'>,
-  { email, outcome, startedAt }: AttemptRecord,
-  at: number,
+  record: AttemptRecord,
+  { at, lagMs }: Instant,
 ): Transition {
+  const { email, outcome, startedAt } = record
   const plain: Transition = {
     state: 'failed',
     status: 'FAILED',
@@ -211,20 +239,23 @@ function decide(
     case 'failed':
       return { ...plain, error }
     case 'deferred':
-      return startedAt >= email.giveUpAt
+      return startedAt - lagMs >= email.giveUpAt
         ? { ...plain, error: giveUpError(error), failureReason: 'given_up', isFailure: true }
-        : { ...plain, ...deferral(deps, { email, outcome, at }), error }
+        : { ...plain, ...deferral(deps, record, at), error }
   }
 }
 
 function deferral(
   { config }: Pick<Base, 'config'>,
-  { email, outcome, at }: { email: InFlightEmail; outcome: AttemptOutcome; at: number },
+  { email, outcome, startedAt }: AttemptRecord,
+  at: number,
 ): Pick<Transition, 'state' | 'status' | 'dueAt' | 'isFailure'> {
   const isFailure = outcome.verdict?.countsAsFailure ?? true
   const ownDelayMs = retryDelayMs(config.delivery.retrySchedule, email.failureCount)
   const delayMs = Math.max(ownDelayMs, outcome.verdict?.retryAfterMs ?? 0)
-  const dueAt = Math.min(at + delayMs, Math.max(email.giveUpAt, at + 1_000))
+  const latest = Math.max(email.giveUpAt, at + 1_000)
+  // An attempt that began past the give-up time, by a clock that has jumped, is not the last one.
+  const dueAt = startedAt < email.giveUpAt ? Math.min(at + delayMs, latest) : at + delayMs
   return { state: 'deferred', status: 'PENDING', dueAt, isFailure }
 }
 

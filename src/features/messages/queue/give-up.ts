@@ -9,8 +9,9 @@
  *   restriction must come from an attempt past the email's give-up time. An unreachable site is
  *   probed every half hour.
  *
- * A clock that is wrong for some minutes must not give mail up: an email must have been overdue at
- * every reading of the clock for ten minutes of the running time of this process.
+ * A clock that is wrong for some minutes must not give mail up: here an email must have been overdue at
+ * every reading of the clock for ten minutes of the running time of this process, and a failed attempt
+ * counts by the steady time (`outcome/steady-clock.ts`).
  */
 
 import type { RowOf } from '../../../store/database.ts'

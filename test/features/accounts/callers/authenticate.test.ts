@@ -41,7 +41,7 @@ test('a request without "Bearer x" gets MISSING_AUTH', async (t) => {
   }
 })
 
-test('unknown keys, near misses and a public key on a secret route are INVALID_API_KEY', async (t) => {
+test('S25: unknown keys, near misses and a public key on a secret route are INVALID_API_KEY', async (t) => {
   const core = await openTestCore(t)
   const { secret, public: publicKey } = await addProject(core)
   await authenticate(core, `Bearer ${secret}`, ['secret'])

@@ -14,7 +14,7 @@ import { addProject, openTestCore } from '../../../core.ts'
 
 const UNKNOWN_PROJECT = '01900000-0000-7000-8000-000000000000'
 
-test('a project has an owner and two keys; the secret key is stored as digest and hint', async (t) => {
+test('S25: a project has an owner and two keys; the secret key is stored as digest and hint', async (t) => {
   const core = await openTestCore(t)
   const user = await createUser(core, { address: 'ada@example.test', password: '123456' })
   const made = await createProject(core, { name: ' Shop ', ownerAddress: 'Ada@example.test' })
@@ -96,7 +96,7 @@ test('keys are shown masked and differ between projects', async (t) => {
   await assert.rejects(describeKeys(core, UNKNOWN_PROJECT), { code: 'RESOURCE_NOT_FOUND' })
 })
 
-test('old keys stop working as soon as new ones are returned', async (t) => {
+test('S25: old keys stop working as soon as new ones are returned', async (t) => {
   const core = await openTestCore(t)
   const { id, secret, public: publicKey } = await addProject(core)
   assert.ok(await core.directory.findProjectBySecret(secret))

@@ -43,7 +43,8 @@ export async function openCampaign(t: TestContext, limits: Partial<Config['campa
     const email = await sender.email(emailId)
     const result = attempted({ emailId, domain: email.recipientDomain } as never, kind, change)
     const { faults, ...record } = { ...result, email, faults: [] }
-    await store.write((tx) => recordAttempts(core, tx, [{ ...record, faults }]))
+    const deps = { ...core, steadyNow: core.now }
+    await store.write((tx) => recordAttempts(deps, tx, [{ ...record, faults }]))
   }
 
   return {

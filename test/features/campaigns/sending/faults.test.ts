@@ -133,7 +133,7 @@ test('a contact that is deleted between its row and its delivery loses the row',
   assert.equal(progress?.skippedDeleted, 1)
 })
 
-test('whatever races with a send, one of them wins', async (t) => {
+test('F6: whatever races with a send, one of them wins', async (t) => {
   const { core, project } = await openSendingCore(t)
   await addContacts(core, project.id, people(3))
   type Key = { projectId: string; id: string }

@@ -151,7 +151,7 @@ for (const dir of ['asc', 'desc'] as const) {
   })
 }
 
-test('a page by address reads few hits directly, and the next addresses when there are more', async () => {
+test('F9: a page by address reads few hits directly, and the next addresses when there are more', async () => {
   const query = { ...byAddress, scope: { search: 'adam' } }
   const ofFew = await planOf(queriesOf({ ...query, source: few }).near)
   assert.match(ofFew.join('\n'), /SEARCH contacts USING INTEGER PRIMARY KEY \(rowid=\?\)/)
@@ -212,7 +212,7 @@ test('candidates come from the trigram index', async () => {
   }
 })
 
-test('counts read one index of the project, or the counter', async () => {
+test('F9: counts read one index of the project, or the counter', async () => {
   const count = (source: ContactSource, scope: Partial<ContactScope>) =>
     planOf(countQuery(source, { projectId, ...scope }))
   const none: ContactSource = { kind: 'none' }

@@ -88,7 +88,7 @@ test('no written text runs as a formula, and each is read back unchanged', () =>
   )
 })
 
-test('known formula payloads are made harmless', () => {
+test('S23: known formula payloads are made harmless', () => {
   const formulas = [
     ...['=cmd|"/C calc"!A0', '+1+1', '-2+3', '@SUM(A1)', '\t=1', '\r=1', ' =1', "'=1", '＝1'],
     ...['\0=1', '\x1b+1', '\u200b=1', '\ufeff@x'],

@@ -39,7 +39,7 @@ const cases: [name: string, bytes: Uint8Array, encoding: string, text: string][]
 ]
 
 for (const [name, bytes, encoding, expected] of cases) {
-  test(`reads ${name}`, async () => {
+  test(`S23: reads ${name}`, async () => {
     assert.deepEqual(await read(bytes), [encoding, expected])
     assert.deepEqual(await read(bytes, 5), [encoding, expected], 'in chunks of five bytes')
   })

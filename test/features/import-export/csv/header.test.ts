@@ -62,7 +62,7 @@ test('a mapping precedes the names, and may exclude columns', () => {
   assert.deepEqual(warnings, ['The mapping names a column "ort" that does not exist.'])
 })
 
-test('columns of the same name are one field, with a warning', () => {
+test('S23: columns of the same name are one field, with a warning', () => {
   const { columns, warnings } = header('email,Plan,plan,__proto__,constructor')
   assert.deepEqual(columns['data.plan'], [1, 2])
   assert.deepEqual(warnings, [

@@ -67,13 +67,13 @@ test('returns the first line of a record and whether each cell was quoted', () =
   )
 })
 
-test('a record that is too long has no cells, and the next one is read', () => {
+test('S23: a record that is too long has no cells, and the next one is read', () => {
   const [long, next] = parse(['x'.repeat(900), `${'y'.repeat(200)}\n`, 'a,b'])
   assert.deepEqual(long, { cells: [], line: 1, problem: 'too-long' })
   assert.deepEqual(texts([next as CsvRecord]), [['a', 'b']])
 })
 
-test('an unclosed quote makes the rest of the file one record', () => {
+test('S23: an unclosed quote makes the rest of the file one record', () => {
   const records = parse(['a,b\nc,"d\ne,f\n'])
   assert.deepEqual(texts(records), [['a', 'b'], []])
   assert.equal(records[1]?.problem, 'unclosed')

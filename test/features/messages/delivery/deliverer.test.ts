@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { formatAttempts } from '../../../../src/cli/queue/attempts.ts'
+import { DAY_MS, MINUTE_MS } from '../../../../src/clock.ts'
 import { toAttemptView } from '../../../../src/features/emails/attempt-view.ts'
 import { deleteProject } from '../../../../src/features/erasure/delete.ts'
 import { resetProject } from '../../../../src/features/erasure/reset.ts'
@@ -40,8 +41,11 @@ type Line = Sender & {
   passedOn(count: number): Promise<void>
 }
 
-/** A sender with the queue running. */
-async function openLine(t: TestContext): Promise<Line> {
+/** A sender with the queue running. `elapsedOf`: the monotonic clock; without it the clock never jumps. */
+async function openLine(
+  t: TestContext,
+  elapsedOf = (sender: Pick<Sender, 'clock'>) => sender.clock.now,
+): Promise<Line> {
   const sender = await openSender(t)
   const waiters: { count: number; resolve: () => void }[] = []
   const deliver = sender.core.outbound.deliver
@@ -49,7 +53,7 @@ async function openLine(t: TestContext): Promise<Line> {
     deliver(tasks)
     for (const { count, resolve } of waiters) if (sender.tasks.length >= count) resolve()
   }
-  const delivery = createDeliverer(sender.core)
+  const delivery = createDeliverer(sender.core, () => elapsedOf(sender))
   const queue = startQueue(sender.core, delivery)
   t.after(() => queue.stop())
   const passedOn = (count: number) =>
@@ -209,6 +213,28 @@ test('an attempt during which the clock jumps past the give-up time is followed 
   line.core.queueNotifier.notify('anywhere')
   await line.passedOn(2)
   await line.report('deferred')
+  assert.equal((await line.email(id)).status, 'FAILED')
+})
+
+test('F3: a clock that jumps a day ahead gives no mail up, and asks its receiver no more often', async (t) => {
+  let elapsed = 0
+  const line = await openLine(t, () => elapsed)
+  const id = await line.sendOne()
+  line.clock.now += DAY_MS
+  await line.report('deferred')
+  const jumped = await line.email(id)
+  assert.deepEqual([jumped.status, jumped.error], ['PENDING', '451 Not now'])
+  const waitMs = (jumped.dueAt ?? 0) - line.clock.now
+  assert.ok(waitMs > 0.8 * MINUTE_MS, `asked again after ${waitMs} ms`)
+  // It is believed ten minutes after it was first read in another minute than before.
+  for (const attempt of [2, 3]) {
+    assert.equal((await line.email(id)).status, 'PENDING')
+    elapsed += 11 * MINUTE_MS
+    line.clock.now += 11 * MINUTE_MS
+    line.core.queueNotifier.notify('anywhere')
+    await line.passedOn(attempt)
+    await line.report('deferred')
+  }
   assert.equal((await line.email(id)).status, 'FAILED')
 })
 

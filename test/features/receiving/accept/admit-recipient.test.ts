@@ -62,7 +62,7 @@ test('an old return path and one of a domain that has lost its verification stay
   assert.ok('for' in found && found.for === 'return-path' && found.emailId === old)
 })
 
-test('a forged return path is refused, and so is a genuine one at a host of another server', async (t) => {
+test('S13: a forged return path is refused, and so is a genuine one at a host of another server', async (t) => {
   const { bounce, leave, admit } = await open(t)
   const forged = { refuse: 'forged' }
   const last = bounce.at(-3) === 'a' ? 'b' : 'a'
@@ -105,7 +105,7 @@ test('accepts mail to postmaster and abuse at the hosts of this server, and to n
   assert.deepEqual(await admit('postmaster@bounce.claimed.test'), { refuse: 'relay' })
 })
 
-test('never relays, however the address is written', async (t) => {
+test('S10: never relays, however the address is written', async (t) => {
   const { admit } = await open(t)
   const addresses = [
     'user@elsewhere.test',
@@ -138,7 +138,7 @@ test('never relays, however the address is written', async (t) => {
   }
 })
 
-test('every accepted address is at a domain of this server or has its signature', async (t) => {
+test('S10: every accepted address is at a domain of this server or has its signature', async (t) => {
   const { admit } = await open(t)
   const part = fc.constantFrom('a', 'b.', 'u.', '@', '%', '!', '"', ':', ',', '.', '<', ' ', 'é')
   const host = fc.constantFrom('shop.test', 'elsewhere.test', HOSTNAME, `bounce.${HOSTNAME}`)

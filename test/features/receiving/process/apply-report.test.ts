@@ -96,7 +96,7 @@ test('delayed, relayed and delivered reports have their own effects only', async
   assert.equal(raised[0]?.data?.transientBounce, true)
 })
 
-test('a bounce for another address than the recipient is a strike, never a suppression', async (t) => {
+test('S13: a bounce for another address than the recipient is a strike, never a suppression', async (t) => {
   const receiver = await openReceiver(t, shared)
   const id = await receiver.deliver()
   await receiver.receive({
@@ -166,7 +166,7 @@ test('among several recipients in a report, the recipient of the email counts', 
   assert.equal((await receiver.email(id)).status, 'DELIVERED')
 })
 
-test('a report to the return path of one email about another email is ignored', async (t) => {
+test('S13: a report to the return path of one email about another email is ignored', async (t) => {
   const receiver = await openReceiver(t, shared)
   const [id, other] = [await receiver.deliver(), await receiver.deliver()]
   const raw = buildDsn({ returned: [mark(receiver, other)] })
@@ -178,7 +178,7 @@ test('a report to the return path of one email about another email is ignored', 
   assert.deepEqual(receiver.logged, ['received mail was ignored'])
 })
 
-test('a return path older than 30 days is ignored and logged', async (t) => {
+test('S13: a return path older than 30 days is ignored and logged', async (t) => {
   const receiver = await openReceiver(t, shared)
   const id = await receiver.deliver()
   receiver.clock.now = Date.now() + 31 * DAY_MS
@@ -189,7 +189,7 @@ test('a return path older than 30 days is ignored and logged', async (t) => {
   assert.deepEqual(receiver.logged, ['received mail was ignored'])
 })
 
-test('a complaint counts only by a signed token in the returned message', async (t) => {
+test('S13: a complaint counts only by a signed token in the returned message', async (t) => {
   const receiver = await openReceiver(t, shared)
   const id = await receiver.deliver()
   await receiver.subscribe()
@@ -220,7 +220,7 @@ test('a complaint counts only by a signed token in the returned message', async 
   assert.equal((await receiver.contact('ada@dest.test'))?.subscribed, false)
 })
 
-test('a complaint with a token of 31 days ago is ignored', async (t) => {
+test('S13: a complaint with a token of 31 days ago is ignored', async (t) => {
   const receiver = await openReceiver(t, shared)
   const id = await receiver.deliver()
   receiver.clock.now = Date.now() + 31 * DAY_MS
@@ -292,7 +292,7 @@ test('mail to an unsubscribe address unsubscribes once, for an email of any age'
   assert.deepEqual(await receiver.list(), [])
 })
 
-test('bounces and vacation replies to an unsubscribe address do not unsubscribe', async (t) => {
+test('S11: bounces and vacation replies to an unsubscribe address do not unsubscribe', async (t) => {
   const receiver = await openReceiver(t, shared)
   const id = await receiver.deliver()
   await receiver.subscribe()
@@ -340,7 +340,7 @@ test('the unsubscribe mail of a mail program unsubscribes its reader', async (t)
   assert.deepEqual(await receiver.list(), [])
 })
 
-test('received mail never gets a reply', async (t) => {
+test('S11: received mail never gets a reply', async (t) => {
   const receiver = await openReceiver(t, shared)
   const id = await receiver.deliver()
   const to = [receiver.returnPath(id), receiver.unsubscribeAddress(id), receiver.mailbox()]

@@ -217,7 +217,7 @@ test('attachments are listed with their names, types and sizes', async (t) => {
   assert.equal((await contentOf(receiver, await receiver.latestEmail()))?.body, 'see there')
 })
 
-test('an automatic reply to a mailbox is stored and marked', async (t) => {
+test('S11: an automatic reply to a mailbox is stored and marked', async (t) => {
   const receiver = await openReceiver(t, shared)
   const raw = buildMessage({ 'Auto-Submitted': 'auto-replied', Subject: 'Out of office' })
   const row = await receiver.receive({ to: [receiver.mailbox()], raw, from: bob })
@@ -227,7 +227,7 @@ test('an automatic reply to a mailbox is stored and marked', async (t) => {
   assert.equal(event?.data?.autoReply, true)
 })
 
-test('mail of this server that returns to a mailbox is stored and raises no event', async (t) => {
+test('S12: mail of this server that returns to a mailbox is stored and raises no event', async (t) => {
   const receiver = await openReceiver(t, shared)
   const id = await receiver.deliver()
   const token = createReturnPathLocalPart(receiver.core.keyring.keys('return-path')[0], id).slice(2)
@@ -279,7 +279,7 @@ const cappedOf = async (receiver: Receiver) => {
   return raised.filter(({ data }) => data?.isCapped === true)
 }
 
-test('one sender raises 30 events an hour for a mailbox; further mail is stored and marked', async (t) => {
+test('S12: one sender raises 30 events an hour for a mailbox; further mail is stored and marked', async (t) => {
   const receiver = await openReceiver(t, { reader: knowing })
   const write = (address = 'help@example.test') =>
     receiver.receive({

@@ -44,7 +44,7 @@ const messageTo = (recipient: InboundRecipient, raw = buildMessage({})) => ({
   ...{ recipients: [recipient], content: [Buffer.from(raw)] },
 })
 
-test('a message that ends its reader three times is set aside for the operator; others are read', async (t) => {
+test('F10: a message that ends its reader three times is set aside for the operator; others are read', async (t) => {
   const tries: { bad: number; good: number; alone: boolean[] } = { bad: 0, good: 0, alone: [] }
   const reader = readerOf((text, isAlone) => {
     if (!text.includes('bomb')) return void tries.good++

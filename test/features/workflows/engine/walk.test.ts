@@ -270,7 +270,7 @@ test('a chain of steps without waiting takes a turn of 100 steps after the other
   assert.deepEqual(row?.data, { count: 249 })
 })
 
-test('a delay sleeps for its time, also when the clock goes back', async (t) => {
+test('F3: a delay sleeps for its time, also when the clock goes back', async (t) => {
   const { core, projectId, runner } = await open(t)
   const { id } = await buildWorkflow(core, {
     projectId,

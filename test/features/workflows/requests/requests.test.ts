@@ -224,7 +224,7 @@ for (const [what, url, error] of bad) {
   })
 }
 
-test('a redirect to cloud metadata fails the step at once', async (t) => {
+test('S14: a redirect to cloud metadata fails the step at once', async (t) => {
   const stage = await openRequests(t)
   const receiver = await startReceiver(t)
   const location = 'http://169.254.169.254/latest/meta-data/'

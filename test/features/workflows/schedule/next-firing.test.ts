@@ -92,7 +92,7 @@ const cases: [name: string, ...Parameters<typeof firings>, expected: string[]][]
 ]
 
 for (const [name, schedule, timezone, after, count, expected] of cases) {
-  test(`a schedule fires at ${name}`, () => {
+  test(`F3: a schedule fires at ${name}`, () => {
     assert.deepEqual(firings(schedule, timezone, after, count), expected)
   })
 }

@@ -85,7 +85,7 @@ test('a firing waits for the job of the firing before', async (t) => {
   assert.equal(await nextOf(stage), dueAt + HOUR_MS)
 })
 
-test('a clock that steps forward and back fires no nominal time twice', async (t) => {
+test('F3: a clock that steps forward and back fires no nominal time twice', async (t) => {
   const stage = await openSchedule(t)
   const { core } = stage
   const firstAt = core.now()

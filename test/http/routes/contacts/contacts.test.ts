@@ -174,7 +174,7 @@ test('the list is paged by cursor, filtered and sorted, both by query and by bod
   assert.equal(body.data.length, 3)
 })
 
-test('ids, cursors and addresses of another project are unknown', async () => {
+test('S20: ids, cursors and addresses of another project are unknown', async () => {
   const { body: foreign } = await add({ email: 'ada@x.test' }, other)
   await add({ email: 'bob@x.test' }, other)
   for (const [verb, body] of [

@@ -152,7 +152,7 @@ describe('a step is not added', () => {
     })
   }
 
-  test("with another project's template", async () => {
+  test("S20: with another project's template", async () => {
     const { id } = await create()
     const templateId = await makeTemplate(other)
     for (const [config, more] of [

@@ -1,0 +1,112 @@
+/** `backup`: makes a backup beside a running server, or without one. */
+import { once } from 'node:events'
+import { setPriority } from 'node:os'
+import path from 'node:path'
+import { now } from '../clock.ts'
+import { nativeBindingPath } from '../config/addon.ts'
+import { describeError } from '../errors.ts'
+import type { Sink } from '../features/backup/archive/write-archive.ts'
+import { type Backup, createBackup } from '../features/backup/create/create-backup.ts'
+import { type BackupAttempt, recordBackup } from '../features/backup/record.ts'
+import { hasCurrentSchema } from '../store/snapshot/has-current-schema.ts'
+import { load } from './config.ts'
+import { type CommandContext, type Input, type Result, withCore } from './engine/command.ts'
+import { asFileOwner } from './engine/file-owner.ts'
+import { escapeControls, formatFields } from './engine/text.ts'
+
+/** The server matters more. */
+const LOW_PRIORITY = 10
+const MIB = 1024 * 1024
+
+/** With `-` the archive goes to standard output, and the report to standard error. */
+export async function backupCommand(context: CommandContext, input: Input): Promise<Result> {
+  const { terminal } = context
+  const loaded = load(context)
+  const [given = ''] = input.args
+  const file = given === '-' ? given : path.resolve(terminal.cwd, given)
+  const request = {
+    to: file === '-' ? writerTo(terminal.stdout) : file,
+    withoutSecret: input.has('withoutSecret'),
+  }
+  const isFinal = terminal.isWholeProcess
+  if (isFinal === true && process.platform !== 'win32') setPriority(LOW_PRIORITY)
+  const attempt = { origin: 'command', file, startedAt: now() } as const
+  // The server records the attempts of its schedule itself.
+  const keep = input.has('scheduled') ? async () => undefined : record
+  const make = async () => {
+    try {
+      const made = await createBackup({ loaded, now }, request)
+      const { bytes, databaseBytes } = made
+      await keep(context, { ...attempt, bytes, databaseBytes, endedAt: now(), error: null })
+      return made
+    } catch (error) {
+      const failed = { endedAt: now(), error: describeError(error), bytes: 0, databaseBytes: 0 }
+      // The failure of the backup matters more than that of its record.
+      await keep(context, { ...attempt, ...failed }).catch(() => undefined)
+      throw error
+    }
+  }
+  const made = await asFileOwner(loaded.config, make, { isFinal })
+  const result = report(file, made, request)
+  if (file !== '-') return result
+  terminal.stderr.write(`${context.isJson ? JSON.stringify(result.json) : result.text}\n`)
+  return null
+}
+
+/** A backup must not migrate the database of an older program, so its record may be left out. */
+async function record(context: CommandContext, attempt: BackupAttempt): Promise<void> {
+  const { config } = load(context)
+  if (!hasCurrentSchema(config.database.file, nativeBindingPath(config.dataDir))) return
+  await withCore(context, (core) => recordBackup(core, attempt))
+}
+
+function writerTo(stdout: CommandContext['terminal']['stdout']): Sink {
+  return async (chunks) => {
+    for await (const chunk of chunks) {
+      if (stdout.destroyed) throw new Error('The reader of the backup has ended.')
+      if (!stdout.write(chunk)) await Promise.race([once(stdout, 'drain'), once(stdout, 'close')])
+    }
+  }
+}
+
+function report(file: string, made: Backup, { withoutSecret }: { withoutSecret: boolean }) {
+  const { bytes, databaseBytes, generation, seq, sha256, durationMs, outside } = made
+  const isStream = file === '-'
+  const lines = [
+    isStream
+      ? 'The backup was written to standard output. It cannot be read back there: run "pillarbox verify" on the file.'
+      : `${file} was written and verified.`,
+    formatFields({
+      size: `${formatSize(bytes)} (database ${formatSize(databaseBytes)}, files ${made.files})`,
+      sha256,
+      generation: String(generation),
+      'newest event': String(seq),
+      time: `${(durationMs / 1000).toFixed(1)} s`,
+    }),
+    ...(withoutSecret
+      ? ['The secrets are not inside: keep them elsewhere, or nobody can restore this backup.']
+      : []),
+    ...(outside.length > 0 ? ['Not inside, copy them as well:'] : []),
+    ...outside.map(({ key, place }) => `  ${key}  ${place}`),
+  ]
+  const verified = !isStream
+  const json = {
+    file,
+    bytes,
+    databaseBytes,
+    generation,
+    seq,
+    sha256,
+    durationMs,
+    verified,
+    outside,
+  }
+  return {
+    json,
+    text: lines.map((line) => line.split('\n').map(escapeControls).join('\n')).join('\n'),
+  }
+}
+
+function formatSize(bytes: number): string {
+  return bytes < MIB ? `${bytes} bytes` : `${(bytes / MIB).toFixed(1)} MB`
+}

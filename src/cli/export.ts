@@ -1,0 +1,36 @@
+/** `export`: writes everything of a project into a new folder. */
+import path from 'node:path'
+import { formatInstant, now } from '../clock.ts'
+import { watchSpace } from '../features/backup/create/space-watch.ts'
+import { exportProject } from '../features/project-export/export-project.ts'
+import { load } from './config.ts'
+import type { CommandContext, Input, Result } from './engine/command.ts'
+import { asFileOwner } from './engine/file-owner.ts'
+import { escapeControls, formatTable } from './engine/text.ts'
+
+export async function exportCommand(context: CommandContext, input: Input): Promise<Result> {
+  const { terminal } = context
+  const { config } = load(context)
+  const projectId = input.required('project').trim().toLowerCase()
+  const byDefault = `pillarbox-export-${projectId}-${formatInstant(now()).slice(0, 10)}`
+  const folder = path.resolve(terminal.cwd, input.text('to') ?? byDefault)
+  const act = async () => {
+    const folders = [path.dirname(config.database.file), path.dirname(folder)]
+    const { minFreeBytes } = config.backup
+    const space = await watchSpace({ folders, minFreeBytes })
+    try {
+      return await exportProject({ config, now, signal: space.signal }, { projectId, folder })
+    } finally {
+      space.stop()
+    }
+  }
+  const made = await asFileOwner(config, act, { isFinal: terminal.isWholeProcess })
+  const rows = Object.entries(made.rows).filter(([, count]) => count > 0)
+  const table = formatTable(
+    ['file', 'records'],
+    rows.map(([file, count]) => [file, String(count)]),
+    'The project is empty.',
+  )
+  const head = `Project ${made.name} was exported to ${folder}, with ${made.files} files besides.`
+  return { json: { projectId, ...made }, text: `${escapeControls(head)}\n${table}` }
+}

@@ -1,0 +1,148 @@
+/** `restore`: restores a backup into a folder that no server uses. */
+import { existsSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import path from 'node:path'
+import { formatSecond, now } from '../clock.ts'
+import type { Config } from '../config/config.ts'
+import { FILE_NAME } from '../config/layers/file.ts'
+import { loadConfig } from '../config/load.ts'
+import { RESTORING_FOLDER } from '../config/unfinished-restore.ts'
+import { relocateConfig } from '../features/backup/restore/relocate-config.ts'
+import { type Restored, restoreBackup } from '../features/backup/restore/restore-backup.ts'
+import { createLog } from '../log.ts'
+import { load } from './config.ts'
+import type { CommandContext, Input, Result } from './engine/command.ts'
+import { asFileOwner } from './engine/file-owner.ts'
+import { escapeControls } from './engine/text.ts'
+import { formatHeld } from './fence.ts'
+import { openArchive } from './verify.ts'
+
+type WrittenConfig = {
+  /** The file that was written; null without one. */
+  file: string | null
+  /** What the operator has to do, in sentences. */
+  advice: string[]
+}
+
+export async function restoreCommand(context: CommandContext, input: Input): Promise<Result> {
+  const { terminal } = context
+  const [file = ''] = input.args
+  const to = input.text('to')
+  const folder = to === undefined ? undefined : path.resolve(terminal.cwd, to)
+  const config = folder === undefined ? load(context).config : configOf(context, folder)
+  const source = openArchive(terminal, file)
+  const act = async () => {
+    const restored = await restoreBackup({ config, now, log: createLog('fatal') }, source)
+    const written =
+      folder === undefined ? keepConfig(restored) : await writeConfig(folder, restored)
+    return { restored, written }
+  }
+  const isFinal = terminal.isWholeProcess
+  const { restored, written } = await asFileOwner(config, act, { isFinal, makesDataDir: true })
+  const at = now()
+  return {
+    json: toJson(config, restored, { written, at }),
+    text: report(config, restored, { written, at }),
+  }
+}
+
+/** The configuration of `--to`: the folder alone counts, and a secret of the environment. */
+function configOf({ terminal, configPath }: CommandContext, folder: string): Config {
+  const secret = terminal.env.PILLARBOX_SECRET
+  const nowhere = path.join(folder, RESTORING_FOLDER, 'none')
+  const env = {
+    PILLARBOX_DATA_DIR: folder,
+    ...(secret === undefined ? {} : { PILLARBOX_SECRET: secret }),
+  }
+  const config = loadConfig({ cwd: nowhere, systemFile: path.join(nowhere, FILE_NAME), env })
+  // Its owner becomes the owner of the folder, if root makes it.
+  return {
+    ...config,
+    file: configPath === undefined ? null : path.resolve(terminal.cwd, configPath),
+  }
+}
+
+function keepConfig({ configText }: Restored): WrittenConfig {
+  if (configText === undefined) return { file: null, advice: [] }
+  const text = `The configuration in the backup was not used: "tar --zstd -xOf FILE ${FILE_NAME}" shows it.`
+  return { file: null, advice: [text] }
+}
+
+/** Writes the configuration beside the data, never over an existing file. */
+async function writeConfig(folder: string, { configText }: Restored): Promise<WrittenConfig> {
+  if (configText === undefined) {
+    const text = `The backup has no configuration file: write one with data_dir = ${JSON.stringify(folder)}.`
+    return { file: null, advice: [text] }
+  }
+  const moved = relocateConfig(configText.toString('utf8'), folder)
+  const name = path.join(folder, FILE_NAME)
+  const isFree = moved !== undefined && !existsSync(name)
+  const file = isFree ? name : await freeName(`${name}.restored`)
+  const handle = await open(file, 'wx', 0o600)
+  try {
+    await handle.writeFile(moved ?? configText)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  const advice = isFree
+    ? []
+    : [
+        moved === undefined
+          ? `${file} is the configuration of the backup as it was: set data_dir to ${JSON.stringify(folder)} in it before you use it.`
+          : `${name} was there and was not changed: the configuration of the backup is ${file}.`,
+      ]
+  return { file, advice }
+}
+
+async function freeName(name: string): Promise<string> {
+  for (let number = 1; ; number += 1) {
+    const file = number === 1 ? name : `${name}.${number}`
+    if (!existsSync(file)) return file
+  }
+}
+
+function toJson(
+  { dataDir }: Config,
+  { manifest, generation, held, secrets }: Restored,
+  { written, at }: { written: WrittenConfig; at: number },
+) {
+  const { createdAt, version, outside } = manifest
+  const gapMs = Math.max(0, at - Date.parse(createdAt))
+  const common = { folder: dataDir, config: written.file, createdAt, version, gapMs, generation }
+  return { ...common, held, outside, withoutSecret: secrets === null }
+}
+
+function report(
+  { dataDir, file }: Config,
+  { manifest, generation, held, secrets }: Restored,
+  { written, at }: { written: WrittenConfig; at: number },
+): string {
+  const { createdAt, hostname, outside } = manifest
+  const config = written.file ?? file
+  const option = config === null ? '' : ` --config ${config}`
+  const lines = [
+    `The backup of ${hostname} was restored to ${dataDir}, as generation ${generation}.`,
+    '',
+    `Everything between ${formatSecond(Date.parse(createdAt))} and now (${formatSecond(at)}) is lost:`,
+    'mail and events of that time, and also unsubscriptions, complaints, suppressions and changes of keys.',
+    'Take over from elsewhere what you know of them before mail goes out again.',
+    '',
+    `Held: ${formatHeld(held)}.`,
+    'Keys, links in mail and return paths work. All sessions, invitations and links for one use have ended.',
+    ...written.advice,
+    ...(secrets?.secretPrevious == null
+      ? []
+      : [
+          `The previous secret is in ${path.join(dataDir, 'secret_previous')}: set secret_previous_file to it.`,
+        ]),
+    ...(outside.length > 0 ? ['', 'Not inside the backup, and needed:'] : []),
+    ...outside.map(({ key, place }) => `  ${key}  ${place}`),
+    '',
+    'Next:',
+    `  pillarbox${option} config check`,
+    `  pillarbox${option} serve`,
+    `  pillarbox${option} queue release --restored     when what is held may go out`,
+  ]
+  return lines.map(escapeControls).join('\n')
+}

@@ -1,0 +1,51 @@
+/** `verify`: checks a backup without restoring it. */
+import { createReadStream, existsSync } from 'node:fs'
+import path from 'node:path'
+import { nativeBindingPath } from '../config/addon.ts'
+import { AppError } from '../errors.ts'
+import { type Verified, verifyBackup } from '../features/backup/inspect/verify-backup.ts'
+import { load } from './config.ts'
+import type { CommandContext, Input, Result } from './engine/command.ts'
+import type { Terminal } from './engine/terminal.ts'
+import { escapeControls, formatFields } from './engine/text.ts'
+
+export async function verifyCommand(context: CommandContext, input: Input): Promise<Result> {
+  const [file = ''] = input.args
+  const nativeBinding = nativeBindingPath(load(context).config.dataDir)
+  const verified = await verifyBackup(openArchive(context.terminal, file), { nativeBinding })
+  const { manifest, projects, emails, schema, isNewer, opensSecrets } = verified
+  const { version, generation, createdAt, hostname, seq, withoutSecret, outside } = manifest
+  const counts = { projects, emails, schema, isNewer, opensSecrets }
+  const json = { file, version, generation, createdAt, hostname, seq, withoutSecret, outside }
+  return { json: { ...json, ...counts }, text: describe(file, verified) }
+}
+
+/** The bytes of a backup; `-` is standard input. @throws AppError BAD_REQUEST */
+export function openArchive({ stdin, cwd }: Terminal, file: string): AsyncIterable<Buffer> {
+  if (file === '-') return stdin
+  const found = path.resolve(cwd, file)
+  if (!existsSync(found)) throw new AppError('BAD_REQUEST', `There is no file ${found}.`)
+  return createReadStream(found, { highWaterMark: 1024 * 1024 })
+}
+
+function describe(file: string, { manifest, ...facts }: Verified): string {
+  const { version, generation, createdAt, hostname, seq, outside } = manifest
+  const lines = [
+    escapeControls(`${file === '-' ? 'The backup' : file} is complete and undamaged.`),
+    formatFields({
+      made: createdAt,
+      by: `Pillarbox ${version} at ${hostname}`,
+      generation: String(generation),
+      projects: String(facts.projects),
+      emails: String(facts.emails),
+      'newest event': String(seq),
+      secret: facts.opensSecrets ? 'inside; it opens the keys' : 'not inside, and not checked',
+    }),
+    ...(facts.isNewer
+      ? [`This program is too old to restore it: that needs version ${version}.`]
+      : []),
+    ...(outside.length > 0 ? ['Not inside:'] : []),
+    ...outside.map(({ key, place }) => `  ${key}  ${place}`),
+  ]
+  return lines.map((line) => line.split('\n').map(escapeControls).join('\n')).join('\n')
+}

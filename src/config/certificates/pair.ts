@@ -1,0 +1,34 @@
+/**
+ * A certificate chain and its private key, in PEM. An ordered certificate is one file with both, so
+ * that a kill never leaves a key with another's certificate.
+ */
+import { readFileSync } from 'node:fs'
+import { createSecureContext } from 'node:tls'
+import type { TlsFiles } from '../config.ts'
+
+export type CertificatePair = { cert: Buffer; key: Buffer }
+
+const BLOCK = /-----BEGIN ([A-Z ]+)-----[^-]+-----END \1-----/g
+
+/** @throws Error unless both files can be read and belong together */
+export function readPair({ certFile, keyFile, isOrdered = false }: TlsFiles): CertificatePair {
+  const pair = isOrdered
+    ? splitPair(readFileSync(certFile, 'utf8'))
+    : { cert: readFileSync(certFile), key: readFileSync(keyFile) }
+  createSecureContext(pair)
+  return pair
+}
+
+export function isSamePair(one: CertificatePair, other: CertificatePair): boolean {
+  return one.cert.equals(other.cert) && one.key.equals(other.key)
+}
+
+/** @throws Error unless the text has a certificate and a key */
+function splitPair(text: string): CertificatePair {
+  const blocks = [...text.matchAll(BLOCK)].map(([block, label = '']) => ({ block, label }))
+  const chain = blocks.filter(({ label }) => label === 'CERTIFICATE')
+  const key = blocks.find(({ label }) => label.endsWith('PRIVATE KEY'))
+  if (chain.length === 0 || key === undefined) throw new Error('it lacks a certificate or a key')
+  const cert = `${chain.map(({ block }) => block).join('\n')}\n`
+  return { cert: Buffer.from(cert), key: Buffer.from(`${key.block}\n`) }
+}

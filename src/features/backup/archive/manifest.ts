@@ -1,0 +1,169 @@
+/**
+ * The format of a backup: a tar archive, compressed with zstd, of regular files.
+ *
+ *   manifest.json          the first entry: this file's type `Manifest`
+ *   secrets.json           the secret and the previous one, unless left out
+ *   pillarbox.toml         the configuration file, if there is one
+ *   database/pillarbox.db  the database
+ *   data/…                 files of `data_dir` by their paths: images, lists, certificates
+ *   end.json               the last entry: files of the manifest that were deleted meanwhile
+ *
+ * An archive comes from outside, like a request: every name, size and digest in it is checked.
+ */
+import { AppError } from '../../../errors.ts'
+
+export const FORMAT = 'pillarbox-backup'
+export const FORMAT_VERSION = 1
+
+export const ENTRY = {
+  manifest: 'manifest.json',
+  secrets: 'secrets.json',
+  config: 'pillarbox.toml',
+  database: 'database/pillarbox.db',
+  data: 'data/',
+  end: 'end.json',
+} as const
+
+export type ArchivedFile = { path: string; bytes: number; sha256: string }
+
+/** What the configuration refers to and the archive does not hold. */
+export type OutsideFile = { key: string; place: string }
+
+export type Manifest = {
+  format: typeof FORMAT
+  formatVersion: number
+  /** Version of the program that made the archive. */
+  version: string
+  /** Number of the database's last migration. */
+  schema: number
+  /** How often the database has been restored. */
+  generation: number
+  /** Number of the newest event. */
+  seq: number
+  /** ISO 8601. */
+  createdAt: string
+  hostname: string
+  withoutSecret: boolean
+  files: ArchivedFile[]
+  outside: OutsideFile[]
+}
+
+/** Files of the manifest that were deleted before they were read. */
+export type End = { deleted: string[] }
+
+export type Secrets = { secret: string; secretPrevious: string | null }
+
+/** Larger than the list of a million images. */
+export const MAX_MANIFEST_BYTES = 256 * 1024 * 1024
+const MAX_PATH_LENGTH = 255
+const MAX_PATH_DEPTH = 8
+/** Names that every file system takes, without separators of Windows. */
+const PATH_PART = /^(?!\.{1,2}$)[\w.@+=~*-]+$/
+
+/** A fault of an archive. The text goes to operators. */
+export function archiveFault(text: string, cause?: unknown): AppError {
+  return new AppError('BAD_REQUEST', text, cause === undefined ? {} : { cause })
+}
+
+/** @throws AppError BAD_REQUEST for a name that a backup never has: absolute, with `..`, too long */
+export function checkPath(path: string): void {
+  const parts = path.split('/')
+  const isFine =
+    path.length <= MAX_PATH_LENGTH &&
+    parts.length <= MAX_PATH_DEPTH &&
+    parts.every((part) => PATH_PART.test(part))
+  const isKnown =
+    path === ENTRY.secrets ||
+    path === ENTRY.config ||
+    path === ENTRY.database ||
+    path.startsWith(ENTRY.data)
+  if (isFine && isKnown) return
+  const shown = JSON.stringify(path.slice(0, MAX_PATH_LENGTH))
+  throw archiveFault(`The archive has an entry with the forbidden name ${shown}.`)
+}
+
+/** @throws AppError BAD_REQUEST for another format, a newer format or a malformed manifest */
+export function parseManifest(bytes: Buffer): Manifest {
+  const value = parseObject(bytes, ENTRY.manifest)
+  if (value.format !== FORMAT) throw archiveFault('The file is no backup of Pillarbox.')
+  if (value.formatVersion !== FORMAT_VERSION) {
+    const text = `The backup has the format ${String(value.formatVersion).slice(0, 20)}, which version ${String(value.version).slice(0, 40)} of Pillarbox wrote; this version reads format ${FORMAT_VERSION}.`
+    throw archiveFault(text)
+  }
+  if (!isManifest(value)) throw archiveFault('The manifest of the backup is malformed.')
+  const paths = new Set<string>()
+  for (const { path } of value.files) {
+    checkPath(path)
+    // On some file systems, names that differ in case only are one file.
+    const name = path.toLowerCase()
+    if (paths.has(name)) throw archiveFault(`The manifest names ${path} twice.`)
+    paths.add(name)
+  }
+  if (!paths.has(ENTRY.database)) throw archiveFault('The backup has no database.')
+  return value
+}
+
+/** @throws AppError BAD_REQUEST */
+export function parseEnd(bytes: Buffer): End {
+  const { deleted } = parseObject(bytes, ENTRY.end)
+  if (!isListOf(deleted, isText)) throw archiveFault(`${ENTRY.end} is malformed.`)
+  return { deleted }
+}
+
+/** @throws AppError BAD_REQUEST */
+export function parseSecrets(bytes: Buffer): Secrets {
+  const { secret, secretPrevious } = parseObject(bytes, ENTRY.secrets)
+  if (isText(secret) && (secretPrevious === null || isText(secretPrevious))) {
+    return { secret, secretPrevious }
+  }
+  throw archiveFault(`${ENTRY.secrets} is malformed.`)
+}
+
+function parseObject(bytes: Buffer, name: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8'))
+    if (isObject(value)) return value
+  } catch (error) {
+    throw archiveFault(`${name} is not JSON.`, error)
+  }
+  throw archiveFault(`${name} is malformed.`)
+}
+
+function isManifest(value: Record<string, unknown>): value is Manifest {
+  const { version, createdAt, hostname, withoutSecret, files, outside } = value
+  const numbers = [value.schema, value.generation, value.seq]
+  return (
+    [version, createdAt, hostname].every(isText) &&
+    Number.isFinite(Date.parse(String(createdAt))) &&
+    numbers.every(isCount) &&
+    typeof withoutSecret === 'boolean' &&
+    isListOf(files, isFile) &&
+    isListOf(outside, isOutside)
+  )
+}
+
+function isFile(value: unknown): value is ArchivedFile {
+  if (!isObject(value)) return false
+  const { path, bytes, sha256 } = value
+  return isText(path) && isCount(bytes) && isText(sha256) && /^[0-9a-f]{64}$/.test(sha256)
+}
+
+function isOutside(value: unknown): value is OutsideFile {
+  return isObject(value) && isText(value.key) && isText(value.place)
+}
+
+function isListOf<T>(value: unknown, isOne: (one: unknown) => one is T): value is T[] {
+  return Array.isArray(value) && value.every(isOne)
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0
+}

@@ -1,0 +1,36 @@
+/**
+ * The end of a backup file: the SHA-256 of all bytes before it, in a frame that programs for zstd skip
+ * (RFC 8878, section 3.1.2). The checksums of the other layers leave some bits unchecked.
+ */
+import { createHash } from 'node:crypto'
+import { archiveFault } from './manifest.ts'
+
+/** The magic number of a skippable frame, and the length of its content. */
+const HEAD = Buffer.from([0x50, 0x2a, 0x4d, 0x18, 32, 0, 0, 0])
+const TRAILER_BYTES = HEAD.length + 32
+
+export function formatTrailer(sha256: Buffer): Buffer {
+  return Buffer.concat([HEAD, sha256])
+}
+
+/** The bytes before the trailer. @throws AppError BAD_REQUEST at their end when the trailer is another */
+export async function* withoutTrailer(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const hash = createHash('sha256')
+  let held = Buffer.alloc(0)
+  for await (const chunk of source) {
+    const bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk])
+    const end = Math.max(0, bytes.length - TRAILER_BYTES)
+    held = Buffer.from(bytes.subarray(end))
+    if (end === 0) continue
+    const passed = bytes.subarray(0, end)
+    hash.update(passed)
+    yield passed
+  }
+  if (!held.subarray(0, HEAD.length).equals(HEAD)) {
+    throw archiveFault(
+      'The file is cut off or damaged, or no backup of Pillarbox: its end is missing.',
+    )
+  }
+  if (held.equals(formatTrailer(hash.digest()))) return
+  throw archiveFault('The file is damaged: its SHA-256 is not the one at its end.')
+}

@@ -1,0 +1,24 @@
+/** The files of scheduled backups in `backup.dir`. Files with other names are never touched. */
+import { readdir, rm } from 'node:fs/promises'
+import path from 'node:path'
+import { formatInstant } from '../../../clock.ts'
+
+const NAME = /^pillarbox-\d{8}T\d{6}Z\.tar\.zst$/
+
+/** `pillarbox-20261126T150000Z.tar.zst` */
+export function nameOf(at: number): string {
+  const [seconds = ''] = formatInstant(at).split('.')
+  return `pillarbox-${seconds.replaceAll(/[-:]/g, '')}Z.tar.zst`
+}
+
+/** Deletes the oldest beyond `keep`. Returns the names. */
+export async function deleteOldest(folder: string, keep: number): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true })
+  const names = entries.filter((entry) => entry.isFile() && NAME.test(entry.name))
+  const oldest = names
+    .map(({ name }) => name)
+    .sort()
+    .slice(0, -keep)
+  for (const name of oldest) await rm(path.join(folder, name), { force: true })
+  return oldest
+}

@@ -1,0 +1,19 @@
+/** The attempts at backups that have ended. */
+import { type InferSelectModel, integer, sqliteTable, text } from '../drizzle.ts'
+import type { BackupOrigin } from './words.ts'
+
+export const backups = sqliteTable('backups', {
+  number: integer('number').primaryKey({ autoIncrement: true }),
+  origin: text('origin').$type<BackupOrigin>().notNull(),
+  /** The path of the archive; `-` for standard output. */
+  file: text('file').notNull(),
+  startedAt: integer('started_at').notNull(),
+  endedAt: integer('ended_at').notNull(),
+  /** Null for an attempt that succeeded. */
+  error: text('error'),
+  /** The size of the archive. */
+  bytes: integer('bytes').notNull(),
+  databaseBytes: integer('database_bytes').notNull(),
+})
+
+export type BackupRow = InferSelectModel<typeof backups>
