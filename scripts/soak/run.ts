@@ -96,7 +96,7 @@ async function runThrough(
   say('the warm-up')
   await runOperations(traffic, listWarmUp(plan), HANDLERS)
   closeClients(traffic)
-  const first = await readAtRest({ server, url })
+  const first = await readAtRest(server)
 
   say(`${plan.operations.length} operations and ${plan.disruptions.length} disruptions`)
   const samples: Sample[] = []
@@ -115,7 +115,7 @@ async function runThrough(
   await server.command('queue', 'release', '--domain', 'slow.test')
   await waitForQuiet(server)
   closeClients(traffic)
-  const last = await readAtRest({ server, url })
+  const last = await readAtRest(server)
   await stopServer(world)
   return {
     ...{ history, server, endpointUrl: `${hooks.url}/events` },

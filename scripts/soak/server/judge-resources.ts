@@ -14,14 +14,13 @@
  */
 import { median } from '../../bench/table.ts'
 import type { Finding, LedgerRow } from '../ledger/finding.ts'
-import type { Sample } from './resources.ts'
-import type { Rest } from './sample-usage.ts'
+import type { Sample, Usage } from './resources.ts'
 
 export type Resources = {
   /** Of the calm, in their order. */
   samples: readonly Sample[]
-  first: Rest
-  last: Rest
+  first: Usage
+  last: Usage
   calmMs: number
   /** Graceful stops that were not done in time. */
   lateStops: number
@@ -47,12 +46,6 @@ export function judgeResources(resources: Resources): LedgerRow[] {
       tolerance: MORE_THREADS,
     }),
     judgeStops(resources, length === 'long'),
-    {
-      name: 'handles at rest',
-      count: resources.last.handles ?? 0,
-      note: `${resources.first.handles ?? '-'} at first`,
-      findings: [],
-    },
   ]
 }
 
@@ -95,11 +88,11 @@ function judgeStops({ lateStops }: Resources, isStrict: boolean): LedgerRow {
 function judgeRest(
   name: string,
   { first, last }: Resources,
-  { measure, tolerance = 0 }: { measure: (rest: Rest) => number; tolerance?: number },
+  { measure, tolerance = 0 }: { measure: (rest: Usage) => number; tolerance?: number },
 ): LedgerRow {
   const before = measure(first)
   const after = measure(last)
-  const show = ({ descriptors }: Rest) =>
+  const show = ({ descriptors }: Usage) =>
     `${JSON.stringify(descriptors.byKind)}, ${descriptors.connections} connections`
   const text = `${before} at first (${show(first)}), ${after} at the end (${show(last)})`
   const findings: Finding[] = after <= before + tolerance ? [] : [{ id: name, text }]

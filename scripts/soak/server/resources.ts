@@ -1,6 +1,6 @@
 /**
  * What the process of the server uses: memory, descriptors and threads from /proc, delays of its event
- * loop and handles from `/metrics`.
+ * loop from `/metrics`.
  *
  * Descriptors of established TCP connections are counted apart: how many there are depends on clients
  * and receivers at that moment.
@@ -15,7 +15,7 @@ export type Usage = { residentMegabytes: number; threads: number; descriptors: D
 export type Sample = {
   at: number
   residentMegabytes: number
-  /** Of the time since the previous scrape; undefined if nothing was measured. */
+  /** Of the last ten to twenty seconds; undefined in the first ones of a process. */
   loopDelayP99Ms: number | undefined
 }
 

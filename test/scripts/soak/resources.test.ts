@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { judgeResources, type Resources } from '../../../scripts/soak/server/judge-resources.ts'
-import { readMetric, readUsage, type Sample } from '../../../scripts/soak/server/resources.ts'
-import type { Rest } from '../../../scripts/soak/server/sample-usage.ts'
+import {
+  readMetric,
+  readUsage,
+  type Sample,
+  type Usage,
+} from '../../../scripts/soak/server/resources.ts'
 
-const rest = (lasting: number, threads: number): Rest => ({
-  ...{ residentMegabytes: 100, threads, handles: 5 },
+const rest = (lasting: number, threads: number): Usage => ({
+  ...{ residentMegabytes: 100, threads },
   descriptors: { lasting, connections: 0, byKind: { files: lasting } },
 })
 
@@ -51,7 +55,7 @@ describe('the resources of a soak', () => {
   })
 
   it('name descriptors that belong to no thread, and threads beyond those on demand', () => {
-    const lastly = (last: Rest) => wrongOf(resources(() => 100, { last }))
+    const lastly = (last: Usage) => wrongOf(resources(() => 100, { last }))
     assert.deepEqual(lastly(rest(31, 12)), ['descriptors at rest'])
     assert.deepEqual(lastly(rest(35, 13)), [])
     assert.deepEqual(lastly(rest(50, 16)), ['threads at rest'])
