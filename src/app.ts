@@ -17,7 +17,6 @@ import { nativeBindingPath } from './config/addon.ts'
 import type { Config, ListenAddress } from './config/config.ts'
 import { prepareDataDir } from './config/secret.ts'
 import { formatListenAddress } from './config/values/listen-address.ts'
-import { describeError } from './errors.ts'
 import {
   prepareSandbox,
   type SandboxWelcome,
@@ -39,7 +38,7 @@ import { createDoctor } from './features/doctor/doctor.ts'
 import { readDisk } from './features/doctor/read-disk.ts'
 import { createDeliverer, type Deliverer } from './features/messages/delivery/deliverer.ts'
 import { startSettlingDisabled } from './features/messages/disabled/settle.ts'
-import { settleFenced, startSettlingFenced } from './features/messages/fenced/settle.ts'
+import { startSettlingFenced } from './features/messages/fenced/settle.ts'
 import { startFuse } from './features/messages/outcome/fuse.ts'
 import { createKnownDomains } from './features/messages/outcome/known-domains.ts'
 import { startQueue } from './features/messages/queue/queue.ts'
@@ -220,10 +219,6 @@ async function listen(
 /** Starts the loops that claim waiting work. */
 async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void> {
   const { store, log, counters } = core
-  // Mail that waits behind what a fence holds would be claimed after it.
-  await settleFenced(core).catch((error: unknown) =>
-    log.error({ error: describeError(error) }, 'the mail that is held was not put aside'),
-  )
   const queue = startQueue(core, delivery)
   stops.delivery.unshift(queue.stop)
   stops.loops.push(startSettlingFenced(core).stop)

@@ -15,7 +15,7 @@ import { asFileOwner } from './engine/file-owner.ts'
 import { escapeControls, formatFields } from './engine/text.ts'
 
 /** The server matters more. */
-const LOW_PRIORITY = 10
+const LOW_PRIORITY = 5
 const MIB = 1024 * 1024
 
 /** With `-` the archive goes to standard output, and the report to standard error. */

@@ -42,7 +42,7 @@ export type MigrateThreadMessage = { number: number } | { failure: string }
 
 /** A migration reads the whole database at least once; smaller ones take less than a few seconds. */
 const LARGE_BYTES = 256 * 1024 * 1024
-/** Measured on two cores with a disk of the common kind, where everything is read and an index is made. */
+/** An estimate for a slow disk: a migration reads everything and makes an index. */
 const MS_PER_MEGABYTE = 15
 const PROGRESS_EVERY_MS = 5_000
 const BUSY_TIMEOUT_MS = 5_000

@@ -1,6 +1,6 @@
 /** The questions of `init`: what a server needs before its first start. Nothing is written meanwhile. */
 import { hostname } from 'node:os'
-import { isSettingKey, type SettingKey, settingOf } from '../../config/settings.ts'
+import { type SettingKey, settingOf } from '../../config/settings.ts'
 import type { TomlValue } from '../../config/values/kinds.ts'
 import { checkPassword } from '../../features/accounts/passwords/passwords.ts'
 import { parseUserAddress } from '../../features/accounts/users/users.ts'
@@ -37,7 +37,7 @@ export async function askSettings(terminal: Terminal, file: string): Promise<Ans
       key: 'backup.dir',
       text: 'Folder of the daily backups (empty: no backups)',
     })
-    if (given['backup.dir' as SettingKey] !== undefined) setIfKnown(given, 'backup.every', '1d')
+    if (given['backup.dir'] !== undefined) given['backup.every'] = '1d'
     if (String(url).startsWith('https:')) await askCertificates(questions, given)
     return { given, user: await askUser(questions) }
   } finally {
@@ -106,20 +106,15 @@ async function askCertificates(questions: Questions, given: Given): Promise<void
   if (isOwn) given['http.listen'] = '0.0.0.0:443'
 }
 
-/** Asks only for a key of this version; an empty answer leaves it unset. */
+/** An empty answer leaves the key unset. */
 async function askOptional(
   questions: Questions,
   given: Given,
-  { key, text }: { key: string; text: string },
+  { key, text }: { key: SettingKey; text: string },
 ): Promise<void> {
-  if (!isSettingKey(key)) return
   const read = (answer: string) => (answer === '' ? undefined : readValue(key, answer))
   const value = await questions.ask({ text, read })
   if (value !== undefined) given[key] = value
-}
-
-function setIfKnown(given: Given, key: string, value: TomlValue): void {
-  if (isSettingKey(key)) given[key] = value
 }
 
 async function askUser(questions: Questions): Promise<FirstUser> {

@@ -53,15 +53,16 @@ function chooseProgram(input: Input): Program {
 }
 
 /**
- * The data folder of the service's configuration, if it is another one than that of the unit. The service
- * starts in `/` with an environment of its own, so a file in this folder does not count.
+ * The folders of data and backups that the service's configuration names, outside the unit's own folder.
+ * The service starts in `/` with an environment of its own, so a file in this folder does not count.
  */
 function listWritable({ terminal, configPath, isJson }: CommandContext): string[] {
   const cwd = configPath === undefined ? '/' : terminal.cwd
   try {
     const { config } = load({ terminal: { ...terminal, cwd, env: {} }, configPath, isJson })
-    const isElsewhere = config.file !== null && !isInside(config.dataDir, STATE_FOLDER)
-    return isElsewhere ? [config.dataDir] : []
+    if (config.file === null) return []
+    const folders = [config.dataDir, ...(config.backup.dir === null ? [] : [config.backup.dir])]
+    return folders.filter((folder) => !isInside(folder, STATE_FOLDER))
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     // `config check` reports it; the unit does not depend on the rest.

@@ -52,6 +52,16 @@ describe('the unit', () => {
     assert.doesNotMatch(other, /ReadWritePaths/)
   })
 
+  it('lets the server write the folder of its backups', async () => {
+    const cwd = makeFolder()
+    const settings =
+      'data_dir = "/var/lib/pillarbox"\n[backup]\ndir = "/srv/backups"\nevery = "1d"\n'
+    writeFileSync(path.join(cwd, 'pillarbox.toml'), settings)
+    const argv = ['systemd', '--program', '/opt/pillarbox']
+    const { out } = await runAt({ cwd }, '--config', 'pillarbox.toml', ...argv)
+    assert.match(out, /^ReadWritePaths=\/srv\/backups$/m)
+  })
+
   it('is rated at 2.0 or better', {
     skip: isRateable ? false : 'systemd-analyze is not installed',
   }, async () => {

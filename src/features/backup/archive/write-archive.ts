@@ -18,6 +18,8 @@ export type ArchiveContent = {
   manifest: Manifest
   /** The bytes of a file of the manifest. A file that is gone throws ENOENT before its first byte. */
   read(file: ArchivedFile): Chunks
+  /** Whether nobody can have changed the file since: its digest is not computed again. */
+  isFrozen?(file: ArchivedFile): boolean
 }
 
 export type Written = { bytes: number; sha256: string }
@@ -28,7 +30,7 @@ const CHUNK_BYTES = 1024 * 1024
 
 /** @throws the sink's error; AppError BAD_REQUEST when a file has changed since the manifest was made */
 export async function writeArchive(
-  { manifest, read }: ArchiveContent,
+  content: ArchiveContent,
   sink: Sink,
   signal: AbortSignal,
 ): Promise<Written> {
@@ -50,7 +52,7 @@ export async function writeArchive(
     ended.abort(error)
     throw error
   })
-  const filling = fill(pack, { manifest, read }, stop).catch((error: unknown) => {
+  const filling = fill(pack, content, stop).catch((error: unknown) => {
     pack.destroy(error instanceof Error ? error : new Error(String(error)))
     throw error
   })
@@ -67,7 +69,7 @@ export async function writeArchive(
 
 async function fill(
   pack: Pack,
-  { manifest, read }: ArchiveContent,
+  { manifest, read, isFrozen }: ArchiveContent,
   signal: AbortSignal,
 ): Promise<void> {
   const mtime = new Date(manifest.createdAt)
@@ -82,6 +84,7 @@ async function fill(
   for (const file of manifest.files) {
     const chunks = await begin(read(file))
     if (chunks === undefined) deleted.push(file.path)
+    else if (isFrozen?.(file)) await add(file.path, file.bytes, chunks)
     else await add(file.path, file.bytes, verified(file, chunks))
   }
   await addJson(ENTRY.end, { deleted })

@@ -113,7 +113,9 @@ async function copy(given: Run, sink: Sink): Promise<{ backup: Backup; manifest:
     const sources: Sources = new Map()
     const manifest = await describe(given, snapshot, sources)
     const read = (file: ArchivedFile) => sources.get(file.path)?.() ?? []
-    const written = await writeChecked(snapshot, { manifest, read }, { sink, signal })
+    const isFrozen = ({ path: name }: ArchivedFile) => name === ENTRY.database
+    const content = { manifest, read, isFrozen }
+    const written = await writeChecked(snapshot, content, { sink, signal })
     const { seq, schema, bytes: databaseBytes } = snapshot
     const backup = {
       ...written,
