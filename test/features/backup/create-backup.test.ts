@@ -85,7 +85,7 @@ test('a backup holds images, lists and certificates, but no links, locks or logs
   assert.equal(made.bytes, (await stat(file)).size)
   assert.deepEqual(
     made.outside.filter(({ key }) => key === 'data_dir').map(({ place }) => path.basename(place)),
-    [path.basename(dataDir), 'my own list.txt'],
+    ['environment variable PILLARBOX_DATA_DIR', 'my own list.txt'],
   )
   const { files } = await unpack(file)
   assert.deepEqual([...files.keys()].sort(), [

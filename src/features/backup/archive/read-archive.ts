@@ -46,7 +46,7 @@ type Reading = {
 /** The number of bytes that the archive may unpack to. */
 type Budget = { bytes: number }
 
-const CHUNK_BYTES = 1024 * 1024
+const CHUNK_BYTES = 128 * 1024
 /** A header, its padding, and headers of extended attributes for each entry. */
 const ENTRY_OVERHEAD = 4096
 const MAX_END_BYTES = MAX_MANIFEST_BYTES
