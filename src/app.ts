@@ -1,28 +1,29 @@
 /**
  * The composition root: builds all parts, starts them in order, and stops them in reverse.
  *
- * Start: the server's lock, database, the fence of a database that is older than it was, sandbox sink and
- * delivery threads; then the listeners, HTTP before mail; then the loops: queue, campaigns, jobs, backups,
+ * Start: the server's lock, the database, the fence of a database that is older than it was, sandbox sink
+ * and delivery threads; then the listeners, HTTP before mail; then the loops: queue, campaigns, jobs, backups,
  * certificates, search index and inbound mail. So a start that
  * fails, for example because a port is taken, has claimed nothing. Mail and requests that arrive before
  * the loops start are on disk and wait for them.
  *
- * Stop: inbound sessions finish their messages, HTTP finishes its requests, the queue claims no more
- * emails, delivery finishes or puts back its emails, outcomes are written, and the other parts end.
+ * Stop: HTTP accepts emails for as long as anything else takes time, so that a restart is short for its
+ * clients. First the inbound sessions finish their messages, the loops end, and delivery puts back its
+ * emails, but for those whose receiver has the message and is about to answer. Then HTTP finishes its
+ * requests, and the parts that it needs end in the reverse of their start.
  */
 import { now } from './clock.ts'
 import { nativeBindingPath } from './config/addon.ts'
 import type { Config, ListenAddress } from './config/config.ts'
 import { prepareDataDir } from './config/secret.ts'
 import { formatListenAddress } from './config/values/listen-address.ts'
-import type { Counters } from './counters.ts'
-import { describeError } from './errors.ts'
 import {
   prepareSandbox,
   type SandboxWelcome,
 } from './features/accounts/projects/sandbox-project.ts'
 import { startOrdering } from './features/acme/ordering.ts'
 import { startAnalytics } from './features/analytics/counting/follow-events.ts'
+import { findLastBackup } from './features/backup/record.ts'
 import { startBackups } from './features/backup/schedule/schedule.ts'
 import { meter } from './features/billing/metering/collect.ts'
 import { startMetering } from './features/billing/metering/loop.ts'
@@ -33,14 +34,16 @@ import { startSettling } from './features/campaigns/settle-stopped.ts'
 import { watchClock } from './features/clock-watch.ts'
 import { startSearchIndexer } from './features/contacts/list/search-index.ts'
 import type { Core } from './features/core.ts'
+import { createDoctor } from './features/doctor/doctor.ts'
+import { readDisk } from './features/doctor/read-disk.ts'
 import { createDeliverer, type Deliverer } from './features/messages/delivery/deliverer.ts'
 import { startSettlingDisabled } from './features/messages/disabled/settle.ts'
-import { settleFenced, startSettlingFenced } from './features/messages/fenced/settle.ts'
+import { startSettlingFenced } from './features/messages/fenced/settle.ts'
 import { startFuse } from './features/messages/outcome/fuse.ts'
 import { createKnownDomains } from './features/messages/outcome/known-domains.ts'
 import { startQueue } from './features/messages/queue/queue.ts'
 import { createThrottle } from './features/messages/queue/throttle.ts'
-import { type OpenCore, openCore } from './features/open-core.ts'
+import { type OpenCore, type OpenOptions, openCore } from './features/open-core.ts'
 import { startAnswering } from './features/questions/answer.ts'
 import { startProcessing } from './features/receiving/process/process.ts'
 import { startReceivingDomains } from './features/receiving/receiving-domains.ts'
@@ -68,7 +71,6 @@ import type { MailService } from './inbound/service.ts'
 import { startSubmission } from './inbound/submission.ts'
 import { endLeases } from './jobs/job-row.ts'
 import { startJobs } from './jobs/jobs.ts'
-import type { Log } from './log.ts'
 import type { Tracker } from './mail/html/tracking.ts'
 import {
   type Outbound,
@@ -76,10 +78,13 @@ import {
   type OutboundListener,
   startOutbound,
 } from './outbound/outbound.ts'
+import { createProbes } from './outbound/probe/probes.ts'
 import { takeServeLock } from './store/files/serve-lock.ts'
 
 /** The time for a stop; unfinished work is put back. */
 const STOP_WITHIN_MS = 8_500
+/** The part of it in which HTTP still accepts requests. */
+const WORK_WITHIN_MS = 7_000
 /** The least grace for each part, even the last. */
 const LEAST_GRACE_MS = 500
 
@@ -104,22 +109,23 @@ export type App = {
   }
   /** The credentials of sandbox mode, for sending a first message. */
   sandbox: SandboxWelcome | null
+  /** How many writes were committed so far, and how many wait for their commit. */
+  writes: OpenCore['store']['writes']
   stop(): Promise<void>
 }
+
+type AppOptions = Pick<OpenOptions, 'log' | 'counters' | 'onMigration'>
 
 type Stop = (graceMs: number) => Promise<void>
 
 /**
- * The functions that stop the parts, in the order of starting; each gets its grace. The listeners
- * stop first, because they still need the other parts.
+ * The functions that stop the parts, in the order of starting; each gets its grace. `delivery` is in the
+ * order of stopping: claims end before deliveries.
  */
-type Stops = { listeners: Stop[]; parts: Stop[] }
+type Stops = Record<'mail' | 'loops' | 'delivery' | 'http' | 'parts', Stop[]>
 
-export async function startApp(
-  config: Config,
-  options: { log: Log; counters?: Counters },
-): Promise<App> {
-  const stops: Stops = { listeners: [], parts: [] }
+export async function startApp(config: Config, options: AppOptions): Promise<App> {
+  const stops: Stops = { mail: [], loops: [], delivery: [], http: [], parts: [] }
   try {
     return await start(config, options, stops)
   } catch (error) {
@@ -128,23 +134,39 @@ export async function startApp(
   }
 }
 
-async function stopAll({ listeners, parts }: Stops): Promise<void> {
-  const deadline = performance.now() + STOP_WITHIN_MS
-  for (const stop of [...parts.splice(0), ...listeners.splice(0)].reverse()) {
-    await stop(Math.max(LEAST_GRACE_MS, deadline - performance.now()))
+/**
+ * Stops what has started; a second call finds nothing. A failure of one part does not keep the others
+ * from stopping. @throws the first failure
+ */
+async function stopAll({ mail, loops, delivery, http, parts }: Stops): Promise<void> {
+  const startedAt = performance.now()
+  const failures: unknown[] = []
+  const stopInTurn = async (stops: Stop[], withinMs: number) => {
+    for (const stop of stops) {
+      const graceMs = Math.max(LEAST_GRACE_MS, startedAt + withinMs - performance.now())
+      await stop(graceMs).catch((error: unknown) => failures.push(error))
+    }
   }
+  await Promise.all([
+    ...mail.splice(0).map((stop) => stopInTurn([stop], WORK_WITHIN_MS)),
+    stopInTurn(loops.splice(0).reverse(), WORK_WITHIN_MS),
+    stopInTurn(delivery.splice(0), WORK_WITHIN_MS),
+  ])
+  await stopInTurn(http.splice(0), STOP_WITHIN_MS)
+  await stopInTurn(parts.splice(0).reverse(), STOP_WITHIN_MS)
+  if (failures.length > 0) throw failures[0]
 }
 
 async function start(
   config: Config,
-  { log, counters }: { log: Log; counters?: Counters },
+  { log, counters, onMigration }: AppOptions,
   stops: Stops,
 ): Promise<App> {
   await prepareDataDir(config)
   const nativeBinding = nativeBindingPath(config.dataDir)
   const lock = await takeServeLock(config.database.file, { log, nativeBinding })
   stops.parts.push(async () => lock.release())
-  const base = await openCore(config, { log, counters, watch: true })
+  const base = await openCore(config, { log, counters, onMigration, watch: true })
   stops.parts.push(base.close)
   // Before anything acts: an older database is fenced.
   stops.parts.push((await startGenerationWatch(base)).stop)
@@ -160,7 +182,7 @@ async function start(
   // Last, so that credentials are made only when they will be shown.
   const sandbox = config.delivery.mode === 'sandbox' ? await prepareSandbox(base) : null
   const ready = { event: 'ready', mode: config.delivery.mode, ...listening } as const
-  return { ready, sandbox, stop: () => stopAll(stops) }
+  return { ready, sandbox, writes: base.store.writes, stop: () => stopAll(stops) }
 }
 
 /** Binds every address; the server accepts requests and mail from now on. */
@@ -173,53 +195,55 @@ async function listen(
   stops.parts.push(requestLog.stop)
   const limiter = createRateLimiter(core.config.limits.apiRequestsPerMinute, now)
   const http = await startHttp({ core, requestLog, limiter })
-  stops.listeners.push(http.stop)
+  stops.http.push(http.stop)
+  stops.mail.push(async () => http.announceStop())
   const inbound = await startInbound(core)
-  stops.listeners.push(mailStop(inbound))
+  stops.mail.push(mailStop(inbound))
   inboundHosts.listeners.push(...inbound.addresses)
   const submission = await startSubmission(core, { limiter })
-  stops.listeners.push(mailStop(submission))
-  stops.listeners.push(async () => core.stripe?.close(STRIPE_GRACE_MS))
+  stops.mail.push(mailStop(submission))
+  stops.mail.push(async () => core.stripe?.close(STRIPE_GRACE_MS))
+  core.doctor.start({
+    http: { ...http.address, isTls: core.config.http.tls !== null },
+    inbound: inbound.addresses,
+    submission: submission.addresses,
+  })
   const places = ([name, { addresses }]: [string, Pick<MailService, 'addresses'>]) =>
     addresses.length === 0 ? [] : [[name, addresses.map(formatListenAddress)]]
   const acme = await startChallengeListeners(core)
-  stops.listeners.push(acme.stop)
+  stops.mail.push(acme.stop)
   const others = Object.entries({ inbound, submission, acme }).flatMap(places)
   return { http: http.url, ...Object.fromEntries(others) }
 }
 
 /** Starts the loops that claim waiting work. */
 async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void> {
-  const { store, log } = core
-  // Mail that waits behind what a fence holds would be claimed after it.
-  await settleFenced(core).catch((error: unknown) =>
-    log.error({ error: describeError(error) }, 'the mail that is held was not put aside'),
-  )
+  const { store, log, counters } = core
   const queue = startQueue(core, delivery)
-  stops.parts.push(queue.stop, startSettlingFenced(core).stop)
+  stops.delivery.unshift(queue.stop)
+  stops.loops.push(startSettlingFenced(core).stop)
   const settling = startSettling(core)
-  stops.parts.push(settling.stop, startSettlingDisabled(core).stop)
+  stops.loops.push(settling.stop, startSettlingDisabled(core).stop)
   const campaigns = startCampaigns(core)
-  stops.parts.push(campaigns.stop)
-  stops.parts.push(startFigures(core).stop, startRefusals(core).stop)
-  stops.parts.push(startReputation(core).stop, startAnalytics(core).stop)
+  stops.loops.push(campaigns.stop)
+  stops.loops.push(startFigures(core).stop, startRefusals(core).stop)
+  stops.loops.push(startReputation(core).stop, startAnalytics(core).stop)
   startBilling(core, stops)
-  stops.parts.push(startSettlingCancelled(core).stop, startSchedules(core).stop)
+  stops.loops.push(startSettlingCancelled(core).stop, startSchedules(core).stop)
   const engine = await startEngine(core)
-  stops.parts.push(engine.stop, startTriggers(core).stop)
+  stops.loops.push(engine.stop, startTriggers(core).stop)
   // The server's lock proves that no other process runs jobs.
   await store.write((tx) => endLeases(tx, now()))
-  const jobs = startJobs({ store, log, now, ...createSchedule(core) })
+  const jobs = startJobs({ store, log, counters, now, ...createSchedule(core) })
   const unwatchJobs = core.jobNotifier.listen(jobs.wake)
-  stops.parts.push(jobs.stop, async () => unwatchJobs())
-  stops.parts.push(startBackups(core).stop)
+  stops.loops.push(jobs.stop, async () => unwatchJobs(), startBackups(core).stop)
   const webhooks = startWebhookSender(core)
   const requester = startRequester(core)
-  stops.parts.push(webhooks.stop, requester.stop, startWebhookFollower(core).stop)
+  stops.loops.push(webhooks.stop, requester.stop, startWebhookFollower(core).stop)
   const ordering = startOrdering(core)
-  stops.parts.push(async () => ordering?.stop())
+  stops.loops.push(async () => ordering?.stop())
   const searchIndex = startSearchIndexer(core)
-  stops.parts.push(searchIndex.stop)
+  stops.loops.push(searchIndex.stop)
   await startReading(core, stops)
 }
 
@@ -227,11 +251,11 @@ async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void
 function startBilling(core: Core, stops: Stops): void {
   const { stripe } = core
   if (stripe === null) {
-    stops.parts.push(startUsage(core).stop)
+    stops.loops.push(startUsage(core).stop)
     return
   }
   const usage = startUsage(core, { meter: (tx, events) => meter(core, tx, events) })
-  stops.parts.push(usage.stop, startMetering({ ...core, stripe }).stop)
+  stops.loops.push(usage.stop, startMetering({ ...core, stripe }).stop)
 }
 
 /**
@@ -256,12 +280,12 @@ async function watchInboundHosts(base: OpenCore, stops: Stops): Promise<InboundH
 
 /** Starts the threads that parse inbound mail, and the loop that applies their results. */
 async function startReading(core: Core, stops: Stops): Promise<void> {
-  const { config, log } = core
+  const { config, log, counters } = core
   const settings = { dnsServers: config.dns.servers, hostname: config.delivery.hostname }
-  const reader = startInboundReader({ settings, log })
-  stops.parts.push(reader.stop)
+  const reader = startInboundReader({ settings, log, counters })
+  stops.loops.push(reader.stop)
   const processing = await startProcessing(core, reader)
-  stops.parts.push(processing.stop)
+  stops.loops.push(processing.stop)
 }
 
 function mailStop(service: MailService): Stop {
@@ -274,12 +298,21 @@ async function prepareDelivery(
   inboundHosts: InboundHosts,
   stops: Stops,
 ): Promise<{ core: Core; delivery: Deliverer }> {
-  const { config, log, resolver } = base
+  const { config, log, counters, resolver } = base
   const sandboxPort = await startSink(base, stops)
   // Nothing is delivered before the deliverer listens.
   const listener: OutboundListener = { finished: () => undefined }
   const outbound: Outbound = startOutbound(
-    { config, log, now, resolver, sandboxPort, tracker: trackerOf(base), ...inboundHosts },
+    {
+      config,
+      log,
+      counters,
+      now,
+      resolver,
+      sandboxPort,
+      tracker: trackerOf(base),
+      ...inboundHosts,
+    },
     listener,
   )
   const hits = startHitWriter(base)
@@ -288,11 +321,18 @@ async function prepareDelivery(
   stops.parts.push(async () => fuse.stop())
   const throttle = createThrottle(config.limits.emailsPerSecond, now)
   const knownDomains = createKnownDomains()
-  const core: Core = { ...base, outbound, hits, throttle, fuse, knownDomains }
+  const probes = createProbes({ resolver, now })
+  const doctor = createDoctor({
+    ...base,
+    ...{ outbound, probes, readDisk, findLastBackup: () => findLastBackup(base) },
+  })
+  stops.parts.push(async () => doctor.stop())
+  const core: Core = { ...base, outbound, hits, throttle, fuse, knownDomains, doctor }
   const delivery = createDeliverer(core)
   listener.finished = delivery.finished
-  stops.parts.push(async (graceMs) => {
-    await outbound.stop(graceMs)
+  stops.parts.push(outbound.stop)
+  stops.delivery.push(async (graceMs) => {
+    await outbound.endDeliveries(graceMs)
     await delivery.settled(graceMs)
   })
   return { core, delivery }

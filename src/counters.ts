@@ -1,7 +1,11 @@
 /**
- * The counters of `/metrics`. They count from the start of the process, because Prometheus expects
- * counters to begin at zero with each process.
+ * The counters of `/metrics`, together with its histograms. They count from the start of the process,
+ * because Prometheus expects counters to begin at zero with each process.
+ *
+ * A label has a small, fixed set of values. No project, address, domain or id is a label, and nothing that
+ * a client or another server chooses.
  */
+import { createHistograms, type Histograms } from './histograms.ts'
 
 type CounterText = { help: string; labelNames: readonly string[] }
 
@@ -10,6 +14,10 @@ export const COUNTER_TEXTS = {
   pillarbox_log_lines_suppressed_total: {
     help: 'Log lines left out because the same line was logged less than a minute before',
     labelNames: [],
+  },
+  pillarbox_attempts_total: {
+    help: 'Attempts to deliver emails, by class of the queue and by outcome',
+    labelNames: ['class', 'outcome'],
   },
   pillarbox_email_outcomes_total: {
     help: 'Emails that have ended, by outcome and by the class of the deciding reply',
@@ -43,6 +51,42 @@ export const COUNTER_TEXTS = {
     help: 'Connections refused because there were too many',
     labelNames: [],
   },
+  pillarbox_http_responses_total: {
+    help: 'Responses of the HTTP server, by status',
+    labelNames: ['status'],
+  },
+  pillarbox_http_refusals_total: {
+    help: 'Requests that were refused or failed, by the code of the error',
+    labelNames: ['code'],
+  },
+  pillarbox_smtp_refusals_total: {
+    help: 'Replies of the SMTP listeners that refuse a command or a session, by reply code',
+    labelNames: ['service', 'code'],
+  },
+  pillarbox_recipients_refused_total: {
+    help: 'Recipients that the listener for inbound mail refused, by reason',
+    labelNames: ['reason'],
+  },
+  pillarbox_job_failures_total: {
+    help: 'Runs of background jobs that failed',
+    labelNames: ['kind'],
+  },
+  pillarbox_webhook_attempts_total: {
+    help: 'Attempts to deliver webhooks, by outcome',
+    labelNames: ['outcome'],
+  },
+  pillarbox_executions_ended_total: {
+    help: 'Executions of workflows that have ended, by status',
+    labelNames: ['status'],
+  },
+  pillarbox_commit_failures_total: {
+    help: 'Group commits that failed, with all of their writes',
+    labelNames: [],
+  },
+  pillarbox_threads_lost_total: {
+    help: 'Worker threads that crashed or hung and were replaced',
+    labelNames: ['kind'],
+  },
   pillarbox_acme_orders_total: {
     help: 'Orders of certificates by ACME, by outcome: issued or failed',
     labelNames: ['outcome'],
@@ -65,7 +109,7 @@ export type CounterName = keyof typeof COUNTER_TEXTS
 
 type CounterLabels = Readonly<Record<string, string>>
 
-export type Counters = {
+export type Counters = Histograms & {
   /** `labels`: a value for each label name of the counter. */
   add(name: CounterName, labels?: CounterLabels, count?: number): void
   lines(name: CounterName): { labels: CounterLabels; count: number }[]
@@ -74,6 +118,7 @@ export type Counters = {
 export function createCounters(): Counters {
   const counts = new Map<CounterName, Map<string, { labels: CounterLabels; count: number }>>()
   return {
+    ...createHistograms(),
     add(name, labels = {}, count = 1) {
       const lines = counts.get(name) ?? new Map()
       counts.set(name, lines)

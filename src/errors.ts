@@ -97,6 +97,8 @@ const MEANINGS = {
 
 type ErrorCode = keyof typeof MEANINGS
 
+export const ERROR_CODES: readonly string[] = Object.keys(MEANINGS)
+
 /** One invalid field: its dot path, a text for people, a code for programs. */
 export type FieldError = { field: string; message: string; code: string; received?: unknown }
 

@@ -11,6 +11,8 @@ type HealthCause =
   | 'certificate'
   | 'suppressions'
   | 'platform-mail'
+  /** Checks of `features/doctor` have failed. */
+  | 'checks'
   | 'backup'
   | 'fence'
   /** Files of the database are gone: the status of `/health` is 503. */

@@ -12,12 +12,16 @@
  * The cause of a line comes from its fields: the code of an error, a site, a file. Ids of emails,
  * requests and peers are not part of it. At warn and above, the domains of the addresses in `to`
  * are part of the cause, so that a full mailbox of one project does not hide another's. Errors
- * whose message says everything (a full disk, a refused connection) have no stack trace. Addresses
- * in `to`, `from` and `recipient` keep their first letter and their domain.
+ * whose message says everything (a full disk, a refused connection) have no stack trace.
+ *
+ * Every field and text passes `redact.ts`. A line has the fields of `withLogFields` around its call, such as
+ * the id of the request.
  */
 
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { type DestinationStream, destination, type LogFn, type Logger, pino } from 'pino'
 import { MINUTE_MS } from './clock.ts'
+import { redactFields, redactText } from './redact.ts'
 
 export type Log = Logger
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
@@ -29,6 +33,7 @@ export type LogOptions = {
   elapsed?: () => number
 }
 
+const DEBUG = 20
 const WARN = 40
 const SAME_LINE_MS = MINUTE_MS
 /** The limit of lines in memory. */
@@ -40,7 +45,10 @@ const MAX_CAUSES = 8
 /** The fields that form a line's cause: texts, and names. */
 const TEXT_FIELDS = ['error', 'reason'] as const
 /** A batch that is dropped is always logged: the line is all that tells of its emails. */
-const NAME_FIELDS = ['code', 'site', 'domain', 'kind', 'cron', 'file', 'certFile', 'batch'] as const
+const NAME_FIELDS = [
+  ...(['code', 'site', 'domain', 'kind', 'cron', 'file', 'certFile', 'batch'] as const),
+  ...(['part', 'line', 'column'] as const),
+] as const
 
 /** `out` replaces stderr in tests: every line is one write. */
 export function createLog(
@@ -56,13 +64,12 @@ export function createLog(
       base: undefined,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      serializers: { error: showError, to: maskAll, from: maskAll, recipient: maskAll },
       hooks: {
         logMethod(args, method, severity) {
           const isLimited = severity >= WARN || peerOf(args) !== undefined
           const line = isLimited ? limiter.admit(args, severity) : args
           if (line === undefined) return
-          method.apply(this, line)
+          method.apply(this, redactLine(line, this.levelVal <= DEBUG))
           if (severity >= WARN) lines.flush()
         },
       },
@@ -76,15 +83,36 @@ export function silentLog(): Log {
   return pino({ level: 'silent' })
 }
 
-/** Replaces addresses in a text: `alice@example.com` becomes `a…@example.com`. */
-export function maskAddresses(text: string): string {
-  return text.replace(/([^\s<>"'(),;:@])[^\s<>"'(),;:@]*@/gu, '$1…@')
+/** Ids of the story that a line belongs to. */
+export type LogFields = { [Name in `${string}Id`]?: string | undefined }
+
+const storyFields = new AsyncLocalStorage<LogFields>()
+
+/** Runs `act`; the lines that it and its asynchronous work write have these fields, too. */
+export function withLogFields<T>(fields: LogFields, act: () => T): T {
+  return storyFields.run({ ...storyFields.getStore(), ...fields }, act)
 }
 
-function maskAll(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(maskAll)
-  return typeof value === 'string' ? maskAddresses(value) : value
+/** Adds fields to the innermost `withLogFields` that runs. */
+export function addLogFields(fields: LogFields): void {
+  Object.assign(storyFields.getStore() ?? {}, fields)
 }
+
+/** The first argument of a line is an error, an object of fields, or the text. */
+function redactLine([first, ...rest]: Line, showsAddresses: boolean): Line {
+  const options = { showsAddresses }
+  const given = first instanceof Error ? { error: first } : typeof first === 'object' ? first : {}
+  const { error, ...others } = { ...storyFields.getStore(), ...(given as object) } as Fields
+  const shown = error === undefined ? others : { ...others, error: showError(error) }
+  const fields = redactFields(shown, options)
+  const texts: unknown[] = typeof first === 'object' ? rest : [first, ...rest]
+  const [text, ...values] = texts.map((each) =>
+    typeof each === 'string' ? redactText(each, options) : each,
+  )
+  return [fields, text, ...values] as unknown as Line
+}
+
+type Fields = Record<string, unknown>
 
 type Lines = DestinationStream & { flush(): void }
 

@@ -14,3 +14,9 @@ export const QUEUE_CLASSES: readonly QueueClass[] = [
   WORKFLOW_CLASS,
   CAMPAIGN_CLASS,
 ]
+
+export const QUEUE_CLASS_NAMES: Readonly<Record<QueueClass, string>> = {
+  [TRANSACTIONAL_CLASS]: 'transactional',
+  [WORKFLOW_CLASS]: 'workflow',
+  [CAMPAIGN_CLASS]: 'campaign',
+}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { type AddressInfo, createServer, type Server } from 'node:net'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { acceptInboundMessage } from '../src/features/receiving/accept/accept-message.ts'
 import { enqueueJob } from '../src/jobs/enqueue.ts'
@@ -73,6 +73,60 @@ for (const key of ['HTTP__LISTEN', 'INBOUND__LISTEN', 'SUBMISSION__LISTEN']) {
     )
   })
 }
+
+test('a stop accepts emails while a receiver makes up its mind, and sends nothing twice', async (t) => {
+  const program = await startProgram()
+  t.after(program.close)
+  const written = Promise.withResolvers<Socket>()
+  const waiting = Promise.withResolvers<void>()
+  const left = Promise.withResolvers<void>()
+  let messages = 0
+  await program.receive('slow.test', {
+    respond({ verb }) {
+      if (verb !== 'MESSAGE') return undefined
+      messages += 1
+      return written.resolve
+    },
+  })
+  let isSilent = true
+  const early = await program.receive('early.test', {
+    ehlo: [],
+    respond({ verb }) {
+      if (!isSilent || verb !== 'RCPT') return undefined
+      waiting.resolve()
+      return (socket) => void socket.once('close', () => left.resolve())
+    },
+  })
+  const [slowId = '', earlyId = ''] = await program.send({ to: ['a@slow.test', 'a@early.test'] })
+  const [receiver] = await Promise.all([written.promise, waiting.promise])
+  const url = new URL('/v1/send', program.url())
+  const stopped = program.stop()
+  await left.promise
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${program.project.secret}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({
+      ...{ to: 'b@early.test', from: 'shop@example.test', subject: 'Hello', body: '<p>Hello</p>' },
+    }),
+  })
+  assert.equal(answer.status, 200)
+  assert.equal(answer.headers.get('connection'), 'close')
+  receiver.write('250 2.0.0 Ok\r\n')
+  await stopped
+  await assert.rejects(fetch(url))
+  assert.equal((await program.untilState(slowId, 'delivered')).attempts.length, 1)
+  const putBack = await program.untilState(earlyId, 'queued')
+  assert.deepEqual(putBack.attempts, [])
+  isSilent = false
+  await program.start()
+  await early.waitForMessages(2)
+  await program.untilState(earlyId, 'delivered')
+  assert.equal(early.messages.length, 2)
+  assert.equal(messages, 1)
+})
 
 test('a stop answers the requests that wait for Stripe', async (t) => {
   const stripe = await startStripeDouble()

@@ -13,7 +13,7 @@ type Packages = { dependencies: string[]; devDependencies: string[] }
 
 type Import = { from: string; specifier: string; isType: boolean }
 
-const free = ['errors', 'log', 'clock', 'health', 'counters', 'queue-class']
+const free = ['errors', 'log', 'clock', 'health', 'counters', 'histograms', 'queue-class', 'redact']
 
 /** Room -> the rooms it may import, besides `free` and itself. */
 const table: Record<string, string[] | 'any'> = {
@@ -24,6 +24,8 @@ const table: Record<string, string[] | 'any'> = {
   clock: [],
   health: [],
   counters: [],
+  histograms: [],
+  redact: [],
   'queue-class': [],
   config: [],
   mail: [],

@@ -15,6 +15,8 @@ import { makeKeys } from '../src/features/accounts/projects/keys.ts'
 import { insertProject } from '../src/features/accounts/projects/projects.ts'
 import { insertUser } from '../src/features/accounts/users/users.ts'
 import type { Core } from '../src/features/core.ts'
+import { createArrivals } from '../src/features/doctor/arrivals.ts'
+import type { Doctor } from '../src/features/doctor/doctor.ts'
 import { insertDomain } from '../src/features/domains/add.ts'
 import { type DomainKeys, makeDomainKeys } from '../src/features/domains/keys.ts'
 import { createFuse } from '../src/features/messages/outcome/fuse.ts'
@@ -110,6 +112,7 @@ export async function openTestCore(
     fuse: createFuse(opened),
     knownDomains: createKnownDomains(),
     hits,
+    doctor: createIdleDoctor(now),
   }
   return { ...opened, disk: { ...unwatchedDisk }, ...delivering, ...parts, clock, dns }
 }
@@ -154,9 +157,32 @@ function createIdleOutbound(): Core['outbound'] {
     lacksConnection: () => false,
     progressOf: async () => undefined,
     inFlight: () => 0,
+    threads: () => ({ running: 0, busy: 0, waiting: 0 }),
+    restrictionOf: () => null,
     sites: () => [],
   }
   return { preview, inspect, sign, renderTexts, ...state } as unknown as Core['outbound']
+}
+
+/** Finds everything well and connects to nothing. */
+function createIdleDoctor(now: () => number): Doctor {
+  const checks = [
+    {
+      id: 'wal' as const,
+      status: 'ok' as const,
+      evidence: 'the write-ahead log has 0 MB',
+      fix: null,
+    },
+  ]
+  const run = () => ({ startedAt: now(), finishedAt: now(), checks })
+  return {
+    arrivals: createArrivals(),
+    last: () => undefined,
+    run: async () => run(),
+    runSince: run,
+    start: () => undefined,
+    stop: () => undefined,
+  }
 }
 
 let projectCount = 0

@@ -3,7 +3,8 @@ import { spawnSync } from 'node:child_process'
 import path from 'node:path'
 import { describe, it } from 'node:test'
 import { AppError } from '../src/errors.ts'
-import { createLog, type Log, type LogLevel, maskAddresses } from '../src/log.ts'
+import { createLog, type Log, type LogLevel } from '../src/log.ts'
+import { maskAddresses } from '../src/redact.ts'
 import { databaseError } from '../src/store/database-error.ts'
 
 type Entry = Record<string, unknown> & { error: Record<string, unknown> }

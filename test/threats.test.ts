@@ -43,6 +43,8 @@ const rows: Record<string, string> = {
   F4: 'DNS or a large receiver that is down',
   F5: 'a refusal while DATA is on its way',
   F6: 'a restart during a campaign',
+  F7: 'a database of an earlier time',
+  F8: 'a database of a newer version',
   F9: 'millions of rows',
   F10: 'work that would stall the event loop',
 }

@@ -4,7 +4,7 @@
  */
 import { execFileSync } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
-import Database from 'better-sqlite3'
+import { fillDelivered } from './delivered-emails.ts'
 import { makeProject } from './mail/sender.ts'
 import { createBench, findExecutable, residentMegabytes } from './server.ts'
 import { median, printTable, show } from './table.ts'
@@ -16,7 +16,7 @@ const IDLE_MS = 5_000
 const bench = createBench('[http]\nlisten = "127.0.0.1:0"\n[log]\nlevel = "warn"\n')
 try {
   await makeProject(bench)
-  fill(bench.database)
+  fillDelivered(bench.database, EMAILS)
   const version: number[] = []
   const ready: number[] = []
   const idle: number[] = []
@@ -42,26 +42,4 @@ function timeVersion(): number {
   const startedAt = performance.now()
   execFileSync(findExecutable(), ['version'], { stdio: 'ignore' })
   return performance.now() - startedAt
-}
-
-/** Writes a million delivered emails to a hundred thousand contacts directly into the database. */
-function fill(file: string): void {
-  const db = new Database(file)
-  db.exec('PRAGMA synchronous = OFF')
-  db.exec(`
-    WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 99999)
-    INSERT INTO contacts (id, project_id, email, subscribed, created_at, updated_at)
-    SELECT printf('c%07d', i), (SELECT id FROM projects), 'user' || i || '@example.org', 1, i, i FROM n;
-    INSERT INTO contents (id, project_id, subject, body, last_used_at, created_at)
-    SELECT 'content', id, 'Hello', '<p>Hello</p>', 0, 0 FROM projects;
-    WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${EMAILS - 1})
-    INSERT INTO emails (id, project_id, contact_id, content_id, source_type, recipient,
-      recipient_domain, from_address, subject, content_class, is_tracked, message_id, state, status,
-      queue_class, give_up_at, sent_at, delivered_at, created_at, updated_at)
-    SELECT printf('e%09d', i), (SELECT id FROM projects), printf('c%07d', i % 100000), 'content',
-      'TRANSACTIONAL', 'user' || (i % 100000) || '@example.org', 'example.org', 'shop@example.test',
-      'Hello', 'TRANSACTIONAL', 0, i || '@example.test', 'delivered', 'DELIVERED', 1, i, i, i, i, i
-    FROM n`)
-  db.pragma('wal_checkpoint(TRUNCATE)')
-  db.close()
 }

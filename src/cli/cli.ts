@@ -13,8 +13,10 @@ export async function runCli(
   const isJson = argv.includes('--json')
   try {
     const table = { groups: GROUPS, commands: COMMANDS }
-    print(terminal, await runProgram(table, terminal, argv), isJson)
-    return EXIT_STATUS.done
+    const result = await runProgram(table, terminal, argv)
+    print(terminal, result, isJson)
+    const isFailed = result !== null && 'isFailed' in result && result.isFailed === true
+    return isFailed ? EXIT_STATUS.failed : EXIT_STATUS.done
   } catch (error) {
     return writeFailure(terminal, error, isJson)
   }

@@ -7,6 +7,7 @@ import type { CommandSpec } from './engine/command.ts'
 /** The groups of commands and their descriptions in `pillarbox --help`. */
 export const GROUPS: Record<string, string> = {
   config: 'check and show the configuration',
+  log: 'show and change the level of the log',
   user: 'manage users',
   project: 'manage projects and their keys',
   'project member': 'manage the members of a project',
@@ -38,7 +39,7 @@ export const COMMANDS: CommandSpec[] = [
   },
   {
     name: 'init',
-    summary: 'write a pillarbox.toml that explains every key',
+    summary: 'write a pillarbox.toml that explains every key; asks at a terminal',
     options: [
       ['--hostname <host>', 'name of this server in SMTP sessions'],
       ['--base-url <url>', 'public address of this server'],
@@ -46,8 +47,20 @@ export const COMMANDS: CommandSpec[] = [
       ['--mode <mode>', 'sandbox, direct (to the MX) or relay (a smarthost)'],
       ['--inbound', 'receive bounces, complaints and replies at port 25'],
       ['--submission', 'accept mail from programs at ports 587 and 465'],
+      ['--yes', 'ask nothing'],
     ],
-    load: async () => (await import('./init.ts')).initCommand,
+    load: async () => (await import('./init/init.ts')).initCommand,
+  },
+  {
+    name: 'systemd',
+    summary: 'print the systemd unit, or set up the service',
+    options: [
+      ['--install', 'set up the user, the folders, the program and the unit'],
+      ['--root <folder>', 'the root of the system to install into; default /'],
+      ['--program <path>', 'the path of the program in the unit; the program is not copied'],
+      ['--force', 'replace a unit that differs'],
+    ],
+    load: async () => (await import('./systemd/systemd.ts')).systemdCommand,
   },
   {
     name: 'config check',
@@ -58,6 +71,13 @@ export const COMMANDS: CommandSpec[] = [
     name: 'config show',
     summary: 'print the effective values; secrets are hidden',
     load: async () => (await import('./config.ts')).showConfigCommand,
+  },
+  {
+    name: 'doctor',
+    summary:
+      'check the server, its DNS records, certificates, disk and backups, and print every fix',
+    options: [['--full', 'also check the integrity of the database, which reads all of it']],
+    load: async () => (await import('./doctor.ts')).doctorCommand,
   },
   {
     name: 'backup',
@@ -93,6 +113,14 @@ export const COMMANDS: CommandSpec[] = [
       ['--to <folder>', 'a new folder; by default one in the current folder'],
     ],
     load: async () => (await import('./export.ts')).exportCommand,
+  },
+  {
+    name: 'log level',
+    summary:
+      "show the level of the running server's log, or change it for a while; a restart begins with log.level",
+    args: '[level]',
+    options: [['--for <duration>', 'how long the level holds, such as 10m (the default) or 2h']],
+    load: async () => (await import('./log-level.ts')).logLevelCommand,
   },
   {
     name: 'user create',

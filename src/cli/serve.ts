@@ -9,6 +9,7 @@ import { createLog, type Log } from '../log.ts'
 import { listAllWarnings, load } from './config.ts'
 import type { CommandContext, Result } from './engine/command.ts'
 import type { Signals } from './engine/terminal.ts'
+import { reportServiceState } from './systemd/service-state.ts'
 import { formatWelcome } from './welcome.ts'
 
 /**
@@ -30,13 +31,18 @@ export async function serveCommand(context: CommandContext): Promise<Result> {
   })
   for (const warning of await listAllWarnings(context, loaded)) log.warn(warning)
   const stopping = waitForSignal(context.terminal.signals)
+  const service = reportServiceState(context.terminal.env, log)
   try {
-    const app = await startApp(loaded.config, { log, counters })
+    const onMigration = service.migrating
+    const app = await startApp(loaded.config, { log, counters, onMigration })
     announce(context, app)
+    service.ready(app)
     log.info({ signal: await stopping.signal }, 'stopping')
+    service.stopping()
     await stop(app, log)
     return null
   } finally {
+    service.close()
     stopping.removeListeners()
   }
 }

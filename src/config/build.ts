@@ -67,6 +67,11 @@ export function buildConfig(values: SettingValues, file: string | null): Config 
       requestLogDays: values['retention.request_log_days'],
       sandboxMessages: values['retention.sandbox_messages'],
     },
+    doctor: {
+      smtpTarget: values['doctor.smtp_target'],
+      blocklists: values['doctor.blocklists'],
+      timeUrl: values['doctor.time_url'],
+    },
     log: { level: values['log.level'] },
   })
 }
@@ -97,6 +102,7 @@ function buildDelivery(values: SettingValues): Config['delivery'] {
     hostname: values['delivery.hostname'] ?? '',
     port: values['delivery.port'],
     sourceAddresses: values['delivery.source_addresses'],
+    publicAddresses: values['delivery.public_addresses'],
     allowPrivateNetworks: values['delivery.allow_private_networks'],
     maxConnections: values['delivery.max_connections'],
     maxConnectionsPerSite: values['delivery.max_connections_per_site'],

@@ -9,6 +9,9 @@ export type ListenAddress = {
   isTls: boolean
 }
 
+/** `port`: null when the default applies. */
+export type HostAndPort = { host: string; port: number | null }
+
 /** `isOrdered`: one file with both, which the server orders by ACME; it may not exist yet. */
 export type TlsFiles = { certFile: string; keyFile: string; isOrdered?: boolean }
 
@@ -105,6 +108,8 @@ export type Config = {
     hostname: string
     port: number
     sourceAddresses: readonly string[]
+    /** Empty: see `features/domains/own-addresses.ts`. */
+    publicAddresses: readonly string[]
     allowPrivateNetworks: boolean
     maxConnections: number
     maxConnectionsPerSite: number
@@ -171,5 +176,10 @@ export type Config = {
     minFreeBytes: number
   }
   retention: { bodyDays: number; requestLogDays: number; sandboxMessages: number }
+  doctor: {
+    smtpTarget: HostAndPort | null
+    blocklists: readonly string[]
+    timeUrl: string | null
+  }
   log: { level: LogLevel }
 }

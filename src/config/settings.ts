@@ -117,6 +117,11 @@ const settings = {
     [],
     'Local addresses to send from; empty: the system chooses.',
   ),
+  'delivery.public_addresses': setting(
+    kind.arrayOf(kind.ipAddress),
+    [],
+    'Addresses that other servers see this server come from, for its checks; empty: the public ones of delivery.source_addresses, otherwise those of delivery.hostname.',
+  ),
   'delivery.allow_private_networks': setting(
     kind.boolean,
     false,
@@ -476,6 +481,22 @@ const settings = {
     kind.integer(1, 1_000_000),
     1_000,
     'Number of messages that the sandbox keeps.',
+  ),
+
+  'doctor.smtp_target': optional(
+    kind.hostAndPort,
+    'A mail server that the hourly check of outgoing SMTP connects to, reads the greeting of and leaves: a host name, optionally with a port. Without it only the deliveries of the last hour are evidence.',
+    { example: 'mx.example.net' },
+  ),
+  'doctor.blocklists': setting(
+    kind.arrayOf(kind.hostName),
+    [],
+    'DNS zones of blocklists in which the public addresses of this server are looked up.',
+  ),
+  'doctor.time_url': optional(
+    kind.secureWebAddress,
+    'An https address whose Date header the clock of this machine is compared with.',
+    { example: 'https://www.example.com' },
   ),
 
   'log.level': setting(

@@ -10,6 +10,7 @@ import type { SessionTokens } from './accounts/sessions/token.ts'
 import type { Challenges } from './acme/challenges.ts'
 import type { Base } from './base.ts'
 import type { StripeClient } from './billing/stripe.ts'
+import type { Doctor } from './doctor/doctor.ts'
 import type { Fuse } from './messages/outcome/fuse.ts'
 import type { KnownDomains } from './messages/outcome/known-domains.ts'
 import type { QueueNotifier } from './messages/queue/notifier.ts'
@@ -50,7 +51,12 @@ export type Core = Base & {
   knownDomains: KnownDomains
   /** Records opens and clicks. */
   hits: HitWriter
+  /** Checks the server and its surroundings. */
+  doctor: Doctor
 }
 
 /** The core of a command: without the parts that deliver mail and take requests. */
-export type CommandCore = Omit<Core, 'outbound' | 'hits' | 'throttle' | 'fuse' | 'knownDomains'>
+export type CommandCore = Omit<
+  Core,
+  'outbound' | 'hits' | 'throttle' | 'fuse' | 'knownDomains' | 'doctor'
+>

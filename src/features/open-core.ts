@@ -49,6 +49,8 @@ export type OpenOptions = {
   dnsTimeoutMs?: number
   dnsTries?: number
   certificatePollMs?: number | undefined
+  /** Called while a large database is migrated. */
+  onMigration?: StoreOptions['onMigration'] | undefined
   /** For tests: see `StoreOptions`. */
   createThread?: StoreOptions['createThread']
 }
@@ -71,7 +73,9 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
     nativeBinding: nativeBindingPath(config.dataDir),
     log,
     health,
+    counters,
     watch: isWatching,
+    onMigration: options.onMigration,
     ...(options.createThread && { createThread: options.createThread }),
   })
   await checkSecret({ store, keyring }).catch(async (error) => {

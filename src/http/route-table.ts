@@ -382,6 +382,7 @@ export const ROUTES: readonly RouteRow[] = [
   ['POST', '/webhooks/incoming/stripe', 'anyone', billing.receive],
   ['GET', '/.well-known/acme-challenge/:token', 'anyone', challenge.answer],
   ['GET', '/health', 'anyone', health.showHealth],
+  ['GET', '/health/checks', 'operator or monitor', health.showChecks],
   ['GET', '/metrics', 'operator or monitor', health.showMetrics],
   ['GET', '/openapi.json', 'anyone', docs.showDescription],
   ['GET', '/', 'anyone', docs.redirectToDocs],

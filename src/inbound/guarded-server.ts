@@ -55,6 +55,7 @@ export class GuardedServer extends SMTPServer {
     const refusal = this.sessions.refuse(connection.remoteAddress)
     if (refusal !== undefined) {
       refuseConnection(socket, refusal)
+      this.sessions.refused(421)
       return
     }
     this.sessions.add(connection)
@@ -102,10 +103,12 @@ class GuardedConnection extends SMTPConnection implements ServerSession {
     this.#repliedAt = performance.now()
     const isOwn = typeof data === 'string' && ENHANCED.test(data)
     super.send(code, data, isOwn ? false : context)
+    if (code >= 400) this.#sessions.refused(code)
     if (code < 400 || code === 421 || code === TOO_MANY_RECIPIENTS) return
     this.#errors += 1
     if (this.#errors >= this.#sessions.limits.errors) {
       super.send(421, '4.7.0 Too many errors', false)
+      this.#sessions.refused(421)
     }
   }
 

@@ -8,6 +8,7 @@
  */
 import { availableParallelism } from 'node:os'
 import type { Worker } from 'node:worker_threads'
+import type { Counters } from '../counters.ts'
 import { describeError } from '../errors.ts'
 import {
   type MessageReader,
@@ -27,6 +28,7 @@ import type {
 export type InboundReaderOptions = {
   settings: InboundReaderSettings
   log: Log
+  counters?: Pick<Counters, 'add'> | undefined
   /** A message that takes longer ends its thread. */
   timeoutMs?: number
   idleMs?: number
@@ -71,7 +73,7 @@ const MAX_OLD_HEAP_MB = 256
 const MAX_YOUNG_HEAP_MB = 16
 
 export function startInboundReader(options: InboundReaderOptions): InboundReader {
-  const { settings, log, timeoutMs = TIMEOUT_MS, idleMs = IDLE_MS } = options
+  const { settings, log, counters, timeoutMs = TIMEOUT_MS, idleMs = IDLE_MS } = options
   const launch = options.launch ?? launchThread
   const waiting: Task[] = []
   let lastId = 0
@@ -138,6 +140,9 @@ export function startInboundReader(options: InboundReaderOptions): InboundReader
   function ended({ state, hasStarted }: ReaderThread, error: unknown): void {
     const reason = error ?? `a message took more than ${timeoutMs} ms`
     const tasks = [...state.tasks.values()]
+    if (!isStopped && (!hasStarted || tasks.length > 0)) {
+      counters?.add('pillarbox_threads_lost_total', { kind: 'reader' })
+    }
     if (!hasStarted && !isStopped) {
       waiting.unshift(...tasks)
       log.error({ error: describeError(reason) }, 'a reader thread does not start')

@@ -24,6 +24,7 @@ import {
   createServerMailLimit,
   type ServerMailLimit,
 } from '../features/receiving/accept/server-mail-limit.ts'
+import { withLogFields } from '../log.ts'
 import { GuardedServer } from './guarded-server.ts'
 import { type Allowance, createAllowance, createMessageBuffer } from './message-buffer.ts'
 import { cannotStore, refusal, type SmtpRefusal, toRefusal } from './refusal.ts'
@@ -39,6 +40,7 @@ type Deps = Pick<
   | 'directory'
   | 'store'
   | 'inboundNotifier'
+  | 'counters'
   | 'now'
   | 'log'
 >
@@ -80,14 +82,15 @@ export async function startInbound(
   deps: Deps,
   { limits, memoryBytes }: InboundOptions = {},
 ): Promise<MailService> {
-  const { certificates, log } = deps
+  const { certificates, log, counters } = deps
   const { listen, maxMessageBytes } = deps.config.inbound
   const bytes = memoryBytes ?? Math.max(MEMORY_BYTES, 2.5 * maxMessageBytes)
   const allowance = createAllowance(bytes, bytes * SMALL_SHARE)
   const serverMailLimit = createServerMailLimit(deps.now)
   const context: ListenerContext = { ...deps, allowance, admitted: new WeakMap(), serverMailLimit }
-  return startMailService({ name: 'inbound', log, listen, certificates, limits }, (parts) =>
-    createServer(context, parts),
+  return startMailService(
+    { name: 'inbound', log, counters, listen, certificates, limits },
+    (parts) => createServer(context, parts),
   )
 }
 
@@ -107,15 +110,19 @@ function createServer(
       maxCommandLength: MAX_COMMAND_BYTES,
       onMailFrom: (_sender, _session, done) => done(canAcceptMail(context) ? null : cannotStore()),
       onRcptTo: (recipient, session, done) => {
-        admit(context, recipient, session).then(
-          () => done(),
-          (error: unknown) => done(toRefusal(context.log, error)),
+        withLogFields({ sessionId: session.id }, () =>
+          admit(context, recipient, session).then(
+            () => done(),
+            (error: unknown) => done(toRefusal(context.log, error)),
+          ),
         )
       },
       onData: (stream, session, done) => {
-        receive(context, stream, session).then(
-          (id) => done(null, `2.0.0 Ok: stored as ${id}`),
-          (error: unknown) => done(refuseMessage(context, session, error)),
+        withLogFields({ sessionId: session.id }, () =>
+          receive(context, stream, session).then(
+            (id) => done(null, `2.0.0 Ok: stored as ${id}`),
+            (error: unknown) => done(refuseMessage(context, session, error)),
+          ),
         )
       },
     },
@@ -139,6 +146,7 @@ async function admit(
     return
   }
   const reason = refused ?? 'unknown'
+  context.counters.add('pillarbox_recipients_refused_total', { reason })
   // An operator can do something about a full mailbox.
   const level = reason === 'full' ? 'warn' : 'info'
   context.log[level](
@@ -233,7 +241,7 @@ async function store(
   message: TransferredMessage,
 ): Promise<string> {
   try {
-    return await acceptInboundMessage(context, {
+    const inboundId = await acceptInboundMessage(context, {
       ...message,
       reversePath: senderOf(session),
       clientAddress: session.remoteAddress,
@@ -241,6 +249,8 @@ async function store(
       protocol: session.transmissionType,
       tls: session.tlsOptions ? `${session.tlsOptions.version} ${session.tlsOptions.name}` : null,
     })
+    context.log.debug({ inboundId }, 'a message was stored')
+    return inboundId
   } catch (error) {
     if (error instanceof MailboxFull) throw refusal(...REFUSALS.full)
     throw error
@@ -260,8 +270,8 @@ function refuseMessage(
   return reply
 }
 
-function describe(session: SMTPServerSession): { peer: string; from: string } {
-  return { peer: session.remoteAddress, from: senderOf(session) }
+function describe(session: SMTPServerSession) {
+  return { sessionId: session.id, peer: session.remoteAddress, from: senderOf(session) }
 }
 
 function senderOf({ envelope }: SMTPServerSession): string {

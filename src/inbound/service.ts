@@ -7,6 +7,7 @@ import { type LateOpening, openLate, reserveAddress } from '../config/certificat
 import type { CertificatePair } from '../config/certificates/pair.ts'
 import type { Certificates } from '../config/certificates/watch.ts'
 import type { ListenAddress } from '../config/config.ts'
+import type { Counters } from '../counters.ts'
 import type { Log } from '../log.ts'
 import type { GuardedServer } from './guarded-server.ts'
 import { createSessions, DEFAULT_LIMITS, type SessionLimits, type Sessions } from './sessions.ts'
@@ -20,6 +21,7 @@ export type MailService = {
 
 type ServiceOptions = {
   log: Log
+  counters: Pick<Counters, 'add'>
   name: 'inbound' | 'submission'
   listen: readonly ListenAddress[]
   certificates: Pick<Certificates, 'follow'>
@@ -42,8 +44,10 @@ export async function startMailService(
   options: ServiceOptions,
   createServer: (parts: ServerParts) => GuardedServer,
 ): Promise<MailService> {
-  const { name, log, listen, certificates, needsCertificate = () => false } = options
-  const sessions = createSessions({ ...DEFAULT_LIMITS, ...options.limits })
+  const { name, log, counters, listen, certificates, needsCertificate = () => false } = options
+  const sessions = createSessions({ ...DEFAULT_LIMITS, ...options.limits }, (code) =>
+    counters.add('pillarbox_smtp_refusals_total', { service: name, code: String(code) }),
+  )
   const parts: ServiceParts = { servers: [], sessions, late: [] }
   const waiting: { server: GuardedServer; address: ListenAddress }[] = []
   let certificate = listen.length === 0 ? null : certificates.follow(name, renew)

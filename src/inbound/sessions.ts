@@ -52,6 +52,8 @@ export type ServerSession = {
 
 export type Sessions = {
   limits: SessionLimits
+  /** Called with the code of each reply of 400 and above. */
+  refused(code: number): void
   /** Returns why no session may begin from this address; undefined if one may. */
   refuse(remoteAddress: string): string | undefined
   add(session: ServerSession): void
@@ -62,7 +64,10 @@ export type Sessions = {
 
 const LEAVE_EVERY_MS = 20
 
-export function createSessions(limits: SessionLimits): Sessions {
+export function createSessions(
+  limits: SessionLimits,
+  refused: Sessions['refused'] = () => undefined,
+): Sessions {
   const open = new Set<ServerSession>()
   const byPeer = new Map<string, number>()
   const timer = setInterval(checkTimeouts, limits.checkMs).unref()
@@ -83,6 +88,7 @@ export function createSessions(limits: SessionLimits): Sessions {
 
   return {
     limits,
+    refused,
     refuse(remoteAddress) {
       if (open.size >= limits.connections) return '4.7.0 Too many connections, try again later'
       const isCrowd = (byPeer.get(peerOf(remoteAddress)) ?? 0) >= limits.connectionsPerAddress

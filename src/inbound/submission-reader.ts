@@ -5,6 +5,7 @@
  * they are needed.
  */
 import { isMarkedAsUntransferable, type Worker } from 'node:worker_threads'
+import type { Counters } from '../counters.ts'
 import type { Log } from '../log.ts'
 import type { SubmissionLimits, SubmittedMessage } from '../mail/submitted/read-submitted.ts'
 import { createThreadPool, type PoolThread } from '../threads/pool.ts'
@@ -24,6 +25,7 @@ export type SubmissionReader = {
 export type SubmissionReaderOptions = {
   limits: SubmissionLimits
   log: Log
+  counters?: Pick<Counters, 'add'> | undefined
   maxThreads?: number
   /** The time for a small message. */
   timeoutMs?: number
@@ -59,6 +61,7 @@ const NOT_STARTED: ReaderResult = { failure: 'no thread starts' }
 export function createSubmissionReader({
   limits,
   log,
+  counters,
   maxThreads = 2,
   timeoutMs = TIMEOUT_MS,
   startTimeoutMs = START_TIMEOUT_MS,
@@ -77,7 +80,10 @@ export function createSubmissionReader({
       else finish(thread, message)
     },
     ended(thread, error) {
-      if (error !== undefined) log.error({ error }, 'a thread that reads mail ended')
+      if (error !== undefined) {
+        counters?.add('pillarbox_threads_lost_total', { kind: 'submission' })
+        log.error({ error }, 'a thread that reads mail ended')
+      }
       finish(thread, resultOfEndedThread(thread))
     },
   })

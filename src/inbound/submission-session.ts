@@ -14,6 +14,7 @@ import { acceptMessage } from '../features/messages/accept/accept-message.ts'
 import type { SendRequest } from '../features/messages/accept/plan.ts'
 import { canAcceptMail } from '../features/receiving/accept/accept-message.ts'
 import type { RateLimiter } from '../features/requests/rate-limit.ts'
+import { withLogFields } from '../log.ts'
 import { type ParsedAddress, parseAddress } from '../mail/address/address.ts'
 import type { SubmittedMessage } from '../mail/submitted/read-submitted.ts'
 import type { FailedLogins } from './failed-logins.ts'
@@ -77,16 +78,20 @@ export function submissionHandlers(
       done()
     },
     onAuth: (auth, session, done) => {
-      checkLogin(context, failures, { auth, session }).then(
-        (user) => done(null, { user }),
-        (error: unknown) => done(fail(error)),
+      within(session, () =>
+        checkLogin(context, failures, { auth, session }).then(
+          (user) => done(null, { user }),
+          (error: unknown) => done(fail(error)),
+        ),
       )
     },
     onMailFrom: (sender, session, done) => {
       if (!areOffered(sender.args, MAIL_PARAMETERS)) return done(notOffered())
-      checkSender(context, session, sender).then(
-        () => done(),
-        (error: unknown) => done(fail(error)),
+      within(session, () =>
+        checkSender(context, session, sender).then(
+          () => done(),
+          (error: unknown) => done(fail(error)),
+        ),
       )
     },
     onRcptTo: ({ address, args }, _session, done) => {
@@ -95,12 +100,19 @@ export function submissionHandlers(
       done(refusal('553 5.1.3', 'Not an email address that can be sent to'))
     },
     onData: (stream, session, done) => {
-      receive(context, stream, session).then(
-        (ids) => done(null, `2.0.0 Ok: queued as ${nameIds(ids)}`),
-        (error: unknown) => done(fail(error)),
+      within(session, () =>
+        receive(context, stream, session).then(
+          (ids) => done(null, `2.0.0 Ok: queued as ${nameIds(ids)}`),
+          (error: unknown) => done(fail(error)),
+        ),
       )
     },
   }
+}
+
+/** Lines of the log that `act` writes have the id of the session. */
+function within<T>({ id: sessionId }: SMTPServerSession, act: () => T): T {
+  return withLogFields({ sessionId }, act)
 }
 
 /** A parameter that the server does not support must be refused (RFC 5321 section 4.1.1.11). */
@@ -136,7 +148,7 @@ async function checkLogin(
   if (!result.isGuess) throw result.refused
   const count = (failures.get(session) ?? 0) + 1
   failures.set(session, count)
-  context.log.info({ peer: remoteAddress }, 'a login for submission failed')
+  context.log.info({ sessionId: session.id, peer: remoteAddress }, 'a login for submission failed')
   await context.wait(context.failedLogins.failed(remoteAddress))
   if (count < MAX_FAILURES && !context.failedLogins.isOverLimit(remoteAddress)) throw result.refused
   throw refusal('421 4.7.0', 'Too many failed logins')
@@ -187,11 +199,16 @@ async function receive(
   const recipients = session.envelope.rcptTo.map(({ address }) => address)
   try {
     for await (const chunk of stream) buffer.write(chunk as Buffer)
+    const from = performance.now()
     const submitted = await context.reader.read(buffer.finish())
     const project = await confirm(context, session)
     const request = toRequest(submitted, recipients)
     const emails = await acceptMessage(context, { project, request })
-    return emails.map(({ id }) => id)
+    const tookMs = performance.now() - from
+    context.counters.observe('pillarbox_accept_duration_seconds', tookMs, 'submission')
+    const ids = emails.map(({ id }) => id)
+    context.log.debug({ projectId: project.id, emailIds: ids }, 'emails were accepted')
+    return ids
   } finally {
     buffer.release()
   }

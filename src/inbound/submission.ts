@@ -44,10 +44,13 @@ export async function startSubmission(
   deps: SubmissionDeps,
   { limiter, limits, reader, isLocal, wait }: SubmissionOptions,
 ): Promise<MailService> {
-  const { certificates, config, log, now } = deps
+  const { certificates, config, log, counters, now } = deps
   const { listen } = config.submission
   const { messageMaxBytes } = config.limits
-  const submissionReader = createSubmissionReader({ limits: config.limits, log, ...reader })
+  const submissionReader = createSubmissionReader({
+    ...{ limits: config.limits, log, counters },
+    ...reader,
+  })
   const context: SubmissionContext = {
     ...deps,
     limiter,
@@ -61,7 +64,7 @@ export async function startSubmission(
   const needsCertificate = ({ host, isTls }: ListenAddress) =>
     config.submission.tls !== null && (isTls || !isLoopbackHost(host))
   const { addresses, stop } = await startMailService(
-    { name: 'submission', log, listen, certificates, limits, needsCertificate },
+    { name: 'submission', log, counters, listen, certificates, limits, needsCertificate },
     (parts) => createServer(context, parts),
   )
   return {

@@ -13,6 +13,7 @@
  * once when it stops.
  */
 import { DAY_MS, HOUR_MS, MINUTE_MS, type Now } from '../clock.ts'
+import type { Counters } from '../counters.ts'
 import { describeError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Store } from '../store/store.ts'
@@ -44,6 +45,7 @@ type Jobs = {
 export type JobsOptions = {
   store: Store
   log: Log
+  counters?: Pick<Counters, 'add'> | undefined
   now: Now
   handlers: Record<string, JobHandler>
   cron?: readonly CronEntry[]
@@ -61,7 +63,8 @@ export type JobsOptions = {
 type JobRun = { job: ClaimedJob; abort: AbortController; done: Promise<void> }
 /** Kinds of jobs that share slots. */
 type SlotGroup = DueKinds & { slots: number }
-type JobsState = Required<Omit<JobsOptions, 'cron'>> & {
+type JobsState = Required<Omit<JobsOptions, 'cron' | 'counters'>> & {
+  counters: JobsOptions['counters']
   groups: SlotGroup[]
   running: Map<string, JobRun>
   isStopping: boolean
@@ -85,6 +88,7 @@ export function startJobs(options: JobsOptions): Jobs {
   }
   const state: JobsState = {
     ...rest,
+    counters: options.counters,
     concurrency,
     limits,
     leaseMs: options.leaseMs ?? DEFAULT_LEASE_MS,

@@ -1,6 +1,7 @@
 import type { Now } from '../clock.ts'
+import type { Counters } from '../counters.ts'
 import { AppError, describeError } from '../errors.ts'
-import type { Log } from '../log.ts'
+import { type Log, withLogFields } from '../log.ts'
 import type { Store } from '../store/store.ts'
 import { jobDelayMs } from './backoff.ts'
 import { type ClaimedJob, completeJob, deleteSurplusJobs, failJob, setPercent } from './job-row.ts'
@@ -35,7 +36,13 @@ export type JobHandler = (job: RunningJob) => Promise<unknown>
 
 const INTERNAL = 'The server failed to do this work. Its log has the details.'
 
-type Deps = { store: Store; log: Log; now: Now; handlers: Record<string, JobHandler> }
+type Deps = {
+  store: Store
+  log: Log
+  counters?: Pick<Counters, 'add'> | undefined
+  now: Now
+  handlers: Record<string, JobHandler>
+}
 type RunEnd = { result: unknown } | { error: string; isFinal: boolean }
 
 /** Runs a claimed job and records its result. Records nothing once the signal has aborted. */
@@ -46,7 +53,7 @@ export async function runJob(deps: Deps, job: ClaimedJob, signal: AbortSignal): 
     await record(deps, job, end)
   } catch (error) {
     // The lease ends, and the job runs again.
-    deps.log.error({ error: describeError(error), job: job.id }, 'a job could not be recorded')
+    deps.log.error({ error: describeError(error), jobId: job.id }, 'a job could not be recorded')
   }
 }
 
@@ -61,17 +68,23 @@ async function attempt(deps: Deps, job: ClaimedJob, signal: AbortSignal): Promis
     const running = { id, leaseId, kind, projectId, payload, attempt: attempts, signal }
     const owner = { key: projectId ?? '', isJob: true }
     const work = () => handler({ ...running, setPercent: savePercent })
-    return { result: await deps.store.scanFor(owner, work) }
+    const fields = { jobId: id, projectId: projectId ?? undefined }
+    return { result: await withLogFields(fields, () => deps.store.scanFor(owner, work)) }
   } catch (error) {
     // An interrupted job has not failed.
-    if (!signal.aborted) logFailure(deps.log, job, error)
+    if (!signal.aborted) noteFailure(deps, job, error)
     return { error: reasonOf(error, projectId), isFinal: error instanceof FinalFailure }
   }
 }
 
 /** A FinalFailure comes from the project's data, not from the server, so its level is `info`. */
-function logFailure(log: Log, { id, kind, attempts }: ClaimedJob, error: unknown): void {
-  const run = { job: id, kind, attempt: attempts }
+function noteFailure(
+  { log, counters, handlers }: Deps,
+  { id, kind, attempts }: ClaimedJob,
+  error: unknown,
+): void {
+  counters?.add('pillarbox_job_failures_total', { kind: kind in handlers ? kind : 'other' })
+  const run = { jobId: id, kind, attempt: attempts }
   if (error instanceof FinalFailure)
     log.info({ ...run, reason: error.message }, 'a job failed for good')
   else log.warn({ ...run, error }, 'a job failed')

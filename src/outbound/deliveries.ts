@@ -30,7 +30,7 @@ import type { DeliveryProgress } from './sites/site-status.ts'
 import type { MailOwner } from './sites/starved-sites.ts'
 import type { ThreadsOptions } from './threads.ts'
 
-type DeliveriesDeps = Pick<ThreadsOptions, 'settings' | 'maxThreads' | 'log'> & {
+type DeliveriesDeps = Pick<ThreadsOptions, 'settings' | 'maxThreads' | 'log' | 'counters'> & {
   config: Config['delivery']
   destinations: Destinations
   shaping: Shaping
@@ -309,7 +309,15 @@ export function createDeliveries(deps: DeliveriesDeps) {
     return { site: waiting.pool.site, step: 'waiting', peer: null, since: waiting.since }
   }
 
-  async function stop(graceMs: number): Promise<void> {
+  let stopped: Promise<void> | undefined
+
+  /** A second call waits for the first. */
+  function stop(graceMs: number): Promise<void> {
+    stopped ??= end(graceMs)
+    return stopped
+  }
+
+  async function end(graceMs: number): Promise<void> {
     isStopping = true
     putBackUnresolved(resolving.take(() => true))
     await Promise.all([composing.stop(), dispatcher.stop(graceMs)])
@@ -322,5 +330,6 @@ export function createDeliveries(deps: DeliveriesDeps) {
     connectionsOf: dispatcher.connectionsOf,
     lacksConnection: dispatcher.lacksConnection,
     inFlight: () => queues.total() + composing.waiting(),
+    threads: dispatcher.threads,
   }
 }

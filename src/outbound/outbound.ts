@@ -11,6 +11,7 @@
 import { availableParallelism } from 'node:os'
 import { MINUTE_MS, type Now } from '../clock.ts'
 import type { Config, ListenAddress } from '../config/config.ts'
+import type { Counters } from '../counters.ts'
 import type { Log } from '../log.ts'
 import type { RenderedMessage, RenderSource } from '../mail/compose/build-message.ts'
 import type { InspectedMessage, MessageRules } from '../mail/compose/message-findings.ts'
@@ -22,6 +23,7 @@ import { type CheckedTemplate, createTemplateChecks } from './composing/template
 import { createTexts, type RenderedTexts } from './composing/texts.ts'
 import { createDeliveries } from './deliveries.ts'
 import type { DeliveryResult, DeliveryTask } from './delivery.ts'
+import type { ThreadLoad } from './dispatch/dispatcher.ts'
 import type { Resolver } from './dns/resolver.ts'
 import type { TextsSource } from './protocol.ts'
 import { createDestinations } from './routing/destinations.ts'
@@ -34,6 +36,7 @@ import type { Timeouts } from './smtp/timeouts.ts'
 export type OutboundDeps = {
   config: Pick<Config, 'delivery'>
   log: Log
+  counters?: Pick<Counters, 'add'> | undefined
   now: Now
   resolver: Pick<Resolver, 'mx' | 'a' | 'aaaa'>
   tracker: Tracker
@@ -108,6 +111,8 @@ export type Outbound = {
    */
   sign(message: UnsignedMessage): Promise<Uint8Array | null>
   inFlight(): number
+  /** The delivery threads, and the deliveries that wait for a connection or a thread. */
+  threads(): ThreadLoad
   /** All sites with deliveries in progress, or with a known state. */
   sites(): SiteStatus[]
   /** Ends a site's pause, rate and restriction at once; false if there was none. */
@@ -117,7 +122,13 @@ export type Outbound = {
    * a second.
    */
   progressOf(emailId: string): Promise<DeliveryProgress | undefined>
-  /** Resolves when every task has its result and no connection is left open. */
+  /**
+   * Ends delivery, and nothing else: deliveries whose message is not being written are put back, the
+   * others may wait `graceMs` for their reply. Resolves when every task has its result and no
+   * connection is left open.
+   */
+  endDeliveries(graceMs: number): Promise<void>
+  /** Ends delivery and the threads that render. */
   stop(graceMs: number): Promise<void>
 }
 
@@ -128,7 +139,7 @@ const HANG_MS = 5_000
 const REST_MS = MINUTE_MS
 
 export function startOutbound(deps: OutboundDeps, listener: OutboundListener): Outbound {
-  const { config, log, now } = deps
+  const { config, log, counters, now } = deps
   const { delivery } = config
   const random = deps.random ?? Math.random
   const receivedDomains = deps.receivedDomains ?? new Set<string>()
@@ -149,12 +160,12 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
   })
   const shaping = createShaping({ ...delivery, now, random })
   const queues = createSiteQueues(now)
-  const previews = createPreviews({ settings, log, hangMs, restMs })
-  const checks = createTemplateChecks({ settings, log, hangMs, restMs })
-  const texts = createTexts({ settings, log, hangMs, restMs })
-  const signed = createSignedMessages({ settings, log, hangMs, restMs })
+  const previews = createPreviews({ settings, log, counters, hangMs, restMs })
+  const checks = createTemplateChecks({ settings, log, counters, hangMs, restMs })
+  const texts = createTexts({ settings, log, counters, hangMs, restMs })
+  const signed = createSignedMessages({ settings, log, counters, hangMs, restMs })
   const deliveries = createDeliveries({
-    ...{ config: delivery, settings, log, now, hangMs, restMs },
+    ...{ config: delivery, settings, log, counters, now, hangMs, restMs },
     ...{ destinations, shaping, queues, receivedDomains },
     maxThreads: deps.deliveryThreads ?? Math.min(MAX_THREADS, availableParallelism()),
     listener,
@@ -166,6 +177,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     recall: deliveries.recall,
     withdraw: deliveries.withdraw,
     inFlight: deliveries.inFlight,
+    threads: deliveries.threads,
     progressOf: deliveries.progressOf,
     siteOf: destinations.siteOf,
     blockedUntil: shaping.blockedUntil,
@@ -181,6 +193,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
       [...new Set([...shaping.sites(), ...queues.busySites()])].map((site) =>
         statusOf({ shaping, queues, deliveries }, site),
       ),
+    endDeliveries: deliveries.stop,
     async stop(graceMs) {
       const threads = [previews, checks, texts, signed].map(({ stop }) => stop())
       await Promise.all([...threads, deliveries.stop(graceMs)])

@@ -5,6 +5,7 @@
  * row that end before they have started, none is started for a minute.
  */
 import type { Worker } from 'node:worker_threads'
+import type { Counters } from '../counters.ts'
 import { describeError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { createThreadPool, type PoolThread } from '../threads/pool.ts'
@@ -26,6 +27,7 @@ export type ThreadsOptions = {
    */
   hangMs(task: number): number
   log: Log
+  counters?: Pick<Counters, 'add'> | undefined
   received(thread: DeliveryThread, message: FromThread): void
   ended(thread: DeliveryThread, end: ThreadEnd): void
 }
@@ -82,7 +84,7 @@ export function shutdownError(): Error {
 }
 
 export function createThreads(options: ThreadsOptions): Threads {
-  const { name, log, hangMs } = options
+  const { name, log, counters, hangMs } = options
   const threads: DeliveryThread[] = []
   let isStopping = false
   const pool = createThreadPool<ThreadState, FromThread>({
@@ -101,6 +103,7 @@ export function createThreads(options: ThreadsOptions): Threads {
       const reason = error === undefined ? 'it took too long' : describeError(error)
       if (!isStopping) {
         const facts = { thread: number, reason, task: composing }
+        counters?.add('pillarbox_threads_lost_total', { kind: name })
         log.error(facts, `a ${name} thread ended and is replaced`)
       }
       const accepted = new Set(new Int32Array(state.accepted))

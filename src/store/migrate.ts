@@ -2,15 +2,24 @@
  * Forward-only migrations: `NNNN_name.sql`, numbered from 1 without gaps, each applied in one
  * transaction that also sets `user_version`. When several processes open one file, the second to
  * get the lock finds the migration applied. A database of a newer version of the program is
- * refused.
+ * refused, with the version that fits (`program-versions.ts`).
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { listAssets, readAsset } from '../config/assets.ts'
+import { productVersion } from '../config/version.ts'
 import { AppError } from '../errors.ts'
 import type { Connection } from './connection.ts'
+import { findProgramVersion, isOlderVersion, recordProgramVersion } from './program-versions.ts'
 
 export type Migration = { number: number; name: string; sql: string }
+
+export type MigrateOptions = {
+  /** The version of this program, by default its own. */
+  version?: string | undefined
+  /** Called before each migration that is applied. */
+  onBegin?: (migration: Migration) => void
+}
 
 const ASSET_FOLDER = 'migrations/sqlite'
 
@@ -30,29 +39,49 @@ export function readMigrations(folder?: string): Migration[] {
 }
 
 /** @throws AppError DATABASE_ERROR when the database is newer than the program; errors of SQLite */
-export function migrate(connection: Connection, migrations: Migration[]): void {
-  const version = connection.value('PRAGMA user_version')
-  refuseNewer(Number(version()), migrations.length)
-  if (version() === migrations.length) return
+export function migrate(
+  connection: Connection,
+  migrations: Migration[],
+  { version = productVersion(), onBegin }: MigrateOptions = {},
+): void {
+  const schema = connection.value('PRAGMA user_version')
+  const program = { version, known: migrations.length }
+  refuseNewer(connection, program)
+  if (schema() === migrations.length) {
+    recordIfNew(connection, program)
+    return
+  }
   // Migrations rebuild tables under their own names; foreign keys would cascade the deletes.
   connection.script('PRAGMA foreign_keys = OFF')
   try {
-    for (const migration of migrations) applyOnce(connection, migration)
+    for (const migration of migrations) {
+      if (migration.number > Number(schema())) onBegin?.(migration)
+      applyOnce(connection, migration, version)
+    }
   } finally {
     connection.script('PRAGMA foreign_keys = ON')
   }
-  refuseNewer(Number(version()), migrations.length)
+  refuseNewer(connection, program)
 }
 
-function applyOnce(connection: Connection, { number, name, sql }: Migration): void {
-  const version = connection.value('PRAGMA user_version')
+/** The number of the newest migration that the database has; 0 for a new file. */
+export function schemaOf(connection: Connection): number {
+  return Number(connection.value('PRAGMA user_version')())
+}
+
+function applyOnce(
+  connection: Connection,
+  { number, name, sql }: Migration,
+  version: string,
+): void {
   connection.script('BEGIN IMMEDIATE')
   try {
-    if (Number(version()) < number) {
+    if (schemaOf(connection) < number) {
       connection.script(sql)
       const broken = connection.run('PRAGMA foreign_key_check', [], 'records') as unknown[]
       if (broken.length > 0) throw new TypeError(`${name} leaves rows that refer to missing rows.`)
       connection.script(`PRAGMA user_version = ${number}`)
+      recordProgramVersion(connection, { schema: number, version })
     }
     connection.script('COMMIT')
   } catch (error) {
@@ -61,12 +90,32 @@ function applyOnce(connection: Connection, { number, name, sql }: Migration): vo
   }
 }
 
-function refuseNewer(version: number, known: number): void {
-  if (version <= known) return
+type Program = { version: string; known: number }
+
+/** An older version that works with the schema is worth knowing too: it may be started again. */
+function recordIfNew(connection: Connection, { version, known: schema }: Program): void {
+  const recorded = findProgramVersion(connection, schema)
+  if (recorded !== undefined && !isOlderVersion(version, recorded)) return
+  connection.script('BEGIN IMMEDIATE')
+  try {
+    recordProgramVersion(connection, { schema, version })
+    connection.script('COMMIT')
+  } catch (error) {
+    if (connection.isInTransaction()) connection.script('ROLLBACK')
+    throw error
+  }
+}
+
+function refuseNewer(connection: Connection, { version, known }: Program): void {
+  const schema = schemaOf(connection)
+  if (schema <= known) return
+  const fitting = findProgramVersion(connection, schema)
+  const isKnown = fitting !== undefined && isOlderVersion(version, fitting)
+  const wanted = isKnown ? `version ${fitting} or newer` : 'the newer version'
   const text =
-    `The database belongs to a newer version of this program (schema ${version}; this one supports ` +
-    `${known}). Start the newer version, or restore a backup made before the upgrade.`
-  throw new AppError('DATABASE_ERROR', text, { suggestion: 'Start the newer version.' })
+    `The database belongs to a newer version of this program (schema ${schema}; this one, ${version}, ` +
+    `supports ${known}). Start ${wanted}, or restore a backup made before the upgrade.`
+  throw new AppError('DATABASE_ERROR', text, { suggestion: `Start ${wanted}.` })
 }
 
 function parseMigration(file: string, sql: string): Migration {

@@ -10,6 +10,7 @@
  */
 import { closeSync, openSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Counters } from '../counters.ts'
 import { hasCode } from '../errors.ts'
 import type { Health } from '../health.ts'
 import type { Log } from '../log.ts'
@@ -19,14 +20,15 @@ import { isBusy, openError } from './database-error.ts'
 import { sql } from './drizzle.ts'
 import { openDatabaseFiles, refuseSecondName } from './files/database-files.ts'
 import { watchExternalChanges } from './files/external-changes.ts'
+import { type LongMigrationOptions, migrateIfLong } from './long-migration.ts'
 import { type Migration, migrate, readMigrations } from './migrate.ts'
-import { createReaders } from './read/readers.ts'
+import { createReaders, type ScanLoad } from './read/readers.ts'
 import type { ScanOwner } from './read/scan-queue.ts'
 import { createThread } from './read/thread.ts'
 import { startCheckpoints } from './write/checkpoints.ts'
 import type { Tx } from './write/transaction.ts'
 import { createWritability } from './write/writability.ts'
-import { createWriter, type WriteOptions, type Writer } from './write/writer.ts'
+import { createWriter, type WriteCounts, type WriteOptions, type Writer } from './write/writer.ts'
 
 /** drizzle's builders and prepared statements, for queries that only read. */
 export type Reader = Db & Statements
@@ -59,8 +61,11 @@ export type Store = {
    * fault of the file, until no write has failed for five seconds and a write of the store succeeds.
    */
   isWritable(): boolean
+  scanLoad(): ScanLoad
   /** Size of the write-ahead log. */
   walBytes(): number
+  /** How many writes of this process were committed so far, and how many wait for their commit. */
+  writes(): WriteCounts
   /** Finishes queued writes, ends the threads, closes the file. */
   close(): Promise<void>
 }
@@ -70,6 +75,7 @@ export type StoreOptions = {
   log: Log
   /** Degraded while files of the database are gone. */
   health?: Pick<Health, 'set'>
+  counters?: Counters | undefined
   /** A folder of migrations instead of the program's own. */
   migrationsDir?: string
   /** The file of the SQLite addon; by default the package's own. */
@@ -81,6 +87,10 @@ export type StoreOptions = {
    * Whether to watch for changes by other processes and for lost files; one-shot commands need not.
    */
   watch?: boolean
+  /** Called while a large database is migrated. */
+  onMigration?: LongMigrationOptions['onProgress'] | undefined
+  /** From which size on a database counts as large; for tests. */
+  largeBytes?: number
 }
 
 const OPEN_TIMEOUT_MS = 5000
@@ -91,9 +101,11 @@ const READ_BUSY_TIMEOUT_MS = 1000
  * @throws AppError DATABASE_ERROR for a newer database, and for a broken or unreadable file
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const { path, nativeBinding, log, health, readerThreads = 2, watch = true } = options
+  const { path, nativeBinding, log, health, counters, readerThreads = 2, watch = true } = options
   const { createThread: makeThread = createThread } = options
-  const writable = await openWritable(options, readMigrations(options.migrationsDir))
+  const migrations = readMigrations(options.migrationsDir)
+  await migrateIfLong({ ...options, onProgress: options.onMigration }, migrations)
+  const writable = await openWritable(options, migrations)
   const files = openDatabaseFiles(path, { log, health })
   const settings = { path, nativeBinding }
   const reading = openConnection({
@@ -101,12 +113,13 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     isReadOnly: true,
     busyTimeoutMs: READ_BUSY_TIMEOUT_MS,
   })
-  const threads = Array.from({ length: readerThreads }, () => makeThread(settings))
+  const startThread = () => makeThread(settings, undefined, counters)
+  const threads = Array.from({ length: readerThreads }, startThread)
   const readers = createReaders(settings, threads)
   const walBytes = files.logBytes
   const areFilesLost = files.areLost
-  const thread = makeThread(settings)
-  const checkpoints = startCheckpoints({ thread, walBytes, areFilesLost, log })
+  const thread = startThread()
+  const checkpoints = startCheckpoints({ thread, walBytes, areFilesLost, log, counters })
   const commitListeners = new Set([checkpoints.committed])
   const onCommit = () => {
     for (const listener of commitListeners) listener()
@@ -114,7 +127,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const writability = createWritability(() => probe(writable, writer))
   const onError = writability.failed
   const checkFiles = files.check
-  const writer = createWriter({ connection: writable, log, checkFiles, onCommit, onError })
+  const writer = createWriter({
+    ...{ connection: writable, log, counters, checkFiles, onCommit, onError },
+  })
   const lossListeners = new Set<() => void>()
   if (watch) {
     files.watch(({ isLogAloneGone }) => {
@@ -139,7 +154,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       return () => lossListeners.delete(fn)
     },
     isWritable: () => writability.isWritable() && !files.areLost(),
+    scanLoad: readers.load,
     walBytes,
+    writes: writer.counts,
     async close() {
       writability.stop()
       files.stop()

@@ -3,11 +3,19 @@ import sea from 'node:sea'
 import { Worker, type WorkerOptions } from 'node:worker_threads'
 import { assetSource, readAsset } from '../config/assets.ts'
 
-export type ThreadName = 'scan' | 'snapshot' | 'delivery' | 'composing' | 'submission' | 'reader'
+export type ThreadName =
+  | 'scan'
+  | 'migrate'
+  | 'snapshot'
+  | 'delivery'
+  | 'composing'
+  | 'submission'
+  | 'reader'
 
 /** The entry file of each worker thread in the repository. */
 export const THREAD_SOURCES: Record<ThreadName, string> = {
   scan: 'src/store/read/scan-thread.ts',
+  migrate: 'src/store/migrate-thread.ts',
   snapshot: 'src/store/snapshot/snapshot-thread.ts',
   delivery: 'src/outbound/thread/delivery-thread.ts',
   composing: 'src/outbound/composing/composing-thread.ts',

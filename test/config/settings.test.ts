@@ -117,6 +117,10 @@ const cases: Record<SettingKey, Case> = {
     right: [[], ['192.0.2.1', '2001:db8::1']],
     wrong: [['mail.example.com'], ['192.0.2.0/24'], '192.0.2.1'],
   },
+  'delivery.public_addresses': {
+    right: [[], ['192.0.2.1', '2001:db8::1']],
+    wrong: [['mail.example.com'], '192.0.2.1'],
+  },
   'delivery.allow_private_networks': flag!,
   'delivery.max_connections': { right: [1, 10_000], wrong: [0, 10_001, '200'] },
   'delivery.max_connections_per_site': { right: [1, 1_000], wrong: [0, 1_001] },
@@ -239,6 +243,24 @@ const cases: Record<SettingKey, Case> = {
   'retention.body_days': days!,
   'retention.request_log_days': days!,
   'retention.sandbox_messages': { right: [1, 1_000_000], wrong: [0, 1_000_001] },
+  'doctor.smtp_target': {
+    right: [
+      'mx.example.net',
+      'mx.example.net:2525',
+      '192.0.2.1',
+      '[2001:db8::1]:25',
+      '2001:db8::1',
+    ],
+    wrong: ['', 'mx.example.net:0', 'mx.example.net:65536', 'smtp://mx.example.net', 'a b', ':25'],
+  },
+  'doctor.blocklists': {
+    right: [[], ['zen.example.org', 'bl.example.net']],
+    wrong: ['zen.example.org', ['not a zone']],
+  },
+  'doctor.time_url': {
+    right: ['https://www.example.com', 'https://www.example.com/now'],
+    wrong: ['http://www.example.com', 'www.example.com', 'https://user@example.com', 3],
+  },
   'log.level': { right: ['fatal', 'info', 'silent'], wrong: ['', 'INFO', 'verbose', 3] },
 }
 

@@ -120,7 +120,7 @@ it('every entry of the table of blocks that are not run belongs to a block', () 
 })
 
 it('every block names its language', () => {
-  const known = ['sh', 'json', 'toml', 'ini', 'js', 'text']
+  const known = ['sh', 'json', 'toml', 'ini', 'js', 'text', 'yaml']
   for (const { file, blocks } of pages) {
     for (const { language, text } of blocks) assert.ok(known.includes(language), `${file}: ${text}`)
   }

@@ -301,6 +301,15 @@ const unverified = async ({ core }: Stage) => {
   return logIn(core, id)
 }
 
+/** A session of an operator. */
+const operator = async ({ core }: Stage) => {
+  const { id } = await addUser(core, { isOperator: true })
+  return logIn(core, id)
+}
+
+/** The loopback address of these tests may read what monitors read. */
+const FROM_AFAR = { 'X-Forwarded-For': '198.51.100.7' }
+
 /** The project sends the mail to users. */
 const configureMail = async ({ core, projectId }: Stage) => {
   core.config.accounts.mailProject = projectId
@@ -553,5 +562,6 @@ export const exampleSequence: ExampleStep[] = [
   { name: 'POST /webhooks/sns', fields: () => sns.message() },
   { name: 'GET /requests', prepare: refuseRequest },
   { name: 'GET /config' },
-  { name: 'GET /health', headers: { 'X-Forwarded-For': '198.51.100.7' } },
+  { name: 'GET /health', headers: FROM_AFAR },
+  { name: 'GET /health/checks', headers: FROM_AFAR, cookie: operator },
 ]

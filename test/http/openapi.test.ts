@@ -461,6 +461,7 @@ describe('responses match their descriptions, with no further fields', () => {
     await checked('GET', '/activity/types', {})
     await checked('GET', '/activity/upcoming', {})
     await checked('GET', '/health', {})
+    await checked('GET', '/health/checks', {})
     await checked('POST', '/webhooks/sns', {}, sns.message())
     await checked('GET', '/auth/oauth-config', {})
   })

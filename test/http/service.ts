@@ -24,6 +24,7 @@ type Service = {
   /** The entries of the request log. */
   requests: RequestLogEntry[]
   makeProject(name: string): Promise<TestProject>
+  announceStop(): void
   stopHttp(graceMs: number): Promise<void>
   stop(): Promise<void>
 }
@@ -42,6 +43,8 @@ type ServiceOptions = {
   webhookClient?: Core['webhookClient']
   lastUsed?: Core['lastUsed']
   topicArns?: readonly string[]
+  /** The log of the routes, in place of none. */
+  log?: Core['log']
 }
 
 /** The service stops by itself when it does not start. */
@@ -59,6 +62,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     core,
     requests,
     makeProject: (name) => addProject(core, name),
+    announceStop: http.announceStop,
     stopHttp: http.stop,
     stop: async () => {
       await http.stop(0)
@@ -112,7 +116,7 @@ const emptyDns = { mx: nxdomain, txt: nxdomain, a: nxdomain, aaaa: nxdomain }
 function toCoreOptions(options: ServiceOptions): TestCoreOptions {
   const { http, limits, accounts, delivery, baseUrl, resolver } = options
   const { publicFetch = refuseFetch, topicArns = [], now = Date.now } = options
-  const { webhookClient = idleWebhookClient, lastUsed } = options
+  const { webhookClient = idleWebhookClient, lastUsed, log } = options
   const dns = { ...emptyDns, ...resolver } as Core['resolver']
   return {
     settings: {
@@ -136,6 +140,7 @@ function toCoreOptions(options: ServiceOptions): TestCoreOptions {
     parts: {
       ...{ resolver: dns, publicFetch, verifier: createTestVerifier(dns), webhookClient },
       ...(lastUsed && { lastUsed }),
+      ...(log && { log }),
     },
     now,
     certificatePollMs: 20,

@@ -9,8 +9,8 @@ describe('the end of a message', { concurrency: true }, () => {
   for (const end of ends) {
     it(`S1: ${JSON.stringify(end)} does not end a message: the text after it is never a second envelope`, async (t) => {
       const { dial, rows, returnPath, core } = await openInbound(t)
-      const warnings: unknown[] = []
-      core.log.warn = ((fields: unknown) => warnings.push(fields)) as never
+      const warnings: Record<string, unknown>[] = []
+      core.log.warn = ((fields: Record<string, unknown>) => warnings.push(fields)) as never
       const client = await dial()
       assert.equal((await client.open('real@sender.test', returnPath)).code, 354)
       const second = `MAIL FROM:<forged@bank.test>\r\nRCPT TO:<${returnPath}>\r\nDATA\r\nSubject: forged\r\n\r\nforged`
@@ -19,8 +19,12 @@ describe('the end of a message', { concurrency: true }, () => {
       assert.match(reply.text, /^5\.6\.0 /)
       assert.equal(await rows().then((all) => all.length), 0)
       assert.deepEqual(warnings, [
-        { peer: '127.0.0.1', from: 'real@sender.test', to: [returnPath] },
+        {
+          ...{ peer: '127.0.0.1', from: 'real@sender.test', to: [returnPath] },
+          sessionId: warnings[0]?.sessionId,
+        },
       ])
+      assert.match(String(warnings[0]?.sessionId), /^\w{16}$/)
       // There is one reply per command, and the session goes on.
       assert.deepEqual(await client.say('NOOP'), { code: 250, text: '2.0.0 OK' })
       assert.equal((await client.open('', returnPath)).code, 354)

@@ -270,7 +270,7 @@ test('a final failure is logged as a line, a fault with its stack', async (t) =>
   run(fail, { slots: 2, log })
   await ends(ids)
   const [vain, failed] = ids.map((id) =>
-    lines.map((line) => JSON.parse(line)).find(({ job }) => job === id),
+    lines.map((line) => JSON.parse(line)).find(({ jobId }) => jobId === id),
   )
   assert.deepEqual([vain.level, vain.reason], ['info', 'The file is empty.'])
   assert.equal('error' in vain, false)

@@ -10,6 +10,7 @@ export function deliverySettings(
       hostname: 'mta.sender.test',
       port: 25,
       sourceAddresses: [],
+      publicAddresses: [],
       allowPrivateNetworks: true,
       maxConnections: 200,
       maxConnectionsPerSite: 10,

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { stat, writeFile } from 'node:fs/promises'
+import { readFile, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
 import { AppError } from '../../src/errors.ts'
 import { silentLog } from '../../src/log.ts'
 import { openConnection } from '../../src/store/connection.ts'
 import { sql } from '../../src/store/drizzle.ts'
+import { migrate, readMigrations } from '../../src/store/migrate.ts'
+import { findProgramVersion } from '../../src/store/program-versions.ts'
 import { openStore } from '../../src/store/store.ts'
 import { type DatabaseFolder, makeDatabaseFolder } from './test-store.ts'
 
@@ -74,9 +76,51 @@ test('a database of a newer version is refused with a text that says so', async 
   await assert.rejects(openStore({ ...location, log }), (error) => {
     assert.ok(error instanceof AppError)
     assert.equal(error.code, 'DATABASE_ERROR')
-    assert.match(error.message, /newer version of this program \(schema 7; this one supports 1\)/)
+    assert.match(error.message, /newer version of this program \(schema 7; this one, [\d.]+, supp/)
+    assert.match(error.message, /Start the newer version, or restore a backup/)
     return true
   })
+})
+
+/** Migrates as a version of the program does whose migrations are those in the folder now. */
+async function migrateAs(location: DatabaseFolder, version: string): Promise<void> {
+  const connection = openConnection({ path: location.path, busyTimeoutMs: 0 })
+  try {
+    migrate(connection, readMigrations(location.migrationsDir), { version })
+  } finally {
+    connection.close()
+  }
+}
+
+test('F8: an older program refuses a newer database and names the version that fits', async (t) => {
+  const location = await makeDatabaseFolder(t)
+  await migrateAs(location, '0.1.0')
+  await addMigration(location, '0002_add.sql', 'ALTER TABLE notes ADD COLUMN a INTEGER;')
+  await migrateAs(location, '0.2.0')
+  const stored = await readFile(location.path)
+  await rm(path.join(location.migrationsDir, '0002_add.sql'))
+  await assert.rejects(migrateAs(location, '0.1.0'), /Start version 0\.2\.0 or newer, or restore/)
+  assert.deepEqual(await readFile(location.path), stored)
+})
+
+test('F8: the oldest version that has worked with a schema is the one that fits', async (t) => {
+  const location = await makeDatabaseFolder(t)
+  await addMigration(location, '0002_add.sql', 'ALTER TABLE notes ADD COLUMN a INTEGER;')
+  for (const version of ['0.10.0', '0.9.2', '0.10.1']) await migrateAs(location, version)
+  await rm(path.join(location.migrationsDir, '0002_add.sql'))
+  await assert.rejects(migrateAs(location, '0.1.0'), /Start version 0\.9\.2 or newer/)
+})
+
+test('F8: a database from before versions were recorded gets its version at the next start', async (t) => {
+  const location = await makeDatabaseFolder(t)
+  await migrateAs(location, '0.1.0')
+  const connection = openConnection({ path: location.path, busyTimeoutMs: 0 })
+  connection.script('DROP TABLE program_versions')
+  connection.close()
+  await migrateAs(location, '0.3.0')
+  const again = openConnection({ path: location.path, busyTimeoutMs: 0 })
+  assert.equal(findProgramVersion(again, 1), '0.3.0')
+  again.close()
 })
 
 test('a file that is no database is refused and left alone', async (t) => {

@@ -26,8 +26,11 @@ export type Input = {
   has(flag: string): boolean
 }
 
-/** `json` with --json, else `text`; `raw` in both cases; null: the command has written its own output. */
-export type Result = { json: unknown; text: string } | { raw: Buffer } | null
+/**
+ * `json` with --json, else `text`; `raw` in both cases; null: the command has written its own output.
+ * `isFailed`: the exit status is 1 although there is a result to print.
+ */
+export type Result = { json: unknown; text: string; isFailed?: boolean } | { raw: Buffer } | null
 
 type Command = (context: CommandContext, input: Input) => Promise<Result>
 

@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream'
 export type Terminal = {
   /** A terminal when `isTTY`. */
   stdin: Readable & { isTTY?: boolean; setRawMode?(isRaw: boolean): unknown }
-  stdout: Writable
+  stdout: Writable & { isTTY?: boolean }
   stderr: Writable
   env: NodeJS.ProcessEnv
   cwd: string

@@ -32,7 +32,9 @@ export function findCertificateFaults(
   const named = `The certificate ${file} of ${listener}`
   return [
     ...findDateFaults(found, at, soonMs).map((fault) => `${named} ${fault}.`),
-    ...findNameFaults(found, namesOf(config, listener)).map((fault) => `${named} ${fault}.`),
+    ...findNameFaults(found, namesOfListener(config, listener)).map(
+      (fault) => `${named} ${fault}.`,
+    ),
   ]
 }
 
@@ -74,7 +76,8 @@ function findDateFaults(
   return to - at < soonMs ? [`expires at ${formatInstant(to)}`] : []
 }
 
-function findNameFaults(cert: X509Certificate, names: readonly string[]): string[] {
+/** Why the certificate is for none of these names; nothing to find fault with without names. */
+export function findNameFaults(cert: X509Certificate, names: readonly string[]): string[] {
   if (names.length === 0 || names.some((name) => covers(cert, name))) return []
   const own = (cert.subjectAltName ?? cert.subject).replaceAll('\n', ', ')
   return [`is not for ${names.join(' or ')} but for ${own.slice(0, MAX_NAMES_LENGTH)}`]
@@ -88,7 +91,10 @@ function covers(cert: X509Certificate, name: string): boolean {
  * The names that a listener's certificate may be for; one of them is enough. Behind a proxy,
  * clients never see the certificate of `http`. Programs that submit mail may use either name.
  */
-function namesOf({ http, baseUrl, delivery }: Names, listener: TlsListener): string[] {
+export function namesOfListener(
+  { http, baseUrl, delivery }: Names,
+  listener: TlsListener,
+): string[] {
   const host = new URL(baseUrl).hostname.replace(/^\[|\]$/g, '')
   if (listener === 'http') return http.trustedProxies.length > 0 ? [] : [host]
   return listener === 'inbound' ? [delivery.hostname] : [delivery.hostname, host]

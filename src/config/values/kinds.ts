@@ -4,7 +4,7 @@
  */
 import { isIP } from 'node:net'
 import { domainToASCII, domainToUnicode } from 'node:url'
-import type { ListenAddress } from '../config.ts'
+import type { HostAndPort, ListenAddress } from '../config.ts'
 import { formatDuration, parseDuration } from './durations.ts'
 import { formatListenAddress, isHostName, parseListenAddress } from './listen-address.ts'
 
@@ -171,6 +171,23 @@ export const hostNameOrAddress: Kind<string> = textual('a host name or an IP add
   isIP(value) === 0 ? hostName.read(value) : value,
 )
 
+/** A port of null: the caller's default. An IPv6 address with a port is written `[::1]:25`. */
+export const hostAndPort: Kind<HostAndPort> = textual(
+  'a host name or an IP address, optionally with a port, such as "mx.example.net" or "mx.example.net:25"',
+  (value) => {
+    const whole = hostNameOrAddress.read(value)
+    if (whole !== undefined) return { host: whole, port: null }
+    const [, bracketed, name, digits] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(value) ?? []
+    const host = hostNameOrAddress.read(bracketed ?? name ?? '')
+    const number = port.read(Number(digits))
+    return host === undefined || number === undefined ? undefined : { host, port: number }
+  },
+  ({ host, port: number }) => {
+    const shown = host.includes(':') && number !== null ? `[${host}]` : host
+    return number === null ? shown : `${shown}:${number}`
+  },
+)
+
 export const ipAddress: Kind<string> = textual('an IP address', (value) =>
   isIP(value) === 0 ? undefined : value,
 )
@@ -205,6 +222,12 @@ export const webAddress: Kind<string> = textual(
     const url = plainUrl(value)
     return url && url.origin + url.pathname.replace(/\/+$/, '')
   },
+)
+
+/** Like `webAddress`, with https only. */
+export const secureWebAddress: Kind<string> = textual(
+  'an https address such as "https://www.example.com"',
+  (value) => (value.startsWith('https:') ? webAddress.read(value) : undefined),
 )
 
 /** As it is written: issuers are compared by their characters, the final slash included. */

@@ -53,7 +53,7 @@ export async function beginCheckout(
     return toAnswer(await openFor(open, project.customer))
   } catch (error) {
     if (!isFault(error, 'refused')) throw error
-    deps.log.warn({ error: describeError(error.cause), project: project.id }, 'no checkout began')
+    deps.log.warn({ error: describeError(error.cause), projectId: project.id }, 'no checkout began')
     throw new AppError('BAD_REQUEST', 'The payment provider refused this subscription.', {
       cause: error,
       suggestion: 'Try another currency, or ask the operator of this server.',

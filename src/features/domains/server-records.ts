@@ -3,10 +3,11 @@
  * addresses, and the MX of the server's return path, which receives bounces of domains without a
  * return-path record of their own.
  */
-import ipaddr from 'ipaddr.js'
 import type { DnsAnswer } from '../../outbound/dns/answer.ts'
 import type { RecordFinding } from '../../store/schema/domains.ts'
 import type { Base } from '../base.ts'
+import { ownAddresses } from './own-addresses.ts'
+import { reverseNameOf } from './reverse-name.ts'
 
 export type ServerRecord = Pick<RecordFinding, 'state' | 'found'> & {
   name: string
@@ -21,12 +22,15 @@ type Deps = Pick<Base, 'config' | 'resolver'>
 
 /** Queries the servers without the resolver's cache. */
 export async function checkServerRecords(deps: Deps): Promise<ServerRecord[]> {
-  const { hostname, sourceAddresses } = deps.config.delivery
+  const { hostname } = deps.config.delivery
   const addresses = await Promise.all([
     checkAddress(deps, { name: hostname, type: 'A' }),
     checkAddress(deps, { name: hostname, type: 'AAAA' }),
   ])
-  const own = sourceAddresses.length > 0 ? sourceAddresses : addresses.flatMap(({ found }) => found)
+  const own = ownAddresses(
+    deps.config,
+    addresses.flatMap(({ found }) => found),
+  )
   const names = await Promise.all(own.map((address) => checkName(deps, address)))
   return [...addresses, ...names, await checkReturnPath(deps)]
 }
@@ -64,16 +68,4 @@ async function checkReturnPath({ config, resolver }: Deps): Promise<ServerRecord
 
 function absence(answer: DnsAnswer<unknown>): Pick<RecordFinding, 'state' | 'found'> {
   return { state: answer.kind === 'failed' ? 'unknown' : 'missing', found: [] }
-}
-
-/** Returns the name of the PTR record (RFC 1035 section 3.5, RFC 3596 section 2.5). */
-function reverseNameOf(address: string): string {
-  const parsed = ipaddr.process(address)
-  const octets = parsed.toByteArray()
-  if (parsed.kind() === 'ipv4') return `${octets.reverse().join('.')}.in-addr.arpa`
-  const nibbles = octets.flatMap((octet) => [octet >> 4, octet & 15])
-  return `${nibbles
-    .map((nibble) => nibble.toString(16))
-    .reverse()
-    .join('.')}.ip6.arpa`
 }

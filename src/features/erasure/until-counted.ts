@@ -54,7 +54,7 @@ export async function untilBilled(
     return left && store.read.find(findBilling)
   })
   if (!isDone) {
-    log.warn({ project: projectId }, 'billing has not counted all events of an erased project')
+    log.warn({ projectId }, 'billing has not counted all events of an erased project')
   }
   return isDone
 }

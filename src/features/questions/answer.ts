@@ -7,6 +7,8 @@ import { isNull, sql } from '../../store/drizzle.ts'
 import { serverQuestions } from '../../store/schema/service.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
+import type { Doctor } from '../doctor/doctor.ts'
+import { createLogLevel } from '../log-level.ts'
 import { findLiveStatus } from '../messages/explain/live-status.ts'
 import type { QueueNotifier } from '../messages/queue/notifier.ts'
 import type { Throttle } from '../messages/queue/throttle.ts'
@@ -18,6 +20,7 @@ type Answering = { stop(): Promise<void> }
 type AnswerDeps = Pick<Base, 'store' | 'outbound' | 'now' | 'log'> & {
   throttle: Throttle
   queueNotifier: QueueNotifier
+  doctor: Pick<Doctor, 'runSince'>
 }
 
 /**
@@ -57,10 +60,14 @@ type Answers = {
 
 export function startAnswering(deps: AnswerDeps, maxAgeMs = MAX_AGE_MS): Answering {
   const { store, log, now } = deps
+  const logLevel = createLogLevel(deps)
   const answers: Answers = {
     queue: (question) => findLiveStatus(deps, question),
     sites: () => listSites(deps),
+    checks: ({ since }) => ({ run: deps.doctor.runSince(since) }),
     lift: (question) => liftSite(deps, question),
+    'log-level': ({ change }) =>
+      change === undefined ? logLevel.show() : logLevel.set(change.level, change.forMs),
   }
   const running = new Set<Promise<void>>()
   const beingAnswered = new Set<string>()
@@ -119,6 +126,7 @@ export function startAnswering(deps: AnswerDeps, maxAgeMs = MAX_AGE_MS): Answeri
   return {
     stop: async () => {
       isStopped = true
+      logLevel.stop()
       unwatch()
       clearTimeout(deletionTimer)
       await Promise.all(running)

@@ -2,7 +2,10 @@
  * Questions of commands to the running server, about state that is only in its memory. Question and
  * answer are JSON in `server_questions`; each kind has its own shapes.
  */
+import type { LogLevel } from '../../log.ts'
 import type { SiteStatus } from '../../outbound/sites/site-status.ts'
+import type { CheckRun } from '../doctor/run-checks.ts'
+import type { LogLevelState } from '../log-level.ts'
 import type { LiveStatus, LiveStatusQuery } from '../messages/explain/live-status.ts'
 
 type Questions = {
@@ -10,6 +13,13 @@ type Questions = {
   queue: { question: LiveStatusQuery; answer: LiveStatus }
   /** The sites that the server knows, those with problems first. */
   sites: { question: Record<string, never>; answer: { sites: SiteStatus[]; left: number } }
+  /** The checks of the server: a run that began at `since` or later, null while there is none. */
+  checks: { question: { since: number }; answer: { run: CheckRun | null } }
+  /** Shows the level of the log; with `change`, sets it for so long. */
+  'log-level': {
+    question: { change?: { level: LogLevel; forMs: number } }
+    answer: LogLevelState
+  }
   /** Ends the back-off of a site. */
   lift: {
     question: {

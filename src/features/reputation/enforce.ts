@@ -30,7 +30,7 @@ export function createEnforcement(deps: EnforceDeps): Enforcement {
     const at = deps.now()
     if (at - (warnedAt.get(project.id) ?? Number.NEGATIVE_INFINITY) < HOUR_MS) return
     warnedAt.set(project.id, at)
-    const facts = { project: project.id, name: project.name, violations }
+    const facts = { projectId: project.id, name: project.name, violations }
     deps.log.warn(facts, 'a project has a critical reputation and is not disabled')
   }
 
@@ -47,7 +47,7 @@ export function createEnforcement(deps: EnforceDeps): Enforcement {
     const { id: projectId, name } = project
     await disableProject(deps, tx, { projectId, reason: 'EMAIL_REPUTATION', at })
     tx.afterCommit(() => {
-      deps.log.warn({ project: projectId, name, violations }, 'a project was disabled')
+      deps.log.warn({ projectId, name, violations }, 'a project was disabled')
     })
   }
 

@@ -42,7 +42,7 @@ export async function refreshSegments(deps: Deps, signal: AbortSignal): Promise<
       await refreshOne(deps, key, signal)
     } catch (error) {
       signal.throwIfAborted()
-      deps.log.warn({ error, segment: key.id }, 'a segment could not be refreshed')
+      deps.log.warn({ error, segmentId: key.id }, 'a segment could not be refreshed')
     }
   }
 }

@@ -17,6 +17,22 @@ export const serviceExamples: Examples = {
     status: 200,
     response: { success: true },
   },
+  'GET /health/checks': {
+    status: 200,
+    response: {
+      status: 'ok',
+      startedAt: '2026-11-22T09:23:00.000Z',
+      finishedAt: '2026-11-22T09:23:01.412Z',
+      checks: [
+        {
+          id: 'wal',
+          status: 'ok',
+          evidence: 'the write-ahead log has 0 MB',
+          fix: null,
+        },
+      ],
+    },
+  },
   'GET /health': {
     status: 200,
     response: {

@@ -66,6 +66,9 @@ export type Exchange = RoutedRequest & {
   within<T>(act: () => T): T
 }
 
+/** Its requests accept emails. */
+const SEND_PATH = '/v1/send'
+
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 
 /** The client's own `X-Request-ID` if it is safe to log, else a new id. */
@@ -127,7 +130,20 @@ export function recordRequest(
   const { route, receivedAt, caller } = exchange
   const { status, error } = response
   const durationMs = Math.max(0, core.now() - receivedAt)
-  traffic.count(route, status, durationMs)
+  traffic.count(route, durationMs)
+  const shown = {
+    requestId: exchange.id,
+    method: route.method,
+    route: route.path,
+    status,
+    durationMs,
+  }
+  core.log.debug(shown, 'a request was answered')
+  core.counters.add('pillarbox_http_responses_total', { status: String(status) })
+  if (error !== undefined) core.counters.add('pillarbox_http_refusals_total', { code: error.code })
+  if (status === 200 && route.path === SEND_PATH) {
+    core.counters.observe('pillarbox_accept_duration_seconds', durationMs, 'api')
+  }
   const isRefusal = (status >= 400 && status < 500) || error?.isOverload === true
   if (caller === null && isRefusal) {
     core.counters.add('pillarbox_http_strangers_refused_total', { status: String(status) })

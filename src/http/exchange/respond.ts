@@ -9,6 +9,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { AppError } from '../../errors.ts'
 import { projectOf } from '../../features/accounts/callers/caller.ts'
 import { MAX_IDEMPOTENCY_KEY_LENGTH, refuseUsedKey } from '../../features/requests/idempotency.ts'
+import { addLogFields, withLogFields } from '../../log.ts'
 import { type BodyLimits, isBodyless, readForm, readJson } from '../body/body.ts'
 import type { BodyStream } from '../body/body-stream.ts'
 import type { HttpResponse } from '../response.ts'
@@ -46,6 +47,10 @@ export async function respond(
   request: RoutedRequest,
 ): Promise<Response> {
   const exchange = openExchange(deps, route, request)
+  return withLogFields({ requestId: exchange.id }, () => respondTo(deps, exchange))
+}
+
+async function respondTo(deps: ExchangeDeps, exchange: Exchange): Promise<Response> {
   try {
     return await finish(deps, exchange, await runExchange(deps, exchange))
   } catch (thrown) {
@@ -79,6 +84,7 @@ async function runExchange(deps: ExchangeDeps, exchange: Exchange): Promise<Http
   await admit(deps, exchange)
   const idempotencyKey = route.takesIdempotencyKey ? readIdempotencyKey(incoming) : undefined
   const project = projectOf(exchange.caller)
+  if (project !== null) addLogFields({ projectId: project.id })
   if (idempotencyKey !== undefined && project !== null) {
     const { path } = exchange
     const { method } = route

@@ -1,36 +1,32 @@
 /**
- * Counts requests and their durations by route and status. The counts are plain numbers, because
- * every request adds to them and only scrapes read them.
+ * Counts requests and sums their durations by route. The figures are plain numbers, because every request adds
+ * to them and only scrapes read them. The statuses are counted for all routes together
+ * (`pillarbox_http_responses_total`): with one line per route and status there would be thousands.
  */
-type TrafficLine = {
-  method: string
-  route: string
-  status: number
-  count: number
-  totalMs: number
-}
+type RouteName = { method: string; path: string }
+
+type TrafficLine = { method: string; route: string; count: number; totalMs: number }
 
 export type Traffic = {
-  count(route: { method: string; path: string }, status: number, durationMs: number): void
+  count(route: RouteName, durationMs: number): void
   lines(): TrafficLine[]
 }
 
-/** Counts by route object. Routes are created once, so there is at most one line per route and status. */
+/** Counts by route object. Routes are created once, so there is one line for each at most. */
 export function createTraffic(): Traffic {
-  const routes = new Map<{ method: string; path: string }, Map<number, TrafficLine>>()
+  const routes = new Map<RouteName, TrafficLine>()
   return {
-    count: (route, status, durationMs) => {
-      const statuses = routes.get(route) ?? new Map<number, TrafficLine>()
-      const line = statuses.get(status) ?? emptyLine(route, status)
+    count(route, durationMs) {
+      const line = routes.get(route) ?? addLine(routes, route)
       line.count += 1
       line.totalMs += durationMs
-      statuses.set(status, line)
-      routes.set(route, statuses)
     },
-    lines: () => [...routes.values()].flatMap((statuses) => [...statuses.values()]),
+    lines: () => [...routes.values()],
   }
 }
 
-function emptyLine(route: { method: string; path: string }, status: number): TrafficLine {
-  return { method: route.method, route: route.path, status, count: 0, totalMs: 0 }
+function addLine(routes: Map<RouteName, TrafficLine>, route: RouteName): TrafficLine {
+  const line = { method: route.method, route: route.path, count: 0, totalMs: 0 }
+  routes.set(route, line)
+  return line
 }

@@ -1,9 +1,10 @@
 /** The health of the server. Only clients in `http.metrics_allow` see details and metrics. */
 import { z } from 'zod'
-import { formatInstant } from '../../clock.ts'
+import { formatInstant, HOUR_MS } from '../../clock.ts'
 import type { Core } from '../../features/core.ts'
+import { worstOf } from '../../features/doctor/run-checks.ts'
 import { listGauges } from '../../features/metrics.ts'
-import { createMetrics } from '../metrics.ts'
+import { createMetrics } from '../metrics/metrics.ts'
 import { json } from '../response.ts'
 import { type Call, openOperation, type RouteDeps } from '../route.ts'
 import { createAddressList, isDirect } from '../server/client-address.ts'
@@ -22,6 +23,29 @@ const health = z
       .optional(),
   })
   .meta({ id: 'Health' })
+
+const checks = z
+  .object({
+    status: z.enum(['ok', 'warning', 'failed']).meta({ description: 'The worst of all checks' }),
+    startedAt: z.iso.datetime(),
+    finishedAt: z.iso.datetime(),
+    checks: z.array(
+      z.object({
+        id: z.string(),
+        status: z.enum(['ok', 'warning', 'failed', 'skipped']),
+        evidence: z.string().meta({ description: 'What was seen, or why the check was skipped' }),
+        fix: z.string().nullable().meta({ description: 'What to paste or to do' }),
+      }),
+    ),
+  })
+  .meta({ id: 'Checks' })
+
+const checksQuery = z.strictObject({
+  fresh: z
+    .enum(['true', 'false'])
+    .optional()
+    .meta({ description: '`true`: run the checks now, unless they ran within the last minute' }),
+})
 
 const shared = { tag: 'Service' } as const
 
@@ -50,6 +74,27 @@ export const showHealth = (deps: RouteDeps) => {
     },
   })
 }
+
+export const showChecks = ({ core }: RouteDeps) =>
+  openOperation({
+    ...shared,
+    summary: 'Show the checks of the server: the last run of this hour, or a new one',
+    query: checksQuery,
+    responses: {
+      200: { description: 'No check has failed', schema: checks },
+      503: { description: 'A check has failed', schema: checks },
+    },
+    handle: async ({ query }) => {
+      const run = await core.doctor.run(query.fresh === 'true' ? 0 : HOUR_MS)
+      const status = worstOf(run)
+      return json(status === 'failed' ? 503 : 200, {
+        status,
+        startedAt: formatInstant(run.startedAt),
+        finishedAt: formatInstant(run.finishedAt),
+        checks: run.checks,
+      })
+    },
+  })
 
 export const showMetrics = (deps: RouteDeps) => {
   const { core, traffic } = deps

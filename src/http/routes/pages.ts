@@ -26,7 +26,7 @@ const ownForm = z.object({
   wish: z.enum(['subscribe', 'unsubscribe']).optional().catch(undefined),
 })
 
-type Deps = { core: Pick<Core, 'store' | 'keyring' | 'now'>; layout: Layout }
+type Deps = { core: Pick<Core, 'store' | 'keyring' | 'doctor' | 'now'>; layout: Layout }
 type PageCall = Call<z.infer<typeof attribution>, unknown>
 type FormCall = Call<z.infer<typeof attribution>, z.infer<typeof ownForm>>
 
@@ -90,7 +90,7 @@ async function changeByForm(
 }
 
 async function changeByUnsubscribe(core: Deps['core'], call: FormCall): Promise<HttpResponse> {
-  const page = readPageLink(core, call.params.token)
+  const page = findPage(core, call)
   if (page === undefined) return ACCEPTED
   const isOwnForm = call.body.wish !== undefined
   const request = toRequest(call, false)
@@ -121,9 +121,16 @@ function pageLinkOf({ params, query }: PageCall): string {
 }
 
 /** @throws AppError RESOURCE_NOT_FOUND */
-function getPage(core: Deps['core'], { params }: PageCall): PageToken {
-  const page = readPageLink(core, params.token)
+function getPage(core: Deps['core'], call: PageCall): PageToken {
+  const page = findPage(core, call)
   if (page === undefined) throw notFound()
+  return page
+}
+
+/** Undefined for a token that is not valid; the server's checks send such tokens to themselves. */
+function findPage(core: Deps['core'], { params }: PageCall): PageToken | undefined {
+  const page = readPageLink(core, params.token)
+  if (page === undefined) core.doctor.arrivals.note(params.token)
   return page
 }
 

@@ -213,6 +213,7 @@ export const send = ({ core }: RouteDeps) => {
         { project, request: body },
         { idempotency, toResponseData },
       )
+      core.log.debug({ emailIds: data.emails.map(({ email }) => email) }, 'emails were accepted')
       const warnings = warnOfUnknownFields(schema, givenBody, FIELD_ALIASES)
       return json(200, { success: true, data: { ...data, warnings }, ...data })
     },

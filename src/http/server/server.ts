@@ -1,12 +1,14 @@
 /**
- * The HTTP listener. `stop` stops accepting connections and lets running requests finish; their
- * connections close after the response. It waits only briefly for clients, waits for the server's
- * own work until the grace time ends, and then closes the remaining connections.
+ * The HTTP listener. A stop has two parts. After `announceStop` the server works as before, but each
+ * response closes its connection, so that few clients keep one that the end could cut. `stop` stops
+ * accepting connections and lets running requests finish. It waits only briefly for clients, waits for
+ * the server's own work until the grace time ends, and then closes the remaining connections.
  */
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import { getRequestListener } from '@hono/node-server'
 import {
   type LateOpening,
@@ -45,6 +47,7 @@ export type HttpServer = {
   address: { host: string; port: number }
   /** `http://127.0.0.1:8080` */
   url: string
+  announceStop(): void
   stop(graceMs: number): Promise<void>
 }
 
@@ -55,7 +58,7 @@ const KEEP_ALIVE_MS = 75_000
 const RETRY_AFTER_SECONDS = 5
 
 /** How long a stop waits for a client to send its request or take its response. */
-const CLIENT_GRACE_MS = 2_000
+const CLIENT_GRACE_MS = 1_000
 
 /** The host of HTTP/1.0 requests without a Host header, which load balancers send; nothing reads it. */
 const UNNAMED_HOST = 'localhost'
@@ -83,7 +86,11 @@ export async function startHttp(deps: HttpDeps): Promise<HttpServer> {
       autoCleanupIncoming: false,
     },
   ) as RequestListener
-  const pipelines = createRequestPipelines(handle)
+  let isStopAnnounced = false
+  const pipelines = createRequestPipelines((incoming, outgoing) => {
+    if (isStopAnnounced) outgoing.shouldKeepAlive = false
+    return handle(incoming, outgoing)
+  })
   const server = createListener(core, pipelines.listener)
   server.keepAliveTimeout = KEEP_ALIVE_MS
   server.requestTimeout = REQUEST_TIMEOUT_MS
@@ -96,7 +103,11 @@ export async function startHttp(deps: HttpDeps): Promise<HttpServer> {
   return {
     address: { host: listen.host, port },
     url: urlOf(core.config.http.tls === null ? 'http' : 'https', listen.host, port),
+    announceStop() {
+      isStopAnnounced = true
+    },
     stop: (graceMs) => {
+      isStopAnnounced = true
       stopping.abort()
       stopOpening()
       return stopServer(server, { connections, unsettled, graceMs })
@@ -195,6 +206,8 @@ async function stopServer(
   server: Server,
   { connections, unsettled, graceMs }: StopOptions,
 ): Promise<void> {
+  // In this phase of a turn the clients that had connected have been accepted; the others get a refusal.
+  await setImmediate()
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   const { promise: isOver, resolve: endGrace } = Promise.withResolvers<void>()
   const cutting = setInterval(connections.cutWaiting, Math.min(CLIENT_GRACE_MS, graceMs))

@@ -16,7 +16,7 @@ import { createThreadWork } from '../thread-work.ts'
 import { createThreads, type ThreadEnd, type ThreadsOptions } from '../threads.ts'
 import { type ContentHistory, extraMs } from './contents.ts'
 
-type ComposingDeps = Pick<ThreadsOptions, 'settings' | 'log'> & {
+type ComposingDeps = Pick<ThreadsOptions, 'settings' | 'log' | 'counters'> & {
   hangMs: number
   /** The thread ends when there has been nothing to compose for this long. */
   restMs: number

@@ -10,7 +10,7 @@ import type { DeliveryThread, FromThread, Preview } from '../protocol.ts'
 import { createThreads, shutdownError, type ThreadsOptions } from '../threads.ts'
 import { contentBytes, extraMs } from './contents.ts'
 
-type PreviewsDeps = Pick<ThreadsOptions, 'settings' | 'log'> & {
+type PreviewsDeps = Pick<ThreadsOptions, 'settings' | 'log' | 'counters'> & {
   hangMs: number
   restMs: number
 }
@@ -42,13 +42,20 @@ type CurrentPreview = { task: number; request: PreviewRequest; portion: Portion 
 const PORTION_SOURCES = 20
 const PORTION_BYTES = 128 * 1024
 
-export function createPreviews({ settings, log, hangMs, restMs }: PreviewsDeps): Previews {
+export function createPreviews({
+  settings,
+  log,
+  counters,
+  hangMs,
+  restMs,
+}: PreviewsDeps): Previews {
   const threads = createThreads({
     name: 'composing',
     settings,
     maxThreads: 1,
     hangMs: () => hangMs + msForBytes(current?.portion.sources ?? []),
     log,
+    counters,
     received,
     ended: (_thread, { hasStarted }) => retry(hasStarted),
   })

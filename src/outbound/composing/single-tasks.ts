@@ -7,7 +7,7 @@ import type { FromThread, ToThread } from '../protocol.ts'
 import { createSemaphore } from '../semaphore.ts'
 import { createThreads, shutdownError, type ThreadEnd, type ThreadsOptions } from '../threads.ts'
 
-export type SingleTasksDeps = Pick<ThreadsOptions, 'settings' | 'log'> & {
+export type SingleTasksDeps = Pick<ThreadsOptions, 'settings' | 'log' | 'counters'> & {
   hangMs: number
   /** The thread ends when there has been nothing to do for this long. */
   restMs: number

@@ -17,7 +17,10 @@ import { createThreads, type ThreadEnd, type ThreadsOptions } from '../threads.t
 import { resultOfAccepted, sortLost } from './lost-thread.ts'
 import { createProgressQueries } from './progress-queries.ts'
 
-export type DispatcherDeps = Pick<ThreadsOptions, 'settings' | 'maxThreads' | 'log'> &
+/** `busy`: the threads that have deliveries; `waiting`: the deliveries that no thread has. */
+export type ThreadLoad = { running: number; busy: number; waiting: number }
+
+export type DispatcherDeps = Pick<ThreadsOptions, 'settings' | 'maxThreads' | 'log' | 'counters'> &
   Omit<ConnectionsDeps, 'serve' | 'flush'> & {
     hangMs: number
     done(ended: ReadonlyMap<Delivery, TaskResult>): void
@@ -31,6 +34,7 @@ type Dispatcher = {
   recall(site: string): void
   /** Takes back the deliveries that match, except those whose message is being written. */
   withdraw(test: (delivery: Delivery) => boolean): void
+  threads(): ThreadLoad
   /** How many deliveries it has. */
   count(): number
   /** How many connections are allocated to the site. */
@@ -319,6 +323,13 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     add,
     recall,
     withdraw,
+    threads: () => {
+      const running = threads.list()
+      const counts = running.map((thread) => work.count(thread))
+      const assigned = counts.reduce((sum, count) => sum + count, 0)
+      const busy = counts.filter((count) => count > 0).length
+      return { running: running.length, busy, waiting: Math.max(0, deliveries.size - assigned) }
+    },
     count: () => deliveries.size,
     connectionsOf: connections.total,
     lacksConnection: connections.isLacking,

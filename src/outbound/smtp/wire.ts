@@ -5,6 +5,7 @@
  * command. A 421 ends the connection, too. Nothing that the peer does makes a function throw or
  * reject: after a failure, `expect` and `upgrade` return it.
  */
+import type { X509Certificate } from 'node:crypto'
 import { connect, isIP, type Socket } from 'node:net'
 import type { Now } from '../../clock.ts'
 import {
@@ -45,6 +46,8 @@ export type Wire = {
   upgrade(options: UpgradeOptions): Promise<WireFailure | null>
   /** Protocol, certificate and cipher; null without TLS. */
   tls(): string | null
+  /** The server's certificate; null without TLS. */
+  certificate(): X509Certificate | null
   end(reason?: WireFailure): void
 }
 
@@ -126,6 +129,7 @@ function createWire(connection: ReadableSocket, { now, knownReplies }: WireOptio
   let failure: WireFailure | null = null
   let wasFlushed = true
   let tlsName: string | null = null
+  let certificate: X509Certificate | null = null
   let waiter: Waiter | null = null
   const replyLimit = createDeadline(() => end(timedOut('waiting for a reply')))
   const deadline = createDeadline(() => end(timedOut('the session as a whole')))
@@ -240,6 +244,7 @@ function createWire(connection: ReadableSocket, { now, knownReplies }: WireOptio
     socket = secured
     parser = createReplyParser(onReply, knownReplies)
     tlsName = tlsText(secured)
+    certificate = secured.getPeerX509Certificate() ?? null
     socket.on('data', (bytes: Buffer) => onOctets(bytes.toString('latin1')))
     attach()
     return failure
@@ -255,6 +260,7 @@ function createWire(connection: ReadableSocket, { now, knownReplies }: WireOptio
     end,
     failure: () => failure,
     tls: () => tlsName,
+    certificate: () => certificate,
   }
 }
 

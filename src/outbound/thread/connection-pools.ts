@@ -38,14 +38,14 @@ type ConnectionPools = {
   release(site: string): void
   /** Call it when a session of the site has its greeting. */
   greeted(site: string): void
-  /** Puts back the tasks that have not begun, of one site or of all. */
-  recall(site?: string): void
+  /** Puts back the tasks of the site that have not begun. */
+  recall(site: string): void
   /** Takes tasks back, except those whose message is being written: `running-tasks.ts`. */
   withdraw(tasks: ReadonlySet<number>): void
   /** Closes sessions that were idle for `idleMs`, and forgets pools without tasks and sessions. */
   closeIdle(idleMs: number): void
-  /** Resolves when no task is running. */
-  settle(): Promise<void>
+  /** Takes back all tasks; resolves when no message is being written or waits for its reply. */
+  finish(): Promise<void>
   /** The current step of a task; undefined if the task is not in this thread. */
   progressOf(task: number): CurrentStep | undefined
 }
@@ -111,16 +111,19 @@ export function createConnectionPools(deps: ConnectionPoolsDeps): ConnectionPool
     },
     recall(name) {
       for (const site of context.sites.values())
-        if (name === undefined || site.site === name) putBackWaiting(context, site)
+        if (site.site === name) putBackWaiting(context, site)
     },
     closeIdle: (idleMs) => closeIdle(context, idleMs),
+    finish() {
+      for (const site of context.sites.values()) putBackWaiting(context, site)
+      return running.finish()
+    },
     withdraw(tasks) {
       running.withdraw(tasks)
       for (const { waiting } of context.pools.values())
         for (const { task } of waiting.take((one) => tasks.has(one.task)))
           deps.finished({ task, kind: 'put back', delayMs: 0 })
     },
-    settle: running.settle,
     progressOf: (task) => running.currentOf(task) ?? progressOfWaiting(context, task),
   }
 }

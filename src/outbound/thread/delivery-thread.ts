@@ -2,9 +2,9 @@
  * A delivery thread: renders, composes, signs and sends messages for the main thread
  * (`protocol.ts`). Messages that take long to compose arrive already composed, or are returned for
  * another thread to compose. The thread has a lower priority on Linux, so that a flood of mail does
- * not slow the API. On `stop` it puts back tasks that have not begun, lets running ones finish
- * within the grace period, then closes its connections; the outcomes of those tasks show how far
- * they got.
+ * not slow the API. On `stop` it puts back tasks whose message is not being written, waits within the
+ * grace period for the replies to the others, then closes its connections; the outcomes of those tasks
+ * show how far they got.
  *
  * Results are sent in batches of 100, or after 20 ms. Until then the task numbers of accepted
  * messages are in `accepted`, which the main thread reads if it has to end this thread.
@@ -65,9 +65,9 @@ function main(settings: ThreadSettings): void {
 
   async function stop(graceMs: number): Promise<void> {
     clearInterval(idleTimer)
-    pools.recall()
+    const finished = pools.finish()
     pools.closeIdle(0)
-    await Promise.race([pools.settle(), sleep(graceMs)])
+    await Promise.race([finished, sleep(graceMs)])
     isCut = true
     connector.cut()
     // The results of closed sessions come in the next turn of the event loop.

@@ -17,14 +17,19 @@ type RunningTasks = {
   currentOf(task: number): CurrentStep | undefined
   /** The tasks begin no message; a moment later the sessions that wait to write one are closed. */
   withdraw(tasks: ReadonlySet<number>): void
-  /** Resolves when no task is running. */
-  settle(): Promise<void>
+  /**
+   * Withdraws all tasks. Resolves when none of them waits for the reply to its message any more; what
+   * still opens a session then has sent nothing.
+   */
+  finish(): Promise<void>
 }
 
 /** Most receivers have asked for the message by then, so that the connection stays open. */
 const GRACE_MS = 300
 
 const WAITS_TO_WRITE: ReadonlySet<CurrentStep['step']> = new Set(['mail', 'rcpt', 'data'])
+
+const IS_WRITTEN: ReadonlySet<CurrentStep['step']> = new Set(['message', 'final-dot'])
 
 export function createRunningTasks(now: Now): RunningTasks {
   const running = new Map<number, RunningTask>()
@@ -39,9 +44,15 @@ export function createRunningTasks(now: Now): RunningTasks {
 
   function end(task: number): void {
     running.delete(task)
-    if (running.size > 0) return
+    if (isInTransaction()) return
     for (const resolve of settled) resolve()
     settled = []
+  }
+
+  function isInTransaction(): boolean {
+    return running.values().some(({ current }) => {
+      return WAITS_TO_WRITE.has(current.step) || IS_WRITTEN.has(current.step)
+    })
   }
 
   function withdraw(tasks: ReadonlySet<number>): void {
@@ -62,8 +73,9 @@ export function createRunningTasks(now: Now): RunningTasks {
     end,
     currentOf: (task) => running.get(task)?.current,
     withdraw,
-    async settle() {
-      if (running.size > 0) await new Promise<void>((resolve) => settled.push(resolve))
+    async finish() {
+      withdraw(new Set(running.keys()))
+      if (isInTransaction()) await new Promise<void>((resolve) => settled.push(resolve))
     },
   }
 }

@@ -8,14 +8,19 @@ import { statfs } from 'node:fs/promises'
 import type { Health } from '../../health.ts'
 import type { Log } from '../../log.ts'
 
-/** In bytes; `free` is the space that the server's user may take. */
-export type DiskSpace = { free: number; total: number }
+/** Bytes and inodes; `free` ones are those that the server's user may take. */
+export type DiskSpace = {
+  free: number
+  total: number
+  freeInodes: number
+  totalInodes: number
+}
 
 export type Disk = {
   /** Whether writes that make the database grow are refused. */
   isLow(): boolean
-  /** The free space at the last check; null while the system does not report it. */
-  freeBytes(): number | null
+  /** At the last check; null while the system does not report it. */
+  space(): DiskSpace | null
   stop(): void
 }
 
@@ -40,7 +45,7 @@ const RECOVERY_FACTOR = 1.2
 /** For processes that accept nothing. */
 export const unwatchedDisk: Disk = {
   isLow: () => false,
-  freeBytes: () => null,
+  space: () => null,
   stop: () => undefined,
 }
 
@@ -71,7 +76,7 @@ export async function watchDisk(options: DiskOptions): Promise<Disk> {
       log.warn({ folder, freeBytes: free }, 'the disk has enough free space again')
   }
 
-  function reasonOf({ free, total }: DiskSpace): string | null {
+  function reasonOf({ free, total }: Pick<DiskSpace, 'free' | 'total'>): string | null {
     const freeSpace = `${toMegabytes(free)} MB of the disk of ${folder} are free`
     if (isLow) {
       const limit = toMegabytes(minFreeBytes)
@@ -91,14 +96,14 @@ export async function watchDisk(options: DiskOptions): Promise<Disk> {
   }, everyMs).unref()
   return {
     isLow: () => isLow,
-    freeBytes: () => space?.free ?? null,
+    space: () => space,
     stop: () => clearInterval(timer),
   }
 }
 
 export async function readSpace(folder: string): Promise<DiskSpace> {
-  const { bavail, blocks, bsize } = await statfs(folder)
-  return { free: bavail * bsize, total: blocks * bsize }
+  const { bavail, blocks, bsize, ffree, files } = await statfs(folder)
+  return { free: bavail * bsize, total: blocks * bsize, freeInodes: ffree, totalInodes: files }
 }
 
 function toMegabytes(bytes: number): number {

@@ -15,9 +15,13 @@ export type Readers = {
   run: Run
   /** As `Store.scanFor` (store.ts). */
   scanFor<T>(owner: ScanOwner, fn: () => T): T
+  /** The scan threads, and the scans that wait for one. */
+  load(): ScanLoad
   /** Finishes running scans; waiting and later ones fail with DATABASE_ERROR. */
   stop(): Promise<void>
 }
+
+export type ScanLoad = { running: number; busy: number; waiting: number }
 
 type ReadThread = Pick<StoreThread, 'ask' | 'stop'>
 type Scan = {
@@ -90,6 +94,11 @@ export function createReaders(
       })
     },
     scanFor: (owner, fn) => owners.run(owner, fn),
+    load: () => ({
+      running: threads.length,
+      busy: threads.length - idle.length,
+      waiting: queue.countAll(),
+    }),
     async stop() {
       isStopped = true
       for (let scan = queue.take(true); scan; scan = queue.take(true)) scan.reject(closed())

@@ -9,6 +9,8 @@ type RoundRobin<Waiting> = {
   take(): Waiting | undefined
   /** The length of a line. */
   count(key: string): number
+  /** The length of all lines. */
+  countAll(): number
   isEmpty(): boolean
   /** Removes and returns all entries for which `isOver` is true, line by line. */
   takeOut(isOver: (waiting: Waiting) => boolean): Waiting[]
@@ -39,6 +41,7 @@ export function createRoundRobin<Waiting>(): RoundRobin<Waiting> {
       return first
     },
     count: (key) => lines.get(key)?.length ?? 0,
+    countAll: () => lines.values().reduce((sum, line) => sum + line.length, 0),
     isEmpty: () => lines.size === 0,
     takeOut(isOver) {
       const all = [...lines]

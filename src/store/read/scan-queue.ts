@@ -20,6 +20,8 @@ type ScanQueue<Scan> = {
   add(owner: ScanOwner, scan: Scan): void
   /** Removes and returns the next scan. */
   take(mayBeJob: boolean): Scan | undefined
+  /** The length of all lines. */
+  countAll(): number
   /** The length of the owner's line. */
   countWaiting(owner: ScanOwner): number
 }
@@ -40,6 +42,7 @@ export function createScanQueue<Scan>(): ScanQueue<Scan> {
       passedOver = isJob ? 0 : passedOver + 1
       return (isJob ? jobs : requests).take()
     },
+    countAll: () => requests.countAll() + jobs.countAll(),
     countWaiting: (owner) => linesOf(owner).count(owner.key),
   }
 }

@@ -4,6 +4,7 @@
  * thread.
  */
 import type { Worker } from 'node:worker_threads'
+import type { Counters } from '../../counters.ts'
 import { createThreadPool } from '../../threads/pool.ts'
 import { startThread } from '../../threads/start.ts'
 import { databaseError } from '../database-error.ts'
@@ -30,6 +31,7 @@ export function createThread(
   settings: StoreThreadSettings,
   start: () => Worker = () =>
     startThread('scan', { workerData: settings, resourceLimits: RESOURCE_LIMITS }),
+  counters?: Pick<Counters, 'add'>,
 ): StoreThread {
   const waiting = new Map<number, PendingResult>()
   const pool = createThreadPool<null, ThreadResult>({
@@ -43,6 +45,7 @@ export function createThread(
       else query?.resolve(result.result)
     },
     ended(_, error) {
+      if (error !== undefined) counters?.add('pillarbox_threads_lost_total', { kind: 'scan' })
       const pending = [...waiting.values()]
       waiting.clear()
       const cause = error ?? new Error('the thread has ended')

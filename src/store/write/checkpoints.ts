@@ -10,6 +10,7 @@
  * from the log for long, as a backup does, the writer would wait in vain each time: after such a wait, the
  * third and the fourth step pause, for a second at first, at most for ten.
  */
+import type { Counters } from '../../counters.ts'
 import type { Log } from '../../log.ts'
 import type { StoreThread } from '../read/thread.ts'
 
@@ -36,13 +37,14 @@ type Deps = {
   /** Whether the files were removed or replaced: a thread would open the wrong ones. */
   areFilesLost(): boolean
   log: Log
+  counters?: Pick<Counters, 'observe'> | undefined
 }
 
 export function startCheckpoints(
   deps: Deps,
   limits: CheckpointLimits = DEFAULT_LIMITS,
 ): Checkpoints {
-  const { thread, walBytes, areFilesLost, log } = deps
+  const { thread, walBytes, areFilesLost, log, counters } = deps
   const { intervalMs, smallBytes, maxLogBytes } = limits
   let isWritten = false
   let timer: NodeJS.Timeout | undefined
@@ -65,11 +67,13 @@ export function startCheckpoints(
   }
 
   async function copy(isQuiet: boolean): Promise<void> {
+    const from = performance.now()
     try {
       const mayWait = performance.now() >= pausedUntil
       const request = { kind: 'checkpoint', isQuiet, maxLogBytes, mayWait } as const
       const isBusy = (await thread.ask(request)) === true
       if (mayWait) pause(isBusy)
+      counters?.observe('pillarbox_checkpoint_duration_seconds', performance.now() - from)
     } catch (error) {
       log.warn({ error }, 'a checkpoint failed and will be tried again')
     }

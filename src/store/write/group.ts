@@ -24,6 +24,7 @@
  */
 import type { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate as loopTurn } from 'node:timers/promises'
+import type { Counters } from '../../counters.ts'
 import type { Log } from '../../log.ts'
 import type { Connection } from '../connection.ts'
 import type { Run } from '../database.ts'
@@ -58,6 +59,7 @@ type Deps = {
   connection: Connection
   active: AsyncLocalStorage<Transaction>
   log: Log
+  counters?: Pick<Counters, 'add'> | undefined
   /** @throws when the commit may be lost, because the files are gone */
   checkFiles(): void
   /** Called with every error of a query or of the transaction. */
@@ -75,7 +77,7 @@ type GroupRunner = {
 }
 
 export function createGroupRunner(deps: Deps): GroupRunner {
-  const { connection, active, log, checkFiles } = deps
+  const { connection, active, log, counters, checkFiles } = deps
   const begin = connection.command('BEGIN IMMEDIATE')
   const commit = connection.command('COMMIT')
   const rollback = connection.command('ROLLBACK')
@@ -115,6 +117,7 @@ export function createGroupRunner(deps: Deps): GroupRunner {
   }
 
   function abandon(failure: unknown): void {
+    counters?.add('pillarbox_commit_failures_total')
     log.error({ error: failure }, 'a group of writes failed')
     try {
       if (connection.isInTransaction()) rollback()

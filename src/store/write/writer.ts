@@ -6,6 +6,7 @@
  * writes that have waited too long fail.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Counters } from '../../counters.ts'
 import type { Log } from '../../log.ts'
 import type { Connection } from '../connection.ts'
 import { databaseError, isBusy } from '../database-error.ts'
@@ -25,9 +26,13 @@ export type WriteOptions = {
   heavyFor?: string | undefined
 }
 
+export type WriteCounts = { committed: number; waiting: number }
+
 export type Writer = {
   /** As `Store.write` (store.ts). */
   write<T>(fn: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T>
+  /** How many writes were committed so far, and how many wait for their commit. */
+  counts(): WriteCounts
   /** Finishes queued writes; later calls fail with a TypeError. */
   close(): Promise<void>
 }
@@ -35,6 +40,7 @@ export type Writer = {
 type Deps = {
   connection: Connection
   log: Log
+  counters?: Counters | undefined
   /** @throws when writes would be lost, because the files are gone */
   checkFiles(): void
   onCommit(): void
@@ -42,12 +48,13 @@ type Deps = {
 }
 
 export function createWriter(deps: Deps): Writer {
-  const { connection, checkFiles, onCommit, onError } = deps
+  const { connection, counters, checkFiles, onCommit, onError } = deps
   const active = new AsyncLocalStorage<Transaction>()
   /** A group has many callers, so it runs in the asynchronous context of none of them. */
   const inNoContext = AsyncLocalStorage.snapshot()
   const groups = createGroupRunner({ ...deps, active })
   const queue = createWriteQueue()
+  const counts: WriteCounts = { committed: 0, waiting: 0 }
   let isStarted = false
   let closed: (() => void) | undefined
   let retryDelayMs = 1
@@ -58,7 +65,18 @@ export function createWriter(deps: Deps): Writer {
     if (active.getStore()?.isOpen) return refuse('store.write cannot be called inside its closure.')
     if (closed) return refuse('The store is closed.')
     return new Promise((resolve, reject) => {
-      const settle = { resolve: resolve as WriteRequest['resolve'], reject }
+      counts.waiting += 1
+      const settle: Pick<WriteRequest, 'resolve' | 'reject'> = {
+        resolve(value) {
+          counts.waiting -= 1
+          counts.committed += 1
+          resolve(value as T)
+        },
+        reject(error) {
+          counts.waiting -= 1
+          reject(error)
+        },
+      }
       const isHeavy = heavyFor !== undefined
       queue.add({ run: fn, ...settle, isHeavy, queuedAt: now(), isSecondRun: false }, heavyFor)
       startNext()
@@ -78,8 +96,13 @@ export function createWriter(deps: Deps): Writer {
     }
     if (begin()) {
       const from = now()
-      const yieldedMs = await groups.run(queue.next())
-      queue.took(now() - from - yieldedMs)
+      const group = queue.next()
+      const waitedMs = from - (group[0]?.queuedAt ?? from)
+      const yieldedMs = await groups.run(group)
+      const tookMs = now() - from - yieldedMs
+      queue.took(tookMs)
+      counters?.observe('pillarbox_write_wait_seconds', waitedMs)
+      counters?.observe('pillarbox_commit_duration_seconds', tookMs)
       onCommit()
     } else if (!queue.isEmpty()) {
       setTimeout(runNext, retryDelayMs)
@@ -125,7 +148,7 @@ export function createWriter(deps: Deps): Writer {
     })
   }
 
-  return { write, close }
+  return { write, counts: () => ({ ...counts }), close }
 }
 
 function now(): number {

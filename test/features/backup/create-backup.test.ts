@@ -177,7 +177,7 @@ test('below backup.min_free_bytes a backup gives up and leaves nothing', async (
 test('a disk that fills up in the middle ends the backup', async (t) => {
   const folder = await temporaryFolder(t)
   let free = 2_000
-  const read = async () => ({ free, total: 10_000 })
+  const read = async () => ({ free, total: 10_000, freeInodes: 1, totalInodes: 1 })
   const watch = await watchSpace({ folders: [folder], minFreeBytes: 1_000, everyMs: 1, read })
   t.after(watch.stop)
   assert.equal(watch.signal.aborted, false)

@@ -363,7 +363,26 @@ test('a stop does not wait forever', async () => {
   await stopping.stop()
 })
 
-test("a stop waits two seconds for a client, and longer for the server's own work", async (t) => {
+test('an announced stop closes connections after their responses, and accepts new ones', async () => {
+  const stopping = await startService()
+  const { secret } = await stopping.makeProject('stopping')
+  const idle = connect(Number(new URL(stopping.url).port), '127.0.0.1')
+  const ask = async (socket: Socket) => {
+    socket.write('GET /health HTTP/1.1\r\nHost: a\r\n\r\n')
+    return String((await once(socket, 'data'))[0])
+  }
+  assert.match(await ask(idle), /^connection: keep-alive\r$/im)
+  stopping.announceStop()
+  const ended = once(idle, 'end')
+  assert.match(await ask(idle), /^connection: close\r$/im)
+  await ended
+  const other = await beginSend(stopping.url, secret)
+  other.write('{}')
+  assert.match(String((await once(other, 'data'))[0]), /^HTTP\/1\.1 422 /)
+  await stopping.stop()
+})
+
+test("a stop waits a second for a client, and longer for the server's own work", async (t) => {
   const stopping = await startService()
   const { secret } = await stopping.makeProject('stopping')
   const { store } = stopping.core
@@ -385,7 +404,7 @@ test("a stop waits two seconds for a client, and longer for the server's own wor
   const slow = await beginSend(stopping.url, secret)
   const isCut = once(slow, 'close')
   const stopped = stopping.stopHttp(60_000)
-  t.mock.timers.tick(2_000)
+  t.mock.timers.tick(1_000)
   await isCut
   t.mock.timers.reset()
   free()

@@ -267,11 +267,21 @@ test('a recall puts waiting tasks back and lets running ones end', async () => {
   add('a', 4)
   pools.recall('s')
   assert.equal(results.length, 3)
-  const settled = pools.settle()
   await endAll()
-  await settled
   assert.equal(results.length, 4)
   assert.equal(results.at(-1)?.kind, 'attempted')
+})
+
+test('finish puts waiting tasks back and asks the running ones to come back', async () => {
+  const { pools, add, results, trying } = setUp()
+  pools.allocate('s', 1)
+  add('a', 4)
+  await pools.finish()
+  assert.deepEqual(
+    results.map(({ kind }) => kind),
+    ['put back', 'put back', 'put back'],
+  )
+  assert.equal(trying[0]?.input.withdrawal.isAsked, true)
 })
 
 test('withdrawn tasks come back at once, and those that run are asked to', async () => {

@@ -32,18 +32,22 @@ test('a moment after a withdrawal the sessions that wait to write a message are 
   assert.equal(other.withdrawal.isAsked, false)
 })
 
-test('settle resolves once no task runs', async () => {
+test('finish withdraws all tasks, and waits for the replies to messages only', async () => {
   const tasks = createRunningTasks(() => 0)
-  await tasks.settle()
-  tasks.begin(1)
-  tasks.begin(2)
-  let isSettled = false
-  const settled = tasks.settle().then(() => {
-    isSettled = true
+  await tasks.finish()
+  const opening = tasks.begin(1)
+  opening.current.step = 'greeting'
+  await tasks.finish()
+  tasks.begin(2).current.step = 'final-dot'
+  tasks.begin(3).current.step = 'message'
+  let isFinished = false
+  const finished = tasks.finish().then(() => {
+    isFinished = true
   })
-  tasks.end(1)
-  await Promise.resolve()
-  assert.equal(isSettled, false)
+  assert.equal(opening.withdrawal.isAsked, true)
   tasks.end(2)
-  await settled
+  await Promise.resolve()
+  assert.equal(isFinished, false)
+  tasks.end(3)
+  await finished
 })

@@ -21,7 +21,8 @@ async function openDisk(t: TestContext, freeMb: number, minFreeMb = 200) {
     read: async (): Promise<DiskSpace> => {
       state.checks += 1
       if (state.isBroken) throw Object.assign(new Error('statfs'), { code: 'EIO' })
-      return { free: state.free * MB, total: 10_000 * MB }
+      const inodes = { freeInodes: 7, totalInodes: 9 }
+      return { free: state.free * MB, total: 10_000 * MB, ...inodes }
     },
   })
   t.after(disk.stop)
@@ -36,7 +37,7 @@ async function openDisk(t: TestContext, freeMb: number, minFreeMb = 200) {
 test('below limits.min_free_bytes the disk is low from the start', async (t) => {
   const { disk, lines, reason } = await openDisk(t, 199)
   assert.equal(disk.isLow(), true)
-  assert.equal(disk.freeBytes(), 199 * MB)
+  assert.equal(disk.space()?.free, 199 * MB)
   assert.equal(
     reason(),
     'Only 199 MB of the disk of /data are free, and limits.min_free_bytes is 200 MB: no new data is accepted; mail is still sent.',

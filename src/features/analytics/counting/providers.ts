@@ -116,6 +116,11 @@ export function providerOfDomain(domain: string): string | undefined {
   return NAME_OF_DOMAIN.get(domain)
 }
 
+/** Whether a name stands in the list of the providers' hosts; a subdomain of one does not. */
+export function isProviderHost(name: string): boolean {
+  return NAME_OF_HOST.has(name)
+}
+
 /** `host`: the server that took or refused the email; null if none is known. */
 export function providerOfHost(host: string | null | undefined): string {
   let name = host?.toLowerCase() ?? ''

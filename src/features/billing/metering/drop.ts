@@ -39,6 +39,14 @@ function logDropped(
   { id: batch, projectId: project, customer, credits, emailIds, occurredAt, error }: MeteringBatch,
 ): void {
   const minute = new Date(occurredAt - (occurredAt % MINUTE_MS)).toISOString()
-  const facts = { batch, project, customer, credits, minute, reason: error, emails: emailIds }
+  const facts = {
+    batch,
+    projectId: project,
+    customer,
+    credits,
+    minute,
+    reason: error,
+    emails: emailIds,
+  }
   log.error(facts, 'emails were not charged')
 }

@@ -12,7 +12,7 @@ type Deps = Pick<Base, 'config' | 'directory' | 'now' | 'log' | 'jobNotifier'>
 
 export async function applyStanding(deps: Deps, tx: Tx, standing: Standing): Promise<void> {
   const project = await findProject(tx, standing)
-  const facts = { project: standing.projectId, subscription: standing.subscription }
+  const facts = { projectId: standing.projectId, subscription: standing.subscription }
   if (project === undefined) {
     if (!standing.isOurs || standing.state === 'over') {
       return note(deps, tx, facts, 'a subscription belongs to no project of this server')

@@ -43,7 +43,10 @@ async function countLogged(deps: Deps, key: CampaignKey): Promise<void> {
   try {
     await deps.sharedRuns.take(`recipients of ${key.id}`, () => count(deps, key))
   } catch (error) {
-    deps.log.warn({ error, campaign: key.id }, 'the recipients of a campaign could not be counted')
+    deps.log.warn(
+      { error, campaignId: key.id },
+      'the recipients of a campaign could not be counted',
+    )
   }
 }
 

@@ -123,6 +123,7 @@ async function recordSome(deps: Deps, inFlight: InFlight, known: readonly Known[
       tx.afterCommit(() => forget(inFlight, some))
     })
   let isRefused = false
+  const from = performance.now()
   await keepTrying(deps, () =>
     write(known).catch((error) => {
       if (known.length === 1 || isTransientDatabaseError(error)) throw error
@@ -130,6 +131,8 @@ async function recordSome(deps: Deps, inFlight: InFlight, known: readonly Known[
     }),
   )
   if (isRefused) await Promise.all(known.map((each) => keepTrying(deps, () => write([each]))))
+  const tookMs = performance.now() - from
+  deps.counters.observe('pillarbox_queue_batch_duration_seconds', tookMs, 'outcomes')
   forget(inFlight, known)
 }
 

@@ -44,7 +44,6 @@
  *
  * The queue writes the states queued, held, paused and sending, and `deferred` if no attempt decides it.
  */
-import { maskAddresses } from '../../../log.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { type Email, emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -206,15 +205,15 @@ export function logOutcome(
 
 function factsOf({ email, site, reply, attempts, durationMs, reason, ...logged }: LoggedOutcome) {
   return {
-    email: email.id,
-    project: email.projectId,
+    emailId: email.id,
+    projectId: email.projectId,
     to: email.recipient,
     site: site ?? undefined,
     class: logged.class ?? undefined,
     code: reply ? codeOf(reply) : undefined,
     attempts,
     durationMs: durationMs === undefined ? undefined : Math.round(durationMs),
-    reason: reason ? maskAddresses(reason.slice(0, MAX_REASON_LENGTH)) : undefined,
+    reason: reason?.slice(0, MAX_REASON_LENGTH),
   }
 }
 

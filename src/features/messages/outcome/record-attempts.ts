@@ -5,6 +5,8 @@
 import type { Now } from '../../../clock.ts'
 import type { AttemptOutcome } from '../../../outbound/attempt.ts'
 import { outcomeText } from '../../../outbound/outcomes.ts'
+import { QUEUE_CLASS_NAMES } from '../../../queue-class.ts'
+import { idTime } from '../../../store/ids.ts'
 import { attempts, type Email, type StoredFault } from '../../../store/schema/messages.ts'
 import { withoutRepeated } from '../../../store/schema/packed-steps.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -114,6 +116,7 @@ export async function recordAttempts(
   tx.afterCommit(() => {
     for (const each of settled) {
       notifyWhenDue(deps, each)
+      observe(deps, each, at)
       log(deps, each)
     }
   })
@@ -161,6 +164,23 @@ function notifyWhenDue(
   const { queueClass, recipientDomain: domain, projectId } = record.email
   const { dueAt } = transition
   if (dueAt !== null) queueNotifier.notify({ queueClass, domain, projectId, dueAt })
+}
+
+/** The id of an email contains the time of its acceptance. */
+function observe(
+  { counters }: Pick<Deps, 'counters'>,
+  { record: { email, outcome } }: SettledRecord,
+  at: number,
+): void {
+  const { result, durationMs, steps } = outcome
+  const queueClass = QUEUE_CLASS_NAMES[email.queueClass]
+  counters.add('pillarbox_attempts_total', { class: queueClass, outcome: result })
+  counters.observe('pillarbox_attempt_duration_seconds', durationMs, result)
+  for (const { step, durationMs: stepMs } of steps) {
+    counters.observe('pillarbox_attempt_step_duration_seconds', stepMs, step)
+  }
+  if (result !== 'delivered' && result !== 'relayed') return
+  counters.observe('pillarbox_delivery_duration_seconds', at - idTime(email.id), queueClass)
 }
 
 function log(deps: Pick<Deps, 'log' | 'counters'>, { record, transition }: SettledRecord): void {

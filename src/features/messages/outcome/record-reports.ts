@@ -192,7 +192,7 @@ async function recordComplaint(
   tx.afterCommit(() => {
     deps.counters.add('pillarbox_complaints_total')
     const { projectId: project, recipient: to } = email
-    deps.log.info({ email: emailId, project, to, feedbackType }, 'email complained about')
+    deps.log.info({ emailId, projectId: project, to, feedbackType }, 'email complained about')
   })
   return true
 }

@@ -33,11 +33,11 @@ export async function recordFaults(
 
 function logFaults(
   { counters, log }: Pick<Base, 'counters' | 'log'>,
-  { email: { id: email, projectId: project }, faults }: Faulty,
+  { email: { id: emailId, projectId }, faults }: Faulty,
 ): void {
-  for (const { part, line, column, message: error } of faults) {
+  for (const { part, line, column } of faults) {
     counters.add('pillarbox_template_faults_total', { part })
-    log.warn({ email, project, part, line, column, error }, 'an email has a fault in its template')
+    log.warn({ emailId, projectId, part, line, column }, 'an email has a fault in its template')
   }
 }
 

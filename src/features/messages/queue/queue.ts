@@ -189,7 +189,10 @@ async function claimAndDeliver(state: QueueLoopState): Promise<number> {
   lanes.markVisited(considered)
   if (claims.length === 0) return paused.length > 0 ? 0 : continueOrPause(state, open.length)
   state.emptyVisits = 0
+  const from = performance.now()
   const claimed = await core.store.write((tx) => claimAll(state, tx, claims))
+  const tookMs = performance.now() - from
+  core.counters.observe('pillarbox_queue_batch_duration_seconds', tookMs, 'claim')
   lanes.markServed(claims.map(({ lane }) => lane))
   await delivery.deliver(claimed)
   if (claimed.length < FULL_CLAIM) await sleep(CLAIM_EVERY_MS)

@@ -50,7 +50,7 @@ function logEffects(
   row: ReceivedMessage['row'],
   effects: readonly Effect[],
 ): void {
-  const facts = { inbound: row.id, clientAddress: row.clientAddress }
+  const facts = { inboundId: row.id, clientAddress: row.clientAddress }
   const ignored = effects.filter(({ did }) => did === 'ignored')
   if (ignored.length > 0) log.info({ ...facts, ignored }, 'received mail was ignored')
   const capped = effects.filter(({ did, why }) => did === 'received' && why !== undefined)

@@ -109,7 +109,7 @@ export async function startProcessing(
     const error = findReasonToFail(row)
     if (error !== undefined) {
       deps.log.error(
-        { inbound: id, reason: error },
+        { inboundId: id, reason: error },
         'inbound mail that cannot be parsed is set aside for the operator',
       )
       await failPending(deps, { id, error })
@@ -155,7 +155,7 @@ export async function startProcessing(
   async function handleFault(row: PendingMessage, error: unknown): Promise<void> {
     if (isStopped) return
     deps.log.error(
-      { inbound: row.id, error: describeError(error) },
+      { inboundId: row.id, error: describeError(error) },
       'inbound mail was not processed',
     )
     const isAttempt = row.isSuspect || !(error instanceof ReaderLost)
@@ -163,7 +163,7 @@ export async function startProcessing(
       await keepTrying(() => markAsSuspect(deps, { id: row.id, isAttempt }))
       release([row])
     } catch (failure) {
-      const facts = { inbound: row.id, error: describeError(failure) }
+      const facts = { inboundId: row.id, error: describeError(failure) }
       deps.log.error(facts, 'inbound mail is left until the next start')
     }
   }

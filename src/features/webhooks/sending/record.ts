@@ -20,7 +20,10 @@ const FAILING_REASON = 'no delivery has succeeded in five days'
 /** The time of the last success is written no more often than this. */
 const SUCCESS_STEP_MS = SECOND_MS
 
-export type RecordDeps = Pick<Base, 'store' | 'now' | 'jobNotifier' | 'webhookNotifier'>
+export type RecordDeps = Pick<
+  Base,
+  'store' | 'now' | 'counters' | 'jobNotifier' | 'webhookNotifier'
+>
 
 type EndpointResults = { lane: LaneKey; results: DeliveryResult[] }
 
@@ -82,7 +85,20 @@ export async function recordDeliveries(
       recorded.map(({ result }) => toRow(result)),
     )
     for (const endpoint of endpoints) await recordEndpoint(deps, tx, endpoint)
+    tx.afterCommit(() => {
+      for (const { result } of recorded) countAttempt(deps, result)
+    })
   })
+}
+
+/** A delivery whose event was deleted had no attempt. */
+function countAttempt({ counters }: Pick<Base, 'counters'>, { columns }: DeliveryResult): void {
+  const { durationMs, status, statusCode } = columns
+  if (durationMs === null) return
+  const outcome =
+    status === 'SUCCEEDED' ? 'succeeded' : statusCode === null ? 'no_response' : 'refused'
+  counters.add('pillarbox_webhook_attempts_total', { outcome })
+  counters.observe('pillarbox_webhook_attempt_duration_seconds', durationMs)
 }
 
 function toRow({ number, dueAt, columns }: DeliveryResult) {

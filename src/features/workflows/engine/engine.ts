@@ -123,7 +123,7 @@ async function run(state: EngineState, lane: WorkflowLane): Promise<number | und
     sizes.set(lane.workflowId, nextSize(size, walked, tookMs))
     return nextDueAt
   } catch (error) {
-    const facts = { workflow: lane.workflowId, error: describeError(error) }
+    const facts = { workflowId: lane.workflowId, error: describeError(error) }
     deps.log.error(facts, 'executions could not go on; they are tried again')
     return deps.now() + RETRY_MS
   }

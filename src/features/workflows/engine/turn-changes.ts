@@ -4,7 +4,7 @@
  */
 import { eachOf, jsonItem } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
-import type { StepExecutionStatus } from '../../../store/schema/words.ts'
+import type { ExecutionStatus, StepExecutionStatus } from '../../../store/schema/words.ts'
 import { type WorkflowExecution, workflowExecutions } from '../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
@@ -45,6 +45,8 @@ export type TurnChanges = {
   addFigure(subject: string, figure: string): void
   addPosition(position: Position): void
   addEvent(event: NewEvent): void
+  /** The statuses of the executions that end. */
+  ends(): ExecutionStatus[]
   write(tx: Tx, at: number): Promise<void>
 }
 
@@ -105,6 +107,8 @@ export function createTurnChanges(workflowId: string): TurnChanges {
     },
     addPosition: (position) => positions.push(position),
     addEvent: (event) => events.push(event),
+    ends: () =>
+      positions.flatMap(({ status, completedAt }) => (completedAt === null ? [] : status)),
     async write(tx, at) {
       if (steps.length > 0) await tx.execute(saveSteps, { rows: JSON.stringify(steps) })
       await tx.executeEach(

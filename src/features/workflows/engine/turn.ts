@@ -7,6 +7,7 @@
  */
 import { describeError } from '../../../errors.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../base.ts'
 import { findFence } from '../../fence/rows.ts'
 import { cancelActive } from '../executions/cancel-active.ts'
 import { EXIT_REASONS } from '../exit-reasons.ts'
@@ -24,7 +25,7 @@ import {
   walk,
 } from './walk.ts'
 
-export type TurnDeps = StepDeps & { graphs: Graphs }
+export type TurnDeps = StepDeps & Pick<Base, 'counters'> & { graphs: Graphs }
 
 /** `walked`: the number of executions; `nextDueAt`: undefined if none of the workflow will be due. */
 export type TurnResult = { walked: number; tookMs: number; nextDueAt: number | undefined }
@@ -50,7 +51,11 @@ export async function takeTurn(
   } catch (error) {
     if (!(error instanceof StepFault)) throw error
     if (limit > 1) return { ...(await takeTurn(deps, lane, 1)), tookMs: MAX_TURN_MS }
-    const facts = { workflow: lane.workflowId, error: describeError(error.cause) }
+    const facts = {
+      workflowId: lane.workflowId,
+      executionNumber: error.place.number,
+      error: describeError(error.cause),
+    }
     deps.log.error(facts, error.message)
     return write(deps, lane, { limit, fail: error.place })
   }
@@ -97,6 +102,10 @@ async function walkDue(
     if (limit > LIGHT_EXECUTIONS) await tx.yieldToLoop()
   }
   await changes.write(tx, at)
+  const ended = changes.ends()
+  tx.afterCommit(() => {
+    for (const status of ended) deps.counters.add('pillarbox_executions_ended_total', { status })
+  })
   const nextDueAt = await findEarliestDue(tx, { workflowId: workflow.id, after })
   return { walked, tookMs: performance.now() - begunAt, nextDueAt }
 }

@@ -76,7 +76,7 @@ export async function settleCancelled(deps: SettleDeps, signal?: AbortSignal): P
       if (signal?.aborted) return
       await takeTurn(deps, workflow, signal).catch((error: unknown) => {
         failed.add(workflow.id)
-        logFailure(deps, { workflow: workflow.id, error: describeError(error) })
+        logFailure(deps, { workflowId: workflow.id, error: describeError(error) })
       })
     }
   }

@@ -52,7 +52,7 @@ export async function fireDue(deps: ScheduleDeps): Promise<number | undefined> {
     const firing = free.slice(done, done + FIRED_AT_ONCE).map(({ id }) =>
       fire(deps, id).catch((error: unknown) => {
         isWaiting = true
-        log.error({ workflow: id, error: describeError(error) }, 'a schedule could not fire')
+        log.error({ workflowId: id, error: describeError(error) }, 'a schedule could not fire')
       }),
     )
     await Promise.all(firing)
@@ -85,7 +85,7 @@ async function startMembers(
   const segment =
     segmentId === null ? undefined : await findSegment(tx, { projectId, id: segmentId })
   if (segment === undefined) {
-    log.info({ workflow: workflowId }, 'a schedule did not fire, because its segment is missing')
+    log.info({ workflowId }, 'a schedule did not fire, because its segment is missing')
     return
   }
   const payload: BulkStartPayload = {
@@ -108,7 +108,7 @@ function findNext(
   try {
     return nextFiring(triggerConfig as FiringTimes, at)
   } catch (error) {
-    log.warn({ workflow: id, error: describeError(error) }, 'a schedule cannot be read')
+    log.warn({ workflowId: id, error: describeError(error) }, 'a schedule cannot be read')
     return null
   }
 }

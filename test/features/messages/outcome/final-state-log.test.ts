@@ -60,8 +60,8 @@ test('a final outcome is one line with the fields that a search needs', async (t
   assert.deepEqual(entries, [
     {
       level: 'info',
-      email: task.emailId,
-      project: project.id,
+      emailId: task.emailId,
+      projectId: project.id,
       to: 'a…@dest.test',
       site: 'dest.test',
       class: 'hard',
@@ -111,7 +111,7 @@ test('an outcome that is not durable is neither logged nor counted', async (t) =
     attempted(tasks[1] as never, 'delivered'),
   )
   assert.deepEqual(
-    entries.map(({ email }) => email),
+    entries.map(({ emailId }) => emailId),
     [tasks[1]?.emailId],
   )
   assert.deepEqual(count('pillarbox_email_outcomes_total').length, 1)
@@ -142,7 +142,7 @@ test('a cancelled, given up or suppressed email is logged', async (t) => {
   })
   const suppressed = await sendOne(sender)
   assert.deepEqual(
-    sender.entries.map(({ msg, email, reason }) => [msg, email, reason]),
+    sender.entries.map(({ msg, emailId, reason }) => [msg, emailId, reason]),
     [
       ['email failed', cancelled, 'cancelled'],
       [
@@ -172,7 +172,7 @@ test('a later bounce or complaint is logged once', async (t) => {
   await store.write((tx) => recordReports(sender.core, tx, reports))
   await store.write((tx) => recordReports(sender.core, tx, reports))
   assert.deepEqual(
-    sender.entries.map(({ msg, email, reason, to }) => [msg, email, reason, to]),
+    sender.entries.map(({ msg, emailId, reason, to }) => [msg, emailId, reason, to]),
     [
       ['email bounced', bounced, '552 5.2.2 a…@dest.test is over quota', 'a…@dest.test'],
       ['email complained about', complained, undefined, 'a…@dest.test'],

@@ -37,9 +37,11 @@ test('a fault of a template is stored with the email, logged and counted', async
   assert.equal(state, 'delivered')
   const warned = lines.filter(({ msg }) => msg === 'an email has a fault in its template')
   assert.equal(warned.length, 2)
-  const { email, project, part, line, column, error } = warned[1] ?? {}
-  assert.deepEqual([email, project], [id, projectId])
-  assert.deepEqual([part, line, column, error], ['body', 2, 5, fault.message])
+  const { emailId, projectId: logged, part, line, column } = warned[1] ?? {}
+  assert.deepEqual([emailId, logged], [id, projectId])
+  assert.deepEqual([part, line, column], ['body', 2, 5])
+  // The message quotes the template.
+  assert.ok(!JSON.stringify(lines).includes(fault.message))
   assert.deepEqual(sender.core.counters.lines('pillarbox_template_faults_total'), [
     { labels: { part: 'subject' }, count: 1 },
     { labels: { part: 'body' }, count: 1 },

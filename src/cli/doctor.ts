@@ -1,0 +1,82 @@
+/**
+ * `doctor`: makes the running server check itself, and prints what is not well with its fix. Without a
+ * server, or beside one that does not answer, the command makes the checks itself, as far as they need
+ * no server. Exit status 1 when a check has failed.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { formatInstant } from '../clock.ts'
+import { findLastBackup } from '../features/backup/record.ts'
+import { checkDatabase } from '../features/doctor/check-database.ts'
+import type { CheckResult } from '../features/doctor/outcome.ts'
+import { type CheckRun, worstOf } from '../features/doctor/run-checks.ts'
+import { runWithoutServer } from '../features/doctor/run-without-server.ts'
+import type { OpenCore } from '../features/open-core.ts'
+import { askServer } from '../features/questions/ask.ts'
+import { type CommandContext, type Input, type Result, withCore } from './engine/command.ts'
+import { escapeControls, formatTable, shorten } from './engine/text.ts'
+
+type Made = { run: CheckRun; by: 'server' | 'command'; note: string | null }
+
+const POLL_MS = 250
+/** A run of the server ends within a minute; another may have to end first. */
+const MAX_WAIT_MS = 150_000
+const MAX_SHOWN = 100
+
+const NOTES = {
+  none: 'No server runs: this command made the checks that need none.',
+  silent: 'The server does not answer: this command made the checks that do not need it.',
+}
+
+export async function doctorCommand(context: CommandContext, input: Input): Promise<Result> {
+  const { made, checks } = await withCore(context, async (core) => {
+    const made = await makeChecks(core)
+    const full = input.has('full') ? [checkDatabase(core)] : []
+    return { made, checks: [...made.run.checks, ...full] }
+  })
+  const { startedAt, finishedAt } = made.run
+  const json = {
+    status: worstOf({ checks }),
+    by: made.by,
+    startedAt: formatInstant(startedAt),
+    finishedAt: formatInstant(finishedAt),
+    checks,
+  }
+  const notes = made.note === null ? [] : [made.note]
+  const text = [...notes, formatRows(checks), ...checks.flatMap(formatFault)].join('\n\n')
+  return { json, text, isFailed: json.status === 'failed' }
+}
+
+async function makeChecks(core: OpenCore): Promise<Made> {
+  const asked = await waitForServer(core)
+  if (typeof asked !== 'string') return { run: asked, by: 'server', note: null }
+  return {
+    run: await runWithoutServer({ ...core, findLastBackup: () => findLastBackup(core) }),
+    by: 'command',
+    note: NOTES[asked],
+  }
+}
+
+/** The server's run, begun after this call; or why there is none. */
+async function waitForServer(core: OpenCore): Promise<CheckRun | 'none' | 'silent'> {
+  const since = core.now()
+  const giveUpAt = performance.now() + MAX_WAIT_MS
+  for (;;) {
+    const asked = await askServer(core, { kind: 'checks', question: { since } })
+    if (asked.server !== 'running') return asked.server
+    if (asked.answer.run !== null) return asked.answer.run
+    if (performance.now() > giveUpAt) return 'silent'
+    await sleep(POLL_MS)
+  }
+}
+
+function formatRows(checks: readonly CheckResult[]): string {
+  const rows = checks.map(({ id, status, evidence }) => [status, id, shorten(evidence, MAX_SHOWN)])
+  return formatTable(['STATUS', 'CHECK', 'SEEN'], rows, '')
+}
+
+function formatFault({ id, status, evidence, fix }: CheckResult): string[] {
+  if (status === 'ok' || status === 'skipped') return []
+  const fixes = (fix ?? '').split('\n').map((line) => `    ${escapeControls(line)}`)
+  const head = `${id}: ${status}\n  ${escapeControls(evidence)}`
+  return [fix === null ? head : [head, '  to repair it:', ...fixes].join('\n')]
+}

@@ -1,0 +1,149 @@
+/** The questions of `init`: what a server needs before its first start. Nothing is written meanwhile. */
+import { hostname } from 'node:os'
+import { type SettingKey, settingOf } from '../../config/settings.ts'
+import type { TomlValue } from '../../config/values/kinds.ts'
+import { checkPassword } from '../../features/accounts/passwords/passwords.ts'
+import { parseUserAddress } from '../../features/accounts/users/users.ts'
+import type { Terminal } from '../engine/terminal.ts'
+import { openQuestions, type Question, type Questions } from '../options/questions.ts'
+
+export type Given = Partial<Record<SettingKey, TomlValue>>
+
+export type FirstUser = {
+  address: string
+  /** Undefined: one is made. */
+  password: string | undefined
+}
+
+export type Answers = { given: Given; user: FirstUser }
+
+/** Where the data of a service stands, when the file is the system's. */
+const SYSTEM_CONFIG = '/etc/pillarbox/pillarbox.toml'
+const SYSTEM_DATA = '/var/lib/pillarbox'
+
+/** @throws UsageError after Ctrl-C or Ctrl-D */
+export async function askSettings(terminal: Terminal, file: string): Promise<Answers> {
+  const questions = openQuestions(terminal)
+  try {
+    const given: Given = {}
+    const ask = createAsk(questions, given)
+    const host = await ask('delivery.hostname', 'Host name of this server', defaultHost())
+    const url = await ask('base_url', 'Public address (URL) of this server', `https://${host}`)
+    const mode = await ask('delivery.mode', 'Mode: direct, relay or sandbox', 'direct')
+    if (mode === 'relay') await askRelay(ask)
+    if (mode === 'direct') await askInbound(questions, given)
+    await ask('data_dir', 'Folder of the data', file === SYSTEM_CONFIG ? SYSTEM_DATA : 'data')
+    await askOptional(questions, given, {
+      key: 'backup.dir',
+      text: 'Folder of the daily backups (empty: no backups)',
+    })
+    if (given['backup.dir'] !== undefined) given['backup.every'] = '1d'
+    if (String(url).startsWith('https:')) await askCertificates(questions, given)
+    return { given, user: await askUser(questions) }
+  } finally {
+    questions.close()
+  }
+}
+
+type Ask = (key: SettingKey, text: string, byDefault?: string) => Promise<TomlValue>
+
+function createAsk(questions: Questions, given: Given): Ask {
+  return async (key, text, byDefault) => {
+    const question: Question<TomlValue> = { text, read: (answer) => readValue(key, answer) }
+    if (byDefault !== undefined) question.byDefault = byDefault
+    if (settingOf(key).kind.isSecret) question.isHidden = true
+    const value = await questions.ask(question)
+    given[key] = value
+    return value
+  }
+}
+
+/** @throws Error that says what the setting expects */
+function readValue(key: SettingKey, answer: string): TomlValue {
+  const { kind } = settingOf(key)
+  const value = kind.read(kind.fromText(answer))
+  if (value === undefined) throw new Error(`Expected ${kind.expected}.`)
+  return kind.show(value)
+}
+
+async function askRelay(ask: Ask): Promise<void> {
+  await ask('delivery.relay.host', 'Host of the smarthost')
+  const tls = await ask('delivery.relay.tls', 'TLS to it: starttls, implicit or none', 'starttls')
+  const port = { implicit: '465', none: '25' }[String(tls)] ?? '587'
+  await ask('delivery.relay.port', 'Port of the smarthost', port)
+  await ask('delivery.relay.username', 'User name at the smarthost')
+  await ask('delivery.relay.password', 'Password at the smarthost')
+}
+
+/** Bounces of direct mail come back to this server. */
+async function askInbound(questions: Questions, given: Given): Promise<void> {
+  const isWanted = await questions.ask({
+    text: 'Receive bounces, complaints and replies at port 25 (y or n)',
+    byDefault: 'y',
+    read: readYes,
+  })
+  if (isWanted) given['inbound.listen'] = ['0.0.0.0:25']
+}
+
+function readYes(answer: string): boolean {
+  const [first = ''] = answer.toLowerCase()
+  if (first !== 'y' && first !== 'n') throw new Error('Expected y or n.')
+  return first === 'y'
+}
+
+/** A port of the address other than 443 is that of a proxy. */
+async function askCertificates(questions: Questions, given: Given): Promise<void> {
+  await askOptional(questions, given, {
+    key: 'acme.email',
+    text: "Your e-mail address for certificates from Let's Encrypt (empty: none)",
+  })
+  if (given['acme.email'] === undefined || new URL(String(given.base_url)).port !== '') return
+  const isOwn = await questions.ask({
+    text: 'Serve HTTPS at port 443 without a proxy (y or n)',
+    byDefault: 'y',
+    read: readYes,
+  })
+  if (isOwn) given['http.listen'] = '0.0.0.0:443'
+}
+
+/** An empty answer leaves the key unset. */
+async function askOptional(
+  questions: Questions,
+  given: Given,
+  { key, text }: { key: SettingKey; text: string },
+): Promise<void> {
+  const read = (answer: string) => (answer === '' ? undefined : readValue(key, answer))
+  const value = await questions.ask({ text, read })
+  if (value !== undefined) given[key] = value
+}
+
+async function askUser(questions: Questions): Promise<FirstUser> {
+  const address = await questions.ask({
+    text: 'E-mail address of the first user, who operates the server',
+    read: parseUserAddress,
+  })
+  for (;;) {
+    const password = await questions.ask({
+      text: 'Password (empty: generate one)',
+      isHidden: true,
+      read: readPassword,
+    })
+    if (password === undefined) return { address, password }
+    const text = 'Repeat the password (empty: begin again)'
+    const repeated = await questions.ask({ text, isHidden: true, read: (answer) => answer })
+    if (repeated === password) return { address, password }
+  }
+}
+
+/** @throws AppError for a password that is too short or too long */
+function readPassword(answer: string): string | undefined {
+  if (answer === '') return undefined
+  checkPassword(answer)
+  return answer
+}
+
+/** Only a full name is worth a proposal. */
+function defaultHost(): string | undefined {
+  const name = hostname()
+  return name.includes('.') ? name : undefined
+}

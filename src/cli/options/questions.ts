@@ -1,0 +1,77 @@
+/**
+ * Asks questions at a terminal. Questions go to stderr. A wrong answer is asked again with the reason; an
+ * empty one takes the default. Ctrl-C and Ctrl-D end the questions with a UsageError. What is typed before its
+ * question is an answer too, but is not echoed: it may be a password.
+ */
+import { createInterface } from 'node:readline'
+import { Writable } from 'node:stream'
+import { UsageError } from '../engine/command.ts'
+import type { Terminal } from '../engine/terminal.ts'
+
+export type Question<T> = {
+  text: string
+  /** What an empty answer stands for, as it would be typed. */
+  byDefault?: string
+  /** @throws Error with the reason why the answer is wrong */
+  read(answer: string): T
+  /** The answer is not echoed. */
+  isHidden?: boolean
+}
+
+export type Questions = {
+  ask<T>(question: Question<T>): Promise<T>
+  close(): void
+}
+
+export function openQuestions({ stdin, stderr }: Pick<Terminal, 'stdin' | 'stderr'>): Questions {
+  let isEchoed = false
+  let isClosed = false
+  const output = new Writable({
+    write(chunk, _encoding, done) {
+      if (isEchoed) stderr.write(chunk)
+      done()
+    },
+  })
+  const typed = createInterface({ input: stdin, output, terminal: true, historySize: 0 })
+  typed.on('line', () => {
+    isEchoed = false
+  })
+  typed.on('close', () => {
+    isClosed = true
+  })
+  const lines = typed[Symbol.asyncIterator]()
+
+  async function askOnce({ text, byDefault, isHidden: hides = false }: Question<unknown>) {
+    const choice = byDefault === undefined ? '' : ` [${byDefault}]`
+    if (isClosed) throw unanswered()
+    isEchoed = !hides
+    typed.setPrompt(`${text}${choice}: `)
+    if (hides) stderr.write(typed.getPrompt())
+    else typed.prompt()
+    const { value, done } = await lines.next()
+    isEchoed = false
+    if (hides || done === true) stderr.write('\n')
+    if (done === true) throw unanswered()
+    const answer = hides ? value : value.trim()
+    return answer === '' && byDefault !== undefined ? byDefault : answer
+  }
+
+  return {
+    async ask(question) {
+      for (;;) {
+        const answer = await askOnce(question)
+        try {
+          return question.read(answer)
+        } catch (error) {
+          if (!(error instanceof Error)) throw error
+          stderr.write(`  ${error.message}\n`)
+        }
+      }
+    },
+    close: () => typed.close(),
+  }
+}
+
+function unanswered(): UsageError {
+  return new UsageError('the questions were not answered; nothing was written')
+}

@@ -1,0 +1,128 @@
+/**
+ * Sets up the service below a root folder: the user, the folders with their owner, the program and the
+ * unit. A second run finds everything in place and changes nothing. A unit that differs is only replaced
+ * with `force`, and then kept as `.old`. Files are written beside their place and renamed.
+ */
+import { execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import path from 'node:path'
+import { AppError } from '../../errors.ts'
+import { CONFIG_FOLDER, SERVICE_USER, STATE_FOLDER, UNIT_FILE } from './unit.ts'
+
+export type InstallInput = {
+  /** `/`, or the root of another system. */
+  root: string
+  unit: string
+  /** The executable to copy, and its place below the root; null to leave the program alone. */
+  program: { from: string; to: string } | null
+  force: boolean
+}
+
+export type InstallStep = { path: string; done: 'created' | 'changed' | 'unchanged' | 'missing' }
+
+type Owner = { uid: number; gid: number }
+
+/** @throws AppError CONFLICT before anything is changed, when the unit differs */
+export function installService(input: InstallInput): InstallStep[] {
+  refuseOtherUnit(input)
+  const user = makeUser(input.root)
+  const owner = findOwner(input.root)
+  return [
+    user,
+    ...[STATE_FOLDER, CONFIG_FOLDER].map((folder) => makeFolder(input.root, folder, owner)),
+    ...(input.program === null ? [] : [placeProgram(input.root, input.program)]),
+    placeUnit(input),
+  ]
+}
+
+function refuseOtherUnit({ root, unit, force }: InstallInput): void {
+  const found = readText(path.join(root, UNIT_FILE))
+  if (found === undefined || found === unit || force) return
+  const text = `${UNIT_FILE} exists and differs; --force replaces it and keeps it as ${UNIT_FILE}.old:\n${difference(found, unit)}`
+  throw new AppError('CONFLICT', text)
+}
+
+/** The lines that only one of the texts has. */
+function difference(before: string, after: string): string {
+  const [old, fresh] = [before.split('\n'), after.split('\n')]
+  return [
+    ...old.filter((line) => !fresh.includes(line)).map((line) => `- ${line}`),
+    ...fresh.filter((line) => !old.includes(line)).map((line) => `+ ${line}`),
+  ].join('\n')
+}
+
+/** `missing` in a root that has no list of users: its own tools must make the user. */
+function makeUser(root: string): InstallStep {
+  const step = `user ${SERVICE_USER}`
+  if (findOwner(root) !== undefined) return { path: step, done: 'unchanged' }
+  if (!existsSync(path.join(root, 'etc/passwd'))) return { path: step, done: 'missing' }
+  const prefix = root === '/' ? [] : ['--prefix', root]
+  const home = ['--home-dir', STATE_FOLDER, '--no-create-home', '--shell', '/usr/sbin/nologin']
+  execFileSync('useradd', [...prefix, '--system', '--user-group', ...home, SERVICE_USER], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  return { path: step, done: 'created' }
+}
+
+function findOwner(root: string): Owner | undefined {
+  const users = readText(path.join(root, 'etc/passwd')) ?? ''
+  const line = users.split('\n').find((each) => each.startsWith(`${SERVICE_USER}:`))
+  const [, , uid, gid] = line?.split(':') ?? []
+  return uid === undefined || gid === undefined ? undefined : { uid: +uid, gid: +gid }
+}
+
+/** Mode 0700. The owner is the service's user where there is one. */
+function makeFolder(root: string, folder: string, owner: Owner | undefined): InstallStep {
+  const place = path.join(root, folder)
+  const found = statSync(place, { throwIfNoEntry: false })
+  if (found === undefined) {
+    mkdirSync(path.dirname(place), { recursive: true, mode: 0o755 })
+    mkdirSync(place, { mode: 0o700 })
+    if (owner !== undefined) chownSync(place, owner.uid, owner.gid)
+    return { path: folder, done: 'created' }
+  }
+  const isOwned = owner === undefined || (found.uid === owner.uid && found.gid === owner.gid)
+  if (isOwned && (found.mode & 0o7777) === 0o700) return { path: folder, done: 'unchanged' }
+  chmodSync(place, 0o700)
+  if (owner !== undefined) chownSync(place, owner.uid, owner.gid)
+  return { path: folder, done: 'changed' }
+}
+
+function placeProgram(root: string, { from, to }: { from: string; to: string }): InstallStep {
+  const place = path.join(root, to)
+  const isThere = existsSync(place)
+  if (isThere && readFileSync(place).equals(readFileSync(from))) {
+    return { path: to, done: 'unchanged' }
+  }
+  mkdirSync(path.dirname(place), { recursive: true, mode: 0o755 })
+  // A running program cannot be written, but its name can be given to another file.
+  copyFileSync(from, `${place}.new`)
+  chmodSync(`${place}.new`, 0o755)
+  renameSync(`${place}.new`, place)
+  return { path: to, done: isThere ? 'changed' : 'created' }
+}
+
+function placeUnit({ root, unit }: InstallInput): InstallStep {
+  const place = path.join(root, UNIT_FILE)
+  const found = readText(place)
+  if (found === unit) return { path: UNIT_FILE, done: 'unchanged' }
+  mkdirSync(path.dirname(place), { recursive: true, mode: 0o755 })
+  if (found !== undefined) renameSync(place, `${place}.old`)
+  writeFileSync(`${place}.new`, unit, { mode: 0o644 })
+  renameSync(`${place}.new`, place)
+  return { path: UNIT_FILE, done: found === undefined ? 'created' : 'changed' }
+}
+
+function readText(file: string): string | undefined {
+  return existsSync(file) ? readFileSync(file, 'utf8') : undefined
+}

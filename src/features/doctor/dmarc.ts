@@ -1,0 +1,123 @@
+/**
+ * Whether each sender domain has a DMARC policy (RFC 7489) that its mail passes. The record is the
+ * domain's own, else that of its organisation. Mail passes when the domain of the signature or that of
+ * the return path is aligned with the domain of From. Large receivers expect both.
+ *
+ *   signature     d= is the sender domain itself: aligned, also strictly
+ *   return path   bounce.<domain>, else the server's own: `aspf=s` admits neither
+ */
+import { getDomain } from 'tldts'
+import type { Check, CheckContext } from './check.ts'
+import { type DmarcRecord, isDmarcRecord, parseDmarcRecord } from './dmarc-record.ts'
+import { failed, ok, skipped, warning } from './outcome.ts'
+import { combine, type Part } from './parts.ts'
+import { countDomains, type SenderDomain } from './sender-domains.ts'
+import { skipInSandbox } from './skip-mode.ts'
+
+const MAX_REPORT_DOMAINS = 3
+const MAX_REPEATED = 300
+
+export const dmarcCheck: Check = {
+  id: 'dmarc',
+  run: async (context) => {
+    const skip = skipInSandbox(context.config)
+    if (skip !== undefined) return skip
+    const domains = await context.facts.domains()
+    if (domains.total === 0) return skipped('no project has a verified domain')
+    const parts = await Promise.all(domains.checked.map((one) => checkDomain(context, one)))
+    return combine(parts, `${countDomains(domains)}: ${parts[0]?.evidence ?? ''}`)
+  },
+}
+
+type FoundRecord = { at: string; text: string; isOfOrganization: boolean }
+
+async function checkDomain(context: CheckContext, sender: SenderDomain): Promise<Part> {
+  const fix = `_dmarc.${sender.name}. IN TXT "v=DMARC1; p=none"`
+  const found = await findRecord(context, sender.name)
+  if (typeof found === 'string') return warning(found, fix)
+  const record = parseDmarcRecord(found.text)
+  if (typeof record === 'string') return failed(`${found.at}: ${record}: ${found.text}`, fix)
+  const misaligned = judgeAlignment(context, { sender, found, record })
+  if (misaligned !== undefined) return misaligned
+  const unauthorized = await findUnauthorized(context, { sender, found, record })
+  if (unauthorized !== undefined) return unauthorized
+  const policy = found.isOfOrganization ? record.subdomainPolicy : record.policy
+  const share = record.percent === 100 ? '' : ` for ${record.percent}%`
+  return ok(`${sender.name}: p=${policy}${share}, signature and return path are aligned`)
+}
+
+/** Returns why there is none in place of the record. */
+async function findRecord(
+  { probes }: Pick<CheckContext, 'probes'>,
+  domain: string,
+): Promise<FoundRecord | string> {
+  const organization = organizationOf(domain)
+  const names = organization === domain ? [domain] : [domain, organization]
+  for (const name of names) {
+    const at = `_dmarc.${name}`
+    const answer = await probes.dns.txt(at)
+    if (answer.kind === 'failed') return `${at}: ${answer.error}`
+    const records = answer.kind === 'found' ? answer.records.filter(isDmarcRecord) : []
+    if (records.length > 1) return `${at} has ${records.length} DMARC records, which count as none`
+    const [text] = records
+    if (text !== undefined) return { at, text, isOfOrganization: name !== domain }
+  }
+  return `${domain} has no DMARC record`
+}
+
+type Judged = { sender: SenderDomain; found: FoundRecord; record: DmarcRecord }
+
+/** The signature's domain is the one of From, so only the return path can be misaligned. */
+function judgeAlignment(
+  { config }: Pick<CheckContext, 'config'>,
+  { sender, found, record }: Judged,
+): Part | undefined {
+  const { name } = sender
+  const isOwn = sender.record('return-path').state !== 'missing'
+  const returnPath = isOwn ? `bounce.${name}` : config.delivery.returnPathDomain
+  const isRelaxed = organizationOf(returnPath) === organizationOf(name)
+  const isAligned = record.isSpfStrict ? returnPath === name : isRelaxed
+  if (isAligned) return undefined
+  const effect = `only the DKIM signature makes mail pass`
+  if (record.isSpfStrict) {
+    const text = `${found.at} has aspf=s, and the return path is at ${returnPath}: ${effect}`
+    return warning(text, `${found.at}. IN TXT "${relaxed(found.text)}"`)
+  }
+  const lines = [sender.record('return-path').zoneLine, sender.record('return-path-spf').zoneLine]
+  return warning(`the return path of ${name} is at ${returnPath}: ${effect}`, lines.join('\n'))
+}
+
+/**
+ * The record with relaxed alignment of SPF. It is another person's text, and shown only to be pasted:
+ * quotes are escaped, and a long one is not repeated.
+ */
+function relaxed(text: string): string {
+  if (text.length > MAX_REPEATED) return 'v=DMARC1; p=none'
+  return text.replace(/aspf\s*=\s*s/i, 'aspf=r').replace(/["\\]/g, '\\$&')
+}
+
+/** Reports go to other organisations only with their consent (RFC 7489 section 7.1). */
+async function findUnauthorized(
+  { probes }: Pick<CheckContext, 'probes'>,
+  { sender, found, record }: Judged,
+): Promise<Part | undefined> {
+  const owner = found.at.slice('_dmarc.'.length)
+  const others = record.reportDomains.filter(
+    (domain) => organizationOf(domain) !== organizationOf(owner),
+  )
+  for (const domain of others.slice(0, MAX_REPORT_DOMAINS)) {
+    const at = `${owner}._report._dmarc.${domain}`
+    const answer = await probes.dns.txt(at)
+    if (answer.kind === 'failed') continue
+    const texts = answer.kind === 'found' ? answer.records : []
+    if (!texts.some(isDmarcRecord)) {
+      const text = `${sender.name}: ${domain} does not take the reports that rua= sends there`
+      return warning(text, `${at}. IN TXT "v=DMARC1"`)
+    }
+  }
+  return undefined
+}
+
+function organizationOf(domain: string): string {
+  return getDomain(domain, { allowPrivateDomains: true }) ?? domain
+}

@@ -1,0 +1,25 @@
+/**
+ * The size of the database's write-ahead log. The server starts the log over when 32 MB of it are used.
+ * A log that keeps growing has a reader that does not end: for a while a backup is one. Every read looks
+ * into the log, and it takes the disk's space.
+ */
+import type { Check } from './check.ts'
+import { failed, ok, warning } from './outcome.ts'
+
+const MIB = 1024 * 1024
+/** Several times what a busy server needs. */
+const WARNING_BYTES = 256 * MIB
+/** More than a backup of a large database leaves behind. */
+const FAILED_BYTES = 4096 * MIB
+
+export const walCheck: Check = {
+  id: 'wal',
+  run: async ({ store }) => {
+    const bytes = store.walBytes()
+    const text = `the write-ahead log has ${Math.floor(bytes / MIB)} MB`
+    const fix =
+      'End what keeps the database open: a backup that hangs, or another program. If nothing does, restart the server.'
+    if (bytes >= FAILED_BYTES) return failed(text, fix)
+    return bytes >= WARNING_BYTES ? warning(text, fix) : ok(text)
+  },
+}

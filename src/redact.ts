@@ -1,0 +1,118 @@
+/**
+ * Removes from a line of the log what it may not say, whoever wrote the line:
+ *
+ *   always           secrets, tokens, queries of URLs, and fields that hold content (subject, body, headers)
+ *   above `debug`    addresses: `alice@example.com` becomes `a…@example.com`
+ *
+ * Secrets are found by their form: a known prefix, a name before them, or a long run of letters and digits.
+ * Ids of rows (UUIDs) and names of hosts, files and error codes do not have that form.
+ */
+
+export type RedactOptions = { showsAddresses: boolean }
+
+const HIDDEN = '…'
+/** A text may be as long as a stack trace. */
+const MAX_TEXT_LENGTH = 8_000
+const MAX_DEPTH = 4
+/** The line of a dropped batch names all of its emails. */
+const MAX_ENTRIES = 10_000
+
+/** Fields that hold secrets or content, by a word of their names. */
+const PRIVATE_FIELD =
+  /^(subject|body|html|text|raw|content|payload|headers?|query|data|variables|cookies?|password|code)$|password|secret|token|authorization|credential|signature|apikey|privatekey/i
+/** `code` is that of an error or a reply, unless it is one of a second factor. */
+const ERROR_CODE = /^([A-Z][A-Z0-9_]*|\d{3}( \d\.\d{1,3}\.\d{1,3})?|\d\.\d{1,3}\.\d{1,3})$/
+
+/** Most values: short words, numbers, UUIDs. */
+const HARMLESS = /^([a-z0-9 .,-]{1,20}|[0-9a-f]{8}-[0-9a-f-]{27})$/i
+
+/** Parameters of a statement, which drizzle adds to its errors. */
+const PARAMETERS = /\bparams: [\s\S]*/
+const USER_OF_URL = /(\w:\/\/)[^\s/@"'<>]*@/g
+const QUERY = /(?<=\S)\?[\w%&=][^\s"'<>]*/g
+const SCHEME = /\b(bearer|basic)\s+[^\s"',;]+/gi
+const NAMED_SECRET =
+  /\b(\w*(?:password|passwd|secret|token|api[_-]?key|authorization|cookie|signature))(["']?\s?[:=]\s?["']?)[^\s"',;&}]+/gi
+const PREFIXED = /\b(sk|pk|rk|whsec)_\w+/g
+/** JSON Web Tokens (RFC 7519). */
+const WEB_TOKEN = /\beyJ[\w-]+(\.[\w-]*)+/g
+const RUN = /[\w-]{24,}/g
+const LONG_WORD = /[A-Za-z0-9]{24,}/g
+const MIXED_LENGTH = 32
+
+/** Takes the fields of a line. Errors must be plain objects by then. */
+export function redactFields(
+  fields: Readonly<Record<string, unknown>>,
+  options: RedactOptions,
+  depth = 0,
+): Record<string, unknown> {
+  const entries = Object.entries(fields).slice(0, MAX_ENTRIES)
+  return Object.fromEntries(
+    entries.map(([name, value]) => [
+      redactText(name, options),
+      redactField(name, value, { options, depth }),
+    ]),
+  )
+}
+
+/** The id of a request may be a client's own. It has no characters of an address. */
+function redactField(
+  name: string,
+  value: unknown,
+  { options, depth }: { options: RedactOptions; depth: number },
+): unknown {
+  if (isPrivate(name, value)) return HIDDEN
+  if (name === 'requestId' && typeof value === 'string')
+    return value.replace(PREFIXED, `$1_${HIDDEN}`)
+  return redactValue(value, options, depth)
+}
+
+export function redactText(text: string, { showsAddresses }: RedactOptions): string {
+  if (HARMLESS.test(text)) return text
+  const safe = text
+    .slice(0, MAX_TEXT_LENGTH)
+    .replace(PARAMETERS, `params: ${HIDDEN}`)
+    .replace(USER_OF_URL, '$1')
+    .replace(QUERY, '')
+    .replace(SCHEME, `$1 ${HIDDEN}`)
+    .replace(NAMED_SECRET, `$1$2${HIDDEN}`)
+    .replace(PREFIXED, `$1_${HIDDEN}`)
+    .replace(WEB_TOKEN, HIDDEN)
+    .replace(RUN, hideSecret)
+  return showsAddresses ? safe : maskAddresses(safe)
+}
+
+/** Replaces addresses in a text: `alice@example.com` becomes `a…@example.com`. */
+export function maskAddresses(text: string): string {
+  if (!text.includes('@') && !text.includes('%40')) return text
+  return text
+    .replace(/([^\s<>"'(),;:@])[^\s<>"'(),;:@]*@/gu, '$1…@')
+    .replace(/([^\s<>"'(),;:/?&=%])[^\s<>"'(),;:/?&=%]*%40/gu, '$1…%40')
+}
+
+function isPrivate(name: string, value: unknown): boolean {
+  if (value === null || typeof value === 'number' || typeof value === 'boolean') return false
+  if (name === 'code' && typeof value === 'string') return !ERROR_CODE.test(value)
+  return PRIVATE_FIELD.test(name)
+}
+
+function redactValue(value: unknown, options: RedactOptions, depth: number): unknown {
+  if (typeof value === 'string') return redactText(value, options)
+  if (typeof value !== 'object' || value === null) return value
+  if (value instanceof Date) return value
+  if (ArrayBuffer.isView(value)) return `${value.byteLength} bytes`
+  if (depth === MAX_DEPTH) return HIDDEN
+  if (value instanceof Set || value instanceof Map) return redactValue([...value], options, depth)
+  if (Array.isArray(value)) {
+    return value.slice(0, MAX_ENTRIES).map((each) => redactValue(each, options, depth + 1))
+  }
+  return redactFields(value as Record<string, unknown>, options, depth + 1)
+}
+
+function hideSecret(run: string): string {
+  const isMixed = /[a-z]/.test(run) && /[A-Z]/.test(run) && /\d/.test(run)
+  if (run.length >= MIXED_LENGTH && isMixed) return HIDDEN
+  return run.replace(LONG_WORD, (word) =>
+    /\d/.test(word) && /[A-Za-z]/.test(word) ? HIDDEN : word,
+  )
+}
