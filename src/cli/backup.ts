@@ -4,7 +4,7 @@ import { setPriority } from 'node:os'
 import path from 'node:path'
 import { now } from '../clock.ts'
 import { nativeBindingPath } from '../config/addon.ts'
-import { describeError } from '../errors.ts'
+import { AppError, describeError } from '../errors.ts'
 import type { Sink } from '../features/backup/archive/write-archive.ts'
 import { type Backup, createBackup } from '../features/backup/create/create-backup.ts'
 import { type BackupAttempt, recordBackup } from '../features/backup/record.ts'
@@ -63,7 +63,7 @@ async function record(context: CommandContext, attempt: BackupAttempt): Promise<
 function writerTo(stdout: CommandContext['terminal']['stdout']): Sink {
   return async (chunks) => {
     for await (const chunk of chunks) {
-      if (stdout.destroyed) throw new Error('The reader of the backup has ended.')
+      if (stdout.destroyed) throw new AppError('CONFLICT', 'The reader of the backup has ended.')
       if (!stdout.write(chunk)) await Promise.race([once(stdout, 'drain'), once(stdout, 'close')])
     }
   }

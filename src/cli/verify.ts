@@ -1,18 +1,15 @@
-/** `verify`: checks a backup without restoring it. */
+/** `verify`: checks a backup without restoring it. Needs no configuration. */
 import { createReadStream, existsSync } from 'node:fs'
 import path from 'node:path'
-import { nativeBindingPath } from '../config/addon.ts'
 import { AppError } from '../errors.ts'
 import { type Verified, verifyBackup } from '../features/backup/inspect/verify-backup.ts'
-import { load } from './config.ts'
 import type { CommandContext, Input, Result } from './engine/command.ts'
 import type { Terminal } from './engine/terminal.ts'
 import { escapeControls, formatFields } from './engine/text.ts'
 
 export async function verifyCommand(context: CommandContext, input: Input): Promise<Result> {
   const [file = ''] = input.args
-  const nativeBinding = nativeBindingPath(load(context).config.dataDir)
-  const verified = await verifyBackup(openArchive(context.terminal, file), { nativeBinding })
+  const verified = await verifyBackup(openArchive(context.terminal, file))
   const { manifest, projects, emails, schema, isNewer, opensSecrets } = verified
   const { version, generation, createdAt, hostname, seq, withoutSecret, outside } = manifest
   const counts = { projects, emails, schema, isNewer, opensSecrets }

@@ -2,6 +2,7 @@
  * Ensures that one process at a time makes a backup of a database. The lock is a transaction on a file
  * beside the database, which the system releases when the process ends.
  */
+import { closeSync, openSync } from 'node:fs'
 import { AppError } from '../../errors.ts'
 import { type Connection, openConnection } from '../connection.ts'
 import { isBusy, openError } from '../database-error.ts'
@@ -14,6 +15,8 @@ export function takeBackupLock(databaseFile: string, nativeBinding?: string): Ba
   const path = `${lockFileOf(databaseFile).database}.backing-up`
   let connection: Connection | undefined
   try {
+    // SQLite would create the file with the default mode.
+    closeSync(openSync(path, 'a', 0o600))
     connection = openConnection({ path, nativeBinding, busyTimeoutMs: 0 })
     connection.script('BEGIN EXCLUSIVE')
   } catch (error) {

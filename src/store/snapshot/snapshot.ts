@@ -39,7 +39,7 @@ type Thread = {
 }
 
 const WAIT_MS = 60_000
-const CHUNK_BYTES = 1024 * 1024
+const CHUNK_BYTES = 128 * 1024
 
 const readAt = promisify(read)
 

@@ -8,7 +8,8 @@ import { writeArchive } from '../../../src/features/backup/archive/write-archive
 import { makeArchive, pieces, type RawEntry, seal, sha256 } from './work.ts'
 
 const DATABASE = 'the bytes of a database'
-const FILES = [{ path: 'database/pillarbox.db', bytes: DATABASE.length, sha256: sha256(DATABASE) }]
+const FILES = [{ path: 'database/pillarbox.db', bytes: DATABASE.length }]
+const DIGESTS = { 'database/pillarbox.db': sha256(DATABASE) }
 const MANIFEST = {
   format: 'pillarbox-backup',
   formatVersion: 1,
@@ -29,9 +30,8 @@ const json = (name: string, value: unknown): RawEntry => [{ name }, JSON.stringi
 const manifest = (more: Record<string, unknown> = {}) =>
   json('manifest.json', { ...MANIFEST, ...more })
 const database: RawEntry = [{ name: 'database/pillarbox.db' }, DATABASE]
-const end = json('end.json', { deleted: [] })
-const withFile = (path: string) =>
-  manifest({ files: [...FILES, { path, bytes: 1, sha256: sha256('x') }] })
+const end = json('end.json', { sha256: DIGESTS, deleted: [] })
+const withFile = (path: string) => manifest({ files: [...FILES, { path, bytes: 1 }] })
 const special = (more: Partial<Header>): RawEntry => [{ name: 'data/uploads/x', ...more }, '']
 
 async function read(archive: Buffer): Promise<string[]> {
@@ -77,11 +77,7 @@ const FAULTS: [name: string, entries: RawEntry[], text: RegExp][] = [
     'two names that differ in case',
     [
       manifest({
-        files: [
-          ...FILES,
-          { path: 'data/lists/A', bytes: 0, sha256: sha256('') },
-          { path: 'data/lists/a', bytes: 0, sha256: sha256('') },
-        ],
+        files: [...FILES, { path: 'data/lists/A', bytes: 0 }, { path: 'data/lists/a', bytes: 0 }],
       }),
     ],
     /twice/,
@@ -90,6 +86,16 @@ const FAULTS: [name: string, entries: RawEntry[], text: RegExp][] = [
     'an entry that the manifest lacks',
     [manifest(), database, [{ name: 'data/lists/x' }, 'x'], end],
     /manifest lacks/,
+  ],
+  [
+    'an end without a digest',
+    [manifest(), database, json('end.json', { sha256: {}, deleted: [] })],
+    /SHA-256 is not the one in/,
+  ],
+  [
+    'a malformed end',
+    [manifest(), database, json('end.json', { sha256: { x: 1 }, deleted: [] })],
+    /end\.json is malformed/,
   ],
   ['an entry after the end', [manifest(), database, end, end], /goes on after/],
   [
@@ -100,7 +106,7 @@ const FAULTS: [name: string, entries: RawEntry[], text: RegExp][] = [
   [
     'a wrong digest',
     [manifest(), [{ name: 'database/pillarbox.db' }, DATABASE.toUpperCase()], end],
-    /SHA-256 is not that/,
+    /SHA-256 is not the one in/,
   ],
   [
     'a symbolic link',
@@ -137,9 +143,9 @@ test('a name in the tar itself is checked, too', async () => {
 })
 
 test('a file that was deleted meanwhile may be missing, the database may not', async () => {
-  const image = { path: 'data/uploads/x', bytes: 1, sha256: sha256('x') }
+  const image = { path: 'data/uploads/x', bytes: 1 }
   const files = manifest({ files: [...FILES, image] })
-  const deleted = (...names: string[]) => json('end.json', { deleted: names })
+  const deleted = (...names: string[]) => json('end.json', { sha256: DIGESTS, deleted: names })
   assert.deepEqual(await read(await makeArchive([files, database, deleted(image.path)])), [
     'database/pillarbox.db',
   ])

@@ -72,6 +72,7 @@ test('a backup holds images, lists and certificates, but no links, locks or logs
   const image = await writeImageFile(core.config, [Buffer.from('an image')])
   await mkdir(path.join(dataDir, 'lists'))
   await writeFile(path.join(dataDir, 'lists', 'free.txt'), 'free.test\n')
+  await writeFile(path.join(dataDir, 'lists', 'my own list.txt'), 'odd name')
   await mkdir(path.join(dataDir, 'acme', 'mail.example.test'), { recursive: true })
   await writeFile(path.join(dataDir, 'acme', 'mail.example.test', 'key.pem'), 'a key')
   await symlink('/etc/passwd', path.join(dataDir, 'lists', 'link.txt'))
@@ -82,6 +83,10 @@ test('a backup holds images, lists and certificates, but no links, locks or logs
   const made = await backUp(core, file)
   assert.equal((await stat(file)).mode & 0o777, 0o600)
   assert.equal(made.bytes, (await stat(file)).size)
+  assert.deepEqual(
+    made.outside.filter(({ key }) => key === 'data_dir').map(({ place }) => path.basename(place)),
+    ['environment variable PILLARBOX_DATA_DIR', 'my own list.txt'],
+  )
   const { files } = await unpack(file)
   assert.deepEqual([...files.keys()].sort(), [
     'data/acme/mail.example.test/key.pem',

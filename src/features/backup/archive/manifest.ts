@@ -1,12 +1,14 @@
 /**
  * The format of a backup: a tar archive, compressed with zstd, of regular files.
  *
- *   manifest.json          the first entry: this file's type `Manifest`
+ *   manifest.json          the first entry: versions, and name and size of each file
  *   secrets.json           the secret and the previous one, unless left out
  *   pillarbox.toml         the configuration file, if there is one
  *   database/pillarbox.db  the database
  *   data/…                 files of `data_dir` by their paths: images, lists, certificates
- *   end.json               the last entry: files of the manifest that were deleted meanwhile
+ *   end.json               the last entry: SHA-256 of each file; which ones were deleted meanwhile
+ *
+ * So every file is read once, and its digest is known when it has been written.
  *
  * An archive comes from outside, like a request: every name, size and digest in it is checked.
  */
@@ -24,7 +26,7 @@ export const ENTRY = {
   end: 'end.json',
 } as const
 
-export type ArchivedFile = { path: string; bytes: number; sha256: string }
+export type ArchivedFile = { path: string; bytes: number }
 
 /** What the configuration refers to and the archive does not hold. */
 export type OutsideFile = { key: string; place: string }
@@ -48,8 +50,12 @@ export type Manifest = {
   outside: OutsideFile[]
 }
 
-/** Files of the manifest that were deleted before they were read. */
-export type End = { deleted: string[] }
+export type End = {
+  /** By path. */
+  sha256: Record<string, string>
+  /** Files of the manifest that were deleted before they were read. */
+  deleted: string[]
+}
 
 export type Secrets = { secret: string; secretPrevious: string | null }
 
@@ -67,19 +73,25 @@ export function archiveFault(text: string, cause?: unknown): AppError {
 
 /** @throws AppError BAD_REQUEST for a name that a backup never has: absolute, with `..`, too long */
 export function checkPath(path: string): void {
+  if (isPath(path)) return
+  const shown = JSON.stringify(path.slice(0, MAX_PATH_LENGTH))
+  throw archiveFault(`The archive has an entry with the forbidden name ${shown}.`)
+}
+
+/** Whether a backup may have a file of this name. */
+export function isPath(path: string): boolean {
   const parts = path.split('/')
-  const isFine =
-    path.length <= MAX_PATH_LENGTH &&
-    parts.length <= MAX_PATH_DEPTH &&
-    parts.every((part) => PATH_PART.test(part))
   const isKnown =
     path === ENTRY.secrets ||
     path === ENTRY.config ||
     path === ENTRY.database ||
     path.startsWith(ENTRY.data)
-  if (isFine && isKnown) return
-  const shown = JSON.stringify(path.slice(0, MAX_PATH_LENGTH))
-  throw archiveFault(`The archive has an entry with the forbidden name ${shown}.`)
+  return (
+    isKnown &&
+    path.length <= MAX_PATH_LENGTH &&
+    parts.length <= MAX_PATH_DEPTH &&
+    parts.every((part) => PATH_PART.test(part))
+  )
 }
 
 /** @throws AppError BAD_REQUEST for another format, a newer format or a malformed manifest */
@@ -105,9 +117,9 @@ export function parseManifest(bytes: Buffer): Manifest {
 
 /** @throws AppError BAD_REQUEST */
 export function parseEnd(bytes: Buffer): End {
-  const { deleted } = parseObject(bytes, ENTRY.end)
-  if (!isListOf(deleted, isText)) throw archiveFault(`${ENTRY.end} is malformed.`)
-  return { deleted }
+  const { sha256, deleted } = parseObject(bytes, ENTRY.end)
+  if (isListOf(deleted, isText) && isDigests(sha256)) return { sha256, deleted }
+  throw archiveFault(`${ENTRY.end} is malformed.`)
 }
 
 /** @throws AppError BAD_REQUEST */
@@ -144,8 +156,12 @@ function isManifest(value: Record<string, unknown>): value is Manifest {
 
 function isFile(value: unknown): value is ArchivedFile {
   if (!isObject(value)) return false
-  const { path, bytes, sha256 } = value
-  return isText(path) && isCount(bytes) && isText(sha256) && /^[0-9a-f]{64}$/.test(sha256)
+  return isText(value.path) && isCount(value.bytes)
+}
+
+function isDigests(value: unknown): value is Record<string, string> {
+  const isDigest = (one: unknown) => isText(one) && /^[0-9a-f]{64}$/.test(one)
+  return isObject(value) && Object.values(value).every(isDigest)
 }
 
 function isOutside(value: unknown): value is OutsideFile {

@@ -25,7 +25,10 @@ import { withoutTrailer } from './trailer.ts'
 export type ArchiveVisitor = {
   /** Called once, before all files. */
   manifest?(manifest: Manifest): Promise<void> | void
-  /** Takes the bytes of a file, all of them. An error ends the reading. */
+  /**
+   * Takes the bytes of a file, all of them. An error ends the reading. Whether the bytes are right is
+   * known at the end of the archive.
+   */
   file(file: ArchivedFile, chunks: AsyncIterable<Buffer>): Promise<void>
 }
 
@@ -33,6 +36,8 @@ type Reading = {
   manifest: Manifest | undefined
   /** Files of the manifest that have not come yet. */
   missing: Map<string, ArchivedFile>
+  /** SHA-256 of the files that have come, by path. */
+  digests: Map<string, string>
   end: End | undefined
   visitor: ArchiveVisitor
   budget: Budget
@@ -41,7 +46,7 @@ type Reading = {
 /** The number of bytes that the archive may unpack to. */
 type Budget = { bytes: number }
 
-const CHUNK_BYTES = 1024 * 1024
+const CHUNK_BYTES = 128 * 1024
 /** A header, its padding, and headers of extended attributes for each entry. */
 const ENTRY_OVERHEAD = 4096
 const MAX_END_BYTES = MAX_MANIFEST_BYTES
@@ -57,6 +62,7 @@ export async function readArchive(
   const extract = createExtract()
   const budget = { bytes: MAX_MANIFEST_BYTES + ENTRY_OVERHEAD }
   const reading: Reading = {
+    digests: new Map(),
     manifest: undefined,
     missing: new Map(),
     end: undefined,
@@ -141,7 +147,7 @@ async function takeFile(
   name: string,
   size: number,
   chunks: AsyncIterable<Buffer>,
-  { missing, visitor }: Reading,
+  { missing, digests, visitor }: Reading,
 ): Promise<void> {
   checkPath(name)
   const file = missing.get(name)
@@ -154,8 +160,7 @@ async function takeFile(
   }
   const hash = createHash('sha256')
   await visitor.file(file, hashed(chunks, hash))
-  if (hash.digest('hex') === file.sha256) return
-  throw archiveFault(`${name} is damaged: its SHA-256 is not that of the manifest.`)
+  digests.set(name, hash.digest('hex'))
 }
 
 async function* hashed(
@@ -179,13 +184,17 @@ async function readAll(
   return Buffer.concat(parts)
 }
 
-function finish({ manifest, missing, end }: Reading) {
+function finish({ manifest, missing, digests, end }: Reading) {
   if (manifest === undefined) throw archiveFault('The archive is empty.')
   if (end === undefined) throw archiveFault('The archive is cut off: its last entry is missing.')
   const { deleted } = end
   for (const path of deleted) if (path.startsWith(ENTRY.data)) missing.delete(path)
   const [absent] = missing.keys()
   if (absent !== undefined) throw archiveFault(`The archive lacks ${absent}.`)
+  for (const [path, digest] of digests) {
+    if (end.sha256[path] === digest) continue
+    throw archiveFault(`${path} is damaged: its SHA-256 is not the one in ${ENTRY.end}.`)
+  }
   return { manifest, deleted }
 }
 

@@ -3,7 +3,7 @@
  *
  *   1. the lock: one backup of a database at a time
  *   2. a snapshot of the database, in which nobody changes its file (`store/snapshot`)
- *   3. the manifest: size and SHA-256 of every file
+ *   3. the manifest: name and size of every file
  *   4. the archive, into a temporary file; meanwhile SQLite checks the snapshot
  *   5. the end of the snapshot: the server's log can shrink again
  *   6. the archive is read back: what it holds are the bytes that SQLite has checked
@@ -15,7 +15,6 @@
  *
  * Run it in a process of its own (`snapshot.ts`).
  */
-import { createHash } from 'node:crypto'
 import { createReadStream, existsSync } from 'node:fs'
 import path from 'node:path'
 import { formatInstant, type Now } from '../../../clock.ts'
@@ -30,11 +29,12 @@ import {
   ENTRY,
   FORMAT,
   FORMAT_VERSION,
+  isPath,
   type Manifest,
 } from '../archive/manifest.ts'
 import { readArchive } from '../archive/read-archive.ts'
 import { type Chunks, type Sink, type Written, writeArchive } from '../archive/write-archive.ts'
-import { listDataFiles, readDataFile } from './data-files.ts'
+import { listDataFiles } from './data-files.ts'
 import { listOutside, readConfigText, readSecrets } from './settings-content.ts'
 import { watchSpace } from './space-watch.ts'
 import { openTarget } from './target.ts'
@@ -113,9 +113,7 @@ async function copy(given: Run, sink: Sink): Promise<{ backup: Backup; manifest:
     const sources: Sources = new Map()
     const manifest = await describe(given, snapshot, sources)
     const read = (file: ArchivedFile) => sources.get(file.path)?.() ?? []
-    const isFrozen = ({ path: name }: ArchivedFile) => name === ENTRY.database
-    const content = { manifest, read, isFrozen }
-    const written = await writeChecked(snapshot, content, { sink, signal })
+    const written = await writeChecked(snapshot, { manifest, read }, { sink, signal })
     const { seq, schema, bytes: databaseBytes } = snapshot
     const backup = {
       ...written,
@@ -154,27 +152,29 @@ async function writeChecked(
 }
 
 async function describe(
-  { loaded, withoutSecret, signal, startedAt }: Run,
+  { loaded, withoutSecret, startedAt }: Run,
   snapshot: Snapshot,
   sources: Sources,
 ): Promise<Manifest> {
   const { config } = loaded
   const files: ArchivedFile[] = []
-  const add = async (entry: string, read: () => Chunks) => {
-    const file = await measure(entry, read(), signal)
-    sources.set(entry, read)
-    files.push(file)
+  const add = (path: string, bytes: number, read: () => Chunks) => {
+    sources.set(path, read)
+    files.push({ path, bytes })
   }
   if (!withoutSecret) {
     const text = Buffer.from(`${JSON.stringify(await readSecrets(config))}\n`)
-    await add(ENTRY.secrets, () => [text])
+    add(ENTRY.secrets, text.length, () => [text])
   }
   const configText = await readConfigText(config, { withoutSecret })
-  if (configText !== undefined) await add(ENTRY.config, () => [configText])
-  await add(ENTRY.database, () => snapshot.read())
+  if (configText !== undefined) add(ENTRY.config, configText.length, () => [configText])
+  add(ENTRY.database, snapshot.bytes, () => snapshot.read())
   // After the snapshot began: the files of all its rows are there, but for those deleted since.
-  for await (const { entry, file } of listDataFiles(config.dataDir, { withoutSecret })) {
-    await add(entry, () => readDataFile(file)).catch(ignoreMissing)
+  const outside = listOutside(loaded)
+  for await (const one of listDataFiles(config.dataDir, { withoutSecret })) {
+    // A name that no archive may have is of a file that the server does not know.
+    if (isPath(one.entry)) add(one.entry, one.bytes, one.read)
+    else outside.push({ key: 'data_dir', place: one.file })
   }
   const { schema, seq, generation } = snapshot
   return {
@@ -184,19 +184,8 @@ async function describe(
     hostname: config.delivery.hostname,
     withoutSecret,
     files,
-    outside: listOutside(loaded),
+    outside,
   }
-}
-
-async function measure(path: string, chunks: Chunks, signal: AbortSignal): Promise<ArchivedFile> {
-  const hash = createHash('sha256')
-  let bytes = 0
-  for await (const chunk of chunks) {
-    signal.throwIfAborted()
-    hash.update(chunk)
-    bytes += chunk.length
-  }
-  return { path, bytes, sha256: hash.digest('hex') }
 }
 
 /** The file's manifest must be the one that was written, and all that it names be inside. */
@@ -222,8 +211,4 @@ function damaged(faults: readonly string[]): AppError {
   return new AppError('DATABASE_ERROR', text, {
     suggestion: 'Keep the last backup. The guide says how to go on.',
   })
-}
-
-function ignoreMissing(error: unknown): void {
-  if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
 }

@@ -1,38 +1,65 @@
 /** The files of `data_dir` that belong into a backup besides the database: images, lists, certificates. */
 import { createReadStream, type Dirent } from 'node:fs'
-import { readdir } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { hasCode } from '../../../errors.ts'
 import { ENTRY } from '../archive/manifest.ts'
 
-export type DataFile = { entry: string; file: string }
+export type DataFile = {
+  /** The name in the archive. */
+  entry: string
+  file: string
+  bytes: number
+  /** The bytes of a file; one that is gone throws ENOENT before its first byte. */
+  read(): AsyncIterable<Buffer> | Iterable<Buffer>
+}
 
-/** Folders without secrets. */
-const OPEN_FOLDERS = ['uploads', 'lists']
-/** Keys of certificates, and the account at the authority. */
-const SECRET_FOLDERS = ['acme']
+type Folder = {
+  name: string
+  /** Its files never change and may be large: they are read when they are archived. */
+  isFrozen: boolean
+  isSecret: boolean
+}
+
+const FOLDERS: readonly Folder[] = [
+  { name: 'uploads', isFrozen: true, isSecret: false },
+  { name: 'lists', isFrozen: false, isSecret: false },
+  // Keys of certificates, and the account at the authority.
+  { name: 'acme', isFrozen: false, isSecret: true },
+]
 
 /** Regular files only: a link is neither followed nor copied. Sorted by name. */
 export async function* listDataFiles(
   dataDir: string,
   { withoutSecret }: { withoutSecret: boolean },
 ): AsyncGenerator<DataFile> {
-  for (const folder of withoutSecret ? OPEN_FOLDERS : [...OPEN_FOLDERS, ...SECRET_FOLDERS]) {
-    yield* listFolder(path.join(dataDir, folder), `${ENTRY.data}${folder}`)
+  for (const { name, isFrozen, isSecret } of FOLDERS) {
+    if (withoutSecret && isSecret) continue
+    yield* listFolder({ file: path.join(dataDir, name), entry: ENTRY.data + name }, isFrozen)
   }
 }
 
-/** The bytes of a file. A file that is gone throws ENOENT before its first byte. */
-export function readDataFile(file: string): AsyncIterable<Buffer> {
-  return createReadStream(file, { highWaterMark: 256 * 1024 })
+type Place = { file: string; entry: string }
+
+async function* listFolder(folder: Place, isFrozen: boolean): AsyncGenerator<DataFile> {
+  for (const one of await entriesOf(folder.file)) {
+    const place = { entry: `${folder.entry}/${one.name}`, file: path.join(folder.file, one.name) }
+    if (one.isDirectory()) yield* listFolder(place, isFrozen)
+    if (!one.isFile()) continue
+    const found = await (isFrozen ? readLater(place) : readNow(place)).catch(unlessMissing)
+    if (found !== undefined) yield found
+  }
 }
 
-async function* listFolder(folder: string, entry: string): AsyncGenerator<DataFile> {
-  for (const one of await entriesOf(folder)) {
-    const place = { entry: `${entry}/${one.name}`, file: path.join(folder, one.name) }
-    if (one.isDirectory()) yield* listFolder(place.file, place.entry)
-    else if (one.isFile()) yield place
-  }
+async function readLater(place: Place): Promise<DataFile> {
+  const { size } = await stat(place.file)
+  const read = () => createReadStream(place.file, { highWaterMark: 256 * 1024 })
+  return { ...place, bytes: size, read }
+}
+
+async function readNow(place: Place): Promise<DataFile> {
+  const content = await readFile(place.file)
+  return { ...place, bytes: content.length, read: () => [content] }
 }
 
 async function entriesOf(folder: string): Promise<Dirent[]> {
@@ -40,7 +67,12 @@ async function entriesOf(folder: string): Promise<Dirent[]> {
     const entries = await readdir(folder, { withFileTypes: true })
     return entries.sort((a, b) => (a.name < b.name ? -1 : 1))
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return []
-    throw error
+    return unlessMissing(error) ?? []
   }
+}
+
+/** Undefined for a file that is gone. */
+function unlessMissing(error: unknown): undefined {
+  if (!hasCode(error, 'ENOENT')) throw error
+  return undefined
 }

@@ -7,6 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { nativeBindingPath } from '../../../config/addon.ts'
 import { createKeyring, type Keyring } from '../../../config/keyring.ts'
 import { AppError } from '../../../errors.ts'
 import { readSpace } from '../../../store/files/disk.ts'
@@ -22,21 +23,12 @@ export type Verified = CopyFacts & {
   opensSecrets: true | null
 }
 
-type Options = {
-  nativeBinding?: string | undefined
-  /** The folder for the database; by default that of the system. */
-  tempDir?: string
-}
-
 const MIB = 1024 * 1024
 const MAX_SECRETS_BYTES = 64 * 1024
 
 /** @throws AppError BAD_REQUEST that names the fault; INSUFFICIENT_STORAGE */
-export async function verifyBackup(
-  source: AsyncIterable<Buffer>,
-  { nativeBinding, tempDir = os.tmpdir() }: Options = {},
-): Promise<Verified> {
-  const folder = await mkdtemp(path.join(tempDir, 'pillarbox-verify-'))
+export async function verifyBackup(source: AsyncIterable<Buffer>): Promise<Verified> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'pillarbox-verify-'))
   const file = path.join(folder, 'pillarbox.db')
   const unpacked: { keyring: Keyring | null } = { keyring: null }
   try {
@@ -53,6 +45,8 @@ export async function verifyBackup(
         for await (const _ of chunks);
       },
     })
+    // Without a data folder: the machine may have no server.
+    const nativeBinding = nativeBindingPath(folder)
     const facts = await inspectCopy({ file, nativeBinding }, manifest, unpacked.keyring)
     const opensSecrets = unpacked.keyring === null ? null : (true as const)
     return { ...facts, manifest, isNewer: facts.schema > knownSchema(), opensSecrets }

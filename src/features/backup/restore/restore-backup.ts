@@ -36,6 +36,7 @@ import {
   placeOf,
   publishStaging,
   refuseUsed,
+  removeStaging,
   type Staging,
 } from './target-folder.ts'
 
@@ -77,14 +78,18 @@ export async function restoreBackup(
     // Once more: another restore may have ended meanwhile.
     refuseUsed(place)
     const staging = await makeStaging(place)
-    try {
-      const unpacked = await unpack(source, { place, staging })
-      const restored = await prepare({ config, now, log }, { staging, unpacked, nativeBinding })
-      await publishStaging(place, staging)
-      return restored
-    } catch (error) {
+    const restored = await fillAndPublish().catch(async (error: unknown) => {
       await discardStaging(place, staging)
       throw error
+    })
+    await removeStaging(place, staging)
+    return restored
+
+    async function fillAndPublish(): Promise<Restored> {
+      const unpacked = await unpack(source, { place, staging })
+      const filled = await prepare({ config, now, log }, { staging, unpacked, nativeBinding })
+      await publishStaging(place, staging)
+      return filled
     }
   } finally {
     lock.release()

@@ -70,7 +70,9 @@ export async function discardStaging(place: Place, staging: Staging): Promise<vo
   await syncFolder(place.dataDir)
 }
 
-/** Moves everything into place, the database last. Every file must be durable. */
+/**
+ * Moves everything into place, the database last; then the restore has ended. Every file must be durable.
+ */
 export async function publishStaging(
   { dataDir, databaseFile }: Place,
   staging: Staging,
@@ -82,6 +84,13 @@ export async function publishStaging(
   }
   await syncFolder(dataDir)
   await rename(staging.databaseFile, databaseFile)
+}
+
+/** Call this once the restore has ended. Until it resolves, a power cut may undo the end. */
+export async function removeStaging(
+  { dataDir, databaseFile }: Place,
+  staging: Staging,
+): Promise<void> {
   await syncFolder(path.dirname(databaseFile))
   // A command that starts now removes it, too.
   await rm(staging.folder, { recursive: true, force: true })
