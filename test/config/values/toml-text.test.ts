@@ -33,7 +33,7 @@ describe('a new configuration file', () => {
       .split('\n')
       .filter(
         (line) =>
-          !/^(?:secret|client_|issuer|tls_(?:cert|key)|stripe|host|port = 587|user|pass)/.test(
+          !/^(?:secret|client_|issuer|ca_file|eab_|tls_(?:cert|key)|stripe|host|port = 587|user|pass)/.test(
             line,
           ),
       )

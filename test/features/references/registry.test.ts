@@ -62,6 +62,7 @@ const COUNTS = [
   'mail_counts',
   'link_counts',
   'event_counts',
+  'backups',
 ]
 
 /** Names of columns with a time that the feed shows: of a future activity, or of a start. */

@@ -23,7 +23,7 @@ const running = () => new AbortController().signal
 /** A core that records warnings of the log. */
 function listening(core: TestCore): { core: TestCore; warnings: string[] } {
   const warnings: string[] = []
-  const warn = (facts: { segment?: string }) => warnings.push(facts.segment ?? '')
+  const warn = (facts: { segmentId?: string }) => warnings.push(facts.segmentId ?? '')
   return { core: { ...core, log: { ...core.log, warn } as unknown as TestCore['log'] }, warnings }
 }
 

@@ -31,7 +31,8 @@ async function suppressAda({ core, project }: Sender): Promise<void> {
 
 /** Hands due emails to outbound; the test settles their attempts. */
 async function runQueue(t: TestContext, sender: Sender) {
-  const deliverer = createDeliverer(sender.core)
+  // The clock of the tests never jumps: all of its time passes.
+  const deliverer = createDeliverer(sender.core, () => sender.clock.now)
   const queue = startQueue(sender.core, deliverer)
   t.after(() => queue.stop())
   const settle = async (...results: Parameters<typeof deliverer.finished>[0]) => {

@@ -123,7 +123,7 @@ test('the oldest due mail is found from lane to lane, by seeks only', async (t) 
   assert.deepEqual(steps, [
     `${seek} (queue_class=? AND recipient_domain=? AND project_id>?)`,
     `${seek} (queue_class=? AND recipient_domain>?)`,
-    `${seek} (queue_class>?)`,
+    `${seek} (queue_class>? AND queue_class<?)`,
   ])
 })
 

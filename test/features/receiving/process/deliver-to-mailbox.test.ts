@@ -298,8 +298,8 @@ test('S12: one sender raises 30 events an hour for a mailbox; further mail is st
     receiver.logged.filter((text) => text === 'received mail was capped'),
     ['received mail was capped', 'received mail was capped'],
   )
-  const { inbound, capped, ...fields } = (receiver.facts as Record<string, unknown>[])[0] ?? {}
-  assert.ok([first?.id, second?.id].includes(inbound as string))
+  const { inboundId, capped, ...fields } = (receiver.facts as Record<string, unknown>[])[0] ?? {}
+  assert.ok([first?.id, second?.id].includes(inboundId as string))
   assert.equal((capped as unknown[]).length, 1)
   assert.deepEqual(fields, { clientAddress: '192.0.2.7', reason: first?.remark })
   assert.equal((await write('sales@example.test')).remark, null)
