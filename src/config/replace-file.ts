@@ -22,7 +22,8 @@ export async function replaceFile(file: string, text: string): Promise<void> {
   await syncFolder(path.dirname(file))
 }
 
-async function writeDurably(file: string, text: string): Promise<void> {
+/** Makes a file with mode 600. @throws EEXIST when the file exists */
+export async function writeDurably(file: string, text: string): Promise<void> {
   const handle = await open(file, 'wx', 0o600)
   try {
     await handle.writeFile(text)

@@ -4,12 +4,13 @@
  * appears; of two processes that start at once, the second uses the secret of the first.
  */
 import { randomBytes } from 'node:crypto'
-import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
+import { link, mkdir, readFile, rm } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import path from 'node:path'
 import { describeError, hasCode } from '../errors.ts'
 import type { Config } from './config.ts'
 import { ConfigError, describeHidden } from './problems.ts'
+import { writeDurably } from './replace-file.ts'
 import { syncFolder } from './sync-folder.ts'
 import { longSecret } from './values/kinds.ts'
 
@@ -63,16 +64,6 @@ async function makeSecret(file: string): Promise<string> {
   const secret = await readSecret(file)
   if (secret === undefined) throw new Error(`${file} vanished`)
   return secret
-}
-
-async function writeDurably(file: string, text: string): Promise<void> {
-  const handle = await open(file, 'wx', 0o600)
-  try {
-    await handle.writeFile(text)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }
 
 /** Permission errors usually mean that the files belong to another user, such as root. */

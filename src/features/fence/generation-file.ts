@@ -6,11 +6,11 @@
  * The file is replaced as a whole, and only with what is durable in the database: it never knows more than
  * the database does after a power cut.
  */
-import { randomBytes } from 'node:crypto'
-import { open, readFile, rename, rm } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { z } from 'zod'
 import { formatInstant } from '../../clock.ts'
+import { replaceFile } from '../../config/replace-file.ts'
 import { hasCode } from '../../errors.ts'
 import { selectLastNumber } from '../../store/dialect.ts'
 import { statement } from '../../store/statement.ts'
@@ -56,35 +56,5 @@ export async function writeGeneration({
 }: Pick<Base, 'store' | 'config' | 'now'>): Promise<void> {
   const known = await findKnown({ store })
   const text = `${JSON.stringify({ ...known, at: formatInstant(now()) })}\n`
-  const file = generationFileOf(config)
-  const temporary = `${file}.${randomBytes(6).toString('hex')}`
-  try {
-    await writeDurably(temporary, text)
-    await rename(temporary, file)
-    await syncFolder(path.dirname(file))
-  } catch (error) {
-    await rm(temporary, { force: true })
-    throw error
-  }
-}
-
-async function writeDurably(file: string, text: string): Promise<void> {
-  const handle = await open(file, 'wx', 0o600)
-  try {
-    await handle.writeFile(text)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
-
-/** Windows cannot open folders. */
-async function syncFolder(folder: string): Promise<void> {
-  if (process.platform === 'win32') return
-  const handle = await open(folder, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
+  await replaceFile(generationFileOf(config), text)
 }
