@@ -60,6 +60,9 @@ function describeWrong(name: string, hosts: readonly string[]): string {
   return shown === '' ? `${name} has no MX record` : `the MX record of ${name} leads to ${shown}`
 }
 
+/** The server has no room for mail (RFC 3463, 3.4). */
+const NO_SPACE = '4.3.1'
+
 /** The name of the server has a check of its own. */
 const NAMELESS = { follows: ['reverse_dns'] } satisfies Partial<Outcome>
 
@@ -101,5 +104,9 @@ function judgeSession(
   const text = `${named} does not accept a return path of this server: ${recipientReply === null && error !== null ? error : describeReply(said)}`
   const fix =
     'Point the A record of delivery.hostname at this server, and let port 25 of that address lead to inbound.listen.'
-  return isTemporary || recipientReply === null ? warning(text, fix) : failed(text, fix)
+  const isFull = said.enhancedCode === NO_SPACE
+  return {
+    ...(isTemporary || recipientReply === null ? warning(text, fix) : failed(text, fix)),
+    ...(isFull ? { follows: ['disk_space', 'inodes'] } : {}),
+  }
 }
