@@ -1,10 +1,11 @@
 /** Backups beside a store that is in use. */
 import assert from 'node:assert/strict'
-import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
 import { ENTRY } from '../../../src/features/backup/archive/manifest.ts'
 import { readArchive } from '../../../src/features/backup/archive/read-archive.ts'
+import { listDataFiles } from '../../../src/features/backup/create/data-files.ts'
 import { watchSpace } from '../../../src/features/backup/create/space-watch.ts'
 import { verifyBackup } from '../../../src/features/backup/inspect/verify-backup.ts'
 import { writeImageFile } from '../../../src/features/uploads/image-files.ts'
@@ -100,6 +101,28 @@ test('a backup holds images, lists and certificates, but no links, locks or logs
     secretPrevious: null,
   })
   assert.equal((await verifyBackup(await readPieces(file))).opensSecrets, true)
+})
+
+test('an image that is still being written does not end the backup', async (t) => {
+  const core = await openTestCore(t)
+  const folder = path.join(core.config.dataDir, 'uploads', '00')
+  await mkdir(folder, { recursive: true })
+  for (const [name, begun] of Object.entries({ empty: '', begun: 'the first' })) {
+    await writeFile(path.join(folder, name), begun)
+  }
+  const found = await Array.fromAsync(
+    listDataFiles(core.config.dataDir, { withoutSecret: false }),
+    ({ entry, bytes, read }) => ({ name: path.basename(entry), bytes, read }),
+  )
+  for (const { name } of found) await appendFile(path.join(folder, name), ' and more')
+  for (const { name, bytes, read } of found) {
+    const content = Buffer.concat(await Array.fromAsync(read()))
+    assert.deepEqual([name, content.length], [name, bytes])
+  }
+  assert.deepEqual(
+    found.map(({ bytes }) => bytes),
+    ['the first'.length, 0],
+  )
 })
 
 test('without secrets, no secret is inside, and the manifest says so', async (t) => {
