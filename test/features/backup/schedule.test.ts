@@ -161,6 +161,21 @@ test('a clock that was years ahead does not end the schedule', async (t) => {
   assert.equal(made.length, 2)
 })
 
+test('a new backup is kept though others were made by a clock that was ahead', async (t) => {
+  const { core, dir, made, start } = await setUp(t, 2)
+  for (let day = 3_000; day < 3_003; day += 1) {
+    core.clock.now = START + day * 24 * HOUR_MS
+    await start().poll()
+  }
+  core.clock.now = START
+  for (let day = 0; day < 3; day += 1) {
+    await start().poll()
+    core.clock.now += 24 * HOUR_MS
+  }
+  assert.equal(made.length, 6)
+  assert.deepEqual((await readdir(dir)).sort(), made.slice(-2))
+})
+
 test('without backup.every there are no backups', async (t) => {
   const core = await openTestCore(t)
   const backups = startBackups(core, { run: async () => assert.fail('a backup was made') })

@@ -98,7 +98,7 @@ async function makeIfDue(
   } else {
     await recordBackup({ store }, { ...attempt, ...result, error: null })
     log.info({ file, bytes: result.bytes }, 'a backup was made and verified')
-    const deleted = await deleteOldest(plan.dir, plan.keep)
+    const deleted = await deleteOldest(plan.dir, { keep: plan.keep, newest: path.basename(file) })
     if (deleted.length > 0) log.info({ deleted }, 'old backups were deleted')
   }
   await showHealth(deps)
