@@ -34,20 +34,20 @@ export async function backupCommand(context: CommandContext, input: Input): Prom
   // The server records the attempts of its schedule itself.
   const keep = input.has('scheduled') ? async () => undefined : record
   const make = async () => {
-    try {
-      const made = await createBackup({ loaded, now }, request)
-      const { bytes, databaseBytes } = made
-      await keep(context, { ...attempt, bytes, databaseBytes, endedAt: now(), error: null })
-      return made
-    } catch (error) {
+    const made = await createBackup({ loaded, now }, request).catch(async (error: unknown) => {
       const failed = { endedAt: now(), error: describeError(error), bytes: 0, databaseBytes: 0 }
       // The failure of the backup matters more than that of its record.
       await keep(context, { ...attempt, ...failed }).catch(() => undefined)
       throw error
-    }
+    })
+    const { bytes, databaseBytes } = made
+    const ended = { ...attempt, bytes, databaseBytes, endedAt: now(), error: null }
+    // The file is there and verified, whatever becomes of its record.
+    const unrecorded = await keep(context, ended).then(() => null, describeError)
+    return { made, unrecorded }
   }
-  const made = await asFileOwner(loaded.config, make, { isFinal })
-  const result = report(file, made, request)
+  const { made, unrecorded } = await asFileOwner(loaded.config, make, { isFinal })
+  const result = report(file, made, { ...request, unrecorded })
   if (file !== '-') return result
   terminal.stderr.write(`${context.isJson ? JSON.stringify(result.json) : result.text}\n`)
   return null
@@ -69,7 +69,12 @@ function writerTo(stdout: CommandContext['terminal']['stdout']): Sink {
   }
 }
 
-function report(file: string, made: Backup, { withoutSecret }: { withoutSecret: boolean }) {
+/** `unrecorded`: why the database has no record of it; null if it has. */
+function report(
+  file: string,
+  made: Backup,
+  { withoutSecret, unrecorded }: { withoutSecret: boolean; unrecorded: string | null },
+) {
   const { bytes, databaseBytes, generation, seq, sha256, durationMs, outside } = made
   const isStream = file === '-'
   const lines = [
@@ -86,6 +91,7 @@ function report(file: string, made: Backup, { withoutSecret }: { withoutSecret: 
     ...(withoutSecret
       ? ['The secrets are not inside: keep them elsewhere, or nobody can restore this backup.']
       : []),
+    ...(unrecorded === null ? [] : [`The database has no record of this backup: ${unrecorded}`]),
     ...(outside.length > 0 ? ['Not inside, copy them as well:'] : []),
     ...outside.map(({ key, place }) => `  ${key}  ${place}`),
   ]

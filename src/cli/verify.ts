@@ -1,7 +1,7 @@
 /** `verify`: checks a backup without restoring it. Needs no configuration. */
-import { createReadStream, existsSync } from 'node:fs'
+import { createReadStream, openSync } from 'node:fs'
 import path from 'node:path'
-import { AppError } from '../errors.ts'
+import { AppError, hasCode } from '../errors.ts'
 import { type Verified, verifyBackup } from '../features/backup/inspect/verify-backup.ts'
 import type { CommandContext, Input, Result } from './engine/command.ts'
 import type { Terminal } from './engine/terminal.ts'
@@ -17,12 +17,23 @@ export async function verifyCommand(context: CommandContext, input: Input): Prom
   return { json: { ...json, ...counts }, text: describe(file, verified) }
 }
 
-/** The bytes of a backup; `-` is standard input. @throws AppError BAD_REQUEST */
+/**
+ * The bytes of a backup; `-` is standard input. The file is open when this returns, so root may become
+ * another user then. @throws AppError BAD_REQUEST when there is no such file; errors of the file system
+ */
 export function openArchive({ stdin, cwd }: Terminal, file: string): AsyncIterable<Buffer> {
   if (file === '-') return stdin
   const found = path.resolve(cwd, file)
-  if (!existsSync(found)) throw new AppError('BAD_REQUEST', `There is no file ${found}.`)
-  return createReadStream(found, { highWaterMark: 1024 * 1024 })
+  return createReadStream(found, { fd: openFile(found), highWaterMark: 1024 * 1024 })
+}
+
+function openFile(file: string): number {
+  try {
+    return openSync(file, 'r')
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error
+    throw new AppError('BAD_REQUEST', `There is no file ${file}.`)
+  }
 }
 
 function describe(file: string, { manifest, ...facts }: Verified): string {

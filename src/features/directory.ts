@@ -14,6 +14,7 @@ import type { SigningKey } from '../mail/compose/dkim.ts'
 import { isActive, unfinishedCampaigns } from '../store/campaign-terms.ts'
 import { and, eq, isNull, sql } from '../store/drizzle.ts'
 import { type Project, projects } from '../store/schema/accounts.ts'
+import { campaigns } from '../store/schema/campaigns.ts'
 import { type Domain, domains } from '../store/schema/domains.ts'
 import { fences } from '../store/schema/fences.ts'
 import type { Template } from '../store/schema/messages.ts'
@@ -33,6 +34,13 @@ export type SenderDomain = {
 /** By id. */
 export type StoppedCampaigns = ReadonlyMap<string, 'paused' | 'cancelled'>
 
+export type UnsettledFence = {
+  /** Mail that was accepted up to this instant (epoch ms) is put aside. */
+  mailUntil: number
+  /** The campaigns that are being sent: their mail is not. */
+  sending: ReadonlySet<string>
+}
+
 export type Directory = {
   findProjectBySecret(secretKey: string): Promise<Project | undefined>
   findProjectByPublicKey(publicKey: string): Promise<Project | undefined>
@@ -50,11 +58,8 @@ export type Directory = {
   heldDomains(): Promise<ReadonlySet<string>>
   /** Campaigns whose mail must not go out now; cancelled ones only while they have mail. */
   stoppedCampaigns(): Promise<StoppedCampaigns>
-  /**
-   * The projects whose mail is being put aside behind a fence, and until when it was accepted (epoch
-   * ms).
-   */
-  unsettledFences(): Promise<ReadonlyMap<string, number>>
+  /** The fences behind which mail is still being put aside, by project. */
+  unsettledFences(): Promise<ReadonlyMap<string, UnsettledFence>>
   /** Empties the cache; writers of these rows call it by `Tx.afterCommit`. */
   drop(): void
   /** Calls `fn` after each `drop`. Returns a function that removes `fn`. */
@@ -116,7 +121,7 @@ export function createDirectory({ store, keyring }: { store: Store; keyring: Key
     stoppedCampaigns: async () =>
       (await cached('stopped', () => readStoppedCampaigns(store))) ?? new Map(),
     unsettledFences: async () =>
-      (await cached('fences', () => readUnsettledFences(store))) ?? new Map<string, number>(),
+      (await cached('fences', () => readUnsettledFences(store))) ?? new Map(),
     drop,
     onDrop,
   }
@@ -193,12 +198,18 @@ async function readStoppedCampaigns(store: Store): Promise<Map<string, 'paused' 
   return new Map(rows.map(({ id, stop }) => [id, stop]))
 }
 
-async function readUnsettledFences(store: Store): Promise<Map<string, number>> {
+async function readUnsettledFences(store: Store): Promise<Map<string, UnsettledFence>> {
   const rows = await store.read
     .select({ projectId: fences.projectId, mailUntil: fences.mailUntil })
     .from(fences)
     .where(eq(fences.isSettled, false))
-  return new Map(rows.map(({ projectId, mailUntil }) => [projectId, mailUntil]))
+  if (rows.length === 0) return new Map()
+  const found = await store.read
+    .select({ id: campaigns.id })
+    .from(campaigns)
+    .where(and(isActive, eq(campaigns.status, 'SENDING')))
+  const sending = new Set(found.map(({ id }) => id))
+  return new Map(rows.map(({ projectId, mailUntil }) => [projectId, { mailUntil, sending }]))
 }
 
 function toSenderDomain(row: Domain, keyring: Keyring): SenderDomain {

@@ -9,8 +9,16 @@ const HIDDEN = '(hidden)'
 
 const WIDTH = 90
 
-/** Every key with its description, commented out at its default unless `given` sets it. */
-export function formatNewFile(given: Partial<Record<SettingKey, TomlValue>>): string {
+type BySetting<T> = Partial<Record<SettingKey, T>>
+
+/**
+ * Every key with its description, commented out at its default unless `given` sets it. `secretFiles`: the
+ * files of secrets.
+ */
+export function formatNewFile(
+  given: BySetting<TomlValue>,
+  secretFiles: BySetting<string> = {},
+): string {
   const head = [
     '# Configuration of Pillarbox. Keys that are commented out have their defaults.',
     '# The environment can set any key: delivery.mode is PILLARBOX_DELIVERY__MODE.',
@@ -20,7 +28,10 @@ export function formatNewFile(given: Partial<Record<SettingKey, TomlValue>>): st
     const setting = settingOf(key)
     const value = given[key]
     const shown = assign(name, value ?? setting.default ?? setting.example ?? '')
-    return [...describeSetting(key, setting), value === undefined ? `# ${shown}` : shown, '']
+    const file = secretFiles[key]
+    const fromFile = file === undefined ? [] : [assign(`${name}_file`, file)]
+    const line = value === undefined ? `# ${shown}` : shown
+    return [...describeSetting(key, setting), line, ...fromFile, '']
   })
   return `${head}\n\n${body}`
 }

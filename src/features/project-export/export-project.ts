@@ -53,22 +53,32 @@ export async function exportProject(
   if (!hasCurrentSchema(database.file, nativeBinding)) throw otherSchema(database.file)
   await refuseUsed(folder)
   const reader = openRowReader(database.file, nativeBinding)
-  const partial = `${folder}.partial`
   try {
     const [project] = reader.rows(projects, sql`id = ${projectId} and deleted_at is null`)
     if (project === undefined) throw notFound('project', projectId, 'There is no such project.')
-    await rm(partial, { recursive: true, force: true })
+    const made = await writeFolder({ ...deps, projectId, folder, reader })
+    return { folder, name: String(project.name), ...made }
+  } finally {
+    reader.close()
+  }
+}
+
+async function writeFolder(context: Context): Promise<Pick<ProjectExport, 'rows' | 'files'>> {
+  const { folder } = context
+  const parent = path.dirname(folder)
+  // A name that nobody else gives, because what an export that was killed has left is removed.
+  const partial = path.join(parent, `.pillarbox-export-${path.basename(folder)}.partial`)
+  await rm(partial, { recursive: true, force: true })
+  try {
     await mkdir(partial, { recursive: true, mode: 0o700 })
-    const made = await writeAll({ ...deps, projectId, folder: partial, reader })
+    const made = await writeAll({ ...context, folder: partial })
     await syncFolder(partial)
     await rename(partial, folder)
-    await syncFolder(path.dirname(folder))
-    return { folder, name: String(project.name), ...made }
+    await syncFolder(parent)
+    return made
   } catch (error) {
     await rm(partial, { recursive: true, force: true })
     throw error
-  } finally {
-    reader.close()
   }
 }
 

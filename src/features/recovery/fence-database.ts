@@ -17,7 +17,7 @@ export type Fenced = { generation: number; held: HeldCounts }
 
 type FenceOptions = {
   cause: FenceCause
-  /** No server runs on the database: all mail is put aside before this resolves. */
+  /** No server runs on the database: the mail is put aside before this resolves. */
   isAlone: boolean
 }
 
@@ -26,7 +26,7 @@ type FenceOptions = {
  * @throws AppError DATABASE_ERROR
  */
 export async function fenceDatabase(deps: Deps, { cause, isAlone }: FenceOptions): Promise<Fenced> {
-  const { store, config, directory, log } = deps
+  const { store, config, directory, now, log } = deps
   const known = await readGeneration(generationFileOf(config))
   const { generation } = await setFence(deps, {
     cause,
@@ -34,7 +34,9 @@ export async function fenceDatabase(deps: Deps, { cause, isAlone }: FenceOptions
   })
   directory.drop()
   if (isAlone) {
-    await recoverLeases(deps, { until: Number.MAX_SAFE_INTEGER, except: [] })
+    // A command has no lock: a server may have started by now, and its leases have not ended.
+    const until = cause === 'command' ? now() : Number.MAX_SAFE_INTEGER
+    await recoverLeases(deps, { until, except: [] })
     await settleFenced(deps, { isAlone })
   }
   await writeGeneration(deps).catch((error: unknown) => {

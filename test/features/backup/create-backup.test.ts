@@ -1,10 +1,12 @@
 /** Backups beside a store that is in use. */
 import assert from 'node:assert/strict'
-import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
+import { readToml } from '../../../src/config/layers/file.ts'
 import { ENTRY } from '../../../src/features/backup/archive/manifest.ts'
 import { readArchive } from '../../../src/features/backup/archive/read-archive.ts'
+import { listDataFiles } from '../../../src/features/backup/create/data-files.ts'
 import { watchSpace } from '../../../src/features/backup/create/space-watch.ts'
 import { verifyBackup } from '../../../src/features/backup/inspect/verify-backup.ts'
 import { writeImageFile } from '../../../src/features/uploads/image-files.ts'
@@ -102,6 +104,28 @@ test('a backup holds images, lists and certificates, but no links, locks or logs
   assert.equal((await verifyBackup(await readPieces(file))).opensSecrets, true)
 })
 
+test('an image that is still being written does not end the backup', async (t) => {
+  const core = await openTestCore(t)
+  const folder = path.join(core.config.dataDir, 'uploads', '00')
+  await mkdir(folder, { recursive: true })
+  for (const [name, begun] of Object.entries({ empty: '', begun: 'the first' })) {
+    await writeFile(path.join(folder, name), begun)
+  }
+  const found = await Array.fromAsync(
+    listDataFiles(core.config.dataDir, { withoutSecret: false }),
+    ({ entry, bytes, read }) => ({ name: path.basename(entry), bytes, read }),
+  )
+  for (const { name } of found) await appendFile(path.join(folder, name), ' and more')
+  for (const { name, bytes, read } of found) {
+    const content = Buffer.concat(await Array.fromAsync(read()))
+    assert.deepEqual([name, content.length], [name, bytes])
+  }
+  assert.deepEqual(
+    found.map(({ bytes }) => bytes),
+    ['the first'.length, 0],
+  )
+})
+
 test('without secrets, no secret is inside, and the manifest says so', async (t) => {
   const core = await openTestCore(t)
   const folder = await temporaryFolder(t)
@@ -136,6 +160,27 @@ test('without secrets, no secret is inside, and the manifest says so', async (t)
   assert.equal(
     String((await unpack(whole)).files.get('pillarbox.toml')),
     await readFile(toml, 'utf8'),
+  )
+})
+
+test('without secrets, the configuration still names the files that hold them', async (t) => {
+  const core = await openTestCore(t)
+  const folder = await temporaryFolder(t)
+  const password = path.join(folder, 'password')
+  await writeFile(password, 'the-password-of-the-smarthost')
+  const given = { host: 'smtp.example.test', username: 'me', password_file: password }
+  const lines = Object.entries(given).map(([key, value]) => `${key} = ${JSON.stringify(value)}`)
+  const toml = path.join(core.config.dataDir, 'pillarbox.toml')
+  await writeFile(toml, ['[delivery.relay]', ...lines].join('\n'))
+  const file = path.join(folder, 'open.tar.zst')
+  const settings = { PILLARBOX_DELIVERY__MODE: 'relay' }
+  await backUp(core, file, { withoutSecret: true, settings })
+  const { files } = await unpack(file)
+  const read = readToml({ file, text: String(files.get('pillarbox.toml')) })
+  assert.deepEqual(read.problems, [])
+  assert.deepEqual(
+    Object.fromEntries([...read.given].map(([key, { value }]) => [key.split('.').at(-1), value])),
+    given,
   )
 })
 

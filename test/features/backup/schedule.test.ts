@@ -39,7 +39,7 @@ async function setUp(t: TestContext, keep = 7) {
     t.after(backups.stop)
     return backups
   }
-  return { core, dir, made, plan, start, reasons: () => core.health.reasons() }
+  return { core, dir, made, plan, run, start, reasons: () => core.health.reasons() }
 }
 
 test('the first backup is due at once, the next one a day later, and a restart changes nothing', async (t) => {
@@ -159,6 +159,47 @@ test('a clock that was years ahead does not end the schedule', async (t) => {
   core.clock.now = START
   await start().poll()
   assert.equal(made.length, 2)
+})
+
+test('a new backup is kept though others were made by a clock that was ahead', async (t) => {
+  const { core, dir, made, start } = await setUp(t, 2)
+  for (let day = 3_000; day < 3_003; day += 1) {
+    core.clock.now = START + day * 24 * HOUR_MS
+    await start().poll()
+  }
+  core.clock.now = START
+  for (let day = 0; day < 3; day += 1) {
+    await start().poll()
+    core.clock.now += 24 * HOUR_MS
+  }
+  assert.equal(made.length, 6)
+  assert.deepEqual((await readdir(dir)).sort(), made.slice(-2))
+})
+
+test('a backup whose record cannot be written is recorded later, and not made again', async (t) => {
+  const { core, made, run } = await setUp(t)
+  let isWritable = true
+  const write: typeof core.store.write = (...args) =>
+    isWritable ? core.store.write(...args) : Promise.reject(new Error('not writable'))
+  const backups = startBackups(
+    { ...core, store: { ...core.store, write } },
+    {
+      pollMs: NEVER_MS,
+      run: (file) => {
+        isWritable = false
+        return run(file)
+      },
+    },
+  )
+  t.after(backups.stop)
+  await backups.poll()
+  core.clock.now += HOUR_MS
+  await backups.poll()
+  assert.equal((await findLastBackup(core)).verified, undefined)
+  isWritable = true
+  await backups.poll()
+  assert.equal((await findLastBackup(core)).verified?.startedAt, START)
+  assert.deepEqual(made, ['pillarbox-20261121T120000Z.tar.zst'])
 })
 
 test('without backup.every there are no backups', async (t) => {

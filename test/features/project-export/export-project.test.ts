@@ -1,6 +1,6 @@
 /** Exports of a project: all of it, none of another, and no secret. */
 import assert from 'node:assert/strict'
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import {
@@ -266,6 +266,24 @@ test('an export is of one moment, beside writes', async (t) => {
   isOver = true
   await writing
   assert.equal(rows['contacts.ndjson'], rows['events.ndjson'])
+})
+
+test('an export removes no folder but its own', async (t) => {
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  const { config, now } = core
+  const folder = await nameOf(t)
+  const other = `${folder}.partial`
+  await mkdir(other)
+  await exportProject({ config, now, signal }, { projectId, folder })
+  await assert.rejects(
+    exportProject({ config, now, signal }, { projectId: 'unknown', folder: `${folder}2` }),
+    { code: 'RESOURCE_NOT_FOUND' },
+  )
+  assert.deepEqual(
+    await readdir(path.dirname(folder)),
+    [folder, other].map((each) => path.basename(each)),
+  )
 })
 
 test('an unknown project, a used folder and another schema are refused, and leave nothing', async (t) => {

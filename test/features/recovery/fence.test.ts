@@ -36,6 +36,7 @@ import { contacts } from '../../../src/store/schema/contacts.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { fences } from '../../../src/store/schema/fences.ts'
 import { jobs } from '../../../src/store/schema/jobs.ts'
+import { emails } from '../../../src/store/schema/messages.ts'
 import { webhookDeliveries } from '../../../src/store/schema/webhooks.ts'
 import { workflows } from '../../../src/store/schema/workflows.ts'
 import { addProject, address, START } from '../../core.ts'
@@ -114,6 +115,52 @@ test('F7: what a running server has claimed is put aside, and what a person retr
   await retryEmails(core, [failed], { isOperator: true })
   assert.equal((await core.directory.unsettledFences()).size, 0)
   assert.deepEqual(await core.store.read.all(sql`select count(*) as n from attempts`), [{ n: 0 }])
+})
+
+test('F7: retried mail of a campaign that was sent is refused until it has been put aside', async (t) => {
+  const sender = await openSender(t)
+  const { core, project } = sender
+  const [sent, sending] = [await sendTo(sender), await sendTo(sender, 'bob@dest.test')]
+  const of = { projectId: project.id }
+  await giveToCampaign(core, sent, {
+    campaignId: await addCampaign(core, { ...of, status: 'SENT' }),
+  })
+  const campaignId = await addCampaign(core, of)
+  await giveToCampaign(core, sending, { campaignId })
+  core.clock.now += 1_000
+  await fenceDatabase(core, { cause: 'command', isAlone: false })
+  await resumeCampaign(core, { ...of, id: campaignId })
+  const queue = startQueue(core, createDeliverer(core))
+  t.after(() => queue.stop())
+  while (sender.tasks.length === 0) await new Promise(setImmediate)
+  while (sender.tasks.length < 2 && (await sender.email(sent)).state !== 'paused')
+    await new Promise(setImmediate)
+  // What a person resumed does not keep the fence from being settled.
+  assert.equal(await settleFenced(core), 0)
+  assert.equal((await core.directory.unsettledFences()).size, 0)
+  assert.deepEqual(
+    sender.tasks.map(({ emailId }) => emailId),
+    [sending],
+  )
+})
+
+test('F7: a fence by a command leaves the mail of a server that has just started to it', async (t) => {
+  const sender = await openSender(t)
+  const { core } = sender
+  const [lost, sending] = [await sendTo(sender), await sendTo(sender, 'bob@dest.test')]
+  core.clock.now += 1_000
+  const claim = (id: string, leaseUntil: number) =>
+    core.store.write((tx) =>
+      tx
+        .update(emails)
+        .set({ state: 'sending', dueAt: null, retryAt: START, leaseUntil })
+        .where(eq(emails.id, id)),
+    )
+  await claim(lost, core.now())
+  await claim(sending, core.now() + 1)
+  await fenceDatabase(core, { cause: 'command', isAlone: true })
+  const states = [(await sender.email(lost)).state, (await sender.email(sending)).state]
+  assert.deepEqual(states, ['paused', 'sending'])
 })
 
 test('F7: campaigns are paused as restored, do not fire, and go on after a release', async (t) => {

@@ -16,7 +16,7 @@ export type DataFile = {
 
 type Folder = {
   name: string
-  /** Its files never change and may be large: they are read when they are archived. */
+  /** Its files only grow until they have a row, and may be large: they are read when they are archived. */
   isFrozen: boolean
   isSecret: boolean
 }
@@ -51,9 +51,14 @@ async function* listFolder(folder: Place, isFrozen: boolean): AsyncGenerator<Dat
   }
 }
 
+/**
+ * The bytes that the file has now. One that is still being written belongs to no row of the snapshot, so
+ * a part of it harms nobody.
+ */
 async function readLater(place: Place): Promise<DataFile> {
   const { size } = await stat(place.file)
-  const read = () => createReadStream(place.file, { highWaterMark: 256 * 1024 })
+  const read = () =>
+    size === 0 ? [] : createReadStream(place.file, { end: size - 1, highWaterMark: 256 * 1024 })
   return { ...place, bytes: size, read }
 }
 

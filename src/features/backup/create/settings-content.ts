@@ -5,7 +5,6 @@ import type { Config } from '../../../config/config.ts'
 import { readToml } from '../../../config/layers/file.ts'
 import type { Loaded } from '../../../config/load.ts'
 import { type SettingKey, settingKeys, settingOf } from '../../../config/settings.ts'
-import type { TomlValue } from '../../../config/values/kinds.ts'
 import { formatNewFile } from '../../../config/values/toml-text.ts'
 import { AppError, hasCode } from '../../../errors.ts'
 import type { OutsideFile, Secrets } from '../archive/manifest.ts'
@@ -20,17 +19,28 @@ export async function readConfigText(
 ): Promise<Buffer | undefined> {
   if (file === null) return undefined
   const text = await readFile(file, 'utf8')
-  return Buffer.from(withoutSecret ? formatNewFile(openValues(file, text)) : text)
+  return Buffer.from(withoutSecret ? withoutSecrets(file, text) : text)
 }
 
-function openValues(file: string, text: string): Partial<Record<SettingKey, TomlValue>> {
+function withoutSecrets(file: string, text: string): string {
   const { given } = readToml({ file, text })
-  const open = settingKeys.flatMap((key) => {
+  const entriesOf = <T>(valueOf: (key: SettingKey) => T | undefined) =>
+    Object.fromEntries(
+      settingKeys.flatMap((key) => {
+        const value = valueOf(key)
+        return value === undefined ? [] : [[key, value]]
+      }),
+    )
+  const open = entriesOf((key) => {
     const { kind } = settingOf(key)
     const value = given.has(key) && !kind.isSecret ? kind.read(given.get(key)?.value) : undefined
-    return value === undefined ? [] : [[key, kind.show(value)] as const]
+    return value === undefined ? undefined : kind.show(value)
   })
-  return Object.fromEntries(open)
+  const files = entriesOf((key) => {
+    const path = given.get(`${key}_file`)?.value
+    return settingOf(key).kind.isSecret && typeof path === 'string' ? path : undefined
+  })
+  return formatNewFile(open, files)
 }
 
 /**

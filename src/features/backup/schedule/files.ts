@@ -11,14 +11,20 @@ export function nameOf(at: number): string {
   return `pillarbox-${seconds.replaceAll(/[-:]/g, '')}Z.tar.zst`
 }
 
-/** Deletes the oldest beyond `keep`. Returns the names. */
-export async function deleteOldest(folder: string, keep: number): Promise<string[]> {
+/**
+ * Deletes the oldest beyond `keep`. `newest`: the name of the backup that was just made; those with later
+ * names are of a clock that was ahead, and count as the oldest. Returns the names.
+ */
+export async function deleteOldest(
+  folder: string,
+  { keep, newest }: { keep: number; newest: string },
+): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true })
-  const names = entries.filter((entry) => entry.isFile() && NAME.test(entry.name))
-  const oldest = names
-    .map(({ name }) => name)
-    .sort()
-    .slice(0, -keep)
+  const files = entries.filter((entry) => entry.isFile() && NAME.test(entry.name))
+  const names = files.map(({ name }) => name).sort()
+  const isAhead = (name: string) => name > newest
+  const byAge = [...names.filter(isAhead), ...names.filter((name) => !isAhead(name))]
+  const oldest = byAge.slice(0, -keep)
   for (const name of oldest) await rm(path.join(folder, name), { force: true })
   return oldest
 }

@@ -8,6 +8,8 @@
  *                               until one succeeds, `/health` gives the reason
  *   the server was stopped in   the attempt has no record: due at once
  *   the middle of one
+ *   the database cannot take    nothing is made before it can
+ *   the record of one
  *
  * Old backups are deleted after a new one was verified, never before.
  */
@@ -30,6 +32,9 @@ type Backups = {
 
 type Plan = { dir: string; everyMs: number; keep: number }
 
+/** `ended`: the attempt that has no record yet. */
+type State = { ended: BackupAttempt | undefined; signal: AbortSignal }
+
 const POLL_MS = 15 * SECOND_MS
 const RETRY_MS = 15 * MINUTE_MS
 const FOLDER_MODE = 0o700
@@ -47,10 +52,11 @@ export function startBackups(
     return { poll: async () => undefined, stop: async () => undefined }
   const plan = { dir, everyMs, keep }
   const abort = new AbortController()
+  const state: State = { ended: undefined, signal: abort.signal }
   let running: Promise<void> | undefined
 
   function poll(): Promise<void> {
-    running ??= makeIfDue(deps, plan, (file) => run(file, abort.signal), abort.signal)
+    running ??= makeIfDue(deps, plan, { state, run })
       .catch((error: unknown) => {
         deps.log.error({ error: describeError(error) }, 'the schedule of backups failed')
       })
@@ -75,10 +81,11 @@ export function startBackups(
 async function makeIfDue(
   deps: Deps,
   plan: Plan,
-  run: (file: string) => ReturnType<RunBackup>,
-  signal: AbortSignal,
+  { state, run }: { state: State; run: RunBackup },
 ): Promise<void> {
-  const { store, log, now } = deps
+  const { log, now } = deps
+  const { signal } = state
+  await conclude(deps, plan, state)
   const last = await findLastAttempt(deps, 'schedule')
   await showHealth(deps)
   const startedAt = now()
@@ -87,21 +94,32 @@ async function makeIfDue(
   await mkdir(plan.dir, { recursive: true, mode: FOLDER_MODE }).catch((error: unknown) =>
     log.warn({ error }, 'the folder of backups cannot be made'),
   )
-  const result = await run(file)
+  const result = await run(file, signal)
   // A stop ends the process of the backup: after the next start it is due again.
   if (signal.aborted) return
-  const attempt = { origin: 'schedule', file, startedAt, endedAt: now() } as const
-  if ('error' in result) {
-    const { error } = result
-    await recordBackup({ store }, { ...attempt, error, bytes: 0, databaseBytes: 0 })
-    log.error({ file, reason: error }, 'the scheduled backup failed and will be tried again')
-  } else {
-    await recordBackup({ store }, { ...attempt, ...result, error: null })
-    log.info({ file, bytes: result.bytes }, 'a backup was made and verified')
-    const deleted = await deleteOldest(plan.dir, plan.keep)
-    if (deleted.length > 0) log.info({ deleted }, 'old backups were deleted')
-  }
+  const figures =
+    'error' in result
+      ? { error: result.error, bytes: 0, databaseBytes: 0 }
+      : { ...result, error: null }
+  state.ended = { origin: 'schedule', file, startedAt, endedAt: now(), ...figures }
+  await conclude(deps, plan, state)
   await showHealth(deps)
+}
+
+/** Records the attempt that has ended; after one that succeeded, deletes old backups. */
+async function conclude({ store, log }: Deps, plan: Plan, state: State): Promise<void> {
+  const { ended } = state
+  if (ended === undefined) return
+  await recordBackup({ store }, ended)
+  state.ended = undefined
+  const { file, bytes, error } = ended
+  if (error !== null) {
+    log.error({ file, reason: error }, 'the scheduled backup failed and will be tried again')
+    return
+  }
+  log.info({ file, bytes }, 'a backup was made and verified')
+  const deleted = await deleteOldest(plan.dir, { keep: plan.keep, newest: path.basename(file) })
+  if (deleted.length > 0) log.info({ deleted }, 'old backups were deleted')
 }
 
 /** Never later than one interval from now: the clock may have been wrong at the last attempt. */

@@ -9,7 +9,7 @@ import type { MessageContent } from '../../../mail/compose/message-content.ts'
 import type { DeliveryTask } from '../../../outbound/delivery.ts'
 import type { Project } from '../../../store/schema/accounts.ts'
 import type { Base } from '../../base.ts'
-import type { SenderDomain, StoppedCampaigns } from '../../directory.ts'
+import type { SenderDomain, StoppedCampaigns, UnsettledFence } from '../../directory.ts'
 import { DISABLED, fateOf, NOT_ENABLED_IN_TIME } from '../disabled/mail-fate.ts'
 import type { ClaimedEmail } from '../queue/claim.ts'
 import type { LoadedContents } from './content-cache.ts'
@@ -52,8 +52,8 @@ type BatchContext = {
   senders: ReadonlyMap<string, SenderFacts | Error>
   held: ReadonlySet<string>
   stopped: StoppedCampaigns
-  /** Mail without a campaign that was accepted up to these instants waits; by project. */
-  fences: ReadonlyMap<string, number>
+  /** By project. */
+  fences: ReadonlyMap<string, UnsettledFence>
 }
 
 export async function prepareBatch(
@@ -158,12 +158,14 @@ function isToOther({ variables, workflowExecutionId }: ClaimedEmail): boolean {
   return workflowExecutionId !== null && variables?.reader !== undefined
 }
 
-/** Mail of campaigns waits with its campaign. */
+/** Mail of a campaign that is being sent waits with its campaign, or was resumed with it. */
 function isFenced(
   fences: BatchContext['fences'],
   { projectId, campaignId, createdAt }: ClaimedEmail,
 ): boolean {
-  return campaignId === null && createdAt <= (fences.get(projectId) ?? Number.NEGATIVE_INFINITY)
+  const fence = fences.get(projectId)
+  if (fence === undefined || createdAt > fence.mailUntil) return false
+  return campaignId === null || !fence.sending.has(campaignId)
 }
 
 function refuseDisabled(

@@ -44,7 +44,7 @@ export const putAside = statement((db) =>
 /** Mail that was claimed before the fence: it may be due again. */
 export const findSending = statement<{ found: number }>(
   () => sql`select 1 as found from emails ${indexedBy('emails_leased')}
-    where lease_until is not null and ${isUnsettled} limit 1`,
+    where lease_until is not null and ${isUnsettled} and not ${isOfSending} limit 1`,
 )
 
 /** `generation`: of the fences that were looked at. */

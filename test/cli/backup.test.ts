@@ -1,0 +1,25 @@
+/** `backup` as a user runs it. */
+import assert from 'node:assert/strict'
+import path from 'node:path'
+import { test } from 'node:test'
+import { sql } from '../../src/store/drizzle.ts'
+import { makeFolder } from '../config/config-folder.ts'
+import { commandsAt } from './commands-at.ts'
+
+test('a backup that cannot be recorded is made all the same, and the output says so', async () => {
+  const cwd = makeFolder()
+  const { run, withStore } = commandsAt({ cwd, env: { PILLARBOX_BACKUP__MIN_FREE_BYTES: '0' } })
+  assert.equal((await run('user', 'list')).status, 0)
+  await withStore((store) =>
+    store.write((tx) =>
+      tx.run(sql`create trigger refused before insert on backups
+        begin select raise(abort, 'no record'); end`),
+    ),
+  )
+  const file = path.join(cwd, 'backup.tar.zst')
+  const made = await run('backup', file)
+  assert.equal(made.status, 0, made.err)
+  assert.match(made.out, /was written and verified/)
+  assert.match(made.out, /The database has no record of this backup: .*no record/)
+  assert.equal((await run('verify', file)).status, 0)
+})
