@@ -39,6 +39,8 @@ const HEAD = [
   'Description=Pillarbox email platform',
   'After=network-online.target',
   'Wants=network-online.target',
+  // A fault at the start, such as an address or a disk that is not there yet, may last for minutes.
+  'StartLimitIntervalSec=0',
   '',
   '[Service]',
   'Type=notify',
@@ -49,7 +51,9 @@ const HEAD = [
 
 const SERVICE = [
   'Restart=always',
-  'RestartSec=100ms',
+  'RestartSec=1s',
+  // A wrong configuration does not get better by itself.
+  'RestartPreventExitStatus=2',
   'TimeoutStartSec=120',
   'TimeoutStopSec=20',
   'WatchdogSec=60',

@@ -74,6 +74,14 @@ describe('the unit', () => {
     assert.equal(after, before)
   })
 
+  it('starts the server again for as long as a fault lasts, but not with a wrong configuration', async () => {
+    const { out } = await runAt({ cwd: makeFolder() }, 'systemd', '--program', '/opt/pillarbox')
+    const [head = '', service = ''] = out.split('[Service]')
+    assert.match(head, /^StartLimitIntervalSec=0$/m)
+    assert.match(service, /^Restart=always$/m)
+    assert.match(service, /^RestartPreventExitStatus=2$/m)
+  })
+
   it('is rated at 2.0 or better', {
     skip: isRateable ? false : 'systemd-analyze is not installed',
   }, async () => {
