@@ -87,7 +87,7 @@ const SABOTAGES: readonly Sabotage[] = [
   },
   {
     name: 'the disk is full to 99%',
-    break: ({ disk }) => Object.assign(disk.bytes, { free: 1e9, total: 100e9 }),
+    break: ({ disk }) => Object.assign(disk, { free: 1e9, total: 100e9 }),
     faults: { disk_space: 'failed' },
     says: ['1%', 'df -h'],
   },

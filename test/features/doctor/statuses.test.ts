@@ -302,31 +302,31 @@ const CASES: readonly Case[] = [
   },
   {
     name: '8% free',
-    change: ({ disk }) => Object.assign(disk.bytes, { free: 8e9 }),
+    change: ({ disk }) => Object.assign(disk, { free: 8e9 }),
     ...{ check: 'disk_space', status: 'warning', says: /8%/ },
   },
   {
     name: 'less than limits.min_free_bytes',
     change: (world) => {
       const { disk } = world
-      Object.assign(disk.bytes, { free: 900_000, total: 1_000_000 })
+      Object.assign(disk, { free: 900_000, total: 1_000_000 })
     },
     ...{ check: 'disk_space', status: 'failed', says: /limits\.min_free_bytes/ },
   },
   {
     name: 'few inodes',
-    change: ({ disk }) => Object.assign(disk.inodes, { free: 1, total: 1_000 }),
+    change: ({ disk }) => Object.assign(disk, { freeInodes: 1, totalInodes: 1_000 }),
     ...{ check: 'inodes', status: 'failed' },
   },
   {
     name: 'a file system without a number of inodes',
-    change: ({ disk }) => Object.assign(disk.inodes, { free: 0, total: 0 }),
+    change: ({ disk }) => Object.assign(disk, { freeInodes: 0, totalInodes: 0 }),
     ...{ check: 'inodes', status: 'skipped' },
   },
   {
     name: 'a folder that cannot be read',
     change({ deps }) {
-      deps.readDisk = async () => Promise.reject(new Error('ENOENT: gone'))
+      deps.readSpace = async () => Promise.reject(new Error('ENOENT: gone'))
     },
     ...{ check: 'disk_space', status: 'warning', says: /gone/ },
   },
