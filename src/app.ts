@@ -35,7 +35,6 @@ import { watchClock } from './features/clock-watch.ts'
 import { startSearchIndexer } from './features/contacts/list/search-index.ts'
 import type { Core } from './features/core.ts'
 import { createDoctor } from './features/doctor/doctor.ts'
-import { readDisk } from './features/doctor/read-disk.ts'
 import { createDeliverer, type Deliverer } from './features/messages/delivery/deliverer.ts'
 import { startSettlingDisabled } from './features/messages/disabled/settle.ts'
 import { startSettlingFenced } from './features/messages/fenced/settle.ts'
@@ -79,6 +78,7 @@ import {
   startOutbound,
 } from './outbound/outbound.ts'
 import { createProbes } from './outbound/probe/probes.ts'
+import { readSpace } from './store/files/disk.ts'
 import { takeServeLock } from './store/files/serve-lock.ts'
 
 /** The time for a stop; unfinished work is put back. */
@@ -324,7 +324,7 @@ async function prepareDelivery(
   const probes = createProbes({ resolver, now })
   const doctor = createDoctor({
     ...base,
-    ...{ outbound, probes, readDisk, findLastBackup: () => findLastBackup(base) },
+    ...{ outbound, probes, readSpace, findLastBackup: () => findLastBackup(base) },
   })
   stops.parts.push(async () => doctor.stop())
   const core: Core = { ...base, outbound, hits, throttle, fuse, knownDomains, doctor }

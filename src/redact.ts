@@ -39,6 +39,14 @@ const WEB_TOKEN = /\beyJ[\w-]+(\.[\w-]*)+/g
 const RUN = /[\w-]{24,}/g
 const LONG_WORD = /[A-Za-z0-9]{24,}/g
 const MIXED_LENGTH = 32
+/** RFC 5321 section 4.5.3.1.1 */
+const QUOTED_LOCAL_PART = /"(?:[^"\\\r\n]|\\.){0,64}"@/g
+/**
+ * Each run is taken as a whole, also without an `@` after it: a search for one from every character would
+ * take the square of the time. An apostrophe counts between letters.
+ */
+const LOCAL_PART = /((?:[^\s<>"'(),;:@]|(?<=\p{L})'(?=\p{L}))+)(@?)/gu
+const ENCODED_LOCAL_PART = /((?:[^\s<>"'(),;:/?&=%]|%(?!40)[0-9a-f]{2})+)((?:%40)?)/giu
 
 /** Takes the fields of a line. Errors must be plain objects by then. */
 export function redactFields(
@@ -86,8 +94,16 @@ export function redactText(text: string, { showsAddresses }: RedactOptions): str
 export function maskAddresses(text: string): string {
   if (!text.includes('@') && !text.includes('%40')) return text
   return text
-    .replace(/([^\s<>"'(),;:@])[^\s<>"'(),;:@]*@/gu, '$1…@')
-    .replace(/([^\s<>"'(),;:/?&=%])[^\s<>"'(),;:/?&=%]*%40/gu, '$1…%40')
+    .replace(QUOTED_LOCAL_PART, `${HIDDEN}@`)
+    .replace(LOCAL_PART, maskLocalPart)
+    .replace(ENCODED_LOCAL_PART, maskLocalPart)
+}
+
+/** A slash before the `@` is that of a path: `node_modules/@scope`. */
+function maskLocalPart(all: string, localPart: string, at: string): string {
+  if (at === '' || localPart === HIDDEN || localPart.endsWith('/')) return all
+  const [first = ''] = localPart
+  return `${first}${HIDDEN}${at}`
 }
 
 function isPrivate(name: string, value: unknown): boolean {

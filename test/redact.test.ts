@@ -151,6 +151,40 @@ test('addresses are masked in every field and text at info, and complete at debu
   assert.ok(write('debug').includes(address))
 })
 
+test('an address with quotes or an apostrophe is masked as a whole', () => {
+  const cases: [given: string, shown: string][] = [
+    ['"john doe"@example.com', '…@example.com'],
+    ['from <"a\\"b.c"@example.com>', 'from <…@example.com>'],
+    ["o'brien@example.com", 'o…@example.com'],
+    ["for 'alice@example.com', 'bob@example.com'", "for 'a…@example.com', 'b…@example.com'"],
+    ['{"to":"alice@example.com"}', '{"to":"a…@example.com"}'],
+    ['/contacts/al%2Bice%40example.com', '/contacts/a…%40example.com'],
+  ]
+  for (const [given, shown] of cases) assert.equal(redactText(given, INFO), shown)
+})
+
+test('the files of packages with a scope are shown at info, too', () => {
+  const line = 'at run (/srv/app/node_modules/@hono/node-server/dist/index.js:1:2)'
+  assert.equal(redactText(line, INFO), line)
+})
+
+test('F10: the time for a hostile text grows with its length, not with the square of it', () => {
+  const fastestMs = (text: string) => {
+    const takes = Array.from({ length: 15 }, () => {
+      const from = performance.now()
+      redactText(text, INFO)
+      return performance.now() - from
+    })
+    return Math.min(...takes)
+  }
+  for (const part of ['a', 'a-', '%41', 'password', '"', '"\\', "a'"]) {
+    const textOf = (length: number) => `@ %40 ${part.repeat(length)}`.slice(0, length)
+    // Ten times the length: about ten times the time, or a hundred times.
+    const ratio = fastestMs(textOf(8_000)) / fastestMs(textOf(800))
+    assert.ok(ratio < 40, `${part}: ${ratio}`)
+  }
+})
+
 test('the level of the log decides about addresses, also after it has changed', () => {
   const { log, text } = openLog('info')
   log.info('bob@example.com')

@@ -1,11 +1,13 @@
 /** The questions of `init`: what a server needs before its first start. Nothing is written meanwhile. */
 import { hostname } from 'node:os'
+import { SYSTEM_FILE } from '../../config/layers/file.ts'
 import { type SettingKey, settingOf } from '../../config/settings.ts'
 import type { TomlValue } from '../../config/values/kinds.ts'
 import { checkPassword } from '../../features/accounts/passwords/passwords.ts'
 import { parseUserAddress } from '../../features/accounts/users/users.ts'
 import type { Terminal } from '../engine/terminal.ts'
 import { openQuestions, type Question, type Questions } from '../options/questions.ts'
+import { BACKUP_FOLDER, STATE_FOLDER } from '../systemd/unit.ts'
 
 export type Given = Partial<Record<SettingKey, TomlValue>>
 
@@ -17,9 +19,8 @@ export type FirstUser = {
 
 export type Answers = { given: Given; user: FirstUser }
 
-/** Where the data of a service stands, when the file is the system's. */
-const SYSTEM_CONFIG = '/etc/pillarbox/pillarbox.toml'
-const SYSTEM_DATA = '/var/lib/pillarbox'
+/** The answer for no value, to a question whose empty answer takes the default. */
+const NONE = 'none'
 
 /** @throws UsageError after Ctrl-C or Ctrl-D */
 export async function askSettings(terminal: Terminal, file: string): Promise<Answers> {
@@ -32,12 +33,10 @@ export async function askSettings(terminal: Terminal, file: string): Promise<Ans
     const mode = await ask('delivery.mode', 'Mode: direct, relay or sandbox', 'direct')
     if (mode === 'relay') await askRelay(ask)
     if (mode === 'direct') await askInbound(questions, given)
-    await ask('data_dir', 'Folder of the data', file === SYSTEM_CONFIG ? SYSTEM_DATA : 'data')
-    await askOptional(questions, given, {
-      key: 'backup.dir',
-      text: 'Folder of the daily backups (empty: no backups)',
-    })
-    if (given['backup.dir'] !== undefined) given['backup.every'] = '1d'
+    // The unit lets the service write the usual folders.
+    const isOfService = file === SYSTEM_FILE
+    await ask('data_dir', 'Folder of the data', isOfService ? STATE_FOLDER : 'data')
+    await askBackups(questions, given, isOfService)
     if (String(url).startsWith('https:')) await askCertificates(questions, given)
     return { given, user: await askUser(questions) }
   } finally {
@@ -106,14 +105,27 @@ async function askCertificates(questions: Questions, given: Given): Promise<void
   if (isOwn) given['http.listen'] = '0.0.0.0:443'
 }
 
-/** An empty answer leaves the key unset. */
+async function askBackups(questions: Questions, given: Given, isOfService: boolean): Promise<void> {
+  await askOptional(questions, given, {
+    key: 'backup.dir',
+    ...(isOfService
+      ? { text: `Folder of the daily backups (${NONE}: no backups)`, byDefault: BACKUP_FOLDER }
+      : { text: 'Folder of the daily backups (empty: no backups)' }),
+  })
+  if (given['backup.dir'] !== undefined) given['backup.every'] = '1d'
+}
+
+/** An empty answer, or `none` where that takes the default, leaves the key unset. */
 async function askOptional(
   questions: Questions,
   given: Given,
-  { key, text }: { key: SettingKey; text: string },
+  { key, text, byDefault }: { key: SettingKey; text: string; byDefault?: string },
 ): Promise<void> {
-  const read = (answer: string) => (answer === '' ? undefined : readValue(key, answer))
-  const value = await questions.ask({ text, read })
+  const unset = byDefault === undefined ? '' : NONE
+  const read = (answer: string) => (answer === unset ? undefined : readValue(key, answer))
+  const question: Question<TomlValue | undefined> = { text, read }
+  if (byDefault !== undefined) question.byDefault = byDefault
+  const value = await questions.ask(question)
   if (value !== undefined) given[key] = value
 }
 

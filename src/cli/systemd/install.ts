@@ -17,7 +17,7 @@ import {
 } from 'node:fs'
 import path from 'node:path'
 import { AppError } from '../../errors.ts'
-import { CONFIG_FOLDER, SERVICE_USER, STATE_FOLDER, UNIT_FILE } from './unit.ts'
+import { BACKUP_FOLDER, CONFIG_FOLDER, SERVICE_USER, STATE_FOLDER, UNIT_FILE } from './unit.ts'
 
 export type InstallInput = {
   /** `/`, or the root of another system. */
@@ -25,10 +25,14 @@ export type InstallInput = {
   unit: string
   /** The executable to copy, and its place below the root; null to leave the program alone. */
   program: { from: string; to: string } | null
+  /** Folders that the unit names beside the usual ones: systemd starts no service without them. */
+  writable: readonly string[]
   force: boolean
 }
 
 export type InstallStep = { path: string; done: 'created' | 'changed' | 'unchanged' | 'missing' }
+
+const FOLDERS = [STATE_FOLDER, CONFIG_FOLDER, BACKUP_FOLDER]
 
 type Owner = { uid: number; gid: number }
 
@@ -39,7 +43,8 @@ export function installService(input: InstallInput): InstallStep[] {
   const owner = findOwner(input.root)
   return [
     user,
-    ...[STATE_FOLDER, CONFIG_FOLDER].map((folder) => makeFolder(input.root, folder, owner)),
+    ...FOLDERS.map((folder) => makeFolder(input.root, folder, owner)),
+    ...input.writable.flatMap((folder) => makeMissing(input.root, folder, owner)),
     ...(input.program === null ? [] : [placeProgram(input.root, input.program)]),
     placeUnit(input),
   ]
@@ -96,6 +101,11 @@ function makeFolder(root: string, folder: string, owner: Owner | undefined): Ins
   chmodSync(place, 0o700)
   if (owner !== undefined) chownSync(place, owner.uid, owner.gid)
   return { path: folder, done: 'changed' }
+}
+
+/** The operator has chosen this folder: its owner and mode are left alone. */
+function makeMissing(root: string, folder: string, owner: Owner | undefined): InstallStep[] {
+  return existsSync(path.join(root, folder)) ? [] : [makeFolder(root, folder, owner)]
 }
 
 function placeProgram(root: string, { from, to }: { from: string; to: string }): InstallStep {

@@ -25,18 +25,27 @@ export function createServiceNotifier({ env, log }: NotifierDeps): ServiceNotifi
     log.warn({ error }, `${PROGRAM} failed: systemd does not learn the state of the server`)
   }
 
+  function start(assignments: readonly string[], socket: string): void {
+    const child = spawn(PROGRAM, assignments, {
+      env: { NOTIFY_SOCKET: socket, ...(PATH === undefined ? {} : { PATH }) },
+      stdio: 'ignore',
+    })
+    child.on('error', (error) => fail(describeError(error)))
+    child.on('exit', (status) => {
+      if (status !== 0) fail(`it ended with status ${status}`)
+    })
+    child.unref()
+  }
+
   return {
     send(...assignments) {
       if (NOTIFY_SOCKET === undefined || NOTIFY_SOCKET === '') return
-      const child = spawn(PROGRAM, assignments, {
-        env: { NOTIFY_SOCKET, ...(PATH === undefined ? {} : { PATH }) },
-        stdio: 'ignore',
-      })
-      child.on('error', (error) => fail(describeError(error)))
-      child.on('exit', (status) => {
-        if (status !== 0) fail(`it ended with status ${status}`)
-      })
-      child.unref()
+      try {
+        start(assignments, NOTIFY_SOCKET)
+      } catch (error) {
+        // Without memory for another process, Node throws.
+        fail(describeError(error))
+      }
     },
   }
 }

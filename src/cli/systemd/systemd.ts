@@ -10,19 +10,19 @@ import { load } from '../config.ts'
 import { type CommandContext, type Input, type Result, UsageError } from '../engine/command.ts'
 import { formatTable } from '../engine/text.ts'
 import { type InstallStep, installService } from './install.ts'
-import { formatUnit, STATE_FOLDER } from './unit.ts'
+import { BACKUP_FOLDER, formatUnit, STATE_FOLDER } from './unit.ts'
 
 const PROGRAM_PLACE = '/usr/local/bin/pillarbox'
+/** Those that every unit lets the server write. */
+const OWN = [STATE_FOLDER, BACKUP_FOLDER]
 const NEXT = ['systemctl daemon-reload', 'systemctl enable --now pillarbox']
 
 export async function systemdCommand(context: CommandContext, input: Input): Promise<Result> {
   const program = chooseProgram(input)
   const { configPath, terminal } = context
   const file = configPath === undefined ? [] : ['--config', path.resolve(terminal.cwd, configPath)]
-  const unit = formatUnit({
-    program: [...program.command, ...file],
-    writable: listWritable(context),
-  })
+  const writable = listWritable(context)
+  const unit = formatUnit({ program: [...program.command, ...file], writable })
   if (!input.has('install')) {
     if (input.text('root') !== undefined || input.has('force')) {
       throw new UsageError('--root and --force belong to --install')
@@ -31,7 +31,8 @@ export async function systemdCommand(context: CommandContext, input: Input): Pro
   }
   const root = path.resolve(terminal.cwd, input.text('root') ?? '/')
   if (!existsSync(root)) throw new UsageError(`the folder ${root} does not exist`)
-  const steps = installService({ root, unit, program: program.copy, force: input.has('force') })
+  const force = input.has('force')
+  const steps = installService({ root, unit, program: program.copy, writable, force })
   return { json: { root, steps, next: NEXT }, text: describe(root, steps) }
 }
 
@@ -53,7 +54,7 @@ function chooseProgram(input: Input): Program {
 }
 
 /**
- * The folders of data and backups that the service's configuration names, outside the unit's own folder.
+ * The folders of data and backups that the service's configuration names, outside the unit's own folders.
  * The service starts in `/` with an environment of its own, so a file in this folder does not count.
  */
 function listWritable({ terminal, configPath, isJson }: CommandContext): string[] {
@@ -62,7 +63,7 @@ function listWritable({ terminal, configPath, isJson }: CommandContext): string[
     const { config } = load({ terminal: { ...terminal, cwd, env: {} }, configPath, isJson })
     if (config.file === null) return []
     const folders = [config.dataDir, ...(config.backup.dir === null ? [] : [config.backup.dir])]
-    return folders.filter((folder) => !isInside(folder, STATE_FOLDER))
+    return folders.filter((folder) => !OWN.some((own) => isInside(folder, own)))
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     // `config check` reports it; the unit does not depend on the rest.

@@ -1,7 +1,7 @@
 /**
  * The unit of the service. The server runs as a user of its own that may bind ports below 1024 and write
- * its data folder; `systemd-analyze security` rates the unit at 2.0 or better, which a test checks, and
- * another one runs the server under it.
+ * its data folder and the usual folder of backups; `systemd-analyze security` rates the unit at 2.0 or
+ * better, which a test checks, and another one runs the server under it.
  *
  * Left out on purpose: `MemoryDenyWriteExecute` (V8 compiles at run time), `PrivateUsers` (port 25),
  * `PrivateNetwork` and `IPAddressDeny` (mail). The server lowers the priority of its delivery threads, so
@@ -11,12 +11,14 @@
 export const SERVICE_USER = 'pillarbox'
 export const STATE_FOLDER = '/var/lib/pillarbox'
 export const CONFIG_FOLDER = '/etc/pillarbox'
+/** In the unit before a configuration names it: `init` proposes it, and may come later. */
+export const BACKUP_FOLDER = '/var/backups/pillarbox'
 export const UNIT_FILE = '/etc/systemd/system/pillarbox.service'
 
 export type UnitInput = {
   /** The executable and its first arguments, as absolute paths. */
   program: readonly string[]
-  /** Folders beside the data folder that the server writes. */
+  /** Folders beside those of data and backups that the server writes. */
   writable: readonly string[]
 }
 
@@ -37,6 +39,8 @@ const HEAD = [
   'Description=Pillarbox email platform',
   'After=network-online.target',
   'Wants=network-online.target',
+  // A fault at the start, such as an address or a disk that is not there yet, may last for minutes.
+  'StartLimitIntervalSec=0',
   '',
   '[Service]',
   'Type=notify',
@@ -47,12 +51,16 @@ const HEAD = [
 
 const SERVICE = [
   'Restart=always',
-  'RestartSec=100ms',
+  'RestartSec=1s',
+  // A wrong configuration does not get better by itself.
+  'RestartPreventExitStatus=2',
   'TimeoutStartSec=120',
   'TimeoutStopSec=20',
   'WatchdogSec=60',
   'StateDirectory=pillarbox',
   'StateDirectoryMode=0700',
+  // With `-`, a folder that somebody has removed does not stop the service.
+  `ReadWritePaths=-${BACKUP_FOLDER}`,
   'UMask=0077',
   'LimitNOFILE=65536',
 ]

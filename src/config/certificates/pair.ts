@@ -12,9 +12,15 @@ const BLOCK = /-----BEGIN ([A-Z ]+)-----[^-]+-----END \1-----/g
 
 /** @throws Error unless both files can be read and belong together */
 export function readPair({ certFile, keyFile, isOrdered = false }: TlsFiles): CertificatePair {
-  const pair = isOrdered
-    ? splitPair(readFileSync(certFile, 'utf8'))
-    : { cert: readFileSync(certFile), key: readFileSync(keyFile) }
+  if (isOrdered) return parsePair(readFileSync(certFile, 'utf8'))
+  const pair = { cert: readFileSync(certFile), key: readFileSync(keyFile) }
+  createSecureContext(pair)
+  return pair
+}
+
+/** `text`: an ordered certificate's file. @throws Error unless its parts can be used together */
+export function parsePair(text: string): CertificatePair {
+  const pair = splitPair(text)
   createSecureContext(pair)
   return pair
 }

@@ -8,7 +8,7 @@ import { isSettingKey, secretKeyOfFile, settingKeys } from '../settings.ts'
 import { type Given, type Layer, unknownKey } from './given.ts'
 
 export const FILE_NAME = 'pillarbox.toml'
-const SYSTEM_FILE = '/etc/pillarbox/pillarbox.toml'
+export const SYSTEM_FILE = '/etc/pillarbox/pillarbox.toml'
 
 const REDEFINED = /^trying to redefine .*|^.*redefine an already defined.*/i
 

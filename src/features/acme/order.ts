@@ -5,6 +5,8 @@
 import { generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto'
 import { calculateJwkThumbprint } from 'jose'
 import { SECOND_MS } from '../../clock.ts'
+import { parsePair } from '../../config/certificates/pair.ts'
+import { describePairFault } from '../../config/certificates/pair-fault.ts'
 import { parseRetryAfter } from '../../outbound/http/retry-after.ts'
 import { type Challenges, isToken } from './challenges.ts'
 import { type AcmeClient, type AcmeDeps, type AcmeResponse, publicJwk } from './client.ts'
@@ -131,7 +133,19 @@ function checkIssued(
       'the issued certificate has expired by the clock of this server',
     )
   }
-  return { key: key.export({ type: 'pkcs8', format: 'pem' }).toString(), chain }
+  const issued = { key: key.export({ type: 'pkcs8', format: 'pem' }).toString(), chain }
+  checkUsable(issued)
+  return issued
+}
+
+/** The rest of the chain counts, too. @throws AcmeFailure */
+function checkUsable({ key, chain }: IssuedCertificate): void {
+  try {
+    parsePair(`${key}${chain}`)
+  } catch (error) {
+    const why = describePairFault(error)
+    throw new AcmeFailure('refused', `the issued certificate cannot be used: ${why}`)
+  }
 }
 
 function parseCertificate(chain: string): X509Certificate {

@@ -1,9 +1,9 @@
 /** The parts that checks use. */
 import type { ListenAddress } from '../../config/config.ts'
 import type { Probes } from '../../outbound/probe/probes.ts'
+import type { DiskSpace } from '../../store/files/disk.ts'
 import type { Base } from '../base.ts'
 import type { Arrivals } from './arrivals.ts'
-import type { DiskFigures } from './read-disk.ts'
 
 /** The bound addresses of the listeners. */
 export type Listeners = {
@@ -30,7 +30,7 @@ export type FindLastBackup = () => Promise<{
 export type DoctorDeps = Pick<Base, 'config' | 'keyring' | 'store' | 'now' | 'log'> & {
   /** The network; every step has its own time limit. */
   probes: Probes
-  readDisk(folder: string): Promise<DiskFigures>
+  readSpace(folder: string): Promise<DiskSpace>
   findLastBackup: FindLastBackup
   /** Null in a command that runs without a server. */
   server: RunningServer | null

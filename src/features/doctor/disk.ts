@@ -4,10 +4,10 @@
  */
 import path from 'node:path'
 import { describeError } from '../../errors.ts'
+import type { DiskSpace } from '../../store/files/disk.ts'
 import type { Check, CheckContext } from './check.ts'
 import { failed, type Outcome, ok, skipped, warning } from './outcome.ts'
 import { combine, type Part } from './parts.ts'
-import type { DiskFigures } from './read-disk.ts'
 
 const FAILED_SHARE = 0.02
 const WARNING_SHARE = 0.1
@@ -15,8 +15,7 @@ const MIB = 1024 * 1024
 
 export const diskSpaceCheck: Check = {
   id: 'disk_space',
-  run: (context) =>
-    checkFolders(context, (folder, figures) => checkSpace(context, folder, figures)),
+  run: (context) => checkFolders(context, (folder, space) => checkSpace(context, folder, space)),
 }
 
 export const inodesCheck: Check = {
@@ -25,8 +24,8 @@ export const inodesCheck: Check = {
 }
 
 async function checkFolders(
-  { config, readDisk }: CheckContext,
-  check: (folder: string, figures: DiskFigures) => Part,
+  { config, readSpace }: CheckContext,
+  check: (folder: string, space: DiskSpace) => Part,
 ): Promise<Outcome> {
   const { dir } = config.backup
   const own = [config.dataDir, path.dirname(config.database.file)]
@@ -34,7 +33,7 @@ async function checkFolders(
   const parts = await Promise.all(
     [...folders].map(async (folder) => {
       try {
-        return check(folder, await readDisk(folder))
+        return check(folder, await readSpace(folder))
       } catch (error) {
         return warning(`${folder}: ${describeError(error)}`, `ls -ld ${folder}`)
       }
@@ -43,10 +42,9 @@ async function checkFolders(
   return combine(parts, parts.map(({ evidence }) => evidence).join('; '))
 }
 
-function checkSpace({ config }: CheckContext, folder: string, { bytes }: DiskFigures): Part {
-  const { free, total } = bytes
+function checkSpace({ config }: CheckContext, folder: string, { free, total }: DiskSpace): Part {
   const { minFreeBytes } = config.limits
-  const text = `${folder}: ${megabytes(free)} MB of ${megabytes(total)} MB free, ${percent(bytes)}`
+  const text = `${folder}: ${megabytes(free)} MB of ${megabytes(total)} MB free, ${percent(free, total)}`
   const fix = `df -h ${folder}\ndu -xh --max-depth=2 ${folder} | sort -h | tail`
   if (free < minFreeBytes) {
     const limit = `less than limits.min_free_bytes, ${megabytes(minFreeBytes)} MB: nothing is accepted`
@@ -56,10 +54,10 @@ function checkSpace({ config }: CheckContext, folder: string, { bytes }: DiskFig
   return free < total * WARNING_SHARE ? warning(text, fix) : ok(text)
 }
 
-function checkInodes(folder: string, { inodes }: DiskFigures): Part {
-  const { free, total } = inodes
+function checkInodes(folder: string, { freeInodes: free, totalInodes: total }: DiskSpace): Part {
+  // A total of 0: the file system makes them as it needs them.
   if (total === 0) return skipped(`${folder}: the file system has no fixed number of inodes`)
-  const text = `${folder}: ${free} of ${total} inodes free, ${percent(inodes)}`
+  const text = `${folder}: ${free} of ${total} inodes free, ${percent(free, total)}`
   const fix = `df -i ${folder}\ndu -x --inodes --max-depth=2 ${folder} | sort -n | tail`
   if (free < total * FAILED_SHARE) return failed(text, fix)
   return free < total * WARNING_SHARE ? warning(text, fix) : ok(text)
@@ -69,6 +67,6 @@ function megabytes(bytes: number): number {
   return Math.floor(bytes / MIB)
 }
 
-function percent({ free, total }: { free: number; total: number }): string {
+function percent(free: number, total: number): string {
   return `${total === 0 ? 0 : Math.floor((free / total) * 100)}%`
 }

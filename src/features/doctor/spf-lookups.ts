@@ -37,8 +37,10 @@ async function countRecord(
   const record = await findSpfRecord(dns, domain)
   if (record === undefined) return
   const terms = record.split(/ +/).slice(1)
-  const hasAll = terms.some((term) => /^[+\-~?]?all$/i.test(term))
-  for (const term of terms) {
+  // `all` always matches: what follows it is ignored, and so is every redirect (section 5.1).
+  const end = terms.findIndex((term) => /^[+\-~?]?all$/i.test(term))
+  const hasAll = end !== -1
+  for (const term of hasAll ? terms.slice(0, end) : terms) {
     const [, word = '', name = ''] =
       /^[+\-~?]?(include|a|mx|ptr|exists|redirect)(?:[:=]([^/]*))?(?:\/.*)?$/i.exec(term) ?? []
     const mechanism = word.toLowerCase()

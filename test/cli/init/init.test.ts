@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import path from 'node:path'
 import { describe, it } from 'node:test'
 import { runCli } from '../../../src/cli/cli.ts'
+import { askSettings } from '../../../src/cli/init/ask-settings.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import { makeFolder } from '../../config/config-folder.ts'
 import { makeTerminal, runAt } from '../../fakes/terminal.ts'
@@ -139,6 +140,24 @@ describe('init at a terminal', () => {
     const missing = await answer(cwd, '', '--config', 'none/pillarbox.toml')
     assert.equal(missing.status, 2)
   })
+})
+
+it('init proposes the folders of the service for the file of the service only', async () => {
+  const proposals = async (file: string, ...folders: string[]) => {
+    const terminal = makeTerminal({ cwd: makeFolder(), isTTY: true })
+    terminal.stdin.write(enter('mail.example.com', '', 'direct', 'y', ...folders, '', ...user))
+    return (await askSettings(terminal, file)).given
+  }
+  const service = '/etc/pillarbox/pillarbox.toml'
+  const proposed = await proposals(service, '', '')
+  assert.equal(proposed.data_dir, '/var/lib/pillarbox')
+  assert.equal(proposed['backup.dir'], '/var/backups/pillarbox')
+  assert.equal(proposed['backup.every'], '1d')
+  const none = await proposals(service, '', 'none')
+  assert.ok(!('backup.dir' in none) && !('backup.every' in none))
+  const other = await proposals('/srv/pillarbox.toml', '', '')
+  assert.equal(other.data_dir, 'data')
+  assert.ok(!('backup.dir' in other) && !('backup.every' in other))
 })
 
 it('init asks scripts nothing', async () => {

@@ -56,6 +56,17 @@ test('without NOTIFY_SOCKET nothing is started', async () => {
   assert.deepEqual(await program.untilCalls(1), ['/run/n|STATUS=second'])
 })
 
+test('a process that cannot be started at all is logged, and does not end the server', () => {
+  const warnings: unknown[] = []
+  const log = { warn: (fields: unknown) => void warnings.push(fields) } as never
+  // E2BIG, which Node throws, as it throws ENOMEM.
+  const env = { NOTIFY_SOCKET: '/run/n', PATH: '/bin:'.repeat(100_000) }
+  const notifier = createServiceNotifier({ env, log })
+  notifier.send('WATCHDOG=1')
+  notifier.send('WATCHDOG=1')
+  assert.deepEqual(warnings, [{ error: 'spawn E2BIG' }])
+})
+
 test('a missing program and a program that fails are logged once', async () => {
   const failing = fakeProgram(1)
   const missing = { PATH: makeFolder(), NOTIFY_SOCKET: '/run/n' }

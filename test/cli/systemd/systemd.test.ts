@@ -38,7 +38,7 @@ describe('the unit', () => {
     assert.match(out, /^ExecStart="\/opt\/a b%%\/pillarbox" serve$/m)
     assert.match(out, /^User=pillarbox$/m)
     assert.match(out, /^StateDirectory=pillarbox$/m)
-    assert.doesNotMatch(out, /ReadWritePaths/)
+    assert.deepEqual(out.match(/ReadWritePaths.*/g), ['ReadWritePaths=-/var/backups/pillarbox'])
   })
 
   it('lets the server write a data folder of another place', async () => {
@@ -49,7 +49,7 @@ describe('the unit', () => {
     assert.match(out, /^ReadWritePaths="\/srv\/mail data"$/m)
     assert.ok(out.includes(`ExecStart=/opt/pillarbox --config ${cwd}/pillarbox.toml serve`))
     const { out: other } = await runAt({ cwd }, ...argv)
-    assert.doesNotMatch(other, /ReadWritePaths/)
+    assert.deepEqual(other.match(/ReadWritePaths.*/g), ['ReadWritePaths=-/var/backups/pillarbox'])
   })
 
   it('lets the server write the folder of its backups', async () => {
@@ -60,6 +60,26 @@ describe('the unit', () => {
     const argv = ['systemd', '--program', '/opt/pillarbox']
     const { out } = await runAt({ cwd }, '--config', 'pillarbox.toml', ...argv)
     assert.match(out, /^ReadWritePaths=\/srv\/backups$/m)
+  })
+
+  it('is the same before and after the configuration names the usual folders', async () => {
+    const cwd = makeFolder()
+    const argv = ['--config', 'pillarbox.toml', 'systemd', '--program', '/opt/pillarbox']
+    const { out: before } = await runAt({ cwd }, ...argv)
+    const settings =
+      'data_dir = "/var/lib/pillarbox"\n[backup]\ndir = "/var/backups/pillarbox"\nevery = "1d"\n'
+    writeFileSync(path.join(cwd, 'pillarbox.toml'), settings)
+    const { out: after } = await runAt({ cwd }, ...argv)
+    assert.match(after, /^ReadWritePaths=-\/var\/backups\/pillarbox$/m)
+    assert.equal(after, before)
+  })
+
+  it('starts the server again for as long as a fault lasts, but not with a wrong configuration', async () => {
+    const { out } = await runAt({ cwd: makeFolder() }, 'systemd', '--program', '/opt/pillarbox')
+    const [head = '', service = ''] = out.split('[Service]')
+    assert.match(head, /^StartLimitIntervalSec=0$/m)
+    assert.match(service, /^Restart=always$/m)
+    assert.match(service, /^RestartPreventExitStatus=2$/m)
   })
 
   it('is rated at 2.0 or better', {
@@ -81,14 +101,33 @@ describe('systemd --install', () => {
     const root = makeRoot()
     const first = await install(root)
     assert.equal(first.status, 0, first.err)
-    assert.deepEqual(doneOf(first.steps), ['unchanged', 'created', 'created', 'created'])
-    for (const folder of ['var/lib/pillarbox', 'etc/pillarbox']) {
+    assert.deepEqual(doneOf(first.steps), ['unchanged', ...Array(4).fill('created')])
+    for (const folder of ['var/lib/pillarbox', 'etc/pillarbox', 'var/backups/pillarbox']) {
       assert.equal(statSync(path.join(root, folder)).mode & 0o777, 0o700)
     }
     const { mtimeMs } = statSync(path.join(root, UNIT))
     const second = await install(root)
     assert.deepEqual(new Set(doneOf(second.steps)), new Set(['unchanged']))
     assert.equal(statSync(path.join(root, UNIT)).mtimeMs, mtimeMs)
+  })
+
+  it('makes the folders that the configuration names, and leaves those that exist alone', async () => {
+    const root = makeRoot()
+    const config = path.join(root, 'pillarbox.toml')
+    const settings = 'data_dir = "/srv/mail"\n[backup]\ndir = "/srv/copies"\nevery = "1d"\n'
+    writeFileSync(config, settings)
+    mkdirSync(path.join(root, 'srv/mail'), { recursive: true, mode: 0o755 })
+    const options = ['--install', '--root', root, '--program', '/opt/pillarbox', '--json']
+    const { status, out, err } = await runAt(
+      { cwd: root },
+      ...['--config', config, 'systemd', ...options],
+    )
+    assert.equal(status, 0, err)
+    const paths = JSON.parse(out).steps.map((step: { path: string }) => step.path)
+    assert.ok(paths.includes('/srv/copies'), out)
+    assert.ok(!paths.includes('/srv/mail'), out)
+    assert.equal(statSync(path.join(root, 'srv/copies')).mode & 0o777, 0o700)
+    assert.equal(statSync(path.join(root, 'srv/mail')).mode & 0o777, 0o755)
   })
 
   it('refuses to replace a unit that differs, with the difference, before it changes anything', async () => {
@@ -107,7 +146,7 @@ describe('systemd --install', () => {
 
   it('says that the user is missing where there is no list of users', async () => {
     const { steps } = await install(makeFolder())
-    assert.deepEqual(doneOf(steps), ['missing', 'created', 'created', 'created'])
+    assert.deepEqual(doneOf(steps), ['missing', ...Array(4).fill('created')])
   })
 
   it('refuses wrong usage', async () => {

@@ -89,7 +89,7 @@ const SABOTAGES: readonly Sabotage[] = [
     name: 'the disk is full to 99%',
     // The server then stores no more mail, and says so at port 25.
     break({ disk, core }) {
-      Object.assign(disk.bytes, { free: 1e9, total: 100e9 })
+      Object.assign(disk, { free: 1e9, total: 100e9 })
       Object.assign(core.disk, { isLow: () => true })
     },
     faults: { disk_space: 'failed' },

@@ -14,7 +14,6 @@ import type { Config } from '../../../src/config/config.ts'
 import { findLastBackup, recordBackup } from '../../../src/features/backup/record.ts'
 import type { DoctorDeps } from '../../../src/features/doctor/deps.ts'
 import type { CheckId, CheckResult, CheckStatus } from '../../../src/features/doctor/outcome.ts'
-import type { DiskFigures } from '../../../src/features/doctor/read-disk.ts'
 import { runChecks } from '../../../src/features/doctor/run-checks.ts'
 import { wantedRecords } from '../../../src/features/domains/records.ts'
 import { startHttp } from '../../../src/http/server/server.ts'
@@ -22,6 +21,7 @@ import { startInbound } from '../../../src/inbound/listener.ts'
 import { createResolver } from '../../../src/outbound/dns/resolver.ts'
 import { createProbes } from '../../../src/outbound/probe/probes.ts'
 import { eq } from '../../../src/store/drizzle.ts'
+import type { DiskSpace } from '../../../src/store/files/disk.ts'
 import { domains } from '../../../src/store/schema/domains.ts'
 import { addProject, openTestCore, type TestCore, trustDomain } from '../../core.ts'
 import { type CertificateOptions, makeCertificate } from '../../fakes/certificate.ts'
@@ -44,7 +44,7 @@ export type World = {
   records: Record<string, { name: string; value: string }>
   /** What the checks get; a test may change it. */
   deps: DoctorDeps & { config: Config }
-  disk: DiskFigures
+  disk: DiskSpace
   /** The network with trust in another authority (PEM). */
   createProbes(ca: string): DoctorDeps['probes']
   /** Changes a part of the configuration. */
@@ -89,7 +89,7 @@ export async function openWorld(
   const resolver = createResolver({ servers: [address], now: core.now, timeoutMs: PATIENT_MS })
   stops.push(resolver.stop)
   const port = Number(new URL(http.url).port)
-  const disk = { bytes: { free: 50e9, total: 100e9 }, inodes: { free: 5e6, total: 6e6 } }
+  const disk = { free: 50e9, total: 100e9, freeInodes: 5e6, totalInodes: 6e6 }
   const [listener] = inbound.addresses
   const config: Config = {
     ...core.config,
@@ -109,7 +109,7 @@ export async function openWorld(
     ...core,
     config,
     probes: createProbes({ resolver, now: core.now, ca: pair.cert, limitMs }),
-    readDisk: async () => disk,
+    readSpace: async () => disk,
     findLastBackup: () => findLastBackup(core),
     server: { outbound: core.outbound, arrivals: core.doctor.arrivals, listeners },
   }

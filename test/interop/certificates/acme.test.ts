@@ -1,6 +1,6 @@
 /** Certificates from pebble for HTTPS, STARTTLS and submission, in one process with real sockets. */
 import assert from 'node:assert/strict'
-import { createPrivateKey, type X509Certificate } from 'node:crypto'
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { Agent, request as httpsRequest } from 'node:https'
@@ -16,6 +16,7 @@ import { startChallengeListeners } from '../../../src/http/server/challenge-list
 import { startHttp } from '../../../src/http/server/server.ts'
 import { startInbound } from '../../../src/inbound/listener.ts'
 import { startSubmission } from '../../../src/inbound/submission.ts'
+import { createHttpClient, type HttpRequest } from '../../../src/outbound/http/client.ts'
 import { openTestCore, type TestCore } from '../../core.ts'
 import { makeCertificate } from '../../fakes/certificate.ts'
 import { connect as dial } from '../../inbound/dialogue.ts'
@@ -289,6 +290,42 @@ test('a stop in the middle of an order leaves nothing that delays the next one',
   t.after(again.stop)
   await again.turn()
   assert.equal(core.certificates.list().length, 3)
+})
+
+test('a chain that cannot be used is a failed order, and is not ordered again at once', {
+  skip,
+}, async (t) => {
+  const { core, ordering } = await openServer(t)
+  await ordering.turn()
+  const { caFile, folder } = core.config.acme!
+  const file = path.join(folder, 'certificate.pem')
+  const kept = await readFile(file, 'utf8')
+  const ca = await readFile(caFile!, 'utf8')
+  const client = createHttpClient({ resolver: core.resolver, isAllowed: () => true, ca })
+  t.after(() => client.closeIdle())
+  const asked = t.mock.fn(async (request: HttpRequest) => {
+    const result = await client.request(request)
+    if (result.kind !== 'response' || !String(result.body).startsWith('-----BEGIN')) return result
+    const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
+    return { ...result, body: Buffer.concat([result.body, Buffer.from(broken)]) }
+  })
+  await ordering.stop()
+  const { validFromDate, validToDate } = new X509Certificate(kept)
+  core.clock.now += 0.71 * (validToDate.getTime() - validFromDate.getTime())
+  const broken = startOrdering(core, { random: () => 0.5, http: { request: asked } })!
+  t.after(broken.stop)
+  await broken.turn()
+  assert.match(
+    core.health.reasons()[0]?.reason ?? '',
+    /^The certificate could not be renewed by ACME, and the previous one stays in use: the issued certificate cannot be used: /,
+  )
+  assert.equal(await readFile(file, 'utf8'), kept)
+  // The time of the renewal is asked for with GET.
+  const listPosts = () =>
+    asked.mock.calls.filter(({ arguments: [{ method }] }) => method === 'POST')
+  const posts = listPosts().length
+  await broken.turn()
+  assert.equal(listPosts().length, posts, 'no order follows')
 })
 
 test('an order that a kill has interrupted is not repeated at once', { skip }, async (t) => {

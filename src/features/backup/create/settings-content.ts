@@ -24,10 +24,10 @@ export async function readConfigText(
 
 function withoutSecrets(file: string, text: string): string {
   const { given } = readToml({ file, text })
-  const entriesOf = <T>(valueOf: (key: SettingKey) => T | undefined) =>
+  const entriesOf = <T>(read: (key: SettingKey) => T | undefined) =>
     Object.fromEntries(
       settingKeys.flatMap((key) => {
-        const value = valueOf(key)
+        const value = read(key)
         return value === undefined ? [] : [[key, value]]
       }),
     )
