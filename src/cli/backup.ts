@@ -8,6 +8,7 @@ import { AppError, describeError } from '../errors.ts'
 import type { Sink } from '../features/backup/archive/write-archive.ts'
 import { type Backup, createBackup } from '../features/backup/create/create-backup.ts'
 import { type BackupAttempt, recordBackup } from '../features/backup/record.ts'
+import { isAnotherRunning } from '../store/snapshot/backup-lock.ts'
 import { hasCurrentSchema } from '../store/snapshot/has-current-schema.ts'
 import { load } from './config.ts'
 import { type CommandContext, type Input, type Result, withCore } from './engine/command.ts'
@@ -35,6 +36,7 @@ export async function backupCommand(context: CommandContext, input: Input): Prom
   const keep = input.has('scheduled') ? async () => undefined : record
   const make = async () => {
     const made = await createBackup({ loaded, now }, request).catch(async (error: unknown) => {
+      if (isAnotherRunning(error)) throw error
       const failed = { endedAt: now(), error: describeError(error), bytes: 0, databaseBytes: 0 }
       // The failure of the backup matters more than that of its record.
       await keep(context, { ...attempt, ...failed }).catch(() => undefined)

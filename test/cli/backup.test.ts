@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import path from 'node:path'
 import { test } from 'node:test'
 import { sql } from '../../src/store/drizzle.ts'
+import { backups } from '../../src/store/schema/backups.ts'
+import { takeBackupLock } from '../../src/store/snapshot/backup-lock.ts'
 import { makeFolder } from '../config/config-folder.ts'
 import { commandsAt } from './commands-at.ts'
 
@@ -22,4 +24,22 @@ test('a backup that cannot be recorded is made all the same, and the output says
   assert.match(made.out, /was written and verified/)
   assert.match(made.out, /The database has no record of this backup: .*no record/)
   assert.equal((await run('verify', file)).status, 0)
+})
+
+test('a backup that is refused because another one runs is no failed backup', async () => {
+  const cwd = makeFolder()
+  const place = { cwd, env: { PILLARBOX_BACKUP__MIN_FREE_BYTES: '0' } }
+  const { run, failure, withStore } = commandsAt(place)
+  const attempts = () => withStore((store) => store.read.$count(backups))
+  assert.equal((await run('user', 'list')).status, 0)
+  const file = path.join(cwd, 'backup.tar.zst')
+  const lock = takeBackupLock(path.join(cwd, 'data', 'pillarbox.db'))
+  const { code, message } = await failure('backup', file)
+  lock.release()
+  assert.deepEqual([code, message], ['CONFLICT', 'Another backup of this database is being made.'])
+  assert.equal(await attempts(), 0)
+  // Any other failure counts: somebody expects this file to be new.
+  assert.equal((await run('backup', file)).status, 0)
+  assert.equal((await failure('backup', file)).code, 'CONFLICT')
+  assert.equal(await attempts(), 2)
 })

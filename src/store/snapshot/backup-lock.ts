@@ -10,6 +10,11 @@ import { lockFileOf } from '../files/lock-file.ts'
 
 type BackupLock = { release(): void }
 
+/** Whether a backup was refused because another one of the database was being made. */
+export function isAnotherRunning(error: unknown): boolean {
+  return error instanceof AppError && error.details?.isAnotherRunning === true
+}
+
 /** @throws AppError CONFLICT while another backup runs; DATABASE_ERROR */
 export function takeBackupLock(databaseFile: string, nativeBinding?: string): BackupLock {
   const path = `${lockFileOf(databaseFile).database}.backing-up`
@@ -24,6 +29,7 @@ export function takeBackupLock(databaseFile: string, nativeBinding?: string): Ba
     if (!isBusy(error)) throw openError(error, path)
     throw new AppError('CONFLICT', 'Another backup of this database is being made.', {
       suggestion: 'Wait until it has ended.',
+      details: { isAnotherRunning: true },
     })
   }
   const held = connection
