@@ -32,29 +32,40 @@ export type Pebble = {
   root(): Promise<string>
 }
 
-type PebbleOptions = { requiresBinding?: boolean; env?: Record<string, string> }
+/** Where pebble is, in place of loopback, and where it looks for names and challenges. */
+export type PebblePlace = {
+  host: string
+  /** Of its own certificate. */
+  name: string
+  dnsServer: string
+  challengePort: number
+}
+
+type PebbleOptions = {
+  requiresBinding?: boolean
+  env?: Record<string, string>
+  place?: PebblePlace
+}
 
 export function isPebbleInstalled(): boolean {
   return spawnSync('pebble', ['-h']).error === undefined
 }
 
-/** Every name of DOMAINS is 127.0.0.1. Ends with the test. */
+/** Without a place, every name of DOMAINS is 127.0.0.1. Ends with the test. */
 export async function openPebble(
   t: Pick<TestContext, 'after'>,
-  { requiresBinding = false, env = {} }: PebbleOptions = {},
+  { requiresBinding = false, env = {}, place }: PebbleOptions = {},
 ): Promise<Pebble> {
   const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-pebble-'))
-  const dns = await startDnsServer(
-    Object.fromEntries(DOMAINS.map((name) => [name, { A: ['127.0.0.1'] }])),
-  )
-  const [port, managementPort, challengePort] = await takePorts(3)
-  const { cert, key } = makeCertificate(['localhost'])
+  const [port, managementPort, freePort] = await takePorts(3)
+  const { host, name, dnsServer, challengePort } = place ?? (await placeOnLoopback(t, freePort))
+  const { cert, key } = makeCertificate([name])
   const caFile = path.join(folder, 'cert.pem')
   await writeFile(caFile, cert)
   await writeFile(path.join(folder, 'key.pem'), key)
   const settings = {
-    listenAddress: `127.0.0.1:${port}`,
-    managementListenAddress: `127.0.0.1:${managementPort}`,
+    listenAddress: `${host}:${port}`,
+    managementListenAddress: `${host}:${managementPort}`,
     certificate: caFile,
     privateKey: path.join(folder, 'key.pem'),
     httpPort: challengePort,
@@ -67,11 +78,11 @@ export async function openPebble(
   let child: ChildProcess | undefined
 
   async function start(): Promise<void> {
-    child = spawn('pebble', ['-config', file, '-dnsserver', dns.address], {
+    child = spawn('pebble', ['-config', file, '-dnsserver', dnsServer], {
       stdio: 'ignore',
       env: { ...process.env, PEBBLE_VA_NOSLEEP: '1', ...env },
     })
-    await waitForPort(port)
+    await waitForPort(port, host)
   }
 
   async function stop(): Promise<void> {
@@ -83,17 +94,27 @@ export async function openPebble(
 
   t.after(async () => {
     await stop()
-    await dns.stop()
     await rm(folder, { recursive: true })
   })
   return {
-    directoryUrl: `https://localhost:${port}/dir`,
+    directoryUrl: `https://${name}:${port}/dir`,
     caFile,
     challengePort,
     start,
     stop,
-    root: () => fetchText({ port: managementPort, path: '/roots/0', ca: cert }),
+    root: () => fetchRoot({ host, servername: name, port: managementPort, ca: cert }),
   }
+}
+
+async function placeOnLoopback(
+  t: Pick<TestContext, 'after'>,
+  challengePort: number,
+): Promise<PebblePlace> {
+  const dns = await startDnsServer(
+    Object.fromEntries(DOMAINS.map((name) => [name, { A: ['127.0.0.1'] }])),
+  )
+  t.after(() => dns.stop())
+  return { host: '127.0.0.1', name: 'localhost', dnsServer: dns.address, challengePort }
 }
 
 /** Free now: nothing else on this machine takes ports of this range in a hurry. */
@@ -105,9 +126,9 @@ async function takePorts(count: number): Promise<[number, number, number]> {
   return ports as [number, number, number]
 }
 
-async function fetchText({ port, path: name, ca }: { port: number; path: string; ca: string }) {
-  const sent = request({ host: '127.0.0.1', servername: 'localhost', port, path: name, ca }).end()
-  const [response] = await once(sent, 'response')
-  const found = await text(response)
-  return new X509Certificate(found).toString()
+type RootPlace = { host: string; servername: string; port: number; ca: string }
+
+async function fetchRoot(place: RootPlace): Promise<string> {
+  const [response] = await once(request({ ...place, path: '/roots/0' }).end(), 'response')
+  return new X509Certificate(await text(response)).toString()
 }

@@ -27,24 +27,27 @@ export function isPostfixInstalled(): boolean {
   return process.getuid?.() === 0 && spawnSync('which', ['postfix']).status === 0
 }
 
-/** `mailboxes`: address -> user. It ends with the test. */
+type Place = { host: string; port?: number }
+
+/** `mailboxes`: address -> user. Without a port it takes a free one. It ends with the test. */
 export async function startPostfix(
   t: Pick<TestContext, 'after'>,
   mailboxes: Readonly<Record<string, string>>,
+  { host, port: givenPort }: Place = { host: '127.0.0.1' },
 ): Promise<Mx> {
   const folder = await mkdtemp('/var/tmp/pillarbox-mx-')
   chmodSync(folder, 0o755)
   const policy = new Map<string, string>()
   const policyPort = await startPolicy(t, policy)
-  const port = await findFreePort()
+  const port = givenPort ?? (await findFreePort())
   const conf = path.join(folder, 'conf')
   for (const name of ['conf', 'spool', 'data', 'mail']) await mkdir(path.join(folder, name))
   execFileSync('chown', ['postfix', path.join(folder, 'data')])
   await chown(path.join(folder, 'mail'), NOBODY, NOBODY)
   const { key, cert } = makeCertificate(['mx.dest.test'])
   const files = {
-    'main.cf': settings(folder, mailboxes, policyPort),
-    'master.cf': [...masterLines(port), 'virtual unix - n n - - virtual'],
+    'main.cf': settings({ folder, host, policyPort }, mailboxes),
+    'master.cf': [...masterLines(port, host), 'virtual unix - n n - - virtual'],
     mailboxes: Object.entries(mailboxes).map(([address, user]) => `${address} ${user}/`),
     'key.pem': [key],
     'cert.pem': [cert],
@@ -57,7 +60,7 @@ export async function startPostfix(
     await rm(folder, { recursive: true, force: true })
   })
   execFileSync('postfix', ['-c', conf, 'start'], { stdio: ['ignore', 'ignore', 'inherit'] })
-  await waitForPort(port)
+  await waitForPort(port, host)
   return { port, policy, messages: (user) => readMaildir(path.join(folder, 'mail', user)) }
 }
 
@@ -107,9 +110,8 @@ export async function startForwardingPostfix(
 }
 
 function settings(
-  folder: string,
+  { folder, host, policyPort }: { folder: string; host: string; policyPort: number },
   mailboxes: Readonly<Record<string, string>>,
-  policyPort: number,
 ): string[] {
   const domains = new Set(Object.keys(mailboxes).map((address) => address.split('@')[1]))
   return [
@@ -120,14 +122,14 @@ function settings(
     'myhostname = mx.dest.test',
     'mydestination =',
     'mynetworks = 127.0.0.0/8',
-    'inet_interfaces = 127.0.0.1',
+    `inet_interfaces = ${host}`,
     'inet_protocols = ipv4',
     'smtpd_peername_lookup = no',
     `smtpd_tls_cert_file = ${folder}/conf/cert.pem`,
     `smtpd_tls_key_file = ${folder}/conf/key.pem`,
     'smtpd_tls_security_level = may',
     'smtpd_tls_received_header = yes',
-    `smtpd_recipient_restrictions = check_policy_service inet:127.0.0.1:${policyPort}, permit_mynetworks, reject`,
+    `smtpd_recipient_restrictions = check_policy_service inet:127.0.0.1:${policyPort}, permit_mynetworks, permit_auth_destination, reject`,
     `virtual_mailbox_domains = ${[...domains].join(' ')}`,
     `virtual_mailbox_base = ${folder}/mail`,
     `virtual_mailbox_maps = texthash:${folder}/conf/mailboxes`,

@@ -11,13 +11,12 @@ import { connect } from 'node:net'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
-import { outputFolder, targets } from '../../../build.config.ts'
 import { installBesideSink, makeProject, post } from '../../e2e/server.ts'
 import { runAt } from '../../fakes/terminal.ts'
+import { findProgram } from './program.ts'
 
 const NOBODY = 65534
 const PLACE = '127.0.77.25:25'
-const ROOT = path.join(import.meta.dirname, '../../..')
 const SANDBOX = path.join(import.meta.dirname, 'unit-sandbox.py')
 const HEADER = '/usr/include/x86_64-linux-gnu/asm/unistd_64.h'
 
@@ -46,13 +45,6 @@ const skip = !isRoot
   : process.arch !== 'x64' || !existsSync(HEADER)
     ? 'needs the numbers of system calls of x86-64 (linux-libc-dev)'
     : missing.length > 0 && `${missing.join(', ')} not installed`
-
-/** The built executable, else the sources. */
-function findProgram(): string[] {
-  const target = targets.find(({ name }) => name === `${process.platform}-${process.arch}`)
-  const built = path.join(ROOT, outputFolder, target?.output ?? 'none')
-  return existsSync(built) ? [built] : [process.execPath, path.join(ROOT, 'src/main.ts')]
-}
 
 test('the server works under the restrictions of its unit', { skip }, async (t) => {
   const { sink, installation } = await installBesideSink(t, {
