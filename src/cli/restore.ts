@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises'
 import path from 'node:path'
 import { formatSecond, now } from '../clock.ts'
 import type { Config } from '../config/config.ts'
-import { FILE_NAME } from '../config/layers/file.ts'
+import { FILE_NAME, SYSTEM_FILE } from '../config/layers/file.ts'
 import { loadConfig } from '../config/load.ts'
 import { RESTORING_FOLDER } from '../config/unfinished-restore.ts'
 import { relocateConfig } from '../features/backup/restore/relocate-config.ts'
@@ -55,11 +55,19 @@ function configOf({ terminal, configPath }: CommandContext, folder: string): Con
     ...(secret === undefined ? {} : { PILLARBOX_SECRET: secret }),
   }
   const config = loadConfig({ cwd: nowhere, systemFile: path.join(nowhere, FILE_NAME), env })
-  // Its owner becomes the owner of the folder, if root makes it.
-  return {
-    ...config,
-    file: configPath === undefined ? null : path.resolve(terminal.cwd, configPath),
-  }
+  return { ...config, file: ownerFileOf({ terminal, configPath }) }
+}
+
+/**
+ * The file whose owner becomes the owner of the folder, if root makes it: that of `--config`, else that of
+ * the service. One that lies in the present folder may be another user's.
+ */
+function ownerFileOf({
+  terminal,
+  configPath,
+}: Pick<CommandContext, 'terminal' | 'configPath'>): string | null {
+  if (configPath !== undefined) return path.resolve(terminal.cwd, configPath)
+  return existsSync(SYSTEM_FILE) ? SYSTEM_FILE : null
 }
 
 function keepConfig({ configText }: Restored): WrittenConfig {
