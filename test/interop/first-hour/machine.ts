@@ -1,7 +1,7 @@
 /** The server's machine, as its operator uses it: commands as root, a terminal, the service. */
 import { type ChildProcess, execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import type { TestContext } from 'node:test'
@@ -10,6 +10,7 @@ import type { Network } from './network.ts'
 
 export const CONFIG = '/etc/pillarbox/pillarbox.toml'
 export const DATA = '/var/lib/pillarbox'
+const PLACE = '/usr/local/bin/pillarbox'
 export const BACKUPS = '/var/backups/pillarbox'
 
 export type Service = {
@@ -33,17 +34,19 @@ type MachineInput = {
   network: Network
   /** Certificates that this machine trusts, in PEM. */
   trusted: string
-  config?: string
+  /** Undefined: the service's own, which a command finds in `/etc`. */
+  config?: string | undefined
 }
 
 export function createMachine(
   t: Pick<TestContext, 'after'>,
-  { network, trusted, config = CONFIG }: MachineInput,
+  { network, trusted, config }: MachineInput,
 ): Machine {
   const { NODE_COMPILE_CACHE } = process.env
   const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', NODE_EXTRA_CA_CERTS: trusted }
   const options = { cwd: '/', env: { ...env, NODE_COMPILE_CACHE } }
-  const program = (argv: readonly string[]) => [...findProgram(), ...['--config', config], ...argv]
+  const option = config === undefined ? [] : ['--config', config]
+  const program = (argv: readonly string[]) => [...findInstalled(), ...option, ...argv]
 
   const attempt: Machine['attempt'] = async (argv) => {
     const child = network.spawn(program(argv), { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -77,6 +80,11 @@ export function createMachine(
       return untilReady(child)
     },
   }
+}
+
+/** The executable in its place once it is installed; from source, the sources. */
+export function findInstalled(): string[] {
+  return existsSync(PLACE) ? [PLACE] : findProgram()
 }
 
 async function untilReady(child: ChildProcess): Promise<Service> {

@@ -20,8 +20,11 @@ export const ADDRESS = {
   dns: '45.77.1.53',
 } as const
 
+/** A rule that refuses connections to port 25 of other machines; those to itself never leave. */
+export const CLOSED_PORT = ['priority', '100', 'ipproto', 'tcp', 'dport', '25', 'unreachable']
+
 /** A file system in memory, with the upper sides of the overlays and the temporary files. */
-const MEMORY = '/mnt'
+const MEMORY = '/media'
 const OVERLAYS = ['/etc', '/usr/local', '/var']
 const MARK = 'IN_OWN_NETWORK'
 const PROJECT = path.join(import.meta.dirname, '../../..')
@@ -35,14 +38,19 @@ export function whyNoNetwork(): string | false {
   if (missing.length > 0) return `${missing.join(', ')} not installed`
   const places = [PROJECT, process.execPath]
   if (places.some((place) => place.startsWith(`${MEMORY}/`))) return `${MEMORY} is in use`
-  const attempt = `mount -t tmpfs tmpfs ${MEMORY} && ${overlayCommand('/etc')} && ip link add type veth && ip rule`
+  const attempt = `mount -t tmpfs tmpfs ${MEMORY} && ${overlayCommand('/etc')} && ip link add type veth && ip rule add ${CLOSED_PORT.join(' ')}`
   const tried = spawnSync('unshare', [...NAMESPACES, 'sh', '-c', attempt])
   return tried.status !== 0 && 'name spaces, overlays or cables cannot be made here'
 }
 
+/** Whether this is the run in name spaces. */
+export function isOwnNetwork(): boolean {
+  return process.env[MARK] !== undefined
+}
+
 /** Runs the file once more and ends with its status, unless this is that run. */
 export function enterOwnNetwork(file: string): void {
-  if (process.env[MARK] !== undefined) return
+  if (isOwnNetwork()) return
   const program = [process.execPath, ...process.execArgv, file]
   // Whoever kills this process kills the name spaces.
   const args = ['--pdeathsig', 'KILL', 'unshare', ...NAMESPACES, ...program]

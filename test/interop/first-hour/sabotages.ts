@@ -6,34 +6,25 @@ import { DAY_MS } from '../../../src/clock.ts'
 import type { CheckId, CheckStatus } from '../../../src/features/doctor/outcome.ts'
 import { until } from '../faults/ledger.ts'
 import type { ZoneRecord } from '../mail/dnsmasq.ts'
-import { BACKUPS, DATA, type Keys, type Machine, resizeDataDisk } from './machine.ts'
-import { ADDRESS, type Network } from './network.ts'
+import type { Lab } from './lab.ts'
+import { BACKUPS, DATA, type Keys, resizeDataDisk } from './machine.ts'
+import { ADDRESS, CLOSED_PORT } from './network.ts'
 import { HOST, OTHER, replaceRecord, reverseName, SENDER } from './zone.ts'
 
-export type Lab = {
-  network: Network
-  machine: Machine
-  /** All that DNS knows when nothing is wrong. */
-  records(): readonly ZoneRecord[]
-  publish(records: readonly ZoneRecord[]): Promise<void>
+export type Scene = Pick<Lab, 'network' | 'machine' | 'records' | 'publish' | 'expired'> & {
   /** Changes the configuration file and restarts the service; without keys it is the file of before. */
   reconfigure(keys?: Keys): Promise<void>
-  /** The files of a certificate for HOST that has expired. */
-  expired: { cert: string; key: string }
 }
 
 export type Sabotage = {
   name: string
-  do(lab: Lab): unknown
-  undo(lab: Lab): unknown
+  do(scene: Scene): unknown
+  undo(scene: Scene): unknown
   fault: [CheckId, CheckStatus]
   /** What the evidence and the fix must contain. */
   says: readonly string[]
 }
 
-const CLOSED_PORT = ['priority', '100', 'ipproto', 'tcp', 'dport', '25', 'unreachable']
-
-/** Providers drop or refuse connections to port 25 of other machines; those to itself never leave. */
 const portClosed: Sabotage = {
   name: 'port 25 is closed',
   do: ({ network }) => network.run('ip', 'rule', 'add', ...CLOSED_PORT),

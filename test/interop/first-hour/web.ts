@@ -56,13 +56,3 @@ export async function startOtherWeb(
     server.close()
   })
 }
-
-export async function opensPort(port: number): Promise<boolean> {
-  const socket = connectTcp(port, ADDRESS.server)
-  const isOpen = await once(socket, 'connect').then(
-    () => true,
-    () => false,
-  )
-  socket.destroy()
-  return isOpen
-}
