@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { createServer, request } from 'node:https'
-import { connect as connectTcp } from 'node:net'
+import { connect as connectTcp, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 import { connect as connectTls, type PeerCertificate } from 'node:tls'
@@ -31,17 +31,24 @@ export async function callApi(ca: string, route: string, call: Call = {}): Promi
 /** The certificate that port 25 shows after STARTTLS, if `ca` vouches for it. */
 export async function seeStarttls(ca: string): Promise<PeerCertificate> {
   const socket = connectTcp(25, ADDRESS.server)
-  const said = () => once(socket, 'data').then(([chunk]) => String(chunk))
-  await said()
-  socket.write('EHLO client.test\r\n')
-  await said()
-  socket.write('STARTTLS\r\n')
-  await said()
+  for (const line of ['EHLO client.test', 'STARTTLS']) {
+    await readReply(socket)
+    socket.write(`${line}\r\n`)
+  }
+  await readReply(socket)
   const secure = connectTls({ socket, servername: HOST, ca })
   await once(secure, 'secureConnect')
   const certificate = secure.getPeerCertificate()
   secure.destroy()
   return certificate
+}
+
+/** Resolves after the last line of a reply (RFC 5321 section 4.2.1). */
+async function readReply(socket: Socket): Promise<void> {
+  for (let seen = ''; !/^\d{3} .*\r\n$/m.test(seen); ) {
+    const [chunk] = await once(socket, 'data')
+    seen += chunk
+  }
 }
 
 /** Another web server, at its own address. */
