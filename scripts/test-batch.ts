@@ -34,8 +34,8 @@ export function describeFiles(files: readonly string[]): void {
     ...process.getActiveResourcesInfo().filter((kind) => !PASSING.has(kind)),
     ...timers.list(),
   ]
-  // An open handle has failed its file by now; it must not keep the process alive for ever.
-  after(() => void setTimeout(() => process.exit(1), CLOSING_MS).unref())
+  // Most open handles have failed their file by now; none may keep the process alive for ever.
+  after(() => void setTimeout(failOpen, CLOSING_MS).unref())
   for (const file of files) {
     describe(file, async () => {
       let start: ProcessState
@@ -50,6 +50,13 @@ export function describeFiles(files: readonly string[]): void {
       })
     })
   }
+}
+
+/** A timer of `node:timers/promises` is one that no file has failed for. */
+function failOpen(): never {
+  const open = process.getActiveResourcesInfo().join(', ')
+  console.error(`A file of this batch leaves handles open: ${open}`)
+  process.exit(1)
 }
 
 /** Resolves with the handles that were opened since `start` and stay open. */

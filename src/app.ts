@@ -239,7 +239,11 @@ async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void
   stops.loops.push(jobs.stop, async () => unwatchJobs(), startBackups(core).stop)
   const webhooks = startWebhookSender(core)
   const requester = startRequester(core)
-  stops.loops.push(webhooks.stop, requester.stop, startWebhookFollower(core).stop)
+  // Both wait for answers.
+  const stopRequests: Stop = async (graceMs) => {
+    await Promise.all([webhooks.stop(graceMs), requester.stop(graceMs)])
+  }
+  stops.loops.push(stopRequests, startWebhookFollower(core).stop)
   const ordering = startOrdering(core)
   stops.loops.push(async () => ordering?.stop())
   const searchIndex = startSearchIndexer(core)

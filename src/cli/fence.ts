@@ -7,7 +7,7 @@ import { isServed } from '../store/files/is-served.ts'
 import { type CommandContext, type Input, type Result, withCore } from './engine/command.ts'
 
 const NAMES: Readonly<Record<keyof HeldCounts, string>> = {
-  emails: 'emails in the queue',
+  emails: 'emails outside campaigns',
   campaigns: 'campaigns',
   executions: 'executions of workflows',
   schedules: 'schedules of workflows',
@@ -37,7 +37,7 @@ export async function releaseRestored(context: CommandContext, input: Input): Pr
   return { json: { released }, text: `Released: ${formatHeld(released)}.` }
 }
 
-/** `emails in the queue: 3, campaigns: 1`: the counts that are not zero. */
+/** `emails outside campaigns: 3, campaigns: 1`: the counts that are not zero. */
 export function formatHeld(counts: HeldCounts): string {
   const names = Object.keys(NAMES) as (keyof HeldCounts)[]
   const parts = names.filter((name) => counts[name] > 0)

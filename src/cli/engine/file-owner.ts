@@ -1,7 +1,7 @@
 /**
  * Commands that root starts run as the owner of the server's files, so that the server can open every
  * file that they leave. The owner is the owner of `data_dir` or, before that exists, of the
- * configuration file.
+ * configuration file or, without one, of the folder that `data_dir` comes into.
  *
  * The owner's folder holds code that runs in this process (the database's addon). A process that runs
  * one command therefore gives up root for good; a process that runs several takes root back.
@@ -63,7 +63,12 @@ function isRoot(users: Users): boolean {
 }
 
 function findOwner({ file, dataDir }: Pick<Config, 'file' | 'dataDir'>): FileOwner | undefined {
-  return statOf(dataDir) ?? (file === null ? undefined : statOf(file))
+  return statOf(dataDir) ?? (file === null ? statAround(dataDir) : statOf(file))
+}
+
+function statAround(dataDir: string): Stats | undefined {
+  const parent = path.dirname(dataDir)
+  return statOf(parent) ?? (parent === dataDir ? undefined : statAround(parent))
 }
 
 /**

@@ -7,9 +7,9 @@ import type { Check } from './check.ts'
 import { failed, ok, warning } from './outcome.ts'
 
 const MIB = 1024 * 1024
-/** Several times what a busy server needs. */
-const WARNING_BYTES = 256 * MIB
-/** More than a backup of a large database leaves behind. */
+/** More than a busy server needs, and than it writes beside a backup of minutes. */
+const WARNING_BYTES = 1024 * MIB
+/** More than it writes beside a backup of an hour. */
 const FAILED_BYTES = 4096 * MIB
 
 export const walCheck: Check = {

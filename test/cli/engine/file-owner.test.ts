@@ -116,6 +116,20 @@ test("root creates and gives away nothing below another user's folder", { skip }
   assert.equal(await asFileOwner({ file, dataDir }, act, { makesDataDir: true }), false)
 })
 
+test('without a file and a data_dir, root acts as the owner of the folder around', {
+  skip,
+}, async () => {
+  const { users, calls } = fakeUsers(0)
+  const home = makeFolder()
+  chownSync(home, STRANGER, STRANGER)
+  const dataDir = path.join(home, 'new/data')
+  const act = async () => void calls.push('act')
+  await asFileOwner({ file: null, dataDir }, act, { isFinal: true, makesDataDir: true, users })
+  const ids = [`group ${STRANGER} for good`, `user ${STRANGER} for good`]
+  assert.deepEqual(calls, [`groups of ${STRANGER}, ${STRANGER}`, ...ids, 'act'])
+  assert.equal(existsSync(path.join(home, 'new')), false)
+})
+
 test('files that belong to root keep their owner', { skip }, async () => {
   const { users, calls } = fakeUsers(0)
   await asFileOwner({ file: null, dataDir: makeFolder() }, async () => undefined, { users })

@@ -18,11 +18,21 @@ const child = path.join(import.meta.dirname, 'backup-child.ts')
 const KILLS = 4
 const STEP_MS = 60
 
+type Command = { args: string[]; dataDir: string }
+
 /** Starts the command, and kills it `afterMs` after its code was loaded. Returns whether it had ended before. */
 async function killed(
   t: TestContext,
-  { args, dataDir, afterMs }: { args: string[]; dataDir: string; afterMs: number },
+  { afterMs, ...command }: Command & { afterMs: number },
 ): Promise<boolean> {
+  const { started, exited } = await startCommand(t, command)
+  await Promise.race([delay(afterMs), exited])
+  started.kill('SIGKILL')
+  return (await exited) === 0
+}
+
+/** Starts the command; resolves when its code was loaded. */
+async function startCommand(t: TestContext, { args, dataDir }: Command) {
   const env = {
     PATH: process.env.PATH,
     PILLARBOX_SECRET: SECRET,
@@ -30,13 +40,10 @@ async function killed(
     PILLARBOX_BACKUP__MIN_FREE_BYTES: '0',
   }
   const cwd = await temporaryFolder(t)
-  const process_ = spawn(process.execPath, [child, ...args], { env, cwd })
-  const exited = once(process_, 'exit')
-  await once(process_.stdout, 'data')
-  await Promise.race([delay(afterMs), exited])
-  process_.kill('SIGKILL')
-  const [status] = await exited
-  return status === 0
+  const started = spawn(process.execPath, [child, ...args], { env, cwd })
+  const exited = once(started, 'exit').then(([status]) => status as number | null)
+  await once(started.stdout, 'data')
+  return { started, exited }
 }
 
 test('a backup that is killed leaves the store fine, and a temporary file at most, which the next one removes', async (t) => {
@@ -89,7 +96,8 @@ test('a restore that is killed leaves all or nothing, and the next one succeeds'
     if (existsSync(path.join(dataDir, '.restoring'))) {
       await assert.rejects(openCore(config, { log: silentLog() }), { name: 'ConfigError' })
     }
-    assert.equal(await killed(t, { args, dataDir, afterMs: 60_000 }), true)
+    const { exited } = await startCommand(t, { args, dataDir })
+    assert.equal(await exited, 0)
     assert.ok(existsSync(config.database.file))
     assert.equal(existsSync(path.join(dataDir, '.restoring')), false)
   }

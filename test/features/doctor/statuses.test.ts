@@ -342,9 +342,9 @@ const CASES: readonly Case[] = [
   {
     name: '300 MB of log',
     change({ deps }) {
-      deps.store = { ...deps.store, walBytes: () => 300 * 1024 * 1024 }
+      deps.store = { ...deps.store, walBytes: () => 1_500 * 1024 * 1024 }
     },
-    ...{ check: 'wal', status: 'warning', says: /300 MB/ },
+    ...{ check: 'wal', status: 'warning', says: /1500 MB/ },
   },
   {
     name: '5 GB of log',

@@ -43,7 +43,7 @@ const MAX_BATCH = 256
 /** Results that arrive within this time are recorded together. */
 const LINGER_MS = 4
 /** How long requests may still take at a stop. */
-const STOP_MS = SECOND_MS
+const STOP_MS = 3 * SECOND_MS
 
 export function startDispatcher<Item extends Task, Result extends TaskResult>(
   { log, now }: Deps,

@@ -270,3 +270,21 @@ test('a notice starts a lane; a stop aborts what is in flight and records nothin
   await dispatcher.stop(0)
   assert.deepEqual([started, recorded, open], [[1, 2, 3], [1], []])
 })
+
+test('a stop waits for an answer that comes in 2 seconds, and for no longer than 3', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { source, open, recorded, key } = createSource(rowsOf('a', 2))
+  const dispatcher = start(t, source)
+  dispatcher.notify(key('a'), 0)
+  await until(() => open.length === 2)
+  const stopped = dispatcher.stop(7_000)
+  t.mock.timers.tick(2_000)
+  open[0]?.end({})
+  await turns()
+  t.mock.timers.tick(10)
+  await until(() => recorded.length === 1)
+  assert.equal(open.length, 1)
+  t.mock.timers.tick(1_000)
+  await stopped
+  assert.deepEqual([recorded, open], [[1], []])
+})
