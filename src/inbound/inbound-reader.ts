@@ -162,13 +162,13 @@ export function startInboundReader(options: InboundReaderOptions): InboundReader
   }
 
   /** Whether the thread hangs over a message, has been idle for long, or does not start. */
-  async function shouldEnd({ state, hasStarted }: ReaderThread): Promise<boolean> {
+  function shouldEnd({ state, hasStarted }: ReaderThread): boolean | Promise<boolean> {
     const { tasks, idleSince } = state
     const idleForMs = performance.now() - idleSince
     if (!hasStarted) return idleForMs > START_MS
     const [oldest] = tasks.values()
     if (oldest === undefined) return idleForMs > idleMs
-    return (await oldest.isOver()) && tasks.has(oldest.id)
+    return oldest.isOver().then((isOver) => isOver && tasks.has(oldest.id))
   }
 
   async function stop(): Promise<void> {

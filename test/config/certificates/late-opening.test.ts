@@ -1,14 +1,16 @@
 /** Listeners that open with the first certificate, at an address that something else has taken meanwhile. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Server } from 'node:net'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { openLate, reserveAddress } from '../../../src/config/certificates/late-opening.ts'
 import { prepareFolder, writeCertificate } from '../../../src/features/acme/folder.ts'
 import { createRateLimiter } from '../../../src/features/requests/rate-limit.ts'
+import { startHttp } from '../../../src/http/server/server.ts'
 import { startSubmission } from '../../../src/inbound/submission.ts'
 import { silentLog } from '../../../src/log.ts'
 import { openTestCore } from '../../core.ts'
+import { eventually } from '../../e2e/program.ts'
 import { makeCertificate } from '../../fakes/certificate.ts'
 
 const LOCAL = { host: '127.0.0.1', port: 0, isTls: true }
@@ -113,16 +115,17 @@ test('a try that ends after a stop is not logged, however it ends', async () => 
   }
 })
 
-/** Submission that waits for the first certificate of ACME, and a way to give it one. */
-async function openWaiting(t: TestContext) {
+/** A listener that waits for the first certificate of ACME, and a way to give it one. */
+async function openWaiting(t: TestContext, kind: 'http' | 'submission') {
   const settings = {
     PILLARBOX_ACME__EMAIL: 'ops@example.test',
     PILLARBOX_BASE_URL: 'https://mail.example.test',
-    PILLARBOX_SUBMISSION__LISTEN: '["tls://127.0.0.1:0"]',
+    ...(kind === 'http'
+      ? { PILLARBOX_HTTP__LISTEN: '0.0.0.0:0' }
+      : { PILLARBOX_SUBMISSION__LISTEN: '["tls://127.0.0.1:0"]' }),
   }
   const core = await openTestCore(t, { settings, certificatePollMs: 1e9 })
   const limiter = createRateLimiter(0, core.now)
-  const service = await startSubmission(core, { limiter, wait: async () => undefined })
   const issue = async () => {
     const { acme } = core.config
     assert.ok(acme !== null)
@@ -131,25 +134,52 @@ async function openWaiting(t: TestContext) {
     await writeCertificate(acme.folder, acme, { key, chain: cert })
     await core.certificates.look()
   }
-  return { service, issue, port: service.addresses[0]?.port ?? 0 }
+  if (kind === 'http') {
+    const { address, stop } = await startHttp({ core, requestLog: { record: () => undefined } })
+    return { issue, stop, port: address.port }
+  }
+  const { addresses, stop } = await startSubmission(core, { limiter, wait: async () => undefined })
+  return { issue, stop, port: addresses[0]?.port ?? 0 }
 }
 
-test('submission whose port was taken before the first certificate stops cleanly', async (t) => {
-  const { service, issue, port } = await openWaiting(t)
-  const other = await occupy(t, port)
-  await issue()
-  await service.stop(0)
-  await release(other)
-  await assertClosed(port)
-})
+for (const kind of ['http', 'submission'] as const) {
+  test(`${kind} opens with the first certificate, and not before`, async (t) => {
+    const { stop, issue, port } = await openWaiting(t, kind)
+    await assertClosed(port)
+    await issue()
+    const socket = await untilConnected(port)
+    socket.destroy()
+    await stop(0)
+    await assertClosed(port)
+  })
 
-test('a certificate that comes after the stop opens nothing', async (t) => {
-  const { service, issue, port } = await openWaiting(t)
-  await service.stop(0)
-  await issue()
-  for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate)
-  await assertClosed(port)
-})
+  test(`${kind} whose port was taken before the first certificate stops cleanly`, async (t) => {
+    const { stop, issue, port } = await openWaiting(t, kind)
+    const other = await occupy(t, port)
+    await issue()
+    await stop(0)
+    await release(other)
+    await assertClosed(port)
+  })
+
+  test(`a certificate that comes after the stop of ${kind} opens nothing`, async (t) => {
+    const { stop, issue, port } = await openWaiting(t, kind)
+    await stop(0)
+    await issue()
+    for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate)
+    await assertClosed(port)
+  })
+}
+
+function untilConnected(port: number): Promise<Socket> {
+  return eventually(async () => {
+    const socket = connect(port, LOCAL.host)
+    return once(socket, 'connect').then(
+      () => socket,
+      () => undefined,
+    )
+  })
+}
 
 async function assertClosed(port: number): Promise<void> {
   await assert.rejects(once(connect(port, LOCAL.host), 'connect'), { code: 'ECONNREFUSED' })

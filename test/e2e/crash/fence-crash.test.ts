@@ -18,17 +18,22 @@ import { newId } from '../../../src/store/ids.ts'
 import { sessions } from '../../../src/store/schema/accounts.ts'
 import { statement } from '../../../src/store/statement.ts'
 import { addCampaign } from '../../features/campaigns/add-campaign.ts'
-import { type Program, startProgram } from '../program.ts'
+import { eventually, type Program, startProgram } from '../program.ts'
+import { commandHere, installBesideSink, makeProject, post } from '../server.ts'
 
 const program = path.join(import.meta.dirname, 'fence.ts')
 const findUser = statement<{ id: string }>(() => sql`select id from users`)
 
 const STEPS = ['inside', 'committed', 'last']
 
-async function killAt(who: string, step: string, { core }: Program): Promise<void> {
-  const args = [program, who, step, core.config.dataDir]
+function killAt(who: string, step: string, { core }: Program): Promise<void> {
+  return runKilled(who, step, core.config.dataDir, core.config.secret ?? '')
+}
+
+async function runKilled(...argv: string[]): Promise<void> {
+  const args = [program, ...argv]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] })
-  assert.deepEqual(await once(child, 'exit'), [null, 'SIGKILL'], step)
+  assert.deepEqual(await once(child, 'exit'), [null, 'SIGKILL'])
 }
 
 /** A program with mail that was deferred, a campaign, a job, a webhook and a session. */
@@ -154,4 +159,38 @@ test('F7: fence beside a running server, killed at each step', async (t) => {
   await started.command('queue', 'release', '--restored')
   await started.untilState(email, 'delivered')
   assert.equal(sink.messages.length, 2)
+})
+
+test('F7: a server that is killed with the command that fences it sends nothing of before at its start', async (t) => {
+  const receiver = { isBusy: true }
+  const { sink, installation } = await installBesideSink(t, {
+    retrySchedule: '1s',
+    respond: ({ verb }) => (verb === 'RCPT' && receiver.isBusy ? '451 4.3.0 Later' : undefined),
+  })
+  const { id, secret } = await makeProject(installation)
+  const send = async (url: string, to: string) => {
+    const request = { to, from: 'shop@example.test', subject: to, body: '<p>Hello</p>' }
+    assert.equal((await post(url, secret, request)).status, 200)
+  }
+  let server = await installation.serve()
+  await send(server.url, 'old@dest.test')
+  await eventually(() => (sink.lines.some((line) => line.startsWith('RCPT')) ? true : undefined))
+  await runKilled('command', 'committed', path.join(installation.folder, 'data'))
+  await server.kill('SIGKILL')
+  receiver.isBusy = false
+
+  server = await installation.serve()
+  const holds = (await commandHere(installation, 'queue', 'holds')) as { project: string | null }[]
+  assert.deepEqual(new Set(holds.map(({ project }) => project)), new Set([null, id]))
+  await send(server.url, 'new@dest.test')
+  await sink.waitForMessages(1)
+  await eventually(async () => {
+    const listed = (await commandHere(installation, 'queue', 'list')) as { state: string }[]
+    return listed.every(({ state }) => state === 'paused') && listed.length === 1 ? true : undefined
+  })
+  assert.deepEqual(
+    sink.messages.map(({ to }) => to),
+    [['new@dest.test']],
+  )
+  assert.equal(await server.kill('SIGTERM'), 0)
 })

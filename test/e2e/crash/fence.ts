@@ -1,6 +1,7 @@
 /**
  * A process that sets a fence and kills itself with -9 at a step of it. Arguments: who sets it (`command`, as
- * `pillarbox fence` does, or `start`, as a server does that begins), the step, and the data folder:
+ * `pillarbox fence` does, or `start`, as a server does that begins), the step, the
+ * data folder, and the secret unless it is in there:
  *
  *   inside      the transaction of the fence has done all that it does, and is not committed
  *   committed   it is on disk
@@ -10,7 +11,7 @@ import fs from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import path from 'node:path'
 
-const [who, step, dataDir = ''] = process.argv.slice(2)
+const [who, step, dataDir = '', secret] = process.argv.slice(2)
 const die = () => process.kill(process.pid, 'SIGKILL')
 let hasFence = false
 
@@ -35,7 +36,7 @@ const config = loadConfig({
   systemFile: path.join(dataDir, 'none'),
   env: {
     PILLARBOX_DATA_DIR: dataDir,
-    PILLARBOX_SECRET: 'one secret for all tests of a process',
+    ...(secret === undefined ? {} : { PILLARBOX_SECRET: secret }),
     PILLARBOX_DELIVERY__MODE: 'direct',
     PILLARBOX_DELIVERY__HOSTNAME: 'mail.example.test',
   },
