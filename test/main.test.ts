@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import path from 'node:path'
 import { describe, it } from 'node:test'
+import { makeFolder } from './config/config-folder.ts'
 
 const main = path.join(import.meta.dirname, '..', 'src', 'main.ts')
 
@@ -25,5 +27,25 @@ describe('main', () => {
 
   it('runs on Node 22.19 and later', () => {
     for (const version of ['22.19.0', '24.0.0']) assert.equal(runAs(version).status, 0)
+  })
+
+  const full = '/dev/full'
+  it('fails with one line when its output does not fit on the disk', {
+    skip: !existsSync(full),
+  }, () => {
+    const folder = makeFolder()
+    const env = { ...process.env, PILLARBOX_BACKUP__MIN_FREE_BYTES: '0' }
+    const made = spawnSync(process.execPath, [main, 'user', 'list'], { cwd: folder, env })
+    assert.equal(made.status, 0)
+    for (const argv of [['version'], ['backup', '-']]) {
+      const stdout = openSync(full, 'w')
+      const { status, stderr } = spawnSync(process.execPath, [main, ...argv], {
+        ...{ cwd: folder, env, encoding: 'utf8' },
+        stdio: ['ignore', stdout, 'pipe'],
+      })
+      closeSync(stdout)
+      assert.equal(status, 1)
+      assert.match(stderr, /^pillarbox: ENOSPC: no space left on device, write\n$/)
+    }
   })
 })

@@ -1,10 +1,9 @@
 /** `backup`: makes a backup beside a running server, or without one. */
-import { once } from 'node:events'
 import { setPriority } from 'node:os'
 import path from 'node:path'
 import { now } from '../clock.ts'
 import { nativeBindingPath } from '../config/addon.ts'
-import { AppError, describeError } from '../errors.ts'
+import { AppError, describeError, hasCode } from '../errors.ts'
 import type { Sink } from '../features/backup/archive/write-archive.ts'
 import { type Backup, createBackup } from '../features/backup/create/create-backup.ts'
 import { type BackupAttempt, recordBackup } from '../features/backup/record.ts'
@@ -12,6 +11,7 @@ import { hasCurrentSchema } from '../store/snapshot/has-current-schema.ts'
 import { load } from './config.ts'
 import { type CommandContext, type Input, type Result, withCore } from './engine/command.ts'
 import { asFileOwner } from './engine/file-owner.ts'
+import { writeOut } from './engine/terminal.ts'
 import { escapeControls, formatFields } from './engine/text.ts'
 
 /** The server matters more. */
@@ -25,7 +25,7 @@ export async function backupCommand(context: CommandContext, input: Input): Prom
   const [given = ''] = input.args
   const file = given === '-' ? given : path.resolve(terminal.cwd, given)
   const request = {
-    to: file === '-' ? writerTo(terminal.stdout) : file,
+    to: file === '-' ? writerTo(terminal) : file,
     withoutSecret: input.has('withoutSecret'),
   }
   const isFinal = terminal.isWholeProcess
@@ -60,11 +60,13 @@ async function record(context: CommandContext, attempt: BackupAttempt): Promise<
   await withCore(context, (core) => recordBackup(core, attempt))
 }
 
-function writerTo(stdout: CommandContext['terminal']['stdout']): Sink {
+function writerTo(terminal: CommandContext['terminal']): Sink {
   return async (chunks) => {
     for await (const chunk of chunks) {
-      if (stdout.destroyed) throw new AppError('CONFLICT', 'The reader of the backup has ended.')
-      if (!stdout.write(chunk)) await Promise.race([once(stdout, 'drain'), once(stdout, 'close')])
+      await writeOut(terminal, chunk).catch((error: unknown) => {
+        if (!hasCode(error, 'EPIPE')) throw error
+        throw new AppError('CONFLICT', 'The reader of the backup has ended.')
+      })
     }
   }
 }

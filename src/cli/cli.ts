@@ -1,9 +1,10 @@
 /** Runs `pillarbox COMMAND`: prints its result, or its error, and returns the exit status. */
+import { hasCode } from '../errors.ts'
 import { COMMANDS, GROUPS } from './commands.ts'
 import type { Result } from './engine/command.ts'
 import { EXIT_STATUS, writeFailure } from './engine/failure.ts'
 import { runProgram } from './engine/program.ts'
-import { processTerminal, type Terminal } from './engine/terminal.ts'
+import { processTerminal, type Terminal, writeOut } from './engine/terminal.ts'
 
 /** Returns the exit status: 0 done, 1 failed, 2 wrong usage or configuration. Leaves nothing open. */
 export async function runCli(
@@ -14,7 +15,7 @@ export async function runCli(
   try {
     const table = { groups: GROUPS, commands: COMMANDS }
     const result = await runProgram(table, terminal, argv)
-    print(terminal, result, isJson)
+    await print(terminal, result, isJson)
     const isFailed = result !== null && 'isFailed' in result && result.isFailed === true
     return isFailed ? EXIT_STATUS.failed : EXIT_STATUS.done
   } catch (error) {
@@ -22,9 +23,20 @@ export async function runCli(
   }
 }
 
-function print({ stdout }: Terminal, result: Result, isJson: boolean): void {
-  if (result === null) return
-  if ('raw' in result) stdout.write(result.raw)
-  else if (isJson) stdout.write(`${JSON.stringify(result.json)}\n`)
-  else if (result.text !== '') stdout.write(`${result.text}\n`)
+/** A reader such as `head` may close the pipe early. */
+async function print(terminal: Terminal, result: Result, isJson: boolean): Promise<void> {
+  const output = outputOf(result, isJson)
+  if (output.length === 0) return
+  try {
+    await writeOut(terminal, output)
+  } catch (error) {
+    if (!hasCode(error, 'EPIPE')) throw error
+  }
+}
+
+function outputOf(result: Result, isJson: boolean): string | Uint8Array {
+  if (result === null) return ''
+  if ('raw' in result) return result.raw
+  if (isJson) return `${JSON.stringify(result.json)}\n`
+  return result.text === '' ? '' : `${result.text}\n`
 }

@@ -50,10 +50,10 @@ function describe(file: string, { manifest, ...facts }: Verified): string {
       secret: facts.opensSecrets ? 'inside; it opens the keys' : 'not inside, and not checked',
     }),
     ...(facts.isNewer
-      ? [`This program is too old to restore it: that needs version ${version}.`]
+      ? [escapeControls(`This program is too old to restore it: that needs version ${version}.`)]
       : []),
     ...(outside.length > 0 ? ['Not inside:'] : []),
-    ...outside.map(({ key, place }) => `  ${key}  ${place}`),
+    ...outside.map(({ key, place }) => escapeControls(`  ${key}  ${place}`)),
   ]
-  return lines.map((line) => line.split('\n').map(escapeControls).join('\n')).join('\n')
+  return lines.join('\n')
 }

@@ -19,6 +19,7 @@ export const {
   eq,
   fillPlaceholders,
   getTableColumns,
+  getTableName,
   gt,
   gte,
   inArray,

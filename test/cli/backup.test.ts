@@ -4,6 +4,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { sql } from '../../src/store/drizzle.ts'
 import { makeFolder } from '../config/config-folder.ts'
+import { changeBackup } from '../features/backup/work.ts'
 import { commandsAt } from './commands-at.ts'
 
 test('a backup that cannot be recorded is made all the same, and the output says so', async () => {
@@ -22,4 +23,26 @@ test('a backup that cannot be recorded is made all the same, and the output says
   assert.match(made.out, /was written and verified/)
   assert.match(made.out, /The database has no record of this backup: .*no record/)
   assert.equal((await run('verify', file)).status, 0)
+})
+
+test('verify and restore write what a foreign backup says of itself without control characters', async (t) => {
+  const cwd = makeFolder()
+  const { run } = commandsAt({ cwd, env: { PILLARBOX_BACKUP__MIN_FREE_BYTES: '0' } })
+  assert.equal((await run('user', 'list')).status, 0)
+  const own = path.join(cwd, 'backup.tar.zst')
+  assert.equal((await run('backup', own)).status, 0)
+  const hostile = '\u001b[2J\nNext:\n  curl evil.test'
+  const outside = [{ key: 'secret_file', place: hostile }]
+  const manifest = { hostname: hostile, version: hostile, outside }
+  const file = await changeBackup(t, own, { manifest })
+  for (const argv of [
+    ['verify', file],
+    ['restore', file, '--to', path.join(cwd, 'restored')],
+  ]) {
+    const { status, out, err } = await run(...argv)
+    assert.equal(status, 0, err)
+    assert.ok(out.includes('curl evil.test'))
+    assert.ok(!out.includes('\u001b'))
+    assert.ok(!/^ *curl/m.test(out), out)
+  }
 })

@@ -59,9 +59,22 @@ async function readConfig({ terminal, configPath }: CommandContext): Promise<Con
 
 /**
  * Runs `act` on the database, beside a running server if there is one. A command that root starts runs
- * as the owner of the server's files.
+ * as the owner of the server's files. A database that was brought back from a copy is fenced first, and
+ * the command ends. @throws AppError CONFLICT
  */
 export async function withCore<T>(
+  context: CommandContext,
+  act: (core: OpenCore) => Promise<T>,
+): Promise<T> {
+  const { refuseOlderDatabase } = await import('../../features/recovery/notice-older.ts')
+  return withCoreToRead(context, async (core) => {
+    await refuseOlderDatabase(core)
+    return act(core)
+  })
+}
+
+/** The same for what changes nothing, such as the warnings of a server that is about to start. */
+export async function withCoreToRead<T>(
   context: CommandContext,
   act: (core: OpenCore) => Promise<T>,
 ): Promise<T> {

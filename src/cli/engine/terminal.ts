@@ -21,11 +21,17 @@ export type Signals = {
 /** The terminal of this process. */
 export function processTerminal(): Terminal {
   const { stdin, stdout, stderr, env } = process
-  stdout.on('error', ignoreClosedPipe)
+  // Whoever needs the output to arrive awaits `writeOut`.
+  stdout.on('error', () => undefined)
   return { stdin, stdout, stderr, env, cwd: process.cwd(), signals: process, isWholeProcess: true }
 }
 
-/** A reader such as `head` may close the pipe early. */
-function ignoreClosedPipe(error: Error): void {
-  if (!('code' in error && error.code === 'EPIPE')) throw error
+/** Resolves once the output has been handed over. @throws the error of the stream, such as ENOSPC, EPIPE */
+export function writeOut(
+  { stdout }: Pick<Terminal, 'stdout'>,
+  text: string | Uint8Array,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stdout.write(text, (error) => (error ? reject(error) : resolve()))
+  })
 }

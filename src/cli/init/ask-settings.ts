@@ -22,7 +22,7 @@ export type Answers = { given: Given; user: FirstUser }
 /** The answer for no value, to a question whose empty answer takes the default. */
 const NONE = 'none'
 
-/** @throws UsageError after Ctrl-C or Ctrl-D */
+/** @throws AppError BAD_REQUEST after Ctrl-C or Ctrl-D */
 export async function askSettings(terminal: Terminal, file: string): Promise<Answers> {
   const questions = openQuestions(terminal)
   try {

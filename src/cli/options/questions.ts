@@ -1,11 +1,11 @@
 /**
  * Asks questions at a terminal. Questions go to stderr. A wrong answer is asked again with the reason; an
- * empty one takes the default. Ctrl-C and Ctrl-D end the questions with a UsageError. What is typed before its
+ * empty one takes the default. Ctrl-C and Ctrl-D end the questions with an error. What is typed before its
  * question is an answer too, but is not echoed: it may be a password.
  */
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
-import { UsageError } from '../engine/command.ts'
+import { AppError } from '../../errors.ts'
 import type { Terminal } from '../engine/terminal.ts'
 
 export type Question<T> = {
@@ -72,6 +72,6 @@ export function openQuestions({ stdin, stderr }: Pick<Terminal, 'stdin' | 'stder
   }
 }
 
-function unanswered(): UsageError {
-  return new UsageError('the questions were not answered; nothing was written')
+function unanswered(): AppError {
+  return new AppError('BAD_REQUEST', 'The questions were not answered; nothing was written.')
 }

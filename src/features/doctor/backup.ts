@@ -22,13 +22,18 @@ export const backupCheck: Check = {
     }
     const ageMs = now() - verified.startedAt
     const warningMs = everyMs === null ? UNSCHEDULED_MS : 2 * everyMs
-    const text = `the last backup is of ${formatSecond(verified.startedAt)}, ${Math.floor(ageMs / DAY_MS)} days old: ${verified.file}`
+    const text = `the last backup is of ${formatSecond(verified.startedAt)}, ${Math.floor(ageMs / DAY_MS)} days old: ${placeOf(verified)}`
     if (ageMs >= Math.max(FAILED_MS, 1.5 * warningMs)) return failed(text, fix)
     if (ageMs >= warningMs) return warning(text, fix)
     if (newestFailed === undefined) return ok(text)
     const at = formatSecond(newestFailed.startedAt)
     return warning(`the attempt of ${at} failed: ${newestFailed.error}; ${text}`, fix)
   },
+}
+
+/** Nobody has read back what went to standard output. */
+function placeOf({ file }: { file: string }): string {
+  return file === '-' ? 'to standard output, not verified by this server' : file
 }
 
 const FIX_UNSCHEDULED =

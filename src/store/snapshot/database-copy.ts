@@ -6,12 +6,14 @@ import { openConnection } from '../connection.ts'
 import { StoreDb } from '../database.ts'
 import { openError } from '../database-error.ts'
 import type { Reader } from '../store.ts'
-import { quickCheck } from './integrity.sqlite.ts'
+import { listTables, quickCheck } from './integrity.sqlite.ts'
 
 export type DatabaseCopy = {
   /** The number of its last migration. */
   schema: number
   read: Reader
+  /** The names of its tables; views are none. */
+  listTables(): string[]
   /** SQLite's check of the whole file. Returns the faults. */
   check(): string[]
   close(): void
@@ -24,6 +26,7 @@ export function openDatabaseCopy(path: string, nativeBinding?: string): Database
     return {
       schema: Number(connection.value('PRAGMA user_version')()),
       read: new StoreDb(connection.run) as Reader,
+      listTables: () => listTables(connection),
       check: () => quickCheck(connection),
       close: connection.close,
     }

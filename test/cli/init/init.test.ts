@@ -123,8 +123,8 @@ describe('init at a terminal', () => {
       for (const typed of [end, enter('mail.example.com', '') + end, enter(...direct) + end]) {
         const cwd = makeFolder()
         const { status, err } = await answer(cwd, typed)
-        assert.equal(status, 2)
-        assert.match(err, /nothing was written/)
+        assert.equal(status, 1)
+        assert.match(err, /nothing was written\.\n$/)
         assert.deepEqual(readdirSync(cwd), [])
       }
     }

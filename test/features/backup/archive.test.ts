@@ -124,6 +124,17 @@ const FAULTS: [name: string, entries: RawEntry[], text: RegExp][] = [
   ['a name with an empty part', [withFile('data//x')], /forbidden name/],
   ['an over-long name', [withFile(`data/lists/${'x'.repeat(300)}`)], /forbidden name/],
   ['a deep name', [withFile(`data/${'x/'.repeat(10)}x`)], /forbidden name/],
+  ['a file of data_dir that no backup has', [withFile('data/generation')], /forbidden name/],
+  ['a folder of data_dir as a file', [withFile('data/uploads')], /forbidden name/],
+  [
+    'a file that is the folder of another',
+    [
+      manifest({
+        files: [...FILES, { path: 'data/lists/A', bytes: 0 }, { path: 'data/lists/a/b', bytes: 0 }],
+      }),
+    ],
+    /data\/lists\/a as a file and as the folder of another/,
+  ],
   ['a name outside the known places', [withFile('runtime/better_sqlite3.node')], /forbidden name/],
 ]
 

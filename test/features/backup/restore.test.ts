@@ -5,6 +5,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import type { Config } from '../../../src/config/config.ts'
 import { loadConfig } from '../../../src/config/load.ts'
+import { verifyBackup } from '../../../src/features/backup/inspect/verify-backup.ts'
 import { relocateConfig } from '../../../src/features/backup/restore/relocate-config.ts'
 import { restoreBackup } from '../../../src/features/backup/restore/restore-backup.ts'
 import { openCore } from '../../../src/features/open-core.ts'
@@ -14,7 +15,7 @@ import { openConnection } from '../../../src/store/connection.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import { takeServeLock } from '../../../src/store/files/serve-lock.ts'
 import { addProject, openTestCore, SECRET, START, type TestCore, trustDomain } from '../../core.ts'
-import { backUp, readPieces, temporaryFolder } from './work.ts'
+import { backUp, changeBackup, readPieces, temporaryFolder } from './work.ts'
 
 const log = silentLog()
 
@@ -175,6 +176,30 @@ test('a failure in the middle takes everything back', async (t) => {
   })
   assert.deepEqual(await readdir(folder), ['pillarbox.db.serving'])
 })
+
+const FOREIGN: [name: string, change: string, text: RegExp][] = [
+  ['lacks a table', 'drop table emails', /damaged: it has no table emails/],
+  [
+    'has a view without an end in place of a table',
+    `alter table projects rename to own; create view projects as
+      with recursive n (id) as (select 1 union all select id + 1 from n) select id from n`,
+    /damaged: it has no table projects/,
+  ],
+]
+
+for (const [name, change, text] of FOREIGN) {
+  test(`a backup whose database ${name} is refused`, async (t) => {
+    const { file: own } = await makeBackup(t)
+    const file = await changeBackup(t, own, { sql: `PRAGMA foreign_keys = OFF; ${change}` })
+    await assert.rejects(verifyBackup(await readPieces(file)), {
+      code: 'BAD_REQUEST',
+      message: text,
+    })
+    const folder = await temporaryFolder(t)
+    await assert.rejects(restore(file, configOf(folder)), { code: 'BAD_REQUEST', message: text })
+    assert.deepEqual(await readdir(folder), ['pillarbox.db.serving'])
+  })
+}
 
 test('after an interruption nobody opens the folder, and the next restore begins anew', async (t) => {
   const { file } = await makeBackup(t)

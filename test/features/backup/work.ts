@@ -1,18 +1,21 @@
 /** Archives of every kind, and a core whose database can be backed up. */
 import { createHash } from 'node:crypto'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { TestContext } from 'node:test'
 import { zstdCompressSync } from 'node:zlib'
 import { pack as createPack, type Header } from 'tar-stream'
 import { type Loaded, loadSettings } from '../../../src/config/load.ts'
+import { ENTRY, type Manifest } from '../../../src/features/backup/archive/manifest.ts'
+import { readArchive } from '../../../src/features/backup/archive/read-archive.ts'
 import { formatTrailer } from '../../../src/features/backup/archive/trailer.ts'
 import {
   type Backup,
   type BackupInput,
   createBackup,
 } from '../../../src/features/backup/create/create-backup.ts'
+import { openConnection } from '../../../src/store/connection.ts'
 import { HOSTNAME, SECRET, type TestCore } from '../../core.ts'
 
 export type RawHeader = Partial<Header> & { name: string }
@@ -71,4 +74,35 @@ export function backUp(
 
 export async function readPieces(file: string): Promise<AsyncGenerator<Buffer>> {
   return pieces(await readFile(file), 65_536)
+}
+
+/** A copy of a backup with another database or manifest, and the right sizes and digests. */
+export async function changeBackup(
+  t: Pick<TestContext, 'after'>,
+  file: string,
+  change: { sql?: string; manifest?: Partial<Manifest> },
+): Promise<string> {
+  const parts = new Map<string, Buffer>()
+  const { manifest } = await readArchive(await readPieces(file), {
+    file: async (one, chunks) => {
+      parts.set(one.path, Buffer.concat(await Array.fromAsync(chunks)))
+    },
+  })
+  const folder = await temporaryFolder(t)
+  const database = path.join(folder, 'copy.db')
+  await writeFile(database, parts.get(ENTRY.database) ?? '')
+  const connection = openConnection({ path: database, busyTimeoutMs: 1000 })
+  connection.script(`${change.sql ?? ''}; PRAGMA journal_mode = DELETE`)
+  connection.close()
+  parts.set(ENTRY.database, await readFile(database))
+  const files = [...parts].map(([name, bytes]) => ({ path: name, bytes: bytes.length }))
+  const digests = Object.fromEntries([...parts].map(([name, bytes]) => [name, sha256(bytes)]))
+  const changed = path.join(folder, 'changed.tar.zst')
+  const entries: RawEntry[] = [
+    [{ name: ENTRY.manifest }, JSON.stringify({ ...manifest, ...change.manifest, files })],
+    ...[...parts].map(([name, bytes]): RawEntry => [{ name }, bytes]),
+    [{ name: ENTRY.end }, JSON.stringify({ sha256: digests, deleted: [] })],
+  ]
+  await writeFile(changed, await makeArchive(entries))
+  return changed
 }

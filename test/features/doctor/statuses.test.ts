@@ -361,6 +361,14 @@ const CASES: readonly Case[] = [
     status: 'warning',
   },
   {
+    name: 'a backup to standard output',
+    async change(world) {
+      await addBackups(DAY_MS)(world)
+      await world.core.store.write((tx) => tx.run("update backups set file = '-'"))
+    },
+    ...{ check: 'backup', status: 'ok', says: /standard output, not verified by this server/ },
+  },
+  {
     name: 'a failed attempt since',
     change: addBackups(DAY_MS, 'the disk is full'),
     ...{ check: 'backup', status: 'warning', says: /the disk is full/ },

@@ -26,6 +26,9 @@ export const ENTRY = {
   end: 'end.json',
 } as const
 
+/** The folders of `data_dir` that a backup has. */
+const DATA_FOLDERS = ['uploads', 'lists', 'acme']
+
 export type ArchivedFile = { path: string; bytes: number }
 
 /** What the configuration refers to and the archive does not hold. */
@@ -85,13 +88,19 @@ export function isPath(path: string): boolean {
     path === ENTRY.secrets ||
     path === ENTRY.config ||
     path === ENTRY.database ||
-    path.startsWith(ENTRY.data)
+    DATA_FOLDERS.some((folder) => path.startsWith(`${ENTRY.data}${folder}/`))
   return (
     isKnown &&
     path.length <= MAX_PATH_LENGTH &&
     parts.length <= MAX_PATH_DEPTH &&
     parts.every((part) => PATH_PART.test(part))
   )
+}
+
+/** `a/b` and `a` of `a/b/c`. */
+function foldersOf(path: string): string[] {
+  const parts = path.split('/')
+  return parts.slice(0, -1).map((_, index) => parts.slice(0, index + 1).join('/'))
 }
 
 /** @throws AppError BAD_REQUEST for another format, a newer format or a malformed manifest */
@@ -110,6 +119,12 @@ export function parseManifest(bytes: Buffer): Manifest {
     const name = path.toLowerCase()
     if (paths.has(name)) throw archiveFault(`The manifest names ${path} twice.`)
     paths.add(name)
+  }
+  for (const { path } of value.files) {
+    const folder = foldersOf(path.toLowerCase()).find((one) => paths.has(one))
+    if (folder !== undefined) {
+      throw archiveFault(`The manifest has ${folder} as a file and as the folder of another.`)
+    }
   }
   if (!paths.has(ENTRY.database)) throw archiveFault('The backup has no database.')
   return value

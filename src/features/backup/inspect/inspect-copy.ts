@@ -1,7 +1,7 @@
 /** Looks into the database of a backup: its integrity, what it holds, and whether the secret opens it. */
 import type { Keyring } from '../../../config/keyring.ts'
 import { AppError, describeError } from '../../../errors.ts'
-import { count } from '../../../store/drizzle.ts'
+import { count, getTableName } from '../../../store/drizzle.ts'
 import { readMigrations } from '../../../store/migrate.ts'
 import { projects } from '../../../store/schema/accounts.ts'
 import { events } from '../../../store/schema/events.ts'
@@ -11,6 +11,8 @@ import { SEALED } from '../../reseal.ts'
 import { archiveFault, type Manifest } from '../archive/manifest.ts'
 
 export type CopyFacts = { projects: number; emails: number; events: number; schema: number }
+
+const COUNTED = [projects, emails, events]
 
 type Place = { file: string; nativeBinding: string | undefined }
 
@@ -32,6 +34,7 @@ export async function inspectCopy(
         `The database has schema ${copy.schema}; the manifest says ${manifest.schema}.`,
       )
     }
+    refuseOtherTables(copy)
     if (keyring !== null) await checkSealed(copy, keyring)
     const { read, schema } = copy
     return {
@@ -59,6 +62,16 @@ function openCopy(file: string, nativeBinding: string | undefined): DatabaseCopy
     return openDatabaseCopy(file, nativeBinding)
   } catch (error) {
     throw damaged(describeError(error instanceof AppError ? error.cause : error))
+  }
+}
+
+/** Names of a view, whose rows may have no end, or of nothing. */
+function refuseOtherTables(copy: DatabaseCopy): void {
+  const tables = copy.listTables()
+  const sealed = copy.schema < knownSchema() ? [] : SEALED.map(({ table }) => table)
+  for (const table of [...COUNTED, ...sealed]) {
+    const name = getTableName(table)
+    if (!tables.includes(name)) throw damaged(`it has no table ${name}`)
   }
 }
 

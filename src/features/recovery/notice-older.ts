@@ -1,0 +1,72 @@
+/**
+ * Notices that the database is older than `<data_dir>/generation`: somebody brought it back from a copy.
+ *
+ *   the database knows less than the file    fence; with no project in it, it is new: numbers go on, only
+ *   the same, or more                        nothing
+ *   no file                                  nothing
+ *   a file that cannot be read               the same, with a warning
+ *
+ * Servers look before they act, and commands too: the events of a command would raise the numbers of the
+ * database, up to those of the file, and hide from the server that it is older.
+ */
+import { AppError } from '../../errors.ts'
+import { projects } from '../../store/schema/accounts.ts'
+import type { FenceCause } from '../../store/schema/words.ts'
+import type { Base } from '../base.ts'
+import {
+  findKnown,
+  generationFileOf,
+  type KnownGeneration,
+  readGeneration,
+} from '../fence/generation-file.ts'
+import { continueGeneration } from '../fence/set.ts'
+import { type Fenced, fenceDatabase } from './fence-database.ts'
+
+type Deps = Pick<Base, 'store' | 'config' | 'directory' | 'now' | 'log'>
+
+export const RELEASE_COMMAND = 'pillarbox queue release --restored'
+
+/** Call it before anything acts on the database. Returns the fence that it set. */
+export async function noticeOlderDatabase(
+  deps: Deps,
+  cause: FenceCause,
+): Promise<Fenced | undefined> {
+  const { config, log } = deps
+  const file = generationFileOf(config)
+  // Before the database, which never knows less later on.
+  const known = await readGeneration(file)
+  if (known === 'missing') return undefined
+  if (known === 'unreadable') {
+    log.warn({ file }, 'the file of the generation cannot be read and is written anew')
+    return undefined
+  }
+  const own = await findKnown(deps)
+  if (!isOlder(own, known)) return undefined
+  if (await isNew(deps)) {
+    await continueGeneration(deps, known)
+    return undefined
+  }
+  const fenced = await fenceDatabase(deps, { cause, isAlone: true })
+  const facts = { ...fenced, newestEvent: own.seq, newestEventKnown: known.seq }
+  log.warn(facts, `the database is older than it was: what it had is held until ${RELEASE_COMMAND}`)
+  return fenced
+}
+
+/**
+ * For a command, which must not act on what it was told before the fence was there. What a server has
+ * claimed in the meantime stays with it. @throws AppError CONFLICT
+ */
+export async function refuseOlderDatabase(deps: Deps): Promise<void> {
+  if ((await noticeOlderDatabase(deps, 'command')) === undefined) return
+  const text = 'The database is older than it was: it was brought back from a copy.'
+  const suggestion = `What it had is held now, until "${RELEASE_COMMAND}". Run the command again.`
+  throw new AppError('CONFLICT', text, { suggestion })
+}
+
+function isOlder(own: KnownGeneration, known: KnownGeneration): boolean {
+  return own.seq < known.seq || own.generation < known.generation
+}
+
+async function isNew({ store }: Pick<Deps, 'store'>): Promise<boolean> {
+  return (await store.read.select({ id: projects.id }).from(projects).limit(1).get()) === undefined
+}
