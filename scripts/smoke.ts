@@ -1,12 +1,12 @@
 /**
  * Tests the packaged executable in an otherwise empty root (`bare-root.ts`): it creates a project,
  * serves, shows the guide, accepts a message over HTTP, delivers it to its sandbox with valid DKIM
- * signatures, and stops.
+ * signatures, and stops. The health check of the guide's Containerfile succeeds meanwhile, and then fails.
  *
  *   node scripts/smoke.ts [EXECUTABLE]
  */
 import assert from 'node:assert/strict'
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -14,6 +14,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { nodeVersion, outputFolder, targets } from '../build.config.ts'
+import { healthCommand, readContainerfile } from '../test/docs/containerfile.ts'
 import { type BareRoot, makeBareRoot } from './bare-root.ts'
 
 type DnsRecord = { type: string; name: string; value: string }
@@ -79,10 +80,12 @@ async function checkSending(root: BareRoot, { secret, records }: Project): Promi
     await checkGuide(url)
     await send(url, secret)
     await checkSignatures(await firstMessage(root), records)
+    assert.equal(healthStatus(root), 0)
     server.kill('SIGTERM')
     const [status] = await once(server, 'exit', { signal: AbortSignal.timeout(DEADLINE_MS) })
     assert.equal(status, 0, 'serve ended with a failure')
-    console.log('serve: stopped')
+    assert.equal(healthStatus(root), 1)
+    console.log('serve: stopped, as the health check says')
   } finally {
     server.kill('SIGKILL')
   }
@@ -145,6 +148,13 @@ async function checkSignatures(message: Buffer, records: DnsRecord[]): Promise<v
 
 function call({ command: [file = '', ...first], env }: BareRoot, ...argv: string[]): Buffer {
   return execFileSync(file, [...first, ...argv], { env, cwd: '/', timeout: DEADLINE_MS })
+}
+
+/** The exit status of the health check of a container. */
+function healthStatus({ command: [file = '', ...first], env }: BareRoot): number | null {
+  const [, ...argv] = healthCommand(readContainerfile())
+  const options = { env, cwd: '/', timeout: DEADLINE_MS }
+  return spawnSync(file, [...first, ...argv], options).status
 }
 
 function serve({ command: [file = '', ...first], env }: BareRoot): ChildProcess {

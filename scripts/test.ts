@@ -18,6 +18,7 @@ import { report } from './test-report.ts'
 const ALONE = [
   'e2e',
   'docs/commands.test.ts',
+  'docs/containerfile.test.ts',
   'cli/serve.test.ts',
   'store/files',
   'store/migrate.test.ts',

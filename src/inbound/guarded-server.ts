@@ -10,7 +10,7 @@
  */
 import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
-import type { TLSSocket } from 'node:tls'
+import { TLSSocket } from 'node:tls'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js'
 import type { CertificatePair } from '../config/certificates/pair.ts'
@@ -21,6 +21,7 @@ import type { ServerSession, Sessions } from './sessions.ts'
 type CommandAddress = ReturnType<SMTPConnection['_parseAddressCommand']>
 /** 'handling': a handler of a command or a message is running. */
 type Phase = 'command' | 'data' | 'handling'
+type UpgradeInput = Parameters<SMTPServer['_upgrade']>
 type GuardedOptions = SMTPServerOptions & { name: string }
 
 /** A reply with an enhanced code of its own (RFC 3463). */
@@ -70,6 +71,15 @@ export class GuardedServer extends SMTPServer {
     await once(listener, 'listening')
     const bound = listener.address() as AddressInfo
     return { host: bound.address, port: bound.port, isTls }
+  }
+
+  /** smtp-server asks a socket that ended in its handshake for the protocol, which can crash Node. */
+  override _upgrade(...[socket, callback]: UpgradeInput): void {
+    super._upgrade(socket, callback)
+    const secured = this._pendingSockets.get(socket)
+    if (!(secured instanceof TLSSocket)) return
+    const getProtocol = secured.getProtocol.bind(secured)
+    secured.getProtocol = () => (secured.destroyed ? null : getProtocol())
   }
 
   /** Uses the pair for all later handshakes, and offers STARTTLS if there was no certificate before. */

@@ -1,6 +1,6 @@
 /**
  * The pool of reader threads: started by the first message, ended when there has been none for a
- * while, replaced when one crashes or takes too long over a message. All messages in such a thread are
+ * while, replaced when one crashes or takes too much time for a message. All messages in such a thread are
  * rejected with `ReaderLost`; to find the cause, the caller has each of them read alone.
  *
  * If a thread ends before it has started, its messages wait for the next one, which starts a little
@@ -19,6 +19,7 @@ import {
 import type { Log } from '../log.ts'
 import { createThreadPool, type PoolThread } from '../threads/pool.ts'
 import { startThread } from '../threads/start.ts'
+import { startTaskTime, type TaskTimeOptions } from '../threads/task-time.ts'
 import type {
   FromInboundReader,
   InboundReaderSettings,
@@ -29,8 +30,10 @@ export type InboundReaderOptions = {
   settings: InboundReaderSettings
   log: Log
   counters?: Pick<Counters, 'add'> | undefined
-  /** A message that takes longer ends its thread. */
+  /** A message that takes more processor time ends its thread. */
   timeoutMs?: number
+  /** The same for the time on the clock. */
+  maxClockMs?: number
   idleMs?: number
   /** For tests. */
   launch?: (settings: InboundReaderSettings) => Worker
@@ -46,8 +49,8 @@ type Task = {
   id: number
   message: UnparsedMessage
   isAlone: boolean
-  /** When it was assigned to a thread, as `performance.now()`. */
-  startedAt: number
+  /** Since it was assigned to a thread. */
+  isOver(): Promise<boolean>
   resolve(reading: ParsedMessage): void
   reject(error: Error): void
 }
@@ -74,6 +77,7 @@ const MAX_YOUNG_HEAP_MB = 16
 
 export function startInboundReader(options: InboundReaderOptions): InboundReader {
   const { settings, log, counters, timeoutMs = TIMEOUT_MS, idleMs = IDLE_MS } = options
+  const taskTime = { limitMs: timeoutMs, maxClockMs: options.maxClockMs }
   const launch = options.launch ?? launchThread
   const waiting: Task[] = []
   let lastId = 0
@@ -100,7 +104,7 @@ export function startInboundReader(options: InboundReaderOptions): InboundReader
   ): Promise<ParsedMessage> {
     if (isStopped) return Promise.reject(new ReaderLost('the reader has been stopped'))
     return new Promise((resolve, reject) => {
-      waiting.push({ id: ++lastId, message, isAlone, startedAt: 0, resolve, reject })
+      waiting.push({ id: ++lastId, message, isAlone, isOver: neverOver, resolve, reject })
       assign()
     })
   }
@@ -112,7 +116,7 @@ export function startInboundReader(options: InboundReaderOptions): InboundReader
       const thread = findFreeThread(pool.list(), task) ?? startAnother()
       if (thread !== undefined) {
         waiting.splice(next, 1)
-        send(thread, task)
+        send(thread, task, taskTime)
       } else if (task.isAlone) return
       else next += 1
     }
@@ -123,10 +127,10 @@ export function startInboundReader(options: InboundReaderOptions): InboundReader
     return pool.list().length < limit ? pool.start() : undefined
   }
 
-  function received({ state }: ReaderThread, message: FromInboundReader): void {
+  function received({ state, worker }: ReaderThread, message: FromInboundReader): void {
     const { tasks } = state
     if (message.type === 'ready') {
-      for (const task of tasks.values()) task.startedAt = performance.now()
+      for (const task of tasks.values()) task.isOver = startTaskTime(worker, taskTime)
       return
     }
     const task = tasks.get(message.id)
@@ -138,7 +142,8 @@ export function startInboundReader(options: InboundReaderOptions): InboundReader
   }
 
   function ended({ state, hasStarted }: ReaderThread, error: unknown): void {
-    const reason = error ?? `a message took more than ${timeoutMs} ms`
+    const reason =
+      error ?? `a message took more than ${timeoutMs} ms of processor time, or did not end`
     const tasks = [...state.tasks.values()]
     if (!isStopped && (!hasStarted || tasks.length > 0)) {
       counters?.add('pillarbox_threads_lost_total', { kind: 'reader' })
@@ -157,12 +162,13 @@ export function startInboundReader(options: InboundReaderOptions): InboundReader
   }
 
   /** Whether the thread hangs over a message, has been idle for long, or does not start. */
-  function shouldEnd({ state, hasStarted }: ReaderThread): boolean {
+  function shouldEnd({ state, hasStarted }: ReaderThread): boolean | Promise<boolean> {
     const { tasks, idleSince } = state
-    const now = performance.now()
-    if (!hasStarted) return now - idleSince > START_MS
-    const isHung = [...tasks.values()].some(({ startedAt }) => now - startedAt > timeoutMs)
-    return isHung || (tasks.size === 0 && now - idleSince > idleMs)
+    const idleForMs = performance.now() - idleSince
+    if (!hasStarted) return idleForMs > START_MS
+    const [oldest] = tasks.values()
+    if (oldest === undefined) return idleForMs > idleMs
+    return oldest.isOver().then((isOver) => isOver && tasks.has(oldest.id))
   }
 
   async function stop(): Promise<void> {
@@ -197,8 +203,12 @@ function mayTake(tasks: readonly Task[], { message, isAlone }: Task): boolean {
   return isWithin && tasks.length < MAX_TASKS * share
 }
 
-function send(thread: ReaderThread, task: Task): void {
-  task.startedAt = performance.now()
+function neverOver(): Promise<boolean> {
+  return Promise.resolve(false)
+}
+
+function send(thread: ReaderThread, task: Task, taskTime: TaskTimeOptions): void {
+  task.isOver = startTaskTime(thread.worker, taskTime)
   thread.state.tasks.set(task.id, task)
   thread.worker.postMessage({ id: task.id, message: task.message } satisfies ToInboundReader)
 }

@@ -50,6 +50,7 @@ export async function startMailService(
   )
   const parts: ServiceParts = { servers: [], sessions, late: [] }
   const waiting: { server: GuardedServer; address: ListenAddress }[] = []
+  let isStopped = false
   let certificate = listen.length === 0 ? null : certificates.follow(name, renew)
 
   function renew(pair: CertificatePair): void {
@@ -59,6 +60,7 @@ export async function startMailService(
   }
 
   function openWaiting(): void {
+    if (isStopped) return
     for (const { server, address } of waiting.splice(0)) {
       parts.late.push(openLate({ log }, address, () => server.bind(address)))
     }
@@ -74,7 +76,12 @@ export async function startMailService(
     return reserved
   }
 
-  const stop = (graceMs: number) => stopAll(parts, graceMs)
+  function stop(graceMs: number): Promise<void> {
+    // A certificate that comes from now on opens nothing.
+    isStopped = true
+    return stopAll(parts, graceMs)
+  }
+
   const addresses: ListenAddress[] = []
   try {
     for (const address of listen) {

@@ -10,6 +10,7 @@ import type { Log } from '../log.ts'
 import type { SubmissionLimits, SubmittedMessage } from '../mail/submitted/read-submitted.ts'
 import { createThreadPool, type PoolThread } from '../threads/pool.ts'
 import { startThread } from '../threads/start.ts'
+import { startTaskTime } from '../threads/task-time.ts'
 import { refusal } from './refusal.ts'
 import type { FromSubmissionThread, SubmissionThreadResult } from './submission-reader-thread.ts'
 
@@ -27,8 +28,10 @@ export type SubmissionReaderOptions = {
   log: Log
   counters?: Pick<Counters, 'add'> | undefined
   maxThreads?: number
-  /** The time for a small message. */
+  /** The processor time for a small message. */
   timeoutMs?: number
+  /** The time on the clock for any message; for tests. */
+  maxClockMs?: number
   /** The time for a thread to start. */
   startTimeoutMs?: number
   /** For tests. */
@@ -48,6 +51,7 @@ const TIMEOUT_MS = 5_000
 /** Added to the timeout for each MiB. */
 const TIMEOUT_MS_PER_MIB = 200
 const START_TIMEOUT_MS = 30_000
+const LOOK_EVERY_MS = 250
 const MIB = 1024 * 1024
 /** Beyond these limits the thread ends, not the process. */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 24 }
@@ -64,6 +68,7 @@ export function createSubmissionReader({
   counters,
   maxThreads = 2,
   timeoutMs = TIMEOUT_MS,
+  maxClockMs,
   startTimeoutMs = START_TIMEOUT_MS,
   start = (options) => startThread('submission', options),
 }: SubmissionReaderOptions): SubmissionReader {
@@ -121,8 +126,16 @@ export function createSubmissionReader({
     const { task } = state
     clearTimeout(state.timer)
     if (task === undefined) return
-    const readMs = timeoutMs + (TIMEOUT_MS_PER_MIB * task.sizeBytes) / MIB
-    state.timer = setTimeout(() => expire(thread), hasStarted ? readMs : startTimeoutMs)
+    if (!hasStarted) {
+      state.timer = setTimeout(() => expire(thread), startTimeoutMs)
+      return
+    }
+    const limitMs = timeoutMs + (TIMEOUT_MS_PER_MIB * task.sizeBytes) / MIB
+    const isOver = startTaskTime(thread.worker, { limitMs, maxClockMs })
+    const look = async () => {
+      if ((await isOver()) && state.task === task) expire(thread)
+    }
+    state.timer = setInterval(look, LOOK_EVERY_MS)
   }
 
   function expire(thread: SubmissionThread): void {

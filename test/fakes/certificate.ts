@@ -10,6 +10,12 @@ export type CertificateOptions = {
   /** Epoch ms; a day on either side of now unless given. */
   validFrom?: number
   validTo?: number
+  /** Certified instead of a key of its own, as DER (SubjectPublicKeyInfo). */
+  publicKey?: Buffer
+  /** Eight random octets unless given. */
+  serial?: Buffer
+  /** The key identifier of its issuer (RFC 5280 section 4.2.1.1). */
+  authorityKey?: Buffer
 }
 
 /** For the given DNS names, of which the first is its subject. */
@@ -23,13 +29,13 @@ export function makeCertificate(
   const name = sequence(set(sequence(oid('550403'), tagged(0x0c, Buffer.from(names[0] ?? '')))))
   const body = sequence(
     tagged(0xa0, integer(Buffer.from([2]))),
-    integer(Buffer.concat([Buffer.from([1]), randomBytes(8)])),
+    integer(options.serial ?? Buffer.concat([Buffer.from([1]), randomBytes(8)])),
     algorithm,
     name,
     sequence(time(validFrom), time(validTo)),
     name,
-    publicKeyInfo(publicKey),
-    tagged(0xa3, sequence(sequence(oid('551d11'), tagged(0x04, alternativeNames(names))))),
+    options.publicKey ?? publicKeyInfo(publicKey),
+    tagged(0xa3, sequence(...extensions(names, options))),
   )
   const signature = sign('sha256', body, privateKey)
   const der = sequence(body, algorithm, tagged(0x03, Buffer.concat([Buffer.from([0]), signature])))
@@ -54,6 +60,13 @@ function makeKeys(kind: 'ec' | 'rsa') {
 
 function publicKeyInfo(key: KeyObject): Buffer {
   return key.export({ type: 'spki', format: 'der' })
+}
+
+function extensions(names: readonly string[], { authorityKey }: CertificateOptions): Buffer[] {
+  const extension = (id: string, value: Buffer) => sequence(oid(id), tagged(0x04, value))
+  const own = extension('551d11', alternativeNames(names))
+  if (authorityKey === undefined) return [own]
+  return [own, extension('551d23', sequence(tagged(0x80, authorityKey)))]
 }
 
 function alternativeNames(names: readonly string[]): Buffer {

@@ -44,6 +44,9 @@ const obedient =
       if (text === 'die') process.exit(1)
       if (text === 'eat') { const all = []; for (;;) all.push(new Array(1e6).fill(id)) }
       if (text === 'wait') return
+      // As on a machine whose processors are busy: the thread does not run.
+      if (text === 'starve') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000)
+      if (text === 'stuck') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
       parentPort.postMessage({ type: 'read', id, reading: text })
     })`,
       { eval: true, resourceLimits: { maxOldGenerationSizeMb: 32 } },
@@ -90,6 +93,14 @@ test('S8: a thread that hangs, crashes or runs out of memory is replaced, and it
     await assert.rejects(bystander, ReaderLost)
     assert.equal(await reader.read(unread('fine'), together), 'fine')
   }
+})
+
+test('a message whose thread gets no processor for long is read, and a thread that never runs is replaced', async (t) => {
+  const patient = open(t, { launch: obedient(), timeoutMs: 50, maxClockMs: 60_000 })
+  assert.equal(await patient.read(unread('starve'), together), 'starve')
+  const short = open(t, { launch: obedient(), timeoutMs: 50, maxClockMs: 200 })
+  await assert.rejects(short.read(unread('stuck'), together), ReaderLost)
+  assert.equal(await short.read(unread('fine'), together), 'fine')
 })
 
 test('a message that is read alone shares its thread with no other', async (t) => {

@@ -14,6 +14,10 @@ parentPort.postMessage('ready')
 parentPort.on('message', (parts) => {
   const text = Buffer.concat(parts).toString()
   if (text === 'hang') for (;;);
+  const wait = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+  // As on a machine whose processors are busy: the thread does not run.
+  if (text === 'starve') wait(1_000)
+  if (text === 'stuck') wait(Infinity)
   if (text === 'crash') throw new Error('crashed')
   if (text === 'fill') { const all = []; for (;;) all.push('x'.repeat(1000) + all.length) }
   parentPort.postMessage({ submitted: { subject: text } })
@@ -48,6 +52,14 @@ test('a thread that hangs or ends loses its own message and no other', async (t)
     ['after hang', 'after crash', 'after fill'],
   )
   assert.equal(started(), 4)
+})
+
+test('a message whose thread gets no processor for long is read, and one that never ends is refused', async (t) => {
+  const patient = openReader(t, { timeoutMs: 50, maxClockMs: 60_000 })
+  assert.equal(await patient.read('starve'), 'starve')
+  const short = openReader(t, { timeoutMs: 50, maxClockMs: 200 })
+  await assert.rejects(short.read('stuck'), { responseCode: 554 })
+  assert.equal(await short.read('fine'), 'fine')
 })
 
 test('threads start when they are needed, up to their limit', async (t) => {

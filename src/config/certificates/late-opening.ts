@@ -1,7 +1,7 @@
 /**
  * Listeners that open with the first certificate. Their address is bound for a moment at the start, so
  * that one in use stops the start, as it does for other listeners. Should it be taken later, opening is
- * tried until it works.
+ * tried until it works; the log says so once.
  */
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
@@ -39,16 +39,22 @@ export function openLate(
   const shown = formatListenAddress(address)
   let timer: NodeJS.Timeout | undefined
   let isStopped = false
+  let isFailureLogged = false
 
   function tryNow(): void {
     open().then(
       () => {
+        if (isStopped) return
         log.info({ address: shown }, 'a listener has opened with its first certificate')
         resolve()
       },
       (error: unknown) => {
-        log.error({ error, address: shown }, 'a listener cannot open; it is tried again')
-        if (!isStopped) timer = setTimeout(tryNow, againMs).unref()
+        if (isStopped) return
+        if (!isFailureLogged) {
+          isFailureLogged = true
+          log.error({ error, address: shown }, 'a listener cannot open; it is tried again')
+        }
+        timer = setTimeout(tryNow, againMs).unref()
       },
     )
   }

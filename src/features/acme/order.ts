@@ -38,14 +38,11 @@ const UNFINISHED_STATES = new Set(['pending', 'processing', 'ready'])
 /** @throws AcmeFailure, or the reason of `signal` */
 export async function orderCertificate(
   deps: OrderDeps,
-  { account, domains, replaces }: OrderInput,
+  input: OrderInput,
 ): Promise<IssuedCertificate> {
   const { client } = deps
-  const url = await client.resource('newOrder')
-  if (url === undefined) throw new AcmeFailure('refused', 'the directory has no newOrder')
-  const identifiers = domains.map((value) => ({ type: 'dns', value }))
-  const payload = { identifiers, ...(replaces === undefined ? {} : { replaces }) }
-  const { headers, body } = await client.post(url, { payload, signer: account })
+  const { account, domains } = input
+  const { headers, body } = await beginOrder(client, input)
   const orderUrl = requireText(headers.location, 'the URL of the order')
   for (const authorization of textsOf(body.authorizations)) {
     await authorize(deps, account, authorization)
@@ -59,6 +56,31 @@ export async function orderCertificate(
   const certificate = requireText(order.body.certificate, 'the URL of the certificate')
   const { text } = await client.post(certificate, { signer: account })
   return checkIssued({ key: privateKey, chain: text }, domains, deps.now())
+}
+
+async function beginOrder(
+  client: AcmeClient,
+  { account, domains, replaces }: OrderInput,
+): Promise<AcmeResponse> {
+  const url = await client.resource('newOrder')
+  if (url === undefined) throw new AcmeFailure('refused', 'the directory has no newOrder')
+  const identifiers = domains.map((value) => ({ type: 'dns', value }))
+  const order = (payload: object) => client.post(url, { payload, signer: account })
+  if (replaces === undefined) return order({ identifiers })
+  try {
+    return await order({ identifiers, replaces })
+  } catch (error) {
+    if (!isOfReplacement(error)) throw error
+    return order({ identifiers })
+  }
+}
+
+/**
+ * Whether the order may be refused for the certificate that it replaces: the authority knows another
+ * successor, which was lost, or does not know the certificate any more (RFC 9773 section 5).
+ */
+function isOfReplacement(error: unknown): boolean {
+  return error instanceof AcmeFailure && error.problem !== null && error.problem !== 'rateLimited'
 }
 
 /** Proves control of one name, unless the authority still believes an earlier proof. */

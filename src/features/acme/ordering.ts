@@ -79,11 +79,14 @@ function startFor(deps: Deps, acme: AcmeConfig, options: OrderingOptions): Order
     await prepareFolder(acme.folder)
     const [held, state] = await Promise.all([findHeld(acme.folder), findState(acme.folder)])
     const barredAt = barredUntil(state, { settings, isHeld: held !== undefined }, now())
-    certificates.setOrderFault(state?.settings === settings ? state.fault : null)
     if (held !== undefined && held.directoryUrl === acme.directoryUrl) {
       await order.ask(held, suggestion)
     }
-    const at = Math.max(orderDueAt(held, acme, suggestion.at), barredAt)
+    const dueAt = orderDueAt(held, acme, suggestion.at)
+    // A kill may have come between the certificate and the state: then the order did not fail.
+    const hasFailed = dueAt <= now() && state?.settings === settings
+    certificates.setOrderFault(hasFailed ? state.fault : null)
+    const at = Math.max(dueAt, barredAt)
     if (now() < at) return at
     suggestion.at = null
     suggestion.askAt = 0

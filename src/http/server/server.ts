@@ -149,11 +149,17 @@ async function openWithCertificate(
     late = openLate({ log }, address, () => open(address.port))
   }
 
+  function stopOpening(): void {
+    // A certificate that comes from now on opens nothing.
+    reserved = undefined
+    late?.stop()
+  }
+
   if (tls !== null && pair === null) {
     reserved = await reserveAddress(listen)
     // The certificate may have come meanwhile.
     if (pair !== null) openReserved()
-    return { port: reserved.port, stopOpening: () => late?.stop() }
+    return { port: reserved.port, stopOpening }
   }
   if (pair !== null) (server as TlsServer).setSecureContext(pair)
   await open(listen.port)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { test } from 'node:test'
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
+import { feedWatchdog } from '../../../src/cli/systemd/watchdog.ts'
 import { AppError } from '../../../src/errors.ts'
 import { openConnection } from '../../../src/store/connection.ts'
 import { asc, eq, sql } from '../../../src/store/drizzle.ts'
@@ -345,4 +346,59 @@ test("drizzle's builders delete, update and return rows", async (t) => {
     assert.deepEqual(await tx.delete(notes).returning({ id: notes.id }), [{ id: 'a' }])
   })
   assert.equal(await store.read.$count(notes), 0)
+})
+
+test('the store counts the writes that were committed, and those that wait', async (t) => {
+  const store = await openTestStore(t)
+  const { committed: before } = store.writes()
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>()
+  const entered = Promise.withResolvers<void>()
+  const slow = store.write(async (tx) => {
+    await addNote(tx, 'slow')
+    entered.resolve()
+    await gate
+  })
+  const refused = assert.rejects(
+    store.write(() => Promise.reject(new AppError('CONFLICT', 'No.'))),
+    { code: 'CONFLICT' },
+  )
+  assert.deepEqual(store.writes(), { committed: before, waiting: 2 })
+  await entered.promise
+  assert.equal(store.writes().committed, before, 'nothing counts before it is durable')
+  open()
+  await Promise.all([slow, refused])
+  // A write that was refused made no commit, and waits no longer.
+  assert.deepEqual(store.writes(), { committed: before + 1, waiting: 0 })
+})
+
+test('a write that hangs starves the watchdog; an idle store and one that commits feed it', async (t) => {
+  const store = await openTestStore(t)
+  const sent: string[] = []
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const notifier = { send: (...texts: string[]) => void sent.push(...texts) }
+  const env = { WATCHDOG_USEC: '3000000' }
+  t.after(feedWatchdog({ env, notifier, writes: store.writes }))
+  const fedBy = (looks: number) => {
+    sent.splice(0)
+    t.mock.timers.tick(looks * 1_000)
+    return sent.length
+  }
+  assert.equal(fedBy(10), 10, 'idle')
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>()
+  const hanging = store.write(async (tx) => {
+    await addNote(tx)
+    await gate
+  })
+  assert.equal(fedBy(60), 0, 'nothing is committed and a write waits')
+  open()
+  await hanging
+  assert.equal(fedBy(1), 1)
+  // The look sees a write that waits each time, and one that was committed since the last.
+  for (let look = 0; look < 5; look += 1) {
+    await store.write((tx) => addNote(tx))
+    const next = store.write((tx) => addNote(tx))
+    assert.equal(store.writes().waiting, 1)
+    assert.equal(fedBy(1), 1)
+    await next
+  }
 })

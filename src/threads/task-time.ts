@@ -1,0 +1,40 @@
+/**
+ * Whether a task of a thread takes too long: by the processor time that the thread has used since, because on a
+ * busy machine a good task waits for a processor. A thread that waits and does not work has longer.
+ */
+import type { Worker } from 'node:worker_threads'
+
+/** Of the limit: the time on the clock after which a task is over in any case. */
+const MAX_CLOCK_SHARE = 12
+
+export type TaskTimeOptions = {
+  limitMs: number
+  /** The time on the clock; for tests. */
+  maxClockMs?: number | undefined
+}
+
+/** Begins now. Returns whether the task is over; it need not answer while the thread is stuck. */
+export function startTaskTime(
+  worker: Pick<Worker, 'cpuUsage'>,
+  { limitMs, maxClockMs = limitMs * MAX_CLOCK_SHARE }: TaskTimeOptions,
+): () => Promise<boolean> {
+  const startedAt = performance.now()
+  const before = usedMs(worker)
+  return async () => {
+    const clockMs = performance.now() - startedAt
+    if (clockMs > maxClockMs) return true
+    if (clockMs <= limitMs) return false
+    const [from, to] = await Promise.all([before, usedMs(worker)])
+    return from !== undefined && to !== undefined && to - from > limitMs
+  }
+}
+
+/** Undefined when the thread has ended. */
+async function usedMs(worker: Pick<Worker, 'cpuUsage'>): Promise<number | undefined> {
+  try {
+    const { user, system } = await worker.cpuUsage()
+    return (user + system) / 1_000
+  } catch {
+    return undefined
+  }
+}
