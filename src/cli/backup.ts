@@ -84,7 +84,7 @@ function report(
   const lines = [
     isStream
       ? 'The backup was written to standard output. It cannot be read back there: run "pillarbox verify" on the file.'
-      : `${file} was written and verified.`,
+      : `${file} was written and read back.`,
     formatFields({
       size: `${formatSize(bytes)} (database ${formatSize(databaseBytes)}, files ${made.files})`,
       sha256,

@@ -9,8 +9,7 @@
  * Call this only in a process that ends soon, not in the server: the file stays open until the process
  * ends, because closing it would release all of the process's locks on it.
  */
-import { openSync, read, realpathSync } from 'node:fs'
-import { promisify } from 'node:util'
+import { openSync, readSync, realpathSync } from 'node:fs'
 import type { Worker } from 'node:worker_threads'
 import { AppError } from '../../errors.ts'
 import { startThread } from '../../threads/start.ts'
@@ -39,9 +38,7 @@ type Thread = {
 }
 
 const WAIT_MS = 60_000
-const CHUNK_BYTES = 128 * 1024
-
-const readAt = promisify(read)
+const CHUNK_BYTES = 256 * 1024
 
 /** @throws AppError CONFLICT while others read for longer than `waitMs`; DATABASE_ERROR */
 export async function openSnapshot(options: SnapshotOptions): Promise<Snapshot> {
@@ -78,7 +75,8 @@ async function* readFile(file: number, bytes: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes; ) {
     // A new buffer each time: the receiver may still hold the last one.
     const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, bytes - at))
-    const { bytesRead } = await readAt(file, buffer, 0, buffer.length, at)
+    // This process has nothing else to do, and a thread would take longer to wake than the read takes.
+    const bytesRead = readSync(file, buffer, 0, buffer.length, at)
     if (bytesRead === 0) throw new AppError('DATABASE_ERROR', 'The database file was cut off.')
     yield buffer.subarray(0, bytesRead)
     at += bytesRead

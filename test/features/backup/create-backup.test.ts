@@ -1,6 +1,16 @@
 /** Backups beside a store that is in use. */
 import assert from 'node:assert/strict'
-import { appendFile, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import {
+  appendFile,
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
 import { readToml } from '../../../src/config/layers/file.ts'
@@ -265,6 +275,21 @@ test('one backup runs at a time, and the next one removes what a killed one left
   const failing = backUp(core, path.join(folder, 'a.tar.zst'))
   await assert.rejects(failing, { code: 'CONFLICT' })
   assert.deepEqual((await readdir(folder)).sort(), ['a.tar.zst', 'x'])
+})
+
+test('a disk that keeps other bytes than were written ends the backup, which leaves nothing', async (t) => {
+  const core = await openTestCore(t)
+  const folder = await temporaryFolder(t)
+  const any = await open(path.join(await temporaryFolder(t), 'any'), 'w')
+  const fileHandle = Object.getPrototypeOf(any)
+  await any.close()
+  // The last act of writing is to make the file durable.
+  t.mock.method(fileHandle, 'sync', async function (this: FileHandle) {
+    await this.write(Buffer.from([0]), 0, 1, (await this.stat()).size - 100)
+  })
+  const failing = backUp(core, path.join(folder, 'a.tar.zst'))
+  await assert.rejects(failing, /on the disk is not what was written/)
+  assert.deepEqual(await readdir(folder), [])
 })
 
 test('a damaged database is not backed up', async (t) => {
