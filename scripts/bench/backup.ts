@@ -136,11 +136,10 @@ function fill(file: string, bytes: number): void {
         values (?, ?, 'Your order', ?, ?, ?)`,
     )
     const text = prose(CONTENT_BYTES - 2 * RANDOM_BYTES)
-    const rows = Math.ceil(bytes / CONTENT_BYTES)
     const at = Date.now()
-    for (let first = 0; first < rows; first += ROWS_AT_ONCE) {
+    while (statSync(file).size < bytes) {
       database.transaction(() => {
-        for (let row = first; row < Math.min(rows, first + ROWS_AT_ONCE); row += 1) {
+        for (let row = 0; row < ROWS_AT_ONCE; row += 1) {
           insert.run(newId(), projectId, text + randomBytes(RANDOM_BYTES).toString('hex'), at, at)
         }
       })()
