@@ -9,7 +9,7 @@ import { settingKeys } from '../config/settings.ts'
 import type { TomlValue } from '../config/values/kinds.ts'
 import { formatEffective, showSetting } from '../config/values/toml-text.ts'
 import { listWarnings } from '../config/warnings.ts'
-import { type CommandContext, type Result, withCoreToRead } from './engine/command.ts'
+import { type CommandContext, type Result, withCoreAsIs } from './engine/command.ts'
 import { asFileOwner } from './engine/file-owner.ts'
 import { escapeControls } from './engine/text.ts'
 
@@ -68,7 +68,7 @@ export function load({ terminal, configPath }: CommandContext): Loaded {
 async function findLeftovers(context: CommandContext, config: Config): Promise<string[]> {
   if (config.delivery.mode === 'sandbox' || !existsSync(config.database.file)) return []
   const { sandboxLeftovers } = await import('../features/accounts/projects/sandbox-project.ts')
-  const { users, projects } = await withCoreToRead(context, sandboxLeftovers)
+  const { users, projects } = await withCoreAsIs(context, sandboxLeftovers)
   return [
     ...users.map(
       ({ address }) =>
@@ -85,7 +85,7 @@ async function findLeftovers(context: CommandContext, config: Config): Promise<s
 async function findMailFault(context: CommandContext, config: Config): Promise<string[]> {
   if (config.accounts.mailProject === null || !existsSync(config.database.file)) return []
   const { judgeSender } = await import('../features/accounts/platform-mail/sender.ts')
-  const sender = await withCoreToRead(context, judgeSender)
+  const sender = await withCoreAsIs(context, judgeSender)
   return sender.kind === 'unusable' ? [sender.reason] : []
 }
 

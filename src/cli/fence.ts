@@ -4,7 +4,13 @@ import type { HeldCounts } from '../features/recovery/count-held.ts'
 import { fenceDatabase } from '../features/recovery/fence-database.ts'
 import { releaseFences } from '../features/recovery/release.ts'
 import { isServed } from '../store/files/is-served.ts'
-import { type CommandContext, type Input, type Result, withCore } from './engine/command.ts'
+import {
+  type CommandContext,
+  type Input,
+  type Result,
+  withCore,
+  withCoreAsIs,
+} from './engine/command.ts'
 
 const NAMES: Readonly<Record<keyof HeldCounts, string>> = {
   emails: 'emails outside campaigns',
@@ -18,7 +24,7 @@ const NAMES: Readonly<Record<keyof HeldCounts, string>> = {
 }
 
 export async function fenceCommand(context: CommandContext): Promise<Result> {
-  const { generation, held } = await withCore(context, (core) => {
+  const { generation, held } = await withCoreAsIs(context, (core) => {
     const { dataDir, database } = core.config
     const isAlone = !isServed(database.file, nativeBindingPath(dataDir))
     return fenceDatabase(core, { cause: 'command', isAlone })

@@ -46,6 +46,20 @@ test('F7: a release by the first command on a database brought back releases not
   assert.deepEqual(count, [{ count: 2 }])
 })
 
+test('F7: fence on a database brought back sets one fence, above the numbers of the file', async () => {
+  const cwd = makeFolder()
+  const { json, withStore } = commandsAt({ cwd, env: {} })
+  await json('user', 'create', '--email', 'ada@example.test')
+  await json('project', 'create', '--name', 'Shop', '--owner', 'ada@example.test')
+  const file = path.join(cwd, 'data', 'generation')
+  await writeFile(file, JSON.stringify(KNOWN))
+  assert.equal((await json('fence')).generation, 1)
+  const { generation, seq } = JSON.parse(await readFile(file, 'utf8'))
+  assert.deepEqual([generation, seq], [1, KNOWN.seq + 1_000_000])
+  const rows = await withStore((store) => store.read.all(sql`select number from generations`))
+  assert.deepEqual(rows, [{ number: 1 }])
+})
+
 test('F7: a new database beside the mark of an old one goes on with its numbers, and holds nothing', async () => {
   const cwd = makeFolder()
   const { json, withStore } = commandsAt({ cwd, env: {} })

@@ -112,7 +112,7 @@ test('F7: a restored server acts on nothing of the old one until it is released,
   )
   const file = path.join(program.core.config.dataDir, 'world.tar.zst')
   await program.command('backup', file)
-  const { seq } = await findKnown(program.core)
+  const { seq } = await findKnown(program.core.store.read)
   await finishOriginal(world)
 
   const restored = await restore(t, file, world)
@@ -169,7 +169,7 @@ test('F7: a restored server acts on nothing of the old one until it is released,
   assert.match(JSON.stringify(health), /queue release --restored/)
 
   await assertOldCredentials(world, restored)
-  assert.ok((await findKnown(restored.core)).seq > seq + 1_000_000)
+  assert.ok((await findKnown(restored.core.store.read)).seq > seq + 1_000_000)
 
   // One project, and nothing of the other.
   await restored.command('queue', 'release', '--restored', '--project', one.id)

@@ -67,14 +67,17 @@ export async function withCore<T>(
   act: (core: OpenCore) => Promise<T>,
 ): Promise<T> {
   const { refuseOlderDatabase } = await import('../../features/recovery/notice-older.ts')
-  return withCoreToRead(context, async (core) => {
+  return withCoreAsIs(context, async (core) => {
     await refuseOlderDatabase(core)
     return act(core)
   })
 }
 
-/** The same for what changes nothing, such as the warnings of a server that is about to start. */
-export async function withCoreToRead<T>(
+/**
+ * The same without a look at its age: for what changes nothing, such as the warnings of a server that is about
+ * to start, and for what sets the fence itself.
+ */
+export async function withCoreAsIs<T>(
   context: CommandContext,
   act: (core: OpenCore) => Promise<T>,
 ): Promise<T> {

@@ -14,6 +14,7 @@ import { replaceFile } from '../../config/replace-file.ts'
 import { hasCode } from '../../errors.ts'
 import { selectLastNumber } from '../../store/dialect.ts'
 import { statement } from '../../store/statement.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import { findGeneration } from './rows.ts'
 
@@ -34,9 +35,14 @@ export function generationFileOf({ dataDir }: { dataDir: string }): string {
 }
 
 /** What the database knows now. */
-export async function findKnown({ store }: Pick<Base, 'store'>): Promise<KnownGeneration> {
-  const generation = (await findGeneration(store.read))?.number ?? 0
-  return { generation, seq: (await store.read.find(findLastEvent))?.seq ?? 0 }
+export async function findKnown(queries: Pick<Tx, 'find'>): Promise<KnownGeneration> {
+  const generation = (await findGeneration(queries))?.number ?? 0
+  return { generation, seq: (await queries.find(findLastEvent))?.seq ?? 0 }
+}
+
+/** Whether the database knows less than the file. */
+export function isOlder(own: KnownGeneration, known: KnownGeneration): boolean {
+  return own.seq < known.seq || own.generation < known.generation
 }
 
 export async function readGeneration(file: string): Promise<ReadGeneration> {
@@ -54,7 +60,7 @@ export async function writeGeneration({
   config,
   now,
 }: Pick<Base, 'store' | 'config' | 'now'>): Promise<void> {
-  const known = await findKnown({ store })
+  const known = await findKnown(store.read)
   const text = `${JSON.stringify({ ...known, at: formatInstant(now()) })}\n`
   await replaceFile(generationFileOf(config), text)
 }

@@ -54,7 +54,7 @@ export function listFences(queries: Queries): Promise<Fence[]> {
 }
 
 /** The newest generation; undefined before the first fence. */
-export function findGeneration(queries: Queries) {
+export function findGeneration(queries: Pick<Tx, 'find'>) {
   return queries.find(findNewest)
 }
 

@@ -14,13 +14,14 @@ import type { FenceCause } from '../../store/schema/words.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
+import { findKnown, isOlder, type KnownGeneration } from './generation-file.ts'
 import { HELD_KINDS } from './job-fates.ts'
 import { findGeneration, HELD_UNTIL, SERVER } from './rows.ts'
 
 export type FenceRequest = {
   cause: FenceCause
   /** What the file beside the database knew of it (`generation-file.ts`). */
-  known?: { generation: number; seq: number } | undefined
+  known?: KnownGeneration | undefined
 }
 
 /** `seq`: the last number that events have; the next one gets a higher one. */
@@ -112,16 +113,31 @@ export async function setFence(
   { store, now }: Pick<Base, 'store' | 'now'>,
   request: FenceRequest,
 ): Promise<NewFence> {
+  return store.write((tx) => setIn(tx, request, now()))
+}
+
+/**
+ * The same if the database knows less than the file did. Returns undefined if another process has set the
+ * fence since somebody looked.
+ */
+export async function setFenceIfOlder(
+  { store, now }: Pick<Base, 'store' | 'now'>,
+  { cause, known }: { cause: FenceCause; known: KnownGeneration },
+): Promise<NewFence | undefined> {
   return store.write(async (tx) => {
-    const at = now()
-    const { generation, eventSeq, seq } = await beginGeneration(tx, { ...request, at })
-    const mailUntil = Math.max(at, (await tx.find(findMailUntil, { at }))?.until ?? 0)
-    await tx.execute(insertFences, { generation, at, eventSeq, mailUntil })
-    const values = { at, kinds: JSON.stringify(HELD_KINDS) }
-    for (const hold of HOLD) await tx.execute(hold, values)
-    for (const end of END) await tx.execute(end, values)
-    return { generation, seq }
+    const isStill = isOlder(await findKnown(tx), known)
+    return isStill ? setIn(tx, { cause, known }, now()) : undefined
   })
+}
+
+async function setIn(tx: Tx, request: FenceRequest, at: number): Promise<NewFence> {
+  const { generation, eventSeq, seq } = await beginGeneration(tx, { ...request, at })
+  const mailUntil = Math.max(at, (await tx.find(findMailUntil, { at }))?.until ?? 0)
+  await tx.execute(insertFences, { generation, at, eventSeq, mailUntil })
+  const values = { at, kinds: JSON.stringify(HELD_KINDS) }
+  for (const hold of HOLD) await tx.execute(hold, values)
+  for (const end of END) await tx.execute(end, values)
+  return { generation, seq }
 }
 
 /**

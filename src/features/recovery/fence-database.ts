@@ -4,9 +4,14 @@
  */
 import type { FenceCause } from '../../store/schema/words.ts'
 import type { Base } from '../base.ts'
-import { generationFileOf, readGeneration, writeGeneration } from '../fence/generation-file.ts'
+import {
+  generationFileOf,
+  type KnownGeneration,
+  readGeneration,
+  writeGeneration,
+} from '../fence/generation-file.ts'
 import { listFences } from '../fence/rows.ts'
-import { setFence } from '../fence/set.ts'
+import { setFence, setFenceIfOlder } from '../fence/set.ts'
 import { settleFenced } from '../messages/fenced/settle.ts'
 import { recoverLeases } from '../messages/queue/leases.ts'
 import { countHeld, type HeldCounts } from './count-held.ts'
@@ -25,13 +30,31 @@ type FenceOptions = {
  * Once this resolves, the fence is durable. Called again, it begins another generation.
  * @throws AppError DATABASE_ERROR
  */
-export async function fenceDatabase(deps: Deps, { cause, isAlone }: FenceOptions): Promise<Fenced> {
-  const { store, config, directory, now, log } = deps
-  const known = await readGeneration(generationFileOf(config))
-  const { generation } = await setFence(deps, {
-    cause,
-    known: typeof known === 'string' ? undefined : known,
-  })
+export async function fenceDatabase(deps: Deps, options: FenceOptions): Promise<Fenced> {
+  const found = await readGeneration(generationFileOf(deps.config))
+  const known = typeof found === 'string' ? undefined : found
+  const { generation } = await setFence(deps, { cause: options.cause, known })
+  return holdMail(deps, generation, options)
+}
+
+/**
+ * For one that knows less than the file, as if no server ran on it. Returns undefined if another process has
+ * fenced it since. @throws AppError DATABASE_ERROR
+ */
+export async function fenceOlderDatabase(
+  deps: Deps,
+  { cause, known }: { cause: FenceCause; known: KnownGeneration },
+): Promise<Fenced | undefined> {
+  const fence = await setFenceIfOlder(deps, { cause, known })
+  return fence && holdMail(deps, fence.generation, { cause, isAlone: true })
+}
+
+async function holdMail(
+  deps: Deps,
+  generation: number,
+  { cause, isAlone }: FenceOptions,
+): Promise<Fenced> {
+  const { store, directory, now, log } = deps
   directory.drop()
   if (isAlone) {
     // A command has no lock: a server may have started by now, and its leases have not ended.

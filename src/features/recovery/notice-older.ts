@@ -13,43 +13,38 @@ import { AppError } from '../../errors.ts'
 import { projects } from '../../store/schema/accounts.ts'
 import type { FenceCause } from '../../store/schema/words.ts'
 import type { Base } from '../base.ts'
-import {
-  findKnown,
-  generationFileOf,
-  type KnownGeneration,
-  readGeneration,
-} from '../fence/generation-file.ts'
+import { findKnown, generationFileOf, isOlder, readGeneration } from '../fence/generation-file.ts'
 import { continueGeneration } from '../fence/set.ts'
-import { type Fenced, fenceDatabase } from './fence-database.ts'
+import { fenceOlderDatabase } from './fence-database.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'directory' | 'now' | 'log'>
 
 export const RELEASE_COMMAND = 'pillarbox queue release --restored'
 
-/** Call it before anything acts on the database. Returns the fence that it set. */
-export async function noticeOlderDatabase(
-  deps: Deps,
-  cause: FenceCause,
-): Promise<Fenced | undefined> {
+/**
+ * Call it before anything acts on the database. Returns whether a fence had to be set; another process may
+ * have been faster.
+ */
+export async function noticeOlderDatabase(deps: Deps, cause: FenceCause): Promise<boolean> {
   const { config, log } = deps
   const file = generationFileOf(config)
   // Before the database, which never knows less later on.
   const known = await readGeneration(file)
-  if (known === 'missing') return undefined
+  if (known === 'missing') return false
   if (known === 'unreadable') {
     log.warn({ file }, 'the file of the generation cannot be read and is written anew')
-    return undefined
+    return false
   }
-  const own = await findKnown(deps)
-  if (!isOlder(own, known)) return undefined
+  const own = await findKnown(deps.store.read)
+  if (!isOlder(own, known)) return false
   if (await isNew(deps)) {
     await continueGeneration(deps, known)
-    return undefined
+    return false
   }
-  const fenced = await fenceDatabase(deps, { cause, isAlone: true })
+  const fenced = await fenceOlderDatabase(deps, { cause, known })
   const facts = { ...fenced, newestEvent: own.seq, newestEventKnown: known.seq }
   log.warn(facts, `the database is older than it was: what it had is held until ${RELEASE_COMMAND}`)
-  return fenced
+  return true
 }
 
 /**
@@ -57,14 +52,10 @@ export async function noticeOlderDatabase(
  * claimed in the meantime stays with it. @throws AppError CONFLICT
  */
 export async function refuseOlderDatabase(deps: Deps): Promise<void> {
-  if ((await noticeOlderDatabase(deps, 'command')) === undefined) return
+  if (!(await noticeOlderDatabase(deps, 'command'))) return
   const text = 'The database is older than it was: it was brought back from a copy.'
   const suggestion = `What it had is held now, until "${RELEASE_COMMAND}". Run the command again.`
   throw new AppError('CONFLICT', text, { suggestion })
-}
-
-function isOlder(own: KnownGeneration, known: KnownGeneration): boolean {
-  return own.seq < known.seq || own.generation < known.generation
 }
 
 async function isNew({ store }: Pick<Deps, 'store'>): Promise<boolean> {

@@ -120,7 +120,7 @@ for (const step of STEPS) {
     const made = await setUp(t)
     const { started } = made
     const { core } = started
-    const { seq } = await findKnown(core)
+    const { seq } = await findKnown(core.store.read)
     const file = generationFileOf(core.config)
     const newer = { generation: 0, seq: seq + 100, at: '2026-11-21T12:00:00.000Z' }
     await writeFile(file, JSON.stringify(newer))
