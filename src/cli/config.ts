@@ -1,6 +1,7 @@
 /** `config check` and `config show`: validity, warnings and effective values. */
 import { existsSync } from 'node:fs'
 import { now } from '../clock.ts'
+import { nativeBindingPath } from '../config/addon.ts'
 import { listCertificateFaults } from '../config/certificates/faults.ts'
 import { describeOrdered } from '../config/certificates/ordered.ts'
 import type { Config } from '../config/config.ts'
@@ -9,6 +10,7 @@ import { settingKeys } from '../config/settings.ts'
 import type { TomlValue } from '../config/values/kinds.ts'
 import { formatEffective, showSetting } from '../config/values/toml-text.ts'
 import { listWarnings } from '../config/warnings.ts'
+import type { OpenCore } from '../features/open-core.ts'
 import { type CommandContext, type Result, withCoreAsIs } from './engine/command.ts'
 import { asFileOwner } from './engine/file-owner.ts'
 import { escapeControls } from './engine/text.ts'
@@ -66,9 +68,11 @@ export function load({ terminal, configPath }: CommandContext): Loaded {
 
 /** Warns about users and keys that the sandbox created, because the other modes refuse them. */
 async function findLeftovers(context: CommandContext, config: Config): Promise<string[]> {
-  if (config.delivery.mode === 'sandbox' || !existsSync(config.database.file)) return []
+  if (config.delivery.mode === 'sandbox') return []
   const { sandboxLeftovers } = await import('../features/accounts/projects/sandbox-project.ts')
-  const { users, projects } = await withCoreAsIs(context, sandboxLeftovers)
+  const found = await judgeDatabase(context, config, sandboxLeftovers)
+  if (found === undefined) return []
+  const { users, projects } = found
   return [
     ...users.map(
       ({ address }) =>
@@ -83,10 +87,28 @@ async function findLeftovers(context: CommandContext, config: Config): Promise<s
 
 /** Warns if the project of `accounts.mail_project` cannot send. */
 async function findMailFault(context: CommandContext, config: Config): Promise<string[]> {
-  if (config.accounts.mailProject === null || !existsSync(config.database.file)) return []
+  if (config.accounts.mailProject === null) return []
   const { judgeSender } = await import('../features/accounts/platform-mail/sender.ts')
-  const sender = await withCoreAsIs(context, judgeSender)
-  return sender.kind === 'unusable' ? [sender.reason] : []
+  const sender = await judgeDatabase(context, config, judgeSender)
+  return sender?.kind === 'unusable' ? [sender.reason] : []
+}
+
+/**
+ * Undefined without a database, and for one of another version: to open it would migrate it, which the server
+ * does, with its lock, and with a word about how long it takes.
+ */
+async function judgeDatabase<T>(
+  context: CommandContext,
+  config: Config,
+  judge: (core: OpenCore) => Promise<T>,
+): Promise<T | undefined> {
+  const { file } = config.database
+  if (!existsSync(file)) return undefined
+  const { hasCurrentSchema } = await import('../store/snapshot/has-current-schema.ts')
+  const isCurrent = async () => hasCurrentSchema(file, nativeBindingPath(config.dataDir))
+  const isFinal = context.terminal.isWholeProcess
+  if (!(await asFileOwner(config, isCurrent, { isFinal }))) return undefined
+  return withCoreAsIs(context, judge)
 }
 
 /** Turns dotted keys into nested objects. */
