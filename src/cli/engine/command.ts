@@ -82,12 +82,16 @@ export async function withCoreAsIs<T>(
   act: (core: OpenCore) => Promise<T>,
 ): Promise<T> {
   const config = await readConfig(context)
-  const [{ openCore }, { createLog }, { asFileOwner }] = await Promise.all([
-    import('../../features/open-core.ts'),
-    import('../../log.ts'),
-    import('./file-owner.ts'),
-  ])
+  const [{ openCore }, { createLog }, { asFileOwner }, { waitForServedSchema }] = await Promise.all(
+    [
+      import('../../features/open-core.ts'),
+      import('../../log.ts'),
+      import('./file-owner.ts'),
+      import('./served-schema.ts'),
+    ],
+  )
   const run = async () => {
+    await waitForServedSchema(config)
     const core = await openCore(config, { log: createLog('fatal') })
     try {
       return await act(core)

@@ -9,11 +9,22 @@ import { readMigrations } from '../migrate.ts'
  * @throws AppError DATABASE_ERROR when it cannot be opened
  */
 export function hasCurrentSchema(path: string, nativeBinding?: string): boolean {
-  if (!existsSync(path)) return false
+  return existsSync(path) && schemaOf(path, nativeBinding) === readMigrations().length
+}
+
+/**
+ * Whether the database is there, and this program would migrate it.
+ * @throws AppError DATABASE_ERROR when it cannot be opened
+ */
+export function hasOlderSchema(path: string, nativeBinding?: string): boolean {
+  return existsSync(path) && schemaOf(path, nativeBinding) < readMigrations().length
+}
+
+function schemaOf(path: string, nativeBinding: string | undefined): number {
   let connection: Connection | undefined
   try {
     connection = openConnection({ path, nativeBinding, isReadOnly: true, busyTimeoutMs: 1000 })
-    return Number(connection.value('PRAGMA user_version')()) === readMigrations().length
+    return Number(connection.value('PRAGMA user_version')())
   } catch (error) {
     throw openError(error, path)
   } finally {

@@ -1,0 +1,35 @@
+/**
+ * Keeps a command from migrating the database of a server that runs: one that migrates it itself, or one of
+ * the version before, whose program has been replaced and which has not been restarted yet.
+ */
+import { existsSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { nativeBindingPath } from '../../config/addon.ts'
+import type { Config } from '../../config/config.ts'
+import { AppError } from '../../errors.ts'
+import { isServed } from '../../store/files/is-served.ts'
+import { hasOlderSchema } from '../../store/snapshot/has-current-schema.ts'
+
+/** A new or small database is migrated meanwhile. */
+const WAIT_MS = 2_000
+const LOOK_EVERY_MS = 50
+
+/** @throws AppError CONFLICT, DATABASE_ERROR */
+export async function waitForServedSchema({
+  dataDir,
+  database,
+}: Pick<Config, 'dataDir' | 'database'>): Promise<void> {
+  const { file } = database
+  if (!existsSync(file)) return
+  const nativeBinding = nativeBindingPath(dataDir)
+  const giveUpAt = performance.now() + WAIT_MS
+  while (isServed(file, nativeBinding) && hasOlderSchema(file, nativeBinding)) {
+    if (performance.now() > giveUpAt) {
+      const text = 'The database has an older schema, and a server runs on it.'
+      const suggestion =
+        'If the server migrates it, wait until it is ready. If the server is of an older version, restart it.'
+      throw new AppError('CONFLICT', text, { suggestion })
+    }
+    await sleep(LOOK_EVERY_MS)
+  }
+}
