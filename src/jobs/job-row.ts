@@ -28,7 +28,8 @@ const MAX_ERROR_LENGTH = 2000
 const MAX_LOSSES = 5
 /** The delay after the second loss; each further loss doubles it. */
 const FIRST_REST_MS = MINUTE_MS
-const MAX_FINISHED_JOBS = { completed: 50, failed: 100 }
+/** Of a project and kind; older ones are deleted. */
+export const MAX_FINISHED_JOBS = { completed: 50, failed: 100 }
 /** SQLite allows `offset` only after `limit`. */
 const NO_LIMIT = Number.MAX_SAFE_INTEGER
 const LOST_TEXT = 'The process ended while the job was running.'

@@ -3,6 +3,7 @@
  * acknowledged state, or that of a later request without an answer; each row of an acknowledged
  * import is there; who unsubscribed is not subscribed.
  */
+import { MAX_FINISHED_JOBS } from '../../../src/jobs/job-row.ts'
 import type { ContactRecord, ContactState, History, ImportRecord } from '../history/history.ts'
 import type { Finding, LedgerRow } from './finding.ts'
 import type { ContactRow, JobRow } from './rows.ts'
@@ -86,9 +87,15 @@ function judgeImport(
     const isWhole = missing.length === 0 || missing.length === emails.length
     return isWhole ? [] : [{ id: `b${number}`, text: 'imported in part' }]
   }
-  const state = jobs.find(({ id }) => id === jobId)?.state
+  const state = jobs.find(({ id }) => id === jobId)?.state ?? stateOfDeleted(jobs)
   return [
     ...missing.map((email) => ({ id: email, text: `import ${number} does not have it once` })),
     ...(state === 'completed' ? [] : [{ id: jobId, text: `import ${number} is ${state}` }]),
   ]
+}
+
+/** The server keeps the newest jobs that are completed. */
+function stateOfDeleted(jobs: readonly JobRow[]): JobRow['state'] | undefined {
+  const kept = jobs.filter(({ kind, state }) => kind === 'import' && state === 'completed')
+  return kept.length >= MAX_FINISHED_JOBS.completed ? 'completed' : undefined
 }

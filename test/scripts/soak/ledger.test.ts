@@ -20,6 +20,10 @@ const find = <T>(list: readonly T[], isIt: (one: T) => boolean): T => {
   return found
 }
 const byId = (id: string) => (one: { id: string }) => one.id === id
+const importJobs = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({
+    ...{ id: `j${100 + index}`, kind: 'import', state: 'completed', error: null },
+  }))
 const without = <T extends { id: string }>(list: T[], id: string) =>
   void list.splice(list.findIndex(byId(id)), 1)
 
@@ -154,6 +158,11 @@ const people: Case[] = [
     'a row of an import that is missing',
     ({ rows }) => void rows.contacts.splice(rows.contacts.findIndex(isAt('p2@healthy.test')), 1),
     ['imported contacts: p2@healthy.test'],
+  ],
+  [
+    'an import whose job is gone',
+    ({ rows }) => void rows.jobs.splice(0, 1, ...importJobs(49)),
+    ['imported contacts: j5'],
   ],
   [
     'someone who unsubscribed and is subscribed',
@@ -313,6 +322,12 @@ const effects: Case[] = [
 describe('the ledger of the soak', () => {
   it('balances when everything is accounted for', () => {
     assert.deepEqual(findingsOf(fabricate()), [])
+  })
+
+  it('excuses the job of an import that 50 newer ones have driven out', () => {
+    const it = fabricate()
+    it.rows.jobs.splice(0, 1, ...importJobs(50))
+    assert.deepEqual(findingsOf(it), [])
   })
 
   it('excuses a repetition that a kill or a silent receiver explains', () => {
