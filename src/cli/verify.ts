@@ -1,5 +1,5 @@
 /** `verify`: checks a backup without restoring it. Needs no configuration. */
-import { createReadStream, openSync } from 'node:fs'
+import { closeSync, createReadStream, fstatSync, openSync } from 'node:fs'
 import path from 'node:path'
 import { AppError, hasCode } from '../errors.ts'
 import { type Verified, verifyBackup } from '../features/backup/inspect/verify-backup.ts'
@@ -19,7 +19,7 @@ export async function verifyCommand(context: CommandContext, input: Input): Prom
 
 /**
  * The bytes of a backup; `-` is standard input. The file is open when this returns, so root may become
- * another user then. @throws AppError BAD_REQUEST when there is no such file; errors of the file system
+ * another user then. @throws AppError BAD_REQUEST when there is no such file, and for a folder; errors of the file system
  */
 export function openArchive({ stdin, cwd }: Terminal, file: string): AsyncIterable<Buffer> {
   if (file === '-') return stdin
@@ -29,11 +29,14 @@ export function openArchive({ stdin, cwd }: Terminal, file: string): AsyncIterab
 
 function openFile(file: string): number {
   try {
-    return openSync(file, 'r')
+    const opened = openSync(file, 'r')
+    if (!fstatSync(opened).isDirectory()) return opened
+    closeSync(opened)
   } catch (error) {
     if (!hasCode(error, 'ENOENT')) throw error
     throw new AppError('BAD_REQUEST', `There is no file ${file}.`)
   }
+  throw new AppError('BAD_REQUEST', `${file} is a folder, and no backup.`)
 }
 
 function describe(file: string, { manifest, ...facts }: Verified): string {

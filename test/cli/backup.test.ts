@@ -1,5 +1,6 @@
 /** `backup` as a user runs it. */
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 import { sql } from '../../src/store/drizzle.ts'
@@ -43,6 +44,27 @@ test('a backup that is refused because another one runs is no failed backup', as
   assert.equal((await run('backup', file)).status, 0)
   assert.equal((await failure('backup', file)).code, 'CONFLICT')
   assert.equal(await attempts(), 2)
+})
+
+test('a path that cannot be a backup is refused by its name', async () => {
+  const cwd = makeFolder()
+  const { run, failure } = commandsAt({ cwd, env: { PILLARBOX_BACKUP__MIN_FREE_BYTES: '0' } })
+  assert.equal((await run('user', 'list')).status, 0)
+  const missing = path.join(cwd, 'missing')
+  const backup = await failure('backup', path.join(missing, 'a.tar.zst'))
+  assert.deepEqual(
+    [backup.code, backup.message],
+    ['BAD_REQUEST', `The folder ${missing} does not exist.`],
+  )
+  const refused = ['BAD_REQUEST', `${cwd} is a folder, and no backup.`]
+  for (const argv of [
+    ['verify', cwd],
+    ['restore', cwd, '--to', missing],
+  ]) {
+    const { code, message } = await failure(...argv)
+    assert.deepEqual([code, message], refused)
+  }
+  assert.equal(existsSync(missing), false)
 })
 
 test('verify and restore write what a foreign backup says of itself without control characters', async (t) => {

@@ -37,7 +37,7 @@ import { type Chunks, type Sink, type Written, writeArchive } from '../archive/w
 import { listDataFiles } from './data-files.ts'
 import { listOutside, readConfigText, readSecrets } from './settings-content.ts'
 import { watchSpace } from './space-watch.ts'
-import { openTarget } from './target.ts'
+import { openTarget, requireFolderOf } from './target.ts'
 
 type BackupDeps = { loaded: Loaded; now: Now }
 
@@ -67,12 +67,14 @@ type Sources = Map<string, () => Chunks>
 type Run = BackupDeps & BackupInput & { signal: AbortSignal; startedAt: number }
 
 /**
- * @throws AppError CONFLICT while another backup runs, or when the file exists; INSUFFICIENT_STORAGE
+ * @throws AppError BAD_REQUEST without the folder of the file; CONFLICT while another backup runs, or when the
+ * file exists; INSUFFICIENT_STORAGE
  * below `backup.min_free_bytes`; DATABASE_ERROR when the database is damaged
  */
 export async function createBackup(deps: BackupDeps, input: BackupInput): Promise<Backup> {
   const { database, backup, dataDir } = deps.loaded.config
   if (!existsSync(database.file)) throw noDatabase(database.file)
+  if (typeof input.to === 'string') requireFolderOf(input.to)
   const startedAt = deps.now()
   const lock = takeBackupLock(database.file, nativeBindingPath(dataDir))
   try {

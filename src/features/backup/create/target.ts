@@ -3,6 +3,7 @@
  * verified; then it gets its name, unless another file has it.
  */
 import { createHash } from 'node:crypto'
+import { statSync } from 'node:fs'
 import { type FileHandle, link, open, rename, rm, stat } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
@@ -30,7 +31,7 @@ export async function openTarget(file: string, databaseFile: string): Promise<Ta
   const folder = path.dirname(file)
   const partial = path.join(folder, partialName(databaseFile))
   await rm(partial, { force: true })
-  const handle = await openNew(partial)
+  const handle = await open(partial, 'wx', 0o600)
   const discard = async () => {
     await handle.close().catch(() => undefined)
     await rm(partial, { force: true })
@@ -44,6 +45,13 @@ export async function openTarget(file: string, databaseFile: string): Promise<Ta
     },
     discard,
   }
+}
+
+/** @throws AppError BAD_REQUEST when the folder of the file does not exist */
+export function requireFolderOf(file: string): void {
+  const folder = path.dirname(file)
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return
+  throw new AppError('BAD_REQUEST', `The folder ${folder} does not exist.`)
 }
 
 /** One name for each database and machine, so that the next backup finds what a killed one left. */
@@ -63,16 +71,6 @@ async function writeAll(handle: FileHandle, chunks: AsyncIterable<Buffer>): Prom
   }
   await handle.sync()
   await handle.close()
-}
-
-async function openNew(file: string): Promise<FileHandle> {
-  try {
-    return await open(file, 'wx', 0o600)
-  } catch (error) {
-    if (!hasCode(error, 'ENOENT')) throw error
-    const text = `The folder ${path.dirname(file)} does not exist.`
-    throw new AppError('BAD_REQUEST', text, { cause: error })
-  }
 }
 
 /** `link` never replaces a file; some file systems of network and USB disks lack it. */
