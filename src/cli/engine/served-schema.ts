@@ -8,7 +8,7 @@ import { nativeBindingPath } from '../../config/addon.ts'
 import type { Config } from '../../config/config.ts'
 import { AppError } from '../../errors.ts'
 import { isServed } from '../../store/files/is-served.ts'
-import { hasOlderSchema } from '../../store/snapshot/has-current-schema.ts'
+import { hasOlderSchema } from '../../store/snapshot/schema-version.ts'
 
 /** A new or small database is migrated meanwhile. */
 const WAIT_MS = 2_000
