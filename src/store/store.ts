@@ -187,7 +187,11 @@ function createLostLogCopy(connection: Connection, log: Log): () => void {
   return () => {
     if (connection.isInTransaction()) return
     try {
-      const [found] = connection.run('PRAGMA wal_checkpoint(PASSIVE)', [], 'records') as Checkpoint[]
+      const [found] = connection.run(
+        'PRAGMA wal_checkpoint(PASSIVE)',
+        [],
+        'records',
+      ) as Checkpoint[]
       if (found === undefined || found.checkpointed < found.log || found.log === copied) return
       copied = found.log
       log.warn({ pages: copied }, 'the lost log was copied into the database')
