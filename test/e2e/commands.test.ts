@@ -51,11 +51,17 @@ describe('commands beside a running server', () => {
       await eventually(async () => (await show(email)).state === 'deferred' || undefined)
     }
     await takesEffect(['queue', 'retry', first], () => sink.acceptedCount() === 1)
-    await takesEffect(['queue', 'cancel', second], async () => (await show(second)).state === 'failed')
+    await takesEffect(
+      ['queue', 'cancel', second],
+      async () => (await show(second)).state === 'failed',
+    )
     assert.equal((await show(second)).error, 'cancelled')
 
     assert.equal((await send('shop@other.test')).status, 403)
-    await takesEffect(['domain', 'verify', 'other.test', '--trust'], isStatus(200, 'shop@other.test'))
+    await takesEffect(
+      ['domain', 'verify', 'other.test', '--trust'],
+      isStatus(200, 'shop@other.test'),
+    )
     let held = ''
     await takesEffect(['queue', 'hold', '--domain', 'dest.test'], async () => {
       held = idOf(await send())

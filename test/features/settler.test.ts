@@ -8,9 +8,11 @@ const turn = () => new Promise(setImmediate)
 test('a settler runs at the start, when it is woken, and each minute', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval', 'setTimeout'] })
   let runs = 0
-  let wake = () => {}
+  let wake: (() => void) | undefined
   const settler = startSettler({
-    settle: async () => void (runs += 1),
+    settle: async () => {
+      runs += 1
+    },
     subscribe: (given) => {
       wake = given
       return []
@@ -18,7 +20,7 @@ test('a settler runs at the start, when it is woken, and each minute', async (t)
   })
   await turn()
   assert.equal(runs, 1)
-  wake()
+  wake?.()
   await turn()
   assert.equal(runs, 2)
   t.mock.timers.tick(MINUTE_MS - 1)
