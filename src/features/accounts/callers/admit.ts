@@ -7,9 +7,9 @@ import { AppError } from '../../../errors.ts'
 import { isUuid } from '../../../store/ids.ts'
 import type { Base } from '../../base.ts'
 import { noProject, roleTooLow } from '../members/require-admin.ts'
-import { needsVerification } from '../platform-mail/configured.ts'
 import { findSession } from '../sessions/find.ts'
 import type { SessionTokens } from '../sessions/token.ts'
+import { needsVerification } from '../users/proof.ts'
 import { authenticate, missingAuth } from './authenticate.ts'
 import {
   type Caller,
@@ -66,7 +66,7 @@ export async function admitCaller(
   if (found === undefined) throw noSession()
   const user: UserCaller = { kind: 'user', session: found.session, user: found.user }
   identified(user)
-  if (!session.mayBeUnverified && needsVerification(deps.config, user.user)) throw unverified()
+  if (!session.mayBeUnverified && (await needsVerification(deps, user.user))) throw unverified()
   if (session.needsOperator && !user.user.isOperator) throw notOperator()
   if (session.project === null) return user
   if (session.project === 'header') requireProjectId(projectId)
