@@ -69,8 +69,8 @@ describe('the attacks and faults', () => {
     assert.deepEqual(untested, [])
   })
 
-  it('have numbers up to S28 and F10', () => {
-    const unknown = [...tested].filter((row) => !/^(S([1-9]|1\d|2[0-8])|F([1-9]|10))$/.test(row))
+  it('have numbers up to S38 and F10', () => {
+    const unknown = [...tested].filter((row) => !/^(S([1-9]|[12]\d|3[0-8])|F([1-9]|10))$/.test(row))
     assert.deepEqual(unknown, [])
   })
 

@@ -7,9 +7,9 @@ import { AppError } from '../../../errors.ts'
 import { isUuid } from '../../../store/ids.ts'
 import type { Base } from '../../base.ts'
 import { noProject, roleTooLow } from '../members/require-admin.ts'
+import { needsVerification } from '../platform-mail/needs-verification.ts'
 import { findSession } from '../sessions/find.ts'
 import type { SessionTokens } from '../sessions/token.ts'
-import { needsVerification } from '../users/proof.ts'
 import { authenticate, missingAuth } from './authenticate.ts'
 import {
   type Caller,

@@ -7,13 +7,11 @@
  * invitation without mail made is bound to the project of the invitation: it joins and creates no other
  * project before its address is proven.
  */
-import { AppError, notFound } from '../../../errors.ts'
+import { AppError } from '../../../errors.ts'
 import { and, eq, isNotNull, isNull, type SQL } from '../../../store/drizzle.ts'
 import { type User, users } from '../../../store/schema/accounts.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import type { Base } from '../../base.ts'
-import { findMailProjectId } from '../platform-mail/mail-project.ts'
-import { parseUserAddress } from './address.ts'
+import { parseUserAddress, userNotFound } from './address.ts'
 
 type Provable = Pick<User, 'verifiedAt'>
 type Bindable = Provable & Pick<User, 'onlyProjectId'>
@@ -25,14 +23,6 @@ export function isProven({ verifiedAt }: Provable): boolean {
 /** `isProven` as a condition on rows of `users`. */
 export function isProvenUser(): SQL {
   return isNotNull(users.verifiedAt)
-}
-
-/** Whether the user must prove the address before anything else. Without mail nobody could. */
-export async function needsVerification(
-  deps: Pick<Base, 'config' | 'store'>,
-  user: Provable,
-): Promise<boolean> {
-  return !isProven(user) && (await findMailProjectId(deps, deps.store.read)) !== undefined
 }
 
 /** The project that the user is bound to; null for users who may join any. */
@@ -77,10 +67,6 @@ export async function markProven(tx: Tx, userId: string, at: number): Promise<vo
 /** Counts the address as not proven any more. */
 export async function markUnproven(tx: Tx, userId: string, at: number): Promise<void> {
   await tx.update(users).set({ verifiedAt: null, updatedAt: at }).where(eq(users.id, userId))
-}
-
-export function userNotFound(address: string): AppError {
-  return notFound('user', address, 'No user has this email address.')
 }
 
 export function notProven(address: string): AppError {

@@ -4,8 +4,7 @@ import { eq } from '../../../store/drizzle.ts'
 import { users } from '../../../store/schema/accounts.ts'
 import type { Base } from '../../base.ts'
 import { endAccess } from '../sessions/end-access.ts'
-import { parseUserAddress } from './address.ts'
-import { userNotFound } from './proof.ts'
+import { parseUserAddress, userNotFound } from './address.ts'
 import { type CreatedUser, choosePassword, type UserInput } from './users.ts'
 
 /**

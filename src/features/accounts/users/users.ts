@@ -7,8 +7,7 @@ import { type User, users } from '../../../store/schema/accounts.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { checkPassword, hashPassword, makePassword } from '../passwords/passwords.ts'
-import { parseUserAddress } from './address.ts'
-import { userNotFound } from './proof.ts'
+import { parseUserAddress, userNotFound } from './address.ts'
 
 export type UserInput = {
   address: string

@@ -162,6 +162,7 @@ describe('S32: the code', () => {
       'features/accounts/callers/caller.ts',
       'features/accounts/sessions/find.ts',
       'features/accounts/members/list.ts',
+      'features/accounts/platform-mail/needs-verification.ts',
       'features/accounts/invitations/show.ts',
       'features/accounts/sign-up/verify-address.ts',
     ]
