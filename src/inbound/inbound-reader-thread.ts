@@ -10,8 +10,10 @@ import type {
   ParsedMessage,
   UnparsedMessage,
 } from '../features/receiving/process/parsed-message.ts'
+import { findAutomaticReason } from '../mail/incoming/automatic.ts'
 import { readIncomingHeader } from '../mail/incoming/header.ts'
-import { readReport } from '../mail/report/read-report.ts'
+import { readEntities } from '../mail/parse/entity.ts'
+import { readReportIn } from '../mail/report/read-report.ts'
 import type { VerdictDeps } from './verdicts.ts'
 
 export type InboundReaderSettings = {
@@ -48,9 +50,12 @@ async function read(deps: VerdictDeps, message: UnparsedMessage): Promise<Parsed
   // Copied, because some parsers do not accept shared memory.
   const raw = Buffer.from(message.raw)
   const header = readIncomingHeader(raw)
-  const report = readReport(raw)
+  const entities = readEntities(raw)
+  const isNullSender = message.reversePath === ''
+  const report = readReportIn(entities, { sizeBytes: raw.length, isNullSender })
+  const automatic = findAutomaticReason({ entities, isNullSender, report })
   const mail = message.isMail ? await readMail(deps, { ...message, raw }) : null
-  return { header, report, mail, durationMs: Math.round(performance.now() - startedAt) }
+  return { header, report, automatic, mail, durationMs: Math.round(performance.now() - startedAt) }
 }
 
 async function readMail(
