@@ -38,6 +38,7 @@ const rows: Record<string, string> = {
   S27: 'projects that send spam',
   S28: 'hostile receivers of mail',
   S35: 'a server that floods our HTTP client',
+  S36: 'a listener without the guards of the others',
   F1: 'kill -9',
   F2: 'a peer that drops the connection',
   F3: 'disks and clocks that fail',
