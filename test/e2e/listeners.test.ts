@@ -36,7 +36,7 @@ const dialed = new Set<Socket>()
 async function listenersOf(act: () => Promise<void>): Promise<Listener[]> {
   const found: Listener[] = []
   const { listen } = Server.prototype
-  Server.prototype.listen = function (this: Server, ...args: never[]) {
+  Server.prototype.listen = function (this: Server, ...args: Parameters<typeof listen>) {
     if (!new Error().stack?.includes('/src/')) return listen.apply(this, args)
     const sockets = new Map<number, Socket>()
     this.on('connection', (socket: Socket) => sockets.set(socket.remotePort ?? 0, socket))

@@ -76,7 +76,8 @@ const none = async () => ({ kind: 'nodata', expiresAt: 0 }) as const
 const resolver = { a: none, aaaa: none }
 const local = {
   webhooks: { allowPrivateNetworks: true },
-  http: { listen: { host: '127.0.0.1', port: 8080, isTls: false } },
+  http: { listen: { host: '127.0.0.1', port: 8080, isTls: false }, trustedProxies: [] },
+  baseUrl: 'http://127.0.0.1:8080',
   delivery: { mode: 'direct' as const },
 }
 
