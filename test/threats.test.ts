@@ -37,6 +37,7 @@ const rows: Record<string, string> = {
   S26: 'guessed passwords and floods of sign-ups',
   S27: 'projects that send spam',
   S28: 'hostile receivers of mail',
+  S30: 'a secret in a record with many readers',
   F1: 'kill -9',
   F2: 'a peer that drops the connection',
   F3: 'disks and clocks that fail',

@@ -34,6 +34,8 @@ export async function applyMessage(
     subject: parsed.header.subject,
     summary: { report: parsed.report.kind, acts: effects },
     remark: isForMailbox(message) ? remarkOf(effects) : null,
+    kept: parsed.kept,
+    rawChunks: row.rawChunks,
     keepsRaw:
       isForMailboxOrServer(message) || (kind === 'other' && (await mayStoreReport(tx, row))),
     at: deps.now(),

@@ -35,6 +35,11 @@ export type ParsedMessage = {
   header: IncomingHeader
   /** Null unless `isMail`. */
   mail: ReadMail | null
+  /**
+   * The octets to keep in place of those that came in, which quote a link that this server mailed to
+   * one of its users; null if they quote none.
+   */
+  kept: Uint8Array | null
   durationMs: number
 }
 
