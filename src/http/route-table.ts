@@ -315,7 +315,7 @@ export const ROUTES: readonly RouteRow[] = [
   ['GET', '/projects/:id/members', 'member of :id', members.list],
   ['POST', '/projects/:id/members', 'admin of :id', members.add],
   ['PATCH', '/projects/:id/members/:userId', 'admin of :id', members.update],
-  ['DELETE', '/projects/:id/members/:userId', 'admin of :id', members.remove],
+  ['DELETE', '/projects/:id/members/:userId', 'member of :id', members.remove],
   ['GET', '/projects/:id/invitations', 'admin of :id', members.listOpen],
   ['DELETE', '/projects/:id/invitations/:invitationId', 'admin of :id', members.revoke],
   ['POST', '/auth/accept-invitation', 'anyone', acceptInvitation],

@@ -10,10 +10,12 @@ import type {
   ParsedMessage,
   UnparsedMessage,
 } from '../features/receiving/process/parsed-message.ts'
+import { findAutomaticReason } from '../mail/incoming/automatic.ts'
 import { readIncomingHeader } from '../mail/incoming/header.ts'
 import { hideLinkTokens } from '../mail/link-tokens.ts'
+import { readEntities } from '../mail/parse/entity.ts'
 import { zeroLinks } from '../mail/parse/zero-links.ts'
-import { readReport } from '../mail/report/read-report.ts'
+import { readReportIn } from '../mail/report/read-report.ts'
 import type { VerdictDeps } from './verdicts.ts'
 
 export type InboundReaderSettings = {
@@ -52,10 +54,14 @@ async function read(deps: VerdictDeps, message: UnparsedMessage): Promise<Parsed
   // Bounces and answers quote mail of this server, and many may read them.
   const shown = zeroLinks(raw)
   const header = readIncomingHeader(shown)
-  const report = readReport(shown)
+  const entities = readEntities(shown)
+  const isNullSender = message.reversePath === ''
+  const report = readReportIn(entities, { sizeBytes: raw.length, isNullSender })
+  const automatic = findAutomaticReason({ entities, isNullSender, report })
   const mail = message.isMail ? await readMail(deps, { message, raw, shown }) : null
   const kept = shown === raw ? null : shown
-  return { header, report, mail, kept, durationMs: Math.round(performance.now() - startedAt) }
+  const durationMs = Math.round(performance.now() - startedAt)
+  return { header, report, automatic, mail, kept, durationMs }
 }
 
 async function readMail(

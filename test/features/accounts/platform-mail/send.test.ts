@@ -98,11 +98,13 @@ describe('mail to the users of the server', () => {
     assert.equal((await findInvitation(core, id))?.digest, null)
   })
 
-  it('tells all members that their project was disabled, each in their language', async (t) => {
+  it('S32: tells all members that their project was disabled, but no address that is not proven', async (t) => {
     const { core, shop } = await openMailer(t)
     const reader = await addUser(core, { language: 'sv' })
     await addMember(core, { projectId: shop.id, userId: reader.id, role: 'MEMBER' })
     const stranger = await addUser(core)
+    const unproven = await addUser(core, { verifiedAt: null })
+    await addMember(core, { projectId: shop.id, userId: unproven.id, role: 'ADMIN' })
     const disable = async (reason: string) => {
       await updateProject(core, shop.id, { disable: reason })
       await writeMail(core)
@@ -116,6 +118,7 @@ describe('mail to the users of the server', () => {
     assert.equal(swedish?.subject, 'Shop har stängts av')
     assert.equal(swedish?.locale, 'sv')
     assert.deepEqual(await mailTo(core, stranger.address), [])
+    assert.deepEqual(await mailTo(core, unproven.address), [])
     // Another reason is no other event.
     await disable('MANUAL')
     await updateProject(core, shop.id, { enable: true })

@@ -168,15 +168,18 @@ describe('POST /auth/signup', () => {
     assert.deepEqual(await counts(), before)
   })
 
-  it('verifies at once where the server mails nobody', async () => {
+  it('S32: leaves the address unproven where the server mails nobody, and opens the session', async () => {
     service.core.config.delivery.mode = 'direct'
     const address = newAddress()
     try {
-      assert.equal((await signUp(address)).body.success, true)
+      const response = await signUp(address)
+      assert.equal(response.body.success, true)
+      const made = supertest(service.url).post('/users/@me/projects').send({ name: 'Shop' })
+      assert.equal((await made.set('cookie', cookieOf(response))).status, 201)
     } finally {
       service.core.config.delivery.mode = 'sandbox'
     }
-    assert.equal((await findUser(address))?.verifiedAt, clock.now)
+    assert.equal((await findUser(address))?.verifiedAt, null)
     await writeMail(service.core)
     assert.deepEqual(await mailTo(service.core, address), [])
   })
