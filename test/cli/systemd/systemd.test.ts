@@ -96,7 +96,10 @@ describe('the unit', () => {
     const file = path.join(cwd, 'pillarbox.service')
     writeFileSync(file, out)
     const { stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' })
-    assert.deepEqual(stderr.split('\n').filter((line) => line.includes(file)), [])
+    assert.deepEqual(
+      stderr.split('\n').filter((line) => line.includes(file)),
+      [],
+    )
   })
 
   it('is rated at 2.0 or better', {
