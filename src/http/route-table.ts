@@ -126,6 +126,7 @@ export const ROUTES: readonly RouteRow[] = [
   ['GET', '/segments/:id/contacts', 'member', segments.listContacts],
   ['POST', '/segments/:id/members', 'member', segments.addContacts],
   ['DELETE', '/segments/:id/members', 'member', segments.removeContacts],
+  ['POST', '/segments/:id/check', 'member', segments.check],
   ['POST', '/segments/:id/compute', 'member', segments.compute],
   ['POST', '/segments/:id/refresh', 'member', segments.refresh],
 

@@ -384,6 +384,7 @@ export const exampleSequence: ExampleStep[] = [
   { name: 'GET /segments/:id/contacts' },
   { name: 'GET /contacts/fields/:field/usage' },
   { name: 'POST /segments/:id/refresh' },
+  { name: 'POST /segments/:id/check' },
   { name: 'GET /activity' },
   { name: 'GET /activity/recent-count' },
   { name: 'GET /activity/types' },
