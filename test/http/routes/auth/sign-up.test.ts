@@ -7,7 +7,7 @@ import { eq } from '../../../../src/store/drizzle.ts'
 import { sessions, users } from '../../../../src/store/schema/accounts.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { jobs } from '../../../../src/store/schema/jobs.ts'
-import { mailTo, writeMail } from '../../../features/accounts/platform-mail/mailed.ts'
+import { composed, mailTo, writeMail } from '../../../features/accounts/platform-mail/mailed.ts'
 import { FOREIGN_SITE } from '../../foreign-site.ts'
 import { makesKnown } from './browser.ts'
 import { BASE_URL, clock, cookieOf, useNewcomers } from './newcomers.ts'
@@ -102,10 +102,7 @@ describe('POST /auth/signup', () => {
       .where(eq(contacts.id, email.contactId))
       .get()
     assert.deepEqual([contact?.subscribed, contact?.data], [false, null])
-    const { text: raw } = await supertest(service.url)
-      .get(`/emails/${email.id}/raw`)
-      .set('Authorization', `Bearer ${mine.secret}`)
-    const message = raw.replaceAll(/=\r?\n/g, '').replaceAll('=3D', '=')
+    const message = (await composed(service.core, email.id)).toString('latin1')
     assert.equal(message.split(mail.link).length, 5, 'once in the text, three times in the HTML')
     assert.doesNotMatch(message, /\/t\/[co]\//)
     assert.match(message, /^Auto-Submitted: auto-generated\r$/m)
