@@ -10,7 +10,7 @@ import { installBesideSink, makeProject, post } from '../server.ts'
 type Listed = { id: string; state: string; reason: string }
 
 /** Three servers start and end. */
-const TIMEOUT_MS = 240_000
+const TIMEOUT_MS = 600_000
 
 test('F7: a server on a database brought back sends nothing twice until its fence is lifted', {
   timeout: TIMEOUT_MS,
