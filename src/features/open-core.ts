@@ -29,6 +29,7 @@ import { createStripe } from './billing/stripe.ts'
 import type { CommandCore } from './core.ts'
 import { createDirectory } from './directory.ts'
 import { checkSecret } from './domains/secret-check.ts'
+import { sealWaiting } from './messages/delivery/seal-waiting.ts'
 import type { QueueNotice } from './messages/queue/notifier.ts'
 import { createNotifier } from './notifier.ts'
 import { createSharedRuns } from './shared-runs.ts'
@@ -78,7 +79,8 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
     onMigration: options.onMigration,
     ...(options.createThread && { createThread: options.createThread }),
   })
-  await checkSecret({ store, keyring }).catch(async (error) => {
+  const prepared = checkSecret({ store, keyring }).then(() => sealWaiting({ store, keyring }))
+  await prepared.catch(async (error) => {
     await store.close()
     throw error
   })

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { HOUR_MS, MINUTE_MS } from '../../../src/clock.ts'
 import { classifyLocally, classifyReply } from '../../../src/mail/replies/classify-reply.ts'
 import type { BounceReason, ReplyClass, Stage, Verdict } from '../../../src/mail/replies/reply.ts'
+import { withinCpuMs } from '../../cpu-time.ts'
 
 /** Classifies a line such as '550 5.1.1 text' at a stage. */
 function classify(line: string, stage: Stage = 'rcpt', mxHost?: string): Verdict {
@@ -131,7 +132,6 @@ const REPLIES: [title: string, effect: Partial<Verdict>, rows: Row[]][] = [
         'mail',
       ],
       ['421 4.7.1 [TS02] All messages from 192.0.2.1 deferred', 'throttle', 'blocked', 'mail'],
-      ['421 Too many connections from your host', 'throttle', 'toomanyconn', 'greeting'],
       [
         '421 RP-001 The mail server IP connecting to Outlook.com server has exceeded the rate limit allowed',
         'throttle',
@@ -140,7 +140,6 @@ const REPLIES: [title: string, effect: Partial<Verdict>, rows: Row[]][] = [
       ],
       ['421 4.1.0 192.0.2.1 Throttled - RL000003', 'throttle', 'ratelimited', 'mail'],
       ['421 Peak SMTP relay limit exceeded for customer', 'throttle', 'ratelimited', 'rcpt'],
-      ['452 4.3.2 Connection rate limit exceeded.', 'throttle', 'toomanyconn'],
       ['550 5.7.1 Daily sending quota exceeded', 'throttle', 'ratelimited'],
       [
         '451 4.7.650 The mail server [192.0.2.1] has been temporarily rate limited due to IP reputation.',
@@ -431,7 +430,7 @@ test('a 5yz about DNS or the network is final, except at AUTH and STARTTLS', () 
 })
 
 test('in session a 4yz is never final and never suppresses; only its class retries a 5yz', () => {
-  const retried = new Set<ReplyClass>(['too_fast', 'throttle', 'block'])
+  const retried = new Set<ReplyClass>(['too_fast', 'throttle', 'connections', 'session', 'block'])
   fc.assert(
     fc.property(anyReply, fc.constantFrom(...SESSION_STAGES), (reply, stage) => {
       const verdict = classifyReply({ stage, reply })
@@ -459,10 +458,9 @@ test('a hostile text of 64 KB takes milliseconds', () => {
     ' ',
     '(',
   ]
-  const began = performance.now()
   for (const piece of pieces) {
     const text = piece.repeat(Math.ceil(65_536 / piece.length))
-    classifyReply({ stage: 'rcpt', reply: { code: 550, enhancedCode: null, text } })
+    const reply = { code: 550, enhancedCode: null, text }
+    withinCpuMs(1_000, () => classifyReply({ stage: 'rcpt', reply }), piece)
   }
-  assert.ok(performance.now() - began < 300 * pieces.length)
 })

@@ -44,6 +44,7 @@ export const claimLane = statement((db) =>
     )
     .returning({
       ...sourceColumns,
+      sealedVariables: emails.sealedVariables,
       recipientDomain: emails.recipientDomain,
       queueClass: emails.queueClass,
       giveUpAt: emails.giveUpAt,

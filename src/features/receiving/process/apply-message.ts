@@ -38,6 +38,8 @@ export async function applyMessage(
       acts: effects,
     },
     remark: isForMailbox(message) ? remarkOf(effects) : null,
+    kept: parsed.kept,
+    rawChunks: row.rawChunks,
     keepsRaw:
       isForMailboxOrServer(message) || (kind === 'other' && (await mayStoreReport(tx, row))),
     at: deps.now(),

@@ -38,6 +38,11 @@ export type ParsedMessage = {
   automatic: AutomaticReason | null
   /** Null unless `isMail`. */
   mail: ReadMail | null
+  /**
+   * The octets to keep in place of those that came in, which quote a link that this server mailed to
+   * one of its users; null if they quote none.
+   */
+  kept: Uint8Array | null
   durationMs: number
 }
 
