@@ -43,7 +43,7 @@ export async function createWorkflow(
       templateId: null,
     }
     await insertSteps(tx, { id, projectId }, { rows: [step], at })
-    return loadDetail(tx, await loadWorkflow(tx, { projectId, id }))
+    return loadDetail(tx, await loadWorkflow(tx, { projectId, id }), {})
   })
 }
 

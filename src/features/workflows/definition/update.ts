@@ -63,13 +63,13 @@ export async function updateWorkflow(
       nextFireAt: isBegun ? firesAt : keptFireAt,
       ...(isBegun && { enabledSeq: await newestSeq(tx) }),
     }
-    if (!isChange(current, next)) return loadDetail(tx, current)
+    if (!isChange(current, next)) return loadDetail(tx, current, edit)
     const saved = await saveVersion(tx, current, { ...next, at })
     if (isOther) await syncTriggerStep(tx, current, { trigger, at })
     if (isEnabled && !current.isEnabled) await requireSound(tx, saved)
     if (isBegun) await refuseCrowded(tx, saved)
     tx.afterCommit(() => deps.workflowNotifier.notify({ kind: 'schedule' }))
-    return loadDetail(tx, saved)
+    return loadDetail(tx, saved, edit)
   })
 }
 
