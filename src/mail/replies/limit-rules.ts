@@ -21,7 +21,7 @@ export const LIMIT_RULES: readonly ReplyRule[] = [
     reason: 'toomanyconn',
     digit: 4,
     enhanced: ['5.3'],
-    text: /too many (?:messages|e-?mails|mails)\b/,
+    text: new RegExp(`too many (?:messages|e-?mails|mails)\\b(?! ${IN_A_WHILE})`),
   },
   {
     class: 'session',

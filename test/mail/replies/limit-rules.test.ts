@@ -142,6 +142,7 @@ const LIMITS: Partial<Record<ReplyClass, { site: SiteAction; rows: Row[] }>> = {
       ['Mimecast', 'rcpt', '451 Account service is temporarily unavailable'],
       ['any', 'mail', '421 4.7.0 Too many messages from your host, slow down'],
       ['any', 'rcpt', '421 4.7.1 Too many messages'],
+      ['any', 'rcpt', '452 4.5.3 Recipient has too many messages today'],
       ['any', 'rcpt', '550 Too many invalid recipients'],
     ],
   },

@@ -18,6 +18,7 @@ import {
   changeTrigger,
   type GivenTrigger,
   nextFiringOf,
+  startsAlike,
   type Trigger,
   triggerStepConfig,
 } from './trigger.ts'
@@ -49,7 +50,7 @@ export async function updateWorkflow(
     const before = triggerOf(current)
     const isPrepared = isDeepStrictEqual(before, prepared.before)
     const { trigger, firesAt } = isPrepared ? prepared : prepare(before)
-    const isOther = !isDeepStrictEqual(trigger, before)
+    const isOther = !startsAlike(trigger, before)
     if (isOther) await requireTrigger(tx, current, trigger)
     const columns = definedColumns(changes)
     const { isEnabled } = { ...current, ...columns }
