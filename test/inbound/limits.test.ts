@@ -170,11 +170,11 @@ describe('the limits of a client', { concurrency: true }, () => {
 
   it("waiting for the database does not count as the client's time", async (t) => {
     const { core, dial, returnPath } = await openInbound(t, {
-      limits: { commandMs: 250, checkMs: 10 },
+      limits: { commandMs: 2_000, checkMs: 10 },
     })
     const { write } = core.store
     core.store.write = async (fn) => {
-      await sleep(400)
+      await sleep(2_500)
       return write(fn)
     }
     const client = await dial()
