@@ -6,6 +6,7 @@ import { and, asc, eq, gt, type SQLiteColumn, type SQLiteTable } from '../store/
 import { users } from '../store/schema/accounts.ts'
 import { domains } from '../store/schema/domains.ts'
 import { webhookEndpoints, webhookSigningSecrets } from '../store/schema/webhooks.ts'
+import { instanceKeys } from '../store/schema/wishes.ts'
 import type { Base } from './base.ts'
 
 type Deps = Pick<Base, 'store' | 'keyring'>
@@ -30,6 +31,7 @@ export const SEALED: readonly Sealed[] = [
   sealedSecrets(webhookEndpoints, webhookEndpoints.id),
   sealedSecrets(webhookSigningSecrets, webhookSigningSecrets.projectId),
   { table: users, key: users.id, columns: { totpSecret: users.totpSecret } },
+  { table: instanceKeys, key: instanceKeys.name, columns: { sealed: instanceKeys.sealed } },
 ]
 
 const PAGE = 500

@@ -30,6 +30,8 @@ export type Tally = {
   rows: number
   newCount: number
   knownCount: number
+  /** Absent in the progress of an earlier version. */
+  keptUnsubscribedCount?: number
   failureCount: number
   /** The first errors. */
   errors: RowError[]
@@ -47,7 +49,8 @@ export type RowHandler<Entry> = {
   apply(tx: Tx, entries: readonly Entry[]): Promise<RowResult[]>
 }
 
-type RowResult = { isNew: boolean } | AppError
+type RowCounts = { isNew: boolean; isKeptUnsubscribed?: boolean }
+type RowResult = RowCounts | AppError
 
 type Deps = Pick<Base, 'store' | 'now'>
 type ImportProgress = Tally & { isDone?: boolean; failure?: string }
@@ -151,7 +154,7 @@ function applyBatch<Entry>(
   return store.write(write, { heavyFor: job.projectId ?? '' })
 }
 
-type CountedResult = { isNew: boolean } | { error: string }
+type CountedResult = RowCounts | { error: string }
 type Slice<Entry> = { handler: RowHandler<Entry>; context: RowContext; rows: readonly FileRow[] }
 
 async function applyRows<Entry>(tx: Tx, slice: Slice<Entry>): Promise<[FileRow, CountedResult][]> {
@@ -197,6 +200,9 @@ function countRow(
   if ('isNew' in result) {
     if (result.isNew) tally.newCount += 1
     else tally.knownCount += 1
+    if (result.isKeptUnsubscribed) {
+      tally.keptUnsubscribedCount = (tally.keptUnsubscribedCount ?? 0) + 1
+    }
     return
   }
   tally.failureCount += 1

@@ -35,9 +35,7 @@ export async function addRecipient(core: Deps, options: RecipientOptions): Promi
       reason: 'api' as const,
     }
     const entry = { address: address(email), changes: data }
-    const [upserted] = await upsertContacts(tx, { ...change, known: { contacts: new Map() } }, [
-      entry,
-    ])
+    const [upserted] = await upsertContacts(tx, change, [entry])
     return upserted?.contact.id as string
   })
   const emailId = await addEmail(core, { projectId, contactId, campaignId: campaignId ?? null })
