@@ -13,7 +13,17 @@ type Packages = { dependencies: string[]; devDependencies: string[] }
 
 type Import = { from: string; specifier: string; isType: boolean }
 
-const free = ['errors', 'log', 'clock', 'health', 'counters', 'histograms', 'queue-class', 'redact']
+const free = [
+  'errors',
+  'log',
+  'clock',
+  'health',
+  'counters',
+  'histograms',
+  'queue-class',
+  'redact',
+  'lru',
+]
 
 /** Room -> the rooms it may import, besides `free` and itself. */
 const table: Record<string, string[] | 'any'> = {
@@ -26,6 +36,7 @@ const table: Record<string, string[] | 'any'> = {
   counters: [],
   histograms: [],
   redact: [],
+  lru: [],
   'queue-class': [],
   config: [],
   mail: [],
@@ -44,6 +55,8 @@ const owners: Record<string, string> = {
   'drizzle-orm': 'store/drizzle.ts',
   'better-sqlite3': 'store/',
   stripe: 'features/billing/',
+  // With `max`, it allocates for all entries at once.
+  'lru-cache': 'lru.ts',
 }
 
 /** `mail` is pure: no sockets, files, processes or threads. */

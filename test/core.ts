@@ -194,7 +194,7 @@ export async function addProject({ store, now }: TestCore, name = 'Shop'): Promi
   const ownerAddress = `owner${projectCount}@people.test`
   const at = now()
   const { id, ownerId } = await store.write(async (tx) => {
-    const user = { address: ownerAddress, passwordHash: '', isSandbox: false, verifiedAt: at, at }
+    const user = { address: ownerAddress, passwordHash: '', isSandbox: false, isProven: true, at }
     const ownerId = await insertUser(tx, user)
     const project = { name, ownerId, keys, areKeysSandbox: false, at }
     return { id: await insertProject(tx, project), ownerId }

@@ -19,11 +19,11 @@ export async function addUser(
   const address = change.address ?? `user${userCount}@people.test`
   const at = now()
   const id = await store.write(async (tx) => {
-    const made = await insertUser(tx, { address, passwordHash: '', isSandbox: false, at })
-    await tx
-      .update(users)
-      .set({ verifiedAt: at, ...change })
-      .where(eq(users.id, made))
+    const user = { address, passwordHash: '', isSandbox: false, isProven: true, at }
+    const made = await insertUser(tx, user)
+    if (Object.keys(change).length > 0) {
+      await tx.update(users).set(change).where(eq(users.id, made))
+    }
     return made
   })
   return { id, address }

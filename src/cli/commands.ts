@@ -153,7 +153,7 @@ export const COMMANDS: CommandSpec[] = [
   {
     name: 'user verify',
     summary: 'count the address of a user as verified',
-    options: [USER_OPTION],
+    options: [USER_OPTION, ['--off', 'count the address as not verified any more']],
     load: async () => (await import('./user.ts')).verifyUserCommand,
   },
   {

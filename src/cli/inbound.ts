@@ -89,7 +89,7 @@ export async function showInboundCommand(context: CommandContext, input: Input):
     return { json: toJson(message), text: toText(message) }
   }
   const note = message.error ?? message.remark
-  // stdout holds the unchanged message only.
+  // stdout holds the message only.
   if (note !== null) context.terminal.stderr.write(`Note: ${escapeControls(note)}\n`)
   return { raw: message.raw }
 }

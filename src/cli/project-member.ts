@@ -1,5 +1,5 @@
 /** `project member …`: the members of a project. */
-import { addKnownMember } from '../features/accounts/members/add.ts'
+import { addMember } from '../features/accounts/members/add.ts'
 import { changeRole } from '../features/accounts/members/change-role.ts'
 import { handOver } from '../features/accounts/members/hand-over.ts'
 import { listMembers } from '../features/accounts/members/list.ts'
@@ -18,10 +18,11 @@ export async function listMembersCommand(context: CommandContext, input: Input):
     const { id } = await getProject(core, projectIdOf(input))
     return listMembers(core, id)
   })
-  const rows = members.map(({ userId, email, role, createdAt }) => [
+  const rows = members.map(({ userId, email, role, createdAt, emailVerified }) => [
     ...[userId, email, role, createdAt.slice(0, 10)],
+    emailVerified ? '' : 'unverified',
   ])
-  const head = ['ID', 'EMAIL', 'ROLE', 'SINCE']
+  const head = ['ID', 'EMAIL', 'ROLE', 'SINCE', '']
   return { json: members, text: formatTable(head, rows, 'No members.') }
 }
 
@@ -29,7 +30,7 @@ export async function addMemberCommand(context: CommandContext, input: Input): P
   const role = input.choice('role', GIVEN_ROLES) ?? 'MEMBER'
   const email = input.required('email')
   const member = await withCore(context, (core) =>
-    addKnownMember(core, { projectId: projectIdOf(input), email, role }),
+    addMember(core, { projectId: projectIdOf(input), email, role }),
   )
   return describeMember(member, `is a member of the project now: ${member.role}`)
 }

@@ -50,8 +50,10 @@ export async function operatorCommand(context: CommandContext, input: Input): Pr
 }
 
 export async function verifyUserCommand(context: CommandContext, input: Input): Promise<Result> {
-  const user = await withCore(context, (core) => verifyUser(core, input.required('email')))
-  return { json: user, text: `The address ${escapeControls(user.email)} counts as verified.` }
+  const change = { email: input.required('email'), isVerified: !input.has('off') }
+  const user = await withCore(context, (core) => verifyUser(core, change))
+  const claim = change.isVerified ? 'counts as verified' : 'does not count as verified any more'
+  return { json: user, text: `The address ${escapeControls(user.email)} ${claim}.` }
 }
 
 export async function totpCommand(context: CommandContext, input: Input): Promise<Result> {
@@ -79,10 +81,12 @@ export async function listUsersCommand(context: CommandContext): Promise<Result>
   return { json: users, text: formatTable(head, rows, 'No users yet.') }
 }
 
-function notesOf({ isOperator, emailVerified, twoFactor, isSandbox }: UserView): string {
+function notesOf(user: UserView): string {
+  const { isOperator, emailVerified, onlyProjectId, twoFactor, isSandbox } = user
   const notes = [
     isOperator && 'operator',
     !emailVerified && 'unverified',
+    onlyProjectId !== null && `only in project ${onlyProjectId}`,
     twoFactor && 'second factor',
     isSandbox && 'created by the sandbox',
   ]

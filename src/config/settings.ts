@@ -262,7 +262,7 @@ const settings = {
   ),
   'accounts.mail_project': optional(
     kind.text,
-    'Id of the project that sends the mail of this server to its users. Without one, new users count as verified and passwords are reset with "pillarbox user password".',
+    'Id of the project that sends the mail of this server to its users. Without one, the addresses of new users stay unproven, and passwords are reset with "pillarbox user password".',
     {
       example: '0199a7c0-0000-7000-8000-000000000001',
       otherwise: 'the sandbox project in sandbox mode, else none',

@@ -7,9 +7,9 @@
  * cache (`Store.onExternalChange`), so commands take effect on a running server.
  */
 import { hash } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
 import type { Keyring } from '../config/keyring.ts'
 import { AppError, notFound } from '../errors.ts'
+import { createLru } from '../lru.ts'
 import type { SigningKey } from '../mail/compose/dkim.ts'
 import { isActive, unfinishedCampaigns } from '../store/campaign-terms.ts'
 import { and, eq, isNull, sql } from '../store/drizzle.ts'
@@ -73,8 +73,9 @@ const listStoppedCampaigns = statement<{ id: string; stop: 'paused' | 'cancelled
     where id in ${unfinishedCampaigns} and status = 'CANCELLED'`,
 )
 
-const MAX_CACHED = 10_000
 const MAX_CACHED_BYTES = 32 * 1024 * 1024
+/** What an entry counts at least: so there are 8,192 at most. */
+const MIN_CACHED_BYTES = 4_096
 
 export function createDirectory({ store, keyring }: { store: Store; keyring: Keyring }): Directory {
   const { cached, drop, onDrop } = createCache()
@@ -134,10 +135,8 @@ export function digestSecret(secretKey: string): string {
 
 /** A bounded cache; a look-up during which `drop` is called is not cached. */
 function createCache() {
-  const known = new LRUCache<string, object>({
-    max: MAX_CACHED,
-    maxSize: MAX_CACHED_BYTES,
-    sizeCalculation: sizeOf,
+  const known = createLru<object>(MAX_CACHED_BYTES, {
+    sizeOf: (value) => Math.max(MIN_CACHED_BYTES, sizeOf(value)),
   })
   const listeners = new Set<() => void>()
   let generation = 0

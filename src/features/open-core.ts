@@ -29,6 +29,7 @@ import { createStripe } from './billing/stripe.ts'
 import type { CommandCore } from './core.ts'
 import { createDirectory } from './directory.ts'
 import { checkSecret } from './domains/secret-check.ts'
+import { sealWaiting } from './messages/delivery/seal-waiting.ts'
 import type { QueueNotice } from './messages/queue/notifier.ts'
 import { createNotifier } from './notifier.ts'
 import { createSharedRuns } from './shared-runs.ts'
@@ -83,6 +84,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
   })
   try {
     await checkSecret({ store, keyring })
+    await sealWaiting({ store, keyring })
     await loadAddressKey({ store, keyring, now })
     await keyOlderWishes({ store })
   } catch (error) {

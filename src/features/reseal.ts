@@ -2,9 +2,19 @@
  * Seals all sealed columns again after a change of `secret`: what the previous secret sealed could not be
  * opened once `secret_previous` is removed.
  */
-import { and, asc, eq, gt, type SQLiteColumn, type SQLiteTable } from '../store/drizzle.ts'
+import {
+  and,
+  asc,
+  eq,
+  gt,
+  isNotNull,
+  type SQL,
+  type SQLiteColumn,
+  type SQLiteTable,
+} from '../store/drizzle.ts'
 import { users } from '../store/schema/accounts.ts'
 import { domains } from '../store/schema/domains.ts'
+import { emails } from '../store/schema/messages.ts'
 import { webhookEndpoints, webhookSigningSecrets } from '../store/schema/webhooks.ts'
 import { instanceKeys } from '../store/schema/wishes.ts'
 import type { Base } from './base.ts'
@@ -15,6 +25,8 @@ export type Sealed = {
   key: SQLiteColumn
   /** By the names of the table's properties. */
   columns: Record<string, SQLiteColumn>
+  /** The rows that have a sealed text, where most have none; all rows if absent. */
+  where?: SQL
 }
 type SealedRow = { key: string; texts: Record<string, string | null> }
 
@@ -32,6 +44,12 @@ export const SEALED: readonly Sealed[] = [
   sealedSecrets(webhookSigningSecrets, webhookSigningSecrets.projectId),
   { table: users, key: users.id, columns: { totpSecret: users.totpSecret } },
   { table: instanceKeys, key: instanceKeys.name, columns: { sealed: instanceKeys.sealed } },
+  {
+    table: emails,
+    key: emails.id,
+    columns: { sealedVariables: emails.sealedVariables },
+    where: isNotNull(emails.sealedVariables),
+  },
 ]
 
 const PAGE = 500
@@ -63,13 +81,13 @@ async function resealTable(deps: Deps, sealed: Sealed): Promise<number> {
 
 function listAfter(
   { store }: Deps,
-  { table, key, columns }: Sealed,
+  { table, key, columns, where }: Sealed,
   after: string,
 ): Promise<SealedRow[]> {
   return store.scan
     .select({ key, texts: columns })
     .from(table)
-    .where(gt(key, after))
+    .where(and(where, gt(key, after)))
     .orderBy(asc(key))
     .limit(PAGE)
     .all() as Promise<SealedRow[]>

@@ -126,6 +126,7 @@ export const ROUTES: readonly RouteRow[] = [
   ['GET', '/segments/:id/contacts', 'member', segments.listContacts],
   ['POST', '/segments/:id/members', 'member', segments.addContacts],
   ['DELETE', '/segments/:id/members', 'member', segments.removeContacts],
+  ['POST', '/segments/:id/check', 'member', segments.check],
   ['POST', '/segments/:id/compute', 'member', segments.compute],
   ['POST', '/segments/:id/refresh', 'member', segments.refresh],
 
@@ -315,7 +316,7 @@ export const ROUTES: readonly RouteRow[] = [
   ['GET', '/projects/:id/members', 'member of :id', members.list],
   ['POST', '/projects/:id/members', 'admin of :id', members.add],
   ['PATCH', '/projects/:id/members/:userId', 'admin of :id', members.update],
-  ['DELETE', '/projects/:id/members/:userId', 'admin of :id', members.remove],
+  ['DELETE', '/projects/:id/members/:userId', 'member of :id', members.remove],
   ['GET', '/projects/:id/invitations', 'admin of :id', members.listOpen],
   ['DELETE', '/projects/:id/invitations/:invitationId', 'admin of :id', members.revoke],
   ['POST', '/auth/accept-invitation', 'anyone', acceptInvitation],

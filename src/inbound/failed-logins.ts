@@ -5,8 +5,9 @@
  * serve many programs, and one with an outdated key must not lock out the others. The number of
  * networks is bounded: the oldest are forgotten first.
  */
-import { LRUCache } from 'lru-cache'
+
 import { MINUTE_MS, type Now } from '../clock.ts'
+import { createLru } from '../lru.ts'
 import { peerOf } from './sessions.ts'
 
 export type FailedLogins = {
@@ -27,7 +28,7 @@ const FIRST_DELAY_MS = 250
 const MAX_DELAY_MS = 8_000
 
 export function createFailedLogins(now: Now): FailedLogins {
-  const networks = new LRUCache<string, Failures>({ max: MAX_NETWORKS })
+  const networks = createLru<Failures>(MAX_NETWORKS)
 
   function find(network: string): Failures | undefined {
     const failures = networks.get(network)

@@ -10,8 +10,12 @@ import type {
   ParsedMessage,
   UnparsedMessage,
 } from '../features/receiving/process/parsed-message.ts'
+import { findAutomaticReason } from '../mail/incoming/automatic.ts'
 import { readIncomingHeader } from '../mail/incoming/header.ts'
-import { readReport } from '../mail/report/read-report.ts'
+import { hideLinkTokens } from '../mail/link-tokens.ts'
+import { readEntities } from '../mail/parse/entity.ts'
+import { zeroLinks } from '../mail/parse/zero-links.ts'
+import { readReportIn } from '../mail/report/read-report.ts'
 import type { VerdictDeps } from './verdicts.ts'
 
 export type InboundReaderSettings = {
@@ -47,22 +51,36 @@ async function read(deps: VerdictDeps, message: UnparsedMessage): Promise<Parsed
   const startedAt = performance.now()
   // Copied, because some parsers do not accept shared memory.
   const raw = Buffer.from(message.raw)
-  const header = readIncomingHeader(raw)
-  const report = readReport(raw)
-  const mail = message.isMail ? await readMail(deps, { ...message, raw }) : null
-  return { header, report, mail, durationMs: Math.round(performance.now() - startedAt) }
+  // Bounces and answers quote mail of this server, and many may read them.
+  const shown = zeroLinks(raw)
+  const header = readIncomingHeader(shown)
+  const entities = readEntities(shown)
+  const isNullSender = message.reversePath === ''
+  const report = readReportIn(entities, { sizeBytes: raw.length, isNullSender })
+  const automatic = findAutomaticReason({ entities, isNullSender, report })
+  const mail = message.isMail ? await readMail(deps, { message, raw, shown }) : null
+  const kept = shown === raw ? null : shown
+  const durationMs = Math.round(performance.now() - startedAt)
+  return { header, report, automatic, mail, kept, durationMs }
 }
 
 async function readMail(
   deps: VerdictDeps,
-  message: UnparsedMessage & { raw: Buffer },
+  { message, raw, shown }: { message: UnparsedMessage; raw: Buffer; shown: Buffer },
 ): Promise<ParsedMessage['mail']> {
   const { readIncoming } = await import('../mail/incoming/read-message.ts')
   const { checkSender, isAligned } = await import('./verdicts.ts')
-  const mail = await readIncoming(message.raw)
-  const { verdicts, domains } = await checkSender(deps, message)
+  const mail = await readIncoming(shown)
+  const { verdicts, domains } = await checkSender(deps, { ...message, raw })
   const author = mail.from?.address.domain ?? domainOf(message.reversePath)
-  return { ...mail, verdicts, isAuthenticated: isAligned(author, domains) }
+  const [text, html] = [mail.text, mail.html].map((part) => part && hideLinkTokens(part))
+  return {
+    ...mail,
+    text: text ?? null,
+    html: html ?? null,
+    verdicts,
+    isAuthenticated: isAligned(author, domains),
+  }
 }
 
 function domainOf(reversePath: string): string {

@@ -27,6 +27,7 @@ import type { SubmissionReader } from './submission-reader.ts'
 export type SubmissionCore = Pick<
   Core,
   | 'config'
+  | 'keyring'
   | 'reportUsage'
   | 'disk'
   | 'store'

@@ -17,6 +17,7 @@ import {
   outcomeText,
   siteObservationOf,
   withLookup,
+  withoutSecrets,
 } from './outcomes.ts'
 import type { TaskResult, TransferableMessage } from './protocol.ts'
 import { createOutbox, putBackResult, unsentResult } from './results.ts'
@@ -250,9 +251,10 @@ export function createDeliveries(deps: DeliveriesDeps) {
   ): DeliveryResult {
     const { emailId, pool, lookup, isOwnLookup } = one
     if (result.brokenTls !== null) brokenTls.add(result.brokenTls)
-    observeOutcome(one, result.outcome)
+    const shown = withoutSecrets(result.outcome, one.secrets)
+    observeOutcome(one, shown)
     const { subject, faults } = result
-    const outcome = withLookup(result.outcome, lookup, isOwnLookup)
+    const outcome = withLookup(shown, lookup, isOwnLookup)
     const startedAt = result.startedAt - (outcome.durationMs - result.outcome.durationMs)
     return { emailId, kind: 'attempted', site: pool.site, outcome, subject, faults, startedAt }
   }

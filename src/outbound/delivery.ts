@@ -23,6 +23,8 @@ export type DeliveryTask = {
   reversePath: string
   source: MessageSource
   signingKeys: readonly SigningKey[]
+  /** Parts of the message that no reply may show; none if absent. */
+  secrets?: readonly string[]
 }
 
 export type DeliveryResult =

@@ -1,5 +1,6 @@
 /** Builds the outcome of an attempt: from replies, from failures, and from decisions of this server. */
 import type { Now } from '../clock.ts'
+import { hideSecrets } from '../mail/link-tokens.ts'
 import { classifyLocally, classifyReply } from '../mail/replies/classify-reply.ts'
 import type { Reply, Stage } from '../mail/replies/reply.ts'
 import type { AttemptOutcome, CurrentStep, Step, StepName } from './attempt.ts'
@@ -159,6 +160,31 @@ function dnsStep({ durationMs, hosts }: Lookup): Step {
   const shown = hosts.slice(0, MAX_SHOWN_HOSTS).join(', ')
   const host = hosts.length > MAX_SHOWN_HOSTS ? `${shown}, …` : shown
   return { step: 'dns', at: 0, durationMs, host }
+}
+
+/**
+ * Without the secrets of its message, which a receiver may have quoted. Everything that is recorded,
+ * logged or shown comes from this outcome.
+ */
+export function withoutSecrets(
+  outcome: AttemptOutcome,
+  secrets: readonly string[] = [],
+): AttemptOutcome {
+  if (secrets.length === 0) return outcome
+  const hide = (text: string) => hideSecrets(text, secrets)
+  const hideReply = (reply: Reply): Reply => ({ ...reply, text: hide(reply.text) })
+  const steps = outcome.steps.map((step) => ({
+    ...step,
+    ...(step.reply && { reply: hideReply(step.reply) }),
+    ...(step.error && { error: hide(step.error) }),
+  }))
+  const { reply, error } = outcome
+  return {
+    ...outcome,
+    reply: reply && hideReply(reply),
+    error: error && hide(error),
+    steps,
+  }
 }
 
 /** The outcome in one line: the refusal, or the error if there was no refusal. */

@@ -125,6 +125,11 @@ export function startsWith(text: Term, prefix: string): SQL {
   return sql`${text} glob ${`${prefix}*`}`
 }
 
+/** The first characters of a text. */
+export function firstCharacters(text: Term, count: number): SQL {
+  return sql`substr(${text}, 1, ${sql.raw(String(count))})`
+}
+
 /** Whether a text has the shape YYYY-MM-DD, alone or followed by a T and any text. */
 export function hasDateShape(text: Term): SQL {
   const day = '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'
@@ -147,6 +152,14 @@ export function jsonWithout(column: Term, path: SQL): SQL {
  */
 export function jsonValue(column: Term, key: string): SQL {
   return sql`json_extract(${column}, ${jsonPath(key)})`
+}
+
+/**
+ * The elements of the array at `key` in a JSON object column, as a table for use after `from`: one row per
+ * element, with the columns `value` (as of `jsonValue`) and `type` (as of `jsonType`).
+ */
+export function eachElement(column: Term, key: string): SQL {
+  return sql`json_each(${column}, ${jsonPath(key)})`
 }
 
 /**

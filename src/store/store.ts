@@ -135,8 +135,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   })
   const lossListeners = new Set<() => void>()
   if (watch) {
+    const copyLostLog = createLostLogCopy(writable, log)
     files.watch(({ isLogAloneGone }) => {
-      if (isLogAloneGone) copyLostLog(writable, log)
+      if (isLogAloneGone) copyLostLog()
       for (const listener of lossListeners) listener()
     })
   }
@@ -184,14 +185,27 @@ function probe(connection: Connection, writer: Writer): Promise<void> {
  * Copies a log whose file was removed into the database. Its commits were acknowledged, and a crash
  * would lose them.
  */
-function copyLostLog(connection: Connection, log: Log): void {
-  if (connection.isInTransaction()) return
-  try {
-    connection.script('PRAGMA wal_checkpoint(PASSIVE)')
-  } catch (error) {
-    log.error({ error }, 'the lost log could not be copied into the database')
+function createLostLogCopy(connection: Connection, log: Log): () => void {
+  let copied = 0
+  return () => {
+    if (connection.isInTransaction()) return
+    try {
+      const [found] = connection.run(
+        'PRAGMA wal_checkpoint(PASSIVE)',
+        [],
+        'records',
+      ) as Checkpoint[]
+      if (found === undefined || found.checkpointed < found.log || found.log === copied) return
+      copied = found.log
+      log.warn({ pages: copied }, 'the lost log was copied into the database')
+    } catch (error) {
+      log.error({ error }, 'the lost log could not be copied into the database')
+    }
   }
 }
+
+/** In pages; -1 if there is no log. */
+type Checkpoint = { log: number; checkpointed: number }
 
 /**
  * Retries while other processes hold the lock, because SQLite ignores busy timeouts while it

@@ -217,7 +217,16 @@ describe('pillarbox user', () => {
   it('list shows users', async () => {
     const [first] = await json('user', 'list')
     assert.deepEqual(Object.keys(first), [
-      ...['id', 'email', 'isOperator', 'emailVerified', 'method', 'twoFactor', 'isSandbox'],
+      ...[
+        'id',
+        'email',
+        'isOperator',
+        'emailVerified',
+        'onlyProjectId',
+        'method',
+        'twoFactor',
+        'isSandbox',
+      ],
       'createdAt',
     ])
     assert.equal(first.email, owner)

@@ -8,9 +8,6 @@ import type { ShownEmail } from './mail/shown-email.ts'
 import { eventually } from './program.ts'
 import { installBesideSink, makeProject, post } from './server.ts'
 
-/** The goal is 200 ms. A busy machine gets more time, and the test prints the figure. */
-const WITHIN_MS = 1_000
-
 function message(from = 'shop@example.test') {
   return { to: 'ada@dest.test', from, subject: 'Hello', body: '<p>Hello</p>' }
 }
@@ -20,7 +17,7 @@ function idOf({ body }: { body: unknown }): string {
 }
 
 describe('commands beside a running server', () => {
-  it('take effect within 200 ms', { timeout: 60_000 }, async (t) => {
+  it('take effect, without another request to the server', async (t) => {
     const { sink, installation } = await installBesideSink(t, {
       retrySchedule: '1h',
       respond: ({ verb, count }) =>
@@ -40,14 +37,10 @@ describe('commands beside a running server', () => {
     let key = secret
     const send = (from?: string) => post(server.url, key, message(from))
 
-    /** Runs a command, and sees how long after its end `isDone` is first true. */
-    async function measure(argv: string[], isDone: () => Promise<boolean> | boolean) {
+    /** Runs a command, and waits for its effect. */
+    async function takesEffect(argv: string[], isDone: () => Promise<boolean> | boolean) {
       const printed = await command(...argv)
-      const endedAt = performance.now()
       await eventually(async () => ((await isDone()) ? true : undefined))
-      const tookMs = performance.now() - endedAt
-      t.diagnostic(`${argv.slice(0, 2).join(' ')}: ${tookMs.toFixed(0)} ms after the command`)
-      assert.ok(tookMs < WITHIN_MS, `${argv.join(' ')}: ${tookMs} ms`)
       return printed
     }
 
@@ -57,31 +50,37 @@ describe('commands beside a running server', () => {
     for (const email of [first, second]) {
       await eventually(async () => (await show(email)).state === 'deferred' || undefined)
     }
-    await measure(['queue', 'retry', first], () => sink.acceptedCount() === 1)
-    await measure(['queue', 'cancel', second], async () => (await show(second)).state === 'failed')
+    await takesEffect(['queue', 'retry', first], () => sink.acceptedCount() === 1)
+    await takesEffect(
+      ['queue', 'cancel', second],
+      async () => (await show(second)).state === 'failed',
+    )
     assert.equal((await show(second)).error, 'cancelled')
 
     assert.equal((await send('shop@other.test')).status, 403)
-    await measure(['domain', 'verify', 'other.test', '--trust'], isStatus(200, 'shop@other.test'))
+    await takesEffect(
+      ['domain', 'verify', 'other.test', '--trust'],
+      isStatus(200, 'shop@other.test'),
+    )
     let held = ''
-    await measure(['queue', 'hold', '--domain', 'dest.test'], async () => {
+    await takesEffect(['queue', 'hold', '--domain', 'dest.test'], async () => {
       held = idOf(await send())
       return (await show(held)).state === 'held'
     })
-    await measure(
+    await takesEffect(
       ['queue', 'release', '--domain', 'dest.test'],
       async () => (await show(held)).state === 'delivered',
     )
 
-    await measure(['project', 'update', id, '--disable', 'MANUAL'], isStatus(403))
-    await measure(['project', 'update', id, '--enable'], isStatus(200))
-    const renewed = await measure(['project', 'keys', id, '--regenerate'], isStatus(401))
+    await takesEffect(['project', 'update', id, '--disable', 'MANUAL'], isStatus(403))
+    await takesEffect(['project', 'update', id, '--enable'], isStatus(200))
+    const renewed = await takesEffect(['project', 'keys', id, '--regenerate'], isStatus(401))
     key = (renewed as { secret: string }).secret
     assert.equal((await send()).status, 200)
     assert.equal(await server.kill('SIGTERM'), 0)
   })
 
-  it('exit with a status that shows their outcome', { timeout: 60_000 }, async (t) => {
+  it('exit with a status that shows their outcome', async (t) => {
     const { installation } = await installBesideSink(t, { retrySchedule: '1h' })
     const { attempt, folder } = installation
     const server = await installation.serve()

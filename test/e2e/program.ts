@@ -207,7 +207,13 @@ async function makeProject(core: OpenCore) {
   const domainKeys = await madeKeys
   const at = core.now()
   return core.store.write(async (tx) => {
-    const owner = { address: 'owner@people.test', passwordHash: '', isSandbox: false, at }
+    const owner = {
+      address: 'owner@people.test',
+      passwordHash: '',
+      isSandbox: false,
+      isProven: true,
+      at,
+    }
     const ownerId = await insertUser(tx, owner)
     const projectId = await insertProject(tx, {
       ...{ name: 'Shop', ownerId, keys, areKeysSandbox: false, at },

@@ -29,6 +29,7 @@ export const EFFECTS: Readonly<Record<string, readonly string[]>> = {
   'POST /segments': ['segments'],
   'PATCH /segments/:id': ['segments'],
   'POST /segments/:id/refresh': ['segments'],
+  'POST /segments/:id/check': [],
   'POST /campaigns': ['campaigns'],
   'PUT /campaigns/:id': ['campaigns'],
   'POST /campaigns/audience': [],

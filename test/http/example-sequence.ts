@@ -4,8 +4,8 @@
  */
 
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/clock.ts'
+import { inviteMember } from '../../src/features/accounts/invitations/invite.ts'
 import { insertToken } from '../../src/features/accounts/links/email-tokens.ts'
-import { addMember } from '../../src/features/accounts/members/add.ts'
 import { endSessions } from '../../src/features/accounts/sessions/sessions.ts'
 import { createUser } from '../../src/features/accounts/users/users.ts'
 import { listDomains } from '../../src/features/domains/list.ts'
@@ -235,8 +235,8 @@ const invite = async ({ core, projectId }: Stage) => {
     .get()
   const role = 'MEMBER' as const
   const actorId = owner?.id ?? ''
-  const invited = await addMember(core, { projectId, address: 'ann@example.com', role, actorId })
-  invitationToken = 'url' in invited ? (invited.url?.split('/').at(-1) ?? '') : ''
+  const invited = await inviteMember(core, { projectId, address: 'ann@example.com', role, actorId })
+  invitationToken = invited.url?.split('/').at(-1) ?? ''
 }
 
 const makeWorkflow = async ({ core, projectId }: Stage) => {
@@ -384,6 +384,7 @@ export const exampleSequence: ExampleStep[] = [
   { name: 'GET /segments/:id/contacts' },
   { name: 'GET /contacts/fields/:field/usage' },
   { name: 'POST /segments/:id/refresh' },
+  { name: 'POST /segments/:id/check' },
   { name: 'GET /activity' },
   { name: 'GET /activity/recent-count' },
   { name: 'GET /activity/types' },

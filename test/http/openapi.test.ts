@@ -275,6 +275,7 @@ describe('responses match their descriptions, with no further fields', () => {
     await checked('GET', '/segments/:id/contacts', listId)
     await checked('POST', '/segments/:id/compute', id)
     await checked('POST', '/segments/:id/refresh', id)
+    await checked('POST', '/segments/:id/check', id)
     await checked('DELETE', '/segments/:id/members', listId, { emails })
     await checked('DELETE', '/segments/:id', id)
   })

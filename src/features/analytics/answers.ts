@@ -3,8 +3,9 @@
  * answer belongs to one project and one query. While older events are still being counted, no answer is
  * kept, and each says that it is not complete.
  */
-import { LRUCache } from 'lru-cache'
+
 import { MINUTE_MS } from '../../clock.ts'
+import { createLru } from '../../lru.ts'
 import { isAnalyticsComplete } from './complete.ts'
 import type { AnalyticsDeps } from './read-counts.ts'
 
@@ -15,9 +16,10 @@ type AskingProject = { id: string; updatedAt: number }
 export type Answer<Value> = { value: Value; isComplete: boolean }
 
 const KEPT_MS = MINUTE_MS
-const MAX_KEPT = 1_000
 /** Characters of JSON of all kept answers of a call. */
 const MAX_KEPT_SIZE = 2_000_000
+/** What an answer counts at least: so 1,000 are kept at most. */
+const MIN_KEPT_SIZE = 2_000
 
 type Kept<Value> = { at: number; answer: Answer<Value> }
 
@@ -26,7 +28,7 @@ export function createAnswers<Query extends { projectId: string }, Value extends
   deps: AnalyticsDeps,
   find: (deps: AnalyticsDeps, query: Query) => Promise<Value>,
 ): (project: AskingProject, query: Omit<Query, 'projectId'>) => Promise<Answer<Value>> {
-  const kept = new LRUCache<string, Kept<Value>>({ max: MAX_KEPT, maxSize: MAX_KEPT_SIZE })
+  const kept = createLru<Kept<Value>>(MAX_KEPT_SIZE)
   const running = new Map<string, Promise<Answer<Value>>>()
 
   async function answer(key: string, query: Query) {
@@ -34,7 +36,7 @@ export function createAnswers<Query extends { projectId: string }, Value extends
     // Asked first: what is complete now is complete in every later query.
     const isComplete = await isAnalyticsComplete(deps.store.read)
     const found = { value: await find(deps, query), isComplete }
-    const size = JSON.stringify(found).length
+    const size = Math.max(MIN_KEPT_SIZE, JSON.stringify(found).length)
     if (isComplete) kept.set(key, { at, answer: found }, { size })
     return found
   }

@@ -3,14 +3,14 @@
  * event, a small segment, or an address. The query then reads only these contacts instead of the
  * whole project. Candidates are selected by their numbers, which every index of contacts ends with.
  */
-import { indexedBy, orderedJoin } from '../../store/dialect.ts'
+import { indexedBy, listOf, orderedJoin } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema/contacts.ts'
 import { events } from '../../store/schema/events.ts'
 import { segmentMembers } from '../../store/schema/segments.ts'
 import type { Base } from '../base.ts'
 import type { Condition } from './condition.ts'
-import { normalizeAddress } from './contact-filter.ts'
+import { normalizeAddress, normalizeAddresses } from './contact-filter.ts'
 import { parseField } from './field.ts'
 import type { Filter } from './filter.ts'
 import { startOfSpan } from './operators.ts'
@@ -38,8 +38,10 @@ export async function findCandidates(
   context: CandidateContext,
 ): Promise<SQL | undefined> {
   const required = [...listRequired(condition, context.segments)]
-  const address = required.find(({ field, operator }) => field === 'email' && operator === 'equals')
-  if (address !== undefined) return selectAddress(context.projectId, String(address.value))
+  const byAddress = required.find(
+    ({ field, operator }) => field === 'email' && (operator === 'equals' || operator === 'in'),
+  )
+  if (byAddress !== undefined) return selectAddresses(context.projectId, byAddress)
   const sources = required.flatMap((filter) => findSource(filter, context) ?? [])
   let best: { source: CandidateSource; size: number } | undefined
   for (const source of sources.slice(0, MAX_PROBES)) {
@@ -120,8 +122,8 @@ function selectNumbers({ table, contactId, matches }: CandidateSource): SQL {
     ${orderedJoin()} ${contacts} as listed on listed.id = ${contactId} where ${matches}`
 }
 
-function selectAddress(projectId: string, address: string): SQL {
-  const wanted = normalizeAddress(address)
+function selectAddresses(projectId: string, { operator, value }: Filter): SQL {
+  const wanted = operator === 'in' ? normalizeAddresses(value) : [normalizeAddress(String(value))]
   return sql`select listed.number from ${contacts} as listed
-    where listed.project_id = ${projectId} and listed.email = ${wanted}`
+    where listed.project_id = ${projectId} and listed.email in ${listOf(wanted)}`
 }

@@ -2,6 +2,10 @@
  * Compiles a condition to an SQL expression over the rows of `contacts`. Everything from outside is
  * a bound parameter: values, keys of data, names of events, ids.
  *
+ * A filter that cannot judge a contact's value is neither true nor false (`data-fit.ts`), and so is what
+ * its result decides. `notMemberOfSegment` negates a whole condition: below it, expressions are exact,
+ * 1, 0, or null for what cannot be judged. Elsewhere 0 and null both mean no match, which is cheaper.
+ *
  * Cheap filters come first, because AND and OR stop early: columns, then data, then memberships,
  * then events. A referenced segment without member rows is replaced by its condition, whose filters
  * count towards the limit, so that the statement stays within the limits of SQLite.
@@ -22,6 +26,7 @@ import {
   compileSubscribedFilter,
 } from './contact-filter.ts'
 import { compileDataFilter } from './data-filter.ts'
+import { isUnfit } from './data-fit.ts'
 import { compileEventFilter } from './event-filter.ts'
 import { type ConditionField, parseField } from './field.ts'
 import type { Filter } from './filter.ts'
@@ -49,8 +54,9 @@ const COSTS = { email: 0.1, subscribed: 0.1, instant: 0.1, data: 1, segment: 2, 
 /**
  * Returns an expression that is 1 for a matching row of `contacts` (the table's name in the query),
  * and 0 for any other row, never null. Spans of time end now.
- * @throws AppError BAD_REQUEST for an unknown segment, a loop of segments, more than 1,000 filters
- *   including those of segments, or segments nested more than 10 deep
+ * @throws AppError BAD_REQUEST for an unknown segment, also one that a segment refers to, a segment whose
+ *   condition is damaged, a loop of segments, more than 1,000 filters including those of segments, or
+ *   segments nested more than 10 deep
  */
 export async function compileCondition(
   deps: Pick<Base, 'store' | 'now'>,
@@ -58,7 +64,8 @@ export async function compileCondition(
 ): Promise<SQL> {
   const segments = await loadReferencedSegments(deps, { condition, ...of })
   const now = deps.now()
-  const { expression } = compile({ now, segments, filters: 0, depth: 0 }, condition)
+  const compiler = { now, segments, filters: 0, depth: 0, isExact: false }
+  const { expression } = compile(compiler, condition)
   const isMatch = sql`(${expression}) is true`
   const context = { projectId: of.projectId, now, segments }
   const candidates = await findCandidates(deps, condition, context)
@@ -67,7 +74,16 @@ export async function compileCondition(
     : sql`(${contacts.number} in (${candidates}) and ${isMatch})`
 }
 
-type Compiler = { now: number; segments: ReferencedSegments; filters: number; depth: number }
+type Compiler = {
+  now: number
+  segments: ReferencedSegments
+  /** Compiled so far. */
+  filters: number
+  /** Segments around. */
+  depth: number
+  /** Whether 0 and null differ. */
+  isExact: boolean
+}
 type Term = { expression: SQL; cost: number }
 type SegmentField = Extract<ConditionField, { kind: 'segment' }>
 
@@ -105,7 +121,18 @@ function compileFilter(compiler: Compiler, filter: Filter): Term {
   const parsedField = parseField(filter)
   if (parsedField === undefined) throw new TypeError(`Unknown field: ${filter.field}`)
   if (parsedField.kind === 'segment') return compileMembership(compiler, filter, parsedField.id)
-  return { expression: compileLeaf(compiler, filter, parsedField), cost: COSTS[parsedField.kind] }
+  const leaf = compileLeaf(compiler, filter, parsedField)
+  const expression = compiler.isExact ? toExact(leaf, filter, parsedField) : leaf
+  return { expression, cost: COSTS[parsedField.kind] }
+}
+
+function toExact(leaf: SQL, { operator, value }: Filter, field: ConditionField): SQL {
+  const judged = { operator: operator as OperatorOf<'data'>, value }
+  const cannotJudge = field.kind === 'data' ? isUnfit({ key: field.key, ...judged }) : undefined
+  const isTrue = sql`(${leaf}) is true`
+  return cannotJudge === undefined
+    ? sql`(${isTrue})`
+    : sql`(case when ${cannotJudge} then null else ${isTrue} end)`
 }
 
 /** `parseCondition` has checked that the field allows the operator. */
@@ -118,7 +145,7 @@ function compileLeaf(
   const since = startOfSpan(compiler.now, filter)
   switch (parsedField.kind) {
     case 'email':
-      return compileAddressFilter(operator as OperatorOf<'email'>, String(value))
+      return compileAddressFilter(operator as OperatorOf<'email'>, value)
     case 'subscribed':
       return compileSubscribedFilter(operator as OperatorOf<'subscribed'>, value)
     case 'instant':
@@ -145,15 +172,19 @@ function compileLeaf(
 }
 
 function compileMembership(compiler: Compiler, { operator }: Filter, id: string): Term {
-  const { expression, cost } = isMember(compiler, requireSegment(compiler.segments, id))
-  if (operator === 'memberOfSegment') return { expression, cost }
-  return { expression: sql`(${expression}) is not true`, cost }
+  const segment = requireSegment(compiler.segments, id)
+  if (operator === 'memberOfSegment') return isMember(compiler, segment)
+  const { isExact } = compiler
+  compiler.isExact = true
+  const { expression, cost } = isMember(compiler, segment)
+  compiler.isExact = isExact
+  return { expression: sql`(not (${expression}))`, cost }
 }
 
 /** Static segments and segments with membership events have member rows; others, a condition. */
 function isMember(compiler: Compiler, { id, condition, hasMembers }: ReferencedSegment): Term {
-  if (hasMembers) return { expression: isListed(id), cost: COSTS.segment }
-  if (condition === undefined) return { expression: sql`false`, cost: 0 }
+  if (hasMembers || condition === undefined)
+    return { expression: isListed(id), cost: COSTS.segment }
   if (compiler.depth >= MAX_SEGMENT_DEPTH) throw tooMuch(`segments ${MAX_SEGMENT_DEPTH} deep`)
   compiler.depth += 1
   const term = compile(compiler, condition)

@@ -8,7 +8,13 @@
  * fields and drops everything without a meaning.
  */
 
-import { type FieldError, invalid, invalidField, wrongOrMissingText } from '../../errors.ts'
+import {
+  AppError,
+  type FieldError,
+  invalid,
+  invalidField,
+  wrongOrMissingText,
+} from '../../errors.ts'
 import { parseField } from './field.ts'
 import { type AddError, errorsAt, type JsonObject, nameType, readObject } from './field-errors.ts'
 import type { Filter } from './filter.ts'
@@ -55,6 +61,23 @@ export function parseConditionText(text: string, at: string): Condition {
   return parseCondition(readJson(text, at), at)
 }
 
+/**
+ * Reads a condition that is stored. A damaged one selects nobody: it is refused, not guessed.
+ * @param of what has the condition, for the message: `The segment "VIP"`
+ * @throws AppError BAD_REQUEST
+ */
+export function readStoredCondition(stored: unknown, of: string): Condition {
+  try {
+    return parseCondition(stored, 'condition')
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'VALIDATION_ERROR') throw error
+    const [fault] = error.fields ?? []
+    const where = fault === undefined ? '' : ` (${fault.field}: ${fault.message})`
+    const text = `${of} has a condition that cannot be read${where}, so it selects nobody.`
+    throw new AppError('BAD_REQUEST', text, { suggestion: 'Give it a new condition.' })
+  }
+}
+
 /** Lists the fields, events and segments that a condition refers to, each once. */
 export function listReferences(condition: Condition): ConditionReferences {
   const keys = new Set<string>()
@@ -77,10 +100,15 @@ export function listReferences(condition: Condition): ConditionReferences {
   }
 }
 
-function* listFilters({ groups }: Condition): Generator<Filter> {
-  for (const { filters, conditions } of groups) {
-    yield* filters
-    if (conditions !== undefined) yield* listFilters(conditions)
+/** Lists the filters of all levels. What is damaged in a stored condition is left out. */
+export function* listFilters({ groups }: Condition): Generator<Filter> {
+  if (!Array.isArray(groups)) return
+  for (const group of groups as (Partial<ConditionGroup> | null)[]) {
+    const { filters, conditions } = group ?? {}
+    for (const filter of Array.isArray(filters) ? filters : []) {
+      if (typeof filter?.field === 'string') yield filter
+    }
+    if (conditions !== undefined && conditions !== null) yield* listFilters(conditions)
   }
 }
 

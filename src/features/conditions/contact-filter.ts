@@ -1,7 +1,7 @@
 /** Filters on columns of contacts. The columns are never null. */
 import { DAY_MS, parseInstant } from '../../clock.ts'
 import { parseAddress } from '../../mail/address/address.ts'
-import { contains } from '../../store/dialect.ts'
+import { contains, listOf } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema/contacts.ts'
 import { startOfDay } from './dates.ts'
@@ -15,14 +15,19 @@ type InstantFilter = {
   since: number
 }
 
-/** Ignores letter case. */
-export function compileAddressFilter(operator: OperatorOf<'email'>, value: string): SQL {
-  const text = normalizeAddressPart(value)
+/** Ignores letter case. `value`: a text, or a list of texts for `in` and `notIn`. */
+export function compileAddressFilter(operator: OperatorOf<'email'>, value: unknown): SQL {
+  if (operator === 'in') return sql`${contacts.address} in ${listOf(normalizeAddresses(value))}`
+  if (operator === 'notIn') {
+    return sql`${contacts.address} not in ${listOf(normalizeAddresses(value))}`
+  }
+  const given = String(value)
+  const text = normalizeAddressPart(given)
   switch (operator) {
     case 'equals':
-      return sql`${contacts.address} = ${normalizeAddress(value)}`
+      return sql`${contacts.address} = ${normalizeAddress(given)}`
     case 'notEquals':
-      return sql`${contacts.address} <> ${normalizeAddress(value)}`
+      return sql`${contacts.address} <> ${normalizeAddress(given)}`
     case 'contains':
       return contains(contacts.address, text)
     case 'notContains':
@@ -67,6 +72,11 @@ function isOnDay(at: (typeof contacts)['createdAt' | 'updatedAt'], instant: numb
  */
 export function normalizeAddress(text: string): string {
   return parseAddress(text)?.address ?? normalizeAddressPart(text).trim()
+}
+
+/** `values`: a list of texts. */
+export function normalizeAddresses(values: unknown): string[] {
+  return (values as unknown[]).map((value) => normalizeAddress(String(value)))
 }
 
 /** Lower case and NFC, like stored addresses. */

@@ -1,14 +1,18 @@
 /**
  * Filters on contact data, with the types of JSON. Only `notExists` matches a key that is absent or
- * null. For a present value, a negated operator is the opposite of the positive one: the number 1
- * is `notEquals` to "1" and contains nothing.
+ * null. A list is searched by `contains`, `in` and their opposites, element by element. A value of
+ * a type that the operator cannot judge (`data-fit.ts`) matches neither an operator nor its opposite;
+ * any other present value matches one of the two: the number 1 is `notEquals` to "1".
  */
 import {
   contains,
+  eachElement,
+  firstCharacters,
   hasDateShape,
   jsonNumber,
   jsonType,
   jsonValue,
+  listOf,
   startsWith,
 } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
@@ -16,7 +20,7 @@ import { contacts } from '../../store/schema/contacts.ts'
 import { dayOf, lowestTextOf, parseDataDate } from './dates.ts'
 import type { OperatorOf } from './operators.ts'
 
-type DataFilter = {
+export type DataFilter = {
   key: string
   operator: OperatorOf<'data'>
   value: unknown
@@ -24,7 +28,10 @@ type DataFilter = {
   since: number
 }
 
-type DataField = { value: SQL; type: SQL }
+/** Characters of `2026-01-31`. */
+const DAY_LENGTH = 10
+
+type DataField = { key: string; value: SQL; type: SQL }
 
 const COMPARATORS = {
   greaterThan: sql`>`,
@@ -33,9 +40,12 @@ const COMPARATORS = {
   lessThanOrEqual: sql`<=`,
 }
 
-/** Returns an expression that is 1, 0 or null for a row of `contacts`. */
+/**
+ * Returns an expression that is 1 for a row of `contacts` that matches, and 0 or null for any other.
+ */
 export function compileDataFilter({ key, operator, value, since }: DataFilter): SQL {
   const field: DataField = {
+    key,
     value: jsonValue(contacts.data, key),
     type: jsonType(contacts.data, key),
   }
@@ -47,11 +57,18 @@ export function compileDataFilter({ key, operator, value, since }: DataFilter): 
     case 'equals':
       return equals(field, value)
     case 'notEquals':
-      return sql`(${field.value} is not null and not ${equals(field, value)})`
+      return differs(field, value)
     case 'contains':
       return hasPart(field, value)
     case 'notContains':
-      return sql`(${field.value} is not null and not ${hasPart(field, value)})`
+      return sql`(case ${field.type} when 'text' then not ${contains(field.value, String(value))}
+        when 'array' then not ${hasElement(field, [value])} end)`
+    case 'in':
+      return sql`(${isOneOf(field, value as unknown[])} or ${isListWithOneOf(field, value as unknown[])})`
+    case 'notIn':
+      return sql`(case ${field.type} when 'array' then not ${hasElement(field, value as unknown[])}
+        when 'object' then null when 'null' then null
+        else ${field.value} is not null and (${isOneOf(field, value as unknown[])}) is not true end)`
     case 'within':
       return sql`(${field.value} >= ${lowestTextOf(since)} and ${isDate(field)})`
     case 'olderThan':
@@ -68,9 +85,20 @@ function equals(field: DataField, value: unknown): SQL {
   const instant = parseDataDate(text)
   if (instant !== undefined) return isOnDay(field, dayOf(instant))
   // SQLite returns lists and objects as JSON text.
-  const isLikeJson = text.startsWith('[') || text.startsWith('{')
   const isEqual = sql`${field.value} = ${text}`
-  return isLikeJson ? sql`(${isEqual} and ${field.type} = 'text')` : sql`(${isEqual})`
+  return isLikeJson(text) ? sql`(${isEqual} and ${field.type} = 'text')` : sql`(${isEqual})`
+}
+
+function differs(field: DataField, value: unknown): SQL {
+  const isScalar = sql`${field.type} not in ('array', 'object')`
+  const isPlainText = typeof value === 'string' && parseDataDate(value) === undefined
+  return isPlainText
+    ? sql`(${field.value} <> ${value} and ${isScalar})`
+    : sql`(${field.value} is not null and not ${equals(field, value)} and ${isScalar})`
+}
+
+function isLikeJson(text: string): boolean {
+  return text.startsWith('[') || text.startsWith('{')
 }
 
 /** SQLite returns true and false as 1 and 0. */
@@ -83,8 +111,70 @@ function isOnDay({ value }: DataField, day: string): SQL {
   return sql`(${value} = ${day} or ${startsWith(value, `${day}T`)})`
 }
 
-function hasPart({ value, type }: DataField, part: unknown): SQL {
-  return sql`(${contains(value, String(part))} and ${type} = 'text')`
+/**
+ * Most values have no such part, so the part is searched first: in a list, in its JSON. There, a part
+ * with characters that JSON escapes is spelled otherwise.
+ */
+function hasPart(field: DataField, part: unknown): SQL {
+  const text = String(part)
+  const isSpelledAlike = JSON.stringify(text) === `"${text}"`
+  const isText = contains(field.value, text)
+  const isElement = hasElement(field, [part])
+  return isSpelledAlike
+    ? sql`(${isText} and case ${field.type} when 'text' then 1 when 'array' then ${isElement} end)`
+    : sql`(case ${field.type} when 'text' then ${isText} when 'array' then ${isElement} end)`
+}
+
+/** Whether a scalar equals one of the values, by their types; a date is any time of its day. */
+function isOneOf(field: DataField, values: readonly unknown[]): SQL {
+  const { texts, days, numbers, booleans } = sortValues(values)
+  const terms = [
+    ...(texts.length === 0
+      ? []
+      : [sql`(${field.value} in ${listOf(texts)} and ${field.type} = 'text')`]),
+    ...(days.length === 0
+      ? []
+      : [
+          sql`(${firstCharacters(field.value, DAY_LENGTH)} in ${listOf(days)} and ${isDate(field)})`,
+        ]),
+    ...(numbers.length === 0
+      ? []
+      : [sql`(${field.value} in ${listOf(numbers)} and ${isNumber(field)})`]),
+    ...booleans.map((each) => equals(field, each)),
+  ]
+  return sql.join(terms, sql` or `)
+}
+
+/** Lists come last: their JSON never equals a value. */
+function isListWithOneOf(field: DataField, values: readonly unknown[]): SQL {
+  return sql`(${field.type} = 'array' and ${hasElement(field, values)})`
+}
+
+/** Whether a list has one of the values as an element of the same type. */
+function hasElement({ key }: DataField, values: readonly unknown[]): SQL {
+  const { strings, numbers, booleans } = sortValues(values)
+  const terms = [
+    ...(strings.length === 0 ? [] : [sql`(value in ${listOf(strings)} and type = 'text')`]),
+    ...(numbers.length === 0
+      ? []
+      : [sql`(value in ${listOf(numbers)} and type in ('integer', 'real'))`]),
+    ...booleans.map((each) => sql`type = ${String(each)}`),
+  ]
+  const isOne = sql.join(terms, sql` or `)
+  return sql`exists (select 1 from ${eachElement(contacts.data, key)} where ${isOne})`
+}
+
+/** `strings` are all texts, of which `days` are the UTC days of those that are dates. */
+function sortValues(values: readonly unknown[]) {
+  const strings = values.filter((value) => typeof value === 'string')
+  const dates = strings.map((text) => parseDataDate(text))
+  return {
+    strings,
+    texts: strings.filter((_, index) => dates[index] === undefined),
+    days: [...new Set(dates.flatMap((date) => (date === undefined ? [] : [dayOf(date)])))],
+    numbers: values.filter((value) => typeof value === 'number'),
+    booleans: [...new Set(values.filter((value) => typeof value === 'boolean'))],
+  }
 }
 
 function compare(

@@ -17,6 +17,7 @@ import {
   OPERATORS,
   OPERATORS_BY_KIND,
   type Operator,
+  takesList,
   takesNoValue,
   takesSpan,
   UNIT_MS,
@@ -28,6 +29,8 @@ export type Filter = { field: string; operator: Operator; value?: unknown; unit?
 /** Characters of a field's name, and of a text to compare with. */
 const MAX_TEXT_LENGTH = 1000
 const MAX_SPAN_DAYS = 36_500
+/** Values of `in` and `notIn`. */
+export const MAX_VALUES = 500
 
 /**
  * Parses a filter; drops a value or a unit that has no meaning. Passes errors to `addError` and
@@ -105,9 +108,31 @@ function readOperand(
     return undefined
   }
   if (takesSpan(operator)) return readSpan(addError, fields)
+  if (takesList(operator)) return readList(addError, { parsedField, values: value })
   const isRight = checkValue(addError, { parsedField, operator, value })
   if (!isRight) return undefined
   return { value: parsedField.kind === 'subscribed' ? value === true : value }
+}
+
+type ListInput = { parsedField: ConditionField; values: unknown }
+
+function readList(addError: AddError, { parsedField, values }: ListInput): Operand | undefined {
+  if (!Array.isArray(values)) {
+    addError('value', 'invalid_type', wrongTypeText('array', nameType(values)))
+    return undefined
+  }
+  if (values.length === 0) addError('value', 'too_small', 'Give at least one value')
+  if (values.length > MAX_VALUES) {
+    addError('value', 'too_big', `At most ${MAX_VALUES} values`)
+    return undefined
+  }
+  const areRight = values.map((value, index) => {
+    const addAt: AddError = (key, code, message) => addError(`${key}.${index}`, code, message)
+    return parsedField.kind === 'email'
+      ? checkPart(addAt, value)
+      : checkScalar(addAt, { value, takesBoolean: true })
+  })
+  return values.length > 0 && areRight.every(Boolean) ? { value: values } : undefined
 }
 
 function readSpan(addError: AddError, fields: JsonObject): Operand | undefined {
@@ -141,9 +166,11 @@ function checkValue(addError: AddError, { parsedField, operator, value }: Operat
   if (parsedField.kind === 'subscribed') return true
   if (parsedField.kind === 'instant') return checkInstant(addError, value)
   const isPart = operator === 'contains' || operator === 'notContains'
-  if (parsedField.kind === 'email' || isPart) return checkPart(addError, value)
+  if (parsedField.kind === 'email' || (isPart && typeof value === 'string')) {
+    return checkPart(addError, value)
+  }
   const isEquality = operator === 'equals' || operator === 'notEquals'
-  return checkScalar(addError, { value, isEquality })
+  return checkScalar(addError, { value, takesBoolean: isEquality || isPart })
 }
 
 function checkInstant(addError: AddError, value: unknown): boolean {
@@ -165,12 +192,12 @@ function checkPart(addError: AddError, value: unknown): boolean {
 
 function checkScalar(
   addError: AddError,
-  { value, isEquality }: { value: unknown; isEquality: boolean },
+  { value, takesBoolean }: { value: unknown; takesBoolean: boolean },
 ): boolean {
   if (typeof value === 'string') return isText(addError, 'value', value)
   if (typeof value === 'number' && Number.isFinite(value)) return true
-  if (typeof value === 'boolean' && isEquality) return true
-  const expected = isEquality ? 'string, number or boolean' : 'string or number'
+  if (typeof value === 'boolean' && takesBoolean) return true
+  const expected = takesBoolean ? 'string, number or boolean' : 'string or number'
   addError('value', 'invalid_type', wrongTypeText(expected, nameType(value)))
   return false
 }

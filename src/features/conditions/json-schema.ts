@@ -1,5 +1,6 @@
 /** The JSON schema of conditions for the API's description; `parseCondition` validates. */
 import { MAX_CONDITION_DEPTH, MAX_FILTERS } from './condition.ts'
+import { MAX_VALUES } from './filter.ts'
 import { OPERATORS, UNITS } from './operators.ts'
 
 const FILTER = {
@@ -15,8 +16,11 @@ const FILTER = {
     },
     operator: { type: 'string', enum: [...OPERATORS] },
     value: {
-      type: ['string', 'number', 'boolean'],
-      description: 'The value to compare the field with, or the number of units in a span of time',
+      type: ['string', 'number', 'boolean', 'array'],
+      items: { type: ['string', 'number', 'boolean'] },
+      maxItems: MAX_VALUES,
+      description:
+        'The value to compare the field with, a list of values for `in` and `notIn`, or the number of units in a span of time',
     },
     unit: { type: 'string', enum: [...UNITS], description: 'The unit of a span of time' },
   },

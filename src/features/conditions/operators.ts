@@ -9,6 +9,7 @@ const COMPARISON = [
   'greaterThanOrEqual',
   'lessThanOrEqual',
 ] as const
+const CHOICE = ['in', 'notIn'] as const
 const SUBSTRING = ['contains', 'notContains'] as const
 const AGE = ['within', 'olderThan'] as const
 const OCCURRENCE = [
@@ -21,10 +22,10 @@ const OCCURRENCE = [
 const MEMBERSHIP = ['memberOfSegment', 'notMemberOfSegment'] as const
 
 export const OPERATORS_BY_KIND = {
-  email: [...EQUALITY, ...SUBSTRING],
+  email: [...EQUALITY, ...SUBSTRING, ...CHOICE],
   subscribed: EQUALITY,
   instant: [...COMPARISON, ...AGE],
-  data: [...COMPARISON, ...SUBSTRING, 'exists', 'notExists', ...AGE],
+  data: [...COMPARISON, ...SUBSTRING, ...CHOICE, 'exists', 'notExists', ...AGE],
   event: OCCURRENCE,
   segment: MEMBERSHIP,
 } as const
@@ -64,6 +65,11 @@ const VALUELESS_OPERATORS: readonly string[] = [
 
 export function takesSpan(operator: Operator): boolean {
   return SPAN_OPERATORS.includes(operator)
+}
+
+/** Whether the value is a list of values to compare with. */
+export function takesList(operator: Operator): boolean {
+  return operator === 'in' || operator === 'notIn'
 }
 
 export function takesNoValue(operator: Operator): boolean {

@@ -7,7 +7,7 @@ import { AppError } from '../../errors.ts'
 import { and, eq, inArray } from '../../store/drizzle.ts'
 import { segments } from '../../store/schema/segments.ts'
 import type { Base } from '../base.ts'
-import { type Condition, listReferences } from './condition.ts'
+import { type Condition, listReferences, readStoredCondition } from './condition.ts'
 import { shortenForError } from './field-errors.ts'
 
 export type ReferencedSegment = {
@@ -17,6 +17,8 @@ export type ReferencedSegment = {
   hasMembers: boolean
   /** Undefined for a STATIC segment. */
   condition: Condition | undefined
+  /** The rules that its members were last computed by (`changed-filters.ts`). */
+  filterRules: number
 }
 
 export type ReferencedSegments = ReadonlyMap<string, ReferencedSegment>
@@ -26,9 +28,10 @@ type SegmentQuery = { projectId: string; condition: Condition; ofSegmentId?: str
 const MAX_REFERENCED_SEGMENTS = 1_000
 
 /**
- * Returns the segments by id. A segment that does not exist is missing from the map; the caller
- * decides whether that is an error.
- * @throws AppError BAD_REQUEST for a loop, or for more than 1,000 segments
+ * Returns the segments by id. With one that is missing or damaged, nobody can say who is in those that
+ * refer to it, not even by their member rows, which no computation keeps up to date any more.
+ * @throws AppError BAD_REQUEST for an unknown segment, a damaged condition, a loop, or more than 1,000
+ *   segments
  */
 export async function loadReferencedSegments(
   { store }: Pick<Base, 'store'>,
@@ -42,6 +45,7 @@ export async function loadReferencedSegments(
     if (seen.size > MAX_REFERENCED_SEGMENTS) throw tooMany()
     const found = await findSegments({ store }, { projectId, ids: wanted })
     for (const segment of found) known.set(segment.id, segment)
+    for (const id of wanted) if (id !== ofSegmentId) requireSegment(known, id)
     wanted = [...new Set(found.flatMap(referredBy))].filter((id) => !seen.has(id))
     for (const id of wanted) seen.add(id)
   }
@@ -60,22 +64,21 @@ async function findSegments(
   { store }: Pick<Base, 'store'>,
   { projectId, ids }: { projectId: string; ids: string[] },
 ): Promise<ReferencedSegment[]> {
-  const { id, name, type, hasMembershipEvents, condition } = segments
+  const { id, name, type, hasMembershipEvents, condition, filterRules } = segments
   const rows = await store.read
-    .select({ id, name, type, hasMembershipEvents, condition })
+    .select({ id, name, type, hasMembershipEvents, condition, filterRules })
     .from(segments)
     .where(and(eq(segments.projectId, projectId), inArray(id, ids)))
   return rows.map((row) => ({
     id: row.id,
     name: row.name,
+    filterRules: row.filterRules,
     hasMembers: row.type === 'STATIC' || row.hasMembershipEvents,
-    condition: row.type === 'DYNAMIC' ? toCondition(row.condition) : undefined,
+    condition:
+      row.type === 'DYNAMIC'
+        ? readStoredCondition(row.condition, `The segment "${shortenForError(row.name)}"`)
+        : undefined,
   }))
-}
-
-/** A stored condition is a result of `parseCondition`. */
-function toCondition(stored: unknown): Condition | undefined {
-  return stored === null ? undefined : (stored as Condition)
 }
 
 function referredBy({ condition }: ReferencedSegment): string[] {

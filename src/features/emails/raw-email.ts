@@ -15,7 +15,6 @@ import { returnPathOf } from '../messages/delivery/return-path.ts'
 import { type LoadedEmail, loadEmails, toSource } from '../messages/delivery/source.ts'
 import { emailNotFound } from '../messages/explain/email-history.ts'
 import { readRaw } from '../receiving/raw.ts'
-import { isContentHidden } from './hidden-content.ts'
 import type { EmailKey } from './show-email.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'keyring' | 'directory'> & {
@@ -30,7 +29,7 @@ type Deps = Pick<Base, 'store' | 'config' | 'keyring' | 'directory'> & {
 export async function readRawEmail(deps: Deps, key: EmailKey): Promise<Uint8Array> {
   const [email] = await loadEmails(deps, [key.id])
   if (email === undefined || email.projectId !== key.projectId) throw emailNotFound(key.id)
-  if (isContentHidden(deps, email)) throw hidden()
+  if (email.isPlatform) throw hidden()
   return email.sourceType === 'INBOUND' ? readReceived(deps, email) : compose(deps, email)
 }
 

@@ -12,7 +12,6 @@ import type { Base } from '../base.ts'
 import { emailNotFound, getEmailHistory } from '../messages/explain/email-history.ts'
 import { findWorkflowOrigins } from '../messages/explain/workflow-origin.ts'
 import { toAttemptView } from './attempt-view.ts'
-import { isContentHidden } from './hidden-content.ts'
 import { toSummary } from './summary.ts'
 
 /** An email of a project. Another project's email counts as unknown. */
@@ -41,23 +40,19 @@ export async function requireEmail(
 }
 
 /** @throws AppError RESOURCE_NOT_FOUND */
-export async function showEmail(
-  deps: FeedDeps & Pick<Base, 'now' | 'config'>,
-  { projectId, id }: EmailKey,
-) {
+export async function showEmail(deps: FeedDeps, { projectId, id }: EmailKey) {
   const { email, attempts } = await getEmailHistory(deps, id)
   if (email.projectId !== projectId) throw emailNotFound(id)
   const shown = (await loadShownEmails(deps, [id], { isSummary: false })).get(id)
   if (shown === undefined) throw emailNotFound(id)
   const { contactId } = email
-  const isHidden = isContentHidden(deps, email)
   const origins = await findWorkflowOrigins(deps.store.read, [email])
   const events = await deps.store.scan.list(listEvents, { contactId, emailId: id })
   return {
     ...toSummary(email, origins.get(id)),
     subject: shown.subject,
-    body: isHidden ? null : (shown.body ?? null),
-    text: isHidden ? null : (shown.text ?? null),
+    body: shown.body ?? null,
+    text: shown.text ?? null,
     headers: email.headers,
     attachments: await listAttachments(deps, email.contentId),
     reason: shown.reason,

@@ -4,6 +4,7 @@
  */
 import { type FileHandle, mkdir, open } from 'node:fs/promises'
 import path from 'node:path'
+import { zeroLinks } from '../../mail/parse/zero-links.ts'
 import type { SQLiteTable } from '../../store/drizzle.ts'
 import { sql } from '../../store/drizzle.ts'
 import { chunks, type StoredAttachment } from '../../store/schema/messages.ts'
@@ -47,8 +48,9 @@ async function writeReceived(context: Context): Promise<number> {
     signal.throwIfAborted()
     const file = path.join(to, `${id}.eml`)
     const count = Number(rawChunks)
-    if (count > 0) await writeChunks(context, file, { owner: String(id), first: 0, count })
-    else await writeFile(file, (handle) => handle.writeFile(raw))
+    const octets = count > 0 ? joinChunks(context, { owner: String(id), first: 0, count }) : raw
+    // Mail that is not read yet may quote a link that the server mailed to a user.
+    await writeFile(file, (handle) => handle.writeFile(zeroLinks(octets)))
     written += 1
   }
   return written
@@ -56,16 +58,22 @@ async function writeReceived(context: Context): Promise<number> {
 
 type Range = { owner: string; first: number; count: number }
 
-function writeChunks({ reader }: Context, file: string, range: Range): Promise<void> {
-  const { owner, first, count } = range
+function writeChunks(context: Context, file: string, range: Range): Promise<void> {
   return writeFile(file, async (handle) => {
-    for (let number = first; number < first + count; number += 1) {
-      const condition = sql`owner_id = ${owner} and number = ${number}`
-      for (const { bytes } of reader.rows(chunks, condition)) {
-        await handle.writeFile(bytes as Buffer)
-      }
-    }
+    for (const bytes of readChunks(context, range)) await handle.writeFile(bytes)
   })
+}
+
+/** A received message has at most `inbound.max_message_bytes`. */
+function joinChunks(context: Context, range: Range): Buffer {
+  return Buffer.concat([...readChunks(context, range)])
+}
+
+function* readChunks({ reader }: Context, { owner, first, count }: Range): Generator<Buffer> {
+  for (let number = first; number < first + count; number += 1) {
+    const condition = sql`owner_id = ${owner} and number = ${number}`
+    for (const { bytes } of reader.rows(chunks, condition)) yield bytes as Buffer
+  }
 }
 
 async function writeFile(

@@ -176,6 +176,7 @@ export const HIDDEN_FIELDS: readonly string[] = [
   'rsaPrivateKey',
   'secret',
   'secretDigest',
+  'sealedVariables',
   'secretHint',
   'shareKey',
   'totpSecret',

@@ -3,8 +3,11 @@
  * chunks, so that other writes do not wait for it. Its row then has an empty value and the number of
  * chunks.
  */
-import type { InboundMessage } from '../../store/schema/inbound.ts'
+import { eq, sql } from '../../store/drizzle.ts'
+import { type InboundMessage, inboundMessages } from '../../store/schema/inbound.ts'
+import { parameter, statement } from '../../store/statement.ts'
 import type { Store } from '../../store/store.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import { discardChunks, readChunks, writeChunks } from '../chunks.ts'
 
@@ -20,6 +23,19 @@ const LIGHT_BYTES = 512 * 1024
 const CHUNK_BYTES = 1024 * 1024
 
 const EMPTY = Buffer.alloc(0)
+
+const updateRaw = statement((db) =>
+  db
+    .update(inboundMessages)
+    .set({ raw: parameter('bytes') })
+    .where(eq(inboundMessages.id, parameter('id'))),
+)
+
+const updateChunk = statement(
+  () => sql`update chunks set bytes = ${parameter('bytes')}
+    where owner_id = ${parameter('id')} and number = ${parameter('number')}
+      and bytes <> ${parameter('bytes')}`,
+)
 
 export function sizeOf(parts: readonly Buffer[]): number {
   return parts.reduce((sum, { length }) => sum + length, 0)
@@ -58,6 +74,26 @@ export async function readRaw(
     at += chunk.copy(whole, at)
   }
   return at === sizeBytes ? whole : null
+}
+
+/**
+ * Replaces the octets of a message by as many others. Of a large one, only chunks that differ are
+ * written.
+ */
+export async function replaceRaw(
+  tx: Tx,
+  { id, rawChunks }: Pick<RawMessageRow, 'id' | 'rawChunks'>,
+  octets: Uint8Array,
+): Promise<void> {
+  const bytes = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength)
+  if (rawChunks === 0) {
+    await tx.execute(updateRaw, { id, bytes })
+    return
+  }
+  for (let number = 0; number < rawChunks; number += 1) {
+    const piece = bytes.subarray(number * CHUNK_BYTES, (number + 1) * CHUNK_BYTES)
+    await tx.execute(updateChunk, { id, number, bytes: piece })
+  }
 }
 
 /** Yields chunks of 1 MB; the last one may be smaller. */

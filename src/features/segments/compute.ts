@@ -1,7 +1,7 @@
 /**
  * Computes a segment that has membership events: contacts enter and leave until the members are the
  * contacts that match the condition. Each change appends an event, `segment.<slug>.entry` or
- * `.exit`.
+ * `.exit`, unless new rules of filters made it (`rule-change.ts`).
  *
  * Scan threads find the differences; small transactions apply them. A transaction writes member
  * rows and their events together, and skips rows that no longer differ. After a crash, or beside
@@ -15,21 +15,23 @@ import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
 import { indexedBy } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
-import type { Segment } from '../../store/schema/segments.ts'
+import { type Segment, segments } from '../../store/schema/segments.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import { appendForContacts } from '../events/append.ts'
 import { compileSegment } from './contact-scope.ts'
 import { countSegment, saveCount } from './count.ts'
-import { hasConditionOf, loadSegment } from './get.ts'
+import { hasConditionOf, isSegment, loadSegment } from './get.ts'
 import { endMemberships, startMemberships } from './member-rows.ts'
 import { type Change, findChanges } from './membership-changes.ts'
+import { afterRuleChange, findRuleChange, type RuleChange } from './rule-change.ts'
 import { segmentEvent } from './slug.ts'
 import type { SegmentKey } from './view.ts'
 
 type ComputeDeps = Pick<Base, 'store' | 'sharedRuns' | 'now'>
 type ComputeResult = { added: number; removed: number; total: number }
-type Applied = Omit<ComputeResult, 'total'>
+/** `silent`: how many of both had no event. */
+type Applied = Omit<ComputeResult, 'total'> & { silent: number }
 
 /** The time that one transaction of changes may take, and the number of changes in it. */
 const TRANSACTION_MS = 10
@@ -59,25 +61,34 @@ async function compute(
   key: SegmentKey,
   signal: AbortSignal | undefined,
 ): Promise<ComputeResult> {
-  const done: Applied = { added: 0, removed: 0 }
+  const done: Applied = { added: 0, removed: 0, silent: 0 }
   for (;;) {
     const segment = await loadSegment(deps.store.read, key)
-    const isDone = await computeOnce(deps, segment, { done, signal })
-    const total = isDone ? await saveTotal(deps, segment) : undefined
-    if (total !== undefined) return { ...done, total }
+    const ruleChange = await findRuleChange(deps, segment)
+    const isDone = await computeOnce(deps, segment, { done, ruleChange, signal })
+    const isTouched = done.silent > 0 || segment.filterChange !== null
+    const total = isDone ? await saveTotal(deps, segment, { ruleChange, isTouched }) : undefined
+    if (total !== undefined) return { added: done.added, removed: done.removed, total }
   }
+}
+
+type Computation = {
+  done: Applied
+  ruleChange: RuleChange | undefined
+  signal: AbortSignal | undefined
 }
 
 /** Adds to `done`. Returns false when the condition has changed, so that the work starts again. */
 async function computeOnce(
   deps: ComputeDeps,
   segment: Segment,
-  { done, signal }: { done: Applied; signal: AbortSignal | undefined },
+  { done, ruleChange, signal }: Computation,
 ): Promise<boolean> {
   const { projectId, id: segmentId } = segment
   const condition = await compileSegment(deps, segment)
+  const isSilent = ruleChange?.changed?.isTouched
   let size = FIRST_BATCH
-  for await (const changes of findChanges(deps, { projectId, segmentId, condition })) {
+  for await (const changes of findChanges(deps, { projectId, segmentId, condition, isSilent })) {
     for (let index = 0; index < changes.length; ) {
       signal?.throwIfAborted()
       const batch = changes.slice(index, index + size)
@@ -85,6 +96,7 @@ async function computeOnce(
       if (applied === undefined) return false
       done.added += applied.added
       done.removed += applied.removed
+      done.silent += applied.silent
       index += batch.length
       size = nextSize(batch.length, applied.tookMs)
       // Lets waiting requests run before the next batch.
@@ -118,17 +130,37 @@ async function applyChanges(
       changes.filter((change) => change.isEntry === isEntry).map(({ contactId }) => contactId)
     const entered = await startMemberships(tx, { segmentId, contactIds: idsOf(true), at })
     const left = await endMemberships(tx, { segmentId, contactIds: idsOf(false), at })
-    await appendMembershipEvents(tx, current, { entered, left, at })
+    const silent = changes.filter(({ isSilent }) => isSilent).map(({ contactId }) => contactId)
+    const spoken = withoutIds({ entered, left }, new Set(silent))
+    await appendMembershipEvents(tx, current, { ...spoken, at })
     const tookMs = performance.now() - begunAt
-    return { added: entered.length, removed: left.length, tookMs }
+    const count = entered.length + left.length
+    const silentCount = count - spoken.entered.length - spoken.left.length
+    if (silentCount > 0) await beginNote(tx, current, at)
+    return { added: entered.length, removed: left.length, silent: silentCount, tookMs }
   }
   return store.write(write, { heavyFor: segment.projectId })
+}
+
+/** A computation that a crash interrupted leaves the number of members before it. */
+async function beginNote(tx: Tx, segment: Segment, at: number): Promise<void> {
+  if (segment.filterChange !== null) return
+  const { memberCount } = segment
+  const filterChange = { at, membersBefore: memberCount, membersAfter: memberCount, filters: [] }
+  await tx.update(segments).set({ filterChange }).where(isSegment(segment))
+}
+
+type Moved = { entered: string[]; left: string[] }
+
+function withoutIds({ entered, left }: Moved, ids: ReadonlySet<string>): Moved {
+  const isSpoken = (id: string) => !ids.has(id)
+  return { entered: entered.filter(isSpoken), left: left.filter(isSpoken) }
 }
 
 async function appendMembershipEvents(
   tx: Tx,
   segment: Segment,
-  { entered, left, at }: { entered: string[]; left: string[]; at: number },
+  { entered, left, at }: Moved & { at: number },
 ): Promise<void> {
   const { projectId } = segment
   const data = { segmentId: segment.id, segmentName: segment.name }
@@ -138,13 +170,19 @@ async function appendMembershipEvents(
 }
 
 /** Returns undefined when the condition has changed or the segment was deleted. */
-async function saveTotal(deps: ComputeDeps, segment: Segment): Promise<number | undefined> {
+async function saveTotal(
+  deps: ComputeDeps,
+  segment: Segment,
+  { ruleChange, isTouched }: { ruleChange: RuleChange | undefined; isTouched: boolean },
+): Promise<number | undefined> {
   const [row] = await deps.store.scan.values<[number]>(
     sql`select count(*) from segment_members ${indexedBy('segment_members_newest')}
       where segment_id = ${segment.id} and exited_at is null`,
   )
   const memberCount = row?.[0] ?? 0
-  const isSaved = await saveCount(deps, segment, { memberCount, countedAt: deps.now() })
+  const at = deps.now()
+  const rules = ruleChange && afterRuleChange(segment, ruleChange, { memberCount, at, isTouched })
+  const isSaved = await saveCount(deps, segment, { memberCount, countedAt: at, ...rules })
   return isSaved ? memberCount : undefined
 }
 

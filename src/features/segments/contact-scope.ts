@@ -2,14 +2,15 @@ import { type SQL, sql } from '../../store/drizzle.ts'
 import type { Segment } from '../../store/schema/segments.ts'
 import type { Base } from '../base.ts'
 import { compileCondition } from '../conditions/compile.ts'
-import type { Condition } from '../conditions/condition.ts'
+import { type Condition, readStoredCondition } from '../conditions/condition.ts'
+import { shortenForError } from '../conditions/field-errors.ts'
 import type { ContactScope } from '../contacts/list/scope.ts'
 
 /**
  * Returns the contacts of a segment as a scope for walks and counts: the members of a static
  * segment; for a dynamic segment, with or without membership events, the contacts that match its
  * condition now.
- * @throws AppError BAD_REQUEST when the condition refers to a deleted segment
+ * @throws AppError BAD_REQUEST when the condition is damaged or leads to a deleted segment
  */
 export async function contactScopeOf(
   deps: Pick<Base, 'store' | 'now'>,
@@ -23,13 +24,16 @@ export async function contactScopeOf(
 /** Compiles the condition of a dynamic segment. @throws AppError BAD_REQUEST as `contactScopeOf` */
 export async function compileSegment(
   deps: Pick<Base, 'store' | 'now'>,
-  { id, projectId, condition }: Segment,
+  segment: Segment,
 ): Promise<SQL> {
-  return compileCondition(deps, {
-    projectId,
-    condition: condition as Condition,
-    ofSegmentId: id,
-  })
+  const { id: ofSegmentId, projectId } = segment
+  const condition = readSegmentCondition(segment)
+  return compileCondition(deps, { projectId, condition, ofSegmentId })
+}
+
+/** Reads the condition of a dynamic segment. @throws AppError BAD_REQUEST for a damaged one */
+export function readSegmentCondition({ name, condition }: Segment): Condition {
+  return readStoredCondition(condition, `The segment "${shortenForError(name)}"`)
 }
 
 /** An expression that is true for rows of `contacts` with a current member row. */

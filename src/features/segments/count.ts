@@ -10,6 +10,7 @@ import type { Base } from '../base.ts'
 import { countContacts } from '../contacts/list/count.ts'
 import { contactScopeOf } from './contact-scope.ts'
 import { findSegment, hasConditionOf, isSegment, loadSegment } from './get.ts'
+import { afterRuleChange, findRuleChange } from './rule-change.ts'
 import type { SegmentKey } from './view.ts'
 
 export type CountDeps = Pick<Base, 'store' | 'sharedRuns' | 'now'>
@@ -52,16 +53,34 @@ function isRecent({ now }: CountDeps, { type, countedAt }: Segment): boolean {
 
 async function countMatches(deps: CountDeps, segment: Segment): Promise<number> {
   const countedAt = deps.now()
-  const memberCount = await countContacts(deps, await contactScopeOf(deps, segment))
-  await saveCount(deps, segment, { memberCount, countedAt })
+  const scope = await contactScopeOf(deps, segment)
+  const memberCount = await countContacts(deps, scope)
+  const rules = await findRules(deps, segment, { memberCount, at: countedAt })
+  await saveCount(deps, segment, { memberCount, countedAt, ...rules })
   return memberCount
+}
+
+/** A segment with membership events gets new rules with the next computation. */
+async function findRules(
+  deps: CountDeps,
+  segment: Segment,
+  { memberCount, at }: { memberCount: number; at: number },
+): Promise<ReturnType<typeof afterRuleChange>> {
+  const change = segment.hasMembershipEvents ? undefined : await findRuleChange(deps, segment)
+  if (change === undefined) return {}
+  const { projectId } = segment
+  const isTouched =
+    change.changed !== undefined &&
+    memberCount !== segment.memberCount &&
+    (await countContacts(deps, { projectId, condition: change.changed.isTouched })) > 0
+  return afterRuleChange(segment, change, { memberCount, at, isTouched })
 }
 
 /** Returns false when the condition has changed since the count, or the segment was deleted. */
 export async function saveCount(
   { store }: Pick<Base, 'store'>,
   counted: Segment,
-  count: Pick<Segment, 'memberCount' | 'countedAt'>,
+  count: Pick<Segment, 'memberCount' | 'countedAt'> & ReturnType<typeof afterRuleChange>,
 ): Promise<boolean> {
   return store.write(async (tx) => {
     const current = await findSegment(tx, counted)

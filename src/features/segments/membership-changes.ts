@@ -8,9 +8,16 @@ import { type SQL, sql } from '../../store/drizzle.ts'
 import type { Base } from '../base.ts'
 import { type NumberRange, walkNumberRanges, within } from '../contacts/list/number-ranges.ts'
 
-export type Change = { contactId: string; isEntry: boolean }
+/** `isSilent`: by new rules of filters, so that it is no event. */
+export type Change = { contactId: string; isEntry: boolean; isSilent: boolean }
 
-type ComparedSegment = { projectId: string; segmentId: string; condition: SQL }
+type ComparedSegment = {
+  projectId: string
+  segmentId: string
+  condition: SQL
+  /** Whether a change of the contact is silent; none is if absent. */
+  isSilent: SQL | undefined
+}
 type Deps = Pick<Base, 'store'>
 
 /** Contacts in a range. All of them may have changed, so this also limits the changes in memory. */
@@ -27,11 +34,11 @@ export function findChanges(deps: Deps, segment: ComparedSegment): AsyncGenerato
 
 async function findDifferences(
   { store }: Deps,
-  { projectId, segmentId, condition }: ComparedSegment,
+  { projectId, segmentId, condition, isSilent = sql`0` }: ComparedSegment,
   numberRange: NumberRange,
 ): Promise<Change[]> {
-  const rows = await store.scan.values<[string, number]>(
-    sql`select contacts.id, member.contact_id is null
+  const rows = await store.scan.values<[string, number, number | null]>(
+    sql`select contacts.id, member.contact_id is null, ${isSilent}
       from contacts ${indexedBy('contacts_order')}
       left join segment_members as member on member.segment_id = ${segmentId}
         and member.contact_id = contacts.id and member.exited_at is null
@@ -39,5 +46,9 @@ async function findDifferences(
 ${within(numberRange)}
         and (${condition}) is true <> (member.contact_id is not null)`,
   )
-  return rows.map(([contactId, isEntry]) => ({ contactId, isEntry: isEntry === 1 }))
+  return rows.map(([contactId, isEntry, silent]) => ({
+    contactId,
+    isEntry: isEntry === 1,
+    isSilent: silent === 1,
+  }))
 }

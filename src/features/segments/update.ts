@@ -27,7 +27,7 @@ type SegmentChanges = SegmentTexts & {
  *                      leave, and no contact enters twice
  *   a new name         no event; later events have the new name
  *
- * A new condition is counted at once.
+ * A new condition is counted at once, and ends the note on new rules of filters.
  * @throws AppError RESOURCE_NOT_FOUND; VALIDATION_ERROR; BAD_REQUEST for another type, or a
  *   condition that refers to an unknown segment or to the segment itself
  */
@@ -46,9 +46,14 @@ export async function updateSegment(
       await requireReferences(tx, { ...key, condition, ofSegmentId: key.id })
     }
     const columns = { ...given(changes), ...definition }
+    const isNew = hasNewCondition(current, definition?.condition)
     return tx
       .update(segments)
-      .set({ ...columns, updatedAt: isChange(current, columns) ? deps.now() : current.updatedAt })
+      .set({
+        ...columns,
+        ...(isNew ? { filterChange: null } : {}),
+        updatedAt: isChange(current, columns) ? deps.now() : current.updatedAt,
+      })
       .where(isSegment(key))
       .returning()
       .get()
@@ -84,6 +89,11 @@ function isChange(current: Segment, { name, description, ...rest }: Partial<Segm
     hasMembershipEvents !== current.hasMembershipEvents ||
     JSON.stringify(condition) !== JSON.stringify(current.condition)
   )
+}
+
+/** Then what new rules of filters changed in the last one is past. */
+function hasNewCondition(current: Segment, condition: Segment['condition'] | undefined): boolean {
+  return condition !== undefined && JSON.stringify(condition) !== JSON.stringify(current.condition)
 }
 
 function fixedType(type: SegmentType): AppError {

@@ -1,7 +1,7 @@
 /** A segment as the API returns it. */
 import { formatInstant } from '../../clock.ts'
 import { type AppError, notFound } from '../../errors.ts'
-import type { Segment } from '../../store/schema/segments.ts'
+import type { FilterChange, Segment } from '../../store/schema/segments.ts'
 import type { SegmentType } from '../../store/schema/words.ts'
 
 export type SegmentView = {
@@ -14,10 +14,14 @@ export type SegmentView = {
   trackMembership: boolean
   /** From the last count: some minutes old for a DYNAMIC segment, exact for a STATIC one. */
   memberCount: number
+  /** What new rules of filters changed at the upgrade; absent if nothing, or with a later condition. */
+  filterChange?: FilterChangeView
   projectId: string
   createdAt: string
   updatedAt: string
 }
+
+type FilterChangeView = Omit<FilterChange, 'at'> & { at: string }
 
 /** A segment of a project. Another project's segment counts as unknown. */
 export type SegmentKey = { projectId: string; id: string }
@@ -31,10 +35,15 @@ export function toSegmentView(segment: Segment): SegmentView {
     condition: segment.condition,
     trackMembership: segment.hasMembershipEvents,
     memberCount: segment.memberCount,
+    ...toChangeView(segment.filterChange),
     projectId: segment.projectId,
     createdAt: formatInstant(segment.createdAt),
     updatedAt: formatInstant(segment.updatedAt),
   }
+}
+
+function toChangeView(change: FilterChange | null): Pick<SegmentView, 'filterChange'> {
+  return change === null ? {} : { filterChange: { ...change, at: formatInstant(change.at) } }
 }
 
 export function segmentNotFound(id: string): AppError {

@@ -3,9 +3,9 @@
  * certificate must also be within its period of validity and be issued to SNS.
  */
 import { X509Certificate } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
 import { DAY_MS } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
+import { createLru } from '../../lru.ts'
 import type { PublicFetch } from '../../outbound/http/public-fetch.ts'
 import type { Base } from '../base.ts'
 import { untrusted } from './untrusted.ts'
@@ -36,9 +36,9 @@ export function createSigningCertificates({
   publicFetch,
   now,
 }: Pick<Base, 'publicFetch' | 'now'>): SigningCertificates {
-  const good = new LRUCache<string, CachedCertificate>({ max: MAX_CACHED })
+  const good = createLru<CachedCertificate>(MAX_CACHED)
   // A cache of its own, so that requests for other URLs cannot evict good certificates.
-  const tried = new LRUCache<string, CachedCertificate>({ max: MAX_CACHED })
+  const tried = createLru<CachedCertificate>(MAX_CACHED)
   let fetches = 0
 
   async function fetchOne(url: URL): Promise<X509Certificate> {

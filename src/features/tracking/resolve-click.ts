@@ -3,7 +3,7 @@
  * the email's content, which remains after the body is deleted (`contents.links`). Only tokens that
  * this server signed, and only http and https URLs, resolve.
  */
-import { LRUCache } from 'lru-cache'
+import { createLru } from '../../lru.ts'
 import { linkNumber, listLinks, MAX_LINK_SCAN_LENGTH } from '../../mail/html/links.ts'
 import { readClickToken } from '../../mail/signed-tokens.ts'
 import { eq, sql } from '../../store/drizzle.ts'
@@ -46,10 +46,7 @@ const findTexts = statement((db) =>
 
 /** Caches the links of contents that were used lately. */
 export function createClickResolver({ store, keyring }: Deps): ResolveClick {
-  const cache = new LRUCache<string, Links>({
-    maxSize: MAX_CACHE_BYTES,
-    sizeCalculation: countBytes,
-  })
+  const cache = createLru<Links>(MAX_CACHE_BYTES, { sizeOf: countBytes })
 
   async function findLink(emailId: string, number: number): Promise<string | undefined> {
     const content = await store.read.find(findContent, { emailId })

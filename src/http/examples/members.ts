@@ -64,12 +64,14 @@ export const memberExamples: Examples = {
         {
           userId: '0199a7c0-0000-7000-8000-000000000a04',
           email: '…@people.test',
+          emailVerified: true,
           role: 'OWNER',
           createdAt: '2026-11-21T12:00:00.000Z',
         },
         {
           userId: ann,
           email: 'ann@example.com',
+          emailVerified: false,
           role: 'MEMBER',
           createdAt: '2026-11-22T09:30:00.000Z',
         },

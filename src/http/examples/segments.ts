@@ -63,6 +63,13 @@ export const segmentExamples: Examples = {
       totalPages: 1,
     },
   },
+  'POST /segments/:id/check': {
+    params: {
+      id: '0199a7c0-0000-7000-8000-000000000017',
+    },
+    status: 200,
+    response: { findings: [] },
+  },
   'POST /segments/:id/refresh': {
     params: {
       id: '0199a7c0-0000-7000-8000-000000000017',

@@ -53,6 +53,8 @@ function choice(
   switch (reader) {
     case 'invited':
       return form(html``, texts.accept)
+    case 'bound':
+      return note(html`${texts.bound}`)
     case 'newcomer':
       return html`<p>${texts.newcomer}</p>\n${form(passwordField(address, texts), texts.accept)}`
     case 'known':

@@ -231,7 +231,8 @@ export const showRaw = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'Show the octets of an email (RFC 5322)',
     description:
-      'Sent mail is composed again and signed now. Received mail is what came in; 404 once ' +
+      'Sent mail is composed again and signed now. Received mail is what came in, except for the ' +
+      'tokens of links that the server mailed to its users, which are zeros; 404 once ' +
       'retention has cleared it. Mail of the server to its users is shown to nobody (403).',
     responses: { 200: { description: 'The message', contentType: 'message/rfc822' } },
     refusals: [400, 403, 404],
@@ -273,7 +274,8 @@ export const retry = ({ core }: RouteDeps) =>
       'One that waits is due at once; one that failed is tried again with a new give-up time. 409 ' +
       'for one that was delivered, bounced or is being sent, and for one that would fail again: ' +
       'its contact has unsubscribed, its address is suppressed, its campaign was cancelled, its ' +
-      'project is disabled, its sender domain is not verified, or its content was cleared. One that ' +
+      'project is disabled, its sender domain is not verified, or its content was cleared; also for ' +
+      'mail of the server to its users that has ended: its recipient asks for a new link. One that ' +
       'failed counts again for the limits of the project by the month, and is refused over one (402).',
     responses: { 200: { description: 'The email', schema: record } },
     refusals: [402, 404, 409],

@@ -8,6 +8,7 @@ import {
   MAX_PAGE_NUMBER,
   MAX_PAGE_SIZE,
 } from '../../features/limits.ts'
+import { checkSegment } from '../../features/segments/check.ts'
 import { computeSegment } from '../../features/segments/compute.ts'
 import { refreshSegment } from '../../features/segments/count.ts'
 import { createSegment } from '../../features/segments/create.ts'
@@ -22,6 +23,7 @@ import { projectOperation, type RouteDeps, rowKeyOf } from '../route.ts'
 import { conditionField } from '../shapes/condition.ts'
 import { contactRecord } from '../shapes/contact.ts'
 import { instant, lineOfText } from '../shapes/fields.ts'
+import { findings } from '../shapes/findings.ts'
 import { countParameter } from '../shapes/paging.ts'
 
 const type = z.enum(['DYNAMIC', 'STATIC'])
@@ -71,6 +73,18 @@ const segment = z
     memberCount: z
       .int()
       .meta({ description: 'In a DYNAMIC segment, the result of the last count' }),
+    filterChange: z
+      .object({
+        at: instant,
+        membersBefore: z.int(),
+        membersAfter: z.int(),
+        filters: z.array(z.object({ field: z.string(), operator: z.string() })),
+      })
+      .optional()
+      .meta({
+        description:
+          'What new rules of filters changed in the members at an upgrade, without events; absent if nothing, and after a change of the condition',
+      }),
     projectId: z.string(),
     createdAt: instant,
     updatedAt: instant,
@@ -218,6 +232,20 @@ export const refresh = ({ core }: RouteDeps) =>
     },
     refusals: [400, 404],
     handle: async (call) => json(200, await refreshSegment(core, rowKeyOf(call))),
+  })
+
+export const check = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    growsDisk: false,
+    summary: 'Check the condition of a segment',
+    description:
+      'Finds filters that have no answer for the values of some contacts, lists that are searched by ' +
+      'element, and names of fields and events that nobody has. `error`: the condition cannot be read ' +
+      'any more and selects nobody.',
+    responses: { 200: { description: 'What to mend, errors first', schema: findings } },
+    refusals: [404],
+    handle: async (call) => json(200, await checkSegment(core, rowKeyOf(call))),
   })
 
 function toInput<Body extends { trackMembership?: boolean | undefined }>(body: Body) {

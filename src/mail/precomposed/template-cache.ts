@@ -2,7 +2,7 @@
  * Compiled templates and precomposed bodies by template text, because emails with contents of their
  * own often have the same text. Bounded by the number and the memory of the templates.
  */
-import { LRUCache } from 'lru-cache'
+import { createLru } from '../../lru.ts'
 import { type LinkNumbers, numberLinks } from '../html/links.ts'
 import type { Tracker } from '../html/tracking.ts'
 import type { Language } from '../languages.ts'
@@ -34,8 +34,9 @@ export type TemplateCache = {
 /** `bodies`: the number of precomposed bodies. */
 type CachedTemplate = { kinds: Map<string, PreparedTemplate>; bodies: number }
 
-const MAX_TEMPLATES = 200
 const MAX_BYTES = 32 * 1024 * 1024
+/** What a text counts at least: so there are 200 at most. */
+const MIN_BYTES = Math.ceil(MAX_BYTES / 200)
 /** Maximum for one text, whose bodies with footers in many languages could evict all other texts. */
 const MAX_BYTES_PER_TEXT = MAX_BYTES / 8
 /** For the document around a body. */
@@ -46,10 +47,8 @@ const BYTES_PER_CHARACTER = 10
 const BYTES_PER_MARKER = 1_000
 
 export function createTemplateCache(tracker: Tracker): TemplateCache {
-  const templates = new LRUCache<string, CachedTemplate>({
-    max: MAX_TEMPLATES,
-    maxSize: MAX_BYTES,
-    sizeCalculation: ({ bodies }, source) => sizeOf(source, bodies),
+  const templates = createLru<CachedTemplate>(MAX_BYTES, {
+    sizeOf: ({ bodies }, source) => Math.max(MIN_BYTES, sizeOf(source, bodies)),
   })
 
   /** Reserves memory for another precomposed body; the first one always fits. */

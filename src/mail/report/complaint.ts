@@ -7,6 +7,7 @@ import { decodeHeader } from '../parse/decode-text.ts'
 import { type Entity, readText } from '../parse/entity.ts'
 import { type Field, findField, listFields, readFields } from '../parse/fields.ts'
 import { findAddress } from '../parse/find-address.ts'
+import { isAnswer } from './message-kind.ts'
 import { MAX_READ_RECIPIENTS } from './reported-recipient.ts'
 
 type Complaint = {
@@ -41,10 +42,16 @@ export function isComplaint(feedbackType: string | null): boolean {
   return feedbackType === null || !NOT_COMPLAINTS.has(feedbackType)
 }
 
-export function readComplaint(entities: readonly Entity[]): Complaint | undefined {
-  const report = entities.find(
-    ({ type, level }) => level === 0 && /^message\/(?:x-)?feedback-report$/.test(type),
-  )
+/** `isReport`: the message itself may be a report (`message-kind.ts`). */
+export function readComplaint(
+  entities: readonly Entity[],
+  { isReport }: { isReport: boolean },
+): Complaint | undefined {
+  const report = !isReport
+    ? undefined
+    : entities.find(
+        ({ type, level }) => level === 0 && /^message\/(?:x-)?feedback-report$/.test(type),
+      )
   if (report !== undefined)
     return readFeedback(entities, readFields(readText(report).replace(/^\s*\n/, '')))
   return readFreeForm(entities)
@@ -72,12 +79,19 @@ function readFreeForm(entities: readonly Entity[]): Complaint | undefined {
     return { feedbackType: 'opt-out', recipients: [from], fields: [] }
   }
   const hasMessage = entities.some(({ level }) => level > 0)
-  const returned = entities.filter(({ level }) => level > 0).flatMap(({ fields }) => fields)
+  const returned = entities.filter(({ level }) => level === 1).flatMap(({ fields }) => fields)
   const isReport = /report-type\s{0,9}=\s{0,9}"?feedback-report/i.test(root.contentType)
-  const isNamed = COMPLAINT_SUBJECT.test(decodeHeader(findField(root.fields, 'subject') ?? ''))
-  const isJmrp = findField(returned, 'x-hmxmroriginalrecipient') !== undefined
+  const subject = decodeHeader(findField(root.fields, 'subject') ?? '')
+  const isNamed = !isAnswer(subject) && COMPLAINT_SUBJECT.test(subject)
+  // Such a report has no words of its own.
+  const isJmrp =
+    findField(returned, 'x-hmxmroriginalrecipient') !== undefined && !entities.some(isOwnText)
   if (!isReport && !(hasMessage && (isNamed || isJmrp))) return undefined
   return { feedbackType: 'abuse', recipients: [findReached(entities)], fields: [] }
+}
+
+function isOwnText(entity: Entity): boolean {
+  return entity.level === 0 && entity.type === 'text/plain' && /\S/.test(entity.body)
 }
 
 function findReached(entities: readonly Entity[]): string {

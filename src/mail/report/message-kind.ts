@@ -1,4 +1,4 @@
-/** Detects bounces, delay warnings and automatic replies by header section and prose. */
+/** Detects reports, bounces, delay warnings and automatic replies by header section and prose. */
 
 import { decodeHeader } from '../parse/decode-text.ts'
 import type { Entity } from '../parse/entity.ts'
@@ -25,6 +25,11 @@ const BOUNCE_PHRASE =
   /(?:could|can|did|was|were|is|been|has|has been|wasn.t|couldn.t|can.t|hasn.t)(?: not)? (?:yet )?(?:be(?:en)? )?(?:delivered|relayed)\b|not (?:yet )?(?:be(?:en)? )?deliver|undeliver|unable to deliver|(?:failed|failure) (?:to|in) (?:deliver|send)|deliver\w{0,3} (?:to the following|has failed|failed|failure|problem|errors?|status notification|problems)|had (?:permanent|transient|delivery)|permanent (?:fatal |delivery )?(?:error|failure)|did not reach|was rejected|been (?:automatically )?rejected|not (?:allowed|authori[sz]ed|permitted) to (?:post|send)|returned to (?:you|sender)|not (?:be )?(?:accepted|sent)|giving up|(?:user|recipient|mailbox|account|address) (?:unknown|not found|does not exist|is (?:full|disabled))|unknown (?:user|recipient|or illegal)|no such user|over quota|exceeded the (?:local )?(?:limit|quota)|failure reasons?|remote (?:host|server) (?:said|returned|replied)|smtp error|transcript of session|error message below|trouble delivering|no valid recipients|not a member of|don't have permission|permission to post|detected a loop|invalid final delivery|mail(?:box)? (?:size )?(?:limit|quota)|nicht zugestellt|konnte nicht|unzustellbar|n'a (?:pas )?pu être|n.a pas été remis|non è stato possibile|no se ha podido|no se pudo|não foi possível|не может быть доставлено|не удалось|не было доставлено|не доставлено|无法|無法|退信|送信できません|配信できません|届けられません|エラー|전송하지 못|google groups/i
 
 export type MessageKind = {
+  /**
+   * The message itself may be a report, because of its type or its sender. What a message of anybody
+   * else contains or quotes was sent to that person.
+   */
+  isReport: boolean
   /** A report about a delivery. */
   isBounce: boolean
   /** A warning about a delay. */
@@ -32,11 +37,22 @@ export type MessageKind = {
   isAutoReply: boolean
 }
 
-export function detectMessageKind(root: Entity, notice: string): MessageKind {
+/** `isNullSender`: the SMTP session had the null reverse path. */
+export function detectMessageKind(
+  root: Entity,
+  { notice, isNullSender = false }: { notice: string; isNullSender?: boolean },
+): MessageKind {
   const subject = decodeHeader(findField(root.fields, 'subject') ?? '').slice(0, 1_000)
   const words = notice.slice(0, 8_000)
+  const isBounceItself = isBounce(root, { subject, words })
   return {
-    isBounce: isBounce(root, { subject, words }),
+    isReport:
+      isBounceItself ||
+      isNullSender ||
+      root.type === 'multipart/report' ||
+      /;\s{0,9}report-type\s{0,9}=/i.test(root.contentType) ||
+      scoreSender(root) >= MAIL_SYSTEM,
+    isBounce: isBounceItself,
     isDelay: isDelayNotice(subject, words),
     isAutoReply: isAutoReply(root, subject),
   }
@@ -46,11 +62,18 @@ export function detectMessageKind(root: Entity, notice: string): MessageKind {
 function isBounce(root: Entity, { subject, words }: { subject: string; words: string }): boolean {
   if (findField(root.fields, 'x-failed-recipients') !== undefined) return true
   if (/report-type\s{0,9}=\s{0,9}"?delivery-status/i.test(root.contentType)) return true
-  const isAnswer = /^\s*(?:re|fwd?|aw|wg|sv|antw|tr|rv|回复|答复)\s?:/i.test(subject)
-  const isNamed = !isAnswer && BOUNCE_SUBJECT.test(subject)
+  const isNamed = !isAnswer(subject) && BOUNCE_SUBJECT.test(subject)
   const speaker = scoreSender(root)
   return speaker > 0 && speaker + (isNamed ? 2 : 0) + (BOUNCE_PHRASE.test(words) ? 2 : 0) >= 4
 }
+
+/** Whether a person answers or forwards another message. */
+export function isAnswer(subject: string): boolean {
+  return /^\s*(?:re|fwd?|aw|wg|sv|antw|tr|rv|回复|答复)\s?:/i.test(subject)
+}
+
+/** The score of a sender that is a mail system; other programs have less, people 0. */
+const MAIL_SYSTEM = 2
 
 function scoreSender({ fields }: Entity): number {
   const from = decodeHeader(findField(fields, 'from') ?? findField(fields, 'sender') ?? '')
@@ -61,7 +84,7 @@ function scoreSender({ fields }: Entity): number {
   const isNullSender = /^\s*(?:<\s*>|<?mailer-daemon(?:@[^\s<>]{1,255})?>?)\s*$/i.test(returnPath)
   const isList = LIST_ADDRESS.test(address) && fields.some(({ name }) => LIST_FIELD.test(name))
   const isMachine = isList || MACHINE_ADDRESS.test(address)
-  return (isDaemon ? 2 : isMachine ? 1 : 0) + (isNullSender ? 1 : 0)
+  return (isDaemon ? MAIL_SYSTEM : isMachine ? 1 : 0) + (isNullSender ? 1 : 0)
 }
 
 /** No further attempt is made. Exim's delay warning contains "will be returned", which is not final. */

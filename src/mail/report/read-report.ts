@@ -48,22 +48,36 @@ export type Report = {
 
 /** Never throws. */
 export function readReport(raw: Buffer): Report {
-  const report = reportFromEntities(readEntities(raw))
-  return raw.length > MAX_REPORT_OCTETS ? { ...report, truncated: true } : report
+  return readReportIn(readEntities(raw), { sizeBytes: raw.length, isNullSender: false })
 }
 
-function reportFromEntities(entities: readonly Entity[]): Report {
+/**
+ * As `readReport`, of a message that has been read. `sizeBytes`: of the whole message. `isNullSender`:
+ * the SMTP session had the null reverse path.
+ */
+export function readReportIn(
+  entities: readonly Entity[],
+  { sizeBytes, isNullSender }: { sizeBytes: number; isNullSender: boolean },
+): Report {
+  const report = reportFromEntities(entities, isNullSender)
+  return sizeBytes > MAX_REPORT_OCTETS ? { ...report, truncated: true } : report
+}
+
+/** A report inside the message of a person, who forwards or quotes it, is no report. */
+function reportFromEntities(entities: readonly Entity[], isNullSender: boolean): Report {
   const [root] = entities
   const notice = readNotice(entities)
-  const complaint = readComplaint(entities)
-  const kind = root === undefined ? undefined : detectMessageKind(root, notice.text)
+  const kind =
+    root === undefined ? undefined : detectMessageKind(root, { notice: notice.text, isNullSender })
+  const isReport = kind?.isReport === true
+  const complaint = readComplaint(entities, { isReport })
   const nested = kind?.isBounce === true ? notice.returned : ''
-  const statusTexts = listStatusTexts(entities, { notice: notice.text, nested })
+  const statusTexts = isReport ? listStatusTexts(entities, { notice: notice.text, nested }) : []
   const reports = [...statusTexts.map((text) => readFields(text)), complaint?.fields ?? []]
   const original = readOriginal(entities, { returned: notice.returned, reports })
   if (complaint !== undefined) return complaintOf(complaint, original)
   if (root === undefined || kind === undefined) return reportOf('other', original)
-  const ses = readSesNotice(notice.text)
+  const ses = isReport || isJson(notice.text) ? readSesNotice(notice.text) : undefined
   if (ses !== undefined) return sesReport(ses, original)
   const context: ReportContext = { entities, notice: notice.text, kind, original }
   const statuses = statusTexts.map(readDeliveryStatus)
@@ -74,6 +88,11 @@ function reportFromEntities(entities: readonly Entity[]): Report {
   if (!kind.isAutoReply) return reportOf('other', original)
   const from = findAddress(findField(root.fields, 'from') ?? '') ?? ''
   return { ...reportOf('auto-reply', original), recipients: [classifyReached('vacation', from)] }
+}
+
+/** Whether the text is JSON and nobody wrote anything above. */
+function isJson(text: string): boolean {
+  return /^\s{0,99}\{/.test(text)
 }
 
 function reportOf(kind: Report['kind'], { messageId, subject, tokens }: Original): Report {

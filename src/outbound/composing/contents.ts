@@ -2,8 +2,9 @@
  * Records about contents: their size, the memory that they take while they are in use, and which of
  * them take long to compose or have ended a thread.
  */
-import { LRUCache } from 'lru-cache'
+
 import { HOUR_MS } from '../../clock.ts'
+import { createLru } from '../../lru.ts'
 import { attachedBytes } from '../../mail/compose/attachment.ts'
 import type { MessageContent } from '../../mail/compose/message-content.ts'
 import { costOfContent, MAX_QUICK_COST_US } from '../../mail/compose/message-cost.ts'
@@ -102,7 +103,7 @@ export function createContentMemory(): ContentMemory {
 type Known = { isHeavy: boolean; threadEnds: number; reason: string }
 
 export function createContentHistory(): ContentHistory {
-  const known = new LRUCache<string, Known>({ max: MAX_KNOWN, ttl: KNOWN_FOR_MS })
+  const known = createLru<Known>(MAX_KNOWN, { ttlMs: KNOWN_FOR_MS })
   const costs = new WeakMap<MessageContent, number>()
 
   function costOf(content: MessageContent): number {

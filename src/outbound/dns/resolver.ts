@@ -10,9 +10,9 @@
  */
 
 import { Resolver as NodeResolver } from 'node:dns/promises'
-import { LRUCache } from 'lru-cache'
 import { DAY_MS, MINUTE_MS, type Now } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
+import { createLru } from '../../lru.ts'
 import { createSemaphore, type Semaphore, SemaphoreRefused } from '../semaphore.ts'
 import type { DnsAnswer, DnsQuestion, DnsWatch, MxRecord } from './answer.ts'
 
@@ -123,8 +123,7 @@ export function createResolver(options: ResolverOptions): Resolver {
 
 function createLookUp(options: ResolverOptions, semaphore: Semaphore) {
   const { now, maxCached = 20_000, rounds = 1, timeoutMs = TIMEOUT_MS, watch } = options
-  // `maxSize` instead of `max`, which would allocate for all entries at once; each has size 1.
-  const cache = new LRUCache<string, DnsAnswer<unknown>>({ maxSize: maxCached })
+  const cache = createLru<DnsAnswer<unknown>>(maxCached)
   const open = new Map<string, Promise<DnsAnswer<unknown>>>()
 
   const askOnce = (question: Question<unknown>) =>
@@ -154,7 +153,7 @@ function createLookUp(options: ResolverOptions, semaphore: Semaphore) {
       answer = await askWatched(question, isUnjudged)
     }
     open.delete(keyOf(question))
-    cache.set(keyOf(question), answer, { size: 1 })
+    cache.set(keyOf(question), answer)
     return answer
   }
 

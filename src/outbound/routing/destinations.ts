@@ -3,7 +3,7 @@
  * to the smarthost, in mode `sandbox` to the sandbox's server. A destination is cached as long as the DNS
  * records that it came from.
  */
-import { LRUCache } from 'lru-cache'
+import { createLru } from '../../lru.ts'
 import {
   closedDestination,
   type Destination,
@@ -24,8 +24,7 @@ export type Destinations = {
 const MAX_DESTINATIONS = 20_000
 
 export function createDestinations(deps: DestinationDeps): Destinations {
-  // `maxSize` instead of `max`, which would allocate for all entries at once; each has size 1.
-  const known = new LRUCache<string, Destination>({ maxSize: MAX_DESTINATIONS })
+  const known = createLru<Destination>(MAX_DESTINATIONS)
   const open = new Map<string, Promise<Destination>>()
   const { mode } = deps.config.delivery
   const findKnown = (key: string) => {
@@ -34,7 +33,7 @@ export function createDestinations(deps: DestinationDeps): Destinations {
   }
   const resolveNow = async (key: string, make: () => Promise<Destination>) => {
     const destination = await make().finally(() => open.delete(key))
-    known.set(key, destination, { size: 1 })
+    known.set(key, destination)
     return destination
   }
   const resolve = (key: string, make: () => Promise<Destination>) => {

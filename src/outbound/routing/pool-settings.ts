@@ -7,8 +7,8 @@
  * refuses an address: mail to that site does not use the address for six hours.
  */
 import { createHash } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
 import { DAY_MS, HOUR_MS, type Now } from '../../clock.ts'
+import { createLru } from '../../lru.ts'
 import type { PoolSettings, SourceAddresses } from '../protocol.ts'
 import type { Shaping } from '../sites/shaping.ts'
 import type { OpenDestination } from './destination.ts'
@@ -84,7 +84,7 @@ function makePoolSettings(
 
 /** `addresses`: `delivery.source_addresses`. */
 export function createSourceChooser(addresses: readonly string[], now: Now): SourceChooser {
-  const refused = new LRUCache<string, number>({ max: MAX_REFUSALS })
+  const refused = createLru<number>(MAX_REFUSALS)
   const ipv4 = addresses.filter((address) => !address.includes(':'))
   const ipv6 = addresses.filter((address) => address.includes(':'))
   const isUsable = (site: string, address: string) =>
@@ -118,7 +118,7 @@ export function createSourceChooser(addresses: readonly string[], now: Now): Sou
 }
 
 export function createBrokenTls(now: Now): BrokenTls {
-  const until = new LRUCache<string, number>({ max: MAX_BROKEN_HOSTS })
+  const until = createLru<number>(MAX_BROKEN_HOSTS)
   return {
     add(host) {
       until.set(host, now() + BROKEN_FOR_MS)

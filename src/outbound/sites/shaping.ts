@@ -8,8 +8,9 @@
  * - The number of messages that may wait for one connection depends on how long a message takes at the
  *   site, so that a slow site cannot fill the delivery threads.
  */
-import { LRUCache } from 'lru-cache'
+
 import { MINUTE_MS, type Now } from '../../clock.ts'
+import { createLru } from '../../lru.ts'
 import type { SiteAction } from '../../mail/replies/reply.ts'
 import { findProvider } from '../routing/providers.ts'
 import {
@@ -102,8 +103,7 @@ const UNPROVEN_CAPACITY = 5
 
 export function createShaping(options: ShapingOptions): Shaping {
   const { now, random, maxConnectionsPerSite } = options
-  // `maxSize` instead of `max`, which would allocate for all entries at once; each has size 1.
-  const sites = new LRUCache<string, SiteState>({ maxSize: MAX_SITES })
+  const sites = createLru<SiteState>(MAX_SITES)
   const startOf = ({ provider }: Pick<SiteState, 'provider'>) =>
     Math.max(1, Math.min(provider?.connections ?? maxConnectionsPerSite, maxConnectionsPerSite))
   const freshState = (site: string): SiteState => {
@@ -120,7 +120,7 @@ export function createShaping(options: ShapingOptions): Shaping {
 
   function record(site: string, observation: SiteObservation, text = ''): boolean {
     const state = stateOf(site)
-    sites.set(site, state, { size: 1 })
+    sites.set(site, state)
     const wasBlocked = blockedUntil(state, now()) > 0
     const before = isRestricted(state) ? { ...state } : null
     if (observation.kind === 'unreachable') countUnreachable(state, { now: now(), spread })
@@ -170,7 +170,7 @@ export function createShaping(options: ShapingOptions): Shaping {
   function lift(site: string): boolean {
     const state = stateOf(site)
     if (!isRestricted(state)) return false
-    sites.set(site, { ...freshState(site), messageMs: state.messageMs }, { size: 1 })
+    sites.set(site, { ...freshState(site), messageMs: state.messageMs })
     return true
   }
 

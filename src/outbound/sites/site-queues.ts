@@ -3,7 +3,7 @@
  * of all. A project may have three times as many deliveries as there are free places, so that its
  * backlog leaves places for others.
  */
-import { LRUCache } from 'lru-cache'
+import { createLru } from '../../lru.ts'
 import { type ClassQueue, createClassQueue } from '../class-queue.ts'
 import type { Delivery } from '../delivery.ts'
 import type { DeliveryThread, PoolSettings } from '../protocol.ts'
@@ -67,8 +67,8 @@ const GREETED_MS = 30_000
 export function createSiteQueues(now: () => number): SiteQueues {
   const queues = new Map<string, SiteQueue>()
   const ofProject = new Map<string, number>()
-  /** When the queues of sites that had greeted were deleted. `maxSize`: each has size 1. */
-  const greeted = new LRUCache<string, number>({ maxSize: MAX_GREETED })
+  /** When the queues of sites that had greeted were deleted. */
+  const greeted = createLru<number>(MAX_GREETED)
   let total = 0
 
   function of(site: string): SiteQueue {
@@ -84,7 +84,7 @@ export function createSiteQueues(now: () => number): SiteQueues {
   }
 
   function forget(site: string): void {
-    if (queues.get(site)?.hasGreeted) greeted.set(site, now(), { size: 1 })
+    if (queues.get(site)?.hasGreeted) greeted.set(site, now())
     else greeted.delete(site)
     queues.delete(site)
   }

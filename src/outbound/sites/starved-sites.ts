@@ -7,8 +7,9 @@
  * results of a turn, so checking one of them must be cheap while no connection is free. While
  * nothing changes the sites are checked by a timer.
  */
-import { LRUCache } from 'lru-cache'
+
 import type { Now } from '../../clock.ts'
+import { createLru } from '../../lru.ts'
 import { type QueueClass, TRANSACTIONAL_CLASS } from '../../queue-class.ts'
 import type { DeliveryThread } from '../protocol.ts'
 import type { Budgets } from './budgets.ts'
@@ -82,7 +83,7 @@ const MAX_CUTS = 10_000
 export function createStarvedSites(deps: StarvedSitesDeps): StarvedSites {
   const { allocations, budgets, queueOf, now } = deps
   const starved = new Map<string, number>()
-  const cuts = new LRUCache<string, number>({ max: MAX_CUTS })
+  const cuts = createLru<number>(MAX_CUTS)
   let timer: NodeJS.Timeout | undefined
   let soon: NodeJS.Immediate | undefined
   let isStopped = false

@@ -3,7 +3,7 @@
  * input may be hostile: a reply has at most 64 KB and 100 lines with one code. Anything else ends
  * the session.
  */
-import { LRUCache } from 'lru-cache'
+import { createLru, type Lru } from '../../lru.ts'
 import type { Reply } from '../../mail/replies/reply.ts'
 
 export type ServerReply = {
@@ -27,7 +27,7 @@ export type ReplyParser = {
 /**
  * A cache of parsed replies of one short line, since servers send the same reply to every message.
  */
-export type KnownReplies = Pick<LRUCache<string, ServerReply>, 'get' | 'set'>
+export type KnownReplies = Pick<Lru<ServerReply>, 'get' | 'set'>
 
 const MAX_REPLY_BYTES = 64 * 1024
 const MAX_REPLY_LINES = 100
@@ -36,7 +36,7 @@ const MAX_KNOWN_REPLIES = 100
 const MAX_KNOWN_LENGTH = 80
 
 export function createKnownReplies(): KnownReplies {
-  return new LRUCache<string, ServerReply>({ max: MAX_KNOWN_REPLIES })
+  return createLru<ServerReply>(MAX_KNOWN_REPLIES)
 }
 
 /** `onReply` is called once for each complete reply, while `push` runs. */

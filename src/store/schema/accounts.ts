@@ -10,8 +10,10 @@ export const users = sqliteTable('users', {
   isSandbox: bool('is_sandbox').notNull().default(false),
   method: text('method').$type<AccountMethod>().notNull().default('PASSWORD'),
   isOperator: bool('is_operator').notNull().default(false),
-  /** When the address was proven; null until then. */
+  /** When the address was proven; null until then. Read with `users/proof.ts` only. */
   verifiedAt: integer('verified_at'),
+  /** The project of the invitation without mail that made the account; null once the address is proven. */
+  onlyProjectId: text('only_project_id'),
   /** `xx` or `xx-XX` */
   language: text('language').notNull().default('en'),
   /** IANA */

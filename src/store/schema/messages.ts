@@ -75,6 +75,7 @@ export const emails = sqliteTable('emails', {
   contentClass: text('content_class').$type<ContentClass>().notNull(),
   isTracked: bool('is_tracked').notNull(),
   headers: jsonColumn('headers').$type<Record<string, string>>(),
+  /** Null once retention has cleared it, and for mail of the server to its users. */
   variables: jsonColumn('variables').$type<Snapshot>(),
   messageId: text('message_id').notNull(),
   providerId: text('provider_id'),
@@ -116,6 +117,11 @@ export const emails = sqliteTable('emails', {
   ignoresComplaint: bool('ignores_complaint').notNull().default(false),
   /** As what the figures of its campaign have counted the email; bits, see 0010_campaigns.sql. */
   figures: integer('figures').notNull().default(0),
+  /**
+   * The snapshot of mail of the server to its users, sealed (`messages/delivery/sealed-snapshot.ts`). A
+   * trigger clears it in every final state.
+   */
+  sealedVariables: text('sealed_variables'),
 })
 
 export const attempts = sqliteTable('attempts', {

@@ -3,6 +3,14 @@ import { type InferSelectModel, integer, primaryKey, sqliteTable, text } from '.
 import { bool, jsonColumn } from './columns.ts'
 import type { SegmentType } from './words.ts'
 
+export type FilterChange = {
+  /** Epoch ms. */
+  at: number
+  membersBefore: number
+  membersAfter: number
+  filters: { field: string; operator: string }[]
+}
+
 export const segments = sqliteTable('segments', {
   id: text('id').primaryKey(),
   projectId: text('project_id').notNull(),
@@ -13,6 +21,10 @@ export const segments = sqliteTable('segments', {
   hasMembershipEvents: bool('track_membership').notNull().default(false),
   memberCount: integer('member_count').notNull().default(0),
   countedAt: integer('counted_at'),
+  /** The rules of filters of the last computation or count (features/conditions/changed-filters.ts). */
+  filterRules: integer('filter_rules').notNull().default(1),
+  /** What new rules of filters changed; null if nothing. */
+  filterChange: text('filter_change', { mode: 'json' }).$type<FilterChange>(),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
 })

@@ -3,6 +3,7 @@ import { link, unlink } from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { eventually } from '../program.ts'
 import { installBesideSink, makeProject, post } from '../server.ts'
 
 const message = {
@@ -16,7 +17,7 @@ test('acknowledged data survives an unlinked log and a kill', async (t) => {
   const { installation } = await installBesideSink(t, { retrySchedule: '1h' })
   const { secret } = await makeProject(installation)
   await installation.command('queue', 'hold', '--domain', 'dest.test')
-  const server = await installation.serve()
+  const server = await installation.serve({ keepsLog: true, env: { PILLARBOX_LOG__LEVEL: 'warn' } })
   const acknowledged: string[] = []
   let isRefused = false
   const sending = (async () => {
@@ -37,7 +38,7 @@ test('acknowledged data survives an unlinked log and a kill', async (t) => {
   assert.equal(health.status, 503)
   const { reasons } = (await health.json()) as { reasons: { cause: string; reason: string }[] }
   assert.match(reasons[0]?.reason ?? '', /pillarbox\.db-wal was removed or replaced/)
-  await sleep(500)
+  await eventually(() => server.log.find((line) => line.includes('the lost log was copied')))
   await server.kill('SIGKILL')
   const listed = (await installation.command('queue', 'list')) as { id: string }[]
   const ids = new Set(listed.map(({ id }) => id))

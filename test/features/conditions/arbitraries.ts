@@ -94,7 +94,8 @@ const json = fc.oneof(
   { weight: 6, arbitrary: text },
   { weight: 4, arbitrary: number },
   { weight: 2, arbitrary: fc.boolean() },
-  { weight: 1, arbitrary: fc.constantFrom(null, [], ['a'], [1], {}, { a: 1 }, { 'a.b': null }) },
+  { weight: 1, arbitrary: fc.constantFrom(null, [], {}, { a: 1 }, { 'a.b': null }, [['pro']]) },
+  { weight: 3, arbitrary: fc.array(fc.oneof(text, number, fc.boolean()), { maxLength: 4 }) },
 )
 const key = fc.oneof(
   { weight: 12, arbitrary: fc.constantFrom(...keys) },
@@ -237,6 +238,12 @@ function filterOf(
   const operand = (operator: (typeof OPERATORS_BY_KIND)[FieldKind][number]) => {
     if (takesNoValue(operator)) return fc.constant({})
     if (takesSpan(operator)) return fc.constantFrom(...spans)
+    if (operator === 'in' || operator === 'notIn') {
+      return fc.array(value, { minLength: 1, maxLength: 4 }).map((list) => ({ value: list }))
+    }
+    if (/ontains/.test(operator) && kind === 'data') {
+      return value.map((part) => ({ value: part === '' ? 'p' : part }))
+    }
     if (/ontains/.test(operator)) return value.map((part) => ({ value: String(part) || 'p' }))
     const isOrder = /Than/.test(operator)
     return value.map((one) => ({ value: isOrder && typeof one === 'boolean' ? 1 : one }))

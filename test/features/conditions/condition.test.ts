@@ -239,9 +239,39 @@ const filterFaults: { of: string; filter: unknown; at: string; code: string; say
     says: /string or number/,
   },
   {
-    of: 'part of a number',
-    filter: { ...plan, operator: 'contains', value: 1 },
+    of: 'part of a list',
+    filter: { ...plan, operator: 'contains', value: ['a'] },
     at: '.value',
+    code: 'invalid_type',
+  },
+  {
+    of: 'a choice of one value',
+    filter: { ...plan, operator: 'in', value: 'pro' },
+    at: '.value',
+    code: 'invalid_type',
+  },
+  {
+    of: 'a choice of no value',
+    filter: { ...plan, operator: 'notIn', value: [] },
+    at: '.value',
+    code: 'too_small',
+  },
+  {
+    of: 'a choice of too many values',
+    filter: { ...plan, operator: 'in', value: Array(501).fill('x') },
+    at: '.value',
+    code: 'too_big',
+  },
+  {
+    of: 'a choice of lists',
+    filter: { ...plan, operator: 'in', value: ['pro', ['team']] },
+    at: '.value.1',
+    code: 'invalid_type',
+  },
+  {
+    of: 'a choice of nothing',
+    filter: { ...plan, operator: 'in', value: [null] },
+    at: '.value.0',
     code: 'invalid_type',
   },
   {

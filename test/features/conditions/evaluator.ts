@@ -45,18 +45,34 @@ export function matches(
   condition: Condition,
   person: TestContact,
 ): boolean {
-  const results = condition.groups.map((group) => {
-    const all = group.filters.map((filter) => holds(population, filter, person))
-    if (group.conditions) all.push(matches(population, group.conditions, person))
-    return !all.includes(false)
-  })
-  return condition.logic === 'AND' ? !results.includes(false) : results.includes(true)
+  return judge(population, condition, person) === true
 }
 
-function holds(population: Population, filter: Filter, person: TestContact): boolean {
+/** Undefined for what cannot be judged, in the logic of Kleene. */
+type Verdict = boolean | undefined
+
+function judge(population: Population, condition: Condition, person: TestContact): Verdict {
+  const results = condition.groups.map((group) => {
+    const all = group.filters.map((filter) => holds(population, filter, person))
+    if (group.conditions) all.push(judge(population, group.conditions, person))
+    return both(all)
+  })
+  return condition.logic === 'AND' ? both(results) : negate(both(results.map(negate)))
+}
+
+function both(verdicts: Verdict[]): Verdict {
+  if (verdicts.includes(false)) return false
+  return verdicts.includes(undefined) ? undefined : true
+}
+
+function negate(verdict: Verdict): Verdict {
+  return verdict === undefined ? undefined : !verdict
+}
+
+function holds(population: Population, filter: Filter, person: TestContact): Verdict {
   const { field, operator, value } = filter
   if (/trigger/i.test(operator)) return hasHappened(population, filter, person)
-  if (field === 'email') return onEmail(operator, person.email, String(value).toLowerCase())
+  if (field === 'email') return onEmail(operator, person.email, value)
   if (field === 'subscribed') return (person.subscribed === value) === (operator === 'equals')
   const cutoff = population.now - span(filter)
   if (field === 'createdAt' || field === 'updatedAt') {
@@ -64,7 +80,7 @@ function holds(population: Population, filter: Filter, person: TestContact): boo
   }
   if (field.startsWith('segment.')) {
     const isMember = belongs(population, field.slice('segment.'.length), person)
-    return isMember === (operator === 'memberOfSegment')
+    return operator === 'memberOfSegment' ? isMember : negate(isMember)
   }
   const key = field.slice('data.'.length)
   const has = person.data !== null && Object.hasOwn(person.data, key)
@@ -76,7 +92,11 @@ function span({ value, unit }: Filter): number {
   return Number(value) * { minutes: 60, hours: 60 * 60, days: 24 * 60 * 60 }[unit] * 1000
 }
 
-function onEmail(operator: string, email: string, value: string): boolean {
+function onEmail(operator: string, email: string, given: unknown): boolean {
+  if (Array.isArray(given)) {
+    return given.some((one) => email === String(one).toLowerCase()) === (operator === 'in')
+  }
+  const value = String(given).toLowerCase()
   if (operator === 'equals') return email === value
   if (operator === 'notEquals') return email !== value
   if (operator === 'contains') return email.includes(value)
@@ -96,18 +116,19 @@ function onInstant(operator: string, at: number, { value, cutoff }: Operand): bo
   return compares(operator, at - instant)
 }
 
-function onData(operator: string, actual: unknown, { value, cutoff }: Operand): boolean {
+function onData(operator: string, actual: unknown, { value, cutoff }: Operand): Verdict {
   const isMissing = actual === undefined || actual === null
   if (operator === 'exists') return !isMissing
   if (operator === 'notExists') return isMissing
   if (isMissing) return false
-  if (operator === 'equals') return equals(actual, value)
-  if (operator === 'notEquals') return !equals(actual, value)
-  const isPart = typeof actual === 'string' && actual.includes(String(value))
-  if (operator === 'contains') return isPart
-  if (operator === 'notContains') return !isPart
+  if (operator === 'equals') return isScalar(actual) ? equals(actual, value) : undefined
+  if (operator === 'notEquals') return isScalar(actual) ? !equals(actual, value) : undefined
+  if (operator === 'contains') return hasPart(actual, value)
+  if (operator === 'notContains') return negate(hasPart(actual, value))
+  if (operator === 'in') return isOneOf(actual, value as unknown[])
+  if (operator === 'notIn') return negate(isOneOf(actual, value as unknown[]))
   if (operator === 'within' || operator === 'olderThan') {
-    if (typeof actual !== 'string' || !/^\d{4}-\d\d-\d\d(?:T|$)/.test(actual)) return false
+    if (typeof actual !== 'string' || !/^\d{4}-\d\d-\d\d(?:T|$)/.test(actual)) return undefined
     // As text, to the second; a date alone is its midnight.
     const full = actual.length === 10 ? `${actual}T00:00:00.000Z` : actual
     const isRecent = compareTexts(full, new Date(cutoff).toISOString().slice(0, 19)) >= 0
@@ -116,8 +137,22 @@ function onData(operator: string, actual: unknown, { value, cutoff }: Operand): 
   if (typeof actual === 'string' && typeof value === 'string') {
     return compares(operator, compareTexts(actual, value))
   }
-  if (typeof actual !== 'number' || typeof value !== 'number') return false
+  if (typeof actual !== 'number' || typeof value !== 'number') return undefined
   return compares(operator, actual < value ? -1 : Number(actual > value))
+}
+
+function isScalar(value: unknown): boolean {
+  return typeof value !== 'object'
+}
+
+function hasPart(actual: unknown, part: unknown): Verdict {
+  if (Array.isArray(actual)) return actual.some((element) => element === part)
+  return typeof actual === 'string' ? actual.includes(String(part)) : undefined
+}
+
+function isOneOf(actual: unknown, values: unknown[]): Verdict {
+  if (Array.isArray(actual)) return actual.some((element) => values.includes(element))
+  return isScalar(actual) ? values.some((value) => equals(actual, value)) : undefined
 }
 
 function equals(actual: unknown, value: unknown): boolean {
@@ -187,11 +222,12 @@ function eventName(field: string): string {
   return `email.${storedNames[activity] ?? activity}`
 }
 
-function belongs(population: Population, id: string, person: TestContact): boolean {
+function belongs(population: Population, id: string, person: TestContact): Verdict {
   const segment = population.segments.find((candidate) => candidate.id === id)
   if (segment === undefined) throw new TypeError(`no segment ${id}`)
   if (segment.type === 'STATIC' || segment.hasMembershipEvents) {
     return segment.members.includes(person.id)
   }
-  return segment.condition !== null && matches(population, segment.condition, person)
+  if (segment.condition === null) throw new TypeError(`no condition of ${id}`)
+  return judge(population, segment.condition, person)
 }

@@ -93,39 +93,73 @@ const onData: Example[] = [
   {
     operator: 'notEquals',
     operand: { value: 'pro' },
-    yes: ['Pro', '', 1, 0, true, false, ['pro'], {}],
-    no: [...missing, 'pro'],
+    yes: ['Pro', '', 1, 0, true, false, '["pro"]'],
+    no: [...missing, 'pro', ['pro'], ['free'], [], {}],
   },
-  { operator: 'notEquals', operand: { value: 1 }, yes: ['1', true, 2, []], no: [...missing, 1] },
+  {
+    operator: 'notEquals',
+    operand: { value: 1 },
+    yes: ['1', true, 2],
+    no: [...missing, 1, [], [2], {}],
+  },
   {
     operator: 'notEquals',
     operand: { value: true },
     yes: [false, 1, 'true'],
-    no: [...missing, true],
+    no: [...missing, true, [true], [], {}],
   },
-  { operator: 'notEquals', operand: { value: '[]' }, yes: [[], 'x'], no: [...missing, '[]'] },
+  { operator: 'notEquals', operand: { value: '[]' }, yes: ['x'], no: [...missing, '[]', [], {}] },
   {
     operator: 'notEquals',
     operand: { value: '2026-11-20' },
     yes: ['2026-11-21', '2026-11-19T23:59:59.999Z', 'soon', 5, true],
-    no: [...missing, '2026-11-20', '2026-11-20T12:00:00.000Z'],
+    no: [...missing, ['2026-11-21'], {}, '2026-11-20', '2026-11-20T12:00:00.000Z'],
   },
   {
     operator: 'contains',
     operand: { value: 'ro' },
-    yes: ['pro', 'ro', 'Zero'],
-    no: [...missing, 'PRO', 'r o', ['ro'], { ro: 'ro' }, 1, true],
+    yes: ['pro', 'ro', 'Zero', ['ro'], ['a', 'ro'], [1, 'ro', null]],
+    no: [...missing, 'PRO', 'r o', ['pro'], [['ro']], [{ ro: 'ro' }], [], { ro: 'ro' }, 1, true],
   },
   { operator: 'contains', operand: { value: '%' }, yes: ['100%'], no: [...missing, '100', 'abc'] },
   { operator: 'contains', operand: { value: '*' }, yes: ['a*b'], no: [...missing, 'ab'] },
   { operator: 'contains', operand: { value: 'tru' }, yes: ['true'], no: [...missing, true] },
-  { operator: 'contains', operand: { value: '1' }, yes: ['21'], no: [...missing, 21, [1]] },
+  { operator: 'contains', operand: { value: '1' }, yes: ['21', ['1']], no: [...missing, 21, [1]] },
+  { operator: 'contains', operand: { value: 1 }, yes: ['21', [2, 1]], no: [...missing, 1, ['1']] },
+  {
+    operator: 'contains',
+    operand: { value: true },
+    yes: [[true], 'is true'],
+    no: [...missing, true, [1], ['true'], [false]],
+  },
+  // JSON spells these otherwise.
+  { operator: 'contains', operand: { value: 'a"b' }, yes: ['xa"b', ['a"b']], no: missing },
+  { operator: 'contains', operand: { value: 'x\ny' }, yes: ['x\ny', ['x\ny']], no: [['x', 'y']] },
+  { operator: 'contains', operand: { value: 'é😀' }, yes: ['é😀', ['é😀']], no: [['é']] },
   { operator: 'contains', operand: { value: '\0b' }, yes: ['a\0b'], no: [...missing, 'a', 'ab'] },
   {
     operator: 'notContains',
     operand: { value: 'ro' },
-    yes: ['PRO', '', 1, false, ['ro']],
-    no: [...missing, 'pro'],
+    yes: ['PRO', '', [], ['PRO', 'pro'], [['ro']]],
+    no: [...missing, 'pro', ['ro'], ['a', 'ro'], 1, false, {}],
+  },
+  {
+    operator: 'in',
+    operand: { value: ['pro', '["x"]', 7, 1, true, '2026-11-20'] },
+    yes: [
+      ...['pro', '["x"]', 7, 1, true, '2026-11-20', '2026-11-20T08:15', ['pro'], ['a', 7]],
+      ...[[true], ['2026-11-20']],
+    ],
+    no: [
+      ...[...missing, 'Pro', '7', '1', false, 0, 7.5, ['x'], ['7'], [false], [], [['pro']], {}],
+      ...[{ a: 'pro' }, '2026-11-201', '2026-11-21', ['2026-11-20T08:15']],
+    ],
+  },
+  {
+    operator: 'notIn',
+    operand: { value: ['pro', 7, true, '2026-11-20'] },
+    yes: ['Pro', '', '7', 1, 0, false, '2026-11-21', ['x'], ['7'], [], [['pro']]],
+    no: [...missing, 'pro', 7, true, '2026-11-20T08:15', ['pro'], ['x', 7], [true], {}],
   },
   {
     operator: 'greaterThan',
@@ -331,6 +365,21 @@ const onEmail: Example[] = [
   },
 ]
 
+const inOnEmail: Example[] = [
+  {
+    operator: 'in',
+    operand: { value: ['ANN@Shop.test', 'A@XN--Grsse-LVA.test'] },
+    yes: ['ann@shop.test', 'a@grüsse.test'],
+    no: ['bob@shop.test'],
+  },
+  {
+    operator: 'notIn',
+    operand: { value: ['ANN@Shop.test', 'A@XN--Grsse-LVA.test'] },
+    yes: ['bob@shop.test'],
+    no: ['ann@shop.test', 'a@grüsse.test'],
+  },
+]
+
 const onSubscribed: Example[] = [
   { operator: 'equals', operand: { value: true }, yes: [true], no: [false] },
   ...[false, 'true', 1, 'yes', {}, []].map((value) => ({
@@ -420,7 +469,7 @@ test('each operator selects the expected values', async (t) => {
   await check('createdAt', onCreatedAt, (at) => ({ createdAt: Number(at) }))
   await check('updatedAt', onCreatedAt, (at) => ({ updatedAt: Number(at) }))
   await check('subscribed', onSubscribed, (value) => ({ subscribed: value === true }))
-  await check('email', onEmail, (value) => ({ email: String(value) }))
+  await check('email', [...onEmail, ...inOnEmail], (value) => ({ email: String(value) }))
   for (const [field, name] of eventFields) {
     await check(field, onEvents, (times, contactId) => ({
       events: [

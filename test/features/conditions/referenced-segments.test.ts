@@ -5,6 +5,7 @@ import { compileCondition } from '../../../src/features/conditions/compile.ts'
 import { type Condition, parseCondition } from '../../../src/features/conditions/condition.ts'
 import { and, eq } from '../../../src/store/drizzle.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
+import { segments } from '../../../src/store/schema/segments.ts'
 import { addProject, openTestCore, START, type TestCore } from '../../core.ts'
 import type { TestContact, TestSegment } from './evaluator.ts'
 import { populate } from './population.ts'
@@ -63,7 +64,6 @@ test('members come from member rows, or from the condition of a segment without 
     dynamic('tracked', all(isPro), { hasMembershipEvents: true, members: ['contact-1'] }),
     dynamic('untracked', all(isPro)),
     dynamic('nested', all(notInSegment('untracked'), inSegment('static'))),
-    dynamic('unset', all(isPro), { condition: null }),
   ])
   const cases: [unknown, string[]][] = [
     [inSegment('static'), ['1', '3']],
@@ -75,8 +75,6 @@ test('members come from member rows, or from the condition of a segment without 
     [notInSegment('untracked'), ['1', '3']],
     [inSegment('nested'), ['1', '3']],
     [notInSegment('nested'), ['0', '2']],
-    [inSegment('unset'), []],
-    [notInSegment('unset'), ['0', '1', '2', '3']],
   ]
   for (const [filter, wanted] of cases) {
     const chosen = await choose(setting, all(filter))
@@ -120,16 +118,29 @@ test('a missing segment and a segment of another project are refused', async (t)
   })
 })
 
-test('a missing segment does not matter below a segment with membership events', async (t) => {
+test('nobody is said to be in or out of a segment that cannot be judged any more', async (t) => {
+  const tracked = { hasMembershipEvents: true, members: ['contact-2'] }
+  const damaged = { logic: 'AND', groups: [{ filters: [{ field: 'plan', operator: 'equals' }] }] }
   const setting = await setUp(t, [
-    dynamic('tracked', all(inSegment('gone')), {
-      hasMembershipEvents: true,
-      members: ['contact-2'],
-    }),
-    dynamic('untracked', all(inSegment('gone'))),
+    dynamic('of-a-deleted-one', all(inSegment('gone'))),
+    dynamic('tracked-of-a-deleted-one', all(inSegment('gone')), tracked),
+    dynamic('without-condition', all(isPro), { condition: null }),
+    dynamic('tracked-without-condition', all(isPro), { ...tracked, condition: null }),
+    dynamic('damaged', damaged as Condition),
+    dynamic('tracked-damaged', damaged as Condition, tracked),
+    dynamic('of-a-damaged-one', all(notInSegment('damaged'))),
   ])
-  assert.deepEqual(await choose(setting, all(inSegment('tracked'))), ['contact-2'])
-  await assert.rejects(choose(setting, all(inSegment('untracked'))), { code: 'BAD_REQUEST' })
+  for (const { id } of await setting.core.store.read.select().from(segments)) {
+    for (const filter of [inSegment(id), notInSegment(id)]) {
+      await assert.rejects(choose(setting, all(filter)), { code: 'BAD_REQUEST', status: 400 }, id)
+    }
+  }
+  await assert.rejects(choose(setting, all(inSegment('of-a-damaged-one'))), {
+    message:
+      'The segment "Segment damaged" has a condition that cannot be read (condition.groups.0.filters.0.field: ' +
+      'Unknown field; expected one of email, subscribed, createdAt, updatedAt, data.<key>, ' +
+      'event.<name>, email.<activity>, segment.<id>. Data is "data.plan"), so it selects nobody.',
+  })
 })
 
 test('segments that refer to each other in a loop are refused', async (t) => {

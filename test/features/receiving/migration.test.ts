@@ -102,7 +102,14 @@ test('pending mail and reports of a database before migration 9 are processed by
       parsed.push([isMail, isAlone])
       const octets = Buffer.from(raw)
       const header = readIncomingHeader(octets)
-      return { report: readReport(octets), header, mail: null, durationMs: 1 }
+      return {
+        report: readReport(octets),
+        header,
+        automatic: null,
+        mail: null,
+        kept: null,
+        durationMs: 1,
+      }
     },
   })
   await processing.idle()

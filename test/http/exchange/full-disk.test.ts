@@ -35,6 +35,7 @@ const goesOn = [
   'POST /manage/:token{.+}',
   'POST /render',
   'POST /reset-password',
+  'POST /segments/:id/check',
   'POST /segments/:id/refresh',
   'POST /subscribe',
   'POST /subscribe/',

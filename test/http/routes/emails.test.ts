@@ -40,7 +40,7 @@ test('emails of another project, and unknown ones, are not found', async () => {
 test('S20: mail of the server to its users is shown to nobody: its links choose passwords', async () => {
   const id = await send()
   assert.match((await call('get', `/emails/${id}`)).body.body, /Hi/)
-  await setEmail(id, { isPlatform: true })
+  await setEmail(id, { isPlatform: true, variables: null, sealedVariables: 'sealed' })
   const { status, body } = await call('get', `/emails/${id}`)
   assert.deepEqual([status, body.subject, body.body, body.text], [200, 'Hi', null, null])
   const raw = await call('get', `/emails/${id}/raw`)

@@ -1,7 +1,7 @@
 /** The page of an invitation in a real browser, on the desktop and on a phone. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { addMember } from '../../../src/features/accounts/members/add.ts'
+import { inviteMember } from '../../../src/features/accounts/invitations/invite.ts'
 import { INVITATION_TRANSLATIONS } from '../../../src/http/pages/translations/invitation.ts'
 import { LANGUAGES } from '../../../src/mail/languages.ts'
 import { useService } from '../../http/service.ts'
@@ -100,8 +100,8 @@ async function longPaths(): Promise<string[]> {
 async function invite(address = `guest${++count}@people.test`) {
   const role = 'ADMIN' as const
   const input = { projectId: mine.id, address, role, actorId: mine.ownerId }
-  const invited = await addMember(service.core, input)
-  const url = 'url' in invited ? (invited.url ?? '') : ''
+  const invited = await inviteMember(service.core, input)
+  const url = invited.url ?? ''
   return { address, path: `/invitations/${url.split('/').at(-1)}` }
 }
 

@@ -3,6 +3,7 @@ import test from 'node:test'
 import fc from 'fast-check'
 import { displayDomain, parseAddress, parseDomain } from '../../../src/mail/address/address.ts'
 import { anyCharacter } from '../../any-character.ts'
+import { withinCpuMs } from '../../cpu-time.ts'
 
 const accepted: [text: string, address: string, wire: string][] = [
   ['jane@example.com', 'jane@example.com', 'jane@example.com'],
@@ -215,14 +216,14 @@ test('S7: any text gives one address or none, and parsing the result gives the s
 
 test('S7: parsing any text of 64 KB is fast', () => {
   const hostile = ['a', 'a.', 'a-', '@', '(', '"', ' ', 'é', 'xn--', 'a@', '\u0338', 'a:']
-  const startedAt = performance.now()
+  const parse = (text: string) => {
+    assert.equal(parseAddress(text), undefined)
+    assert.equal(parseAddress(`a@${text}.com`), undefined)
+    assert.equal(parseDomain(`${text}.${text}`), undefined)
+  }
   for (const piece of hostile) {
     for (const sizeBytes of [1000, 65_536]) {
-      const text = piece.repeat(sizeBytes / piece.length)
-      assert.equal(parseAddress(text), undefined)
-      assert.equal(parseAddress(`a@${text}.com`), undefined)
-      assert.equal(parseDomain(`${text}.${text}`), undefined)
+      withinCpuMs(1_000, () => parse(piece.repeat(sizeBytes / piece.length)), piece)
     }
   }
-  assert.ok(performance.now() - startedAt < 3_000)
 })

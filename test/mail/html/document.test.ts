@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { wrapDocument } from '../../../src/mail/html/document.ts'
+import { withinCpuMs } from '../../cpu-time.ts'
 
 const SIMPLE_BODIES = [
   '',
@@ -52,8 +53,6 @@ test('a language cannot break out of its attribute', () => {
 test('hostile markup takes linear time', () => {
   const sources = ['<a b="', "<a b='", '<p ', '<', '<!', '<p a=', '</', '<p x/']
   for (const source of sources) {
-    const begin = performance.now()
-    wrapDocument(source.repeat(1_000_000), 'en')
-    assert.ok(performance.now() - begin < 3_000, source)
+    withinCpuMs(3_000, () => wrapDocument(source.repeat(1_000_000), 'en'), source)
   }
 })

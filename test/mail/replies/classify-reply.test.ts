@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { HOUR_MS, MINUTE_MS } from '../../../src/clock.ts'
 import { classifyLocally, classifyReply } from '../../../src/mail/replies/classify-reply.ts'
 import type { BounceReason, ReplyClass, Stage, Verdict } from '../../../src/mail/replies/reply.ts'
+import { withinCpuMs } from '../../cpu-time.ts'
 
 /** Classifies a line such as '550 5.1.1 text' at a stage. */
 function classify(line: string, stage: Stage = 'rcpt', mxHost?: string): Verdict {
@@ -459,10 +460,9 @@ test('a hostile text of 64 KB takes milliseconds', () => {
     ' ',
     '(',
   ]
-  const began = performance.now()
   for (const piece of pieces) {
     const text = piece.repeat(Math.ceil(65_536 / piece.length))
-    classifyReply({ stage: 'rcpt', reply: { code: 550, enhancedCode: null, text } })
+    const reply = { code: 550, enhancedCode: null, text }
+    withinCpuMs(1_000, () => classifyReply({ stage: 'rcpt', reply }), piece)
   }
-  assert.ok(performance.now() - began < 300 * pieces.length)
 })

@@ -7,7 +7,7 @@ import { AppError } from '../../../errors.ts'
 import { isUuid } from '../../../store/ids.ts'
 import type { Base } from '../../base.ts'
 import { noProject, roleTooLow } from '../members/require-admin.ts'
-import { needsVerification } from '../platform-mail/configured.ts'
+import { needsVerification } from '../platform-mail/needs-verification.ts'
 import { findSession } from '../sessions/find.ts'
 import type { SessionTokens } from '../sessions/token.ts'
 import { authenticate, missingAuth } from './authenticate.ts'
@@ -66,7 +66,7 @@ export async function admitCaller(
   if (found === undefined) throw noSession()
   const user: UserCaller = { kind: 'user', session: found.session, user: found.user }
   identified(user)
-  if (!session.mayBeUnverified && needsVerification(deps.config, user.user)) throw unverified()
+  if (!session.mayBeUnverified && (await needsVerification(deps, user.user))) throw unverified()
   if (session.needsOperator && !user.user.isOperator) throw notOperator()
   if (session.project === null) return user
   if (session.project === 'header') requireProjectId(projectId)

@@ -11,7 +11,15 @@ type KeyKind = 'public' | 'secret'
 /** The user of a session, as of this request. */
 export type SessionUser = Pick<
   User,
-  'id' | 'address' | 'method' | 'isOperator' | 'isSandbox' | 'verifiedAt' | 'language' | 'timezone'
+  | 'id'
+  | 'address'
+  | 'method'
+  | 'isOperator'
+  | 'isSandbox'
+  | 'verifiedAt'
+  | 'onlyProjectId'
+  | 'language'
+  | 'timezone'
 >
 
 export type KeyCaller = { kind: 'key'; key: KeyKind; project: Project }

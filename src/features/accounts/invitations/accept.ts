@@ -22,7 +22,7 @@ import {
   type SessionCookie,
 } from '../sessions/sessions.ts'
 import type { SessionTokens } from '../sessions/token.ts'
-import { markVerified } from '../sign-up/verify-address.ts'
+import { markProven } from '../users/proof.ts'
 import { requireUser } from '../users/require-user.ts'
 import { findUserId, insertUser } from '../users/users.ts'
 import { findOpenInvitation, type OpenInvitation } from './open.ts'
@@ -56,9 +56,9 @@ type AcceptDeps = Pick<Base, 'store' | 'now'> & {
 
 /**
  * @throws AppError BAD_REQUEST when the invitation is not open, PROJECT_DISABLED, FORBIDDEN to another
- *   account, UNAUTHORIZED when the address has an account or the user is gone, VALIDATION_ERROR
- *   (password), CONFLICT when the user is a member already, EXTERNAL_SERVICE_ERROR when too many
- *   passwords wait
+ *   account, UNAUTHORIZED when the address has an account or the user is gone,
+ *   EMAIL_VERIFICATION_REQUIRED when the user is bound to another project, VALIDATION_ERROR (password),
+ *   CONFLICT when the user is a member already, EXTERNAL_SERVICE_ERROR when too many passwords wait
  */
 export async function acceptInvitation(
   deps: AcceptDeps,
@@ -82,9 +82,9 @@ async function acceptAs(
     await requireUser(tx, user.id)
     const invitation = await getOpenInvitation(tx, token, at)
     if (invitation.address !== user.address) throw otherAccount()
-    await take(tx, invitation, { userId: user.id, at })
     // Whoever has the mailed link can read the address's mail.
-    if (invitation.isMailed) await markVerified(tx, user.id, at)
+    if (invitation.isMailed) await markProven(tx, user.id, at)
+    await take(tx, invitation, { userId: user.id, at })
     return invitation
   })
   return { userId: user.id, address: user.address, projectId, role, cookies: undefined }
@@ -101,10 +101,10 @@ async function acceptAsNewcomer(
     const invitation = await getOpenInvitation(tx, token, at)
     await refuseKnown(tx, invitation)
     const { address, projectId, role, isMailed } = invitation
-    const verifiedAt = isMailed ? at : null
-    const userId = await insertUser(tx, {
-      ...{ address, passwordHash, isSandbox: false, verifiedAt, language, at },
-    })
+    const onlyProjectId = isMailed ? null : projectId
+    const proof = { isProven: isMailed, onlyProjectId }
+    const user = { address, passwordHash, isSandbox: false, language, at }
+    const userId = await insertUser(tx, { ...user, ...proof })
     await take(tx, invitation, { userId, at })
     const session = await insertSession(tx, { userId, client, at })
     return { userId, address, projectId, role, session }

@@ -5,14 +5,16 @@ import type { Base } from '../../base.ts'
 import type { SessionUser } from '../callers/caller.ts'
 import { digestLinkToken } from '../links/link-token.ts'
 import type { GivenRole } from '../members/member.ts'
+import { boundProjectOf } from '../users/proof.ts'
 import { findUserId } from '../users/users.ts'
-import { findOpenInvitation } from './open.ts'
+import { findOpenInvitation, type OpenInvitation } from './open.ts'
 
 /**
- * `invited`: logged in with the invited address. `other`: logged in with another one. `known`: not
- * logged in, and the address has an account. `newcomer`: not logged in, and it has none.
+ * `invited`: logged in with the invited address. `bound`: the same, with an account that may join no
+ * other project yet. `other`: logged in with another one. `known`: not logged in, and the address has an
+ * account. `newcomer`: not logged in, and it has none.
  */
-type Reader = 'invited' | 'other' | 'known' | 'newcomer'
+type Reader = 'invited' | 'bound' | 'other' | 'known' | 'newcomer'
 
 export type ShownInvitation =
   | {
@@ -26,7 +28,7 @@ export type ShownInvitation =
     }
   | { state: 'accepted'; projectName: string; address: string }
 
-type ReadingUser = Pick<SessionUser, 'id' | 'address'> | undefined
+type ReadingUser = Pick<SessionUser, 'id' | 'address' | 'verifiedAt' | 'onlyProjectId'> | undefined
 
 /** Undefined for an invitation that is not open, unless this user has accepted it. */
 export async function showInvitation(
@@ -37,15 +39,23 @@ export async function showInvitation(
   const open = await findOpenInvitation(store.read, token, now())
   if (open === undefined) return user && findAccepted(store, token, user)
   const { projectName, isProjectDisabled, address, role, inviterAddress } = open
-  const reader = await readerOf(store, address, user)
+  const reader = await readerOf(store, open, user)
   return {
     state: 'open',
     ...{ projectName, isProjectDisabled, address, role, inviterAddress, reader },
   }
 }
 
-async function readerOf(store: Base['store'], address: string, user: ReadingUser): Promise<Reader> {
-  if (user !== undefined) return user.address === address ? 'invited' : 'other'
+async function readerOf(
+  store: Base['store'],
+  { address, projectId, isMailed }: OpenInvitation,
+  user: ReadingUser,
+): Promise<Reader> {
+  if (user !== undefined) {
+    if (user.address !== address) return 'other'
+    const bound = boundProjectOf(user)
+    return bound === null || bound === projectId || isMailed ? 'invited' : 'bound'
+  }
   return (await findUserId(store.read, address)) === undefined ? 'newcomer' : 'known'
 }
 

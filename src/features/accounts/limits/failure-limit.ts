@@ -3,8 +3,9 @@
  * further one closes the key for twice as long as the one before. An hour after its last failure a key
  * has none. Attempts that count are failures.
  */
-import { LRUCache } from 'lru-cache'
+
 import { HOUR_MS, MINUTE_MS, type Now, SECOND_MS } from '../../../clock.ts'
+import { createLru } from '../../../lru.ts'
 import { type AttemptLimit, MAX_KEYS } from './attempt.ts'
 
 type Failures = { count: number; lastAt: number; inFlight: number }
@@ -14,7 +15,7 @@ const MAX_WAIT_MS = 15 * MINUTE_MS
 const MEMORY_MS = HOUR_MS
 
 export function createFailureLimit(free: number, now: Now): AttemptLimit {
-  const keys = new LRUCache<string, Failures>({ max: MAX_KEYS })
+  const keys = createLru<Failures>(MAX_KEYS)
 
   function find(key: string): Failures {
     const failures = keys.get(key) ?? { count: 0, lastAt: now(), inFlight: 0 }

@@ -1,6 +1,7 @@
 /** Limits the attempts of a key that count in any stretch of time, such as an hour. */
-import { LRUCache } from 'lru-cache'
+
 import { type Now, SECOND_MS } from '../../../clock.ts'
+import { createLru } from '../../../lru.ts'
 import { type AttemptLimit, MAX_KEYS } from './attempt.ts'
 
 /** `countedAt`: instants, oldest first. */
@@ -15,7 +16,7 @@ export function createWindowLimit({
   windowMs: number
   now: Now
 }): AttemptLimit {
-  const keys = new LRUCache<string, Attempts>({ max: MAX_KEYS })
+  const keys = createLru<Attempts>(MAX_KEYS)
 
   function find(key: string): Attempts {
     const attempts = keys.get(key) ?? { countedAt: [], inFlight: 0 }

@@ -1,10 +1,11 @@
-/** The members of a project. */
+/** The addresses that belong to members of a project. */
 import { listOf } from '../../../store/dialect.ts'
 import { and, eq, sql } from '../../../store/drizzle.ts'
 import { memberships, users } from '../../../store/schema/accounts.ts'
 import type { Base } from '../../base.ts'
+import { isProvenUser } from '../users/proof.ts'
 
-/** Returns those of the addresses that belong to members of the project. */
+/** Returns those of the addresses that are proven to belong to members of the project. */
 export async function findMemberAddresses(
   { store }: Pick<Base, 'store'>,
   projectId: string,
@@ -17,7 +18,9 @@ export async function findMemberAddresses(
       memberships,
       and(eq(memberships.userId, users.id), eq(memberships.projectId, projectId)),
     )
-    .where(sql`${users.address} in ${listOf(sql`${JSON.stringify(addresses)}`)}`)
+    .where(
+      and(isProvenUser(), sql`${users.address} in ${listOf(sql`${JSON.stringify(addresses)}`)}`),
+    )
     .all()
   return new Set(rows.map(({ address }) => address))
 }

@@ -2,12 +2,14 @@
 import { and, eq } from '../../../store/drizzle.ts'
 import { memberships } from '../../../store/schema/accounts.ts'
 import type { Base } from '../../base.ts'
+import { getProvenUserId } from '../users/proof.ts'
 import { getMember, type Member, type MemberKey, setRole } from './member.ts'
 import { requireManager } from './require-admin.ts'
 
 /**
  * The owner until now becomes an ADMIN in the same transaction, so the project has one owner at all
- * times. @throws AppError RESOURCE_NOT_FOUND
+ * times. The address of the new owner must be proven.
+ * @throws AppError RESOURCE_NOT_FOUND, CONFLICT
  */
 export async function handOver(
   { store, now }: Pick<Base, 'store' | 'now'>,
@@ -18,6 +20,7 @@ export async function handOver(
     await requireManager(tx, { projectId })
     const member = await getMember(tx, { projectId, userId })
     if (member.role === 'OWNER') return member
+    await getProvenUserId(tx, member.email)
     await tx
       .update(memberships)
       .set({ role: 'ADMIN', updatedAt: at })

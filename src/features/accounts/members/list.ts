@@ -4,8 +4,16 @@ import { asc, eq } from '../../../store/drizzle.ts'
 import { memberships, users } from '../../../store/schema/accounts.ts'
 import type { Role } from '../../../store/schema/words.ts'
 import type { Base } from '../../base.ts'
+import { isProven } from '../users/proof.ts'
 
-type ListedMember = { userId: string; email: string; role: Role; createdAt: string }
+type ListedMember = {
+  userId: string
+  email: string
+  /** Whether the address is proven to be the user's. */
+  emailVerified: boolean
+  role: Role
+  createdAt: string
+}
 
 /** Oldest first. Empty for a project that does not exist. */
 export async function listMembers(
@@ -14,10 +22,13 @@ export async function listMembers(
 ): Promise<ListedMember[]> {
   const { userId, role, createdAt } = memberships
   const rows = await store.read
-    .select({ userId, email: users.address, role, createdAt })
+    .select({ userId, email: users.address, verifiedAt: users.verifiedAt, role, createdAt })
     .from(memberships)
     .innerJoin(users, eq(users.id, memberships.userId))
     .where(eq(memberships.projectId, projectId))
     .orderBy(asc(createdAt), asc(userId))
-  return rows.map((row) => ({ ...row, createdAt: formatInstant(row.createdAt) }))
+  return rows.map(({ userId, email, role, ...row }) => ({
+    ...{ userId, email, emailVerified: isProven(row), role },
+    createdAt: formatInstant(row.createdAt),
+  }))
 }

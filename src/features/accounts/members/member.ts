@@ -4,6 +4,7 @@ import { and, eq } from '../../../store/drizzle.ts'
 import { memberships, users } from '../../../store/schema/accounts.ts'
 import type { Role } from '../../../store/schema/words.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import { requireUnbound } from '../users/proof.ts'
 
 /** The roles that members can be given. A project has one OWNER: `handOver` names another. */
 export const GIVEN_ROLES = ['ADMIN', 'MEMBER'] as const
@@ -26,18 +27,26 @@ export async function getMember(tx: Tx, { projectId, userId }: MemberKey): Promi
   throw notFound('member', userId, 'The project has no member with this id.')
 }
 
-/** @throws AppError CONFLICT when the user is a member already */
+/**
+ * @throws AppError CONFLICT when the user is a member already, EMAIL_VERIFICATION_REQUIRED when the user is
+ *   bound to another project
+ */
 export async function insertMember(
   tx: Tx,
   { projectId, userId, role, at }: MemberKey & { role: Role; at: number },
 ): Promise<void> {
+  await requireUnbound(tx, { userId, projectId })
   const inserted = await tx
     .insert(memberships)
     .values({ projectId, userId, role, createdAt: at, updatedAt: at })
     .onConflictDoNothing()
     .returning({ userId: memberships.userId })
   if (inserted.length > 0) return
-  throw new AppError('CONFLICT', 'This user is already a member of the project.')
+  throw alreadyMember()
+}
+
+export function alreadyMember(): AppError {
+  return new AppError('CONFLICT', 'This user is already a member of the project.')
 }
 
 export async function setRole(

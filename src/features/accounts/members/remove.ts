@@ -1,4 +1,4 @@
-/** Removes a member from a project. The owner stays, and users of the API cannot remove themselves. */
+/** Removes a member from a project, or lets a member leave. The owner stays. */
 import { AppError } from '../../../errors.ts'
 import { and, eq } from '../../../store/drizzle.ts'
 import { memberships } from '../../../store/schema/accounts.ts'
@@ -9,7 +9,7 @@ import { requireManager } from './require-admin.ts'
 
 /**
  * Takes effect with the member's next request. `actorId`: the user who acts; absent for the command
- * line.
+ * line. Members need no role to remove themselves.
  * @throws AppError RESOURCE_NOT_FOUND, FORBIDDEN
  */
 export async function removeMember(
@@ -19,21 +19,14 @@ export async function removeMember(
 ): Promise<Member> {
   const at = now()
   return store.write(async (tx) => {
-    await requireManager(tx, { projectId, actorId })
+    if (userId !== actorId) await requireManager(tx, { projectId, actorId })
     const member = await getMember(tx, { projectId, userId })
-    if (userId === actorId) throw notYourself()
     if (member.role === 'OWNER') throw ownerStays()
     await tx
       .delete(memberships)
       .where(and(eq(memberships.projectId, projectId), eq(memberships.userId, userId)))
     await revokeInvitationsBy(tx, { projectId, userId, at })
     return member
-  })
-}
-
-function notYourself(): AppError {
-  return new AppError('FORBIDDEN', 'You cannot remove yourself from a project.', {
-    suggestion: 'Ask another admin or the owner of the project.',
   })
 }
 

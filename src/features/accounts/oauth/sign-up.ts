@@ -57,8 +57,8 @@ export async function signUp(deps: SignUpDeps, tx: Tx, account: NewAccount): Pro
     throw new LoginFailure('signup_disabled', 'new accounts are not allowed')
   }
   const { method } = provider
-  const proven = { isSandbox: false, passwordHash: null, verifiedAt: at }
-  const userId = await insertUser(tx, { address, method, language, ...proven, at })
+  const user = { address, method, language, isSandbox: false, passwordHash: null, at }
+  const userId = await insertUser(tx, { ...user, isProven: true })
   await tx.insert(identities).values({ issuer, subject, userId, createdAt: at })
   return userId
 }

@@ -10,12 +10,13 @@ import type { Base } from '../../base.ts'
 import { findToken, useToken } from '../links/email-tokens.ts'
 import { issueDevice } from '../login/device.ts'
 import type { LoginQueue } from '../login/queue.ts'
-import { isPlatformMailConfigured } from '../platform-mail/configured.ts'
 import { enqueuePlatformMail } from '../platform-mail/enqueue.ts'
+import { findMailProjectId } from '../platform-mail/mail-project.ts'
 import { endAccess } from '../sessions/end-access.ts'
 import type { SessionCookie } from '../sessions/sessions.ts'
 import type { SessionTokens } from '../sessions/token.ts'
-import { invalidToken, markVerified } from '../sign-up/verify-address.ts'
+import { invalidToken } from '../sign-up/verify-address.ts'
+import { markProven } from '../users/proof.ts'
 import { checkPassword, hashPassword } from './passwords.ts'
 
 type ResetDeps = Pick<Base, 'store' | 'config' | 'now'> & {
@@ -33,7 +34,7 @@ export async function requestPasswordReset(
   { store, config, jobNotifier, now }: Pick<Base, 'store' | 'config' | 'jobNotifier' | 'now'>,
   address: string,
 ): Promise<void> {
-  if (!isPlatformMailConfigured(config)) return
+  if ((await findMailProjectId({ config }, store.read)) === undefined) return
   await store.write(async (tx) => {
     await enqueuePlatformMail(tx, { kind: PURPOSE, address }, now())
     tx.afterCommit(jobNotifier.notify)
@@ -74,7 +75,7 @@ export async function resetPassword(
     const isRefused = user?.isSandbox === true && deps.config.delivery.mode !== 'sandbox'
     if (user?.method !== 'PASSWORD' || isRefused) throw invalidToken()
     await tx.update(users).set({ passwordHash, updatedAt: at }).where(eq(users.id, userId))
-    await markVerified(tx, userId, at)
+    await markProven(tx, userId, at)
     await endAccess(tx, { userId, at })
     return userId
   })

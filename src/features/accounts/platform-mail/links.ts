@@ -7,6 +7,7 @@ import { invitations, projects, users } from '../../../store/schema/accounts.ts'
 import { isUndecided } from '../invitations/open.ts'
 import { countTokens, insertToken } from '../links/email-tokens.ts'
 import { digestLinkToken, makeLinkToken } from '../links/link-token.ts'
+import { isProven } from '../users/proof.ts'
 import { type PlanDeps, type PlannedWork, planOne } from './plan.ts'
 import type { UsableSender } from './sender.ts'
 import type { MailTexts } from './texts.ts'
@@ -20,7 +21,7 @@ export async function planVerification(
   { userId }: { userId: string },
 ): Promise<PlannedWork | undefined> {
   const user = await deps.store.read.select().from(users).where(eq(users.id, userId)).get()
-  if (user === undefined || user.verifiedAt !== null) return undefined
+  if (user === undefined || isProven(user)) return undefined
   const token = makeLinkToken()
   const toMessage = ({ verify, hour }: MailTexts) => ({
     ...{ subject: verify.subject, text: verify.text },

@@ -1,9 +1,13 @@
-/** Plans the mail that tells the members of a project what has become of it, each in their language. */
+/**
+ * Plans the mail that tells the members of a project what has become of it, each in their language. An
+ * address that is not proven gets none: it may belong to a stranger.
+ */
 import { displayDomain } from '../../../mail/address/address.ts'
 import { and, eq, isNull } from '../../../store/drizzle.ts'
 import { memberships, type Project, projects, users } from '../../../store/schema/accounts.ts'
 import type { UsageNotice } from '../../base.ts'
 import { monthOf } from '../../usage/month.ts'
+import { isProvenUser } from '../users/proof.ts'
 import type { ToMessage } from './compose.ts'
 import { type PlanDeps, type PlannedMail, type PlannedWork, planOne } from './plan.ts'
 import type { UsableSender } from './sender.ts'
@@ -87,7 +91,7 @@ async function planForMembers(
     .select({ address: users.address, language: users.language })
     .from(memberships)
     .innerJoin(users, eq(users.id, memberships.userId))
-    .where(eq(memberships.projectId, projectId))
+    .where(and(eq(memberships.projectId, projectId), isProvenUser()))
     .orderBy(memberships.createdAt)
   const plans: PlannedMail[] = []
   for (const to of members) {

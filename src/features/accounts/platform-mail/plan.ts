@@ -84,7 +84,7 @@ async function planMail(
       origin: {
         source: 'TRANSACTIONAL',
         class: TRANSACTIONAL_CLASS,
-        platform: { ignoresComplaint: isAskedFor },
+        platform: { ignoresComplaint: isAskedFor, subject: mail.subject },
       },
     },
     deps.now(),

@@ -4,6 +4,7 @@ import { and, desc, eq, isNull } from '../../../store/drizzle.ts'
 import { memberships, projects } from '../../../store/schema/accounts.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
+import { requireUnbound } from '../users/proof.ts'
 import { requireUser } from '../users/require-user.ts'
 import { makeKeys } from './keys.ts'
 import { readProjectName } from './name.ts'
@@ -26,7 +27,8 @@ export async function listOwnProjects(
 
 /**
  * The record shows the secret key, which nothing shows again.
- * @throws AppError VALIDATION_ERROR (name), PROJECT_DISABLED, UNAUTHORIZED when the user is gone
+ * @throws AppError VALIDATION_ERROR (name), PROJECT_DISABLED, UNAUTHORIZED when the user is gone,
+ *   EMAIL_VERIFICATION_REQUIRED when the user is bound to a project
  */
 export async function createOwnProject(
   { store, now }: Pick<Base, 'store' | 'now'>,
@@ -38,6 +40,7 @@ export async function createOwnProject(
   const at = now()
   const project = await store.write(async (tx) => {
     await requireUser(tx, userId)
+    await requireUnbound(tx, { userId, projectId: null })
     await refuseOwnerOfDisabled(tx, userId)
     const id = await insertProject(tx, { name, ownerId: userId, keys, areKeysSandbox: false, at })
     return tx.select().from(projects).where(eq(projects.id, id)).get()

@@ -11,7 +11,7 @@ import type { DisabledReason, TrackingMode } from '../../../store/schema/words.t
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { projectNotFound } from '../../directory.ts'
-import { getUserId } from '../users/users.ts'
+import { getProvenUserId } from '../users/proof.ts'
 import { disableProject, enableProject } from './disable.ts'
 import { makeKeys, maskSecret, type ProjectKeys, toStoredKeys } from './keys.ts'
 import { readProjectName } from './name.ts'
@@ -69,7 +69,10 @@ export const TRACKING_MODES = [
 
 export const LANGUAGE_PATTERN = /^[a-z]{2}(?:-[A-Z]{2})?$/
 
-/** @throws AppError VALIDATION_ERROR (name, email), RESOURCE_NOT_FOUND when there is no such user */
+/**
+ * The address of the owner must be proven.
+ * @throws AppError VALIDATION_ERROR (name, email), RESOURCE_NOT_FOUND when there is no such user, CONFLICT
+ */
 export async function createProject(
   { store, now }: Pick<Base, 'store' | 'now'>,
   input: { name: string; ownerAddress: string },
@@ -77,7 +80,7 @@ export async function createProject(
   const name = readProjectName(input.name)
   const keys = makeKeys()
   const id = await store.write(async (tx) => {
-    const ownerId = await getUserId(tx, input.ownerAddress)
+    const ownerId = await getProvenUserId(tx, input.ownerAddress)
     return insertProject(tx, { name, ownerId, keys, areKeysSandbox: false, at: now() })
   })
   return { id, name, public: keys.publicKey, secret: keys.secretKey }

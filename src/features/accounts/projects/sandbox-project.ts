@@ -80,7 +80,7 @@ async function createSandbox(deps: SandboxDeps): Promise<SandboxWelcome | null> 
       passwordHash,
       isSandbox: true,
       isOperator: true,
-      verifiedAt: at,
+      isProven: true,
       at,
     })
     const project = { name: PROJECT_NAME, ownerId, keys, areKeysSandbox: true, at }

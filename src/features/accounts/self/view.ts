@@ -5,6 +5,7 @@ import type { AccountMethod } from '../../../store/schema/words.ts'
 import type { Base } from '../../base.ts'
 import { noSession } from '../callers/admit.ts'
 import { hasSecondFactor } from '../second-factor/code.ts'
+import { boundProjectOf, isProven } from '../users/proof.ts'
 
 /** The methods by the names that clients of this API family know. */
 export const METHOD_NAMES = {
@@ -19,6 +20,8 @@ export type SelfView = {
   email: string
   isOperator: boolean
   emailVerified: boolean
+  /** The project that an account is bound to until its address is proven. */
+  onlyProjectId: string | null
   method: (typeof METHOD_NAMES)[AccountMethod]
   /** Whether logins need a code. */
   twoFactor: boolean
@@ -39,12 +42,13 @@ export async function describeSelf(
 }
 
 export function toSelfView(user: User): SelfView {
-  const { id, address, isOperator, verifiedAt, method, language, timezone } = user
+  const { id, address, isOperator, method, language, timezone } = user
   return {
     id,
     email: address,
     isOperator,
-    emailVerified: verifiedAt !== null,
+    emailVerified: isProven(user),
+    onlyProjectId: boundProjectOf(user),
     method: METHOD_NAMES[method],
     twoFactor: hasSecondFactor(user),
     language,

@@ -23,6 +23,7 @@ const findById = statement((db) =>
         isOperator: users.isOperator,
         isSandbox: users.isSandbox,
         verifiedAt: users.verifiedAt,
+        onlyProjectId: users.onlyProjectId,
         language: users.language,
         timezone: users.timezone,
       },

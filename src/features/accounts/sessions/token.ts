@@ -5,9 +5,9 @@
  */
 import type { KeyObject } from 'node:crypto'
 import { errors, jwtVerify, SignJWT } from 'jose'
-import { LRUCache } from 'lru-cache'
 import type { Now } from '../../../clock.ts'
 import type { Keyring } from '../../../config/keyring.ts'
+import { createLru } from '../../../lru.ts'
 
 type Audience = 'session' | 'device'
 
@@ -35,7 +35,7 @@ export function createSessionTokens({
 }): SessionTokens {
   const keys = keyring.keys('sessions')
   /** A signature stays valid, and verifying it takes longer than all else that a request does. */
-  const known = new LRUCache<string, Known>({ max: MAX_KNOWN })
+  const known = createLru<Known>(MAX_KNOWN)
 
   async function verify(audience: Audience, token: string): Promise<Known | undefined> {
     for (const key of keys) {

@@ -1,6 +1,7 @@
 /**
- * Signs a new user up with an address and a password, and logs the user in. While this server should send
- * mail to its users but cannot, nobody signs up: an address is never taken as verified silently.
+ * Signs a new user up with an address and a password, and logs the user in. The address is not proven
+ * (`users/proof.ts`): the server mails a link, or it has no mail for its users. While it should send mail but
+ * cannot, nobody signs up.
  */
 import { AppError } from '../../../errors.ts'
 import type { ParsedAddress } from '../../../mail/address/address.ts'
@@ -118,9 +119,8 @@ async function insertAccount(
   const { store, jobNotifier, now } = deps
   const at = now()
   const old = await readPresented(deps, presented)
-  const verifiedAt = isMailed ? null : at
   const signedUp = await store.write(async (tx) => {
-    const user = { address, passwordHash, isSandbox: false, language, verifiedAt, at }
+    const user = { address, passwordHash, isSandbox: false, language, isProven: false, at }
     const id = await insertUser(tx, user)
     if (isMailed) {
       await enqueuePlatformMail(tx, { kind: 'verify-email', userId: id }, at)

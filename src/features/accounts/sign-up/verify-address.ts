@@ -1,6 +1,6 @@
 /** Users prove that they read the mail to their address, by the link in it. */
 import { AppError } from '../../../errors.ts'
-import { and, eq, isNull } from '../../../store/drizzle.ts'
+import { eq } from '../../../store/drizzle.ts'
 import { users } from '../../../store/schema/accounts.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
@@ -9,6 +9,7 @@ import type { SessionUser } from '../callers/caller.ts'
 import { countTokens, findToken, TOKEN_LIFE_MS, useToken } from '../links/email-tokens.ts'
 import { enqueuePlatformMail, freePlaces } from '../platform-mail/enqueue.ts'
 import { findPlatformSender } from '../platform-mail/sender.ts'
+import { isProven, markProven } from '../users/proof.ts'
 import { mailUnusable } from './sign-up.ts'
 
 type RequestDeps = Pick<Base, 'store' | 'directory' | 'config' | 'health' | 'jobNotifier' | 'now'>
@@ -25,14 +26,8 @@ export async function verifyByToken(
   await store.write(async (tx) => {
     const userId = await useToken(tx, { token, purpose: 'verify-email', at })
     if (userId === undefined) throw invalidToken()
-    await markVerified(tx, userId, at)
+    await markProven(tx, userId, at)
   })
-}
-
-/** Keeps the time of the first proof. */
-export async function markVerified(tx: Tx, userId: string, at: number): Promise<void> {
-  const isUnverified = and(eq(users.id, userId), isNull(users.verifiedAt))
-  await tx.update(users).set({ verifiedAt: at, updatedAt: at }).where(isUnverified)
 }
 
 /** What opening a link finds. `done`: the link was used, and its address is verified. */
@@ -52,9 +47,10 @@ export async function findVerification(
  */
 export async function requestVerification(
   deps: RequestDeps,
-  { id: userId, verifiedAt }: Pick<SessionUser, 'id' | 'verifiedAt'>,
+  user: Pick<SessionUser, 'id' | 'verifiedAt'>,
 ): Promise<'requested' | 'verified'> {
-  if (verifiedAt !== null) return 'verified'
+  const { id: userId } = user
+  if (isProven(user)) return 'verified'
   const { kind } = await findPlatformSender(deps)
   if (kind === 'unusable') throw mailUnusable()
   if (kind === 'none') throw new AppError('BAD_REQUEST', 'This server sends no mail to its users.')

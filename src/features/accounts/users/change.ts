@@ -4,20 +4,24 @@ import { users } from '../../../store/schema/accounts.ts'
 import type { Base } from '../../base.ts'
 import { clearTotp } from '../second-factor/disable.ts'
 import { endAccess } from '../sessions/end-access.ts'
-import { markVerified } from '../sign-up/verify-address.ts'
-import { getUserId, parseUserAddress } from './users.ts'
+import { parseUserAddress } from './address.ts'
+import { getProvenUserId, markProven, markUnproven } from './proof.ts'
+import { getUserId } from './users.ts'
 
 type ChangedUser = { id: string; email: string }
 
 type Deps = Pick<Base, 'store' | 'now'>
 
-/** @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND */
+/**
+ * Only a user whose address is proven becomes an operator.
+ * @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND, CONFLICT
+ */
 export async function setOperator(
   { store, now }: Deps,
   { email, isOperator }: { email: string; isOperator: boolean },
 ): Promise<ChangedUser & { isOperator: boolean }> {
   const id = await store.write(async (tx) => {
-    const id = await getUserId(tx, email)
+    const id = isOperator ? await getProvenUserId(tx, email) : await getUserId(tx, email)
     await tx.update(users).set({ isOperator, updatedAt: now() }).where(eq(users.id, id))
     return id
   })
@@ -25,19 +29,20 @@ export async function setOperator(
 }
 
 /**
- * Counts the address as proven, from the first time on.
+ * Counts the address as proven, from the first time on, or as not proven any more.
  * @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND
  */
 export async function verifyUser(
   { store, now }: Deps,
-  email: string,
-): Promise<ChangedUser & { emailVerified: true }> {
+  { email, isVerified }: { email: string; isVerified: boolean },
+): Promise<ChangedUser & { emailVerified: boolean }> {
   const id = await store.write(async (tx) => {
     const id = await getUserId(tx, email)
-    await markVerified(tx, id, now())
+    const mark = isVerified ? markProven : markUnproven
+    await mark(tx, id, now())
     return id
   })
-  return { id, email: parseUserAddress(email), emailVerified: true }
+  return { id, email: parseUserAddress(email), emailVerified: isVerified }
 }
 
 /**

@@ -4,7 +4,8 @@ import { and, asc, eq, isNull } from '../../../store/drizzle.ts'
 import { memberships, projects, users } from '../../../store/schema/accounts.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
-import { getUserId, parseUserAddress } from './users.ts'
+import { parseUserAddress } from './address.ts'
+import { getUserId } from './users.ts'
 
 type OwnedProject = { id: string; name: string }
 

@@ -4,13 +4,8 @@ import { eq } from '../../../store/drizzle.ts'
 import { users } from '../../../store/schema/accounts.ts'
 import type { Base } from '../../base.ts'
 import { endAccess } from '../sessions/end-access.ts'
-import {
-  type CreatedUser,
-  choosePassword,
-  parseUserAddress,
-  type UserInput,
-  userNotFound,
-} from './users.ts'
+import { parseUserAddress, userNotFound } from './address.ts'
+import { type CreatedUser, choosePassword, type UserInput } from './users.ts'
 
 /**
  * Sets a new password, which also replaces one of the sandbox. All sessions of the user end.

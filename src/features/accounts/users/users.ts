@@ -1,13 +1,13 @@
 /** Users, who may log in. Operators create them; memberships say which projects they may use. */
 import type { Now } from '../../../clock.ts'
-import { AppError, invalidField, notFound } from '../../../errors.ts'
-import { parseAddress } from '../../../mail/address/address.ts'
+import { AppError } from '../../../errors.ts'
 import { eq } from '../../../store/drizzle.ts'
 import { newId } from '../../../store/ids.ts'
 import { type User, users } from '../../../store/schema/accounts.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { checkPassword, hashPassword, makePassword } from '../passwords/passwords.ts'
+import { parseUserAddress, userNotFound } from './address.ts'
 
 export type UserInput = {
   address: string
@@ -20,7 +20,11 @@ export type UserInput = {
 export type CreatedUser = { id: string; email: string; password?: string }
 
 type NewUser = Pick<User, 'address' | 'passwordHash' | 'isSandbox'> &
-  Partial<Pick<User, 'method' | 'isOperator' | 'verifiedAt' | 'language'>> & { at: number }
+  Partial<Pick<User, 'method' | 'isOperator' | 'onlyProjectId' | 'language'>> & {
+    /** Whether the address is proven (`proof.ts`). */
+    isProven: boolean
+    at: number
+  }
 
 type UserDeps = Pick<Base, 'store'> & { now: Now }
 
@@ -31,17 +35,18 @@ export async function createUser(deps: UserDeps, input: UserInput): Promise<Crea
   const at = deps.now()
   const { isOperator = false } = input
   // Whoever can run commands vouches for the address.
-  const user = { address, passwordHash, isSandbox: false, isOperator, verifiedAt: at, at }
+  const user = { address, passwordHash, isSandbox: false, isOperator, isProven: true, at }
   const id = await deps.store.write((tx) => insertUser(tx, user))
   return { id, email: address, ...made }
 }
 
-/** Returns the id of the new user, unverified unless given. @throws AppError CONFLICT */
-export async function insertUser(tx: Tx, { at, ...user }: NewUser): Promise<string> {
+/** Returns the id of the new user. @throws AppError CONFLICT */
+export async function insertUser(tx: Tx, { at, isProven, ...user }: NewUser): Promise<string> {
   const id = newId()
+  const verifiedAt = isProven ? at : null
   const [inserted] = await tx
     .insert(users)
-    .values({ id, ...user, createdAt: at, updatedAt: at })
+    .values({ id, ...user, verifiedAt, createdAt: at, updatedAt: at })
     .onConflictDoNothing({ target: users.address })
     .returning({ id: users.id })
   if (inserted === undefined) {
@@ -77,15 +82,4 @@ export async function choosePassword({ password }: Pick<UserInput, 'password'>) 
   const chosen = password ?? makePassword()
   const passwordHash = await hashPassword(chosen)
   return { passwordHash, made: password === undefined ? { password: chosen } : {} }
-}
-
-/** @throws AppError VALIDATION_ERROR (email) */
-export function parseUserAddress(text: string): string {
-  const parsed = parseAddress(text)
-  if (parsed === undefined) throw invalidField('email', 'invalid_string', 'Not an email address')
-  return parsed.address
-}
-
-export function userNotFound(address: string): AppError {
-  return notFound('user', address, 'No user has this email address.')
 }

@@ -85,10 +85,11 @@ async function countRows(
 
 /** Opens every sealed text. A table or column that an older schema lacks is passed over. */
 async function checkSealed({ read, schema }: DatabaseCopy, keyring: Keyring): Promise<void> {
-  for (const { table, columns } of SEALED) {
+  for (const { table, columns, where } of SEALED) {
     const rows = await read
       .select(columns)
       .from(table)
+      .where(where)
       .all()
       .catch((error: unknown) => {
         const isOlder =

@@ -4,7 +4,7 @@ import { and, sql } from '../../../store/drizzle.ts'
 import type { Campaign } from '../../../store/schema/campaigns.ts'
 import type { Base } from '../../base.ts'
 import { compileCondition } from '../../conditions/compile.ts'
-import type { Condition } from '../../conditions/condition.ts'
+import { readStoredCondition } from '../../conditions/condition.ts'
 import type { ContactScope } from '../../contacts/list/scope.ts'
 import { contactScopeOf } from '../../segments/contact-scope.ts'
 import { findSegment } from '../../segments/get.ts'
@@ -27,8 +27,7 @@ export async function audienceScope(
   const { projectId, audienceType, audienceCondition } = campaign
   if (audienceType === 'ALL') return { projectId }
   if (audienceType === 'SEGMENT') return scopeOfSegment(deps, campaign)
-  const condition = audienceCondition as Condition | null
-  if (condition === null) throw new AppError('BAD_REQUEST', 'The campaign has no condition.')
+  const condition = readStoredCondition(audienceCondition, 'The campaign')
   return { projectId, condition: await compileCondition(deps, { projectId, condition }) }
 }
 

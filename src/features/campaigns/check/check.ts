@@ -7,6 +7,8 @@ import { displayDomain } from '../../../mail/address/address.ts'
 import type { Finding } from '../../../mail/compose/message-findings.ts'
 import type { Project } from '../../../store/schema/accounts.ts'
 import type { Base } from '../../base.ts'
+import { readStoredCondition } from '../../conditions/condition.ts'
+import { findMisfits } from '../../conditions/find-misfits.ts'
 import type { ContactScope } from '../../contacts/list/scope.ts'
 import { walkContacts } from '../../contacts/list/walk.ts'
 import { parseData } from '../../contacts/write/data.ts'
@@ -16,6 +18,7 @@ import {
   type PreviewReader,
   toPreviewSource,
 } from '../../previews/render-preview.ts'
+import { checkSegment } from '../../segments/check.ts'
 import { audienceScope, recipientScope } from '../audience/scope.ts'
 import { type FoundCampaign, loadCampaign } from '../find.ts'
 import { describeFault } from '../render.ts'
@@ -43,6 +46,7 @@ export async function checkCampaign(
     ...('scope' in audience && recipients.length > 0
       ? await findUnfilledVariables(deps, campaign, audience.scope)
       : []),
+    ...('scope' in audience ? await findInAudience(deps, campaign) : []),
   ]
   const rank = ({ severity }: Finding) => SEVERITIES.indexOf(severity)
   return { findings: findings.toSorted((one, other) => rank(one) - rank(other)) }
@@ -62,6 +66,17 @@ async function findAudience(
     const fix = 'Choose another audience.'
     return { problem: { code, severity: 'error', message: error.message, fix } }
   }
+}
+
+/** What its filters, or those of its segment, may not do as meant. */
+async function findInAudience(deps: Deps, campaign: FoundCampaign): Promise<Finding[]> {
+  const { projectId, audienceType, audienceCondition, segmentId } = campaign
+  if (audienceType === 'SEGMENT' && segmentId !== null) {
+    return (await checkSegment(deps, { projectId, id: segmentId })).findings
+  }
+  if (audienceType !== 'FILTERED') return []
+  const condition = readStoredCondition(audienceCondition, 'The campaign')
+  return findMisfits(deps, { projectId, condition })
 }
 
 /** The first contacts that would get the campaign. */

@@ -16,6 +16,7 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import { findKnownAddresses, type KnownAddresses } from '../../contacts/read/known-addresses.ts'
 import { upsertContacts } from '../../contacts/write/upsert.ts'
 import { categoryOf } from '../../usage/categories.ts'
+import { sealSnapshot } from '../delivery/sealed-snapshot.ts'
 import { isSuppressed } from '../outcome/suppression.ts'
 import { giveUpAfterMs } from '../queue/give-up-after.ts'
 import { isDomainHeld } from '../queue/holds.ts'
@@ -66,7 +67,10 @@ export async function acceptEmails(
     const recipient = request.to[index]
     if (recipient === undefined) return []
     const draft = draftEmail(deps, plan, { contentId, recipient, contact })
-    return [{ ...draft, state: stateOf(draft, { suppressed, held }) }]
+    const state = stateOf(draft, { suppressed, held })
+    // It will never be sent.
+    const cleared = state === 'suppressed' ? { sealedVariables: null } : {}
+    return [{ ...draft, ...cleared, state }]
   })
   await insertDrafts(deps, tx, { drafts, at: plan.at })
   return drafts
@@ -193,11 +197,11 @@ function draftEmail(
     fromAddress: sender.address,
     fromName: sender.name ?? project.name,
     replyTo: sender.replyTo,
-    subject: request.subject ?? template?.subject ?? '',
+    subject: origin.platform?.subject ?? request.subject ?? template?.subject ?? '',
     contentClass: plan.contentClass,
     isTracked: request.tracking ?? project.tracking === 'ENABLED',
     headers: request.headers ?? null,
-    variables: snapshotFor(plan, contact),
+    ...storedSnapshot(deps, plan, snapshotFor(plan, contact)),
     messageId: chooseMessageId(id, plan.senderDomain.domain, request.headers),
     queueClass: origin.class,
     giveUpAt: at + giveUpAfterMs(deps.config, origin.class),
@@ -207,6 +211,16 @@ function draftEmail(
     error: null,
     at,
   }
+}
+
+/** Mail of the server to its users is sealed, because its links choose passwords. */
+function storedSnapshot(
+  deps: AcceptDeps,
+  { origin }: EmailPlan,
+  snapshot: Snapshot,
+): Pick<EmailDraft, 'variables' | 'sealedVariables'> {
+  if (origin.platform === undefined) return { variables: snapshot, sealedVariables: null }
+  return { variables: null, sealedVariables: sealSnapshot(deps, snapshot) }
 }
 
 function snapshotFor({ reader, data }: EmailPlan, contact: Pick<Contact, 'data'>): Snapshot {

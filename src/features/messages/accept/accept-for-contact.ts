@@ -123,6 +123,7 @@ function toDraft(
     isTracked: isTracked(project, contentClass === 'TRANSACTIONAL'),
     headers: null,
     variables: snapshotOf(email),
+    sealedVariables: null,
     messageId: `${id}@${plan.senderDomain.domain}`,
     queueClass: WORKFLOW_CLASS,
     giveUpAt: at + giveUpAfterMs(deps.config, WORKFLOW_CLASS),

@@ -30,6 +30,7 @@ export type EmailDraft = Pick<
   | 'isTracked'
   | 'headers'
   | 'variables'
+  | 'sealedVariables'
   | 'messageId'
   | 'queueClass'
   | 'giveUpAt'
@@ -42,7 +43,7 @@ export type EmailDraft = Pick<
 /** A row that acceptance has written. */
 export type AcceptedEmail = Pick<EmailDraft, 'id' | 'contactId' | 'recipient' | 'state'>
 
-export type AcceptDeps = Pick<Base, 'config' | 'reportUsage' | 'counters' | 'log'> & {
+export type AcceptDeps = Pick<Base, 'config' | 'keyring' | 'reportUsage' | 'counters' | 'log'> & {
   queueNotifier: QueueNotifier
 }
 
@@ -69,6 +70,7 @@ const insertRow = statement((db) =>
     isTracked: parameter('isTracked'),
     headers: parameter('headers'),
     variables: parameter('variables'),
+    sealedVariables: parameter('sealedVariables'),
     messageId: parameter('messageId'),
     state: parameter('state'),
     status: parameter('status'),

@@ -57,6 +57,8 @@ export type EmailOrigin = {
   platform?: {
     /** Whether it goes out although its recipient has complained about mail of the project. */
     ignoresComplaint: boolean
+    /** What lists show: the content has a placeholder. */
+    subject: string
   }
 }
 

@@ -3,7 +3,7 @@
  * emails share; the content of a single email is read once and not cached. Small contents are read
  * together, large ones one by one, so that the event loop is not blocked.
  */
-import { LRUCache } from 'lru-cache'
+import { createLru } from '../../../lru.ts'
 import { attachedBytes, type SourceAttachment } from '../../../mail/compose/attachment.ts'
 import type { MessageContent } from '../../../mail/compose/message-content.ts'
 import { SMALL_CONTENT_BYTES } from '../../../outbound/composing/contents.ts'
@@ -74,10 +74,7 @@ type Deps = Pick<Base, 'store'> & { outbound: Pick<Outbound, 'hasMemoryFor'> }
 type ContentRow = RowOf<typeof listContents>
 
 export function createContentCache(deps: Deps): ContentCache {
-  const cache = new LRUCache<string, MessageContent>({
-    maxSize: MAX_CACHED_BYTES,
-    sizeCalculation: sizeOf,
-  })
+  const cache = createLru<MessageContent>(MAX_CACHED_BYTES, { sizeOf: sizeOf })
   async function load(ids: readonly string[]): Promise<LoadedContents> {
     const found = new Map<string, MessageContent>()
     const missing = new Map<string, number>()

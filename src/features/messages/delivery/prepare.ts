@@ -14,6 +14,7 @@ import { DISABLED, fateOf, NOT_ENABLED_IN_TIME } from '../disabled/mail-fate.ts'
 import type { ClaimedEmail } from '../queue/claim.ts'
 import type { LoadedContents } from './content-cache.ts'
 import { returnPathOf } from './return-path.ts'
+import { openSnapshot } from './sealed-snapshot.ts'
 import { isToOther, toSource } from './source.ts'
 
 /**
@@ -45,6 +46,9 @@ export const UNSUBSCRIBED = 'the contact has unsubscribed'
 /** The errors of emails that may not be sent for other reasons. */
 export const NO_SENDER_DOMAIN = 'the sender domain is no longer verified'
 export const CLEARED = 'its content was cleared by retention'
+/** Of mail of the server to its users, once it is final. */
+export const NOT_KEPT =
+  'mail of the server to its users is not kept; its recipient can ask for a new link'
 
 /** `domain` is undefined once the project has no such verified domain. */
 type SenderFacts = { project: Project | undefined; domain: SenderDomain | undefined }
@@ -198,7 +202,9 @@ type TaskParts = {
 
 function toTask(deps: PrepareDeps, { email, content, project, domain }: TaskParts): DeliveryTask {
   const returnPath = returnPathOf(deps, email, domain)
-  const source = toSource(deps, { email, project, content, returnPath })
+  const { snapshot, secrets } = openSnapshot(deps, email)
+  const opened = { ...email, variables: snapshot }
+  const source = toSource(deps, { email: opened, project, content, returnPath })
   return {
     emailId: email.id,
     projectId: email.projectId,
@@ -210,5 +216,6 @@ function toTask(deps: PrepareDeps, { email, content, project, domain }: TaskPart
     reversePath: `${returnPath.localPart}@${returnPath.domain}`,
     source,
     signingKeys: domain.signingKeys,
+    secrets,
   }
 }

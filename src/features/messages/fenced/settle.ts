@@ -25,12 +25,13 @@ const ALONE_BATCH = 2_000
 /** Row numbers that one pass over the queue returns. */
 const PAGE = 20_000
 
-/** Settles at the start, when the directory changes, and each minute. */
+/** Settles at the start, when the directory changes, each minute, and soon while such mail is being sent. */
 export function startSettlingFenced(deps: Deps & Pick<Base, 'log'>): { stop(): Promise<void> } {
   return startSettler({
     settle: async (signal) => {
       try {
-        await settleFenced(deps, { signal })
+        const { isSending } = await settleFenced(deps, { signal })
+        return isSending ? 'soon' : undefined
       } catch (error) {
         deps.log.error({ error: describeError(error) }, 'the mail that is held was not put aside')
       }
@@ -45,23 +46,29 @@ type SettleOptions = {
   isAlone?: boolean
 }
 
-/** Returns how many emails were put aside. */
-export async function settleFenced(deps: Deps, options: SettleOptions = {}): Promise<number> {
+type Settled = {
+  /** Emails that were put aside. */
+  moved: number
+  /** Emails that were claimed before the fence are being sent: they may be due again. */
+  isSending: boolean
+}
+
+export async function settleFenced(deps: Deps, options: SettleOptions = {}): Promise<Settled> {
   const { store } = deps
-  if ((await store.read.find(findUnsettled)) === undefined) return 0
+  if ((await store.read.find(findUnsettled)) === undefined) return { moved: 0, isSending: false }
   const generation = (await findGeneration(store.read))?.number ?? 0
   // First: what is claimed now may be due before the queue has been read.
   const isSending = (await store.scan.find(findSending)) !== undefined
-  let total = 0
-  for (let moved = 1; moved > 0 && !options.signal?.aborted; total += moved) {
-    moved = await putAsidePage(deps, options)
+  let moved = 0
+  for (let more = 1; more > 0 && !options.signal?.aborted; moved += more) {
+    more = await putAsidePage(deps, options)
   }
-  if (isSending || options.signal?.aborted) return total
+  if (isSending || options.signal?.aborted) return { moved, isSending }
   await store.write(async (tx) => {
     await tx.execute(setSettled, { generation })
     tx.afterCommit(deps.directory.drop)
   })
-  return total
+  return { moved, isSending }
 }
 
 async function putAsidePage(

@@ -3,7 +3,7 @@
  * denies such a domain later, this may be a temporary mistake. Each domain is written once; a cache
  * of written domains saves the insert for further mail.
  */
-import { LRUCache } from 'lru-cache'
+import { createLru } from '../../../lru.ts'
 import type { AttemptOutcome } from '../../../outbound/attempt.ts'
 import { eachOf } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
@@ -34,8 +34,7 @@ const findDomain = statement<{ domain: string }>(
 )
 
 export function createKnownDomains(): KnownDomains {
-  // `maxSize` instead of `max`, which would allocate for all entries at once; each has size 1.
-  const cached = new LRUCache<string, true>({ maxSize: MAX_CACHED })
+  const cached = createLru<true>(MAX_CACHED)
   return {
     listNew(seen) {
       const found = new Set<string>()
@@ -46,7 +45,7 @@ export function createKnownDomains(): KnownDomains {
       return [...found]
     },
     add(domains) {
-      for (const domain of domains) cached.set(domain, true, { size: 1 })
+      for (const domain of domains) cached.set(domain, true)
     },
   }
 }

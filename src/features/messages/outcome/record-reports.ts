@@ -93,9 +93,22 @@ export async function recordReports(
   const changed: boolean[] = []
   for (const report of reports) {
     const email = await tx.find(findEmail, { id: report.emailId })
-    changed.push(email !== undefined && (await record(deps, tx, { email, report, at })))
+    if (email === undefined) changed.push(false)
+    else changed.push(await record(deps, tx, { email, report: shownReport(email, report), at }))
   }
   return changed
+}
+
+/** Mail of the server to its users is final by now, and its secrets are no longer known. */
+function shownReport({ isPlatform }: ReportedEmailRow, report: EmailReport): EmailReport {
+  if (!isPlatform || report.type === 'delivery' || report.type === 'complaint') return report
+  const hide = (text: string) => text.replace(/[0-9a-f]{16,}/g, '…')
+  const { reply = null, diagnostic } = report
+  return {
+    ...report,
+    diagnostic: hide(diagnostic),
+    reply: reply && { ...reply, text: hide(reply.text) },
+  }
 }
 
 type EmailAndReport<Report = EmailReport> = { email: ReportedEmailRow; report: Report; at: number }

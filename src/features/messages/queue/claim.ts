@@ -50,6 +50,7 @@ export const claimLane = statement((db) =>
     )
     .returning({
       ...sourceColumns,
+      sealedVariables: emails.sealedVariables,
       recipientDomain: emails.recipientDomain,
       queueClass: emails.queueClass,
       giveUpAt: emails.giveUpAt,

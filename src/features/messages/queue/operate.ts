@@ -13,6 +13,8 @@ import { giveUpAfterMs } from './give-up-after.ts'
 import type { QueueNotifier } from './notifier.ts'
 import { findRetryable, RETRYABLE, type Retryable } from './retryable.ts'
 
+const WAITING: readonly string[] = ['queued', 'deferred', 'sending']
+
 type RetryDeps = UsageDeps & Pick<Base, 'now'> & { queueNotifier: QueueNotifier }
 
 /**
@@ -46,6 +48,7 @@ async function retryEmail(
     const suggestion = `To send it, release its domain: pillarbox queue release --domain ${email.recipientDomain}`
     throw new AppError('CONFLICT', `Email ${id} is held.`, { suggestion })
   }
+  if (email.isPlatform && !WAITING.includes(email.state)) throw notKept(email)
   if (!['queued', 'deferred', 'failed'].includes(email.state)) {
     throw new AppError('CONFLICT', `Email ${id} is ${email.state}: there is nothing to retry.`)
   }
@@ -76,6 +79,11 @@ async function retryEmail(
     })
     .where(eq(emails.id, id))
   tx.afterCommit(() => core.queueNotifier.notify('anywhere'))
+}
+
+function notKept({ id, state }: Email): AppError {
+  const text = `Email ${id} is ${state}, and mail of the server to its users is not kept.`
+  return new AppError('CONFLICT', text, { suggestion: 'Ask for a new link.' })
 }
 
 function pausedEmail(

@@ -12,7 +12,13 @@ import { domains } from '../../../store/schema/domains.ts'
 import { contents, emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import { CLEARED, NO_SENDER_DOMAIN, needsSubscription, UNSUBSCRIBED } from '../delivery/prepare.ts'
+import {
+  CLEARED,
+  NO_SENDER_DOMAIN,
+  NOT_KEPT,
+  needsSubscription,
+  UNSUBSCRIBED,
+} from '../delivery/prepare.ts'
 import { DISABLED, fateOf, holdEndOf } from '../disabled/mail-fate.ts'
 import { isOlderThanFence } from '../fenced/waiting-rows.ts'
 import { recipientColumns } from './claim.ts'
@@ -64,7 +70,11 @@ export const listRetryFacts = statement((db) =>
       disabledAt: projects.disabledAt,
       resetSince: projects.resetSince,
       deletedAt: projects.deletedAt,
-      isCleared: sql<boolean>`emails.variables is null or contents.body is null`.mapWith(Boolean),
+      isPlatform: emails.isPlatform,
+      isCleared:
+        sql<boolean>`coalesce(emails.variables, emails.sealed_variables) is null or contents.body is null`.mapWith(
+          Boolean,
+        ),
       fencedSince: sql<number | null>`case when campaigns.status = 'SENDING'
         and campaigns.pause_reason = 'restored' then campaigns.paused_at
         else (select set_at from fences where fences.project_id = emails.project_id
@@ -143,7 +153,7 @@ async function findVerified(
 
 /** A campaign that is being sent is paused until its sender domain is verified. */
 function findObstacle(facts: RetryFacts, isSenderVerified: boolean): string | null {
-  if (facts.isCleared) return CLEARED
+  if (facts.isCleared) return facts.isPlatform ? NOT_KEPT : CLEARED
   if (facts.isDisabled) return DISABLED
   if (facts.campaignStatus === 'CANCELLED') return 'its campaign was cancelled'
   if (facts.isSuppressed) return 'its address is on the suppression list'

@@ -2,8 +2,9 @@
  * Limits messages to the server itself (`postmaster`, `abuse`) to 20 an hour from one network. The
  * counts of 10,000 networks are in memory; the least recently used one is dropped.
  */
-import { LRUCache } from 'lru-cache'
+
 import { HOUR_MS, type Now } from '../../../clock.ts'
+import { createLru } from '../../../lru.ts'
 import { clientNetworkOf } from '../client-network.ts'
 
 export type ServerMailLimit = {
@@ -17,7 +18,7 @@ const MAX_NETWORKS = 10_000
 const MAX_PER_HOUR = 20
 
 export function createServerMailLimit(now: Now): ServerMailLimit {
-  const networks = new LRUCache<string, number[]>({ max: MAX_NETWORKS })
+  const networks = createLru<number[]>(MAX_NETWORKS)
 
   function recent(network: string): number[] {
     const at = now()

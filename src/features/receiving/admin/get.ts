@@ -1,5 +1,6 @@
 /** Reads one received message of any project, with its octets, for operators. */
 import { type AppError, notFound } from '../../../errors.ts'
+import { zeroLinks } from '../../../mail/parse/zero-links.ts'
 import { eq } from '../../../store/drizzle.ts'
 import { type InboundMessage, inboundMessages } from '../../../store/schema/inbound.ts'
 import type { Base } from '../../base.ts'
@@ -18,7 +19,9 @@ export async function getInboundMessage(
     .where(eq(inboundMessages.id, id))
     .get()
   if (row === undefined) throw inboundMessageNotFound(id)
-  return { ...row, raw: await readRaw(store, row) }
+  // A message that is not read yet, or cannot be, is as it came in.
+  const raw = await readRaw(store, row)
+  return { ...row, raw: raw && zeroLinks(raw) }
 }
 
 export function inboundMessageNotFound(id: string): AppError {

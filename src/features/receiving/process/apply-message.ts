@@ -33,8 +33,14 @@ export async function applyMessage(
     kind,
     sender: (parsed.header.fromField || row.reversePath).slice(0, MAX_SHOWN_ADDRESS_LENGTH),
     subject: parsed.header.subject,
-    summary: { report: parsed.report.kind, acts: effects },
+    summary: {
+      report: parsed.report.kind,
+      ...(isForMailbox(message) && parsed.automatic !== null && { automatic: parsed.automatic }),
+      acts: effects,
+    },
     remark: isForMailbox(message) ? remarkOf(effects) : null,
+    kept: parsed.kept,
+    rawChunks: row.rawChunks,
     keepsRaw:
       isForMailboxOrServer(message) || (kind === 'other' && (await mayStoreReport(tx, row))),
     at: deps.now(),

@@ -193,7 +193,7 @@ async function appendReceivedEvent(
   received: ReceivedEmail & { isCapped: boolean },
 ): Promise<void> {
   const { id: emailId, projectId, contact, mail, parsed, row, at } = received
-  const { header, report } = parsed
+  const { header, automatic } = parsed
   const { spf, dkim, dmarc } = mail.verdicts
   await appendEvent(tx, {
     projectId,
@@ -216,7 +216,10 @@ async function appendReceivedEvent(
       dmarcVerdict: dmarc,
       processingTimeMillis: parsed.durationMs,
       attachments: mail.attachments,
-      autoReply: report.kind !== 'other' || header.isAutoSubmitted,
+      automatic: automatic !== null,
+      ...(automatic !== null && { automaticReason: automatic }),
+      /** The older name of `automatic`. */
+      autoReply: automatic !== null,
       inReplyTo: received.answeredEmailId,
       ...(mail.isPartial ? { isPartial: true } : {}),
       ...(received.isCapped ? { isCapped: true } : {}),

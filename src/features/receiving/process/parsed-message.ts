@@ -2,6 +2,7 @@
  * A parsed message, as a reader thread of `inbound/` returns it. Messages are parsed in threads,
  * because a sender may have built one to crash or to block the parser; features apply the result.
  */
+import type { AutomaticReason } from '../../../mail/incoming/automatic.ts'
 import type { IncomingHeader } from '../../../mail/incoming/header.ts'
 import type { IncomingMail } from '../../../mail/incoming/read-message.ts'
 import type { Report } from '../../../mail/report/read-report.ts'
@@ -33,8 +34,15 @@ export type ReadMail = IncomingMail & {
 export type ParsedMessage = {
   report: Report
   header: IncomingHeader
+  /** Why a machine seems to have sent the message; null for mail of a person. */
+  automatic: AutomaticReason | null
   /** Null unless `isMail`. */
   mail: ReadMail | null
+  /**
+   * The octets to keep in place of those that came in, which quote a link that this server mailed to
+   * one of its users; null if they quote none.
+   */
+  kept: Uint8Array | null
   durationMs: number
 }
 

@@ -4,12 +4,13 @@
  */
 import type { RowOf } from '../../../store/database.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
+import { overwriting } from '../../../store/overwrite.sqlite.ts'
 import { type InboundMessage, inboundMessages } from '../../../store/schema/inbound.ts'
 import type { InboundKind, PendingKind } from '../../../store/schema/words.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
-import { readRaw } from '../raw.ts'
+import { readRaw, replaceRaw } from '../raw.ts'
 
 /** Both kinds are parsed side by side: mail may have to wait for DNS, reports never do. */
 export const PENDING_KINDS: readonly PendingKind[] = ['reports', 'mail']
@@ -128,11 +129,22 @@ type Ended = {
   /** Why mail to a mailbox had less effect than usual. */
   remark: string | null
   keepsRaw: boolean
+  /** The octets to keep in place of those that came in, of the same size; null to keep these. */
+  kept: Uint8Array | null
+  rawChunks: number
   at: number
 }
 
-export async function endPending(tx: Tx, { keepsRaw, ...ended }: Ended): Promise<void> {
-  await tx.execute(keepsRaw ? endWithRaw : endWithoutRaw, ended)
+export async function endPending(
+  tx: Tx,
+  { keepsRaw, kept, rawChunks, ...ended }: Ended,
+): Promise<void> {
+  const end = async () => void (await tx.execute(keepsRaw ? endWithRaw : endWithoutRaw, ended))
+  if (kept === null) return end()
+  await overwriting(tx, async () => {
+    await replaceRaw(tx, { id: ended.id, rawChunks }, kept)
+    await end()
+  })
 }
 
 /** Sets the message aside for the operator; it is not parsed again. */

@@ -5,9 +5,9 @@
  * twice.
  */
 import { setImmediate } from 'node:timers/promises'
-import { LRUCache } from 'lru-cache'
 import { loadProgress, saveProgress } from '../../../jobs/progress.ts'
 import type { RunningJob } from '../../../jobs/run.ts'
+import { createLru } from '../../../lru.ts'
 import { parseAddress } from '../../../mail/address/address.ts'
 import { createSemaphore } from '../../../outbound/semaphore.ts'
 import type { Base } from '../../base.ts'
@@ -74,7 +74,7 @@ async function save(
 
 /** Assesses each domain once; stops when the job is aborted. */
 function createDomainAssessor({ verifier }: Deps, signal: AbortSignal): AssessOnce {
-  const cache = new LRUCache<string, Promise<DomainAssessment>>({ max: MAX_CACHED })
+  const cache = createLru<Promise<DomainAssessment>>(MAX_CACHED)
   const limiter = createSemaphore({ atOnce: DOMAINS_AT_ONCE, waiting: Number.POSITIVE_INFINITY })
   return (domain) => {
     const before = cache.get(domain)

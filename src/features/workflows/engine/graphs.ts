@@ -1,5 +1,5 @@
 /** The graphs of workflows by their versions, so that the engine reads each once. */
-import { LRUCache } from 'lru-cache'
+import { createLru } from '../../../lru.ts'
 import { eq } from '../../../store/drizzle.ts'
 import { workflows } from '../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -28,7 +28,7 @@ const MAX_CACHED = 20_000
 export type Graphs = { get(tx: Tx, id: string, version: number): Promise<Graph> }
 
 export function createGraphs(): Graphs {
-  const cache = new LRUCache<string, { version: number; graph: Graph }>({ maxSize: MAX_CACHED })
+  const cache = createLru<{ version: number; graph: Graph }>(MAX_CACHED)
   return {
     async get(tx, id, version) {
       const known = cache.get(id)

@@ -67,6 +67,8 @@ export type StepCall<S extends Step = Step> = {
   step: S
   stepExecutionId: string
   execution: Walker
+  /** The graph that the step is part of. */
+  graph: Graph
 }
 
 /** The state of an execution during a walk. */
@@ -161,7 +163,7 @@ async function makeStep(
   { step, open }: { step: Step; open: OpenStep | null },
 ): Promise<{ stepId: string } | Position> {
   const stepExecutionId = open?.id ?? newId()
-  const call: StepCall = { step, stepExecutionId, execution: walker }
+  const call: StepCall = { step, stepExecutionId, execution: walker, graph }
   // A step that failed and is to be made again keeps its row and its id.
   const begun = open?.status === 'PENDING' ? null : open
   const outcome = await run(steps, call, begun)

@@ -8,10 +8,11 @@
  *   email.<activity>                   what happened to the mail of the step `stepId`; without it, to
  *                                      any mail of the contact
  *
- * Any other field is stored too: its value is missing, and `validate` says so.
+ * Any other field is stored too: a question for it has no answer, and `validate` says so.
  */
 
 import { storedEventName } from '../../conditions/field.ts'
+import { MAX_VALUES } from '../../conditions/filter.ts'
 import { MAX_BRANCH_TEXT_LENGTH, MAX_BRANCHES, MAX_FIELD_LENGTH } from '../limits.ts'
 import { type ConfigFields, isObject, readFields, readUuid, typeName } from './config-fields.ts'
 import {
@@ -33,12 +34,12 @@ const EMAIL_EVENTS: readonly string[] = [
 ]
 const PATH_PREFIXES: readonly string[] = ['data.', 'contact.data.', 'event.', 'workflow.']
 const PROTOTYPE_NAMES: readonly string[] = ['__proto__', 'constructor', 'prototype']
-const NUMERIC_OPERATORS: readonly string[] = [
+const NUMERIC_OPERATORS = [
   'greaterThan',
   'lessThan',
   'greaterThanOrEqual',
   'lessThanOrEqual',
-] satisfies ConditionOperator[]
+] as const satisfies ConditionOperator[]
 
 export function readCondition(fields: ConfigFields): ConditionConfig {
   const mode = fields.choice('mode', ['binary', 'multi'])
@@ -68,8 +69,10 @@ export function isKnownField(field: string): boolean {
   return PATH_PREFIXES.some((prefix) => field.startsWith(prefix) && field.length > prefix.length)
 }
 
-export function isNumericOperator(operator: ConditionOperator): boolean {
-  return NUMERIC_OPERATORS.includes(operator)
+export function isNumericOperator(
+  operator: ConditionOperator,
+): operator is (typeof NUMERIC_OPERATORS)[number] {
+  return (NUMERIC_OPERATORS as readonly string[]).includes(operator)
 }
 
 /** The field; '' if it is wrong. */
@@ -91,14 +94,34 @@ function readComparison(fields: ConfigFields): Comparison {
     return { operator }
   }
   const { value } = fields.values
-  const isNumber = typeof value === 'number' && Number.isFinite(value)
-  if (value === null || isNumber || typeof value === 'string' || typeof value === 'boolean') {
-    return { operator, value }
-  }
+  if (operator === 'in' || operator === 'notIn') return { operator, value: readValues(fields) }
+  if (value === null || isScalar(value)) return { operator, value }
   const received = typeName(value)
   const message = `Expected string, number, boolean or null, received ${received}`
   fields.fail('value', 'invalid_type', message)
   return { operator }
+}
+
+function readValues(fields: ConfigFields): unknown[] {
+  const { value } = fields.values
+  if (!Array.isArray(value)) {
+    fields.fail('value', 'invalid_type', `Expected array, received ${typeName(value)}`)
+    return []
+  }
+  if (value.length === 0) fields.fail('value', 'too_small', 'At least one value')
+  if (value.length > MAX_VALUES) fields.fail('value', 'too_big', `At most ${MAX_VALUES} values`)
+  for (const [index, each] of value.entries()) {
+    if (isScalar(each)) continue
+    const message = `Expected string, number or boolean, received ${typeName(each)}`
+    fields.fail(`value.${index}`, 'invalid_type', message)
+    break
+  }
+  return value
+}
+
+function isScalar(value: unknown): boolean {
+  const isNumber = typeof value === 'number' && Number.isFinite(value)
+  return isNumber || typeof value === 'string' || typeof value === 'boolean'
 }
 
 function readBranches(fields: ConfigFields): ConditionBranch[] {

@@ -14,6 +14,8 @@ export const CONDITION_OPERATORS = [
   'notEquals',
   'contains',
   'notContains',
+  'in',
+  'notIn',
   'greaterThan',
   'lessThan',
   'greaterThanOrEqual',

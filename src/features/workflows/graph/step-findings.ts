@@ -75,7 +75,7 @@ function findInCondition(checked: CheckedWorkflow, step: StepOf<'CONDITION'>): F
     findings.push({
       code: 'unknown_field',
       severity: 'warning',
-      message: `The step "${name}" asks for "${config.field}", which never has a value.`,
+      message: `The step "${name}" asks for "${config.field}", which does not exist, so no answer fits.`,
       fix: 'Use contact.email, contact.subscribed, data.…, event.…, workflow.… or email.<activity>.',
     })
   }

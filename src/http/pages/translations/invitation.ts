@@ -17,6 +17,8 @@ export type InvitationTexts = {
   logIn: { text: string; button: string }
   /** To a reader who is logged in with another address. */
   other: string
+  /** To a reader whose account may join no other project yet. */
+  bound: string
   /** While the project is disabled. */
   closed: string
   accepted: { title: string; text: string; button: string }
@@ -41,6 +43,8 @@ export const INVITATION_TRANSLATIONS: Readonly<Record<Language, InvitationTexts>
       button: 'Log in',
     },
     other: 'You are logged in with another address. Log out, then open this page again.',
+    bound:
+      'Your account belongs to another project only until its address is verified. Please ask the operator of this server to verify the address.',
     closed: 'The project is disabled at the moment, so nobody can join it. Please try again later.',
     accepted: {
       title: 'Welcome',
@@ -69,6 +73,8 @@ export const INVITATION_TRANSLATIONS: Readonly<Record<Language, InvitationTexts>
       button: 'Inloggen',
     },
     other: 'Je bent ingelogd met een ander adres. Log uit en open daarna deze pagina opnieuw.',
+    bound:
+      'Je account hoort alleen bij een ander project totdat het adres is geverifieerd. Vraag de beheerder van deze server om het adres te verifiëren.',
     closed:
       'Het project is op dit moment uitgeschakeld, dus niemand kan lid worden. Probeer het later opnieuw.',
     accepted: {
@@ -100,6 +106,8 @@ export const INVITATION_TRANSLATIONS: Readonly<Record<Language, InvitationTexts>
     },
     other:
       'Votre session est ouverte avec une autre adresse. Déconnectez-vous, puis ouvrez de nouveau cette page.',
+    bound:
+      'Votre compte appartient à un seul autre projet tant que son adresse n’est pas vérifiée. Demandez à l’administrateur de ce serveur de vérifier l’adresse.',
     closed:
       'Le projet est désactivé pour le moment et n’accepte pas de nouveaux membres. Veuillez réessayer plus tard.',
     accepted: {
@@ -129,6 +137,8 @@ export const INVITATION_TRANSLATIONS: Readonly<Record<Language, InvitationTexts>
       button: 'लॉग इन करें',
     },
     other: 'आप किसी दूसरे पते से लॉग इन हैं। लॉग आउट करें, फिर यह पेज दोबारा खोलें।',
+    bound:
+      'जब तक आपके खाते का पता सत्यापित नहीं होता, खाता केवल एक दूसरे प्रोजेक्ट का है। कृपया इस सर्वर के संचालक से पता सत्यापित करने को कहें।',
     closed: 'यह प्रोजेक्ट अभी बंद है, इसलिए कोई इससे जुड़ नहीं सकता। कृपया बाद में फिर कोशिश करें।',
     accepted: {
       title: 'स्वागत है',
@@ -158,6 +168,8 @@ export const INVITATION_TRANSLATIONS: Readonly<Record<Language, InvitationTexts>
     },
     other:
       'Sie sind mit einer anderen Adresse angemeldet. Melden Sie sich ab und öffnen Sie dann diese Seite noch einmal.',
+    bound:
+      'Ihr Konto gehört nur zu einem anderen Projekt, bis seine Adresse bestätigt ist. Bitten Sie den Betreiber dieses Servers, die Adresse zu bestätigen.',
     closed:
       'Das Projekt ist zurzeit gesperrt, deshalb kann niemand beitreten. Bitte versuchen Sie es später noch einmal.',
     accepted: {
@@ -188,6 +200,8 @@ export const INVITATION_TRANSLATIONS: Readonly<Record<Language, InvitationTexts>
     },
     other:
       'Tem sessão iniciada com outro endereço. Termine a sessão e abra depois esta página de novo.',
+    bound:
+      'A sua conta pertence apenas a outro projeto até o endereço ser verificado. Peça ao operador deste servidor que verifique o endereço.',
     closed:
       'O projeto está desativado neste momento, por isso ninguém pode aderir. Tente novamente mais tarde.',
     accepted: {
@@ -217,6 +231,8 @@ export const INVITATION_TRANSLATIONS: Readonly<Record<Language, InvitationTexts>
       button: 'Вход',
     },
     other: 'Влезли сте с друг адрес. Излезте и след това отворете тази страница отново.',
+    bound:
+      'Вашият акаунт принадлежи само на друг проект, докато адресът му не бъде потвърден. Моля, помолете оператора на този сървър да потвърди адреса.',
     closed:
       'В момента проектът е спрян и никой не може да се присъедини. Моля, опитайте отново по-късно.',
     accepted: {
@@ -245,6 +261,8 @@ export const INVITATION_TRANSLATIONS: Readonly<Record<Language, InvitationTexts>
       button: 'Přihlásit se',
     },
     other: 'Jste přihlášeni s jinou adresou. Odhlaste se a pak tuto stránku otevřete znovu.',
+    bound:
+      'Váš účet patří jen k jinému projektu, dokud není jeho adresa ověřena. Požádejte prosím provozovatele tohoto serveru o ověření adresy.',
     closed:
       'Projekt je momentálně vypnutý, takže se k němu nikdo nemůže připojit. Zkuste to prosím později.',
     accepted: {
@@ -275,6 +293,8 @@ export const INVITATION_TRANSLATIONS: Readonly<Record<Language, InvitationTexts>
       button: 'Zaloguj się',
     },
     other: 'Zalogowano Cię z innym adresem. Wyloguj się, a potem otwórz tę stronę ponownie.',
+    bound:
+      'Twoje konto należy tylko do innego projektu, dopóki jego adres nie zostanie zweryfikowany. Poproś operatora tego serwera o zweryfikowanie adresu.',
     closed:
       'Projekt jest teraz wyłączony, więc nikt nie może do niego dołączyć. Spróbuj ponownie później.',
     accepted: {
@@ -304,6 +324,8 @@ export const INVITATION_TRANSLATIONS: Readonly<Record<Language, InvitationTexts>
       button: 'Iniciar sesión',
     },
     other: 'Ha iniciado sesión con otra dirección. Cierre la sesión y vuelva a abrir esta página.',
+    bound:
+      'Su cuenta pertenece solo a otro proyecto hasta que se verifique su dirección. Pida al operador de este servidor que verifique la dirección.',
     closed:
       'El proyecto está desactivado en este momento y nadie puede unirse. Inténtelo de nuevo más tarde.',
     accepted: {
@@ -334,6 +356,8 @@ export const INVITATION_TRANSLATIONS: Readonly<Record<Language, InvitationTexts>
     },
     other:
       'Hai effettuato l’accesso con un altro indirizzo. Esci, poi apri di nuovo questa pagina.',
+    bound:
+      'Il tuo account appartiene solo a un altro progetto finché il suo indirizzo non è verificato. Chiedi al gestore di questo server di verificare l’indirizzo.',
     closed: 'Al momento il progetto è disattivato e nessuno può entrarvi. Riprova più tardi.',
     accepted: {
       title: 'Ti diamo il benvenuto',
@@ -361,6 +385,8 @@ export const INVITATION_TRANSLATIONS: Readonly<Record<Language, InvitationTexts>
       button: '登入',
     },
     other: '您目前以其他地址登入。請先登出，再重新開啟此頁面。',
+    bound:
+      '在電子郵件地址通過驗證之前，您的帳號只屬於另一個專案。請聯絡此伺服器的管理員驗證該地址。',
     closed: '此專案目前已停用，因此無法加入。請稍後再試。',
     accepted: {
       title: '歡迎',
@@ -388,6 +414,7 @@ export const INVITATION_TRANSLATIONS: Readonly<Record<Language, InvitationTexts>
       button: '登入',
     },
     other: '您現正以其他地址登入。請先登出，然後重新開啟此頁面。',
+    bound: '在電郵地址通過驗證之前，您的帳戶只屬於另一個項目。請聯絡此伺服器的管理員驗證該地址。',
     closed: '此項目現已停用，因此無法加入。請稍後再試。',
     accepted: {
       title: '歡迎',
@@ -415,6 +442,8 @@ export const INVITATION_TRANSLATIONS: Readonly<Record<Language, InvitationTexts>
       button: '登录',
     },
     other: '您目前使用其他地址登录。请先退出，然后重新打开此页面。',
+    bound:
+      '在电子邮件地址通过验证之前，您的账号只属于另一个项目。请联系此服务器的管理员验证该地址。',
     closed: '该项目目前已停用，因此无法加入。请稍后再试。',
     accepted: {
       title: '欢迎',
@@ -443,6 +472,8 @@ export const INVITATION_TRANSLATIONS: Readonly<Record<Language, InvitationTexts>
     },
     other:
       '別のアドレスでログインしています。ログアウトしてから、このページをもう一度開いてください。',
+    bound:
+      'メールアドレスが確認されるまで、あなたのアカウントは別の 1 つのプロジェクトにのみ属します。このサーバーの管理者にアドレスの確認を依頼してください。',
     closed:
       'このプロジェクトは現在無効になっているため、参加できません。しばらくしてからもう一度お試しください。',
     accepted: {
@@ -472,6 +503,8 @@ export const INVITATION_TRANSLATIONS: Readonly<Record<Language, InvitationTexts>
       button: 'Logga in',
     },
     other: 'Du är inloggad med en annan adress. Logga ut och öppna sedan sidan igen.',
+    bound:
+      'Ditt konto hör bara till ett annat projekt tills adressen är verifierad. Be den som driver servern att verifiera adressen.',
     closed: 'Projektet är avstängt just nu, så ingen kan gå med. Försök igen senare.',
     accepted: {
       title: 'Välkommen',
@@ -502,6 +535,8 @@ export const INVITATION_TRANSLATIONS: Readonly<Record<Language, InvitationTexts>
     },
     other:
       'Rydych wedi mewngofnodi gyda chyfeiriad arall. Allgofnodwch, yna agorwch y dudalen hon eto.',
+    bound:
+      'Mae eich cyfrif yn perthyn i un prosiect arall yn unig nes i’w gyfeiriad gael ei ddilysu. Gofynnwch i weithredwr y gweinydd hwn ddilysu’r cyfeiriad.',
     closed:
       'Mae’r prosiect wedi’i analluogi ar hyn o bryd, felly ni all neb ymuno. Rhowch gynnig arall arni yn nes ymlaen.',
     accepted: {

@@ -6,6 +6,7 @@ import { MAX_TEST_ADDRESSES, sendTest } from '../../../features/campaigns/send-t
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { emailAddress, id, instant } from '../../shapes/fields.ts'
+import { findings } from '../../shapes/findings.ts'
 import { uuidKeyOf } from '../../shapes/uuid-key.ts'
 
 const shared = { tag: 'Campaigns' } as const
@@ -68,17 +69,6 @@ export const test = ({ core }: RouteDeps) =>
       return json(200, { success: true, data, message: `The test was sent to ${to}.` })
     },
   })
-
-const findings = z.object({
-  findings: z.array(
-    z.object({
-      code: z.string(),
-      severity: z.enum(['error', 'warning', 'info']),
-      message: z.string(),
-      fix: z.string(),
-    }),
-  ),
-})
 
 export const check = ({ core }: RouteDeps) =>
   projectOperation({

@@ -1,8 +1,8 @@
 /** The members of a project, and invitations to people without an account. */
 import { z } from 'zod'
+import { inviteMember } from '../../../features/accounts/invitations/invite.ts'
 import { listInvitations } from '../../../features/accounts/invitations/list.ts'
 import { revokeInvitation } from '../../../features/accounts/invitations/revoke.ts'
-import { addMember } from '../../../features/accounts/members/add.ts'
 import { changeRole } from '../../../features/accounts/members/change-role.ts'
 import { listMembers } from '../../../features/accounts/members/list.ts'
 import { GIVEN_ROLES } from '../../../features/accounts/members/member.ts'
@@ -22,7 +22,15 @@ const member = z
   .meta({ id: 'ProjectMember' })
 
 const listedMember = z
-  .object({ userId: z.string(), email: z.string(), role, createdAt: instant })
+  .object({
+    userId: z.string(),
+    email: z.string(),
+    emailVerified: z.boolean().meta({
+      description: 'False while nothing proves that the address belongs to the user',
+    }),
+    role,
+    createdAt: instant,
+  })
   .meta({ id: 'ListedProjectMember' })
 
 const invited = z
@@ -65,20 +73,22 @@ export const list = ({ core }: RouteDeps) =>
 export const add = ({ core }: RouteDeps) =>
   memberOperation({
     ...shared,
-    summary: 'Add or invite a member',
+    summary: 'Invite a member',
     description:
-      'Who has an account is a member at once. Anybody else is invited for 7 days, by mail if the ' +
-      'server has mail for its users; the newest invitation of an address replaces older ones. A ' +
-      'project can invite 50 times a day, and mail an address 3 times an hour.',
+      'The invitation is open for 7 days, and membership begins when it is accepted. The response is ' +
+      'the same whether the address has an account or not. Who is a member of the project already is a ' +
+      '409. The link is mailed if the server has mail for its users; the newest invitation of an ' +
+      'address replaces older ones. A project can invite 50 times a day, and mail an address 3 times an ' +
+      'hour.',
     body: newMember,
     responses: {
-      200: { description: 'Added or invited', schema: enveloped(z.union([member, invited])) },
+      200: { description: 'Invited', schema: enveloped(invited) },
     },
     refusals: [404, 409],
     handle: async ({ user, project, body }) => {
       const { email, role } = body
-      const addition = { projectId: project.id, address: email.address, role, actorId: user.id }
-      return json(200, { success: true, data: await addMember(core, addition) })
+      const invitee = { projectId: project.id, address: email.address, role, actorId: user.id }
+      return json(200, { success: true, data: await inviteMember(core, invitee) })
     },
   })
 
@@ -102,8 +112,8 @@ export const update = ({ core }: RouteDeps) =>
 export const remove = ({ core }: RouteDeps) =>
   memberOperation({
     ...shared,
-    summary: 'Remove a member',
-    description: 'You cannot remove the owner or yourself.',
+    summary: 'Remove a member, or leave a project',
+    description: 'Any member may leave; removing others needs the role ADMIN. The owner stays.',
     responses: {
       200: { description: 'Removed', schema: enveloped(z.object({ message: z.string() })) },
     },

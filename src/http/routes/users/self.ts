@@ -25,6 +25,10 @@ const self = z
     email: z.string(),
     isOperator: z.boolean().meta({ description: 'May see the state of the server itself' }),
     emailVerified: z.boolean(),
+    onlyProjectId: z.string().nullable().meta({
+      description:
+        'The project that an account is bound to until its address is verified: an invitation without mail made it',
+    }),
     method: accountMethod.meta({ description: 'How the user logs in' }),
     twoFactor: z.boolean().meta({ description: 'Logins need a code' }),
     language: z.string(),

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../../src/clock.ts'
 import { acceptInvitation } from '../../../../src/features/accounts/invitations/accept.ts'
+import { inviteMember } from '../../../../src/features/accounts/invitations/invite.ts'
 import { listInvitations } from '../../../../src/features/accounts/invitations/list.ts'
 import { deleteOldInvitations } from '../../../../src/features/accounts/invitations/retention.ts'
 import { revokeInvitation } from '../../../../src/features/accounts/invitations/revoke.ts'
 import { digestLinkToken } from '../../../../src/features/accounts/links/link-token.ts'
-import { addMember } from '../../../../src/features/accounts/members/add.ts'
 import { changeRole } from '../../../../src/features/accounts/members/change-role.ts'
 import { handOver } from '../../../../src/features/accounts/members/hand-over.ts'
 import { listMembers } from '../../../../src/features/accounts/members/list.ts'
@@ -19,7 +19,7 @@ import { findSession } from '../../../../src/features/accounts/sessions/find.ts'
 import { asc, eq } from '../../../../src/store/drizzle.ts'
 import { invitations, projects, sessions, users } from '../../../../src/store/schema/accounts.ts'
 import { jobs } from '../../../../src/store/schema/jobs.ts'
-import { addProject, openTestCore, type TestCore } from '../../../core.ts'
+import { addProject, openTestCore, type TestCore, trustDomain } from '../../../core.ts'
 import { addMember as addRow, addUser } from '../../../session.ts'
 
 const ADDRESS = 'new@people.test'
@@ -33,10 +33,10 @@ type Stage = Awaited<ReturnType<typeof open>>
 async function open(t: TestContext, { mode = 'direct' }: { mode?: 'direct' | 'sandbox' } = {}) {
   const core = await openTestCore(t, { settings: { PILLARBOX_DELIVERY__MODE: mode } })
   const project = await addProject(core)
+  if (mode === 'sandbox') await trustDomain(core, project.id, 'example.test')
   const invite = async (address = ADDRESS, actorId = project.ownerId) => {
     const input = { projectId: project.id, address, role: 'ADMIN' as const, actorId }
-    const invited = await addMember(core, input)
-    assert.ok('invited' in invited)
+    const invited = await inviteMember(core, input)
     return invited
   }
   const tokenOf = async (address?: string, actorId?: string) => {
@@ -93,13 +93,28 @@ describe('an invitation', () => {
     assert.deepEqual(job?.payload, { kind: 'invitation', invitationId: row?.id })
   })
 
-  it('S26: goes to an account whose address is not proven: a stranger may have signed up with it', async (t) => {
-    const { core, projectId, project, invite } = await open(t, { mode: 'sandbox' })
-    const squatter = await addUser(core, { address: ADDRESS, verifiedAt: null })
-    assert.deepEqual(await invite(), { invited: true, email: ADDRESS, role: 'ADMIN' })
-    assert.deepEqual(await rolesOf({ core, projectId }), [[project.ownerAddress, 'OWNER']])
-    await addRow(core, { projectId, userId: squatter.id, role: 'MEMBER' })
+  for (const mode of ['direct', 'sandbox'] as const) {
+    it(`S26: is answered alike for people with and without an account, and begins no membership (${mode})`, async (t) => {
+      const { core, projectId, project, invite } = await open(t, { mode })
+      await addUser(core, { address: 'proven@people.test' })
+      await addUser(core, { address: 'squatted@people.test', verifiedAt: null })
+      const addresses = ['proven@people.test', 'squatted@people.test', 'nobody@people.test']
+      for (const address of [...addresses, ...addresses]) {
+        const { url, ...answer } = await invite(address)
+        assert.deepEqual(answer, { invited: true, email: address, role: 'ADMIN' })
+        assert.equal(url === undefined, mode === 'sandbox')
+      }
+      assert.deepEqual(await rolesOf({ core, projectId }), [[project.ownerAddress, 'OWNER']])
+      assert.equal((await listInvitations(core, projectId)).length, 3)
+    })
+  }
+
+  it('to a member of the project is refused: admins see the members anyway', async (t) => {
+    const { core, projectId, invite } = await open(t)
+    const { id: userId } = await addUser(core, { address: ADDRESS, verifiedAt: null })
+    await addRow(core, { projectId, userId, role: 'MEMBER' })
     await assert.rejects(invite(), { code: 'CONFLICT' })
+    assert.deepEqual(await listInvitations(core, projectId), [])
   })
 
   for (const [mode, most] of [
@@ -343,7 +358,7 @@ describe('S26: the number of invitations', () => {
     })
     const other = await addProject(core, 'Other')
     const theirs = { projectId: other.id, address: ADDRESS, role: 'MEMBER' as const }
-    await addMember(core, { ...theirs, actorId: other.ownerId })
+    await inviteMember(core, { ...theirs, actorId: other.ownerId })
     core.clock.now += 23 * HOUR_MS
     await invite()
   })
@@ -369,7 +384,7 @@ describe('S26: the number of invitations', () => {
     const inviteBy = async (name: string) => {
       const { id, ownerId } = await addProject(core, name)
       const input = { projectId: id, address: ADDRESS, role: 'MEMBER' as const, actorId: ownerId }
-      return addMember(core, input)
+      return inviteMember(core, input)
     }
     for (let index = 0; index < 10; index += 1) await inviteBy(`Project ${index}`)
     await assert.rejects(inviteBy('One more'), { code: 'RATE_LIMIT_EXCEEDED' })

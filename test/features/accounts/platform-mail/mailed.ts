@@ -2,11 +2,24 @@
 import { PLATFORM_MAIL_KIND } from '../../../../src/features/accounts/platform-mail/enqueue.ts'
 import { sendPlatformMail } from '../../../../src/features/accounts/platform-mail/send.ts'
 import type { Core } from '../../../../src/features/core.ts'
+import { openSnapshot } from '../../../../src/features/messages/delivery/sealed-snapshot.ts'
+import {
+  loadEmails,
+  loadTexts,
+  toSource,
+} from '../../../../src/features/messages/delivery/source.ts'
 import { claimJobs, completeJob } from '../../../../src/jobs/job-row.ts'
 import { asc, eq } from '../../../../src/store/drizzle.ts'
 import { type Email, emails } from '../../../../src/store/schema/messages.ts'
 
-type Mailed = { email: Email; subject: string; text: string; html: string; link: string }
+type Mailed = {
+  email: Email
+  subject: string
+  text: string
+  html: string
+  link: string
+  locale: string
+}
 
 /** Runs the jobs that wait. Returns how many there were. */
 export async function writeMail(core: Core): Promise<number> {
@@ -21,17 +34,29 @@ export async function writeMail(core: Core): Promise<number> {
   return claimed.length
 }
 
-/** The mail to an address, oldest first. */
-export async function mailTo({ store }: Pick<Core, 'store'>, address: string): Promise<Mailed[]> {
+/** The mail to an address that is not final, opened as a delivery opens it, oldest first. */
+export async function mailTo(
+  { store, keyring }: Pick<Core, 'store' | 'keyring'>,
+  address: string,
+): Promise<Mailed[]> {
   const rows = await store.read
     .select()
     .from(emails)
     .where(eq(emails.recipient, address))
     .orderBy(asc(emails.id))
   return rows.map((email) => {
-    const { subject, text, html } = Object(email.variables?.request) as Record<string, string>
+    const { subject, text, html, locale } = Object(
+      openSnapshot({ keyring }, email).snapshot?.request,
+    ) as Record<string, string>
     const link = /^https?:\S+$/m.exec(text ?? '')?.[0] ?? ''
-    return { email, subject: subject ?? '', text: text ?? '', html: html ?? '', link }
+    return {
+      email,
+      subject: subject ?? '',
+      text: text ?? '',
+      html: html ?? '',
+      link,
+      locale: locale ?? '',
+    }
   })
 }
 
@@ -40,4 +65,21 @@ export async function tokenTo(core: Core, address: string): Promise<string> {
   await writeMail(core)
   const newest = (await mailTo(core, address)).at(-1)
   return /[0-9a-f]{64}$/.exec(newest?.link ?? '')?.[0] ?? ''
+}
+
+/** The message that a delivery sends, with its quoted-printable decoded. */
+export async function composed(core: Core, emailId: string): Promise<Buffer> {
+  const [email] = await loadEmails(core, [emailId])
+  const row = await core.store.read.select().from(emails).where(eq(emails.id, emailId)).get()
+  const content = (await loadTexts(core, [email?.contentId ?? ''])).get(email?.contentId ?? '')
+  if (email === undefined || row === undefined || content === undefined) {
+    throw new TypeError('there is no such email')
+  }
+  const project = { name: email.projectName, language: email.language }
+  const opened = { ...email, variables: openSnapshot(core, row).snapshot }
+  const returnPath = { token: 'b.test', domain: 'bounce.test' }
+  const source = toSource(core, { email: opened, project, content, returnPath })
+  const octets = await core.outbound.sign({ source, keys: [] })
+  const text = Buffer.from(octets ?? '').toString('latin1')
+  return Buffer.from(text.replaceAll(/=\r?\n/g, '').replaceAll('=3D', '='), 'latin1')
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { acceptInvitation } from '../../../../src/features/accounts/invitations/accept.ts'
-import { addMember } from '../../../../src/features/accounts/members/add.ts'
+import { inviteMember } from '../../../../src/features/accounts/invitations/invite.ts'
 import { hashPassword } from '../../../../src/features/accounts/passwords/passwords.ts'
 import { createOwnProject } from '../../../../src/features/accounts/projects/own-projects.ts'
 import { disableTotp } from '../../../../src/features/accounts/second-factor/disable.ts'
@@ -37,8 +37,7 @@ const acts: Record<string, (stage: Stage) => Promise<unknown>> = {
   'accepts an invitation': async ({ core, deps, user: { id } }) => {
     const { id: projectId, ownerId: actorId } = await addProject(core)
     const address = 'invited@people.test'
-    const invited = await addMember(core, { projectId, address, role: 'ADMIN', actorId })
-    assert.ok('url' in invited)
+    const invited = await inviteMember(core, { projectId, address, role: 'ADMIN', actorId })
     const token = invited.url?.split('/').at(-1) ?? ''
     const password = undefined
     const acceptance = { token, user: { id, address }, password, language: 'en', client, signal }

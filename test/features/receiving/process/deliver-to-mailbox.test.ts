@@ -68,7 +68,7 @@ test('a reply becomes an email of the project, linked to its sender and to the e
     ...{ spamVerdict: 'DISABLED', virusVerdict: 'DISABLED' },
     ...{ spfVerdict: 'GRAY', dkimVerdict: 'GRAY', dmarcVerdict: 'GRAY' },
     attachments: [],
-    autoReply: false,
+    ...{ automatic: false, autoReply: false },
     inReplyTo: id,
   })
 })
@@ -224,7 +224,27 @@ test('S11: an automatic reply to a mailbox is stored and marked', async (t) => {
   assert.equal(row.kind, 'auto-reply')
   const [event] = await receiver.listEvents()
   assert.equal(event?.name, 'email.received')
-  assert.equal(event?.data?.autoReply, true)
+  const { automatic, automaticReason, autoReply } = event?.data ?? {}
+  assert.deepEqual([automatic, automaticReason, autoReply], [true, 'auto-reply', true])
+  assert.deepEqual(row.summary?.automatic, 'auto-reply')
+})
+
+test('a question of a person with the bounce attached is mail of the person', async (t) => {
+  const receiver = await openReceiver(t, shared)
+  const emailId = await receiver.deliver()
+  const dsn = buildDsn({ returned: [`Return-Path: <${receiver.returnPath(emailId).address}>`] })
+  const raw = buildMessage(
+    { Subject: 'Fwd: what is this?', 'Content-Type': 'multipart/mixed; boundary="outer"' },
+    `--outer\r\n\r\nWhy?\r\n--outer\r\nContent-Type: message/rfc822\r\n\r\n${dsn}\r\n--outer--`,
+  )
+  const row = await receiver.receive({ to: [receiver.mailbox()], raw, from: bob })
+  assert.equal(row.kind, 'mail')
+  assert.deepEqual(await receiver.list(), [])
+  assert.deepEqual(
+    (await receiver.listEvents()).map(({ name, data }) => [name, data?.automatic]),
+    [['email.received', false]],
+  )
+  assert.equal((await receiver.email(emailId)).status, 'DELIVERED')
 })
 
 test('S12: mail of this server that returns to a mailbox is stored and raises no event', async (t) => {

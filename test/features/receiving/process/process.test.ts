@@ -21,7 +21,14 @@ import { buildDsn, buildMessage, openReceiver, type Receiver } from '../receiver
 function readHere(raw: Uint8Array): ParsedMessage {
   const octets = Buffer.from(raw)
   const header = readIncomingHeader(octets)
-  return { report: readReport(octets), header, mail: null, durationMs: 1 }
+  return {
+    report: readReport(octets),
+    header,
+    automatic: null,
+    mail: null,
+    kept: null,
+    durationMs: 1,
+  }
 }
 
 /** Reads in this process; `fate` may throw for a message, and sees whether it is alone. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { beforeEach, describe, it } from 'node:test'
 import supertest from 'supertest'
-import { addMember as inviteOrAdd } from '../../../../src/features/accounts/members/add.ts'
+import { inviteMember } from '../../../../src/features/accounts/invitations/invite.ts'
 import { updateProject } from '../../../../src/features/accounts/projects/projects.ts'
 import { INVITATION_TRANSLATIONS } from '../../../../src/http/pages/translations/invitation.ts'
 import { LANGUAGES } from '../../../../src/mail/languages.ts'
@@ -31,8 +31,8 @@ beforeEach(async () => {
 
 async function invite(role: 'ADMIN' | 'MEMBER' = 'MEMBER'): Promise<string> {
   const input = { projectId: project.id, address: email, role, actorId: project.ownerId }
-  const invited = await inviteOrAdd(service.core, input)
-  return `/invitations/${'url' in invited ? invited.url?.split('/').at(-1) : ''}`
+  const invited = await inviteMember(service.core, input)
+  return `/invitations/${invited.url?.split('/').at(-1)}`
 }
 
 function show(cookie?: string, language = 'en'): supertest.Test {
@@ -170,6 +170,17 @@ describe('the page of an invitation', () => {
     assert.equal((await post({ password: 'a password' }, cookie)).status, 303)
     expectText(await show(cookie), texts.other)
     assert.equal(await userCount(), 0)
+  })
+
+  it('S32: tells a user whose account is bound to another project, and adds nobody', async () => {
+    const bound = { address: email, verifiedAt: null, onlyProjectId: 'another' }
+    const { id } = await addUser(service.core, bound)
+    const cookie = await logIn(service.core, id)
+    const page = await show(cookie)
+    expectText(page, texts.bound)
+    assert.doesNotMatch(page.text, /<form/)
+    assert.equal((await post({}, cookie)).status, 303)
+    expectText(await show(cookie), texts.bound)
   })
 
   it('says that the project is disabled', async () => {

@@ -25,6 +25,7 @@ describe('GET /users/@me', () => {
       email: user.address,
       isOperator: false,
       emailVerified: true,
+      onlyProjectId: null,
       method: 'PASSWORD',
       twoFactor: false,
       language: 'en',

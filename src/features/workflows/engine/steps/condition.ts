@@ -3,8 +3,10 @@ import { type SQL, sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { storedEventName } from '../../../conditions/field.ts'
+import { isKnownField } from '../../graph/condition-config.ts'
+import type { Graph } from '../../graph/graph.ts'
 import type { ConditionConfig, StepOf } from '../../graph/step-config.ts'
-import { chooseBranch } from '../evaluate.ts'
+import { branchOfNone, chooseBranch } from '../evaluate.ts'
 import { fieldValue } from '../field-value.ts'
 import type { StepCall, StepOutcome, Walker } from '../walk.ts'
 import { findEmailOfStep } from './email-of-step.ts'
@@ -37,19 +39,24 @@ const hasEvent = statement<{ seq: number }>(
 
 export async function branch(
   tx: Tx,
-  { step: { config }, execution }: StepCall<StepOf<'CONDITION'>>,
+  { step: { config }, execution, graph }: StepCall<StepOf<'CONDITION'>>,
 ): Promise<StepOutcome> {
   const { field } = config
   const value = field.startsWith('email.')
     ? await hasHappened(tx, config, execution)
     : fieldValue(execution, field)
-  const chosen = chooseBranch(config, value)
+  const chosen = hasAnswer(config, graph) ? chooseBranch(config, value) : branchOfNone(config)
   return {
     kind: 'done',
     branch: chosen,
     input: { field, value: shown(value) },
     output: { branch: chosen },
   }
+}
+
+/** A field that does not exist has no answer, nor has the mail of a step that was deleted. */
+function hasAnswer({ field, stepId }: ConditionConfig, { steps }: Graph): boolean {
+  return isKnownField(field) && (stepId === undefined || steps.has(stepId))
 }
 
 /** Whether the contact has an event of the name, or the email of the step; undefined otherwise. */

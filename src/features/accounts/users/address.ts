@@ -1,0 +1,14 @@
+/** The addresses of users, as commands are given them. */
+import { type AppError, invalidField, notFound } from '../../../errors.ts'
+import { parseAddress } from '../../../mail/address/address.ts'
+
+/** @throws AppError VALIDATION_ERROR (email) */
+export function parseUserAddress(text: string): string {
+  const parsed = parseAddress(text)
+  if (parsed === undefined) throw invalidField('email', 'invalid_string', 'Not an email address')
+  return parsed.address
+}
+
+export function userNotFound(address: string): AppError {
+  return notFound('user', address, 'No user has this email address.')
+}

@@ -1,0 +1,140 @@
+/**
+ * What the author of a condition may not expect: filters that cannot judge the values of some contacts,
+ * lists that are searched by element, fields and events that nobody has.
+ */
+import type { Finding } from '../../mail/compose/message-findings.ts'
+import { jsonType } from '../../store/dialect.ts'
+import { type SQL, sql } from '../../store/drizzle.ts'
+import { contacts } from '../../store/schema/contacts.ts'
+import { parameter, statement } from '../../store/statement.ts'
+import type { Base } from '../base.ts'
+import { type Condition, listFilters } from './condition.ts'
+import { isUnfit } from './data-fit.ts'
+import { parseField } from './field.ts'
+import { shortenForError } from './field-errors.ts'
+import type { Filter } from './filter.ts'
+import type { OperatorOf } from './operators.ts'
+
+type Deps = Pick<Base, 'store'>
+type Misfits = { filter: Filter; unfit: number; lists: number }
+
+/** Filters on data that are counted, in one walk over the contacts, and names that are looked up. */
+const MAX_FILTERS = 20
+const LISTS_ARE_VALUES: readonly string[] = ['contains', 'notContains', 'in', 'notIn']
+const COMES_LATER = 'Nothing, if it comes later; else correct the name.'
+
+const findEvent = statement<{ found: number }>(
+  () => sql`select 1 as found from events
+    where project_id = ${parameter('projectId')} and name = ${parameter('name')} limit 1`,
+)
+
+const findKey = statement<{ found: number }>(
+  () => sql`select 1 as found from contact_fields
+    where project_id = ${parameter('projectId')} and key = ${parameter('key')} and contacts > 0
+    limit 1`,
+)
+
+/** Looks at the filters of the condition itself, not at those of segments. */
+export async function findMisfits(
+  deps: Deps,
+  { projectId, condition }: { projectId: string; condition: Condition },
+): Promise<Finding[]> {
+  const filters = [...listFilters(condition)]
+  const counted = await countMisfits(deps, projectId, filters)
+  const unknown = await findUnknownNames(deps, projectId, filters)
+  return [...counted.flatMap(findUnanswered), ...unknown, ...counted.flatMap(findLists)]
+}
+
+async function countMisfits(
+  { store }: Deps,
+  projectId: string,
+  filters: readonly Filter[],
+): Promise<Misfits[]> {
+  const onData = filters.flatMap((filter) => {
+    const field = parseField(filter)
+    return field?.kind === 'data' ? [{ filter, key: field.key }] : []
+  })
+  const some = distinct(onData).slice(0, MAX_FILTERS)
+  if (some.length === 0) return []
+  const sums = some.flatMap(({ filter, key }) => sumsOf(key, filter))
+  const [row = []] = await store.scan.values<(number | null)[]>(
+    sql`select ${sql.join(sums, sql`, `)} from ${contacts}
+      where ${contacts.projectId} = ${projectId}`,
+  )
+  return some.map(({ filter }, index) => ({
+    filter,
+    unfit: row[2 * index] ?? 0,
+    lists: row[2 * index + 1] ?? 0,
+  }))
+}
+
+function distinct<Entry extends { filter: Filter }>(entries: readonly Entry[]): Entry[] {
+  return [...new Map(entries.map((entry) => [JSON.stringify(entry.filter), entry])).values()]
+}
+
+function sumsOf(key: string, { operator, value }: Filter): [SQL, SQL] {
+  const unfit = isUnfit({ key, operator: operator as OperatorOf<'data'>, value })
+  const isSearched = LISTS_ARE_VALUES.includes(operator)
+  return [
+    unfit === undefined ? sql`0` : sql`sum(${unfit})`,
+    isSearched ? sql`sum(${jsonType(contacts.data, key)} = 'array')` : sql`0`,
+  ]
+}
+
+function findUnanswered({ filter, unfit }: Misfits): Finding[] {
+  if (unfit === 0) return []
+  const message =
+    `For ${contactsText(unfit)} there is no answer to ${nameOf(filter)}, because their value has another ` +
+    'type. They are not selected.'
+  const fix = 'Correct the values, or add a group with a filter that fits them.'
+  return [{ code: 'filter_unanswered', severity: 'warning', message, fix }]
+}
+
+function findLists({ filter, lists }: Misfits): Finding[] {
+  if (lists === 0) return []
+  const have = lists === 1 ? 'has' : 'have'
+  const message = `${contactsText(lists)} ${have} a list there, which ${nameOf(filter)} searches by element.`
+  const fix = 'Nothing, if whole elements are meant.'
+  return [{ code: 'filter_searches_lists', severity: 'info', message, fix }]
+}
+
+function nameOf({ field, operator }: Filter): string {
+  return `${shortenForError(field)} ${operator}`
+}
+
+function contactsText(count: number): string {
+  return count === 1 ? '1 contact' : `${count} contacts`
+}
+
+async function findUnknownNames(
+  { store }: Deps,
+  projectId: string,
+  filters: readonly Filter[],
+): Promise<Finding[]> {
+  const findings = new Map<string, Finding>()
+  for (const filter of filters) {
+    const field = parseField(filter)
+    const name = shortenForError(filter.field)
+    if (findings.has(name) || findings.size >= MAX_FILTERS) continue
+    if (field?.kind === 'event' && !field.name.startsWith('email.')) {
+      const found = await store.read.find(findEvent, { projectId, name: field.name })
+      const effect = filter.operator.startsWith('not') ? 'everybody' : 'nobody'
+      if (found === undefined) findings.set(name, missing('event', field.name, effect))
+    }
+    if (field?.kind === 'data') {
+      const found = await store.read.find(findKey, { projectId, key: field.key })
+      const effect = filter.operator === 'notExists' ? 'everybody' : 'nobody'
+      if (found === undefined) findings.set(name, missing('field', name, effect))
+    }
+  }
+  return [...findings.values()]
+}
+
+function missing(kind: 'event' | 'field', name: string, effect: string): Finding {
+  return {
+    code: 'filter_unknown_name',
+    severity: 'warning',
+    message: `The ${kind} ${shortenForError(name)} does not exist, so its filter selects ${effect}.`,
+    fix: COMES_LATER,
+  }
+}

@@ -1,0 +1,13 @@
+/** What a check found (mail/compose/message-findings.ts). */
+import { z } from 'zod'
+
+export const findings = z.object({
+  findings: z.array(
+    z.object({
+      code: z.string(),
+      severity: z.enum(['error', 'warning', 'info']),
+      message: z.string(),
+      fix: z.string(),
+    }),
+  ),
+})

@@ -1,0 +1,13 @@
+/**
+ * Secrets that are changed or deleted: without this, SQLite leaves their octets in the free space of
+ * pages. Copies that it left earlier, when it moved rows, stay until their space is used again.
+ */
+import { sql } from './drizzle.ts'
+import type { Tx } from './write/transaction.ts'
+
+/** Runs writes of a transaction so that what they replace is overwritten in the file. */
+export async function overwriting(tx: Tx, act: () => Promise<void>): Promise<void> {
+  await tx.run(sql`pragma secure_delete = on`)
+  await act()
+  await tx.run(sql`pragma secure_delete = off`)
+}
