@@ -16,6 +16,7 @@ import { sql } from '../../store/drizzle.ts'
 import type { WishKind } from '../../store/schema/words.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
+import type { Base } from '../base.ts'
 
 /** The kinds that are a person's own; the others are not counted as a wish. */
 export const isOwnWish = sql`kind <> 'project'`
@@ -75,6 +76,10 @@ const findAny = statement<{ kind: WishKind }>(
 
 const findByDigest = statement<{ kind: WishKind }>(
   () => sql`select kind from wishes where digest = ${parameter('digest')}`,
+)
+
+const selectNewest = statement<{ at: number | null }>(
+  () => sql`select max(at) as at from wishes where ${isOwnWish}`,
 )
 
 type AddressKey = { projectId: string; address: string }
@@ -147,4 +152,9 @@ export async function hasLeft(tx: Pick<Tx, 'find'>, key: AddressKey): Promise<bo
 /** Whether anybody, the person or the project, asked that the address be unsubscribed. */
 export async function isLeaving(tx: Tx, key: AddressKey): Promise<boolean> {
   return (await tx.find(findAny, key)) !== undefined
+}
+
+/** When a person left last; null if nobody did. */
+export async function findNewestWish({ store }: Pick<Base, 'store'>): Promise<number | null> {
+  return (await store.scan.find(selectNewest))?.at ?? null
 }
