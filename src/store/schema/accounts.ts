@@ -93,6 +93,8 @@ export const projects = sqliteTable('projects', {
   countedAfter: integer('counted_after').notNull().default(0),
   tracking: text('tracking').$type<TrackingMode>().notNull().default('ENABLED'),
   language: text('language').notNull().default('en'),
+  /** Whether the public key may unsubscribe contacts, change their data and learn their ids. */
+  publicKeyMayUpdate: bool('public_key_may_update').notNull().default(false),
   contactCount: integer('contact_count').notNull().default(0),
   subscribedCount: integer('subscribed_count').notNull().default(0),
   /** The figures of the project's reputation count from here. */
