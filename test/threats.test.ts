@@ -38,6 +38,7 @@ const rows: Record<string, string> = {
   S27: 'projects that send spam',
   S28: 'hostile receivers of mail',
   S30: 'a secret in a record with many readers',
+  S31: "one tenant's slow work in a shared worker",
   S32: 'what cannot be checked, taken as checked',
   S35: 'a server that floods our HTTP client',
   S36: 'a listener without the guards of the others',

@@ -1,7 +1,7 @@
 /** Who sends a password or a code in a session, for the throttle of logins. */
 import type { SessionGuesser } from '../../features/accounts/login/confirm-password.ts'
 import type { UserCall } from '../route.ts'
-import { addressGroup } from '../server/client-address.ts'
+import { addressGroup, addressNetwork } from '../server/client-address.ts'
 import { DEVICE_COOKIE, readCookie } from './cookies.ts'
 
 export function guesserOf({
@@ -13,6 +13,7 @@ export function guesserOf({
     userId: user.id,
     account: user.address,
     network: addressGroup(address),
+    wideNetwork: addressNetwork(address),
     device: readCookie(incoming, DEVICE_COOKIE),
   }
 }

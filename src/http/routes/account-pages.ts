@@ -33,6 +33,7 @@ import { readerLanguage } from '../pages/reader-language.ts'
 import { errorView } from '../pages/views.ts'
 import type { HttpResponse } from '../response.ts'
 import { type Call, openOperation, type RouteDeps } from '../route.ts'
+import { addressNetwork } from '../server/client-address.ts'
 import { whileClientWaits } from '../server/client-gone.ts'
 
 const text = z.string().catch('')
@@ -86,11 +87,11 @@ export const savePassword = ({ core, layout }: RouteDeps) =>
     summary: 'Save a new password',
     takesForm: true,
     body: resetForm,
-    handle: async ({ body: { token, password }, incoming }) => {
+    handle: async ({ body: { token, password }, incoming, address }) => {
       if ((await findReset(core, token)) === undefined) throw invalidToken()
       if (!isAllowed(password)) return redirect(`auth/reset-password?token=${token}&refused=1`)
       const device = await whileClientWaits(incoming, (signal) =>
-        resetPassword(core, { token, password, signal }),
+        resetPassword(core, { token, password, wideNetwork: addressNetwork(address), signal }),
       )
       // A form of another site could put the cookie of its own account in place of the reader's.
       const isForeign = incoming.headers['sec-fetch-site'] === 'cross-site'

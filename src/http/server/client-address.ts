@@ -48,13 +48,28 @@ export function addressGroup(address: string | null | undefined): string {
   const plain = plainAddress(address ?? undefined)
   if (plain === null) return ''
   if (isIP(plain) === 4) return plain
+  return `${groupsOf(plain).slice(0, 4).join(':')}::/64`
+}
+
+/**
+ * The name of the network of an address: IPv4 /24, IPv6 /48. Who has one address of such a network can
+ * often have many.
+ */
+export function addressNetwork(address: string | null | undefined): string {
+  const plain = plainAddress(address ?? undefined)
+  if (plain === null) return ''
+  if (isIP(plain) === 4) return `${plain.split('.').slice(0, 3).join('.')}.0/24`
+  return `${groupsOf(plain).slice(0, 3).join(':')}::/48`
+}
+
+/** The eight groups of an IPv6 address, without leading zeros. */
+function groupsOf(plain: string): string[] {
   const [head = '', tail] = plain.replace(/%.*$/, '').split('::')
   const front = head === '' ? [] : head.split(':')
   const back = tail === undefined || tail === '' ? [] : tail.split(':')
   const zeros = tail === undefined ? 0 : 8 - front.length - back.length
   const all = [...front, ...new Array<string>(Math.max(0, zeros)).fill('0'), ...back]
-  const network = all.slice(0, 4).map((part) => Number.parseInt(part, 16).toString(16))
-  return `${network.join(':')}::/64`
+  return all.map((part) => Number.parseInt(part, 16).toString(16))
 }
 
 /**

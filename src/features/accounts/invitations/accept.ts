@@ -36,6 +36,8 @@ type Acceptance = {
   /** Of the new account: `xx` or `xx-XX`. */
   language: string
   client: Client
+  /** The name of the wider network of the client, for the line (`login/queue.ts`). */
+  wideNetwork: string
   /** Aborts when the client is gone. */
   signal: AbortSignal
 }
@@ -92,10 +94,11 @@ async function acceptAs(
 
 async function acceptAsNewcomer(
   deps: AcceptDeps,
-  { token, password = '', language, client, signal }: Acceptance,
+  { token, password = '', language, client, wideNetwork, signal }: Acceptance,
 ): Promise<Accepted> {
   checkPassword(password)
-  const passwordHash = await deps.loginQueue.run(() => hashPassword(password, signal), signal)
+  const hash = () => hashPassword(password, signal)
+  const passwordHash = await deps.loginQueue.run(hash, { wideNetwork, isKnown: false, signal })
   const at = deps.now()
   const { session, ...accepted } = await deps.store.write(async (tx) => {
     const invitation = await getOpenInvitation(tx, token, at)

@@ -9,6 +9,7 @@ import { noSession } from '../callers/admit.ts'
 import { isPassword } from '../passwords/passwords.ts'
 import { findDevice } from './device.ts'
 import type { LoginDeps } from './log-in.ts'
+import type { Placed } from './queue.ts'
 import type { LoginAttempt } from './throttle.ts'
 
 type GuesserDeps = Pick<LoginDeps, 'store' | 'loginThrottle' | 'sessionTokens'>
@@ -20,6 +21,8 @@ export type SessionGuesser = {
   /** The address of the user. */
   account: string
   network: string
+  /** The name of the wider network of the client, for the line (`login/queue.ts`). */
+  wideNetwork: string
   /** The value of the browser's cookie. */
   device: string | undefined
 }
@@ -77,15 +80,27 @@ function countFailure(attempt: LoginAttempt, error: unknown): void {
 }
 
 async function confirmPassword(
-  { loginQueue }: PasswordDeps,
+  deps: PasswordDeps,
   user: User,
-  { password, field, signal }: GivenPassword,
+  { password, field, ...given }: GivenPassword,
 ): Promise<ConfirmedUser> {
   const { method, passwordHash } = user
   if (method !== 'PASSWORD' || passwordHash === null || passwordHash === '') throw noPassword()
-  const isRight = await loginQueue.run(() => isPassword(password, passwordHash, signal), signal)
+  const placed = await placeOf(deps, user, given)
+  const check = () => isPassword(password, passwordHash, placed.signal)
+  const isRight = await deps.loginQueue.run(check, placed)
   if (!isRight) throw invalidField(field, 'custom', 'This is not your password')
   return { ...user, passwordHash }
+}
+
+/** The place of a user who has logged in. */
+export async function placeOf(
+  deps: Pick<GuesserDeps, 'sessionTokens'>,
+  user: Pick<User, 'id' | 'passwordHash'>,
+  { wideNetwork, device, signal }: Pick<GivenPassword, 'wideNetwork' | 'device' | 'signal'>,
+): Promise<Placed> {
+  const isKnown = (await findDevice(deps, user, device)) !== undefined
+  return { wideNetwork, isKnown, signal }
 }
 
 function noPassword(): AppError {

@@ -3,7 +3,7 @@
  * from an answer or its time: a wrong password, an unknown address, a user of another method and the
  * sandbox's user in other modes are one, and each costs one computation.
  *
- * The order: the throttle, a place in the line, the user, the limit of the account everywhere, the
+ * The order: the throttle, a place in the line (some are kept for browsers that know the user), the user, the limit of the account everywhere, the
  * password, the code. The session begins in the transaction that uses the code up and sees that the
  * password is still the user's; the session of the request's cookie ends in it (session fixation).
  */
@@ -40,6 +40,8 @@ type LoginInput = {
   code: string | undefined
   /** The name of the addresses that the client may have. */
   network: string
+  /** The name of the wider network of the client, for the line (`login/queue.ts`). */
+  wideNetwork: string
   client: Client
   /** The values of cookies. */
   session: string | undefined
@@ -58,7 +60,12 @@ export type LoginResult =
   | { kind: 'refused' | 'code-needed' | 'code-wrong' }
 
 /** A password that was right, and what is to be checked again when the session begins. */
-type Proven = { user: User; passwordHash: string }
+type Proven = {
+  user: User
+  passwordHash: string
+  /** The hash with the parameters of new ones, if the stored one has others. */
+  renewed: string | undefined
+}
 
 const findUser = statement((db) =>
   db
@@ -89,7 +96,9 @@ async function tryLogIn(
   attempt: LoginAttempt,
 ): Promise<LoginResult | 'changed'> {
   const check = () => checkPassword(deps, input, attempt)
-  const proven = await deps.loginQueue.run(check, input.signal)
+  const { wideNetwork, signal } = input
+  const isKnown = await isKnownBrowser(deps, input)
+  const proven = await deps.loginQueue.run(check, { wideNetwork, isKnown, signal })
   if (proven === undefined) return fail(attempt, 'refused')
   const { user } = proven
   if (!hasSecondFactor(user)) return begin(deps, input, { ...proven, proof: undefined, attempt })
@@ -98,6 +107,17 @@ async function tryLogIn(
   const proof = readCode(deps, user, input.code)
   if (proof === undefined) return fail(attempt, 'code-wrong')
   return begin(deps, input, { ...proven, proof, attempt })
+}
+
+/** Whether the browser knows the user. Looked up only for a token that this server has signed. */
+async function isKnownBrowser(
+  deps: LoginDeps,
+  { address, device }: Pick<LoginInput, 'address' | 'device'>,
+): Promise<boolean> {
+  if (device === undefined) return false
+  if ((await deps.sessionTokens.read('device', device)) === undefined) return false
+  const user = await deps.store.read.find(findUser, { address })
+  return (await findDevice(deps, user, device)) !== undefined
 }
 
 function fail(attempt: LoginAttempt, kind: 'refused' | 'code-wrong'): LoginResult {
@@ -115,7 +135,8 @@ async function checkPassword(
   const passwordHash = user === undefined ? null : usableHash(deps, user)
   const isRight = await isPassword(password, passwordHash, signal)
   if (!isRight || user === undefined || passwordHash === null) return undefined
-  return { user, passwordHash }
+  const renewed = isOutdated(passwordHash) ? await hashPassword(password, signal) : undefined
+  return { user, passwordHash, renewed }
 }
 
 function usableHash({ config }: LoginDeps, user: User): string | null {
@@ -129,8 +150,7 @@ async function begin(
   input: LoginInput,
   proven: Proven & { proof: CodeProof | undefined; attempt: LoginAttempt },
 ): Promise<LoginResult | 'changed'> {
-  const { user, passwordHash, proof, attempt } = proven
-  const renewed = isOutdated(passwordHash) ? await hashPassword(input.password) : undefined
+  const { user, passwordHash, renewed, proof, attempt } = proven
   const presented = await readPresented(deps, input.session)
   const session = await deps.store.write(async (tx) => {
     if (!(await isUnchanged(tx, proven))) return 'changed'
@@ -161,7 +181,7 @@ async function setHash(tx: Tx, userId: string, passwordHash: string): Promise<vo
 
 async function succeed(
   deps: LoginDeps,
-  { user, passwordHash }: Proven,
+  { user, passwordHash }: Pick<Proven, 'user' | 'passwordHash'>,
   session: Session,
 ): Promise<LoginResult> {
   return {

@@ -9,7 +9,7 @@ import { users } from '../../../store/schema/accounts.ts'
 import type { Base } from '../../base.ts'
 import { findToken, useToken } from '../links/email-tokens.ts'
 import { issueDevice } from '../login/device.ts'
-import type { LoginQueue } from '../login/queue.ts'
+import type { LoginQueue, Placed } from '../login/queue.ts'
 import { enqueuePlatformMail } from '../platform-mail/enqueue.ts'
 import { findMailProjectId } from '../platform-mail/mail-project.ts'
 import { endAccess } from '../sessions/end-access.ts'
@@ -62,11 +62,17 @@ export async function findReset(
  */
 export async function resetPassword(
   deps: ResetDeps,
-  { token, password, signal }: { token: string; password: string; signal: AbortSignal },
+  {
+    token,
+    password,
+    wideNetwork,
+    signal,
+  }: { token: string; password: string } & Omit<Placed, 'isKnown'>,
 ): Promise<SessionCookie> {
   checkPassword(password)
   if ((await findReset(deps, token)) === undefined) throw invalidToken()
-  const passwordHash = await deps.loginQueue.run(() => hashPassword(password, signal), signal)
+  const hash = () => hashPassword(password, signal)
+  const passwordHash = await deps.loginQueue.run(hash, { wideNetwork, isKnown: false, signal })
   const at = deps.now()
   const id = await deps.store.write(async (tx) => {
     const userId = await useToken(tx, { token, purpose: PURPOSE, at })

@@ -2,7 +2,7 @@
 import { and, eq } from '../../../store/drizzle.ts'
 import { type Session, users } from '../../../store/schema/accounts.ts'
 import { noSession } from '../callers/admit.ts'
-import { type GivenPassword, withPassword } from '../login/confirm-password.ts'
+import { type GivenPassword, placeOf, withPassword } from '../login/confirm-password.ts'
 import { issueDevice } from '../login/device.ts'
 import type { LoginDeps } from '../login/log-in.ts'
 import { hashPassword } from '../passwords/passwords.ts'
@@ -22,8 +22,10 @@ export async function changePassword(
   given: GivenPassword & { newPassword: string; session: Pick<Session, 'id'> },
 ): Promise<{ user: SelfView; session: SessionCookie; device: SessionCookie }> {
   return withPassword(deps, given, async (confirmed) => {
+    const placed = await placeOf(deps, confirmed, given)
+    const hash = () => hashPassword(given.newPassword, placed.signal)
+    const passwordHash = await deps.loginQueue.run(hash, placed)
     const at = deps.now()
-    const passwordHash = await hashPassword(given.newPassword)
     const isUnchanged = and(
       eq(users.id, confirmed.id),
       eq(users.passwordHash, confirmed.passwordHash),

@@ -52,6 +52,8 @@ export type NewAccount = {
   presented: string | undefined
   /** The name of the client's network. */
   network: string
+  /** The name of the wider network of the client, for the line (`login/queue.ts`). */
+  wideNetwork: string
   /** Aborts when the client is gone. */
   signal: AbortSignal
 }
@@ -95,8 +97,9 @@ async function tryToSignUp(deps: SignUpDeps, account: NewAccount): Promise<SignU
   if (kind === 'unusable') throw mailUnusable()
   const refusal = await findRefusal(deps, account.address)
   if (refusal !== undefined) return { refusal }
-  const { password, signal } = account
-  const passwordHash = await deps.loginQueue.run(() => hashPassword(password, signal), signal)
+  const { password, wideNetwork, signal } = account
+  const hash = () => hashPassword(password, signal)
+  const passwordHash = await deps.loginQueue.run(hash, { wideNetwork, isKnown: false, signal })
   try {
     return await insertAccount(deps, account, { passwordHash, isMailed: kind === 'usable' })
   } catch (error) {

@@ -11,7 +11,7 @@ import {
 } from '../../exchange/cookies.ts'
 import { type HttpResponse, json } from '../../response.ts'
 import { type Call, openOperation, type RouteDeps } from '../../route.ts'
-import { addressGroup } from '../../server/client-address.ts'
+import { addressGroup, addressNetwork } from '../../server/client-address.ts'
 import { whileClientWaits } from '../../server/client-gone.ts'
 import { code, MAX_ACCOUNT_BYTES, newPassword } from '../../shapes/account.ts'
 import { emailAddress } from '../../shapes/fields.ts'
@@ -73,6 +73,7 @@ export const login = ({ core }: RouteDeps) =>
           password,
           code,
           network: addressGroup(address),
+          wideNetwork: addressNetwork(address),
           client: { ip: address, userAgent: incoming.headers['user-agent'] ?? null },
           session: readCookie(incoming, sessionCookieName(core.config)),
           device: readCookie(incoming, DEVICE_COOKIE),

@@ -5,7 +5,7 @@ import { requestPasswordReset, resetPassword } from '../../../features/accounts/
 import { deviceCookie } from '../../exchange/cookies.ts'
 import { type HttpResponse, json } from '../../response.ts'
 import { openOperation, type RouteDeps } from '../../route.ts'
-import { addressGroup } from '../../server/client-address.ts'
+import { addressGroup, addressNetwork } from '../../server/client-address.ts'
 import { whileClientWaits } from '../../server/client-gone.ts'
 import { emailToken, messageResult, newPassword } from '../../shapes/account.ts'
 import { emailAddress } from '../../shapes/fields.ts'
@@ -47,10 +47,11 @@ export const reset = ({ core }: RouteDeps) =>
     body: z.object({ token: emailToken, newPassword }),
     responses: { 200: { description: 'The password is changed', schema: messageResult } },
     refusals: [403, 503],
-    handle: async ({ body, incoming }) => {
+    handle: async ({ body, incoming, address }) => {
       const { token, newPassword: password } = body
+      const wideNetwork = addressNetwork(address)
       const device = await whileClientWaits(incoming, (signal) =>
-        resetPassword(core, { token, password, signal }),
+        resetPassword(core, { token, password, wideNetwork, signal }),
       )
       const cookies = [deviceCookie(core.config, device, core.now())]
       return { ...message('Your password is changed. Log in with the new one.'), cookies }

@@ -11,7 +11,7 @@ import { loginCookies, readCookie, sessionCookieName } from '../../exchange/cook
 import { readerLanguage } from '../../pages/reader-language.ts'
 import { json } from '../../response.ts'
 import { type Call, openOperation, type RouteDeps } from '../../route.ts'
-import { addressGroup } from '../../server/client-address.ts'
+import { addressGroup, addressNetwork } from '../../server/client-address.ts'
 import { whileClientWaits } from '../../server/client-gone.ts'
 import { newPassword } from '../../shapes/account.ts'
 import { emailAddress } from '../../shapes/fields.ts'
@@ -73,6 +73,7 @@ function toAccount(
     client: { ip: address, userAgent: headers['user-agent'] ?? null },
     presented: readCookie(incoming, sessionCookieName(config)),
     network: addressGroup(address),
+    wideNetwork: addressNetwork(address),
   }
 }
 

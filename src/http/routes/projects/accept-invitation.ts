@@ -6,6 +6,7 @@ import { clientOf, findSessionUser } from '../../exchange/optional-session.ts'
 import { readerLanguage } from '../../pages/reader-language.ts'
 import { json } from '../../response.ts'
 import { openOperation, type RouteDeps } from '../../route.ts'
+import { addressNetwork } from '../../server/client-address.ts'
 import { whileClientWaits } from '../../server/client-gone.ts'
 import { role } from '../../shapes/project.ts'
 
@@ -48,8 +49,9 @@ export const accept = ({ core }: RouteDeps) =>
       const language = readerLanguage(incoming.headers['accept-language'])
       const client = clientOf(incoming, address)
       const { token, password } = body
+      const wideNetwork = addressNetwork(address)
       const made = await whileClientWaits(incoming, (signal) =>
-        acceptInvitation(core, { token, user, password, language, client, signal }),
+        acceptInvitation(core, { token, user, password, language, client, wideNetwork, signal }),
       )
       const { userId: id, address: email, projectId, role } = made
       const cookies = made.cookies ? loginCookies(core.config, made.cookies, core.now()) : []

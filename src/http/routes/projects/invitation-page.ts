@@ -18,6 +18,7 @@ import { readerLanguage } from '../../pages/reader-language.ts'
 import { errorView } from '../../pages/views.ts'
 import type { HttpResponse } from '../../response.ts'
 import { type Call, openOperation, type RouteDeps } from '../../route.ts'
+import { addressNetwork } from '../../server/client-address.ts'
 import { whileClientWaits } from '../../server/client-gone.ts'
 
 type PageDeps = Pick<RouteDeps, 'core' | 'layout'>
@@ -89,6 +90,7 @@ async function acceptByForm(
     password: body.password,
     language: languageOf(incoming),
     client: clientOf(incoming, address),
+    wideNetwork: addressNetwork(address),
   }
   const made = await whileClientWaits(incoming, (signal) =>
     acceptInvitation(core, { ...acceptance, signal }),

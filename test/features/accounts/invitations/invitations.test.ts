@@ -53,6 +53,7 @@ const accept = (
 ) =>
   acceptInvitation(core, {
     ...{ token, user: undefined, password, language: 'en', client, signal },
+    wideNetwork: '192.0.2.0/24',
     ...change,
   })
 

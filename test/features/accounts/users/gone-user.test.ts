@@ -29,6 +29,7 @@ type Stage = { core: TestCore; deps: TestCore; user: User }
 
 const given = ({ id: userId, address: account }: User) => ({
   ...{ userId, account, network: '192.0.2.9', device: undefined },
+  wideNetwork: '192.0.2.0/24',
   ...{ password: PASSWORD, field: 'password', signal, session: { id: 'any' } },
 })
 
@@ -45,7 +46,7 @@ const acts: Record<string, (stage: Stage) => Promise<unknown>> = {
     const token = invited.url?.split('/').at(-1) ?? ''
     const password = undefined
     const acceptance = { token, user: { id, address }, password, language: 'en', client, signal }
-    return acceptInvitation(deps, acceptance)
+    return acceptInvitation(deps, { ...acceptance, wideNetwork: '192.0.2.0/24' })
   },
   'asks for a verification mail': async ({ core, deps, user: { id } }) => {
     await trustDomain(core, (await addProject(core)).id, 'example.test')

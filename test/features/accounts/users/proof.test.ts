@@ -38,7 +38,7 @@ async function invite(core: TestCore, { id: projectId, ownerId: actorId }: TestP
 async function accept(core: TestCore, token: string, userId?: string) {
   const user = userId === undefined ? undefined : { id: userId, address: VICTIM }
   const given = { token, user, password: 'a password', language: 'en', client, signal }
-  return acceptInvitation(core, given)
+  return acceptInvitation(core, { ...given, wideNetwork: '192.0.2.0/24' })
 }
 
 /** An admin made an account of somebody else's address, on a server without mail. */

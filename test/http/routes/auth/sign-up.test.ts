@@ -258,8 +258,10 @@ describe('POST /auth/signup', () => {
   it('waits in the one line for passwords, and is refused beyond it', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const { signal } = new AbortController()
-    const waiting = Array.from({ length: 50 }, () =>
-      service.core.loginQueue.run(() => promise, signal),
+    const waiting = Array.from({ length: 40 }, (_, index) =>
+      service.core.loginQueue.run(() => promise, {
+        ...{ wideNetwork: `10.0.${index}.0/24`, isKnown: false, signal },
+      }),
     )
     const before = await counts()
     const { status, headers } = await signUp(newAddress())
