@@ -93,6 +93,8 @@ export const projects = sqliteTable('projects', {
   countedAfter: integer('counted_after').notNull().default(0),
   tracking: text('tracking').$type<TrackingMode>().notNull().default('ENABLED'),
   language: text('language').notNull().default('en'),
+  /** Whether subject and text of submitted mail are templates, where a message does not say. */
+  submissionTemplates: bool('submission_templates').notNull().default(true),
   contactCount: integer('contact_count').notNull().default(0),
   subscribedCount: integer('subscribed_count').notNull().default(0),
   /** The figures of the project's reputation count from here. */
