@@ -427,7 +427,7 @@ const settings = {
   'webhooks.allow_private_networks': setting(
     kind.boolean,
     false,
-    'Whether webhooks may reach loopback and private addresses. In sandbox mode with http.listen on loopback they reach loopback all the same.',
+    'Whether webhooks may reach loopback and private addresses. In sandbox mode they reach loopback all the same, if http.listen and base_url are loopback and http.trusted_proxies is empty.',
   ),
 
   'security.auto_disable': setting(
