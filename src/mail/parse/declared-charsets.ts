@@ -16,4 +16,3 @@ export function listCharsets(raw: Buffer): string[] {
   const others = names.filter((name) => isKnownCharset(name) && !/^utf-?8$/.test(name))
   return [...new Set(others)].slice(0, 3)
 }
-
