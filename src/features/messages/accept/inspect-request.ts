@@ -7,9 +7,21 @@ import { parseContentType } from '../../../mail/compose/parameters.ts'
 import { removeSmarthostHeaders } from '../../../mail/compose/smarthost-header.ts'
 import { sealOfText } from '../../../mail/reading/seal.ts'
 import type { Base } from '../../base.ts'
-import type { SendRequest } from './plan.ts'
 
-export type Inspection = { isSealed: boolean; warnings: string[] }
+/** The parts of a send request that are looked at. */
+type SendRequest = {
+  subject?: string | undefined
+  body?: string | undefined
+  text?: string | undefined
+  from?: { name: string | null } | undefined
+  name?: string | undefined
+  headers?: Readonly<Record<string, string>> | undefined
+  attachments?: readonly { contentType: string; sealed?: object }[] | undefined
+  isSealed?: boolean | undefined
+  warnings?: readonly string[] | undefined
+}
+
+type Inspection = { isSealed: boolean; warnings: string[] }
 
 const ARMOUR_START = '-----BEGIN PGP '
 
